@@ -1,1 +1,18 @@
-//! Placeholder, replaced by its owner.
+#![doc = include_str!("../FORMAT.md")]
+#![forbid(unsafe_code)]
+
+pub mod abi;
+mod error;
+pub mod event;
+pub mod file;
+pub mod ids;
+pub mod op;
+pub mod reader;
+pub mod stream;
+pub mod table;
+mod wire;
+
+#[cfg(test)]
+mod reader_tests;
+
+pub use error::{Error, Result};

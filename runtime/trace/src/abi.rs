@@ -1,0 +1,111 @@
+//! The contract between instrumented code and the runtime: thread-local layout, runtime functions,
+//! module descriptors. Both sides expand it from here; change it and [`ABI_VERSION`] together.
+
+/// Version of this contract; part of every [`ModuleDescriptor`], checked when a module registers.
+pub const ABI_VERSION: u32 = 1;
+
+/// Thread-local block of the runtime (initial-exec), a [`TLS_SIZE`]-byte struct of pointers.
+pub const TLS_SYMBOL: &str = "__contech_tls";
+/// Size of the thread-local block in bytes; the tail is reserved and zero.
+pub const TLS_SIZE: usize = 64;
+/// Offset of the cursor: where the next record goes. Null until the thread first flushes.
+pub const TLS_CURSOR: usize = 0;
+/// Offset of the limit: `cursor >= limit` must flush before writing. Null at first, so `0 >= 0` flushes.
+pub const TLS_LIMIT: usize = 8;
+/// Offset of the runtime's own per-thread state pointer; instrumented code never touches it.
+pub const TLS_STATE: usize = 16;
+/// Offset of the second cursor, used by `--contech-check` for the naive stream.
+pub const TLS_CHECK_CURSOR: usize = 24;
+/// Offset of the limit of the second cursor.
+pub const TLS_CHECK_LIMIT: usize = 32;
+
+/// Bytes that may be written after a passed check before the next one: the limit is this far before
+/// the end of the buffer.
+pub const SLACK: usize = 16 * 1024;
+/// Most bytes a path without a check may write; the rest of the slack takes the overlap of 8-byte
+/// stores and the runtime's own events.
+pub const MAX_UNCHECKED: usize = SLACK - 4096;
+/// Largest record of one block, in bytes; the pass splits longer pieces.
+pub const MAX_RECORD: usize = 4096;
+/// Bytes of a recorded address or length (low 48 bits, little endian).
+pub const ADDRESS_BYTES: usize = 6;
+/// Bytes of a recorded lane mask.
+pub const MASK_BYTES: usize = 8;
+/// Bytes of a block id.
+pub const ID_BYTES: usize = 4;
+/// Ids below this are runtime events, never blocks.
+pub const RESERVED_IDS: u32 = 0x1_0000;
+
+/// Section holding one [`ModuleDescriptor`] per instrumented module; a C identifier, so linkers
+/// define `__start_` and `__stop_` symbols.
+pub const MODULE_SECTION: &str = "contech_modules";
+/// First bytes of a descriptor.
+pub const MODULE_MAGIC: u32 = 0x444d_5443; // "CTMD"
+
+/// One instrumented module, as laid out in [`MODULE_SECTION`] (48 bytes, 8-byte aligned).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ModuleDescriptor {
+    /// [`MODULE_MAGIC`].
+    pub magic: u32,
+    /// [`ABI_VERSION`].
+    pub abi: u32,
+    /// Address of the module's id array; the low 32 bits of `ids + k` are the id of block `k`.
+    pub ids: u64,
+    /// Number of ids.
+    pub id_count: u64,
+    /// Address of the encoded [`crate::table::ModuleTable`].
+    pub table: u64,
+    /// Bytes of the table.
+    pub table_len: u64,
+    /// Bit 0: written by `--contech-mode=sync` (no blocks). Others zero.
+    pub flags: u64,
+}
+const _: () = assert!(size_of::<ModuleDescriptor>() == 48);
+
+/// Expands `$m!` with every runtime function that instrumented code calls:
+/// `(constant, "symbol", [argument kinds], return kind, calling convention)`.
+/// Kinds: `ptr`, `void`; conventions: `c`, `preserve_all`.
+#[macro_export]
+macro_rules! for_each_runtime_fn {
+    ($m:ident) => {
+        $m! {
+            /// Buffer full (or none yet): takes the cursor, returns the cursor to go on with.
+            /// Preserves every register but the result.
+            (FLUSH, "__contech_flush", [ptr], ptr, preserve_all)
+            /// Registers the descriptors between two section symbols; called once per executable or
+            /// shared library before its constructors, harmless when repeated.
+            (REGISTER, "__contech_register", [ptr, ptr], void, c)
+            /// The same range goes away (dlclose, exit).
+            (UNREGISTER, "__contech_unregister", [ptr, ptr], void, c)
+        }
+    };
+}
+
+macro_rules! define_names {
+    ($($(#[$doc:meta])* ($name:ident, $symbol:literal, [$($arg:ident),*], $ret:ident, $cc:ident))*) => {
+        $($(#[$doc])* pub const $name: RuntimeFn = RuntimeFn {
+            symbol: $symbol,
+            args: &[$(stringify!($arg)),*],
+            ret: stringify!($ret),
+            convention: stringify!($cc),
+        };)*
+        /// Every runtime function.
+        pub const RUNTIME_FNS: &[RuntimeFn] = &[$($name),*];
+    };
+}
+
+/// Signature of a runtime function, for the side that declares it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuntimeFn {
+    /// Linker symbol.
+    pub symbol: &'static str,
+    /// Kind of each argument (`ptr`).
+    pub args: &'static [&'static str],
+    /// Kind of the result (`ptr`, `void`).
+    pub ret: &'static str,
+    /// Calling convention (`c`, `preserve_all`).
+    pub convention: &'static str,
+}
+
+for_each_runtime_fn!(define_names);

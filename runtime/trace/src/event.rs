@@ -1,0 +1,482 @@
+//! Runtime events in a context's stream: fixed-size postfix records whose last four bytes are a
+//! reserved id. Encoding allocates nothing, so the runtime can do it anywhere.
+
+use crate::abi::ID_BYTES;
+use crate::{Error, Result};
+
+/// What a synchronisation event did. Numbers are part of the format.
+#[repr(u8)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SyncOp {
+    /// Thread created; object = context of the child.
+    ThreadCreate = 1,
+    /// Thread joined; object = context of the child.
+    ThreadJoin = 2,
+    /// Mutex acquired.
+    MutexLock = 3,
+    /// Mutex released.
+    MutexUnlock = 4,
+    /// Read lock acquired.
+    RwRead = 5,
+    /// Write lock acquired.
+    RwWrite = 6,
+    /// Read or write lock released (which: the middle knows who holds it).
+    RwUnlock = 7,
+    /// Spin lock acquired.
+    SpinLock = 8,
+    /// Spin lock released.
+    SpinUnlock = 9,
+    /// Mutex (object) released on entering a condition wait; aux = the condition's address.
+    CondRelease = 10,
+    /// Woken by the condition (object); aux = the condition's ticket when the wait began.
+    CondWake = 11,
+    /// The condition wait timed out or was cancelled: no edge; object and aux as for a wake.
+    CondTimeout = 12,
+    /// Mutex (object) reacquired at the end of a condition wait.
+    CondReacquire = 13,
+    /// Signal on the condition.
+    CondSignal = 14,
+    /// Broadcast on the condition.
+    CondBroadcast = 15,
+    /// Semaphore taken.
+    SemWait = 16,
+    /// Semaphore posted.
+    SemPost = 17,
+    /// This call ran the once-routine; ticket taken after it finished.
+    OnceRun = 18,
+    /// The once-routine had been run before this call returned.
+    OncePass = 19,
+    /// Arrived at a barrier: ticket taken before waiting, times around the wait; aux = participants.
+    BarrierWait = 20,
+    /// A try or timed acquire of the object failed: a task without edges.
+    TryFail = 21,
+    /// The object begins a new life (init): orders nothing, cuts its chain; aux = semaphore value or
+    /// barrier participants.
+    ObjectInit = 22,
+    /// The object ends (destroy): cuts its chain.
+    ObjectDestroy = 23,
+    /// fork; object = process id of the child.
+    Fork = 24,
+}
+
+impl SyncOp {
+    /// The operation with this number.
+    #[must_use]
+    pub fn from_u8(n: u8) -> Option<Self> {
+        use SyncOp::{
+            BarrierWait, CondBroadcast, CondReacquire, CondRelease, CondSignal, CondTimeout,
+            CondWake, Fork, MutexLock, MutexUnlock, ObjectDestroy, ObjectInit, OncePass, OnceRun,
+            RwRead, RwUnlock, RwWrite, SemPost, SemWait, SpinLock, SpinUnlock, ThreadCreate,
+            ThreadJoin, TryFail,
+        };
+        const ALL: [SyncOp; 24] = [
+            ThreadCreate,
+            ThreadJoin,
+            MutexLock,
+            MutexUnlock,
+            RwRead,
+            RwWrite,
+            RwUnlock,
+            SpinLock,
+            SpinUnlock,
+            CondRelease,
+            CondWake,
+            CondTimeout,
+            CondReacquire,
+            CondSignal,
+            CondBroadcast,
+            SemWait,
+            SemPost,
+            OnceRun,
+            OncePass,
+            BarrierWait,
+            TryFail,
+            ObjectInit,
+            ObjectDestroy,
+            Fork,
+        ];
+        ALL.get(usize::from(n).checked_sub(1)?).copied()
+    }
+}
+
+/// How memory was obtained. Numbers are part of the format.
+#[repr(u8)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AllocKind {
+    /// malloc and kin
+    Malloc = 0,
+    /// calloc
+    Calloc = 1,
+    /// realloc (a Free of the old address comes before when it moved or was freed)
+    Realloc = 2,
+    /// posix_memalign, aligned_alloc, memalign ...
+    Aligned = 3,
+    /// operator new
+    New = 4,
+}
+
+impl AllocKind {
+    /// The kind with this number.
+    #[must_use]
+    pub fn from_u8(n: u8) -> Option<Self> {
+        use AllocKind::{Aligned, Calloc, Malloc, New, Realloc};
+        [Malloc, Calloc, Realloc, Aligned, New]
+            .get(usize::from(n))
+            .copied()
+    }
+}
+
+/// Why a context ended. Numbers are part of the format.
+#[repr(u8)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// The thread's function returned, pthread_exit or cancellation.
+    Finished = 0,
+    /// The process ended while the context still ran (exit, quick_exit, return from main of another).
+    ProcessExit = 1,
+    /// A fatal signal ended the process.
+    Signal = 2,
+    /// exec replaced the program.
+    Exec = 3,
+}
+
+impl EndReason {
+    /// The reason with this number.
+    #[must_use]
+    pub fn from_u8(n: u8) -> Option<Self> {
+        use EndReason::{Exec, Finished, ProcessExit, Signal};
+        [Finished, ProcessExit, Signal, Exec]
+            .get(usize::from(n))
+            .copied()
+    }
+}
+
+/// A runtime event. All times are TSC ticks since the trace's start (48 bits); objects, addresses,
+/// tickets and sizes are 48 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A synchronisation: times around the operation, ticket in its object's order.
+    Sync {
+        /// What was done.
+        op: SyncOp,
+        /// Address of the object, or a context or process id.
+        object: u64,
+        /// Position in the object's order; tickets of one object are distinct and ascend.
+        ticket: u64,
+        /// Extra number, see [`SyncOp`].
+        aux: u64,
+        /// Ticks before the operation.
+        before: u64,
+        /// Ticks the operation took.
+        duration: u64,
+    },
+    /// Memory obtained.
+    Alloc {
+        /// How.
+        kind: AllocKind,
+        /// First byte.
+        addr: u64,
+        /// Bytes asked for.
+        size: u64,
+    },
+    /// Memory given back.
+    Free {
+        /// Its first byte.
+        addr: u64,
+    },
+    /// mmap.
+    Map {
+        /// First byte.
+        addr: u64,
+        /// Bytes.
+        size: u64,
+    },
+    /// munmap.
+    Unmap {
+        /// First byte.
+        addr: u64,
+        /// Bytes.
+        size: u64,
+    },
+    /// First event of a context.
+    ContextStart {
+        /// The context itself.
+        context: u32,
+        /// The context that created it (itself for the first).
+        creator: u32,
+        /// False for a thread nobody announced (no creation was seen).
+        announced: bool,
+        /// Kernel thread id.
+        tid: u32,
+        /// Ticks.
+        at: u64,
+    },
+    /// Last event of a context.
+    ContextEnd {
+        /// Why.
+        reason: EndReason,
+        /// Ticks.
+        at: u64,
+    },
+    /// The runtime paused the program because its queue had reached the memory limit.
+    Delay {
+        /// Ticks at the start of the pause.
+        before: u64,
+        /// Ticks paused.
+        duration: u64,
+    },
+    /// Records of this context were lost here (left a signal handler by longjmp ...).
+    Lost {
+        /// Bytes lost, 0 where unknown.
+        bytes: u64,
+    },
+    /// The region of interest begins or ends here.
+    Roi {
+        /// True where it begins.
+        begin: bool,
+        /// Ticks.
+        at: u64,
+    },
+}
+
+const SYNC: u32 = 1;
+const ALLOC: u32 = 2;
+const FREE: u32 = 3;
+const MAP: u32 = 4;
+const UNMAP: u32 = 5;
+const START: u32 = 6;
+const END: u32 = 7;
+const DELAY: u32 = 8;
+const LOST: u32 = 9;
+const ROI: u32 = 10;
+
+/// Longest encoded event in bytes.
+pub const MAX_EVENT: usize = 5 * 6 + 2 + ID_BYTES;
+
+/// Bytes of the fields of the event with this id (the id itself excluded), `None` for no event.
+#[must_use]
+pub fn field_bytes(id: u32) -> Option<usize> {
+    Some(match id {
+        SYNC => 5 * 6 + 2,
+        ALLOC => 2 * 6 + 1,
+        FREE | LOST => 6,
+        MAP | UNMAP | DELAY => 2 * 6,
+        START => 3 * 4 + 1 + 6,
+        END | ROI => 6 + 1,
+        _ => return None,
+    })
+}
+
+struct Out<'a> {
+    buf: &'a mut [u8; MAX_EVENT],
+    len: usize,
+}
+
+impl Out<'_> {
+    fn bytes(&mut self, b: &[u8]) -> &mut Self {
+        self.buf[self.len..self.len + b.len()].copy_from_slice(b);
+        self.len += b.len();
+        self
+    }
+    fn u48(&mut self, v: u64) -> &mut Self {
+        self.bytes(&v.to_le_bytes()[..6])
+    }
+    fn u32(&mut self, v: u32) -> &mut Self {
+        self.bytes(&v.to_le_bytes())
+    }
+    fn u8(&mut self, v: u8) -> &mut Self {
+        self.bytes(&[v])
+    }
+}
+
+impl Event {
+    /// Encodes the event at the start of `buf`, returns its length in bytes.
+    pub fn encode(&self, buf: &mut [u8; MAX_EVENT]) -> usize {
+        let mut o = Out { buf, len: 0 };
+        match *self {
+            Event::Sync {
+                op,
+                object,
+                ticket,
+                aux,
+                before,
+                duration,
+            } => {
+                o.u48(object).u48(ticket).u48(aux).u48(before).u48(duration);
+                o.u8(op as u8).u8(0).u32(SYNC);
+            }
+            Event::Alloc { kind, addr, size } => {
+                o.u48(addr).u48(size).u8(kind as u8).u32(ALLOC);
+            }
+            Event::Free { addr } => {
+                o.u48(addr).u32(FREE);
+            }
+            Event::Map { addr, size } => {
+                o.u48(addr).u48(size).u32(MAP);
+            }
+            Event::Unmap { addr, size } => {
+                o.u48(addr).u48(size).u32(UNMAP);
+            }
+            Event::ContextStart {
+                context,
+                creator,
+                announced,
+                tid,
+                at,
+            } => {
+                o.u32(context)
+                    .u32(creator)
+                    .u32(tid)
+                    .u8(u8::from(announced))
+                    .u48(at)
+                    .u32(START);
+            }
+            Event::ContextEnd { reason, at } => {
+                o.u48(at).u8(reason as u8).u32(END);
+            }
+            Event::Delay { before, duration } => {
+                o.u48(before).u48(duration).u32(DELAY);
+            }
+            Event::Lost { bytes } => {
+                o.u48(bytes).u32(LOST);
+            }
+            Event::Roi { begin, at } => {
+                o.u48(at).u8(u8::from(begin)).u32(ROI);
+            }
+        }
+        o.len
+    }
+
+    /// Decodes the fields of the event `id`; `fields` has exactly [`field_bytes`]`(id)` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an unknown id, a wrong length or a number no writer produces.
+    pub fn decode(id: u32, fields: &[u8]) -> Result<Event> {
+        let invalid = |detail: &str| Error::Invalid {
+            what: "event",
+            offset: 0,
+            detail: format!("id {id}: {detail}"),
+        };
+        if field_bytes(id) != Some(fields.len()) {
+            return Err(invalid("unknown event or wrong length"));
+        }
+        let u48 = |at: usize| {
+            let mut b = [0; 8];
+            b[..6].copy_from_slice(&fields[at..at + 6]);
+            u64::from_le_bytes(b)
+        };
+        let u32_at = |at: usize| {
+            let mut b = [0; 4];
+            b.copy_from_slice(&fields[at..at + 4]);
+            u32::from_le_bytes(b)
+        };
+        Ok(match id {
+            SYNC => Event::Sync {
+                op: SyncOp::from_u8(fields[30]).ok_or_else(|| invalid("unknown operation"))?,
+                object: u48(0),
+                ticket: u48(6),
+                aux: u48(12),
+                before: u48(18),
+                duration: u48(24),
+            },
+            ALLOC => Event::Alloc {
+                kind: AllocKind::from_u8(fields[12]).ok_or_else(|| invalid("unknown kind"))?,
+                addr: u48(0),
+                size: u48(6),
+            },
+            FREE => Event::Free { addr: u48(0) },
+            MAP => Event::Map {
+                addr: u48(0),
+                size: u48(6),
+            },
+            UNMAP => Event::Unmap {
+                addr: u48(0),
+                size: u48(6),
+            },
+            START => Event::ContextStart {
+                context: u32_at(0),
+                creator: u32_at(4),
+                tid: u32_at(8),
+                announced: fields[12] != 0,
+                at: u48(13),
+            },
+            END => Event::ContextEnd {
+                at: u48(0),
+                reason: EndReason::from_u8(fields[6]).ok_or_else(|| invalid("unknown reason"))?,
+            },
+            DELAY => Event::Delay {
+                before: u48(0),
+                duration: u48(6),
+            },
+            LOST => Event::Lost { bytes: u48(0) },
+            _ => Event::Roi {
+                begin: fields[6] != 0,
+                at: u48(0),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_survives_encoding_and_ends_with_its_id() {
+        let mut events = vec![
+            Event::Alloc {
+                kind: AllocKind::New,
+                addr: 1 << 47,
+                size: 5,
+            },
+            Event::Free { addr: 77 },
+            Event::Map {
+                addr: 4096,
+                size: 8192,
+            },
+            Event::Unmap {
+                addr: 4096,
+                size: 8192,
+            },
+            Event::ContextStart {
+                context: 3,
+                creator: 1,
+                announced: true,
+                tid: 99,
+                at: 12,
+            },
+            Event::ContextEnd {
+                reason: EndReason::Signal,
+                at: 13,
+            },
+            Event::Delay {
+                before: 1,
+                duration: 2,
+            },
+            Event::Lost { bytes: 9 },
+            Event::Roi { begin: true, at: 3 },
+        ];
+        events.extend((1..=24).map(|n| Event::Sync {
+            op: SyncOp::from_u8(n).unwrap(),
+            object: 0xffff_ffff_ffff,
+            ticket: 2,
+            aux: 3,
+            before: 4,
+            duration: 5,
+        }));
+        for e in events {
+            let mut buf = [0; MAX_EVENT];
+            let n = e.encode(&mut buf);
+            let id = u32::from_le_bytes(buf[n - 4..n].try_into().unwrap());
+            assert_eq!(field_bytes(id), Some(n - 4));
+            assert_eq!(Event::decode(id, &buf[..n - 4]).unwrap(), e);
+        }
+    }
+
+    #[test]
+    fn unknown_numbers_are_errors() {
+        assert!(Event::decode(999, &[]).is_err());
+        assert!(Event::decode(SYNC, &[0xff; 32]).is_err());
+        assert!(Event::decode(FREE, &[0; 5]).is_err());
+    }
+}

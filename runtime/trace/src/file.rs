@@ -1,0 +1,343 @@
+//! The file around the streams: header, chunk headers, run information and totals.
+
+use bincode::{Decode, Encode};
+
+use crate::{Error, Result};
+
+/// First bytes of a trace file.
+pub const MAGIC: [u8; 8] = *b"CONTECHT";
+/// Version of the format; increment when anything in this crate's encodings changes.
+pub const VERSION: u32 = 1;
+/// Bytes of the file header.
+pub const HEADER_BYTES: usize = 64;
+/// Bytes of a chunk header.
+pub const CHUNK_HEADER_BYTES: usize = 64;
+/// First bytes of a chunk.
+pub const CHUNK_MAGIC: [u8; 4] = *b"CTCK";
+/// Largest payload of a chunk, stored or raw: larger claims are damage.
+pub const MAX_CHUNK: usize = 256 << 20;
+const ORDER: u32 = 0x0a0b_0c0d;
+
+/// Checksum of chunk payloads and headers (xxh3, 64 bits).
+#[must_use]
+pub fn checksum(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytes)
+}
+
+/// The start of a trace file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FileHeader {
+    /// Process that wrote it.
+    pub pid: u32,
+    /// TSC when recording started: the zero of all ticks in the file.
+    pub start_tsc: u64,
+    /// Wall clock then, nanoseconds since 1970.
+    pub start_unix_ns: u64,
+    /// First estimate of the TSC frequency in Hz (0 unknown); [`Totals::clock_hz`] is better.
+    pub clock_hz: u64,
+}
+
+fn put(out: &mut [u8], at: usize, bytes: &[u8]) {
+    out[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+fn get_u32(b: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
+}
+
+fn get_u64(b: &[u8], at: usize) -> u64 {
+    u64::from(get_u32(b, at)) | u64::from(get_u32(b, at + 4)) << 32
+}
+
+impl FileHeader {
+    /// Encodes the header.
+    #[must_use]
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut b = [0; HEADER_BYTES];
+        put(&mut b, 0, &MAGIC);
+        put(&mut b, 8, &VERSION.to_le_bytes());
+        put(&mut b, 12, &ORDER.to_le_bytes());
+        put(&mut b, 16, &self.pid.to_le_bytes());
+        put(&mut b, 24, &self.start_tsc.to_le_bytes());
+        put(&mut b, 32, &self.start_unix_ns.to_le_bytes());
+        put(&mut b, 40, &self.clock_hz.to_le_bytes());
+        let sum = checksum(&b[..56]);
+        put(&mut b, 56, &sum.to_le_bytes());
+        b
+    }
+
+    /// Decodes and checks the header.
+    ///
+    /// # Errors
+    /// Empty, foreign (with a hint), other version, other byte order, cut, damaged.
+    pub fn decode(b: &[u8]) -> Result<Self> {
+        if b.is_empty() {
+            return Err(Error::Empty);
+        }
+        if !MAGIC.starts_with(&b[..b.len().min(8)]) {
+            return Err(Error::Foreign { hint: hint(b) });
+        }
+        if b.len() < HEADER_BYTES {
+            return Err(Error::Truncated {
+                what: "file header",
+                offset: 0,
+                need: HEADER_BYTES as u64,
+                have: b.len() as u64,
+            });
+        }
+        let order = get_u32(b, 12);
+        if order == ORDER.swap_bytes() {
+            return Err(Error::ByteOrder);
+        }
+        let version = get_u32(b, 8);
+        if version != VERSION {
+            return Err(Error::Version {
+                got: version,
+                expected: VERSION,
+            });
+        }
+        let (got, expected) = (checksum(&b[..56]), get_u64(b, 56));
+        if got != expected {
+            return Err(Error::Checksum {
+                what: "file header",
+                offset: 0,
+                got,
+                expected,
+            });
+        }
+        Ok(FileHeader {
+            pid: get_u32(b, 16),
+            start_tsc: get_u64(b, 24),
+            start_unix_ns: get_u64(b, 32),
+            clock_hz: get_u64(b, 40),
+        })
+    }
+}
+
+fn hint(b: &[u8]) -> String {
+    if b.starts_with(b"CONTECHG") {
+        "this is a task graph already; give it to contech-backend".into()
+    } else if b.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        "this is a zstd file; decompress it first".into()
+    } else if b.starts_with(b"\x7fELF") {
+        "this is a program; run it to get its trace".into()
+    } else {
+        format!(
+            "it starts with {:02x?}, expected \"CONTECHT\"",
+            &b[..b.len().min(8)]
+        )
+    }
+}
+
+/// What a chunk holds.
+#[repr(u8)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkKind {
+    /// [`RunInfo`], once, first.
+    Run = 1,
+    /// [`ModuleLoad`]: a module was registered.
+    Module = 2,
+    /// A piece of a context's stream.
+    Stream = 3,
+    /// A piece of a context's naive reference stream (`--contech-check`).
+    Check = 4,
+    /// [`Totals`]: recording ended cleanly; the file is whole when this is its last chunk.
+    End = 5,
+}
+
+/// Payload is stored as is.
+pub const CODEC_RAW: u8 = 0;
+/// Payload is one zstd frame.
+pub const CODEC_ZSTD: u8 = 1;
+
+/// Header of a chunk; the stored payload follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkHeader {
+    /// What it holds.
+    pub kind: ChunkKind,
+    /// [`CODEC_RAW`] or [`CODEC_ZSTD`].
+    pub codec: u8,
+    /// Context of a stream, else 0.
+    pub context: u32,
+    /// Number of this chunk in its context and kind, from 0 without gaps.
+    pub seq: u64,
+    /// Payload bytes after decompression.
+    pub raw_len: u32,
+    /// Payload bytes in the file.
+    pub stored_len: u32,
+    /// Ticks when the buffer was begun.
+    pub first: u64,
+    /// Ticks when it was handed over.
+    pub last: u64,
+    /// Checksum of the stored payload.
+    pub payload_sum: u64,
+}
+
+impl ChunkHeader {
+    /// Encodes the header.
+    #[must_use]
+    pub fn encode(&self) -> [u8; CHUNK_HEADER_BYTES] {
+        let mut b = [0; CHUNK_HEADER_BYTES];
+        put(&mut b, 0, &CHUNK_MAGIC);
+        b[4] = self.kind as u8;
+        b[5] = self.codec;
+        put(&mut b, 8, &self.context.to_le_bytes());
+        put(&mut b, 16, &self.seq.to_le_bytes());
+        put(&mut b, 24, &self.raw_len.to_le_bytes());
+        put(&mut b, 28, &self.stored_len.to_le_bytes());
+        put(&mut b, 32, &self.first.to_le_bytes());
+        put(&mut b, 40, &self.last.to_le_bytes());
+        put(&mut b, 48, &self.payload_sum.to_le_bytes());
+        let sum = checksum(&b[..56]);
+        put(&mut b, 56, &sum.to_le_bytes());
+        b
+    }
+
+    /// Decodes and checks a header at the start of `b`; `offset` is its place, for messages.
+    ///
+    /// # Errors
+    /// Cut, damaged, unknown kind or codec, claimed length over [`MAX_CHUNK`].
+    pub fn decode(b: &[u8], offset: u64) -> Result<Self> {
+        if b.len() < CHUNK_HEADER_BYTES {
+            return Err(Error::Truncated {
+                what: "chunk header",
+                offset,
+                need: CHUNK_HEADER_BYTES as u64,
+                have: b.len() as u64,
+            });
+        }
+        let invalid = |detail: String| Error::Invalid {
+            what: "chunk header",
+            offset,
+            detail,
+        };
+        if b[..4] != CHUNK_MAGIC {
+            return Err(invalid(format!(
+                "starts with {:02x?}, expected CTCK",
+                &b[..4]
+            )));
+        }
+        let (got, expected) = (checksum(&b[..56]), get_u64(b, 56));
+        if got != expected {
+            return Err(Error::Checksum {
+                what: "chunk header",
+                offset,
+                got,
+                expected,
+            });
+        }
+        let kind = match b[4] {
+            1 => ChunkKind::Run,
+            2 => ChunkKind::Module,
+            3 => ChunkKind::Stream,
+            4 => ChunkKind::Check,
+            5 => ChunkKind::End,
+            n => return Err(invalid(format!("unknown kind {n}"))),
+        };
+        if b[5] > CODEC_ZSTD {
+            return Err(invalid(format!("unknown codec {}", b[5])));
+        }
+        let header = ChunkHeader {
+            kind,
+            codec: b[5],
+            context: get_u32(b, 8),
+            seq: get_u64(b, 16),
+            raw_len: get_u32(b, 24),
+            stored_len: get_u32(b, 28),
+            first: get_u64(b, 32),
+            last: get_u64(b, 40),
+            payload_sum: get_u64(b, 48),
+        };
+        if header.raw_len as usize > MAX_CHUNK || header.stored_len as usize > MAX_CHUNK {
+            return Err(invalid(format!(
+                "claims {} bytes",
+                header.raw_len.max(header.stored_len)
+            )));
+        }
+        Ok(header)
+    }
+}
+
+/// Payload of the first chunk: the run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct RunInfo {
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Path of the executable.
+    pub exe: String,
+    /// Machine name.
+    pub host: String,
+    /// Process that forked this one while traced, 0 for none.
+    pub parent: u32,
+    /// Options in effect, `NAME=value`.
+    pub options: Vec<String>,
+    /// Version of the runtime.
+    pub version: String,
+}
+
+/// Payload of the last chunk: what was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Totals {
+    /// False when something was not recorded (memory or disk ran out, a conflict ...).
+    pub complete: bool,
+    /// TSC frequency in Hz, measured over the run.
+    pub clock_hz: u64,
+    /// Ticks at the end.
+    pub end: u64,
+    /// Contexts started.
+    pub contexts: u64,
+    /// Contexts of threads whose creation was not seen.
+    pub unannounced: u64,
+    /// Bytes put into buffers.
+    pub bytes: u64,
+    /// Bytes known to be lost.
+    pub lost_bytes: u64,
+    /// Sync events.
+    pub syncs: u64,
+    /// Times the program was paused at the memory limit.
+    pub pauses: u64,
+    /// Sentences for the user.
+    pub notes: Vec<String>,
+}
+
+/// Payload of a module chunk: where the module's ids lie, and its table.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct ModuleLoad {
+    /// Low 32 bits of the id array's address.
+    pub id_base: u32,
+    /// Number of ids.
+    pub id_count: u32,
+    /// Path of the executable or library that holds it.
+    pub object: String,
+    /// Address the object is loaded at.
+    pub load_address: u64,
+    /// Encoded [`crate::table::ModuleTable`].
+    pub table: Vec<u8>,
+}
+
+macro_rules! small_metadata {
+    ($($t:ty),*) => {$(
+        impl $t {
+            /// Encodes the payload.
+            #[must_use]
+            pub fn to_bytes(&self) -> Vec<u8> {
+                // Encoding into a growing vector has no failure for these types.
+                bincode::encode_to_vec(self, bincode::config::standard()).unwrap_or_default()
+            }
+
+            /// Decodes the payload.
+            ///
+            /// # Errors
+            /// [`Error::Invalid`] where the bytes are not such a payload.
+            pub fn from_bytes(b: &[u8]) -> Result<Self> {
+                let config = bincode::config::standard().with_limit::<MAX_CHUNK>();
+                bincode::decode_from_slice(b, config).map(|(v, _)| v).map_err(|e| Error::Invalid {
+                    what: stringify!($t),
+                    offset: 0,
+                    detail: e.to_string(),
+                })
+            }
+        }
+    )*};
+}
+small_metadata!(RunInfo, Totals, ModuleLoad);

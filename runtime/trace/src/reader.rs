@@ -1,0 +1,173 @@
+//! Reading the chunks of a trace from any source, and skipping what is damaged.
+
+use std::io::{self, Read};
+
+use crate::file::{
+    CHUNK_HEADER_BYTES, CHUNK_MAGIC, ChunkHeader, FileHeader, HEADER_BYTES, checksum,
+};
+use crate::{Error, Result};
+
+/// A chunk with its stored (perhaps compressed) payload.
+#[derive(Debug, Clone)]
+pub struct Chunk {
+    /// Its header.
+    pub header: ChunkHeader,
+    /// Stored bytes, checksum already checked.
+    pub stored: Vec<u8>,
+    /// Place of the header in the file.
+    pub offset: u64,
+}
+
+/// What came next.
+#[derive(Debug)]
+pub enum Next {
+    /// A whole chunk.
+    Chunk(Chunk),
+    /// Damage: bytes `from .. to` were skipped up to the next whole chunk header or the end.
+    Skipped {
+        /// First byte skipped.
+        from: u64,
+        /// First byte after.
+        to: u64,
+        /// What was wrong there.
+        error: Error,
+    },
+    /// End of the file.
+    End,
+}
+
+/// Reads chunks one after another; memory is one chunk. After damage it searches for the next chunk
+/// header, so a cut or damaged file yields every whole chunk.
+#[derive(Debug)]
+pub struct ChunkReader<R> {
+    input: R,
+    offset: u64,
+    /// Bytes read ahead while searching.
+    ahead: Vec<u8>,
+}
+
+impl<R: Read> ChunkReader<R> {
+    /// Reads and checks the file header.
+    ///
+    /// # Errors
+    /// The outer error is of the source, the inner one of the bytes.
+    pub fn new(mut input: R) -> io::Result<Result<(FileHeader, Self)>> {
+        let mut head = Vec::with_capacity(HEADER_BYTES);
+        input
+            .by_ref()
+            .take(HEADER_BYTES as u64)
+            .read_to_end(&mut head)?;
+        Ok(FileHeader::decode(&head).map(|header| {
+            (
+                header,
+                ChunkReader {
+                    input,
+                    offset: HEADER_BYTES as u64,
+                    ahead: Vec::new(),
+                },
+            )
+        }))
+    }
+
+    /// Bytes of the file consumed so far.
+    pub fn position(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next chunk, damage, or the end.
+    ///
+    /// # Errors
+    /// Of the source only; damage is [`Next::Skipped`].
+    pub fn next_chunk(&mut self) -> io::Result<Next> {
+        self.fill(CHUNK_HEADER_BYTES)?;
+        if self.ahead.is_empty() {
+            return Ok(Next::End);
+        }
+        let header = match ChunkHeader::decode(&self.ahead, self.offset) {
+            Ok(h) => h,
+            Err(e) => return self.skip(e),
+        };
+        let end = CHUNK_HEADER_BYTES + header.stored_len as usize;
+        self.fill(end)?;
+        let Some(stored) = self.ahead.get(CHUNK_HEADER_BYTES..end) else {
+            let have = self.ahead.len() as u64;
+            let error = Error::Truncated {
+                what: "chunk",
+                offset: self.offset,
+                need: end as u64,
+                have,
+            };
+            return self.skip(error);
+        };
+        let got = checksum(stored);
+        if got != header.payload_sum {
+            let error = Error::Checksum {
+                what: "chunk payload",
+                offset: self.offset,
+                got,
+                expected: header.payload_sum,
+            };
+            return self.skip(error);
+        }
+        let chunk = Chunk {
+            header,
+            stored: stored.to_vec(),
+            offset: self.offset,
+        };
+        self.consume(end);
+        Ok(Next::Chunk(chunk))
+    }
+
+    /// Reads until `ahead` has `n` bytes or the input ends; grows only by what is really there.
+    fn fill(&mut self, n: usize) -> io::Result<()> {
+        let need = n.saturating_sub(self.ahead.len());
+        self.input
+            .by_ref()
+            .take(need as u64)
+            .read_to_end(&mut self.ahead)?;
+        Ok(())
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.ahead.drain(..n);
+        self.offset += n as u64;
+    }
+
+    /// Skips at least one byte, up to the next chunk header that is whole.
+    fn skip(&mut self, error: Error) -> io::Result<Next> {
+        let from = self.offset;
+        self.consume(1);
+        loop {
+            self.fill(1 << 20)?;
+            let found = self
+                .ahead
+                .windows(CHUNK_MAGIC.len())
+                .position(|w| w == CHUNK_MAGIC)
+                .unwrap_or(self.ahead.len().saturating_sub(CHUNK_MAGIC.len() - 1));
+            let at_end = self.ahead.len() < 1 << 20;
+            self.consume(found);
+            if self.ahead.len() < CHUNK_HEADER_BYTES {
+                self.fill(CHUNK_HEADER_BYTES)?;
+            }
+            if ChunkHeader::decode(&self.ahead, 0).is_ok() {
+                return Ok(Next::Skipped {
+                    from,
+                    to: self.offset,
+                    error,
+                });
+            }
+            if self.ahead.starts_with(&CHUNK_MAGIC) {
+                self.consume(1);
+            } else if at_end {
+                self.consume(self.ahead.len());
+            }
+            if self.ahead.is_empty() {
+                return Ok(Next::Skipped {
+                    from,
+                    to: self.offset,
+                    error,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! The static table of one instrumented module: its functions, blocks and memory operations.
+//! Written by the pass into the object file, copied by the runtime into the trace, read by the middle.
+
+use crate::op::{Op, OpKind};
+use crate::wire::{Wire, put_string, put_varint};
+use crate::{Error, Result};
+
+/// First bytes of an encoded table.
+pub const TABLE_MAGIC: u32 = 0x544d_5443; // "CTMT"
+/// Version of the encoding below.
+pub const TABLE_VERSION: u32 = 1;
+
+/// Block is the entry of its function.
+pub const BLOCK_ENTRY: u8 = 1;
+/// Block ends by returning from its function.
+pub const BLOCK_RETURN: u8 = 2;
+/// Block starts a basic block that is a loop header.
+pub const BLOCK_LOOP_HEADER: u8 = 4;
+/// Block continues its basic block after a call (a later piece).
+pub const BLOCK_CONTINUED: u8 = 8;
+/// Block is a landing pad or other exception entry.
+pub const BLOCK_LANDING: u8 = 16;
+
+/// A function of the module.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Function {
+    /// Linkage name.
+    pub name: String,
+    /// Source file, empty where unknown.
+    pub file: String,
+    /// Line of the definition, 0 where unknown.
+    pub line: u32,
+}
+
+/// The boundary call that ends a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Linkage name of the callee, empty for an indirect call.
+    pub callee: String,
+    /// Line of the call.
+    pub line: u32,
+}
+
+/// A block: a basic block or a piece of one between boundary calls. Its index is its id.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Block {
+    /// Index of its function.
+    pub function: u32,
+    /// First source line, 0 where unknown.
+    pub line: u32,
+    /// `BLOCK_*` bits.
+    pub flags: u8,
+    /// IR instructions of the program in it (before instrumentation).
+    pub ir_ops: u32,
+    /// The boundary call that ends it, if one does.
+    pub call: Option<Call>,
+    /// Memory operations in program order.
+    pub ops: Vec<Op>,
+}
+
+impl Block {
+    /// Bytes of the operands in its record (the id comes after them).
+    #[must_use]
+    pub fn operand_bytes(&self) -> usize {
+        self.ops.iter().map(Op::record_bytes).sum()
+    }
+}
+
+/// Everything static about one module.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModuleTable {
+    /// Source file name of the module.
+    pub name: String,
+    /// Functions.
+    pub functions: Vec<Function>,
+    /// Blocks, by id.
+    pub blocks: Vec<Block>,
+    /// What could not be recorded: reason and how many places.
+    pub unrecorded: Vec<(String, u64)>,
+}
+
+impl ModuleTable {
+    /// Encodes the table.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut strings = Strings::default();
+        let mut body = Vec::new();
+        put_varint(&mut body, self.functions.len() as u64);
+        for f in &self.functions {
+            put_varint(&mut body, strings.index(&f.name));
+            put_varint(&mut body, strings.index(&f.file));
+            put_varint(&mut body, u64::from(f.line));
+        }
+        put_varint(&mut body, self.blocks.len() as u64);
+        for b in &self.blocks {
+            put_block(&mut body, b, &mut strings);
+        }
+        put_varint(&mut body, self.unrecorded.len() as u64);
+        for (reason, n) in &self.unrecorded {
+            put_varint(&mut body, strings.index(reason));
+            put_varint(&mut body, *n);
+        }
+        let mut out = Vec::with_capacity(body.len() + 64);
+        out.extend_from_slice(&TABLE_MAGIC.to_le_bytes());
+        out.extend_from_slice(&TABLE_VERSION.to_le_bytes());
+        put_string(&mut out, &self.name);
+        put_varint(&mut out, strings.list.len() as u64);
+        for s in &strings.list {
+            put_string(&mut out, s);
+        }
+        out.extend_from_slice(&body);
+        out
+    }
+
+    /// Decodes a table.
+    ///
+    /// # Errors
+    /// [`Error`] where the bytes are not what [`ModuleTable::encode`] writes.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut w = Wire::new(bytes);
+        if w.u32("module table magic")? != TABLE_MAGIC {
+            return Err(w.invalid("module table magic", "expected CTMT"));
+        }
+        let version = w.u32("module table version")?;
+        if version != TABLE_VERSION {
+            return Err(Error::Version {
+                got: version,
+                expected: TABLE_VERSION,
+            });
+        }
+        let name = w.string("module name")?;
+        let n = w.count("string count")?;
+        let strings = (0..n)
+            .map(|_| w.string("string"))
+            .collect::<Result<Vec<_>>>()?;
+        let get = |w: &mut Wire<'_>, what| -> Result<String> {
+            let i = w.varint(what)?;
+            usize::try_from(i)
+                .ok()
+                .and_then(|i| strings.get(i))
+                .cloned()
+                .ok_or_else(|| w.invalid(what, "string index out of range"))
+        };
+        let mut functions = Vec::new();
+        for _ in 0..w.count("function count")? {
+            functions.push(Function {
+                name: get(&mut w, "function name")?,
+                file: get(&mut w, "function file")?,
+                line: w.varint32("function line")?,
+            });
+        }
+        let mut blocks = Vec::new();
+        for _ in 0..w.count("block count")? {
+            blocks.push(take_block(&mut w, functions.len(), &get)?);
+        }
+        let mut unrecorded = Vec::new();
+        for _ in 0..w.count("unrecorded count")? {
+            unrecorded.push((get(&mut w, "reason")?, w.varint("reason count")?));
+        }
+        Ok(ModuleTable {
+            name,
+            functions,
+            blocks,
+            unrecorded,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Strings {
+    list: Vec<String>,
+    by_name: std::collections::HashMap<String, u64>,
+}
+
+impl Strings {
+    fn index(&mut self, s: &str) -> u64 {
+        if let Some(i) = self.by_name.get(s) {
+            return *i;
+        }
+        let i = self.list.len() as u64;
+        self.list.push(s.to_owned());
+        self.by_name.insert(s.to_owned(), i);
+        i
+    }
+}
+
+const HAS_CALL: u8 = 0x80;
+
+fn put_block(out: &mut Vec<u8>, b: &Block, strings: &mut Strings) {
+    put_varint(out, u64::from(b.function));
+    put_varint(out, u64::from(b.line));
+    out.push(b.flags & !HAS_CALL | if b.call.is_some() { HAS_CALL } else { 0 });
+    put_varint(out, u64::from(b.ir_ops));
+    if let Some(c) = &b.call {
+        put_varint(out, strings.index(&c.callee));
+        put_varint(out, u64::from(c.line));
+    }
+    put_varint(out, b.ops.len() as u64);
+    for op in &b.ops {
+        out.push(op.kind as u8);
+        out.push(op.flags);
+        put_varint(out, u64::from(op.size));
+        put_varint(out, u64::from(op.lanes));
+        put_varint(out, op.const_len);
+        put_varint(out, u64::from(op.line));
+    }
+}
+
+fn take_block(
+    w: &mut Wire<'_>,
+    functions: usize,
+    get: &dyn Fn(&mut Wire<'_>, &'static str) -> Result<String>,
+) -> Result<Block> {
+    let function = w.varint32("block function")?;
+    if function as usize >= functions {
+        return Err(w.invalid("block function", "function index out of range"));
+    }
+    let line = w.varint32("block line")?;
+    let flags = w.take(1, "block flags")?[0];
+    let ir_ops = w.varint32("block size")?;
+    let call = if flags & HAS_CALL == 0 {
+        None
+    } else {
+        Some(Call {
+            callee: get(w, "callee")?,
+            line: w.varint32("call line")?,
+        })
+    };
+    let mut ops = Vec::new();
+    for _ in 0..w.count("operation count")? {
+        ops.push(take_op(w)?);
+    }
+    Ok(Block {
+        function,
+        line,
+        flags: flags & !HAS_CALL,
+        ir_ops,
+        call,
+        ops,
+    })
+}
+
+fn take_op(w: &mut Wire<'_>) -> Result<Op> {
+    let head = w.take(2, "operation kind")?;
+    let kind = OpKind::from_u8(head[0])
+        .ok_or_else(|| w.invalid("operation kind", "unknown kind of memory operation"))?;
+    let op = Op {
+        kind,
+        flags: head[1],
+        size: w.varint32("operation size")?,
+        lanes: u16::try_from(w.varint("lanes")?).unwrap_or(u16::MAX),
+        const_len: w.varint("constant length")?,
+        line: w.varint32("operation line")?,
+    };
+    if op.lanes > 64 {
+        return Err(w.invalid("lanes", "more than 64 lanes"));
+    }
+    Ok(op)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::{ATOMIC, CONST_LEN};
+
+    pub(crate) fn sample() -> ModuleTable {
+        let op = |kind, size, lanes, flags| Op {
+            kind,
+            size,
+            lanes,
+            flags,
+            const_len: 9,
+            line: 3,
+        };
+        ModuleTable {
+            name: "a.c".into(),
+            functions: vec![Function {
+                name: "main".into(),
+                file: "a.c".into(),
+                line: 7,
+            }],
+            blocks: vec![
+                Block {
+                    flags: BLOCK_ENTRY,
+                    line: 8,
+                    ir_ops: 4,
+                    ..Block::default()
+                },
+                Block {
+                    call: Some(Call {
+                        callee: "malloc".into(),
+                        line: 9,
+                    }),
+                    ops: vec![
+                        op(OpKind::Load, 8, 0, ATOMIC),
+                        op(OpKind::Copy, 0, 0, 0),
+                        op(OpKind::Set, 0, 0, CONST_LEN),
+                        op(OpKind::Gather, 4, 8, 0),
+                    ],
+                    ..Block::default()
+                },
+            ],
+            unrecorded: vec![("inline assembly".into(), 2)],
+        }
+    }
+
+    #[test]
+    fn a_table_survives_encoding() {
+        let t = sample();
+        assert_eq!(ModuleTable::decode(&t.encode()).unwrap(), t);
+        assert_eq!(t.blocks[1].operand_bytes(), 6 + 18 + 6 + 8 + 48);
+    }
+
+    #[test]
+    fn no_cut_or_flipped_table_panics() {
+        let bytes = sample().encode();
+        for n in 0..bytes.len() {
+            assert!(ModuleTable::decode(&bytes[..n]).is_err(), "cut at {n}");
+        }
+        for bit in 0..bytes.len() * 8 {
+            let mut b = bytes.clone();
+            b[bit / 8] ^= 1 << (bit % 8);
+            let _ = ModuleTable::decode(&b);
+        }
+    }
+}
