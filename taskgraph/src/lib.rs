@@ -1,1 +1,54 @@
-//! Placeholder, replaced by its owner.
+//! The task graph of a run: its file format (`FORMAT.md`), a reader with random access, and a streaming writer.
+//!
+//! A task graph is a partial order of *tasks*; a task is a stretch of one context (thread, MPI rank, explicit
+//! task) between two synchronisation points, and a work task holds the exact sequence of basic blocks and memory
+//! accesses executed in it (contech.txt, section 3).
+//!
+//! ```
+//! use taskgraph::builder::GraphBuilder;
+//! use taskgraph::{MemOp, TaskKind};
+//!
+//! let mut b = GraphBuilder::new();
+//! let body = b.block("main", "main.c", 3, &[MemOp::load(8)]);
+//! let main = b.context("main");
+//! b.work(main, 0, 100, |w| w.block(body, &[0x1000]));
+//! let graph = b.build()?;
+//!
+//! for task in graph.tasks() {
+//!     let task = task?;
+//!     assert_eq!(task.kind(), TaskKind::Work);
+//!     task.for_each_access(|a| println!("{:#x} {}", a.addr, a.size))?;
+//! }
+//! # Ok::<(), taskgraph::Error>(())
+//! ```
+
+mod action;
+pub mod builder;
+mod context;
+mod error;
+mod frame;
+mod graph;
+mod id;
+mod kind;
+mod map;
+mod meta;
+mod op;
+mod record;
+mod statics;
+mod task;
+mod writer;
+
+pub use action::{Action, AllocKind, BlockAccesses, BlockExec};
+pub use context::Context;
+pub use error::{Error, ErrorKind, Result};
+pub use frame::{Counts, EncodedFrame, FrameEncoder};
+pub use graph::{TaskGraph, Verified};
+pub use id::{BlockId, ContextId, FunctionId, OpId, TaskId};
+pub use kind::{SyncOp, TaskKind, WaitCause};
+pub use map::{Mmap, map};
+pub use meta::{RunMeta, Summary, TaskCounts};
+pub use op::{Access, MemOp, OpAccesses, OpKind};
+pub use record::{FrameRef, FrameSpan, TaskRecord};
+pub use statics::{Block, CallSite, Function, Module, StaticInfo};
+pub use task::{Actions, Task};
+pub use writer::GraphWriter;

@@ -1,0 +1,187 @@
+//! Actions of a work task: executions of basic blocks, and changes of the address space.
+
+use crate::id::{BlockId, OpId};
+use crate::op::{Access, MemOp, OpAccesses};
+use crate::statics::StaticInfo;
+
+/// How memory was allocated. The numbers are part of the file format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum AllocKind {
+    /// malloc.
+    #[default]
+    Malloc = 0,
+    /// calloc.
+    Calloc = 1,
+    /// realloc; the old allocation is freed by a [`Action::Free`] before it.
+    Realloc = 2,
+    /// aligned_alloc, posix_memalign, memalign.
+    Aligned = 3,
+    /// operator new.
+    New = 4,
+}
+
+impl AllocKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 5] = [
+        Self::Malloc,
+        Self::Calloc,
+        Self::Realloc,
+        Self::Aligned,
+        Self::New,
+    ];
+
+    /// The kind with this number, if any.
+    #[must_use]
+    pub fn from_u8(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// `malloc`, `calloc`, ...
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Malloc => "malloc",
+            Self::Calloc => "calloc",
+            Self::Realloc => "realloc",
+            Self::Aligned => "aligned",
+            Self::New => "new",
+        }
+    }
+}
+
+/// One action of a work task, in program order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action<'f> {
+    /// A basic block was executed.
+    Block(BlockExec<'f>),
+    /// Memory was allocated.
+    Alloc {
+        /// First byte.
+        addr: u64,
+        /// Bytes.
+        size: u64,
+        /// By which function.
+        kind: AllocKind,
+    },
+    /// An allocation was freed.
+    Free {
+        /// Its first byte.
+        addr: u64,
+    },
+    /// A range of addresses was mapped.
+    Map {
+        /// First byte.
+        addr: u64,
+        /// Bytes.
+        size: u64,
+    },
+    /// A range of addresses was unmapped.
+    Unmap {
+        /// First byte.
+        addr: u64,
+        /// Bytes.
+        size: u64,
+    },
+}
+
+/// One execution of a basic block.
+#[derive(Clone, Copy)]
+pub struct BlockExec<'f> {
+    info: &'f StaticInfo,
+    id: BlockId,
+    operands: &'f [u64],
+}
+
+impl<'f> BlockExec<'f> {
+    pub(crate) fn new(info: &'f StaticInfo, id: BlockId, operands: &'f [u64]) -> Self {
+        Self { info, id, operands }
+    }
+
+    /// The block.
+    #[must_use]
+    #[inline]
+    pub fn id(&self) -> BlockId {
+        self.id
+    }
+
+    /// The recorded operands of all its memory operations, in program order.
+    #[must_use]
+    #[inline]
+    pub fn operands(&self) -> &'f [u64] {
+        self.operands
+    }
+
+    /// The accesses it made, in program order.
+    pub fn accesses(&self) -> BlockAccesses<'f> {
+        let first = self.info.block(self.id).map_or(0, |b| b.first_op);
+        BlockAccesses {
+            ops: self.info.ops_of(self.id),
+            next: first,
+            operands: self.operands,
+            current: None,
+        }
+    }
+
+    /// Calls `f` for each access, in program order: the fast form of [`BlockExec::accesses`].
+    #[inline]
+    pub fn for_each_access(&self, mut f: impl FnMut(Access)) {
+        let mut id = self.info.block(self.id).map_or(0, |b| b.first_op);
+        let mut operands = self.operands;
+        for op in self.info.ops_of(self.id) {
+            let (own, rest) = operands.split_at(op.operand_count().min(operands.len()));
+            op.expand(OpId::new(id), own, &mut f);
+            operands = rest;
+            id += 1;
+        }
+    }
+}
+
+impl std::fmt::Debug for BlockExec<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BlockExec")
+            .field("id", &self.id)
+            .field("operands", &self.operands)
+            .finish()
+    }
+}
+
+impl PartialEq for BlockExec<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.operands == other.operands
+    }
+}
+
+impl Eq for BlockExec<'_> {}
+
+/// Iterator over the accesses of one execution of a block.
+#[derive(Clone, Debug)]
+pub struct BlockAccesses<'f> {
+    ops: &'f [MemOp],
+    /// Id of `ops[0]`.
+    next: u32,
+    operands: &'f [u64],
+    current: Option<OpAccesses<'f>>,
+}
+
+impl Iterator for BlockAccesses<'_> {
+    type Item = Access;
+
+    fn next(&mut self) -> Option<Access> {
+        loop {
+            if let Some(access) = self.current.as_mut().and_then(Iterator::next) {
+                return Some(access);
+            }
+            let (op, rest) = self.ops.split_first()?;
+            let (own, operands) = self
+                .operands
+                .split_at(op.operand_count().min(self.operands.len()));
+            self.current = Some(op.accesses(OpId::new(self.next), own));
+            self.operands = operands;
+            self.ops = rest;
+            self.next += 1;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Contexts: the sequential parts of a run.
+
+use crate::id::{ContextId, TaskId};
+
+/// A context: a thread, an MPI rank or an explicit task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Its id.
+    pub id: ContextId,
+    /// Tasks `id:0` to `id:(task_count - 1)` exist.
+    pub task_count: u32,
+    /// When it was first seen, nanoseconds since the start of the run.
+    pub first_ns: u64,
+    /// When it was last seen, nanoseconds since the start of the run.
+    pub last_ns: u64,
+    /// The Create task that started it; `None` for the first context and those nobody announced.
+    pub creator: Option<TaskId>,
+    /// Name of the thread, or empty.
+    pub name: String,
+    /// [`Context::ANNOUNCED`], [`Context::JOINED`], [`Context::DETACHED`], [`Context::CUT`].
+    pub flags: u8,
+}
+
+impl Context {
+    /// Its start was recorded in another context (or it is the first one).
+    pub const ANNOUNCED: u8 = 1;
+    /// Another context waited for its end.
+    pub const JOINED: u8 = 2;
+    /// It was detached.
+    pub const DETACHED: u8 = 4;
+    /// The recording stopped before the context ended.
+    pub const CUT: u8 = 8;
+
+    /// Its last task; `None` when it has no tasks.
+    #[must_use]
+    pub fn last_task(&self) -> Option<TaskId> {
+        self.task_count
+            .checked_sub(1)
+            .map(|seq| TaskId::new(self.id, seq))
+    }
+}

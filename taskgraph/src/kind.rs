@@ -1,0 +1,216 @@
+//! What a task is: its kind, the synchronisation operation it stands for, and what waiting in it means.
+
+use std::fmt;
+
+/// The kind of a task (contech.txt, section 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TaskKind {
+    /// Basic blocks and memory accesses without synchronisation.
+    #[default]
+    Work = 0,
+    /// Starts another context.
+    Create = 1,
+    /// Waits for the end of another context.
+    Join = 2,
+    /// One operation on a synchronisation object.
+    Sync = 3,
+    /// One generation of a barrier: all arrive, all leave.
+    Barrier = 4,
+}
+
+impl TaskKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 5] = [
+        Self::Work,
+        Self::Create,
+        Self::Join,
+        Self::Sync,
+        Self::Barrier,
+    ];
+
+    /// The kind with this number, if any.
+    #[must_use]
+    pub fn from_u8(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// `work`, `create`, `join`, `sync` or `barrier`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Create => "create",
+            Self::Join => "join",
+            Self::Sync => "sync",
+            Self::Barrier => "barrier",
+        }
+    }
+}
+
+impl fmt::Display for TaskKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a context waited for, as scalability analyses classify it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum WaitCause {
+    /// A mutex, reader-writer lock or spin lock.
+    Lock,
+    /// A barrier.
+    Barrier,
+    /// The end of another context.
+    Join,
+    /// A condition variable.
+    Condition,
+    /// A semaphore.
+    Semaphore,
+    /// A one-time initialisation by another context.
+    Once,
+    /// A message of another process.
+    Message,
+    /// A pause made by the recording runtime itself.
+    Delay,
+}
+
+impl WaitCause {
+    /// `lock`, `barrier`, ...
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lock => "lock",
+            Self::Barrier => "barrier",
+            Self::Join => "join",
+            Self::Condition => "condition",
+            Self::Semaphore => "semaphore",
+            Self::Once => "once",
+            Self::Message => "message",
+            Self::Delay => "delay",
+        }
+    }
+}
+
+impl fmt::Display for WaitCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+macro_rules! sync_ops {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal, $cause:expr;)*) => {
+        /// The operation a task stands for. The numbers are part of the file format.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum SyncOp { $($(#[$doc])* $name = $number,)* }
+
+        impl SyncOp {
+            /// All operations, in the order of their numbers.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The operation with this number, if any.
+            #[must_use]
+            pub const fn from_u8(number: u8) -> Option<Self> {
+                match number { $($number => Some(Self::$name),)* _ => None }
+            }
+
+            /// The name in text forms: `mutex_lock`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// What the time spent in such a task was spent waiting for; `None` for operations that do not wait.
+            #[must_use]
+            pub const fn cause(self) -> Option<WaitCause> {
+                match self { $(Self::$name => $cause,)* }
+            }
+        }
+    };
+}
+
+sync_ops! {
+    /// None: a work task.
+    #[default]
+    None = 0, "none", None;
+    /// A context was started.
+    ThreadCreate = 1, "thread_create", None;
+    /// Waited for the end of a context.
+    ThreadJoin = 2, "thread_join", Some(WaitCause::Join);
+    /// A mutex was acquired.
+    MutexLock = 3, "mutex_lock", Some(WaitCause::Lock);
+    /// A mutex was released.
+    MutexUnlock = 4, "mutex_unlock", None;
+    /// A try or timed acquire of a mutex failed.
+    MutexTryFail = 5, "mutex_try_fail", Some(WaitCause::Lock);
+    /// A reader-writer lock was acquired for reading.
+    RwRead = 6, "rw_read", Some(WaitCause::Lock);
+    /// A reader-writer lock was acquired for writing.
+    RwWrite = 7, "rw_write", Some(WaitCause::Lock);
+    /// A reader-writer lock was released.
+    RwUnlock = 8, "rw_unlock", None;
+    /// A try or timed acquire of a reader-writer lock failed.
+    RwTryFail = 9, "rw_try_fail", Some(WaitCause::Lock);
+    /// A spin lock was acquired.
+    SpinLock = 10, "spin_lock", Some(WaitCause::Lock);
+    /// A spin lock was released.
+    SpinUnlock = 11, "spin_unlock", None;
+    /// The mutex released on entering a condition wait.
+    CondRelease = 12, "cond_release", None;
+    /// Woken by a condition variable.
+    CondWake = 13, "cond_wake", Some(WaitCause::Condition);
+    /// A timed wait on a condition variable ran out.
+    CondTimeout = 14, "cond_timeout", Some(WaitCause::Condition);
+    /// The mutex acquired again after a condition wait.
+    CondReacquire = 15, "cond_reacquire", Some(WaitCause::Lock);
+    /// One waiter of a condition variable was woken.
+    CondSignal = 16, "cond_signal", None;
+    /// All waiters of a condition variable were woken.
+    CondBroadcast = 17, "cond_broadcast", None;
+    /// A semaphore was decremented.
+    SemWait = 18, "sem_wait", Some(WaitCause::Semaphore);
+    /// A semaphore was incremented.
+    SemPost = 19, "sem_post", None;
+    /// A try or timed decrement of a semaphore failed.
+    SemTryFail = 20, "sem_try_fail", Some(WaitCause::Semaphore);
+    /// This context ran a one-time initialisation.
+    OnceRun = 21, "once_run", None;
+    /// This context found a one-time initialisation done, or waited for it.
+    OncePass = 22, "once_pass", Some(WaitCause::Once);
+    /// A barrier.
+    Barrier = 23, "barrier", Some(WaitCause::Barrier);
+    /// The process forked.
+    Fork = 24, "fork", None;
+    /// The process ended.
+    ProcessExit = 25, "process_exit", None;
+    /// The recording runtime paused the context.
+    Delay = 26, "delay", Some(WaitCause::Delay);
+    /// An operation this version has no name for.
+    Other = 27, "other", None;
+}
+
+impl fmt::Display for SyncOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_names_the_operation_it_came_from() {
+        for &op in SyncOp::ALL {
+            assert_eq!(SyncOp::from_u8(op as u8), Some(op));
+        }
+        assert_eq!(SyncOp::from_u8(28), None);
+        for kind in TaskKind::ALL {
+            assert_eq!(TaskKind::from_u8(kind as u8), Some(kind));
+        }
+        assert_eq!(TaskKind::from_u8(5), None);
+    }
+}

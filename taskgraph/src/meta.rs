@@ -1,0 +1,93 @@
+//! What is known about the run, and its totals.
+
+use serde::{Deserialize, Serialize};
+
+/// Facts about the recorded run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunMeta {
+    /// Command line of the program.
+    pub command: Vec<String>,
+    /// Process id.
+    pub pid: u32,
+    /// Host name.
+    pub host: String,
+    /// Start of the run, nanoseconds since 1970-01-01 UTC.
+    pub start_unix_ns: u64,
+    /// Ticks per second of the clock that was read while recording.
+    pub clock_hz: u64,
+    /// Version of Contech-rs that recorded the run.
+    pub contech_version: String,
+    /// The trace was closed cleanly and nothing was lost.
+    pub complete: bool,
+    /// Remarks for the reader of a report: "3 threads appeared unannounced".
+    pub notes: Vec<String>,
+    /// Bytes of the trace that were lost or unreadable.
+    pub lost_bytes: u64,
+    /// Size of the trace file(s) in bytes.
+    pub trace_bytes: u64,
+    /// Recording mode: "full", "sync".
+    pub mode: String,
+}
+
+/// Tasks by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskCounts {
+    /// Work tasks.
+    pub work: u64,
+    /// Create tasks.
+    pub create: u64,
+    /// Join tasks.
+    pub join: u64,
+    /// Sync tasks.
+    pub sync: u64,
+    /// Barrier tasks.
+    pub barrier: u64,
+}
+
+impl TaskCounts {
+    /// All tasks.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.work + self.create + self.join + self.sync + self.barrier
+    }
+
+    /// Counts one task of a kind.
+    pub fn add(&mut self, kind: crate::TaskKind) {
+        use crate::TaskKind::{Barrier, Create, Join, Sync, Work};
+        *match kind {
+            Work => &mut self.work,
+            Create => &mut self.create,
+            Join => &mut self.join,
+            Sync => &mut self.sync,
+            Barrier => &mut self.barrier,
+        } += 1;
+    }
+}
+
+/// Totals of a graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// Contexts.
+    pub contexts: u64,
+    /// Tasks by kind.
+    pub tasks: TaskCounts,
+    /// Stored edges: those between tasks that do not follow one another in one context.
+    pub edges: u64,
+    /// Executions of basic blocks.
+    pub blocks: u64,
+    /// Memory accesses: reads + writes.
+    pub accesses: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes read and written.
+    pub bytes_accessed: u64,
+    /// Latest end of a task, nanoseconds since the start of the run.
+    pub duration_ns: u64,
+    /// Functions in the static tables.
+    pub functions: u64,
+}

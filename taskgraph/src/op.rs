@@ -1,0 +1,409 @@
+//! Static memory operations: what each records per execution, and the accesses that follow from it.
+
+use crate::id::OpId;
+
+/// The kind of a static memory operation. The numbers are part of the file format.
+///
+/// The operands recorded per execution, in this order, each a `u64`:
+///
+/// | kind | operands |
+/// |---|---|
+/// | `Load`, `Store`, `Rmw` | address |
+/// | `Copy` | destination, source, length unless [`MemOp::CONST_LEN`] |
+/// | `Set` | destination, length unless [`MemOp::CONST_LEN`] |
+/// | `MaskedLoad`, `MaskedStore`, `ExpandLoad`, `CompressStore` | address, lane mask |
+/// | `Gather`, `Scatter` | lane mask, then one address per lane |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum OpKind {
+    /// Reads `size` bytes.
+    #[default]
+    Load = 0,
+    /// Writes `size` bytes.
+    Store = 1,
+    /// Reads, then writes, `size` bytes (atomic read-modify-write, compare-exchange).
+    Rmw = 2,
+    /// memcpy or memmove.
+    Copy = 3,
+    /// memset.
+    Set = 4,
+    /// Reads the enabled lanes of a vector, each `size` bytes at its own place.
+    MaskedLoad = 5,
+    /// Writes the enabled lanes of a vector, each `size` bytes at its own place.
+    MaskedStore = 6,
+    /// Reads one element of `size` bytes per enabled lane, each at its own address.
+    Gather = 7,
+    /// Writes one element of `size` bytes per enabled lane, each at its own address.
+    Scatter = 8,
+    /// Reads as many consecutive elements as lanes are enabled.
+    ExpandLoad = 9,
+    /// Writes as many consecutive elements as lanes are enabled.
+    CompressStore = 10,
+}
+
+impl OpKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 11] = [
+        Self::Load,
+        Self::Store,
+        Self::Rmw,
+        Self::Copy,
+        Self::Set,
+        Self::MaskedLoad,
+        Self::MaskedStore,
+        Self::Gather,
+        Self::Scatter,
+        Self::ExpandLoad,
+        Self::CompressStore,
+    ];
+
+    /// The kind with this number, if any.
+    #[must_use]
+    pub fn from_u8(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
+/// One static memory operation of a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MemOp {
+    /// What it does.
+    pub kind: OpKind,
+    /// Bytes accessed; for the vector forms with lanes, bytes of one element. Unused by `Copy` and `Set`.
+    pub size: u32,
+    /// Lanes of the vector forms, at most 64 (the mask is 64 bits); otherwise 0.
+    pub lanes: u16,
+    /// Source line, 0 when unknown; the file is that of the function.
+    pub line: u32,
+    /// [`MemOp::ATOMIC`], [`MemOp::CONST_LEN`], [`MemOp::VOLATILE`].
+    pub flags: u8,
+    /// Length in bytes of a `Copy` or `Set` with [`MemOp::CONST_LEN`]; otherwise 0.
+    pub const_len: u64,
+}
+
+/// One memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// First byte.
+    pub addr: u64,
+    /// Bytes.
+    pub size: u64,
+    /// A write, otherwise a read.
+    pub write: bool,
+    /// The static operation that made it.
+    pub op: OpId,
+}
+
+impl MemOp {
+    /// The access is atomic.
+    pub const ATOMIC: u8 = 1;
+    /// The length of the copy or set is the constant [`MemOp::const_len`] and is not recorded.
+    pub const CONST_LEN: u8 = 2;
+    /// The access is volatile.
+    pub const VOLATILE: u8 = 4;
+    /// The most lanes a vector form can have.
+    pub const MAX_LANES: u16 = 64;
+
+    /// A load of `size` bytes.
+    #[must_use]
+    pub fn load(size: u32) -> Self {
+        Self {
+            kind: OpKind::Load,
+            size,
+            ..Self::default()
+        }
+    }
+
+    /// A store of `size` bytes.
+    #[must_use]
+    pub fn store(size: u32) -> Self {
+        Self {
+            kind: OpKind::Store,
+            size,
+            ..Self::default()
+        }
+    }
+
+    /// An operation of any kind, with elements of `size` bytes.
+    #[must_use]
+    pub fn new(kind: OpKind, size: u32, lanes: u16) -> Self {
+        Self {
+            kind,
+            size,
+            lanes,
+            ..Self::default()
+        }
+    }
+
+    /// The same operation at a source line.
+    #[must_use]
+    pub fn at(self, line: u32) -> Self {
+        Self { line, ..self }
+    }
+
+    /// How many operands an execution records.
+    #[must_use]
+    pub fn operand_count(&self) -> usize {
+        let length = usize::from(self.flags & Self::CONST_LEN == 0);
+        match self.kind {
+            OpKind::Load | OpKind::Store | OpKind::Rmw => 1,
+            OpKind::Copy => 2 + length,
+            OpKind::Set => 1 + length,
+            OpKind::MaskedLoad
+            | OpKind::MaskedStore
+            | OpKind::ExpandLoad
+            | OpKind::CompressStore => 2,
+            OpKind::Gather | OpKind::Scatter => 1 + usize::from(self.lanes),
+        }
+    }
+
+    /// Calls `f` for each access of one execution, in the order the machine makes them: enabled lanes only, the read
+    /// of a copy before its write, nothing for a length of 0. `op` is this operation's own id, copied into the
+    /// accesses. Operands that are missing give no access.
+    #[inline]
+    pub fn expand(&self, op: OpId, operands: &[u64], mut f: impl FnMut(Access)) {
+        match (self.kind, operands) {
+            (OpKind::Load, &[addr, ..]) => {
+                f(Access {
+                    addr,
+                    size: u64::from(self.size),
+                    write: false,
+                    op,
+                });
+            }
+            (OpKind::Store, &[addr, ..]) => {
+                f(Access {
+                    addr,
+                    size: u64::from(self.size),
+                    write: true,
+                    op,
+                });
+            }
+            _ => OpAccesses::new(self, op, operands).for_each(f),
+        }
+    }
+
+    /// The accesses of one execution as an iterator; see [`MemOp::expand`].
+    #[must_use]
+    pub fn accesses<'f>(&'f self, op: OpId, operands: &'f [u64]) -> OpAccesses<'f> {
+        OpAccesses::new(self, op, operands)
+    }
+
+    /// The accesses of every execution are the same in number and size, whatever the operands.
+    pub(crate) fn has_static_counts(&self) -> bool {
+        match self.kind {
+            OpKind::Load | OpKind::Store | OpKind::Rmw => true,
+            OpKind::Copy | OpKind::Set => self.flags & Self::CONST_LEN != 0,
+            _ => false,
+        }
+    }
+
+    /// The low bits of a mask that stand for lanes.
+    fn lane_bits(&self) -> u64 {
+        match self.lanes {
+            0 => 0,
+            n @ 1..64 => (1 << n) - 1,
+            _ => u64::MAX,
+        }
+    }
+}
+
+/// Iterator over the accesses of one execution of a [`MemOp`].
+#[derive(Clone, Debug)]
+pub struct OpAccesses<'f> {
+    memop: &'f MemOp,
+    op: OpId,
+    operands: &'f [u64],
+    /// One bit per access still to give; its number is the lane, or 0 = read and 1 = write of a pair.
+    pending: u64,
+}
+
+impl<'f> OpAccesses<'f> {
+    fn new(memop: &'f MemOp, op: OpId, operands: &'f [u64]) -> Self {
+        let mut this = Self {
+            memop,
+            op,
+            operands,
+            pending: 0,
+        };
+        if operands.len() >= memop.operand_count() {
+            this.pending = match memop.kind {
+                OpKind::Load | OpKind::Store => 1,
+                OpKind::Rmw => 0b11,
+                OpKind::Copy => 0b11 * u64::from(this.length() > 0),
+                OpKind::Set => u64::from(this.length() > 0),
+                OpKind::MaskedLoad | OpKind::MaskedStore => operands[1] & memop.lane_bits(),
+                OpKind::Gather | OpKind::Scatter => operands[0] & memop.lane_bits(),
+                OpKind::ExpandLoad | OpKind::CompressStore => {
+                    match (operands[1] & memop.lane_bits()).count_ones() {
+                        64 => u64::MAX,
+                        n => (1 << n) - 1,
+                    }
+                }
+            };
+        }
+        this
+    }
+
+    /// Bytes of a copy or set.
+    fn length(&self) -> u64 {
+        let recorded = if self.memop.kind == OpKind::Copy {
+            2
+        } else {
+            1
+        };
+        if self.memop.flags & MemOp::CONST_LEN != 0 {
+            self.memop.const_len
+        } else {
+            self.operands.get(recorded).copied().unwrap_or(0)
+        }
+    }
+}
+
+impl Iterator for OpAccesses<'_> {
+    type Item = Access;
+
+    fn next(&mut self) -> Option<Access> {
+        if self.pending == 0 {
+            return None;
+        }
+        let bit = self.pending.trailing_zeros();
+        self.pending &= self.pending - 1;
+        let size = u64::from(self.memop.size);
+        let first = self.operands[0];
+        let element = || first.wrapping_add(u64::from(bit).wrapping_mul(size));
+        let (addr, size, write) = match self.memop.kind {
+            OpKind::Load => (first, size, false),
+            OpKind::Store => (first, size, true),
+            OpKind::Rmw => (first, size, bit == 1),
+            OpKind::Copy if bit == 0 => (self.operands[1], self.length(), false),
+            OpKind::Copy | OpKind::Set => (first, self.length(), true),
+            OpKind::MaskedLoad | OpKind::ExpandLoad => (element(), size, false),
+            OpKind::MaskedStore | OpKind::CompressStore => (element(), size, true),
+            OpKind::Gather => (self.operands[1 + bit as usize], size, false),
+            OpKind::Scatter => (self.operands[1 + bit as usize], size, true),
+        };
+        Some(Access {
+            addr,
+            size,
+            write,
+            op: self.op,
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let n = self.pending.count_ones() as usize;
+        (n, Some(n))
+    }
+}
+
+impl ExactSizeIterator for OpAccesses<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// (write, address, size) of each access.
+    fn expanded(op: &MemOp, operands: &[u64]) -> Vec<(bool, u64, u64)> {
+        assert_eq!(op.operand_count(), operands.len());
+        let mut out = Vec::new();
+        op.expand(OpId::new(7), operands, |a| {
+            assert_eq!(a.op, OpId::new(7));
+            out.push((a.write, a.addr, a.size));
+        });
+        let lazily: Vec<_> = op
+            .accesses(OpId::new(7), operands)
+            .map(|a| (a.write, a.addr, a.size))
+            .collect();
+        assert_eq!(out, lazily);
+        out
+    }
+
+    #[test]
+    fn simple_operations_access_their_address() {
+        assert_eq!(expanded(&MemOp::load(4), &[16]), [(false, 16, 4)]);
+        assert_eq!(expanded(&MemOp::store(8), &[16]), [(true, 16, 8)]);
+        let rmw = MemOp::new(OpKind::Rmw, 8, 0);
+        assert_eq!(expanded(&rmw, &[16]), [(false, 16, 8), (true, 16, 8)]);
+    }
+
+    #[test]
+    fn a_copy_reads_its_source_before_it_writes_its_destination() {
+        let copy = MemOp::new(OpKind::Copy, 0, 0);
+        assert_eq!(
+            expanded(&copy, &[100, 200, 30]),
+            [(false, 200, 30), (true, 100, 30)]
+        );
+        assert_eq!(expanded(&copy, &[100, 200, 0]), []);
+        let fixed = MemOp {
+            flags: MemOp::CONST_LEN,
+            const_len: 24,
+            ..copy
+        };
+        assert_eq!(
+            expanded(&fixed, &[100, 200]),
+            [(false, 200, 24), (true, 100, 24)]
+        );
+    }
+
+    #[test]
+    fn a_set_writes_its_length() {
+        let set = MemOp::new(OpKind::Set, 0, 0);
+        assert_eq!(expanded(&set, &[100, 30]), [(true, 100, 30)]);
+        assert_eq!(expanded(&set, &[100, 0]), []);
+        let fixed = MemOp {
+            flags: MemOp::CONST_LEN,
+            const_len: 5,
+            ..set
+        };
+        assert_eq!(expanded(&fixed, &[100]), [(true, 100, 5)]);
+    }
+
+    #[test]
+    fn masked_forms_access_enabled_lanes_only() {
+        let load = MemOp::new(OpKind::MaskedLoad, 4, 4);
+        assert_eq!(
+            expanded(&load, &[100, 0b1010]),
+            [(false, 104, 4), (false, 112, 4)]
+        );
+        assert_eq!(
+            expanded(&load, &[100, 0xf0]),
+            [],
+            "bits above the lanes mean nothing"
+        );
+        let store = MemOp::new(OpKind::MaskedStore, 4, 64);
+        assert_eq!(expanded(&store, &[0, u64::MAX]).len(), 64);
+    }
+
+    #[test]
+    fn expand_and_compress_forms_access_consecutive_elements() {
+        let load = MemOp::new(OpKind::ExpandLoad, 4, 8);
+        assert_eq!(
+            expanded(&load, &[100, 0b1010_0000]),
+            [(false, 100, 4), (false, 104, 4)]
+        );
+        let store = MemOp::new(OpKind::CompressStore, 8, 64);
+        assert_eq!(expanded(&store, &[0, u64::MAX]).len(), 64);
+    }
+
+    #[test]
+    fn gather_and_scatter_use_the_address_of_each_enabled_lane() {
+        let gather = MemOp::new(OpKind::Gather, 8, 3);
+        assert_eq!(
+            expanded(&gather, &[0b101, 10, 20, 30]),
+            [(false, 10, 8), (false, 30, 8)]
+        );
+        let scatter = MemOp::new(OpKind::Scatter, 8, 1);
+        assert_eq!(expanded(&scatter, &[1, 10]), [(true, 10, 8)]);
+    }
+
+    #[test]
+    fn missing_operands_give_no_access() {
+        for kind in OpKind::ALL {
+            let op = MemOp::new(kind, 8, 2);
+            let mut n = 0;
+            op.expand(OpId::new(0), &[], |_| n += 1);
+            assert_eq!(n, 0, "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What a writer stores per task.
+
+use crate::id::TaskId;
+use crate::kind::{SyncOp, TaskKind};
+
+/// A frame of a graph file, as [`GraphWriter::put_frame`](crate::GraphWriter::put_frame) returned it (its file offset).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameRef(pub u64);
+
+/// A run of consecutive actions within one frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FrameSpan {
+    /// The frame.
+    pub frame: FrameRef,
+    /// Actions of the frame before the run.
+    pub first_action: u32,
+    /// Actions in the run.
+    pub actions: u32,
+}
+
+/// A task as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskRecord {
+    /// Its id.
+    pub id: TaskId,
+    /// Its kind.
+    pub kind: TaskKind,
+    /// The operation, [`SyncOp::None`] for work.
+    pub op: SyncOp,
+    /// Address of the synchronisation object, or the number of the child context of a Create or Join.
+    pub object: u64,
+    /// Start, nanoseconds since the start of the run.
+    pub start_ns: u64,
+    /// End, nanoseconds since the start of the run; not before the start.
+    pub end_ns: u64,
+    /// Its actions: the spans in program order; empty when it has none.
+    pub frames: Vec<FrameSpan>,
+    /// Executions of basic blocks.
+    pub blocks: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+}

@@ -1,0 +1,245 @@
+//! Static program tables: modules, files, functions, basic blocks and memory operations.
+
+use crate::error::{Result, malformed};
+use crate::id::{BlockId, FunctionId, OpId};
+use crate::op::{MemOp, OpKind};
+
+/// The static tables of the traced program, all modules together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StaticInfo {
+    /// Instrumented modules (objects linked into the program or loaded by it).
+    pub modules: Vec<Module>,
+    /// Source file names.
+    pub files: Vec<String>,
+    /// Functions.
+    pub functions: Vec<Function>,
+    /// Basic blocks, or pieces of them between calls.
+    pub blocks: Vec<Block>,
+    /// Memory operations; each block owns a range.
+    pub ops: Vec<MemOp>,
+}
+
+/// An instrumented module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Module {
+    /// Name of the module, usually its main source file.
+    pub name: String,
+    /// What the instrumentation could not record: reason, and how many static places.
+    pub unrecorded: Vec<(String, u64)>,
+}
+
+/// A function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    /// Name, demangled where possible.
+    pub name: String,
+    /// Index into [`StaticInfo::files`].
+    pub file: u32,
+    /// Source line, 0 when unknown.
+    pub line: u32,
+    /// Index into [`StaticInfo::modules`].
+    pub module: u32,
+}
+
+/// A basic block, or a piece of one cut after a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// The function it belongs to.
+    pub function: FunctionId,
+    /// Source line, 0 when unknown.
+    pub line: u32,
+    /// First entry in [`StaticInfo::ops`].
+    pub first_op: u32,
+    /// Number of memory operations, in program order.
+    pub op_count: u32,
+    /// [`Block::ENTRY`], [`Block::RETURN`], [`Block::LOOP_HEADER`].
+    pub flags: u8,
+    /// IR instructions.
+    pub ir_ops: u32,
+    /// The call that ends the block, if one does.
+    pub call: Option<CallSite>,
+}
+
+impl Block {
+    /// The first block of its function.
+    pub const ENTRY: u8 = 1;
+    /// Ends in a return.
+    pub const RETURN: u8 = 2;
+    /// The header of a loop.
+    pub const LOOP_HEADER: u8 = 4;
+}
+
+/// A call at the end of a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallSite {
+    /// Name of the function called; empty when it is not known statically.
+    pub callee: String,
+    /// Source line, 0 when unknown.
+    pub line: u32,
+}
+
+impl StaticInfo {
+    /// A block; `None` when the table has no such block.
+    #[must_use]
+    pub fn block(&self, id: BlockId) -> Option<&Block> {
+        self.blocks.get(id.index())
+    }
+
+    /// A function; `None` when the table has no such function.
+    #[must_use]
+    pub fn function(&self, id: FunctionId) -> Option<&Function> {
+        self.functions.get(id.index())
+    }
+
+    /// A memory operation; `None` when the table has no such operation.
+    #[must_use]
+    pub fn op(&self, id: OpId) -> Option<&MemOp> {
+        self.ops.get(id.index())
+    }
+
+    /// The memory operations of a block, in program order; empty for a block that is not in the table.
+    #[must_use]
+    pub fn ops_of(&self, id: BlockId) -> &[MemOp] {
+        self.block(id).map_or(&[], |b| {
+            let first = b.first_op as usize;
+            self.ops
+                .get(first..first.saturating_add(b.op_count as usize))
+                .unwrap_or(&[])
+        })
+    }
+
+    /// The operands an execution of a block records: the sum over its operations.
+    #[must_use]
+    pub fn operand_count(&self, id: BlockId) -> usize {
+        self.ops_of(id).iter().map(MemOp::operand_count).sum()
+    }
+
+    /// The source file of a function; empty when unknown.
+    #[must_use]
+    pub fn file_of(&self, id: FunctionId) -> &str {
+        self.function(id)
+            .and_then(|f| self.files.get(f.file as usize))
+            .map_or("", String::as_str)
+    }
+
+    /// The block a memory operation belongs to. O(log blocks) when the blocks own the operations in ascending order
+    /// (as the tables of the middle layer do), else `None` for the blocks out of order.
+    #[must_use]
+    pub fn block_of_op(&self, op: OpId) -> Option<BlockId> {
+        let mut at = self.blocks.partition_point(|b| b.first_op <= op.get());
+        // Blocks without operations share their first_op with a neighbour.
+        while at > 0 {
+            at -= 1;
+            let b = &self.blocks[at];
+            if op.get().wrapping_sub(b.first_op) < b.op_count {
+                return BlockId::from_index(at);
+            }
+            if b.op_count > 0 {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Checks that every index in the tables is within its table.
+    ///
+    /// # Errors
+    /// Names the first entry that is out of range.
+    pub fn validate(&self) -> Result<()> {
+        let bad = |detail: String| Err(malformed("static tables", detail));
+        for (i, f) in self.functions.iter().enumerate() {
+            if f.file as usize >= self.files.len() || f.module as usize >= self.modules.len() {
+                return bad(format!(
+                    "function {i} ({}) is in file {} of {} and module {} of {}",
+                    f.name,
+                    f.file,
+                    self.files.len(),
+                    f.module,
+                    self.modules.len()
+                ));
+            }
+        }
+        for (i, b) in self.blocks.iter().enumerate() {
+            if b.function.index() >= self.functions.len() {
+                let n = self.functions.len();
+                return bad(format!("block {i} is in function {} of {n}", b.function));
+            }
+            let end = u64::from(b.first_op) + u64::from(b.op_count);
+            if end > self.ops.len() as u64 {
+                let n = self.ops.len();
+                return bad(format!("block {i} has operations up to {end} of {n}"));
+            }
+        }
+        for (i, op) in self.ops.iter().enumerate() {
+            if op.lanes > MemOp::MAX_LANES {
+                return bad(format!(
+                    "operation {i} has {} lanes, at most 64 are possible",
+                    op.lanes
+                ));
+            }
+            let lengths = matches!(op.kind, OpKind::Copy | OpKind::Set);
+            if op.flags & MemOp::CONST_LEN != 0 && !lengths {
+                return bad(format!(
+                    "operation {i} ({:?}) has a constant length",
+                    op.kind
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info() -> StaticInfo {
+        let block = |first_op, op_count| Block {
+            first_op,
+            op_count,
+            ..Block::default()
+        };
+        StaticInfo {
+            modules: vec![Module::default()],
+            files: vec!["a.c".into()],
+            functions: vec![Function::default()],
+            blocks: vec![block(0, 2), block(2, 0), block(2, 1), block(3, 0)],
+            ops: vec![
+                MemOp::load(8),
+                MemOp::new(OpKind::Copy, 0, 0),
+                MemOp::store(4),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_block_finds_its_operations_and_an_operation_its_block() {
+        let info = info();
+        info.validate().unwrap();
+        assert_eq!(info.ops_of(BlockId::new(0)).len(), 2);
+        assert_eq!(info.operand_count(BlockId::new(0)), 4);
+        assert_eq!(info.operand_count(BlockId::new(9)), 0);
+        let owners: Vec<_> = (0..4)
+            .map(|op| info.block_of_op(OpId::new(op)).map(BlockId::get))
+            .collect();
+        assert_eq!(owners, [Some(0), Some(0), Some(2), None]);
+    }
+
+    #[test]
+    fn an_index_out_of_range_is_refused() {
+        type Fault = fn(&mut StaticInfo);
+        let faults: [(Fault, &str); 5] = [
+            (|i| i.functions[0].file = 1, "function 0"),
+            (|i| i.functions[0].module = 1, "function 0"),
+            (|i| i.blocks[1].function = FunctionId::new(1), "block 1"),
+            (|i| i.blocks[2].op_count = u32::MAX, "block 2"),
+            (|i| i.ops[2].lanes = 65, "operation 2"),
+        ];
+        for (break_it, name) in faults {
+            let mut info = info();
+            break_it(&mut info);
+            let error = info.validate().unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
+        }
+    }
+}
