@@ -1,1 +1,16 @@
-//! Placeholder, replaced by its owner.
+//! Analyses of task graphs: the framework ([`analysis`]), the analyses, how results are shown ([`view`]), and the
+//! command `contech-backend` ([`cli`]).
+//!
+//! Nothing here knows how a program was recorded: the task graph is all there is.
+#![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod blocks;
+pub mod cache;
+pub mod cli;
+pub mod dump;
+pub mod parallelism;
+pub mod size;
+pub mod stats;
+pub mod verify;
+pub mod view;

@@ -1,0 +1,63 @@
+//! One value per task along the edges of the graph, kept only while a later task still needs it.
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use taskgraph::{ContextId, TaskId};
+
+use super::Task;
+
+/// Carries values (finish times, clocks) from tasks to their successors during a topological walk. Memory is one value
+/// per context and one per task with dependents still to come.
+#[derive(Debug)]
+pub struct Frontier<V> {
+    /// Value of the latest task of each context.
+    latest: FxHashMap<ContextId, V>,
+    /// Value and number of dependents to come, for tasks with stored edges out of them.
+    pending: FxHashMap<TaskId, (V, usize)>,
+}
+
+impl<V> Default for Frontier<V> {
+    fn default() -> Self {
+        Self {
+            latest: FxHashMap::default(),
+            pending: FxHashMap::default(),
+        }
+    }
+}
+
+impl<V: Copy> Frontier<V> {
+    /// The value of `task`: `merge` folds the values of its predecessors, starting from `first`, and `own` makes the
+    /// task's value of that. Call it for every task, predecessors first.
+    ///
+    /// # Errors
+    /// When the task's edges cannot be read.
+    pub fn visit(
+        &mut self,
+        task: &Task<'_>,
+        first: V,
+        merge: impl Fn(V, V) -> V,
+        own: impl FnOnce(V) -> V,
+    ) -> Result<V> {
+        let id = task.id();
+        let mut value = self
+            .latest
+            .get(&id.context)
+            .map_or(first, |&before| merge(first, before));
+        for dependency in task.dependencies()? {
+            if let Some((found, left)) = self.pending.get_mut(&dependency) {
+                value = merge(value, *found);
+                *left -= 1;
+                if *left == 0 {
+                    self.pending.remove(&dependency);
+                }
+            }
+        }
+        let value = own(value);
+        self.latest.insert(id.context, value);
+        let dependents = task.dependents()?.len();
+        if dependents > 0 {
+            self.pending.insert(id, (value, dependents));
+        }
+        Ok(value)
+    }
+}

@@ -1,0 +1,51 @@
+//! The graph an analysis reads: a mapped file.
+
+use std::path::Path;
+
+use anyhow::Result;
+use taskgraph::Mmap;
+
+/// A task graph in a mapped file.
+pub type Graph = taskgraph::TaskGraph<Mmap>;
+
+/// A task of it.
+pub type Task<'g> = taskgraph::Task<'g, Mmap>;
+
+/// Opens a graph file.
+///
+/// # Errors
+/// When the file cannot be read or is not a whole task graph; the message names the file.
+pub fn open(path: &Path) -> Result<Graph> {
+    Ok(taskgraph::map(path)?)
+}
+
+/// What a reader of any result must know about the recording: one sentence each, none for a complete one.
+#[must_use]
+pub fn warnings(graph: &Graph) -> Vec<String> {
+    let meta = graph.meta();
+    let mut warnings = Vec::new();
+    if !meta.complete {
+        let lost = match meta.lost_bytes {
+            0 => String::new(),
+            bytes => format!(
+                " {} of the trace are lost.",
+                crate::view::units::bytes(bytes)
+            ),
+        };
+        warnings.push(format!(
+            "The recording is incomplete: results cover only what was recovered.{lost}"
+        ));
+    }
+    let unrecorded: u64 = graph
+        .info()
+        .modules
+        .iter()
+        .flat_map(|module| &module.unrecorded)
+        .map(|(_, places)| places)
+        .sum();
+    if unrecorded > 0 {
+        warnings.push(format!("{} places of the program could not be instrumented: what they access is not in the graph.", crate::view::units::count(unrecorded)));
+    }
+    warnings.extend(meta.notes.iter().cloned());
+    warnings
+}

@@ -1,0 +1,112 @@
+//! The framework: what an analysis is, and the driver that feeds it a graph.
+//!
+//! A new analysis is one file with one `impl Analysis` and one line in [`crate::cli::registry`]:
+//!
+//! ```
+//! use anyhow::Result;
+//! use contech_backends::analysis::{Analysis, Graph, Order, Task};
+//! use contech_backends::view::{Render, View};
+//! use taskgraph::ContextId;
+//!
+//! #[derive(clap::Args)]
+//! struct Options {}
+//!
+//! struct Longest;
+//!
+//! #[derive(serde::Serialize)]
+//! struct Report { longest_ns: u64 }
+//!
+//! impl Analysis for Longest {
+//!     const NAME: &'static str = "longest";
+//!     const ABOUT: &'static str = "Duration of the longest task";
+//!     const ORDER: Order = Order::PerContext;
+//!     type Config = Options;
+//!     type Shard = u64;
+//!     type Report = Report;
+//!
+//!     fn new(_: Options, _: &Graph) -> Result<Self> { Ok(Self) }
+//!     fn shard(&self, _: Option<ContextId>) -> u64 { 0 }
+//!     fn task(&self, longest: &mut u64, task: &Task<'_>) -> Result<()> {
+//!         *longest = (*longest).max(task.duration_ns());
+//!         Ok(())
+//!     }
+//!     fn finish(self, _: &Graph, shards: Vec<u64>) -> Result<Report> {
+//!         Ok(Report { longest_ns: shards.into_iter().max().unwrap_or(0) })
+//!     }
+//! }
+//!
+//! impl Render for Report {
+//!     fn view(&self) -> View { View::default().line(format!("longest task: {} ns", self.longest_ns)) }
+//! }
+//! ```
+
+mod driver;
+mod frontier;
+mod graph;
+pub mod source;
+
+use anyhow::Result;
+use taskgraph::ContextId;
+
+pub use driver::run;
+pub use frontier::Frontier;
+pub use graph::{Graph, Task, open, warnings};
+
+/// The order in which an analysis sees tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// None at all: the answer is in the tables of the graph, and no shard is made.
+    Tables,
+    /// Breadth-first, predecessors first, in one shard.
+    Topological,
+    /// Each context's tasks in program order; one shard per context, in parallel.
+    PerContext,
+}
+
+/// A question asked of a task graph.
+///
+/// The driver calls `new`, then `shard` / `task`... / `seal` for each shard, then `finish`. Shards are never shared
+/// between threads, so an analysis needs no locks; `self` is shared and read-only meanwhile.
+pub trait Analysis: Sized + Sync {
+    /// The word on the command line.
+    const NAME: &'static str;
+    /// One line for `--list` and `--help`.
+    const ABOUT: &'static str;
+    /// The order of tasks, unless the configuration decides ([`Analysis::order`]).
+    const ORDER: Order;
+    /// Options, as a `clap::Args` for the command line.
+    type Config;
+    /// Private state of one shard.
+    type Shard: Send;
+    /// The result: plain data.
+    type Report;
+
+    /// Prepares the analysis; may read tables or make a pass of its own over the graph.
+    ///
+    /// # Errors
+    /// When the options make no sense, or the graph cannot be read.
+    fn new(config: Self::Config, graph: &Graph) -> Result<Self>;
+
+    /// The order this configuration needs.
+    fn order(&self) -> Order {
+        Self::ORDER
+    }
+
+    /// Empty state: for one context, or for all of them when the order is topological.
+    fn shard(&self, context: Option<ContextId>) -> Self::Shard;
+
+    /// Takes one task into account.
+    ///
+    /// # Errors
+    /// When the task cannot be read.
+    fn task(&self, shard: &mut Self::Shard, task: &Task<'_>) -> Result<()>;
+
+    /// Called after the last task of a shard: the place to drop what `finish` does not need.
+    fn seal(&self, _shard: &mut Self::Shard) {}
+
+    /// Puts the shards together.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    fn finish(self, graph: &Graph, shards: Vec<Self::Shard>) -> Result<Self::Report>;
+}

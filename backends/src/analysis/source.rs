@@ -1,0 +1,75 @@
+//! Places in the program's source, for results people read.
+
+use serde::Serialize;
+use taskgraph::{BlockId, FunctionId, StaticInfo};
+
+/// A function and a line of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Place {
+    /// Function name; empty when unknown.
+    pub function: String,
+    /// Source file; empty when unknown.
+    pub file: String,
+    /// Source line; 0 when unknown.
+    pub line: u32,
+}
+
+impl Place {
+    /// Where a block starts.
+    #[must_use]
+    pub fn of_block(info: &StaticInfo, id: BlockId) -> Self {
+        let Some(block) = info.block(id) else {
+            return Self::default();
+        };
+        let place = Self::of_function(info, block.function);
+        let line = if block.line == 0 {
+            place.line
+        } else {
+            block.line
+        };
+        Self { line, ..place }
+    }
+
+    /// Where a function starts.
+    #[must_use]
+    pub fn of_function(info: &StaticInfo, id: FunctionId) -> Self {
+        let Some(function) = info.function(id) else {
+            return Self::default();
+        };
+        let file = info
+            .files
+            .get(function.file as usize)
+            .cloned()
+            .unwrap_or_default();
+        Self {
+            function: function.name.clone(),
+            file,
+            line: function.line,
+        }
+    }
+
+    /// Where the call at the end of a block is, if one is there.
+    #[must_use]
+    pub fn of_call(info: &StaticInfo, id: BlockId) -> Option<(Self, String)> {
+        let call = info.block(id)?.call.as_ref()?;
+        let place = Self::of_block(info, id);
+        let line = if call.line == 0 {
+            place.line
+        } else {
+            call.line
+        };
+        Some((Self { line, ..place }, call.callee.clone()))
+    }
+
+    /// `file.c:12`: the file's own name and the line, or the function where the file is unknown.
+    #[must_use]
+    pub fn short(&self) -> String {
+        let file = self.file.rsplit('/').next().unwrap_or_default();
+        match (file, self.line) {
+            ("", _) if self.function.is_empty() => "?".to_owned(),
+            ("", _) => self.function.clone(),
+            (file, 0) => file.to_owned(),
+            (file, line) => format!("{file}:{line}"),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Counts of block executions by level for one context: a plain array for the level at hand, emptied into a sparse map
+//! when the level changes.
+
+use rustc_hash::FxHashMap;
+use taskgraph::BlockId;
+
+use crate::parallelism::Timeline;
+
+/// Executions by block and number of running contexts.
+#[derive(Debug)]
+pub struct LevelCounter {
+    table: usize,
+    level: u32,
+    /// Executions at `level`, by block; allocated on first use.
+    current: Vec<u64>,
+    /// Blocks with a count in `current`.
+    touched: Vec<BlockId>,
+    totals: FxHashMap<(BlockId, u32), u64>,
+}
+
+impl LevelCounter {
+    /// Nothing counted yet, for a block table of `table` entries.
+    #[must_use]
+    pub fn new(table: usize) -> Self {
+        Self {
+            table,
+            level: 0,
+            current: Vec::new(),
+            touched: Vec::new(),
+            totals: FxHashMap::default(),
+        }
+    }
+
+    /// Counts the `executions` of a task that ran from `start_ns` to `end_ns`.
+    pub fn spread<'a>(
+        &'a mut self,
+        timeline: &'a Timeline,
+        start_ns: u64,
+        end_ns: u64,
+        executions: u64,
+    ) -> Spread<'a> {
+        if self.current.is_empty() {
+            self.current.resize(self.table, 0);
+        }
+        Spread {
+            counter: self,
+            timeline,
+            start_ns,
+            duration_ns: end_ns.saturating_sub(start_ns),
+            executions,
+            next: 0,
+            change: 0,
+        }
+    }
+
+    fn set_level(&mut self, level: u32) {
+        if level != self.level {
+            self.flush();
+            self.level = level;
+        }
+    }
+
+    fn flush(&mut self) {
+        for block in self.touched.drain(..) {
+            let count = std::mem::take(&mut self.current[block.index()]);
+            *self.totals.entry((block, self.level)).or_default() += count;
+        }
+    }
+
+    /// Drops all but the totals.
+    pub fn seal(&mut self) {
+        self.flush();
+        self.current = Vec::new();
+        self.touched = Vec::new();
+    }
+
+    /// The executions by block and level, after [`LevelCounter::seal`].
+    #[must_use]
+    pub fn into_totals(self) -> FxHashMap<(BlockId, u32), u64> {
+        self.totals
+    }
+}
+
+/// Places the executions of one task on the timeline, in order.
+#[derive(Debug)]
+pub struct Spread<'a> {
+    counter: &'a mut LevelCounter,
+    timeline: &'a Timeline,
+    start_ns: u64,
+    duration_ns: u64,
+    executions: u64,
+    /// Index of the next execution.
+    next: u64,
+    /// The execution at which the level changes next.
+    change: u64,
+}
+
+impl Spread<'_> {
+    /// The next execution of the task.
+    #[inline]
+    pub fn execution(&mut self, block: BlockId) {
+        if self.next == self.change {
+            self.look_up();
+        }
+        self.next += 1;
+        if let Some(count) = self.counter.current.get_mut(block.index()) {
+            if *count == 0 {
+                self.counter.touched.push(block);
+            }
+            *count += 1;
+        }
+    }
+
+    /// Takes the level at the next execution, and finds the first execution after the level's end.
+    fn look_up(&mut self) {
+        let parts = 2 * u128::from(self.executions);
+        let at = self.start_ns
+            + narrow((2 * u128::from(self.next) + 1) * u128::from(self.duration_ns) / parts);
+        let (running, until) = self.timeline.running_at(at);
+        // This context runs here, whatever rounding says about the edge of the task.
+        self.counter.set_level(running.max(1));
+        self.change = if until >= self.start_ns + self.duration_ns {
+            u64::MAX
+        } else {
+            // Smallest i with (2i + 1) * duration / (2n) >= until - start.
+            let times = u128::from(until - self.start_ns) * parts;
+            let twice = times
+                .div_ceil(u128::from(self.duration_ns))
+                .saturating_sub(1);
+            narrow(twice.div_ceil(2)).max(self.next + 1)
+        };
+    }
+}
+
+fn narrow(value: u128) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parallelism::{Counts, TimelineBuilder};
+
+    use super::*;
+
+    /// Levels 1, 3, 2 from 0, 40 and 70 on.
+    fn timeline() -> Timeline {
+        let mut builder = TimelineBuilder::new(0, 100);
+        for (t, running) in [(0, 1), (40, 3), (70, 2)] {
+            builder.step(
+                t,
+                Counts {
+                    running,
+                    ..Counts::default()
+                },
+            );
+        }
+        builder.finish()
+    }
+
+    fn count(start: u64, end: u64, blocks: &[u32]) -> Vec<((u32, u32), u64)> {
+        let mut counter = LevelCounter::new(4);
+        let timeline = timeline();
+        let mut spread = counter.spread(&timeline, start, end, blocks.len() as u64);
+        blocks
+            .iter()
+            .for_each(|&block| spread.execution(BlockId::new(block)));
+        counter.seal();
+        let mut totals: Vec<_> = counter
+            .into_totals()
+            .into_iter()
+            .map(|((b, l), n)| ((b.get(), l), n))
+            .collect();
+        totals.sort_unstable();
+        totals
+    }
+
+    #[test]
+    fn executions_spread_evenly_over_their_task() {
+        // Ten executions over 100 ns: at 5, 15, ... 95; four before 40, three before 70, three after.
+        assert_eq!(
+            count(0, 100, &[0; 10]),
+            [((0, 1), 4), ((0, 2), 3), ((0, 3), 3)]
+        );
+        // Their order within the task counts: the first four are block 0.
+        assert_eq!(
+            count(0, 100, &[0, 0, 0, 0, 1, 1, 1, 2, 2, 2]),
+            [((0, 1), 4), ((1, 3), 3), ((2, 2), 3)]
+        );
+    }
+
+    #[test]
+    fn one_execution_sits_in_the_middle() {
+        assert_eq!(count(0, 100, &[3]), [((3, 3), 1)]);
+    }
+
+    #[test]
+    fn a_task_without_duration_takes_the_level_of_its_moment() {
+        assert_eq!(count(70, 70, &[0, 1, 0]), [((0, 2), 2), ((1, 2), 1)]);
+    }
+
+    #[test]
+    fn every_execution_lands_where_its_own_time_says() {
+        let timeline = timeline();
+        for n in 1..40u64 {
+            for (start, end) in [(0, 100), (3, 98), (39, 41), (65, 71), (70, 100)] {
+                let mut expected = std::collections::BTreeMap::new();
+                for i in 0..n {
+                    let at = start + (2 * i + 1) * (end - start) / (2 * n);
+                    *expected.entry((0, timeline.running_at(at).0)).or_insert(0) += 1;
+                }
+                let blocks = vec![0; usize::try_from(n).expect("small")];
+                assert_eq!(
+                    count(start, end, &blocks),
+                    expected.into_iter().collect::<Vec<_>>(),
+                    "{n} in {start}..{end}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! `blocks`: how often each basic block ran with how many contexts running (contech.txt, section 5.2, Figures 7 and 8).
+//!
+//! A task has a start and an end but its blocks have no times of their own: the executions of a task are taken to be
+//! evenly spread over it, so the i-th of n happened at `start + (i + 1/2) / n * duration`, and the number of running
+//! contexts is that of the observed parallelism at that time.
+
+mod counter;
+mod render;
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use taskgraph::{BlockId, ContextId, FunctionId, TaskKind};
+
+use crate::analysis::source::Place;
+use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::parallelism::{Observed, Timeline};
+use crate::view::units::ratio;
+
+pub use counter::LevelCounter;
+
+/// Options of `blocks`.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct Options {
+    /// Functions shown as text, the most executed first
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub top: u32,
+}
+
+/// The analysis.
+#[derive(Debug)]
+pub struct Blocks {
+    options: Options,
+    timeline: Timeline,
+    /// Entries of the block table.
+    table: usize,
+}
+
+/// Executions of basic blocks by running contexts.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Contexts of the run.
+    pub contexts: u64,
+    /// Most contexts running during any execution.
+    pub max_running: u32,
+    /// Executions of all blocks.
+    pub executions: u64,
+    /// Functions that were executed, the most executed first.
+    pub functions: Vec<FunctionRow>,
+    /// Blocks that were executed, the most executed first.
+    pub blocks: Vec<BlockRow>,
+    #[serde(skip)]
+    top: usize,
+}
+
+/// Executions of one basic block.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BlockRow {
+    /// Index in the static table.
+    pub block: u32,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// How often it ran.
+    pub executions: u64,
+    /// Average number of contexts running when it ran.
+    pub average: f64,
+    /// `[running contexts, executions]`, ascending, zero ones left out.
+    pub levels: Vec<(u32, u64)>,
+}
+
+/// Executions of the blocks of one function.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FunctionRow {
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// How often its blocks ran.
+    pub executions: u64,
+    /// Average number of contexts running then.
+    pub average: f64,
+    /// Executed blocks.
+    pub blocks: u32,
+    /// `[running contexts, executions]`, ascending, zero ones left out.
+    pub levels: Vec<(u32, u64)>,
+}
+
+impl Analysis for Blocks {
+    const NAME: &'static str = "blocks";
+    const ABOUT: &'static str = "Executions of each basic block by number of running contexts";
+    const ORDER: Order = Order::PerContext;
+    type Config = Options;
+    type Shard = LevelCounter;
+    type Report = Report;
+
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
+        let timeline = Observed::measure(graph)?.timeline;
+        Ok(Self {
+            options,
+            timeline,
+            table: graph.info().blocks.len(),
+        })
+    }
+
+    fn shard(&self, _: Option<ContextId>) -> LevelCounter {
+        LevelCounter::new(self.table)
+    }
+
+    fn task(&self, counter: &mut LevelCounter, task: &Task<'_>) -> Result<()> {
+        if task.kind() == TaskKind::Work && task.block_count() > 0 {
+            let mut spread = counter.spread(
+                &self.timeline,
+                task.start_ns(),
+                task.end_ns(),
+                task.block_count(),
+            );
+            task.for_each_block(|block| spread.execution(block.id()))?;
+        }
+        Ok(())
+    }
+
+    fn seal(&self, counter: &mut LevelCounter) {
+        counter.seal();
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<LevelCounter>) -> Result<Report> {
+        let mut totals: FxHashMap<(BlockId, u32), u64> = FxHashMap::default();
+        for shard in shards {
+            for (key, count) in shard.into_totals() {
+                *totals.entry(key).or_default() += count;
+            }
+        }
+        Ok(report(graph, &totals, self.options.top as usize))
+    }
+}
+
+fn report(graph: &Graph, totals: &FxHashMap<(BlockId, u32), u64>, top: usize) -> Report {
+    let info = graph.info();
+    let mut blocks: BTreeMap<BlockId, BTreeMap<u32, u64>> = BTreeMap::new();
+    for (&(block, level), &count) in totals {
+        *blocks.entry(block).or_default().entry(level).or_default() += count;
+    }
+    let mut functions: BTreeMap<FunctionId, (u32, BTreeMap<u32, u64>)> = BTreeMap::new();
+    for (&id, levels) in &blocks {
+        let Some(block) = info.block(id) else {
+            continue;
+        };
+        let (count, sums) = functions.entry(block.function).or_default();
+        *count += 1;
+        for (&level, &executions) in levels {
+            *sums.entry(level).or_default() += executions;
+        }
+    }
+    let block_row = |(id, levels): (BlockId, BTreeMap<u32, u64>)| {
+        let (executions, average) = sum(&levels);
+        let levels = levels.into_iter().collect();
+        BlockRow {
+            block: id.get(),
+            place: Place::of_block(info, id),
+            executions,
+            average,
+            levels,
+        }
+    };
+    let function_row = |(id, (blocks, levels)): (FunctionId, (u32, BTreeMap<u32, u64>))| {
+        let (executions, average) = sum(&levels);
+        let levels = levels.into_iter().collect();
+        FunctionRow {
+            place: Place::of_function(info, id),
+            executions,
+            average,
+            blocks,
+            levels,
+        }
+    };
+    let mut functions: Vec<FunctionRow> = functions.into_iter().map(function_row).collect();
+    functions.sort_by_key(|row| std::cmp::Reverse(row.executions));
+    let mut blocks: Vec<BlockRow> = blocks.into_iter().map(block_row).collect();
+    blocks.sort_by_key(|row| std::cmp::Reverse(row.executions));
+    Report {
+        contexts: graph.summary().contexts,
+        max_running: totals.keys().map(|&(_, level)| level).max().unwrap_or(0),
+        executions: blocks.iter().map(|row| row.executions).sum(),
+        functions,
+        blocks,
+        top,
+    }
+}
+
+/// Executions, and the average level they happened at.
+fn sum(levels: &BTreeMap<u32, u64>) -> (u64, f64) {
+    let executions = levels.values().sum();
+    let weighted = levels
+        .iter()
+        .map(|(&level, &count)| u64::from(level) * count)
+        .sum();
+    (executions, ratio(weighted, executions))
+}

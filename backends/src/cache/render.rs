@@ -1,0 +1,73 @@
+//! How `cache` looks in a terminal: sizes down, ways across, miss rates inside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Report, Ways};
+use crate::view::units::{count, ratio};
+use crate::view::{Cell, Render, Table, View};
+
+impl Render for Report {
+    fn view(&self) -> View {
+        let kind = if self.private {
+            "a cache per context"
+        } else {
+            "one shared cache"
+        };
+        let accesses = self.points.first().map_or(0, |point| point.accesses);
+        View::default()
+            .csv(self.points_table())
+            .heading(format!(
+                "Cache misses: {kind}, {}-byte lines, least recently used",
+                self.line
+            ))
+            .line(format!(
+                "{} lines looked up. Miss rate by size and ways:",
+                count(accesses)
+            ))
+            .line("")
+            .table(self.rates_table())
+    }
+}
+
+impl Report {
+    fn points_table(&self) -> Table {
+        let rows = self.points.iter().map(|point| {
+            [
+                Cell::Bytes(point.size),
+                Cell::Text(point.ways.to_string()),
+                Cell::Count(point.accesses),
+                Cell::Count(point.misses),
+                Cell::Share(ratio(point.misses, point.accesses)),
+            ]
+        });
+        let columns = [
+            ("size", "size"),
+            ("ways", "ways"),
+            ("accesses", "accesses"),
+            ("misses", "misses"),
+            ("rate", "miss_rate"),
+        ];
+        Table::new(&columns).rows(rows)
+    }
+
+    fn rates_table(&self) -> Table {
+        let ways: BTreeSet<Ways> = self.points.iter().map(|point| point.ways).collect();
+        let mut by_size: BTreeMap<u64, Vec<Cell>> = BTreeMap::new();
+        for point in &self.points {
+            let cells = by_size.entry(point.size).or_default();
+            let rate = ratio(point.misses, point.accesses);
+            cells.push(Cell::Rate(rate));
+        }
+        let titles = ways.iter().map(|ways| match ways {
+            Ways::Set(1) => "1 way".to_owned(),
+            Ways::Set(ways) => format!("{ways} ways"),
+            Ways::Full => "full".to_owned(),
+        });
+        let columns = std::iter::once("size".to_owned()).chain(titles);
+        Table::titled(columns).rows(
+            by_size
+                .into_iter()
+                .map(|(size, cells)| std::iter::once(Cell::Bytes(size)).chain(cells)),
+        )
+    }
+}

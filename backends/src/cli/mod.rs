@@ -1,0 +1,85 @@
+//! The command `contech-backend ANALYSIS graph.tg [options]`.
+
+mod broken_pipe;
+mod common;
+pub mod output;
+pub mod registry;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Arg, ArgAction, Command};
+
+pub use broken_pipe::is_broken_pipe;
+pub use common::Common;
+
+/// Runs the command line `args` and returns the exit status: 0, or 1 with one message on standard error.
+pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
+    match dispatch(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("contech-backend: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command() -> Command {
+    let list = Arg::new("list")
+        .long("list")
+        .action(ArgAction::SetTrue)
+        .help("List the analyses, one line each");
+    let command = Command::new("contech-backend")
+        .about("Analyses a task graph")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_value_name("ANALYSIS")
+        .subcommand_help_heading("Analyses")
+        .disable_help_subcommand(true)
+        .arg_required_else_help(true)
+        .arg(list);
+    registry::ENTRIES.iter().fold(command, |command, entry| {
+        command.subcommand(entry.command())
+    })
+}
+
+fn dispatch(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()> {
+    let matches = match command().try_get_matches_from(args) {
+        Ok(matches) => matches,
+        // Help, version and usage errors: clap words them and chooses the stream.
+        Err(error) if error.use_stderr() => {
+            anyhow::bail!(
+                "{}",
+                error
+                    .render()
+                    .to_string()
+                    .trim_start_matches("error: ")
+                    .trim_end()
+            )
+        }
+        Err(error) => return Ok(error.print()?),
+    };
+    if matches.get_flag("list") {
+        return output::to(None, |out| list(out));
+    }
+    let (name, matches) = matches
+        .subcommand()
+        .ok_or_else(|| anyhow::anyhow!("name an analysis; --list shows them"))?;
+    let entry = registry::ENTRIES
+        .iter()
+        .find(|entry| entry.name == name)
+        .expect("clap knows only the registry");
+    (entry.run)(matches)
+}
+
+fn list(out: &mut dyn std::io::Write) -> Result<()> {
+    let width = registry::ENTRIES
+        .iter()
+        .map(|entry| entry.name.len())
+        .max()
+        .unwrap_or(0);
+    for entry in registry::ENTRIES {
+        writeln!(out, "{:width$}  {}", entry.name, entry.about)?;
+    }
+    Ok(())
+}

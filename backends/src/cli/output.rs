@@ -1,0 +1,85 @@
+//! Where results go: standard output, or a file that appears whole or not at all.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// Calls `write` with a buffered writer to `path`, or to standard output when there is none (or it is `-`).
+///
+/// A regular file is written under a temporary name beside it and renamed at the end, so a failure leaves the old one.
+///
+/// # Errors
+/// When the file cannot be written, naming it; and whatever `write` returns.
+pub fn to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    match path {
+        None => to_stream(io::stdout().lock(), write),
+        Some(path) if path == Path::new("-") => to_stream(io::stdout().lock(), write),
+        // A device, a pipe: renaming over it would replace it.
+        Some(path) if fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
+            let file = fs::OpenOptions::new()
+                .write(true)
+                .open(path)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            to_stream(file, write)
+        }
+        Some(path) => to_file(path, write),
+    }
+}
+
+fn to_stream(stream: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let mut out = BufWriter::new(stream);
+    write(&mut out)?;
+    Ok(out.flush()?)
+}
+
+fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let cannot = || format!("cannot write {}", path.display());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".contech-").suffix(".tmp");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // as `open` would, umask applies
+    let file = builder.tempfile_in(folder).with_context(cannot)?;
+    to_stream(&file, write)?;
+    file.persist(path).with_context(cannot)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_no_other() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("result");
+        to(Some(&path), |out| Ok(out.write_all(b"old")?)).expect("first");
+        to(Some(&path), |out| {
+            out.write_all(b"half")?;
+            anyhow::bail!("stopped")
+        })
+        .expect_err("second");
+        assert_eq!(fs::read(&path).expect("still there"), b"old");
+        assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_is_named() {
+        let error = to(Some(Path::new("/nowhere/result")), |_| Ok(())).expect_err("no folder");
+        assert!(
+            format!("{error:#}").contains("/nowhere/result"),
+            "{error:#}"
+        );
+    }
+
+    #[test]
+    fn a_device_is_written_and_not_replaced() {
+        to(Some(Path::new("/dev/null")), |out| Ok(out.write_all(b"x")?)).expect("device");
+        assert!(!fs::metadata("/dev/null").expect("device").is_file());
+    }
+}

@@ -1,0 +1,61 @@
+//! One task `3:17`, or all tasks of a context `3:*`.
+
+use std::str::FromStr;
+
+use taskgraph::{ContextId, TaskId};
+
+/// Tasks named on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// One task.
+    Task(TaskId),
+    /// A whole context.
+    Context(ContextId),
+}
+
+impl Selection {
+    /// The context of the selected tasks.
+    #[must_use]
+    pub fn context(self) -> ContextId {
+        match self {
+            Self::Task(id) => id.context,
+            Self::Context(context) => context,
+        }
+    }
+}
+
+impl FromStr for Selection {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_suffix(":*") {
+            Some(context) => context
+                .parse()
+                .map(|number| Self::Context(ContextId::new(number)))
+                .map_err(|_| {
+                    format!("\"{text}\": the context before :* is a number, for example 0:*")
+                }),
+            None => text
+                .parse()
+                .map(Self::Task)
+                .map_err(|error: taskgraph::Error| error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_or_a_whole_context_can_be_selected() {
+        assert_eq!(
+            "3:17".parse(),
+            Ok(Selection::Task(TaskId::new(ContextId::new(3), 17)))
+        );
+        assert_eq!("3:*".parse(), Ok(Selection::Context(ContextId::new(3))));
+        for text in ["*", "*:3", ":*", "3", "x:*"] {
+            assert!(text.parse::<Selection>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The potential parallelism of a graph: every task starts as soon as its predecessors have finished, on as many
+//! processors as it takes, and waiting takes no time. Work over span (the length of that schedule) is the average.
+
+use anyhow::Result;
+
+use super::segments::state_of;
+use super::state::State;
+use crate::analysis::{Frontier, Task};
+
+/// Stretches of the schedule kept.
+const BUCKETS: usize = 2048;
+
+/// The as-soon-as-possible schedule, built task by task in topological order.
+#[derive(Debug, Default)]
+pub struct Potential {
+    finish: Frontier<u64>,
+    work_ns: u64,
+    span_ns: u64,
+    curve: Curve,
+}
+
+impl Potential {
+    /// Schedules one task.
+    ///
+    /// # Errors
+    /// When its edges cannot be read.
+    pub fn task(&mut self, task: &Task<'_>) -> Result<()> {
+        let work = match state_of(task.kind(), task.op()) {
+            State::Running => task.duration_ns(),
+            State::Waiting(_) => 0,
+        };
+        let finish = self.finish.visit(task, 0, u64::max, |start| start + work)?;
+        self.curve.add(finish - work, finish);
+        self.work_ns += work;
+        self.span_ns = self.span_ns.max(finish);
+        Ok(())
+    }
+
+    /// Total running time of all tasks.
+    #[must_use]
+    pub fn work_ns(&self) -> u64 {
+        self.work_ns
+    }
+
+    /// Length of the schedule: the longest chain of dependent work.
+    #[must_use]
+    pub fn span_ns(&self) -> u64 {
+        self.span_ns
+    }
+
+    /// The schedule over time: `(start, average tasks at once)` for stretches of equal length.
+    #[must_use]
+    pub fn curve(&self) -> Vec<(u64, f64)> {
+        self.curve.points(self.span_ns)
+    }
+}
+
+/// Integral of overlapping intervals per bucket; the buckets double in width as time grows, so intervals may come in
+/// any order and the span need not be known.
+#[derive(Debug)]
+struct Curve {
+    shift: u32,
+    buckets: Vec<u64>,
+}
+
+impl Default for Curve {
+    fn default() -> Self {
+        Self {
+            shift: 0,
+            buckets: vec![0; BUCKETS],
+        }
+    }
+}
+
+impl Curve {
+    fn add(&mut self, from: u64, to: u64) {
+        while to > (BUCKETS as u64) << self.shift {
+            self.double();
+        }
+        let mut at = from;
+        while at < to {
+            let bucket = at >> self.shift;
+            let stop = ((bucket + 1) << self.shift).min(to);
+            self.buckets[usize::try_from(bucket).expect("below BUCKETS")] += stop - at;
+            at = stop;
+        }
+    }
+
+    fn double(&mut self) {
+        for at in 0..BUCKETS {
+            let pair = self
+                .buckets
+                .get(at * 2..at * 2 + 2)
+                .map_or(0, |pair| pair.iter().sum());
+            self.buckets[at] = pair;
+        }
+        self.shift += 1;
+    }
+
+    fn points(&self, span: u64) -> Vec<(u64, f64)> {
+        let width = 1u64 << self.shift;
+        let used = usize::try_from(span.div_ceil(width))
+            .unwrap_or(BUCKETS)
+            .min(BUCKETS);
+        let point = |(at, &sum): (usize, &u64)| {
+            let start = (at as u64) << self.shift;
+            (
+                start,
+                crate::view::units::ratio(sum, width.min(span - start)),
+            )
+        };
+        self.buckets[..used].iter().enumerate().map(point).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_in_any_order_add_up_at_every_width() {
+        let mut curve = Curve::default();
+        let span = 10_000;
+        curve.add(5000, span);
+        curve.add(0, 8192);
+        curve.add(0, 5000);
+        let points = curve.points(span);
+        assert_eq!(points.len(), 1250);
+        assert_eq!(points[0], (0, 2.0));
+        assert_eq!(points[1249], (9992, 1.0));
+        let area: f64 = points.iter().map(|(_, average)| average * 8.0).sum();
+        assert!((area - 18_192.0).abs() < 1e-6, "{area}");
+    }
+
+    #[test]
+    fn an_empty_schedule_has_no_points() {
+        assert!(Curve::default().points(0).is_empty());
+    }
+}

@@ -1,0 +1,133 @@
+//! The life of one context as segments: from the start of its first task to the end of its last it runs or waits.
+
+use anyhow::Result;
+use taskgraph::{ContextId, SyncOp, TaskId, TaskKind};
+
+use super::state::{Cause, State};
+use crate::analysis::{Graph, Task};
+
+/// A context in one state for a time. Segments of a context are contiguous, in order, and never empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Start, nanoseconds since the start of the run.
+    pub from_ns: u64,
+    /// End.
+    pub to_ns: u64,
+    /// What the context does.
+    pub state: State,
+    /// The task it does it in, or (between two tasks) the task that follows.
+    pub task: TaskId,
+}
+
+/// Whether time inside a task is work, and if not, what the context waits for. Operations that cannot block (unlock,
+/// signal, post) count as running: the context is not held up in them.
+#[must_use]
+pub fn state_of(kind: TaskKind, op: SyncOp) -> State {
+    match kind {
+        TaskKind::Work | TaskKind::Create => State::Running,
+        TaskKind::Join => State::Waiting(Cause::Join),
+        TaskKind::Barrier => State::Waiting(Cause::Barrier),
+        TaskKind::Sync => op
+            .cause()
+            .map_or(State::Running, |cause| State::Waiting(cause.into())),
+    }
+}
+
+/// Reads a context's tasks in order and yields its segments.
+pub struct Segments<'g> {
+    graph: &'g Graph,
+    tasks: Box<dyn Iterator<Item = taskgraph::Result<Task<'g>>> + 'g>,
+    /// The task whose segment comes next.
+    ahead: Option<Task<'g>>,
+    /// Kind of the task before `ahead`.
+    before: Option<TaskKind>,
+    /// Where the last segment ended.
+    at_ns: u64,
+}
+
+impl std::fmt::Debug for Segments<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Segments")
+            .field("at_ns", &self.at_ns)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'g> Segments<'g> {
+    /// The segments of `context`.
+    ///
+    /// # Errors
+    /// When its first task cannot be read.
+    pub fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
+        let mut tasks = Box::new(graph.tasks_of(context));
+        let ahead = tasks.next().transpose()?;
+        let at_ns = ahead.as_ref().map_or(0, Task::start_ns);
+        Ok(Self {
+            graph,
+            tasks,
+            ahead,
+            before: None,
+            at_ns,
+        })
+    }
+
+    fn advance(&mut self) -> Result<Option<Segment>> {
+        while let Some(task) = &self.ahead {
+            let from_ns = self.at_ns;
+            if task.start_ns() > from_ns {
+                // Nothing of this context ran; a barrier owned by another context shows as such a gap.
+                self.at_ns = task.start_ns();
+                let state = State::Waiting(self.gap_cause(task)?);
+                return Ok(Some(Segment {
+                    from_ns,
+                    to_ns: self.at_ns,
+                    state,
+                    task: task.id(),
+                }));
+            }
+            let (id, kind, state, end) = (
+                task.id(),
+                task.kind(),
+                state_of(task.kind(), task.op()),
+                task.end_ns(),
+            );
+            self.ahead = self.tasks.next().transpose()?;
+            self.before = Some(kind);
+            // A wait ends when the next task starts, even where its own end was measured later.
+            let to_ns = match &self.ahead {
+                Some(next) if state != State::Running => end.min(next.start_ns()),
+                _ => end,
+            };
+            if to_ns > from_ns {
+                self.at_ns = to_ns;
+                return Ok(Some(Segment {
+                    from_ns,
+                    to_ns,
+                    state,
+                    task: id,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn gap_cause(&self, next: &Task<'g>) -> Result<Cause> {
+        if next.kind() == TaskKind::Barrier || self.before == Some(TaskKind::Barrier) {
+            return Ok(Cause::Barrier);
+        }
+        for dependency in next.dependencies()? {
+            if self.graph.task(dependency)?.kind() == TaskKind::Barrier {
+                return Ok(Cause::Barrier);
+            }
+        }
+        Ok(Cause::Other)
+    }
+}
+
+impl Iterator for Segments<'_> {
+    type Item = Result<Segment>;
+
+    fn next(&mut self) -> Option<Result<Segment>> {
+        self.advance().transpose()
+    }
+}

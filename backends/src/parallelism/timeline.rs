@@ -1,0 +1,384 @@
+//! Numbers of running and waiting contexts over time: an exact step function, or buckets with exact minimum, maximum
+//! and integral once there are too many steps to keep.
+
+use super::state::{CAUSES, State};
+
+/// Steps kept exactly; beyond this the timeline turns into buckets (48 bytes a step).
+const MAX_STEPS: usize = 1 << 20;
+
+/// How many contexts are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Contexts that run.
+    pub running: u32,
+    /// Contexts that wait, by cause ([`State::index`]).
+    pub waiting: [u32; CAUSES],
+}
+
+impl Counts {
+    /// Adds one context in `state`.
+    pub fn enter(&mut self, state: State) {
+        *self.slot(state) += 1;
+    }
+
+    /// Takes one context out of `state`.
+    pub fn leave(&mut self, state: State) {
+        *self.slot(state) -= 1;
+    }
+
+    fn slot(&mut self, state: State) -> &mut u32 {
+        match state.index() {
+            None => &mut self.running,
+            Some(cause) => &mut self.waiting[cause],
+        }
+    }
+}
+
+/// From `t_ns` on, `counts` holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Nanoseconds since the start of the run.
+    pub t_ns: u64,
+    /// The contexts from then on.
+    pub counts: Counts,
+}
+
+/// A stretch of time summed up without losing its extremes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// Start, nanoseconds since the start of the run.
+    pub t_ns: u64,
+    /// Length in nanoseconds.
+    pub length_ns: u64,
+    /// Fewest running contexts at any time.
+    pub min: u32,
+    /// Most running contexts at any time.
+    pub max: u32,
+    /// Running contexts integrated over the time: context-nanoseconds.
+    pub running_ns: u64,
+    /// Waiting contexts integrated over the time, by cause.
+    pub waiting_ns: [u64; CAUSES],
+}
+
+impl Bucket {
+    fn new(t_ns: u64) -> Self {
+        Self {
+            t_ns,
+            length_ns: 0,
+            min: u32::MAX,
+            max: 0,
+            running_ns: 0,
+            waiting_ns: [0; CAUSES],
+        }
+    }
+
+    fn add(&mut self, counts: &Counts, ns: u64) {
+        self.length_ns += ns;
+        self.min = self.min.min(counts.running);
+        self.max = self.max.max(counts.running);
+        self.running_ns += u64::from(counts.running) * ns;
+        for (sum, &waiting) in self.waiting_ns.iter_mut().zip(&counts.waiting) {
+            *sum += u64::from(waiting) * ns;
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.length_ns += other.length_ns;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.running_ns += other.running_ns;
+        for (sum, ns) in self.waiting_ns.iter_mut().zip(other.waiting_ns) {
+            *sum += ns;
+        }
+    }
+
+    /// Average number of running contexts.
+    #[must_use]
+    pub fn average(&self) -> f64 {
+        crate::view::units::ratio(self.running_ns, self.length_ns)
+    }
+}
+
+/// The step function from `start_ns` to `end_ns`.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    start_ns: u64,
+    end_ns: u64,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// Ascending in time; each differs from the one before.
+    Steps(Vec<Step>),
+    /// Contiguous, all of `width` ns but the last.
+    Buckets { width: u64, buckets: Vec<Bucket> },
+}
+
+impl Timeline {
+    /// The exact steps, or `None` when there were too many to keep.
+    #[must_use]
+    pub fn steps(&self) -> Option<&[Step]> {
+        match &self.form {
+            Form::Steps(steps) => Some(steps),
+            Form::Buckets { .. } => None,
+        }
+    }
+
+    /// Length of the run.
+    #[must_use]
+    pub fn duration_ns(&self) -> u64 {
+        self.end_ns - self.start_ns
+    }
+
+    /// Running contexts at `t_ns` and the time up to which that stays so (rounded average within a coarse bucket).
+    #[must_use]
+    pub fn running_at(&self, t_ns: u64) -> (u32, u64) {
+        match &self.form {
+            Form::Steps(steps) => {
+                let next = steps.partition_point(|step| step.t_ns <= t_ns);
+                let running = next.checked_sub(1).map_or(0, |at| steps[at].counts.running);
+                (running, steps.get(next).map_or(u64::MAX, |step| step.t_ns))
+            }
+            Form::Buckets { width, buckets } => {
+                let at = usize::try_from(t_ns.saturating_sub(self.start_ns) / width)
+                    .unwrap_or(usize::MAX);
+                let bucket = &buckets[at.min(buckets.len() - 1)];
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "at most max, a u32"
+                )]
+                let running = bucket.average().round() as u32;
+                (
+                    running,
+                    if at + 1 < buckets.len() {
+                        bucket.t_ns + bucket.length_ns
+                    } else {
+                        u64::MAX
+                    },
+                )
+            }
+        }
+    }
+
+    /// The run in at most `most` stretches of equal length: peaks and averages stay exact.
+    #[must_use]
+    pub fn buckets(&self, most: usize) -> Vec<Bucket> {
+        let most = most.max(1);
+        match &self.form {
+            Form::Steps(steps) => {
+                let mut out =
+                    Bucketer::new(self.start_ns, self.duration_ns().div_ceil(most as u64));
+                for (step, until) in with_ends(steps, self.end_ns) {
+                    out.add(&step.counts, until);
+                }
+                out.finish()
+            }
+            Form::Buckets { buckets, .. } => {
+                let together = buckets.len().div_ceil(most);
+                let merge = |chunk: &[Bucket]| {
+                    let mut sum = chunk[0];
+                    chunk[1..].iter().for_each(|bucket| sum.merge(bucket));
+                    sum
+                };
+                buckets.chunks(together).map(merge).collect()
+            }
+        }
+    }
+}
+
+fn with_ends(steps: &[Step], end_ns: u64) -> impl Iterator<Item = (&Step, u64)> {
+    let ends = steps.iter().skip(1).map(|step| step.t_ns).chain([end_ns]);
+    steps.iter().zip(ends)
+}
+
+/// Collects a timeline step by step in order of time.
+#[derive(Debug)]
+pub struct TimelineBuilder {
+    start_ns: u64,
+    end_ns: u64,
+    max_steps: usize,
+    steps: Vec<Step>,
+    coarse: Option<(Bucketer, Step)>,
+}
+
+impl TimelineBuilder {
+    /// For a run from `start_ns` to `end_ns`.
+    #[must_use]
+    pub fn new(start_ns: u64, end_ns: u64) -> Self {
+        Self::with_limit(start_ns, end_ns, MAX_STEPS)
+    }
+
+    fn with_limit(start_ns: u64, end_ns: u64, max_steps: usize) -> Self {
+        Self {
+            start_ns,
+            end_ns,
+            max_steps,
+            steps: Vec::new(),
+            coarse: None,
+        }
+    }
+
+    /// From `t_ns` (not before the last step) on, `counts` holds.
+    pub fn step(&mut self, t_ns: u64, counts: Counts) {
+        let step = Step { t_ns, counts };
+        if let Some((bucketer, last)) = &mut self.coarse {
+            bucketer.add(&last.counts, t_ns);
+            *last = step;
+            return;
+        }
+        match self.steps.last_mut() {
+            Some(last) if last.counts == counts => {}
+            Some(last) if last.t_ns == t_ns => *last = step,
+            _ => self.steps.push(step),
+        }
+        if self.steps.len() > self.max_steps {
+            self.coarsen();
+        }
+    }
+
+    fn coarsen(&mut self) {
+        let width = (self.end_ns - self.start_ns).div_ceil(self.max_steps as u64);
+        let mut bucketer = Bucketer::new(self.start_ns, width);
+        let steps = std::mem::take(&mut self.steps);
+        let last = *steps.last().expect("more than the limit");
+        for (step, until) in with_ends(&steps, last.t_ns) {
+            bucketer.add(&step.counts, until);
+        }
+        self.coarse = Some((bucketer, last));
+    }
+
+    /// The finished timeline.
+    #[must_use]
+    pub fn finish(self) -> Timeline {
+        let form = match self.coarse {
+            None => Form::Steps(self.steps),
+            Some((mut bucketer, last)) => {
+                bucketer.add(&last.counts, self.end_ns);
+                Form::Buckets {
+                    width: bucketer.width,
+                    buckets: bucketer.finish(),
+                }
+            }
+        };
+        Timeline {
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+            form,
+        }
+    }
+}
+
+/// Cuts a step function into buckets of `width`.
+#[derive(Debug)]
+struct Bucketer {
+    width: u64,
+    at_ns: u64,
+    current: Bucket,
+    full: Vec<Bucket>,
+}
+
+impl Bucketer {
+    fn new(start_ns: u64, width: u64) -> Self {
+        Self {
+            width: width.max(1),
+            at_ns: start_ns,
+            current: Bucket::new(start_ns),
+            full: Vec::new(),
+        }
+    }
+
+    /// `counts` holds from where the last call ended until `until`.
+    fn add(&mut self, counts: &Counts, until: u64) {
+        while self.at_ns < until {
+            let end = self.current.t_ns + self.width;
+            let stop = end.min(until);
+            self.current.add(counts, stop - self.at_ns);
+            self.at_ns = stop;
+            if stop == end {
+                self.full
+                    .push(std::mem::replace(&mut self.current, Bucket::new(end)));
+            }
+        }
+    }
+
+    fn finish(mut self) -> Vec<Bucket> {
+        if self.current.length_ns > 0 {
+            self.full.push(self.current);
+        }
+        self.full
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(running: u32) -> Counts {
+        Counts {
+            running,
+            ..Counts::default()
+        }
+    }
+
+    /// 1 for 10 ns, then 5 and 2 in turn, 3 ns and 7 ns, until 110.
+    fn saw(max_steps: usize) -> Timeline {
+        let mut builder = TimelineBuilder::with_limit(0, 110, max_steps);
+        builder.step(0, running(1));
+        for tooth in 0..10 {
+            builder.step(10 + tooth * 10, running(5));
+            builder.step(13 + tooth * 10, running(2));
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn equal_neighbours_and_steps_without_length_are_merged() {
+        let mut builder = TimelineBuilder::new(0, 10);
+        for (t, count) in [(0, 1), (2, 1), (4, 3), (4, 2), (6, 2)] {
+            builder.step(t, running(count));
+        }
+        let timeline = builder.finish();
+        let steps: Vec<_> = timeline
+            .steps()
+            .expect("few")
+            .iter()
+            .map(|s| (s.t_ns, s.counts.running))
+            .collect();
+        assert_eq!(steps, [(0, 1), (4, 2)]);
+    }
+
+    #[test]
+    fn buckets_keep_peaks_and_the_integral() {
+        let buckets = saw(1000).buckets(2);
+        assert_eq!(
+            buckets
+                .iter()
+                .map(|b| (b.t_ns, b.length_ns, b.min, b.max))
+                .collect::<Vec<_>>(),
+            [(0, 55, 1, 5), (55, 55, 2, 5)]
+        );
+        let total: u64 = buckets.iter().map(|b| b.running_ns).sum();
+        assert_eq!(total, 10 + 10 * (15 + 14));
+    }
+
+    #[test]
+    fn too_many_steps_coarsen_without_losing_peaks_or_average() {
+        let (exact, coarse) = (saw(1000), saw(6));
+        assert!(coarse.steps().is_none());
+        let (fine, rough) = (exact.buckets(1)[0], coarse.buckets(1)[0]);
+        assert_eq!(fine, rough);
+        assert!(coarse.buckets(1000).len() <= 6);
+    }
+
+    #[test]
+    fn the_level_at_a_time_lasts_until_the_next_step() {
+        let timeline = saw(1000);
+        assert_eq!(timeline.running_at(0), (1, 10));
+        assert_eq!(timeline.running_at(12), (5, 13));
+        assert_eq!(timeline.running_at(109), (2, u64::MAX));
+        let coarse = saw(6);
+        assert_eq!(coarse.running_at(30), (3, 38));
+    }
+}

@@ -1,0 +1,81 @@
+//! `verify`: reads the whole file and checks it against the rules of task graphs.
+
+use anyhow::Result;
+use clap::{ArgMatches, FromArgMatches};
+use serde::Serialize;
+
+use crate::cli::Common;
+use crate::view::units::count;
+use crate::view::{Cell, Render, Table, View};
+
+/// Options of `verify`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What was checked; there is no report about a faulty graph, only the error.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Report {
+    /// Always true.
+    pub valid: bool,
+    /// Tasks checked.
+    pub tasks: u64,
+    /// Edges checked.
+    pub edges: u64,
+    /// Frames decoded.
+    pub frames: u64,
+    /// Block executions decoded.
+    pub blocks: u64,
+    /// Accesses decoded.
+    pub accesses: u64,
+}
+
+/// Does it.
+///
+/// # Errors
+/// The first fault of the graph with its place, or when the output cannot be written.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let common = Options::from_arg_matches(matches)?.common;
+    let graph = common.open()?;
+    let taskgraph::Verified {
+        tasks,
+        edges,
+        frames,
+        blocks,
+        accesses,
+        ..
+    } = graph.verify()?;
+    common.write(
+        &graph,
+        &Report {
+            valid: true,
+            tasks,
+            edges,
+            frames,
+            blocks,
+            accesses,
+        },
+    )
+}
+
+impl Render for Report {
+    fn view(&self) -> View {
+        let parts = [
+            ("tasks", self.tasks),
+            ("edges", self.edges),
+            ("frames", self.frames),
+            ("blocks", self.blocks),
+            ("accesses", self.accesses),
+        ];
+        let words: Vec<String> = parts
+            .iter()
+            .map(|&(what, number)| format!("{} {what}", count(number)))
+            .collect();
+        let table = Table::titled(["what".to_owned(), "count".to_owned()]);
+        View::default()
+            .csv(table.rows(parts.map(|(what, number)| [Cell::from(what), Cell::Count(number)])))
+            .line(format!("valid: {}", words.join(", ")))
+    }
+}

@@ -1,0 +1,58 @@
+//! The CSV form of a table: keys as header, raw numbers (nanoseconds, bytes, shares of one).
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use super::{Cell, Table};
+
+pub(super) fn write(table: &Table, out: &mut dyn Write) -> Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(table.columns.iter().map(|column| column.key.as_str()))?;
+    for row in &table.rows {
+        writer.write_record(row.iter().map(raw))?;
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+fn raw(cell: &Cell) -> String {
+    match cell {
+        Cell::Empty => String::new(),
+        Cell::Text(text) => text.clone(),
+        Cell::Count(number) | Cell::Bytes(number) | Cell::Time(number) => number.to_string(),
+        Cell::Number(number) | Cell::Share(number) | Cell::Rate(number) => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::view::View;
+
+    use super::*;
+
+    #[test]
+    fn values_are_raw_and_words_are_quoted_where_needed() {
+        let table = Table::new(&[
+            ("function", "function"),
+            ("time", "time_ns"),
+            ("share", "share"),
+        ])
+        .text_rows(0)
+        .rows([[
+            Cell::from("f<int, 2>"),
+            Cell::Time(4_200),
+            Cell::Share(0.25),
+        ]]);
+        let mut out = Vec::new();
+        View::default()
+            .line("not in csv")
+            .table(table)
+            .write_csv(&mut out)
+            .expect("memory");
+        assert_eq!(
+            String::from_utf8(out).expect("utf-8"),
+            "function,time_ns,share\n\"f<int, 2>\",4200,0.25\n"
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! What a result looks like before it is text or CSV: headings, sentences, key/value pairs and tables of typed cells.
+//!
+//! An analysis returns plain data and describes it as a [`View`]; it never prints. JSON comes from the data itself.
+
+mod csv;
+mod text;
+pub mod units;
+
+use std::io;
+
+use anyhow::Result;
+use serde::Serialize;
+
+/// Results that can be shown: JSON by `Serialize`, text and CSV by way of a [`View`].
+pub trait Render: Serialize {
+    /// Describes the result for people.
+    fn view(&self) -> View;
+}
+
+/// The forms of output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Aligned tables for a terminal.
+    #[default]
+    Text,
+    /// One JSON object: the data in full.
+    Json,
+    /// The main table, raw numbers, comma-separated.
+    Csv,
+}
+
+/// The parts of a result in reading order.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    parts: Vec<Part>,
+    csv: Option<Table>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Heading(String),
+    Line(String),
+    Table(Table),
+}
+
+/// Rows of typed cells under named columns.
+#[derive(Clone, Debug)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    /// Rows shown as text; CSV has them all.
+    text_rows: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    /// Header in text.
+    title: String,
+    /// Header in CSV: the JSON key, with the unit.
+    key: String,
+}
+
+/// One value and its kind, which decides how text shows it; CSV always has the raw value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing.
+    Empty,
+    /// Words.
+    Text(String),
+    /// A count, shown with thousands separators.
+    Count(u64),
+    /// A number, shown with two decimals.
+    Number(f64),
+    /// A share of one, shown in percent.
+    Share(f64),
+    /// A share of one, shown in percent with three decimals: for columns to compare.
+    Rate(f64),
+    /// Bytes, shown with a binary unit.
+    Bytes(u64),
+    /// Nanoseconds, shown in a fitting unit.
+    Time(u64),
+}
+
+impl View {
+    /// A title, underlined in text.
+    #[must_use]
+    pub fn heading(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::Heading(text.into()));
+        self
+    }
+
+    /// A sentence or any other line of text.
+    #[must_use]
+    pub fn line(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::Line(text.into()));
+        self
+    }
+
+    /// The CSV form, where that is not the first table of the text.
+    #[must_use]
+    pub fn csv(mut self, table: Table) -> Self {
+        self.csv = Some(table);
+        self
+    }
+
+    /// A table; the first one of a view is its CSV form unless [`View::csv`] gives another.
+    #[must_use]
+    pub fn table(mut self, table: Table) -> Self {
+        self.parts.push(Part::Table(table));
+        self
+    }
+
+    /// Writes the terminal form.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write_text(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        text::write(&self.parts, out)
+    }
+
+    /// Writes the CSV form.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write_csv(&self, out: &mut dyn io::Write) -> Result<()> {
+        let first = self.parts.iter().find_map(|part| match part {
+            Part::Table(table) => Some(table),
+            Part::Heading(_) | Part::Line(_) => None,
+        });
+        self.csv
+            .as_ref()
+            .or(first)
+            .map_or(Ok(()), |table| csv::write(table, out))
+    }
+}
+
+impl Table {
+    /// An empty table; each column is its header in text and its key in CSV.
+    #[must_use]
+    pub fn new(columns: &[(&str, &str)]) -> Self {
+        let column = |&(title, key): &(&str, &str)| Column {
+            title: title.to_owned(),
+            key: key.to_owned(),
+        };
+        Self {
+            columns: columns.iter().map(column).collect(),
+            rows: Vec::new(),
+            text_rows: usize::MAX,
+        }
+    }
+
+    /// An empty table whose columns have one name for both.
+    #[must_use]
+    pub fn titled(columns: impl IntoIterator<Item = String>) -> Self {
+        let columns = columns
+            .into_iter()
+            .map(|title| Column {
+                key: title.clone(),
+                title,
+            })
+            .collect();
+        Self {
+            columns,
+            rows: Vec::new(),
+            text_rows: usize::MAX,
+        }
+    }
+
+    /// Shows at most `rows` rows in text and says how many were left out.
+    #[must_use]
+    pub fn text_rows(mut self, rows: usize) -> Self {
+        self.text_rows = rows;
+        self
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Adds rows.
+    #[must_use]
+    pub fn rows<R: IntoIterator<Item = Cell>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
+        rows.into_iter().for_each(|row| self.row(row));
+        self
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
