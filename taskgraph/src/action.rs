@@ -128,13 +128,12 @@ impl<'f> BlockExec<'f> {
     /// Calls `f` for each access, in program order: the fast form of [`BlockExec::accesses`].
     #[inline]
     pub fn for_each_access(&self, mut f: impl FnMut(Access)) {
-        let mut id = self.info.block(self.id).map_or(0, |b| b.first_op);
+        let first = self.info.block(self.id).map_or(0, |b| b.first_op);
         let mut operands = self.operands;
-        for op in self.info.ops_of(self.id) {
+        for (id, op) in (first..).zip(self.info.ops_of(self.id)) {
             let (own, rest) = operands.split_at(op.operand_count().min(operands.len()));
             op.expand(OpId::new(id), own, &mut f);
             operands = rest;
-            id += 1;
         }
     }
 }

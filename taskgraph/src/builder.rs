@@ -1,52 +1,199 @@
-//! Synthetic graphs in a few lines, for tests of analyses. (Being written: signatures first.)
+//! Synthetic graphs in a few lines, for tests and examples of analyses.
+//!
+//! ```
+//! use taskgraph::builder::GraphBuilder;
+//! use taskgraph::{MemOp, SyncOp};
+//!
+//! let mut b = GraphBuilder::new();
+//! let store = b.block("worker", "a.c", 10, &[MemOp::store(8)]);
+//! let main = b.context("main");
+//! let child = b.create(main);
+//! b.work(child, 0, 50, |w| w.block(store, &[0x1000]));
+//! b.work(main, 0, 80, |w| w.block(store, &[0x2000]));
+//! b.join(main, child);
+//! let graph = b.build()?;
+//! assert_eq!(graph.summary().tasks.total(), 5);
+//! assert_eq!(graph.verify()?.edges, 2);
+//! # Ok::<(), taskgraph::Error>(())
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
 use crate::action::AllocKind;
+use crate::context::Context;
 use crate::error::{Result, misuse};
+use crate::frame::{Counts, FrameEncoder};
 use crate::graph::TaskGraph;
-use crate::id::{BlockId, ContextId, TaskId};
-use crate::kind::SyncOp;
+use crate::id::{BlockId, ContextId, FunctionId, TaskId};
+use crate::kind::{SyncOp, TaskKind};
+use crate::meta::{RunMeta, Summary};
 use crate::op::MemOp;
+use crate::record::{FrameRef, FrameSpan, TaskRecord};
+use crate::statics::{Block, Function, Module, StaticInfo};
+use crate::writer::GraphWriter;
 
-/// Builds a graph in memory. Each context has a clock; tasks without explicit times start and end at it.
+/// Builds a graph in memory.
+///
+/// Each context has a clock that starts where it was created; tasks without explicit times start at it, and every
+/// task moves it to its end. The breadth-first order is computed from the edges and the start times.
 #[derive(Debug, Default)]
-pub struct GraphBuilder {}
-
-/// The actions of a work task.
-#[derive(Debug)]
-pub struct WorkBuilder {}
-
-#[allow(
-    missing_docs,
-    unused_variables,
-    clippy::missing_errors_doc,
-    reason = "skeleton"
-)]
-impl WorkBuilder {
-    pub fn block(&mut self, id: BlockId, operands: &[u64]) {}
-    pub fn alloc(&mut self, addr: u64, size: u64, kind: AllocKind) {}
-    pub fn free(&mut self, addr: u64) {}
-    pub fn map(&mut self, addr: u64, size: u64) {}
-    pub fn unmap(&mut self, addr: u64, size: u64) {}
+pub struct GraphBuilder {
+    info: StaticInfo,
+    functions: HashMap<(String, String), FunctionId>,
+    contexts: Vec<BuiltContext>,
+    edges: BTreeSet<(TaskId, TaskId)>,
+    meta: RunMeta,
 }
 
-#[allow(
-    missing_docs,
-    unused_variables,
-    clippy::missing_errors_doc,
-    reason = "skeleton"
-)]
+#[derive(Debug, Default)]
+struct BuiltContext {
+    name: String,
+    creator: Option<TaskId>,
+    flags: u8,
+    first_ns: u64,
+    clock: u64,
+    tasks: Vec<BuiltTask>,
+    /// Tasks of other contexts that the next task depends on.
+    next_after: Vec<TaskId>,
+}
+
+#[derive(Debug)]
+struct BuiltTask {
+    record: TaskRecord,
+    actions: Vec<BuiltAction>,
+}
+
+#[derive(Debug)]
+enum BuiltAction {
+    Block(BlockId, Vec<u64>),
+    Alloc(u64, u64, AllocKind),
+    Free(u64),
+    Map(u64, u64),
+    Unmap(u64, u64),
+}
+
+/// The actions of a work task.
+#[derive(Debug, Default)]
+pub struct WorkBuilder {
+    actions: Vec<BuiltAction>,
+}
+
+impl WorkBuilder {
+    /// An execution of a block with the operands of all its operations.
+    pub fn block(&mut self, id: BlockId, operands: &[u64]) {
+        self.actions.push(BuiltAction::Block(id, operands.to_vec()));
+    }
+
+    /// An allocation.
+    pub fn alloc(&mut self, addr: u64, size: u64, kind: AllocKind) {
+        self.actions.push(BuiltAction::Alloc(addr, size, kind));
+    }
+
+    /// The free of an allocation.
+    pub fn free(&mut self, addr: u64) {
+        self.actions.push(BuiltAction::Free(addr));
+    }
+
+    /// The mapping of a range of addresses.
+    pub fn map(&mut self, addr: u64, size: u64) {
+        self.actions.push(BuiltAction::Map(addr, size));
+    }
+
+    /// The unmapping of a range of addresses.
+    pub fn unmap(&mut self, addr: u64, size: u64) {
+        self.actions.push(BuiltAction::Unmap(addr, size));
+    }
+}
+
 impl GraphBuilder {
+    /// An empty builder.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
-    /// A block of a function (function and file are made on first use of the name).
+
+    /// A block of a function with memory operations. Functions, files and the one module appear at their first use.
     pub fn block(&mut self, function: &str, file: &str, line: u32, ops: &[MemOp]) -> BlockId {
-        BlockId::new(0)
+        let function = self.function(function, file, line);
+        let id = BlockId::new(number(self.info.blocks.len()));
+        self.info.blocks.push(Block {
+            function,
+            line,
+            first_op: number(self.info.ops.len()),
+            op_count: number(ops.len()),
+            ir_ops: 1 + number(ops.len()),
+            ..Block::default()
+        });
+        self.info
+            .ops
+            .extend(ops.iter().cloned().map(|op| match op.line {
+                0 => op.at(line),
+                _ => op,
+            }));
+        id
     }
-    /// A context nobody creates: the first one, or an unannounced thread.
+
+    fn function(&mut self, name: &str, file: &str, line: u32) -> FunctionId {
+        let key = (name.to_owned(), file.to_owned());
+        if let Some(&known) = self.functions.get(&key) {
+            return known;
+        }
+        if self.info.modules.is_empty() {
+            self.info.modules.push(Module {
+                name: "synthetic".into(),
+                ..Module::default()
+            });
+        }
+        let known = self.info.files.iter().position(|f| f == file);
+        let file_index = known.unwrap_or_else(|| {
+            self.info.files.push(file.to_owned());
+            self.info.files.len() - 1
+        });
+        let id = FunctionId::new(number(self.info.functions.len()));
+        let file = number(file_index);
+        self.info.functions.push(Function {
+            name: name.to_owned(),
+            file,
+            line,
+            module: 0,
+        });
+        self.functions.insert(key, id);
+        id
+    }
+
+    /// The static tables, to change what [`GraphBuilder::block`] does not set.
+    pub fn info_mut(&mut self) -> &mut StaticInfo {
+        &mut self.info
+    }
+
+    /// The run metadata.
+    pub fn meta_mut(&mut self) -> &mut RunMeta {
+        &mut self.meta
+    }
+
+    /// A context that no task creates: the first one, which is announced, or an unannounced thread.
     pub fn context(&mut self, name: &str) -> ContextId {
-        ContextId::new(0)
+        let flags = if self.contexts.is_empty() {
+            Context::ANNOUNCED
+        } else {
+            0
+        };
+        self.add_context(BuiltContext {
+            name: name.to_owned(),
+            flags,
+            ..BuiltContext::default()
+        })
     }
-    /// A work task from `start` to `end`; moves the context's clock to `end`.
+
+    fn add_context(&mut self, context: BuiltContext) -> ContextId {
+        self.contexts.push(context);
+        ContextId::new(number(self.contexts.len() - 1))
+    }
+
+    /// A work task from `start` to `end` nanoseconds, with the actions `f` adds.
     pub fn work(
         &mut self,
         context: ContextId,
@@ -54,21 +201,72 @@ impl GraphBuilder {
         end: u64,
         f: impl FnOnce(&mut WorkBuilder),
     ) -> TaskId {
-        TaskId::default()
+        let mut work = WorkBuilder::default();
+        f(&mut work);
+        self.add(
+            context,
+            TaskKind::Work,
+            SyncOp::None,
+            0,
+            start,
+            end,
+            work.actions,
+        )
     }
-    /// A Create task at the parent's clock; the child's clock starts there; edge Create -> child:0 (child:0 is made an empty work task unless `work` comes first).
+
+    /// A Create task at the parent's clock, and the child, whose clock starts there. The child's first task is the next
+    /// work task added to it; if that is none, it is an empty one.
     pub fn create(&mut self, parent: ContextId) -> ContextId {
-        ContextId::new(0)
+        let clock = self.contexts[parent.index()].clock;
+        let object = self.contexts.len() as u64;
+        let creator = self.add(
+            parent,
+            TaskKind::Create,
+            SyncOp::ThreadCreate,
+            object,
+            clock,
+            clock,
+            Vec::new(),
+        );
+        let child = self.add_context(BuiltContext {
+            creator: Some(creator),
+            flags: Context::ANNOUNCED,
+            first_ns: clock,
+            clock,
+            ..BuiltContext::default()
+        });
+        self.edge(creator, TaskId::new(child, 0));
+        child
     }
-    /// A Join task from the parent's clock to the child's clock if that is later; edge from the child's last task.
+
+    /// A Join task from the parent's clock to the child's if that is later. The child ends: add its tasks before.
     pub fn join(&mut self, parent: ContextId, child: ContextId) -> TaskId {
-        TaskId::default()
+        self.ensure_work(child);
+        let last = self.last(child);
+        let start = self.contexts[parent.index()].clock;
+        let end = start.max(self.contexts[child.index()].clock);
+        self.contexts[child.index()].flags |= Context::JOINED;
+        let object = u64::from(child.get());
+        let id = self.add(
+            parent,
+            TaskKind::Join,
+            SyncOp::ThreadJoin,
+            object,
+            start,
+            end,
+            Vec::new(),
+        );
+        self.edge(last, id);
+        id
     }
-    /// A Sync task of no duration at the context's clock. No edges: add them with `edge`.
+
+    /// A Sync task of no duration at the context's clock. It has no edges: add them with [`GraphBuilder::edge`].
     pub fn sync(&mut self, context: ContextId, object: u64, op: SyncOp) -> TaskId {
-        TaskId::default()
+        let clock = self.contexts[context.index()].clock;
+        self.sync_at(context, object, op, clock, clock)
     }
-    /// A Sync task with times.
+
+    /// A Sync task with its times.
     pub fn sync_at(
         &mut self,
         context: ContextId,
@@ -77,17 +275,293 @@ impl GraphBuilder {
         start: u64,
         end: u64,
     ) -> TaskId {
-        TaskId::default()
+        self.add(context, TaskKind::Sync, op, object, start, end, Vec::new())
     }
-    /// A Barrier task owned by the smallest of the contexts, with the edges of a barrier; ends at their latest clock, to which all clocks move.
+
+    /// A Barrier task of several contexts, in the one with the smallest id, with the edges of a barrier: from the last
+    /// task of each other context, and to its next one. It lasts from the first arrival to the last; all clocks move
+    /// there.
     pub fn barrier(&mut self, contexts: &[ContextId], object: u64) -> TaskId {
-        TaskId::default()
+        contexts.iter().for_each(|&c| self.ensure_work(c));
+        let clocks = contexts.iter().map(|c| self.contexts[c.index()].clock);
+        let (start, end) = (clocks.clone().min().unwrap_or(0), clocks.max().unwrap_or(0));
+        let owner = contexts.iter().copied().min().unwrap_or_default();
+        let id = self.add(
+            owner,
+            TaskKind::Barrier,
+            SyncOp::Barrier,
+            object,
+            start,
+            end,
+            Vec::new(),
+        );
+        for &c in contexts.iter().filter(|&&c| c != owner) {
+            self.edge(self.last(c), id);
+            let other = &mut self.contexts[c.index()];
+            other.next_after.push(id);
+            other.clock = end;
+        }
+        id
     }
+
     /// A stored edge.
-    pub fn edge(&mut self, from: TaskId, to: TaskId) {}
-    /// Moves a context's clock.
-    pub fn clock(&mut self, context: ContextId, ns: u64) {}
-    pub fn build(self) -> Result<TaskGraph<Vec<u8>>> {
-        Err(misuse("not written yet"))
+    pub fn edge(&mut self, from: TaskId, to: TaskId) {
+        self.edges.insert((from, to));
     }
+
+    /// Moves a context's clock.
+    pub fn clock(&mut self, context: ContextId, ns: u64) {
+        self.contexts[context.index()].clock = ns;
+    }
+
+    fn last(&self, context: ContextId) -> TaskId {
+        TaskId::new(
+            context,
+            number(self.contexts[context.index()].tasks.len().saturating_sub(1)),
+        )
+    }
+
+    /// A context starts with a work task.
+    fn ensure_work(&mut self, context: ContextId) {
+        let c = &self.contexts[context.index()];
+        if c.tasks.is_empty() {
+            self.add_unchecked(
+                context,
+                TaskKind::Work,
+                SyncOp::None,
+                0,
+                c.clock,
+                c.clock,
+                Vec::new(),
+            );
+        }
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the fields of a task, in one place"
+    )]
+    fn add(
+        &mut self,
+        context: ContextId,
+        kind: TaskKind,
+        op: SyncOp,
+        object: u64,
+        start: u64,
+        end: u64,
+        actions: Vec<BuiltAction>,
+    ) -> TaskId {
+        if kind != TaskKind::Work {
+            self.ensure_work(context);
+        }
+        self.add_unchecked(context, kind, op, object, start, end, actions)
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the fields of a task, in one place"
+    )]
+    fn add_unchecked(
+        &mut self,
+        context: ContextId,
+        kind: TaskKind,
+        op: SyncOp,
+        object: u64,
+        start: u64,
+        end: u64,
+        actions: Vec<BuiltAction>,
+    ) -> TaskId {
+        let c = &mut self.contexts[context.index()];
+        let id = TaskId::new(context, number(c.tasks.len()));
+        if c.tasks.is_empty() {
+            c.first_ns = start;
+        }
+        c.clock = end;
+        let record = TaskRecord {
+            id,
+            kind,
+            op,
+            object,
+            start_ns: start,
+            end_ns: end,
+            ..TaskRecord::default()
+        };
+        c.tasks.push(BuiltTask { record, actions });
+        let after = std::mem::take(&mut c.next_after);
+        self.edges.extend(after.into_iter().map(|from| (from, id)));
+        id
+    }
+
+    /// The graph, in memory.
+    ///
+    /// # Errors
+    /// Edges that make a cycle or lead to tasks that do not exist; operands that do not fit their block.
+    pub fn build(self) -> Result<TaskGraph<Vec<u8>>> {
+        TaskGraph::from_bytes(self.bytes()?)
+    }
+
+    /// The bytes of the graph file.
+    ///
+    /// # Errors
+    /// As [`GraphBuilder::build`].
+    pub fn bytes(mut self) -> Result<Vec<u8>> {
+        let mut writer = GraphWriter::in_memory(Arc::new(std::mem::take(&mut self.info)))?;
+        let contexts = self.put(&mut writer)?;
+        writer.finish_in_memory(contexts, self.meta)
+    }
+
+    /// Writes the graph to a file.
+    ///
+    /// # Errors
+    /// As [`GraphBuilder::build`], and I/O.
+    pub fn write(mut self, path: &Path) -> Result<Summary> {
+        let mut writer = GraphWriter::create(path, Arc::new(std::mem::take(&mut self.info)))?;
+        let contexts = self.put(&mut writer)?;
+        writer.finish(contexts, self.meta)
+    }
+
+    fn put(&mut self, writer: &mut GraphWriter) -> Result<Vec<Context>> {
+        for c in 0..self.contexts.len() {
+            self.ensure_work(ContextId::new(number(c)));
+        }
+        for c in &mut self.contexts {
+            put_actions(writer, &mut c.tasks)?;
+        }
+        let order = self.order()?;
+        let mut incoming: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+        let mut outgoing: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+        for &(from, to) in &self.edges {
+            incoming.entry(to).or_default().push(from);
+            outgoing.entry(from).or_default().push(to);
+        }
+        for task in self.contexts.iter().flat_map(|c| &c.tasks) {
+            let id = task.record.id;
+            writer.put_task(&task.record, incoming.get(&id).map_or(&[], Vec::as_slice))?;
+        }
+        for (from, to) in &outgoing {
+            writer.put_dependents(*from, to)?;
+        }
+        for id in order {
+            writer.put_order(id)?;
+        }
+        let contexts = self.contexts.iter().enumerate().map(|(i, c)| Context {
+            id: ContextId::new(number(i)),
+            task_count: number(c.tasks.len()),
+            first_ns: c.first_ns,
+            last_ns: c.clock,
+            creator: c.creator,
+            name: c.name.clone(),
+            flags: c.flags,
+        });
+        Ok(contexts.collect())
+    }
+
+    /// The breadth-first order: of the tasks that are ready, the one that started first.
+    fn order(&self) -> Result<Vec<TaskId>> {
+        let mut waiting: HashMap<TaskId, usize> = HashMap::new();
+        let mut successors: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        let tasks = || {
+            self.contexts
+                .iter()
+                .flat_map(|c| &c.tasks)
+                .map(|t| t.record.id)
+        };
+        let starts: HashMap<_, _> = self
+            .contexts
+            .iter()
+            .flat_map(|c| &c.tasks)
+            .map(|t| (t.record.id, t.record.start_ns))
+            .collect();
+        let program = tasks().filter_map(|id| Some((id.previous()?, id)));
+        for (from, to) in program.chain(self.edges.iter().copied()) {
+            if !starts.contains_key(&from) || !starts.contains_key(&to) {
+                return Err(misuse(format!(
+                    "edge {from} -> {to} joins a task that does not exist"
+                )));
+            }
+            *waiting.entry(to).or_default() += 1;
+            successors.entry(from).or_default().push(to);
+        }
+        let mut ready: BinaryHeap<_> = tasks()
+            .filter(|id| !waiting.contains_key(id))
+            .map(|id| Reverse((starts[&id], id)))
+            .collect();
+        let mut order = Vec::with_capacity(starts.len());
+        while let Some(Reverse((_, id))) = ready.pop() {
+            order.push(id);
+            for &to in successors.get(&id).map_or(&[][..], Vec::as_slice) {
+                if let Some(n) = waiting.get_mut(&to) {
+                    *n -= 1;
+                    if *n == 0 {
+                        ready.push(Reverse((starts[&to], to)));
+                    }
+                }
+            }
+        }
+        if order.len() < starts.len() {
+            return Err(misuse("the edges make a cycle"));
+        }
+        Ok(order)
+    }
+}
+
+/// Encodes the actions of a context's tasks into frames and notes the spans and totals in the tasks.
+fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> Result<()> {
+    let mut encoder = FrameEncoder::new(writer.info());
+    // Spans of the frame being encoded, by task.
+    let mut open: Vec<(usize, u32, u32)> = Vec::new();
+    for at in 0..tasks.len() {
+        let before = encoder.counts();
+        let mut first = encoder.action_count();
+        for action in std::mem::take(&mut tasks[at].actions) {
+            match action {
+                BuiltAction::Block(id, operands) => encoder.block(id, &operands),
+                BuiltAction::Alloc(addr, size, kind) => encoder.alloc(addr, size, kind),
+                BuiltAction::Free(addr) => encoder.free(addr),
+                BuiltAction::Map(addr, size) => encoder.map(addr, size),
+                BuiltAction::Unmap(addr, size) => encoder.unmap(addr, size),
+            }
+            if encoder.is_full() {
+                open.push((at, first, encoder.action_count() - first));
+                close(writer, &mut encoder, &mut open, tasks)?;
+                first = 0;
+            }
+        }
+        open.push((at, first, encoder.action_count() - first));
+        let Counts {
+            blocks,
+            reads,
+            writes,
+            bytes,
+        } = encoder.counts().since(before);
+        let record = &mut tasks[at].record;
+        (record.blocks, record.reads, record.writes, record.bytes) = (blocks, reads, writes, bytes);
+    }
+    close(writer, &mut encoder, &mut open, tasks)
+}
+
+/// Ends a frame and gives the tasks in it their spans.
+fn close(
+    writer: &mut GraphWriter,
+    encoder: &mut FrameEncoder,
+    open: &mut Vec<(usize, u32, u32)>,
+    tasks: &mut [BuiltTask],
+) -> Result<()> {
+    let frame = match encoder.finish() {
+        Some(frame) => writer.put_frame(frame)?,
+        None => FrameRef::default(),
+    };
+    for (task, first_action, actions) in open.drain(..).filter(|span| span.2 > 0) {
+        tasks[task].record.frames.push(FrameSpan {
+            frame,
+            first_action,
+            actions,
+        });
+    }
+    Ok(())
+}
+
+/// A number of things in memory; there are never 2^32 in a synthetic graph.
+fn number(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }

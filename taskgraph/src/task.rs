@@ -1,108 +1,277 @@
-//! Tasks. (Being written: signatures first.)
+//! A task of a graph and its actions.
+
+use std::ops::Range;
+use std::sync::Arc;
+
 use crate::action::{Action, BlockExec};
-use crate::error::{Result, misuse};
+use crate::error::Result;
+use crate::frame::DecodedFrame;
 use crate::graph::TaskGraph;
 use crate::id::TaskId;
 use crate::kind::{SyncOp, TaskKind};
 use crate::op::Access;
-use crate::record::TaskRecord;
+use crate::page::{TaskFields, TaskPage};
+use crate::record::{FrameSpan, TaskRecord};
 
-/// A task of a graph. Cheap to hold; its actions are decoded only when asked for.
+/// A task. Cheap to hold and to copy; its actions are decoded when asked for.
 #[derive(Debug)]
 pub struct Task<'g, D> {
     graph: &'g TaskGraph<D>,
-    record: TaskRecord,
+    page: Arc<TaskPage>,
+    at: usize,
 }
 
-#[allow(missing_docs, reason = "skeleton")]
+impl<D> Clone for Task<'_, D> {
+    fn clone(&self) -> Self {
+        Self {
+            graph: self.graph,
+            page: Arc::clone(&self.page),
+            at: self.at,
+        }
+    }
+}
+
 impl<'g, D: AsRef<[u8]>> Task<'g, D> {
+    /// Task `at` of a page; the caller has seen that there is one.
+    pub(crate) fn new(graph: &'g TaskGraph<D>, page: Arc<TaskPage>, at: usize) -> Self {
+        Self { graph, page, at }
+    }
+
+    fn fields(&self) -> &TaskFields {
+        &self.page.tasks[self.at]
+    }
+
+    /// Its id.
+    #[must_use]
     pub fn id(&self) -> TaskId {
-        self.record.id
+        self.fields().id
     }
+
+    /// Its kind.
+    #[must_use]
     pub fn kind(&self) -> TaskKind {
-        self.record.kind
+        self.fields().kind
     }
+
+    /// The operation it stands for; [`SyncOp::None`] for work.
+    #[must_use]
     pub fn op(&self) -> SyncOp {
-        self.record.op
+        self.fields().op
     }
+
+    /// Address of the synchronisation object; for Create and Join the number of the child context; 0 for work.
+    #[must_use]
     pub fn object(&self) -> u64 {
-        self.record.object
+        self.fields().object
     }
+
+    /// Start in nanoseconds since the start of the run.
+    #[must_use]
     pub fn start_ns(&self) -> u64 {
-        self.record.start_ns
+        self.fields().start_ns
     }
+
+    /// End in nanoseconds since the start of the run.
+    #[must_use]
     pub fn end_ns(&self) -> u64 {
-        self.record.end_ns
+        self.fields().end_ns
     }
+
+    /// Nanoseconds from start to end.
+    #[must_use]
     pub fn duration_ns(&self) -> u64 {
-        self.end_ns() - self.start_ns()
+        self.end_ns().saturating_sub(self.start_ns())
     }
+
+    /// Executions of basic blocks.
+    #[must_use]
     pub fn block_count(&self) -> u64 {
-        self.record.blocks
+        self.fields().blocks
     }
-    pub fn read_count(&self) -> u64 {
-        self.record.reads
-    }
-    pub fn write_count(&self) -> u64 {
-        self.record.writes
-    }
+
+    /// Reads + writes.
+    #[must_use]
     pub fn access_count(&self) -> u64 {
-        self.record.reads + self.record.writes
+        self.read_count().saturating_add(self.write_count())
     }
+
+    /// Reads.
+    #[must_use]
+    pub fn read_count(&self) -> u64 {
+        self.fields().reads
+    }
+
+    /// Writes.
+    #[must_use]
+    pub fn write_count(&self) -> u64 {
+        self.fields().writes
+    }
+
+    /// Bytes read and written.
+    #[must_use]
     pub fn bytes_accessed(&self) -> u64 {
-        self.record.bytes
+        self.fields().bytes
     }
-    pub fn record(&self) -> TaskRecord {
-        self.record.clone()
-    }
-    /// Stored edges and the program-order one, sorted.
-    pub fn predecessors(&self) -> Result<Vec<TaskId>> {
-        Err(misuse("not written yet"))
-    }
-    /// Stored edges and the program-order one, sorted.
-    pub fn successors(&self) -> Result<Vec<TaskId>> {
-        Err(misuse("not written yet"))
-    }
-    /// Stored incoming edges only, sorted.
+
+    /// The stored predecessors, sorted: not the one before it in its context.
+    ///
+    /// # Errors
+    /// Damage (none today: the predecessors are beside the task).
     pub fn dependencies(&self) -> Result<Vec<TaskId>> {
-        Err(misuse("not written yet"))
+        Ok(self.stored_dependencies().to_vec())
     }
-    /// Stored outgoing edges only, sorted.
+
+    /// [`Task::dependencies`] without a copy.
+    #[must_use]
+    pub fn stored_dependencies(&self) -> &[TaskId] {
+        self.page.edges(self.fields())
+    }
+
+    /// The stored successors, sorted: not the one after it in its context.
+    ///
+    /// # Errors
+    /// Damage of an edge page.
     pub fn dependents(&self) -> Result<Vec<TaskId>> {
-        Err(misuse("not written yet"))
+        self.graph.in_file(self.graph.dependents(self.id()))
     }
-    /// `while let Some(action) = actions.next()? { .. }`
+
+    /// All predecessors, sorted: the stored ones and the one before it in its context.
+    ///
+    /// # Errors
+    /// As [`Task::dependencies`].
+    pub fn predecessors(&self) -> Result<Vec<TaskId>> {
+        Ok(with_neighbour(self.dependencies()?, self.id().previous()))
+    }
+
+    /// All successors, sorted: the stored ones and the one after it in its context.
+    ///
+    /// # Errors
+    /// As [`Task::dependents`].
+    pub fn successors(&self) -> Result<Vec<TaskId>> {
+        let id = self.id();
+        let tasks = self.graph.context(id.context).map_or(0, |c| c.task_count);
+        let next = id.seq.checked_add(1).filter(|&seq| seq < tasks);
+        Ok(with_neighbour(
+            self.dependents()?,
+            next.map(|seq| TaskId::new(id.context, seq)),
+        ))
+    }
+
+    /// Where its actions are.
+    #[must_use]
+    pub fn spans(&self) -> &[FrameSpan] {
+        self.page.spans(self.fields())
+    }
+
+    /// The task as it was written.
+    #[must_use]
+    pub fn record(&self) -> TaskRecord {
+        let f = self.fields();
+        TaskRecord {
+            id: f.id,
+            kind: f.kind,
+            op: f.op,
+            object: f.object,
+            start_ns: f.start_ns,
+            end_ns: f.end_ns,
+            frames: self.spans().to_vec(),
+            blocks: f.blocks,
+            reads: f.reads,
+            writes: f.writes,
+            bytes: f.bytes,
+        }
+    }
+
+    /// Its actions in program order, decoded one frame at a time:
+    /// `while let Some(action) = actions.next()? { .. }`.
+    ///
+    /// # Errors
+    /// None today; a damaged frame shows when the iteration reaches it.
     pub fn actions(&self) -> Result<Actions<'g, D>> {
-        Ok(Actions { graph: self.graph })
+        Ok(Actions {
+            task: self.clone(),
+            span: 0,
+            frame: None,
+        })
     }
-    pub fn for_each_action(&self, _f: impl FnMut(Action<'_>)) -> Result<()> {
-        Err(misuse("not written yet"))
+
+    /// Calls `f` for each action in program order.
+    ///
+    /// # Errors
+    /// A damaged frame; `f` has then seen the actions before it.
+    pub fn for_each_action(&self, mut f: impl FnMut(Action<'_>)) -> Result<()> {
+        for span in self.spans() {
+            let (frame, range) = self.graph.in_file(self.graph.frame(span))?;
+            frame.for_each(self.graph.info(), range, &mut f);
+            self.graph.recycle(frame);
+        }
+        Ok(())
     }
-    pub fn for_each_block(&self, _f: impl FnMut(&BlockExec<'_>)) -> Result<()> {
-        Err(misuse("not written yet"))
+
+    /// Calls `f` for each execution of a block in program order.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_action`].
+    pub fn for_each_block(&self, mut f: impl FnMut(&BlockExec<'_>)) -> Result<()> {
+        self.for_each_action(|action| {
+            if let Action::Block(block) = action {
+                f(&block);
+            }
+        })
     }
-    pub fn for_each_access(&self, _f: impl FnMut(Access)) -> Result<()> {
-        Err(misuse("not written yet"))
+
+    /// Calls `f` for each memory access in program order.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_action`].
+    pub fn for_each_access(&self, mut f: impl FnMut(Access)) -> Result<()> {
+        self.for_each_block(|block| block.for_each_access(&mut f))
     }
 }
 
-/// The actions of a task, decoded frame by frame.
+fn with_neighbour(mut ids: Vec<TaskId>, neighbour: Option<TaskId>) -> Vec<TaskId> {
+    if let Some(id) = neighbour
+        && let Err(at) = ids.binary_search(&id)
+    {
+        ids.insert(at, id);
+    }
+    ids
+}
+
+/// The actions of a task. They are lent from the decoded frame, so this is not an [`Iterator`].
 #[derive(Debug)]
-#[allow(dead_code, reason = "skeleton")]
 pub struct Actions<'g, D> {
-    graph: &'g TaskGraph<D>,
+    task: Task<'g, D>,
+    /// The next span.
+    span: usize,
+    /// The current frame, and what is left of it.
+    frame: Option<(Arc<DecodedFrame>, Range<usize>)>,
 }
 
 impl<D: AsRef<[u8]>> Actions<'_, D> {
-    /// The next action.
+    /// The next action; `None` after the last.
     ///
     /// # Errors
     /// A damaged frame.
     #[allow(
         clippy::should_implement_trait,
-        reason = "lends from the decoded frame, so it cannot be an Iterator"
+        reason = "it lends, which Iterator cannot"
     )]
     pub fn next(&mut self) -> Result<Option<Action<'_>>> {
-        Err(misuse("not written yet"))
+        let graph = self.task.graph;
+        while self.frame.as_ref().is_none_or(|(_, left)| left.is_empty()) {
+            if let Some((frame, _)) = self.frame.take() {
+                graph.recycle(frame);
+            }
+            let Some(span) = self.task.spans().get(self.span) else {
+                return Ok(None);
+            };
+            self.frame = Some(graph.in_file(graph.frame(span))?);
+            self.span += 1;
+        }
+        Ok(self
+            .frame
+            .as_mut()
+            .and_then(|(frame, left)| frame.get(graph.info(), left.next()?)))
     }
 }

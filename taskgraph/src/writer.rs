@@ -1,65 +1,295 @@
-//! Writes a graph file in one streaming pass with bounded memory. (Being written: signatures first.)
+//! Writes a graph file in one pass with bounded memory.
+
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use crate::codec::Packer;
 use crate::context::Context;
+use crate::context_table;
 use crate::error::{Result, misuse};
 use crate::frame::EncodedFrame;
 use crate::id::TaskId;
 use crate::meta::{RunMeta, Summary};
+use crate::page::{
+    DependentsPageWriter, OrderPageWriter, PageIndexWriter, TASK_PAGE, TaskPageWriter,
+};
 use crate::record::{FrameRef, TaskRecord};
+use crate::rules::WriteRules;
+use crate::sink::Sink;
+use crate::static_table;
 use crate::statics::StaticInfo;
+use crate::unit::{self, Tag};
 
-/// Writes to `<path>.tmp-<pid>` and renames in `finish`; dropping it removes the temporary file.
+/// Level of the pages: they are small, and read far more often than written.
+const PAGE_LEVEL: i32 = 6;
+
+/// The run metadata and the totals, as they are in the file (JSON).
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct MetaSection {
+    pub(crate) run: RunMeta,
+    pub(crate) summary: Summary,
+}
+
+/// Totals that are in the footer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) tasks: u64,
+    pub(crate) edges: u64,
+    pub(crate) frames: u64,
+}
+
+/// Writes a graph: frames first in any order, then tasks by (context, sequence), their successors likewise, and the
+/// breadth-first order; the last three may be interleaved.
+///
+/// Pages are written as they fill, so memory does not grow with the graph (but for 16 bytes per thousand tasks, and a
+/// few words per context). The file has the name `<path>.tmp-<pid>` until [`GraphWriter::finish`] renames it; dropping
+/// the writer before removes it.
 #[derive(Debug)]
-pub struct GraphWriter {}
+pub struct GraphWriter {
+    sink: Sink,
+    offset: u64,
+    info: Arc<StaticInfo>,
+    packer: Packer,
+    totals: Totals,
+    summary: Summary,
+    rules: WriteRules,
+    tasks: TaskPageWriter,
+    dependents: DependentsPageWriter,
+    order: OrderPageWriter,
+    task_index: PageIndexWriter,
+    dependents_index: PageIndexWriter,
+    order_index: PageIndexWriter,
+}
 
 impl GraphWriter {
     /// Starts a graph file.
     ///
     /// # Errors
-    /// The path is not writable, or the static tables are inconsistent.
-    pub fn create(_path: &Path, _info: Arc<StaticInfo>) -> Result<Self> {
-        Err(misuse("not written yet"))
+    /// The path cannot be written, or the static tables are inconsistent.
+    pub fn create(path: &Path, info: Arc<StaticInfo>) -> Result<Self> {
+        info.validate().map_err(|e| e.in_file(path))?;
+        Self::new(Sink::create(path)?, info)
     }
 
-    /// Appends a frame, in any order of contexts.
+    /// Starts a graph in memory; [`GraphWriter::finish_in_memory`] gives its bytes.
     ///
     /// # Errors
-    /// I/O, or a frame that was misused (wrong operand count, over the hard limit).
-    pub fn put_frame(&mut self, _f: EncodedFrame) -> Result<FrameRef> {
-        Err(misuse("not written yet"))
+    /// The static tables are inconsistent.
+    pub fn in_memory(info: Arc<StaticInfo>) -> Result<Self> {
+        info.validate()?;
+        Self::new(Sink::Memory(Vec::new()), info)
     }
 
-    /// Appends a task, strictly in (context, seq) order, with its stored predecessors (sorted).
-    ///
-    /// # Errors
-    /// I/O, or a task out of order.
-    pub fn put_task(&mut self, _t: &TaskRecord, _dependencies: &[TaskId]) -> Result<()> {
-        Err(misuse("not written yet"))
+    fn new(sink: Sink, info: Arc<StaticInfo>) -> Result<Self> {
+        let mut this = Self {
+            sink,
+            offset: 0,
+            info,
+            packer: Packer::new(PAGE_LEVEL)?,
+            totals: Totals::default(),
+            summary: Summary::default(),
+            rules: WriteRules::default(),
+            tasks: TaskPageWriter::default(),
+            dependents: DependentsPageWriter::default(),
+            order: OrderPageWriter::default(),
+            task_index: PageIndexWriter::default(),
+            dependents_index: PageIndexWriter::default(),
+            order_index: PageIndexWriter::default(),
+        };
+        this.write(&unit::file_header(unit::VERSION))?;
+        Ok(this)
     }
 
-    /// Appends the stored successors of a task, in (context, seq) order of `from`, only where there are any.
-    ///
-    /// # Errors
-    /// I/O, or a task out of order.
-    pub fn put_dependents(&mut self, _from: TaskId, _to: &[TaskId]) -> Result<()> {
-        Err(misuse("not written yet"))
+    /// Lets a test write what [`TaskGraph::verify`](crate::TaskGraph::verify) must find.
+    #[cfg(test)]
+    pub(crate) fn without_rules(mut self) -> Self {
+        self.rules.off = true;
+        self
     }
 
-    /// Appends a task to the breadth-first order.
-    ///
-    /// # Errors
-    /// I/O, or a task before an earlier one of its context.
-    pub fn put_order(&mut self, _id: TaskId) -> Result<()> {
-        Err(misuse("not written yet"))
+    /// The static tables, for encoders.
+    #[must_use]
+    pub fn info(&self) -> Arc<StaticInfo> {
+        Arc::clone(&self.info)
     }
 
-    /// Completes the file and gives it its name. `contexts` are sorted by id.
+    fn write(&mut self, bytes: &[u8]) -> Result<u64> {
+        let at = self.offset;
+        self.sink.write(bytes)?;
+        self.offset += bytes.len() as u64;
+        Ok(at)
+    }
+
+    fn write_unit(&mut self, tag: Tag, payload: &[u8]) -> Result<u64> {
+        let at = self.write(&unit::header(tag, payload)?)?;
+        self.write(payload)?;
+        Ok(at)
+    }
+
+    /// Appends a frame. Frames of different contexts may come in any order.
     ///
     /// # Errors
-    /// I/O, or counts that do not agree.
-    pub fn finish(self, _contexts: Vec<Context>, _meta: RunMeta) -> Result<Summary> {
-        Err(misuse("not written yet"))
+    /// I/O; or the frame was made by calls with blocks or operand counts that do not fit the static tables, or not
+    /// finished in time.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "a frame belongs to one place of one file"
+    )]
+    pub fn put_frame(&mut self, frame: EncodedFrame) -> Result<FrameRef> {
+        if let Some(fault) = &frame.fault {
+            return Err(misuse(fault));
+        }
+        self.totals.frames += 1;
+        self.write(&frame.bytes).map(FrameRef)
+    }
+
+    /// Appends a task with its stored predecessors (sorted, without the one before it in its context). Tasks come
+    /// strictly by (context, sequence), sequences from 0 without gaps.
+    ///
+    /// # Errors
+    /// I/O; or a task or dependency out of order.
+    pub fn put_task(&mut self, task: &TaskRecord, dependencies: &[TaskId]) -> Result<()> {
+        self.rules.task(task, dependencies)?;
+        self.tasks.push(task, dependencies);
+        self.totals.tasks += 1;
+        self.totals.edges += dependencies.len() as u64;
+        let s = &mut self.summary;
+        s.tasks.add(task.kind);
+        s.blocks = s.blocks.wrapping_add(task.blocks);
+        s.reads = s.reads.wrapping_add(task.reads);
+        s.writes = s.writes.wrapping_add(task.writes);
+        s.bytes_accessed = s.bytes_accessed.wrapping_add(task.bytes);
+        s.duration_ns = s.duration_ns.max(task.end_ns);
+        if self.tasks.len() == TASK_PAGE {
+            self.flush_tasks()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn flush_tasks(&mut self) -> Result<()> {
+        if let Some(first) = self.tasks.first() {
+            let payload = self.tasks.finish(&mut self.packer)?;
+            let at = self.write_unit(Tag::TaskPage, &payload)?;
+            self.task_index.push(first, at);
+        }
+        Ok(())
+    }
+
+    /// Appends the stored successors of a task (sorted), the reverse of what [`GraphWriter::put_task`] is given. Tasks
+    /// come strictly by (context, sequence); those without stored successors are left out.
+    ///
+    /// # Errors
+    /// I/O; or a task or successor out of order.
+    pub fn put_dependents(&mut self, from: TaskId, to: &[TaskId]) -> Result<()> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        self.rules.dependents(from, to)?;
+        self.dependents.push(from, to);
+        if self.dependents.is_full() {
+            self.flush_dependents()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn flush_dependents(&mut self) -> Result<()> {
+        if let Some(first) = self.dependents.first() {
+            let payload = self.dependents.finish(&mut self.packer)?;
+            let at = self.write_unit(Tag::DependentsPage, &payload)?;
+            self.dependents_index.push(first, at);
+        }
+        Ok(())
+    }
+
+    /// Appends a task to the breadth-first order, which must be topological (program order and stored edges).
+    ///
+    /// # Errors
+    /// I/O; or the task is not the next one of its context. (Whether stored edges are respected is checked by
+    /// [`TaskGraph::verify`](crate::TaskGraph::verify).)
+    pub fn put_order(&mut self, id: TaskId) -> Result<()> {
+        self.rules.order(id)?;
+        self.order.push(id);
+        if self.order.is_full() {
+            self.flush_order()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn flush_order(&mut self) -> Result<()> {
+        if let Some(first) = self.order.first() {
+            let payload = self.order.finish(&mut self.packer)?;
+            let at = self.write_unit(Tag::OrderPage, &payload)?;
+            self.order_index.push(first, at);
+        }
+        Ok(())
+    }
+
+    /// Completes the file and gives it its name. `contexts` are sorted by id and have the number of tasks that were put.
+    ///
+    /// # Errors
+    /// I/O; or the tasks, successors, order and contexts do not agree.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "the end of the writer's life takes what belongs to the file"
+    )]
+    pub fn finish(mut self, contexts: Vec<Context>, meta: RunMeta) -> Result<Summary> {
+        let summary = self.complete(&contexts, meta)?;
+        self.sink.finish()?;
+        Ok(summary)
+    }
+
+    /// [`GraphWriter::finish`] for a writer made by [`GraphWriter::in_memory`]: the bytes of the graph.
+    ///
+    /// # Errors
+    /// As [`GraphWriter::finish`].
+    #[allow(clippy::needless_pass_by_value, reason = "as finish")]
+    pub fn finish_in_memory(mut self, contexts: Vec<Context>, meta: RunMeta) -> Result<Vec<u8>> {
+        self.complete(&contexts, meta)?;
+        self.sink.finish()
+    }
+
+    fn complete(&mut self, contexts: &[Context], run: RunMeta) -> Result<Summary> {
+        self.rules.complete(contexts)?;
+        self.flush_tasks()?;
+        self.flush_dependents()?;
+        self.flush_order()?;
+        self.summary.contexts = contexts.len() as u64;
+        self.summary.edges = self.totals.edges;
+        self.summary.accesses = self.summary.reads.wrapping_add(self.summary.writes);
+        self.summary.functions = self.info.functions.len() as u64;
+        let (table, names) = context_table::encode(contexts)?;
+        let meta = MetaSection {
+            run,
+            summary: self.summary,
+        };
+        let meta = serde_json::to_vec(&meta).map_err(|e| misuse(format!("metadata: {e}")))?;
+        let info = static_table::encode(&self.info)?;
+        let sections = [
+            (Tag::TaskIndex, self.task_index.bytes().to_vec()),
+            (Tag::DependentsIndex, self.dependents_index.bytes().to_vec()),
+            (Tag::OrderIndex, self.order_index.bytes().to_vec()),
+            (Tag::Contexts, table),
+            (Tag::Names, names),
+            (Tag::Info, info),
+            (Tag::Meta, meta),
+        ];
+        let mut footer = Vec::new();
+        for total in [self.totals.tasks, self.totals.edges, self.totals.frames] {
+            footer.extend_from_slice(&total.to_le_bytes());
+        }
+        for (tag, payload) in sections {
+            let at = self.write_unit(tag, &payload)?;
+            footer.extend_from_slice(&(tag as u32).to_le_bytes());
+            footer.extend_from_slice(&at.to_le_bytes());
+        }
+        let at = self.write_unit(Tag::Footer, &footer)?;
+        self.write(&unit::trailer(at))?;
+        Ok(self.summary)
     }
 }

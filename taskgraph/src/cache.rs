@@ -1,0 +1,123 @@
+//! A small cache of decoded frames and pages, bounded by bytes, the least recently used thrown out first.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Shared decoded values by key.
+#[derive(Debug)]
+pub(crate) struct Cache<V> {
+    inner: Mutex<Inner<V>>,
+    /// Bytes to keep; one value more may be there.
+    limit: usize,
+}
+
+#[derive(Debug)]
+struct Inner<V> {
+    values: HashMap<u64, Entry<V>>,
+    weight: usize,
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    value: Arc<V>,
+    weight: usize,
+    used: u64,
+}
+
+impl<V> Cache<V> {
+    /// A cache of about `limit` bytes.
+    pub(crate) fn new(limit: usize) -> Self {
+        let inner = Inner {
+            values: HashMap::new(),
+            weight: 0,
+            clock: 0,
+        };
+        Self {
+            inner: Mutex::new(inner),
+            limit,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner<V>> {
+        // No code of a caller runs under the lock, so a poisoned one is still consistent.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value of a key, if it is there.
+    pub(crate) fn get(&self, key: u64) -> Option<Arc<V>> {
+        let mut inner = self.lock();
+        inner.clock += 1;
+        let now = inner.clock;
+        let entry = inner.values.get_mut(&key)?;
+        entry.used = now;
+        Some(Arc::clone(&entry.value))
+    }
+
+    /// Adds a value of `weight` bytes and returns a value that was thrown out and is used nowhere else, whose memory
+    /// can serve for the next.
+    pub(crate) fn put(&self, key: u64, value: Arc<V>, weight: usize) -> Option<V> {
+        let mut inner = self.lock();
+        inner.clock += 1;
+        let used = inner.clock;
+        let mut spare = None;
+        while inner.weight + weight > self.limit {
+            let oldest = inner
+                .values
+                .iter()
+                .min_by_key(|(_, e)| e.used)
+                .map(|(k, _)| *k);
+            let Some(entry) = oldest.and_then(|k| inner.values.remove(&k)) else {
+                break;
+            };
+            inner.weight -= entry.weight;
+            spare = Arc::into_inner(entry.value).or(spare);
+        }
+        inner.weight += weight;
+        if let Some(old) = inner.values.insert(
+            key,
+            Entry {
+                value,
+                weight,
+                used,
+            },
+        ) {
+            inner.weight -= old.weight;
+        }
+        spare
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_recently_used_value_goes_first() {
+        let cache = Cache::new(30);
+        for key in 0..3 {
+            assert_eq!(cache.put(key, Arc::new(key), 10), None);
+        }
+        assert_eq!(cache.get(0).as_deref(), Some(&0));
+        assert_eq!(cache.put(3, Arc::new(3), 10), Some(1));
+        assert_eq!(cache.get(1), None);
+        assert_eq!(cache.get(0).as_deref(), Some(&0));
+    }
+
+    #[test]
+    fn a_value_over_the_limit_is_kept_alone() {
+        let cache = Cache::new(30);
+        cache.put(0, Arc::new(0), 10);
+        cache.put(1, Arc::new(1), 100);
+        assert_eq!((cache.get(0), cache.get(1).as_deref()), (None, Some(&1)));
+    }
+
+    #[test]
+    fn a_value_in_use_is_not_given_back() {
+        let cache = Cache::new(10);
+        let used = Arc::new(0);
+        cache.put(0, Arc::clone(&used), 10);
+        assert_eq!(cache.put(1, Arc::new(1), 10), None);
+        assert_eq!(*used, 0);
+    }
+}

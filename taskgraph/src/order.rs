@@ -1,0 +1,116 @@
+//! Iteration over tasks: breadth-first, and by context.
+
+use std::sync::Arc;
+
+use crate::error::{ErrorKind, Result};
+use crate::graph::TaskGraph;
+use crate::id::{ContextId, TaskId};
+use crate::page::{OrderPage, TaskPage};
+use crate::task::Task;
+
+/// The tasks of a graph in breadth-first order.
+#[derive(Debug)]
+pub(crate) struct TasksInOrder<'g, D> {
+    graph: &'g TaskGraph<D>,
+    next_page: usize,
+    page: OrderPage,
+    at: usize,
+    failed: bool,
+}
+
+impl<'g, D: AsRef<[u8]>> TasksInOrder<'g, D> {
+    pub(crate) fn new(graph: &'g TaskGraph<D>) -> Self {
+        Self {
+            graph,
+            next_page: 0,
+            page: OrderPage::default(),
+            at: 0,
+            failed: false,
+        }
+    }
+
+    fn advance(&mut self) -> Result<Option<Task<'g, D>>> {
+        while self.at == self.page.0.len() {
+            if self.next_page == self.graph.order_index()?.len() {
+                return Ok(None);
+            }
+            self.page = self.graph.order_page(self.next_page)?;
+            self.next_page += 1;
+            self.at = 0;
+        }
+        let id = self.page.0[self.at];
+        self.at += 1;
+        self.graph.task(id).map(Some)
+    }
+}
+
+impl<'g, D: AsRef<[u8]>> Iterator for TasksInOrder<'g, D> {
+    type Item = Result<Task<'g, D>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let next = self.advance();
+        self.failed = next.is_err();
+        self.graph.in_file(next).transpose()
+    }
+}
+
+/// The tasks of a context in program order.
+#[derive(Debug)]
+pub(crate) struct TasksOf<'g, D> {
+    graph: &'g TaskGraph<D>,
+    next: TaskId,
+    end: u32,
+    /// The page of the task before, and the place after it.
+    page: Option<(Arc<TaskPage>, usize)>,
+}
+
+impl<'g, D: AsRef<[u8]>> TasksOf<'g, D> {
+    pub(crate) fn new(graph: &'g TaskGraph<D>, context: ContextId) -> Self {
+        let end = graph.context(context).map_or(0, |c| c.task_count);
+        Self {
+            graph,
+            next: TaskId::new(context, 0),
+            end,
+            page: None,
+        }
+    }
+
+    fn advance(&mut self) -> Result<Task<'g, D>> {
+        let id = self.next;
+        let here = self
+            .page
+            .take()
+            .filter(|(page, at)| page.tasks.get(*at).is_some_and(|t| t.id == id));
+        let (page, at) = match here {
+            Some(place) => place,
+            None => {
+                let missing = || ErrorKind::NoSuchTask { id };
+                let page = self.graph.task_index()?.find(id).ok_or_else(missing)?;
+                let page = self.graph.task_page(page)?;
+                let at = page.find(id).ok_or_else(missing)?;
+                (page, at)
+            }
+        };
+        self.page = Some((Arc::clone(&page), at + 1));
+        self.next.seq += 1;
+        Ok(Task::new(self.graph, page, at))
+    }
+}
+
+impl<'g, D: AsRef<[u8]>> Iterator for TasksOf<'g, D> {
+    type Item = Result<Task<'g, D>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next.seq >= self.end {
+            return None;
+        }
+        let next = self.advance();
+        if next.is_err() {
+            self.end = 0;
+        }
+        Some(self.graph.in_file(next))
+    }
+}

@@ -1,0 +1,93 @@
+//! Pages: tables of tasks, edges and the breadth-first order, cut into independently compressed pieces.
+//!
+//! A page's payload is its raw length (`u32`) and its columns, packed; the raw bytes are the lengths of the columns
+//! (varints) and the columns, see `FORMAT.md`.
+
+mod edge;
+mod index;
+mod order;
+mod task;
+
+pub(crate) use edge::{DependentsPage, DependentsPageWriter};
+pub(crate) use index::{PageIndex, PageIndexWriter};
+pub(crate) use order::{OrderPage, OrderPageWriter};
+pub(crate) use task::{TASK_PAGE, TaskFields, TaskPage, TaskPageWriter};
+
+use std::collections::HashMap;
+
+use crate::codec::{Packer, Unpacker};
+use crate::error::{Result, misuse};
+use crate::id::{ContextId, TaskId};
+use crate::wire::{Reader, put_delta, put_varint};
+
+/// Packs the columns of a page and clears them.
+fn pack_columns(columns: &mut [Vec<u8>], packer: &mut Packer) -> Result<Vec<u8>> {
+    let mut raw = Vec::new();
+    for column in columns.iter() {
+        put_varint(&mut raw, column.len() as u64);
+    }
+    for column in columns.iter_mut() {
+        raw.append(column);
+    }
+    pack(&raw, packer)
+}
+
+/// Packs bytes together with their length.
+pub(crate) fn pack(raw: &[u8], packer: &mut Packer) -> Result<Vec<u8>> {
+    let length = u32::try_from(raw.len())
+        .ok()
+        .filter(|&n| n as usize <= crate::codec::MAX_RAW);
+    let length = length.ok_or_else(|| {
+        misuse(format!(
+            "a page or table of {} bytes is over the limit",
+            raw.len()
+        ))
+    })?;
+    let mut out = length.to_le_bytes().to_vec();
+    packer.pack(raw, &mut out)?;
+    Ok(out)
+}
+
+/// The inverse of [`pack`].
+pub(crate) fn unpack(what: &'static str, payload: &[u8]) -> Result<Vec<u8>> {
+    let mut r = Reader::new(what, payload);
+    let length = r.u32()? as usize;
+    let mut raw = Vec::new();
+    Unpacker::new().unpack(what, r.take(r.remaining())?, length, &mut raw)?;
+    Ok(raw)
+}
+
+/// The columns of an unpacked page.
+fn split_columns<'a, const N: usize>(what: &'static str, raw: &'a [u8]) -> Result<[Reader<'a>; N]> {
+    let mut r = Reader::new(what, raw);
+    let mut lengths = [0; N];
+    for length in &mut lengths {
+        *length = r.count(raw.len())?;
+    }
+    let mut columns = [Reader::new(what, &[]); N];
+    for (column, length) in columns.iter_mut().zip(lengths) {
+        *column = Reader::new(what, r.take(length)?);
+    }
+    r.end()?;
+    Ok(columns)
+}
+
+/// Predicts the sequence numbers of task ids within a page: near the one last mentioned for the same context.
+#[derive(Debug, Default)]
+struct IdPredictor(HashMap<ContextId, u32>);
+
+impl IdPredictor {
+    fn put(&mut self, id: TaskId, contexts: &mut Vec<u8>, seqs: &mut Vec<u8>) {
+        put_varint(contexts, u64::from(id.context.get()));
+        let last = self.0.entry(id.context).or_default();
+        put_delta(seqs, u64::from(id.seq), u64::from(*last));
+        *last = id.seq;
+    }
+
+    fn get(&mut self, contexts: &mut Reader<'_>, seqs: &mut Reader<'_>) -> Result<TaskId> {
+        let context = ContextId::new(contexts.varint32()?);
+        let last = self.0.entry(context).or_default();
+        *last = seqs.delta32(*last)?;
+        Ok(TaskId::new(context, *last))
+    }
+}

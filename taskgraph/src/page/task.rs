@@ -1,0 +1,357 @@
+//! Task pages: 1024 tasks with their times, totals, spans of actions and incoming edges.
+
+use std::ops::Range;
+
+use crate::codec::Packer;
+use crate::error::{Result, malformed};
+use crate::id::{ContextId, TaskId};
+use crate::kind::{SyncOp, TaskKind};
+use crate::page::{IdPredictor, pack_columns, split_columns, unpack};
+use crate::record::{FrameRef, FrameSpan, TaskRecord};
+use crate::wire::{put_delta, put_varint};
+
+/// Tasks of a full page; only the last page of a file has fewer.
+pub(crate) const TASK_PAGE: usize = 1024;
+
+const WHAT: &str = "task page";
+
+/// The columns, in the order of the file.
+#[derive(Clone, Copy)]
+enum Column {
+    Runs,
+    Kind,
+    Op,
+    Object,
+    Start,
+    Duration,
+    Spans,
+    Counts,
+    EdgeCount,
+}
+/// The named ones, and the contexts and sequence numbers of the edges.
+const COLUMNS: usize = 11;
+
+/// Bits of the kind column above the kind itself.
+const HAS_OBJECT: u8 = 8;
+const HAS_SPANS: u8 = 16;
+const HAS_COUNTS: u8 = 32;
+const HAS_EDGES: u8 = 64;
+const KIND: u8 = 7;
+
+/// What the fields of one task are coded against; the same in writer and reader.
+#[derive(Debug, Default)]
+struct Previous {
+    end_ns: u64,
+    /// Objects in order of first appearance.
+    objects: Vec<u64>,
+    /// Span before, and its end within its frame.
+    frame: u64,
+    span_end: u32,
+    ids: IdPredictor,
+}
+
+/// Collects the tasks of a page.
+#[derive(Debug, Default)]
+pub(crate) struct TaskPageWriter {
+    columns: [Vec<u8>; COLUMNS],
+    previous: Previous,
+    /// (context, first sequence, count) of each run of one context.
+    runs: Vec<(u32, u32, u32)>,
+    tasks: usize,
+}
+
+impl TaskPageWriter {
+    pub(crate) fn len(&self) -> usize {
+        self.tasks
+    }
+
+    /// The first task; `None` for an empty page.
+    pub(crate) fn first(&self) -> Option<TaskId> {
+        self.runs
+            .first()
+            .map(|&(c, s, _)| TaskId::new(ContextId::new(c), s))
+    }
+
+    pub(crate) fn push(&mut self, t: &TaskRecord, dependencies: &[TaskId]) {
+        self.tasks += 1;
+        match self.runs.last_mut() {
+            Some((context, _, n)) if *context == t.id.context.get() => *n += 1,
+            _ => self.runs.push((t.id.context.get(), t.id.seq, 1)),
+        }
+        let counts = [t.blocks, t.reads, t.writes, t.bytes];
+        let mut kind = t.kind as u8;
+        kind |= if t.object != 0 { HAS_OBJECT } else { 0 };
+        kind |= if t.frames.is_empty() { 0 } else { HAS_SPANS };
+        kind |= if counts == [0; 4] { 0 } else { HAS_COUNTS };
+        kind |= if dependencies.is_empty() {
+            0
+        } else {
+            HAS_EDGES
+        };
+        self.column(Column::Kind).push(kind);
+        self.column(Column::Op).push(t.op as u8);
+        let end = self.previous.end_ns;
+        put_delta(self.column(Column::Start), t.start_ns, end);
+        put_varint(
+            self.column(Column::Duration),
+            t.end_ns.saturating_sub(t.start_ns),
+        );
+        self.previous.end_ns = t.end_ns;
+        if t.object != 0 {
+            self.push_object(t.object);
+        }
+        if !t.frames.is_empty() {
+            self.push_spans(&t.frames);
+        }
+        if counts != [0; 4] {
+            counts
+                .iter()
+                .for_each(|&n| put_varint(self.column(Column::Counts), n));
+        }
+        if !dependencies.is_empty() {
+            put_varint(self.column(Column::EdgeCount), dependencies.len() as u64);
+            let [.., contexts, seqs] = &mut self.columns;
+            for &d in dependencies {
+                self.previous.ids.put(d, contexts, seqs);
+            }
+        }
+    }
+
+    fn column(&mut self, column: Column) -> &mut Vec<u8> {
+        &mut self.columns[column as usize]
+    }
+
+    fn push_object(&mut self, object: u64) {
+        let objects = &mut self.previous.objects;
+        let column = &mut self.columns[Column::Object as usize];
+        // Few objects are in use at a time: the recent ones are found at once.
+        if let Some(at) = objects.iter().rposition(|&o| o == object) {
+            put_varint(column, 1 + at as u64);
+        } else {
+            put_varint(column, 0);
+            put_delta(column, object, objects.last().copied().unwrap_or(0));
+            objects.push(object);
+        }
+    }
+
+    fn push_spans(&mut self, spans: &[FrameSpan]) {
+        let p = &mut self.previous;
+        let column = &mut self.columns[Column::Spans as usize];
+        put_varint(column, spans.len() as u64);
+        for s in spans {
+            put_delta(column, s.frame.0, p.frame);
+            let expected = if s.frame.0 == p.frame { p.span_end } else { 0 };
+            put_delta(column, u64::from(s.first_action), u64::from(expected));
+            put_varint(column, u64::from(s.actions));
+            p.frame = s.frame.0;
+            p.span_end = s.first_action.wrapping_add(s.actions);
+        }
+    }
+
+    /// The payload of the page; leaves the writer empty for the next one.
+    pub(crate) fn finish(&mut self, packer: &mut Packer) -> Result<Vec<u8>> {
+        let runs = &mut self.columns[Column::Runs as usize];
+        let mut last = 0;
+        for &(context, seq, n) in &self.runs {
+            put_varint(runs, u64::from(context.wrapping_sub(last)));
+            put_varint(runs, u64::from(seq));
+            put_varint(runs, u64::from(n));
+            last = context;
+        }
+        let payload = pack_columns(&mut self.columns, packer)?;
+        *self = Self::default();
+        Ok(payload)
+    }
+}
+
+/// A task of a decoded page.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskFields {
+    pub(crate) id: TaskId,
+    pub(crate) kind: TaskKind,
+    pub(crate) op: SyncOp,
+    pub(crate) object: u64,
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) blocks: u64,
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+    pub(crate) bytes: u64,
+    spans: Range<usize>,
+    edges: Range<usize>,
+}
+
+/// A decoded page.
+#[derive(Debug, Default)]
+pub(crate) struct TaskPage {
+    pub(crate) tasks: Vec<TaskFields>,
+    spans: Vec<FrameSpan>,
+    edges: Vec<TaskId>,
+}
+
+impl TaskPage {
+    /// The spans of actions of a task of this page.
+    pub(crate) fn spans(&self, task: &TaskFields) -> &[FrameSpan] {
+        self.spans.get(task.spans.clone()).unwrap_or(&[])
+    }
+
+    /// The stored incoming edges of a task of this page.
+    pub(crate) fn edges(&self, task: &TaskFields) -> &[TaskId] {
+        self.edges.get(task.edges.clone()).unwrap_or(&[])
+    }
+
+    /// The place of a task in the page.
+    pub(crate) fn find(&self, id: TaskId) -> Option<usize> {
+        self.tasks.binary_search_by_key(&id, |t| t.id).ok()
+    }
+
+    /// Approximate bytes in memory.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<TaskFields>() * self.tasks.len()
+            + size_of::<FrameSpan>() * self.spans.len()
+            + size_of::<TaskId>() * self.edges.len()
+    }
+
+    pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
+        let raw = unpack(WHAT, payload)?;
+        let columns: [_; COLUMNS] = split_columns(WHAT, &raw)?;
+        let [
+            mut runs,
+            mut kinds,
+            mut ops,
+            mut objects,
+            mut starts,
+            mut durations,
+            ..,
+        ] = columns;
+        let [
+            ..,
+            mut spans,
+            mut counts,
+            mut edge_counts,
+            mut edge_contexts,
+            mut edge_seqs,
+        ] = columns;
+        let mut page = Self::default();
+        let mut p = Previous::default();
+        let mut context = 0u32;
+        while runs.remaining() > 0 {
+            let step = runs.varint32()?;
+            if step == 0 && !page.tasks.is_empty() {
+                return Err(runs.error("its contexts do not ascend"));
+            }
+            context = context
+                .checked_add(step)
+                .ok_or_else(|| runs.error("a context over 32 bits"))?;
+            let (first, n) = (runs.varint32()?, runs.varint32()?);
+            for i in 0..n {
+                if page.tasks.len() == TASK_PAGE {
+                    return Err(runs.error("more tasks than a page holds"));
+                }
+                let seq = first
+                    .checked_add(i)
+                    .ok_or_else(|| runs.error("a sequence number over 32 bits"))?;
+                let kind = kinds.u8()?;
+                let op = ops.u8()?;
+                let start_ns = starts.delta(p.end_ns)?;
+                let end_ns = start_ns.checked_add(durations.varint()?);
+                p.end_ns = end_ns.ok_or_else(|| starts.error("a time over 64 bits"))?;
+                let has = |bit| kind & bit != 0;
+                let mut task = TaskFields {
+                    id: TaskId::new(ContextId::new(context), seq),
+                    kind: TaskKind::from_u8(kind & KIND)
+                        .ok_or_else(|| malformed(WHAT, format!("task kind {}", kind & KIND)))?,
+                    op: SyncOp::from_u8(op).unwrap_or(SyncOp::Other),
+                    object: 0,
+                    start_ns,
+                    end_ns: p.end_ns,
+                    blocks: 0,
+                    reads: 0,
+                    writes: 0,
+                    bytes: 0,
+                    spans: 0..0,
+                    edges: 0..0,
+                };
+                if has(HAS_OBJECT) {
+                    task.object = p.object(&mut objects)?;
+                }
+                if has(HAS_SPANS) {
+                    task.spans = p.spans(&mut spans, &mut page.spans)?;
+                }
+                if has(HAS_COUNTS) {
+                    task.blocks = counts.varint()?;
+                    task.reads = counts.varint()?;
+                    task.writes = counts.varint()?;
+                    task.bytes = counts.varint()?;
+                }
+                if has(HAS_EDGES) {
+                    let first = page.edges.len();
+                    for _ in 0..edge_counts.count(edge_contexts.remaining())? {
+                        page.edges
+                            .push(p.ids.get(&mut edge_contexts, &mut edge_seqs)?);
+                    }
+                    task.edges = first..page.edges.len();
+                }
+                page.tasks.push(task);
+            }
+        }
+        for column in [
+            kinds,
+            ops,
+            objects,
+            starts,
+            durations,
+            spans,
+            counts,
+            edge_counts,
+            edge_contexts,
+            edge_seqs,
+        ] {
+            column.end()?;
+        }
+        Ok(page)
+    }
+}
+
+impl Previous {
+    fn object(&mut self, column: &mut crate::wire::Reader<'_>) -> Result<u64> {
+        let known = column.varint()?;
+        if known > 0 {
+            let at = usize::try_from(known - 1).unwrap_or(usize::MAX);
+            return self
+                .objects
+                .get(at)
+                .copied()
+                .ok_or_else(|| column.error("an object that was not named"));
+        }
+        let object = column.delta(self.objects.last().copied().unwrap_or(0))?;
+        self.objects.push(object);
+        Ok(object)
+    }
+
+    fn spans(
+        &mut self,
+        column: &mut crate::wire::Reader<'_>,
+        out: &mut Vec<FrameSpan>,
+    ) -> Result<Range<usize>> {
+        let first = out.len();
+        for _ in 0..column.count(column.remaining())? {
+            let frame = column.delta(self.frame)?;
+            let expected = if frame == self.frame {
+                self.span_end
+            } else {
+                0
+            };
+            let first_action = column.delta32(expected)?;
+            let actions = column.varint32()?;
+            out.push(FrameSpan {
+                frame: FrameRef(frame),
+                first_action,
+                actions,
+            });
+            self.frame = frame;
+            self.span_end = first_action.wrapping_add(actions);
+        }
+        Ok(first..out.len())
+    }
+}

@@ -1,0 +1,182 @@
+//! What a writer is held to: order and agreement of the tables it is given.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::context::Context;
+use crate::error::{Result, misuse};
+use crate::id::{ContextId, TaskId};
+use crate::record::TaskRecord;
+
+/// A sum over a set of edges that does not depend on their order: equal for equal sets, different for others but with
+/// probability 2^-64. Compares incoming with outgoing edges in constant memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EdgeSum {
+    pub(crate) edges: u64,
+    sum: u64,
+}
+
+impl EdgeSum {
+    pub(crate) fn add(&mut self, from: TaskId, to: TaskId) {
+        let mut key = [0; 16];
+        let numbers = [from.context.get(), from.seq, to.context.get(), to.seq];
+        for (bytes, n) in key.chunks_exact_mut(4).zip(numbers) {
+            bytes.copy_from_slice(&n.to_le_bytes());
+        }
+        self.edges += 1;
+        self.sum = self.sum.wrapping_add(xxh3_64(&key));
+    }
+}
+
+/// The state of the checks of a writer.
+#[derive(Debug, Default)]
+pub(crate) struct WriteRules {
+    /// Tests write broken graphs.
+    #[cfg(test)]
+    pub(crate) off: bool,
+    /// Tasks of each context so far, in the order they came.
+    counts: Vec<(ContextId, u32)>,
+    last_from: Option<TaskId>,
+    incoming: EdgeSum,
+    outgoing: EdgeSum,
+    /// Next sequence number of each context in the order.
+    next: HashMap<ContextId, u32>,
+    ordered: u64,
+    tasks: u64,
+}
+
+impl WriteRules {
+    fn off(&self) -> bool {
+        #[cfg(test)]
+        if self.off {
+            return true;
+        }
+        false
+    }
+
+    /// A task, before it is written.
+    pub(crate) fn task(&mut self, task: &TaskRecord, dependencies: &[TaskId]) -> Result<()> {
+        if self.off() {
+            return Ok(());
+        }
+        let id = task.id;
+        match self.counts.last_mut() {
+            Some((context, n)) if *context == id.context && *n == id.seq => *n += 1,
+            Some((context, _)) if *context >= id.context || id.seq != 0 => {
+                return Err(misuse(format!(
+                    "task {id} does not follow the tasks before it"
+                )));
+            }
+            None if id.seq != 0 => {
+                return Err(misuse(format!(
+                    "task {id} is the first, not {}:0",
+                    id.context
+                )));
+            }
+            _ => self.counts.push((id.context, 1)),
+        }
+        if id.seq == u32::MAX {
+            return Err(misuse(format!("context {} has 2^32 tasks", id.context)));
+        }
+        if task.end_ns < task.start_ns {
+            return Err(misuse(format!(
+                "task {id} ends at {} before it starts at {}",
+                task.end_ns, task.start_ns
+            )));
+        }
+        ascending(id, dependencies, "dependencies")?;
+        if let Some(d) = dependencies
+            .iter()
+            .find(|d| d.context == id.context && d.seq >= id.seq)
+        {
+            return Err(misuse(format!(
+                "task {id} depends on {d}, which is not before it in program order"
+            )));
+        }
+        dependencies.iter().for_each(|&d| self.incoming.add(d, id));
+        self.tasks += 1;
+        Ok(())
+    }
+
+    /// The successors of a task, before they are written.
+    pub(crate) fn dependents(&mut self, from: TaskId, to: &[TaskId]) -> Result<()> {
+        if self.off() {
+            return Ok(());
+        }
+        if let Some(last) = self.last_from.filter(|&last| last >= from) {
+            return Err(misuse(format!(
+                "the dependents of {from} come after those of {last}"
+            )));
+        }
+        ascending(from, to, "dependents")?;
+        self.last_from = Some(from);
+        to.iter().for_each(|&t| self.outgoing.add(from, t));
+        Ok(())
+    }
+
+    /// A task of the order, before it is written.
+    pub(crate) fn order(&mut self, id: TaskId) -> Result<()> {
+        if self.off() {
+            return Ok(());
+        }
+        let next = self.next.entry(id.context).or_default();
+        if *next != id.seq {
+            return Err(misuse(format!(
+                "the order has {id} where {}:{next} is the next of its context",
+                id.context
+            )));
+        }
+        *next += 1;
+        self.ordered += 1;
+        Ok(())
+    }
+
+    /// Everything together, before the file is completed.
+    pub(crate) fn complete(&self, contexts: &[Context]) -> Result<()> {
+        if self.off() {
+            return Ok(());
+        }
+        if !contexts.is_sorted_by(|a, b| a.id < b.id) {
+            return Err(misuse("the contexts are not sorted by id"));
+        }
+        let declared = contexts
+            .iter()
+            .map(|c| (c.id, c.task_count))
+            .filter(|c| c.1 > 0);
+        if !declared.eq(self.counts.iter().copied()) {
+            let wrong = contexts
+                .iter()
+                .find(|c| c.task_count > 0 && !self.counts.contains(&(c.id, c.task_count)));
+            let which = wrong.map_or_else(
+                || "a context is missing".into(),
+                |c| format!("context {} has not {} tasks", c.id, c.task_count),
+            );
+            return Err(misuse(format!(
+                "the contexts do not agree with the tasks put: {which}"
+            )));
+        }
+        if self.incoming != self.outgoing {
+            let (i, o) = (self.incoming.edges, self.outgoing.edges);
+            return Err(misuse(format!(
+                "{i} dependencies and {o} dependents were put, and they are not each other's reverse"
+            )));
+        }
+        if self.ordered != self.tasks {
+            return Err(misuse(format!(
+                "{} of {} tasks are in the order",
+                self.ordered, self.tasks
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn ascending(of: TaskId, ids: &[TaskId], what: &str) -> Result<()> {
+    if ids.is_sorted_by(|a, b| a < b) {
+        return Ok(());
+    }
+    Err(misuse(format!(
+        "the {what} of task {of} are not sorted, or repeat one"
+    )))
+}
