@@ -1,1 +1,34 @@
-//! Placeholder, replaced by its owner.
+//! LLVM pass plugin that makes a program record its basic blocks and memory accesses.
+//!
+//! `clang-22 -fpass-plugin=libcontech_instrument.so` (what `contech-cc` does) loads it; the pass runs
+//! last in the optimiser, at every optimisation level, and writes the *naive* form of the recording:
+//! every block and every address as such. The form of a record is declared in `contech-trace`
+//! (`abi`, `op`, `table`); the code inserted for one looks like this (x86-64, one load in a loop):
+//!
+//! ```text
+//! movq  %addr, (%cursor)            address of the load: 8-byte store, 6 count
+//! leaq  ids+3(%rip), %tmp           the block's id: an address of the module's own array
+//! movl  %tmp, 6(%cursor)
+//! addq  $10, %cursor                the cursor lives in a register within the function
+//! cmpq  %fs:8(%tls), %cursor        on back-edges, after calls and at entry
+//! jae   flush                       cold, preserves all registers
+//! ```
+//!
+//! Module map: [`plugin`] is the edge to the host compiler; `module` drives one translation unit;
+//! `plan` decides what each function records and `check` where it checks for room; `emit` inserts the
+//! code; `memop`, `callee`, `known` classify instructions; `source` finds lines; `ir` wraps LLVM.
+
+mod callee;
+mod check;
+mod descriptor;
+mod emit;
+mod ir;
+mod known;
+mod memop;
+mod module;
+mod options;
+mod plan;
+pub mod plugin;
+mod report;
+mod select;
+mod source;

@@ -1,0 +1,29 @@
+//! Puts the name `contech-c++` beside the driver `contech-cxx`: cargo cannot build a program with `+`
+//! in its name.
+
+use std::path::Path;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    // <target>/<profile>/build/<package>/out
+    let Some(profile) = Path::new(&out).ancestors().nth(3) else {
+        return;
+    };
+    let link = profile.join("contech-c++");
+    let made = std::fs::remove_file(&link)
+        .or_else(|e| {
+            if e.kind() == std::io::ErrorKind::NotFound {
+                Ok(())
+            } else {
+                Err(e)
+            }
+        })
+        .and_then(|()| std::os::unix::fs::symlink("contech-cxx", &link));
+    if let Err(e) = made {
+        println!(
+            "cargo::warning=cannot link {} to contech-cxx: {e}",
+            link.display()
+        );
+    }
+}

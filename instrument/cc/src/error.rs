@@ -1,0 +1,59 @@
+//! The one error of the drivers.
+
+use std::path::PathBuf;
+
+/// Why clang was not started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A `--contech-*` option nobody knows.
+    #[error("unknown option `{option}`; valid: {valid}")]
+    UnknownOption {
+        /// The option as written.
+        option: String,
+        /// The options there are.
+        valid: &'static str,
+    },
+    /// An option of the interface that this version cannot do.
+    #[error("{option} is not available in this version: {instead}")]
+    Unavailable {
+        /// The option as written.
+        option: String,
+        /// What to do instead.
+        instead: &'static str,
+    },
+    /// No clang 22.
+    #[error(
+        "clang 22 not found: looked for {looked}; install it (Debian: clang-22), or set CONTECH_CLANG to its path"
+    )]
+    NoClang {
+        /// Where it was looked for.
+        looked: String,
+    },
+    /// The plugin or the runtime library is not where it belongs.
+    #[error(
+        "{file} not found in {looked}; build it with `cargo build --release` (the plugin needs llvm-22-dev), or set CONTECH_HOME to its folder"
+    )]
+    NoLibrary {
+        /// File name.
+        file: &'static str,
+        /// Folders looked in.
+        looked: String,
+    },
+    /// A static executable cannot contain the runtime.
+    #[error(
+        "{flag}: the recording runtime is a shared library, so a program linked with {flag} cannot record; link without {flag} (-static-libgcc and -static-libstdc++ are fine)"
+    )]
+    Static {
+        /// The flag that asks for it.
+        flag: String,
+    },
+    /// clang was found but did not start.
+    #[error("cannot start {}: {cause}", program.display())]
+    Exec {
+        /// What was to be started.
+        program: PathBuf,
+        /// Why it failed.
+        cause: std::io::Error,
+    },
+}

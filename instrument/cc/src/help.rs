@@ -1,0 +1,28 @@
+//! `--contech-help`.
+
+use crate::Language;
+
+/// What the driver adds to clang.
+pub(crate) fn text(language: Language) -> String {
+    let driver = language.driver();
+    format!(
+        "\
+{driver}: clang 22 that makes the program record its task graph when it runs.
+Usage: {driver} [--contech-OPTION ...] <any clang arguments>
+
+  --contech-mode=full   record blocks, addresses, synchronisation and time (default)
+  --contech-mode=sync   record synchronisation and time only
+  --contech-naive       record every block and address as such (so far the only form)
+  --contech-explain     say per function what is recorded, and what is not and why
+  --contech-help        this text
+
+Environment:
+  CONTECH_OPTIONS       the same options, for builds that own their flags
+  CONTECH_CLANG         path of clang 22 (default: clang-22, then /usr/lib/llvm-22/bin/clang)
+  CONTECH_HOME          folder of libcontech_instrument.so and libcontech_rt.so
+                        (default: the folder of {driver}, or ../lib from there)
+
+Everything else, --help and --version included, goes to clang unchanged.
+"
+    )
+}

@@ -1,0 +1,173 @@
+//! The clang command line a driver turns into.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::{Error, Line, Options};
+
+/// Which driver this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// `contech-cc`.
+    C,
+    /// `contech-c++`.
+    Cxx,
+}
+
+impl Language {
+    /// Name of the driver.
+    #[must_use]
+    pub fn driver(self) -> &'static str {
+        match self {
+            Language::C => "contech-cc",
+            Language::Cxx => "contech-c++",
+        }
+    }
+}
+
+/// The files a command line needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tools {
+    /// clang 22.
+    pub clang: PathBuf,
+    /// The pass plugin, if code is compiled.
+    pub plugin: Option<PathBuf>,
+    /// Folder of the runtime library, if something is linked.
+    pub runtime_folder: Option<PathBuf>,
+}
+
+/// A program and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    /// clang.
+    pub program: PathBuf,
+    /// Added flags, then the user's arguments unchanged.
+    pub arguments: Vec<OsString>,
+    /// What the pass is told through the environment.
+    pub pass_options: String,
+}
+
+impl Invocation {
+    /// Builds the command line.
+    ///
+    /// # Errors
+    /// [`Error::Static`] for a static link.
+    pub fn new(
+        language: Language,
+        options: Options,
+        line: &Line,
+        tools: Tools,
+        user: Vec<OsString>,
+    ) -> Result<Self, Error> {
+        let mut added: Vec<OsString> = Vec::new();
+        if let Some(plugin) = &tools.plugin {
+            let mut flag = OsString::from("-fpass-plugin=");
+            flag.push(plugin);
+            // Line tables do not change code; any -g of the user comes later and wins.
+            added.extend([flag, "-gline-tables-only".into()]);
+        }
+        if let Some(folder) = &tools.runtime_folder {
+            if let Some(flag) = &line.fully_static {
+                return Err(Error::Static { flag: flag.clone() });
+            }
+            let mut search = OsString::from("-L");
+            search.push(folder);
+            // First in the link, so that its pthread and allocation functions come before libc's,
+            // and needed even where only those are used. Without the standard libraries it is
+            // linked only when instrumented code asks for it.
+            let needed = if line.no_standard {
+                "--as-needed"
+            } else {
+                "--no-as-needed"
+            };
+            added.extend([
+                search,
+                "-Xlinker".into(),
+                "-rpath".into(),
+                "-Xlinker".into(),
+                folder.into(),
+                format!("-Wl,--push-state,{needed}").into(),
+                "-lcontech_rt".into(),
+                "-Wl,--pop-state".into(),
+            ]);
+        }
+        let mut arguments: Vec<OsString> = Vec::with_capacity(added.len() + user.len() + 3);
+        if language == Language::Cxx {
+            arguments.push("--driver-mode=g++".into());
+        }
+        if !added.is_empty() {
+            arguments.push("--start-no-unused-arguments".into());
+            arguments.append(&mut added);
+            arguments.push("--end-no-unused-arguments".into());
+        }
+        arguments.extend(user);
+        Ok(Invocation {
+            program: tools.clang,
+            arguments,
+            pass_options: options.for_pass(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify;
+
+    fn build(language: Language, line: &str) -> Result<Vec<String>, Error> {
+        let user: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let line = classify(&user);
+        let tools = Tools {
+            clang: "clang".into(),
+            plugin: (line.compiles && !line.freestanding).then(|| "/h/p.so".into()),
+            runtime_folder: (line.links && !line.relocatable).then(|| "/h".into()),
+        };
+        let made = Invocation::new(language, Options::default(), &line, tools, user)?;
+        Ok(made
+            .arguments
+            .into_iter()
+            .map(|a| a.into_string().unwrap())
+            .collect())
+    }
+
+    #[test]
+    fn a_compilation_gets_the_plugin_and_no_link_flags() {
+        assert_eq!(
+            build(Language::C, "-c a.c").unwrap().join(" "),
+            "--start-no-unused-arguments -fpass-plugin=/h/p.so -gline-tables-only --end-no-unused-arguments -c a.c"
+        );
+    }
+
+    #[test]
+    fn a_link_gets_the_runtime_before_everything_else() {
+        assert_eq!(
+            build(Language::C, "a.o -lpthread").unwrap().join(" "),
+            "--start-no-unused-arguments -L/h -Xlinker -rpath -Xlinker /h -Wl,--push-state,--no-as-needed -lcontech_rt -Wl,--pop-state --end-no-unused-arguments a.o -lpthread"
+        );
+    }
+
+    #[test]
+    fn a_relocatable_link_a_question_and_freestanding_code_pass_unchanged() {
+        for line in [
+            "-r a.o b.o -o c.o",
+            "--version",
+            "-E a.c",
+            "-c -ffreestanding a.c",
+        ] {
+            assert_eq!(build(Language::C, line).unwrap().join(" "), line);
+        }
+        assert_eq!(
+            build(Language::Cxx, "-v").unwrap().join(" "),
+            "--driver-mode=g++ -v"
+        );
+    }
+
+    #[test]
+    fn a_static_link_is_refused_and_a_static_compilation_is_not() {
+        assert!(matches!(
+            build(Language::C, "-static a.o"),
+            Err(Error::Static { .. })
+        ));
+        assert!(build(Language::C, "-static -c a.c").is_ok());
+    }
+}

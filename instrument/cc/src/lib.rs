@@ -1,0 +1,72 @@
+//! Drop-in compiler drivers: `CC=contech-cc CXX=contech-c++` in any build.
+//!
+//! A driver becomes clang 22 (`exec`): every argument goes through in its order, so exit code,
+//! signals, output and configure checks are clang's own. In front of them it puts the pass plugin and
+//! line tables when clang will compile code, and the runtime library when it will link. The flags in
+//! front stand between `--start-no-unused-arguments` and `--end-no-unused-arguments` and lose against
+//! any later flag of the user, so a wrong guess about a command line costs nothing.
+
+mod error;
+mod help;
+mod invocation;
+mod line;
+mod locate;
+mod options;
+mod response;
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+pub use error::Error;
+pub use invocation::{Invocation, Language, Tools};
+pub use line::{Line, classify};
+pub use options::{Mode, Options};
+
+/// Variable that names another clang 22.
+pub const CLANG_VARIABLE: &str = "CONTECH_CLANG";
+/// Variable with `--contech-*` options, for builds that own their flags.
+pub const OPTIONS_VARIABLE: &str = "CONTECH_OPTIONS";
+/// Variable that names the folder of plugin and runtime.
+pub const HOME_VARIABLE: &str = "CONTECH_HOME";
+/// Variable through which the options reach the pass.
+pub const PASS_VARIABLE: &str = "CONTECH_PASS_OPTIONS";
+
+/// Runs the driver on the process's arguments; returns only on failure.
+#[must_use]
+pub fn main(language: Language) -> ExitCode {
+    let error = match run(language, std::env::args_os().skip(1).collect()) {
+        Ok(code) => return code,
+        Err(error) => error,
+    };
+    eprintln!("{}: error: {error}", language.driver());
+    ExitCode::FAILURE
+}
+
+fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> {
+    let from_env = std::env::var(OPTIONS_VARIABLE).unwrap_or_default();
+    let (options, rest) = Options::extract(&from_env, arguments)?;
+    if options.help {
+        print!("{}", help::text(language));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let line = classify(&rest);
+    let tools = locate::tools(&line)?;
+    let invocation = Invocation::new(language, options, &line, tools, rest)?;
+    let mut command = Command::new(&invocation.program);
+    command.args(&invocation.arguments);
+    let own = std::env::var(PASS_VARIABLE).ok().filter(|v| !v.is_empty());
+    command.env(
+        PASS_VARIABLE,
+        [Some(invocation.pass_options), own]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(","),
+    );
+    let cause = command.exec();
+    Err(Error::Exec {
+        program: invocation.program,
+        cause,
+    })
+}

@@ -1,0 +1,360 @@
+//! What a clang command line will do: compile code, link, neither.
+
+use std::ffi::OsString;
+
+use crate::response;
+
+/// The answer of [`classify`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Line {
+    /// clang will turn a source or bitcode file into code.
+    pub compiles: bool,
+    /// clang will run the linker.
+    pub links: bool,
+    /// The code is for no operating system (`-ffreestanding`, kernel code model): left alone.
+    pub freestanding: bool,
+    /// The link makes a relocatable object (`-r`).
+    pub relocatable: bool,
+    /// The link leaves out the standard libraries or start files.
+    pub no_standard: bool,
+    /// The flag that asks for a static executable.
+    pub fully_static: Option<String>,
+}
+
+/// Options whose value is the next argument.
+const WITH_VALUE: &[&str] = &[
+    "--config",
+    "--include",
+    "--param",
+    "--serialize-diagnostics",
+    "--sysroot",
+    "-A",
+    "-B",
+    "-D",
+    "-F",
+    "-G",
+    "-I",
+    "-J",
+    "-L",
+    "-MF",
+    "-MJ",
+    "-MQ",
+    "-MT",
+    "-T",
+    "-U",
+    "-Xanalyzer",
+    "-Xassembler",
+    "-Xclang",
+    "-Xcuda-fatbinary",
+    "-Xcuda-ptxas",
+    "-Xflang",
+    "-Xlinker",
+    "-Xoffload-linker",
+    "-Xopenmp-target",
+    "-Xpreprocessor",
+    "-Xthinlto",
+    "-add-plugin",
+    "-arch",
+    "-aux-info",
+    "-b",
+    "-ccc-gcc-name",
+    "-ccc-install-dir",
+    "-cxx-isystem",
+    "-dependency-dot",
+    "-dependency-file",
+    "-dumpdir",
+    "-e",
+    "-fdebug-compilation-dir",
+    "-fmodule-implementation-of",
+    "-fmodules-user-build-path",
+    "-framework",
+    "-ftrapv-handler",
+    "-gen-cdb-fragment-path",
+    "-h",
+    "-iapinotes-modules",
+    "-idirafter",
+    "-iframework",
+    "-iframeworkwithsysroot",
+    "-imacros",
+    "-imultilib",
+    "-include",
+    "-include-pch",
+    "-iprefix",
+    "-iquote",
+    "-isysroot",
+    "-isystem",
+    "-isystem-after",
+    "-ivfsoverlay",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-iwithsysroot",
+    "-l",
+    "-load",
+    "-mllvm",
+    "-mmlir",
+    "-mthread-model",
+    "-o",
+    "-plugin",
+    "-resource-dir",
+    "-rpath",
+    "-serialize-diagnostics",
+    "-stdlib++-isystem",
+    "-target",
+    "-u",
+    "-undefined",
+    "-vfsoverlay",
+    "-weak_framework",
+    "-working-directory",
+    "-x",
+    "-z",
+];
+
+/// Options after which clang stops before making code or linking.
+const STOPS: &[&str] = &[
+    "--analyze",
+    "--help",
+    "--help-hidden",
+    "--precompile",
+    "--version",
+    "-E",
+    "-M",
+    "-MM",
+    "-cc1",
+    "-cc1as",
+    "-cc1gen-reproducer",
+    "-dumpmachine",
+    "-dumpversion",
+    "-emit-ast",
+    "-extract-api",
+    "-fsyntax-only",
+    "-help",
+    "-module-file-info",
+    "-verify-pch",
+    "--analyzer-output",
+];
+
+/// Options after which clang makes code but does not link.
+const NO_LINK: &[&str] = &[
+    "-S",
+    "-c",
+    "--assemble",
+    "--compile",
+    "-emit-interface-stubs",
+    "-fdriver-only",
+];
+
+/// Extensions of files that become code through the optimiser.
+const CODE: &[&str] = &[
+    "C", "CC", "CPP", "CXX", "M", "bc", "c", "c++", "c++m", "cc", "ccm", "clcpp", "cl", "cp",
+    "cpp", "cppm", "cu", "cxx", "cxxm", "hip", "i", "ii", "iim", "ixx", "ll", "m", "mi", "mii",
+    "mm",
+];
+
+/// Languages of `-x` that do not.
+const NOT_CODE: &[&str] = &[
+    "assembler",
+    "assembler-with-cpp",
+    "c++-header",
+    "c++-header-unit-header",
+    "c++-system-header",
+    "c++-user-header",
+    "c-header",
+    "objective-c++-header",
+    "objective-c-header",
+];
+
+/// Classifies the arguments; response files are looked into.
+#[must_use]
+pub fn classify(arguments: &[OsString]) -> Line {
+    let mut state = State::default();
+    let expanded = response::expand(arguments);
+    let mut words = expanded.iter().map(|a| a.to_string_lossy());
+    while let Some(word) = words.next() {
+        if word == "--" {
+            words.by_ref().for_each(|w| state.input(&w));
+        } else if word == "-x" || word == "--language" {
+            state.language(&words.next().unwrap_or_default());
+        } else if WITH_VALUE.contains(&&*word) || word.starts_with("-Xarch_") {
+            let linker = word == "-l";
+            let value = words.next();
+            state.inputs |= linker && value.is_some();
+        } else {
+            state.word(&word);
+        }
+    }
+    state.line()
+}
+
+#[derive(Default)]
+struct State {
+    line: Line,
+    language: Option<String>,
+    inputs: bool,
+    sources: bool,
+    stops: bool,
+    no_link: bool,
+}
+
+impl State {
+    fn word(&mut self, word: &str) {
+        if word == "-" || !word.starts_with('-') {
+            return self.input(word);
+        }
+        let print = word.starts_with("-print-") || word.starts_with("--print-");
+        if STOPS.contains(&word) || print || word.starts_with("--autocomplete=") {
+            self.stops = true;
+        } else if NO_LINK.contains(&word) {
+            self.no_link = true;
+        } else if let Some(language) = word
+            .strip_prefix("-x")
+            .or_else(|| word.strip_prefix("--language="))
+        {
+            self.language(language);
+        } else if word.starts_with("-l") || word.starts_with("-Wl,") {
+            self.inputs |= word.starts_with("-l");
+        } else {
+            self.flag(word);
+        }
+    }
+
+    fn flag(&mut self, word: &str) {
+        match word {
+            "-ffreestanding" | "-mcmodel=kernel" | "-fno-hosted" => self.line.freestanding = true,
+            "-fhosted" | "-fno-freestanding" => self.line.freestanding = false,
+            "-r" => self.line.relocatable = true,
+            "-nostdlib" | "--no-standard-libraries" | "-nostartfiles" | "-nodefaultlibs" => {
+                self.line.no_standard = true;
+            }
+            "-static" | "--static" | "-static-pie" => {
+                self.line.fully_static = Some(word.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn language(&mut self, language: &str) {
+        self.language = Some(language.to_owned()).filter(|l| l != "none");
+    }
+
+    fn input(&mut self, path: &str) {
+        self.inputs = true;
+        self.sources |= match &self.language {
+            Some(language) => !NOT_CODE.contains(&language.as_str()),
+            None => path
+                .rsplit_once('.')
+                .is_some_and(|(_, e)| CODE.contains(&e)),
+        };
+    }
+
+    fn line(self) -> Line {
+        let runs = self.inputs && !self.stops;
+        Line {
+            compiles: runs && self.sources,
+            links: runs && !self.no_link,
+            ..self.line
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Line {
+        classify(
+            &line
+                .split(' ')
+                .filter(|w| !w.is_empty())
+                .map(OsString::from)
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn command_lines_are_classified_as_clang_treats_them() {
+        // (arguments, compiles, links)
+        for (line, compiles, links) in [
+            ("-c a.c", true, false),
+            ("a.c", true, true),
+            ("a.c b.c -o prog -lm", true, true),
+            ("-S -emit-llvm a.c", true, false),
+            ("-E a.c", false, false),
+            ("-M a.c", false, false),
+            ("-MM -MT x.o a.c", false, false),
+            ("-MD -MF a.d -c a.c", true, false),
+            ("-fsyntax-only a.c", false, false),
+            ("--analyze a.c", false, false),
+            ("a.o b.o libx.a -o prog", false, true),
+            ("-shared a.o -o libx.so", false, true),
+            ("a.o b.c", true, true),
+            ("-c a.s", false, false),
+            ("-c a.S", false, false),
+            ("a.s", false, true),
+            ("-x c - -c", true, false),
+            ("-xc -", true, true),
+            ("-x c -E -", false, false),
+            ("-x assembler-with-cpp -c a.c", false, false),
+            ("-x c a.inc -x none b.o", true, true),
+            ("-x none a.o", false, true),
+            ("-x c-header a.h", false, true),
+            ("-c -x c++ a.h", true, false),
+            ("--language=c -c a.inc", true, false),
+            ("-o a.c b.o", false, true),
+            ("-include a.c -c b.s", false, false),
+            ("-I a.c -D b.c -c c.s", false, false),
+            ("-Xclang a.c -c c.s", false, false),
+            ("-lfoo", false, true),
+            ("-l foo", false, true),
+            ("-c -- a.c", true, false),
+            ("a.bc -o a", true, true),
+            ("-c a.ll", true, false),
+            ("-c a.cppm", true, false),
+            ("--precompile a.cppm", false, false),
+            ("", false, false),
+            ("-v", false, false),
+            ("--version", false, false),
+            ("--help", false, false),
+            ("-dumpmachine", false, false),
+            ("-print-search-dirs", false, false),
+            ("--print-file-name=libc.a a.c", false, false),
+            ("-cc1 -emit-obj a.c", false, false),
+            ("-### a.c", true, true),
+            ("-Wl,-z,defs -O2", false, false),
+        ] {
+            let got = of(line);
+            assert_eq!((got.compiles, got.links), (compiles, links), "{line}");
+        }
+    }
+
+    #[test]
+    fn flags_that_change_the_link_are_seen() {
+        assert_eq!(of("-static a.c").fully_static.as_deref(), Some("-static"));
+        assert_eq!(
+            of("-static-pie a.c").fully_static.as_deref(),
+            Some("-static-pie")
+        );
+        assert_eq!(
+            of("-static-libgcc -static-libstdc++ a.c").fully_static,
+            None
+        );
+        assert!(of("-r a.o b.o -o c.o").relocatable);
+        assert!(of("-nostdlib a.o").no_standard && of("-nostartfiles a.o").no_standard);
+        assert!(!of("-o -nostdlib a.o").no_standard, "a value is no flag");
+    }
+
+    #[test]
+    fn the_last_of_hosted_and_freestanding_counts() {
+        assert!(of("-c -ffreestanding a.c").freestanding);
+        assert!(!of("-c -ffreestanding -fhosted a.c").freestanding);
+        assert!(of("-c -mcmodel=kernel a.c").freestanding);
+    }
+
+    #[test]
+    fn a_response_file_counts_like_its_words() {
+        let path = std::env::temp_dir().join(format!("contech-line-{}", std::process::id()));
+        std::fs::write(&path, "-c \"with blank.c\"\n-o x.o").unwrap();
+        let got = of(&format!("@{}", path.display()));
+        std::fs::remove_file(&path).unwrap();
+        assert!(got.compiles && !got.links);
+    }
+}

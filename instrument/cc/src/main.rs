@@ -1,2 +1,0 @@
-//! Placeholder, replaced by its owner.
-fn main() {}

@@ -1,0 +1,244 @@
+// What the LLVM C API lacks, over a C ABI: registering the pass, and the few transformations of LLVM
+// that the recording needs. No policy here; the caller is src/ir.rs.
+
+#include "llvm-c/Core.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+using namespace llvm;
+
+extern "C" {
+// src/plugin.rs. Returns non-zero when the module was changed.
+int contech_run_on_module(LLVMModuleRef M);
+}
+
+namespace {
+struct InstrumentPass : PassInfoMixin<InstrumentPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    return contech_run_on_module(wrap(&M)) ? PreservedAnalyses::none()
+                                           : PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; } // also runs on optnone code
+};
+} // namespace
+
+extern "C" {
+
+// OptimizerLast sees the code that really runs, at -O0 too. With LTO it fires before the link, so
+// that any linker will do; functions carry a mark, so a second run after the link adds nothing.
+void contech_shim_register(void *PB) {
+  static_cast<PassBuilder *>(PB)->registerOptimizerLastEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel, ThinOrFullLTOPhase) {
+        MPM.addPass(InstrumentPass());
+      });
+  static_cast<PassBuilder *>(PB)->registerPipelineParsingCallback(
+      [](StringRef Name, ModulePassManager &MPM,
+         ArrayRef<PassBuilder::PipelineElement>) {
+        if (Name != "contech")
+          return false;
+        MPM.addPass(InstrumentPass());
+        return true;
+      });
+}
+
+// A compile error: clang exits non-zero and writes no object.
+void contech_shim_error(LLVMModuleRef M, const char *Text, size_t Length) {
+  unwrap(M)->getContext().emitError("contech: " + StringRef(Text, Length));
+}
+
+// Static allocas to the head of the entry block: a capacity check splits that block, and an alloca
+// below the split would become a dynamic one.
+void contech_shim_hoist_allocas(LLVMValueRef F) {
+  BasicBlock &Entry = unwrap<Function>(F)->getEntryBlock();
+  Instruction *Head = &*Entry.getFirstNonPHIOrDbgOrAlloca();
+  SmallVector<AllocaInst *, 16> Late;
+  for (auto I = Head->getIterator(); I != Entry.end(); ++I)
+    if (auto *A = dyn_cast<AllocaInst>(&*I); A && A->isStaticAlloca())
+      Late.push_back(A);
+  for (AllocaInst *A : Late)
+    A->moveBefore(Head->getIterator());
+}
+
+// `tail call; br ret-block` to `tail call; ret`, as CodeGenPrepare would do later, when an id
+// written in the shared return block would lose the tail call.
+void contech_shim_fold_tail_returns(LLVMValueRef FV) {
+  Function &F = *unwrap<Function>(FV);
+  if (F.hasOptNone())
+    return;
+  for (BasicBlock &BB : make_early_inc_range(F)) {
+    auto *Ret = dyn_cast<ReturnInst>(BB.getTerminator());
+    if (!Ret || &*BB.getFirstNonPHIOrDbg() != Ret)
+      continue;
+    auto *Phi = dyn_cast_or_null<PHINode>(Ret->getReturnValue());
+    if (Phi && Phi->getParent() != &BB)
+      Phi = nullptr;
+    if (Ret->getReturnValue() && !Phi)
+      continue; // a value of its own: not what a tail call returns
+    SmallVector<BasicBlock *, 8> Preds(predecessors(&BB));
+    for (BasicBlock *Pred : Preds) {
+      auto *Br = dyn_cast<BranchInst>(Pred->getTerminator());
+      if (!Br || Br->isConditional())
+        continue;
+      auto *Call = dyn_cast_or_null<CallInst>(Br->getPrevNode());
+      if (!Call || !Call->isTailCall() || isa<IntrinsicInst>(Call) ||
+          (Phi && Phi->getIncomingValueForBlock(Pred) != Call))
+        continue;
+      FoldReturnIntoUncondBranch(Ret, &BB, Pred);
+    }
+    if (pred_empty(&BB) && &BB != &F.getEntryBlock() && !BB.hasAddressTaken())
+      DeleteDeadBlock(&BB);
+  }
+}
+
+LLVMBasicBlockRef contech_shim_split_edge(LLVMBasicBlockRef From,
+                                          LLVMBasicBlockRef To) {
+  return wrap(SplitEdge(unwrap(From), unwrap(To)));
+}
+
+// Splits after the i1 `Cond`; returns the terminator of the new, unlikely block run when it is true.
+LLVMValueRef contech_shim_split_unlikely(LLVMValueRef Cond) {
+  auto *C = unwrap<Instruction>(Cond);
+  MDNode *Weights = MDBuilder(C->getContext()).createUnlikelyBranchWeights();
+  return wrap(SplitBlockAndInsertIfThen(
+      C, std::next(C->getIterator()), /*Unreachable=*/false, Weights));
+}
+
+void contech_shim_promote(LLVMValueRef Alloca) {
+  auto *A = unwrap<AllocaInst>(Alloca);
+  DominatorTree DT(*A->getFunction());
+  PromoteMemToReg({A}, DT);
+}
+
+// Whether the call may touch memory of the program (not only its own hidden state).
+int contech_shim_touches_memory(LLVMValueRef Call) {
+  MemoryEffects E = unwrap<CallBase>(Call)->getMemoryEffects();
+  return !E.doesNotAccessMemory() && !E.onlyAccessesInaccessibleMem();
+}
+
+// Function attributes that recording makes untrue, dropped from a definition or declaration.
+void contech_shim_drop_function_attributes(LLVMValueRef FV) {
+  Function &F = *unwrap<Function>(FV);
+  F.removeFnAttr(Attribute::Memory);
+  F.removeFnAttr(Attribute::Speculatable);
+  F.removeFnAttr(Attribute::NoSync);
+}
+
+// The same for one call, without touching its callee.
+void contech_shim_drop_call_attributes(LLVMValueRef CV) {
+  auto *C = unwrap<CallBase>(CV);
+  C->removeFnAttr(Attribute::Memory);
+  C->removeFnAttr(Attribute::Speculatable);
+  C->removeFnAttr(Attribute::NoSync);
+}
+
+int contech_shim_can_return_twice(LLVMValueRef Call) {
+  return unwrap<CallBase>(Call)->hasFnAttr(Attribute::ReturnsTwice);
+}
+
+int contech_shim_never_returns(LLVMValueRef Call) {
+  return unwrap<CallBase>(Call)->doesNotReturn();
+}
+
+// Whether an argument is passed by copy (byval) to memory.
+int contech_shim_has_byval(LLVMValueRef Call) {
+  auto *C = unwrap<CallBase>(Call);
+  for (unsigned I = 0, E = C->arg_size(); I != E; ++I)
+    if (C->isByValArgument(I))
+      return 1;
+  return 0;
+}
+
+// Whether the pointer is a swifterror slot, which only loads, stores and calls may use.
+int contech_shim_is_swift_error(LLVMValueRef V) {
+  return unwrap(V)->isSwiftError();
+}
+
+// Whether a function is the C library function of its name, judged by its prototype too: a program
+// may have a `void log(const char *)` of its own.
+int contech_shim_is_library_function(LLVMValueRef FV) {
+  const Function &F = *unwrap<Function>(FV);
+  TargetLibraryInfoImpl Impl(F.getParent()->getTargetTriple());
+  LibFunc Unused;
+  return TargetLibraryInfo(Impl).getLibFunc(F, Unused);
+}
+
+// Bytes a load or store of the type accesses; all ones when only known at run time.
+uint64_t contech_shim_store_size(LLVMModuleRef M, LLVMTypeRef T) {
+  TypeSize S = unwrap(M)->getDataLayout().getTypeStoreSize(unwrap(T));
+  return S.isScalable() ? UINT64_MAX : S.getFixedValue();
+}
+
+int contech_shim_is_eh_funclet_user(LLVMValueRef F) {
+  for (BasicBlock &BB : *unwrap<Function>(F))
+    if (BB.isEHPad() && !BB.isLandingPad())
+      return 1;
+  return 0;
+}
+
+// Functions whose `annotate` attribute carries this text.
+void contech_shim_each_annotated(LLVMModuleRef M, const char *Text,
+                                 size_t Length,
+                                 void (*Visit)(void *, LLVMValueRef),
+                                 void *Context) {
+  GlobalVariable *GV = unwrap(M)->getNamedGlobal("llvm.global.annotations");
+  auto *List = GV && GV->hasInitializer()
+                   ? dyn_cast<ConstantArray>(GV->getInitializer())
+                   : nullptr;
+  if (!List)
+    return;
+  for (Use &U : List->operands()) {
+    auto *Entry = dyn_cast<ConstantStruct>(U.get());
+    if (!Entry || Entry->getNumOperands() < 2)
+      continue;
+    auto *F = dyn_cast<Function>(Entry->getOperand(0)->stripPointerCasts());
+    StringRef Got;
+    if (F && getConstantStringInfo(Entry->getOperand(1), Got) &&
+        Got == StringRef(Text, Length))
+      Visit(Context, wrap(F));
+  }
+}
+
+// A comdat function `void Name()` calling Callee(Start, Stop), hidden, one per linked file.
+LLVMValueRef contech_shim_comdat_caller(LLVMModuleRef MR, const char *Name,
+                                        LLVMValueRef Callee, LLVMValueRef Start,
+                                        LLVMValueRef Stop) {
+  Module &M = *unwrap(MR);
+  LLVMContext &C = M.getContext();
+  auto *F = Function::Create(FunctionType::get(Type::getVoidTy(C), false),
+                             GlobalValue::LinkOnceODRLinkage, Name, &M);
+  F->setVisibility(GlobalValue::HiddenVisibility);
+  F->setComdat(M.getOrInsertComdat(Name));
+  F->addFnAttr(Attribute::NoUnwind);
+  IRBuilder<> B(BasicBlock::Create(C, "entry", F));
+  auto *Fn = unwrap<Function>(Callee);
+  B.CreateCall(Fn->getFunctionType(), Fn, {unwrap(Start), unwrap(Stop)});
+  B.CreateRetVoid();
+  return wrap(F);
+}
+
+void contech_shim_append_ctor(LLVMModuleRef M, LLVMValueRef F) {
+  appendToGlobalCtors(*unwrap(M), unwrap<Function>(F), 0, unwrap<Function>(F));
+}
+
+void contech_shim_append_dtor(LLVMModuleRef M, LLVMValueRef F) {
+  appendToGlobalDtors(*unwrap(M), unwrap<Function>(F), 0, unwrap<Function>(F));
+}
+
+void contech_shim_append_used(LLVMModuleRef M, LLVMValueRef V) {
+  appendToUsed(*unwrap(M), {unwrap<GlobalValue>(V)});
+}
+
+} // extern "C"

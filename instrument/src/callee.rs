@@ -1,0 +1,115 @@
+//! What a call means for the recording: does it end its block, may it be ignored, what does it touch.
+
+use inkwell::values::{FunctionValue, InstructionValue};
+
+use crate::ir::{self, Callee};
+use crate::known::{self, Bulk};
+
+/// A classified call, invoke or callbr.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Call<'m> {
+    /// May run instrumented code, unwind, or reach the runtime: the block ends here.
+    Boundary { callee: String },
+    /// LLVM intrinsic that does none of these.
+    Intrinsic { name: String },
+    /// Library function that does none of these.
+    Pure { name: String },
+    /// Library function that copies or sets bytes.
+    Bulk { name: String, bulk: Bulk },
+    /// Inline assembly that stays within the block.
+    Asm { touches_memory: bool },
+    /// Never a call at run time (debug and optimiser hints).
+    Nothing(FunctionValue<'m>),
+}
+
+impl Call<'_> {
+    /// Name of the callee if the call ends its block.
+    pub(crate) fn boundary(&self) -> Option<&str> {
+        match self {
+            Call::Boundary { callee } => Some(callee),
+            Call::Bulk { name, bulk } if bulk.boundary => Some(name),
+            _ => None,
+        }
+    }
+}
+
+/// Intrinsics that call functions, switch stacks or jump.
+const CALLING_INTRINSICS: &[&str] = &[
+    "llvm.coro.await",
+    "llvm.coro.destroy",
+    "llvm.coro.resume",
+    "llvm.eh.sjlj.longjmp",
+    "llvm.eh.sjlj.setjmp",
+    "llvm.experimental.deoptimize",
+    "llvm.experimental.gc.statepoint",
+    "llvm.experimental.patchpoint",
+    "llvm.icall.branch.funnel",
+];
+
+/// Intrinsics that are not instructions of the machine.
+const HINTS: &[&str] = &[
+    "llvm.annotation",
+    "llvm.assume",
+    "llvm.dbg.",
+    "llvm.donothing",
+    "llvm.experimental.noalias.scope.decl",
+    "llvm.fake.use",
+    "llvm.invariant.",
+    "llvm.lifetime.",
+    "llvm.pseudoprobe",
+    "llvm.ptr.annotation",
+    "llvm.sideeffect",
+    "llvm.var.annotation",
+];
+
+/// Classifies a call instruction.
+pub(crate) fn classify(call: InstructionValue<'_>) -> Call<'_> {
+    match ir::callee(call) {
+        Callee::Function(f) => classify_function(call, f),
+        Callee::Asm { text, constraints } => classify_asm(call, &text, &constraints),
+        Callee::Other(callee) => Call::Boundary { callee },
+    }
+}
+
+fn classify_function<'m>(call: InstructionValue<'m>, f: FunctionValue<'m>) -> Call<'m> {
+    let name = ir::name(f);
+    if name.starts_with("llvm.") {
+        if HINTS.iter().any(|h| name.starts_with(h)) {
+            return Call::Nothing(f);
+        }
+        let calls = CALLING_INTRINSICS.iter().any(|c| name.starts_with(c));
+        if calls || ir::never_returns(call) {
+            return Call::Boundary { callee: name };
+        }
+        return Call::Intrinsic { name };
+    }
+    if f.count_basic_blocks() == 0 {
+        if known::is_pure_reserved(&name) {
+            return Call::Pure { name };
+        }
+        if let Some(bulk) = known::bulk(&name).filter(|_| ir::is_library_function(f)) {
+            return Call::Bulk { name, bulk };
+        }
+        if known::is_pure(&name) && ir::is_library_function(f) {
+            return Call::Pure { name };
+        }
+    }
+    Call::Boundary { callee: name }
+}
+
+/// Assembly that calls, jumps or moves the stack pointer may run other code on this thread; with the
+/// cursor in thread-local storage around it, that code can record.
+fn classify_asm<'m>(call: InstructionValue<'m>, text: &str, constraints: &str) -> Call<'m> {
+    let leaves = ["call", "jmp", "ret", "%rsp", "%esp", "int "]
+        .iter()
+        .any(|w| text.contains(w));
+    if leaves {
+        return Call::Boundary {
+            callee: "inline assembly".into(),
+        };
+    }
+    let touches_memory = !text.is_empty()
+        && (constraints.contains('*') || constraints.contains("~{memory}"))
+        && ir::touches_memory(call);
+    Call::Asm { touches_memory }
+}

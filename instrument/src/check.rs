@@ -1,0 +1,130 @@
+//! Where a function checks that the buffer has room: at entry, after boundary calls, on back-edges,
+//! and where a path without any of these would write more than the slack.
+
+use contech_trace::abi::MAX_UNCHECKED;
+use contech_trace::table::BLOCK_LOOP_HEADER;
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::plan::{Entered, FunctionPlan};
+
+/// More bytes than any slack: the cursor may already be at the limit.
+const UNKNOWN: usize = usize::MAX / 2;
+
+/// Sets `check`, `check_at_end` and the loop-header flag.
+///
+/// A forward dataflow over the most bytes that may have been written since the last check. Checks at
+/// entry and after calls come from the first pass, which takes retreating edges as zero. A cycle that
+/// none of them breaks gets a check at the source of its retreating edges (every cycle, reducible or
+/// not, has one). Then every cycle is broken and the values settle in a few passes.
+pub(crate) fn place(plan: &mut FunctionPlan<'_>) {
+    let mut flow = Flow::new(plan);
+    flow.pass(plan);
+    for source in unbroken_back_edges(plan, &flow) {
+        plan.blocks[source].check_at_end = true;
+    }
+    flow.follow_back_edges = true;
+    // Nested loops settle in about their depth; a check, once set, stays, so this ends.
+    while flow.pass(plan) {}
+    for (i, block) in plan.blocks.iter().enumerate() {
+        for s in block.successors.iter().filter(|s| **s <= i) {
+            if let Some(piece) = plan.pieces.get_mut(plan.blocks[*s].pieces.start) {
+                piece.flags |= BLOCK_LOOP_HEADER;
+            }
+        }
+    }
+}
+
+struct Flow {
+    /// Bytes written since the last check at the end of each block.
+    outgoing: Vec<usize>,
+    predecessors: Vec<Vec<usize>>,
+    /// Whether what leaves a block is independent of what entered it.
+    resets: Vec<bool>,
+    follow_back_edges: bool,
+}
+
+impl Flow {
+    fn new(plan: &FunctionPlan<'_>) -> Self {
+        let n = plan.blocks.len();
+        let mut predecessors = vec![Vec::new(); n];
+        for (i, block) in plan.blocks.iter().enumerate() {
+            for s in &block.successors {
+                predecessors[*s].push(i);
+            }
+        }
+        Flow {
+            outgoing: vec![0; n],
+            predecessors,
+            resets: vec![false; n],
+            follow_back_edges: false,
+        }
+    }
+
+    /// Visits every block once, in reverse post-order; returns whether anything changed.
+    fn pass(&mut self, plan: &mut FunctionPlan<'_>) -> bool {
+        let mut changed = false;
+        for i in 0..plan.blocks.len() {
+            let block = &plan.blocks[i];
+            let mut written = if i == 0 || block.entered == Entered::Invoke {
+                UNKNOWN
+            } else {
+                let edges = self.predecessors[i].iter();
+                let followed = edges.filter(|p| self.follow_back_edges || **p < i);
+                followed.map(|p| self.outgoing[*p]).max().unwrap_or(0)
+            };
+            let mut resets = block.entered == Entered::Invoke || block.check_at_end;
+            for piece in &mut plan.pieces[block.pieces.clone()] {
+                let bytes = piece.bytes();
+                if bytes > 0 && written + bytes > MAX_UNCHECKED && !piece.check {
+                    piece.check = true;
+                    changed = true;
+                }
+                if piece.check {
+                    written = 0;
+                }
+                written += bytes;
+                if piece.ends_with_call() {
+                    written = UNKNOWN;
+                }
+                resets |= piece.check || piece.ends_with_call();
+            }
+            if block.check_at_end {
+                written = 0;
+            }
+            changed |= self.outgoing[i] != written;
+            self.outgoing[i] = written;
+            self.resets[i] = resets;
+        }
+        changed
+    }
+}
+
+/// Sources of retreating edges on a cycle in which no block resets.
+fn unbroken_back_edges(plan: &FunctionPlan<'_>, flow: &Flow) -> Vec<usize> {
+    let mut graph = DiGraph::<(), (), usize>::default();
+    for _ in &plan.blocks {
+        graph.add_node(());
+    }
+    let edges = plan
+        .blocks
+        .iter()
+        .enumerate()
+        .flat_map(|(i, b)| b.successors.iter().map(move |s| (i, *s)));
+    for (from, to) in edges.clone() {
+        if !flow.resets[from] && !flow.resets[to] {
+            graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
+        }
+    }
+    let mut component = vec![usize::MAX; plan.blocks.len()];
+    for (c, nodes) in tarjan_scc(&graph).into_iter().enumerate() {
+        for node in nodes {
+            component[node.index()] = c;
+        }
+    }
+    edges
+        .filter(|(from, to)| to <= from && component[*from] == component[*to])
+        .filter(|(from, _)| !flow.resets[*from])
+        .map(|(from, _)| from)
+        .collect()
+}

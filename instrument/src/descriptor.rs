@@ -1,0 +1,161 @@
+//! What makes a module known to the runtime: its descriptor in a section of its own, and a
+//! constructor and destructor per linked file that hand the section to the runtime.
+
+use contech_trace::abi::{
+    ABI_VERSION, FLUSH, MODULE_MAGIC, MODULE_SECTION, REGISTER, RuntimeFn, TLS_SIZE, TLS_SYMBOL,
+    UNREGISTER,
+};
+use inkwell::GlobalVisibility;
+use inkwell::ThreadLocalMode;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicMetadataTypeEnum;
+use inkwell::values::{BasicValue, FunctionValue, GlobalValue};
+
+use crate::emit::Targets;
+use crate::ir;
+
+const CTOR: &str = "__contech_module_init";
+const DTOR: &str = "__contech_module_fini";
+/// `preserve_allcc` of LLVM.
+const PRESERVE_ALL: u32 = 15;
+/// Bit 0 of the descriptor's flags.
+const SYNC_ONLY: u64 = 1;
+
+/// Declares what instrumented code refers to, with an id array of `ids` bytes.
+pub(crate) fn targets<'m>(module: &Module<'m>, ids: u32) -> Targets<'m> {
+    Targets {
+        tls: tls(module),
+        ids: id_array(module, ids),
+        flush: runtime_fn(module, &FLUSH),
+    }
+}
+
+fn tls<'m>(module: &Module<'m>) -> GlobalValue<'m> {
+    if let Some(global) = module.get_global(TLS_SYMBOL) {
+        return global;
+    }
+    let size = u32::try_from(TLS_SIZE).expect("a small constant");
+    let global = module.add_global(
+        module.get_context().i8_type().array_type(size),
+        None,
+        TLS_SYMBOL,
+    );
+    global.set_thread_local(true);
+    global.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
+    global.set_alignment(16);
+    global
+}
+
+/// Never read or written: only the addresses of its bytes count, so it costs no file space and no
+/// memory, and the linker makes ids unique within the process.
+fn id_array<'m>(module: &Module<'m>, n: u32) -> GlobalValue<'m> {
+    let ty = module.get_context().i8_type().array_type(n);
+    let ids = module.add_global(ty, None, "__contech_ids");
+    ids.set_linkage(Linkage::Private);
+    ids.set_initializer(&ty.const_zero());
+    ids.set_alignment(1);
+    ids
+}
+
+fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
+    if let Some(f) = module.get_function(which.symbol) {
+        return f;
+    }
+    let ptr = ir::ptr_type(module);
+    let args: Vec<BasicMetadataTypeEnum<'_>> = which.args.iter().map(|_| ptr.into()).collect();
+    let ty = match which.ret {
+        "ptr" => inkwell::types::BasicType::fn_type(&ptr, &args, false),
+        _ => module.get_context().void_type().fn_type(&args, false),
+    };
+    let f = module.add_function(which.symbol, ty, None);
+    let kind = |name| Attribute::get_named_enum_kind_id(name);
+    let context = module.get_context();
+    f.add_attribute(
+        AttributeLoc::Function,
+        context.create_enum_attribute(kind("nounwind"), 0),
+    );
+    if which.convention == "preserve_all" {
+        f.set_call_conventions(PRESERVE_ALL);
+        f.add_attribute(
+            AttributeLoc::Function,
+            context.create_enum_attribute(kind("cold"), 0),
+        );
+    }
+    f
+}
+
+/// Adds the descriptor, with the encoded table, and the registration.
+pub(crate) fn add<'m>(
+    module: &Module<'m>,
+    ids: Option<(GlobalValue<'m>, u64)>,
+    table: &[u8],
+) -> Result<(), String> {
+    let context = module.get_context();
+    let bytes = context.const_string(table, false);
+    let data = module.add_global(bytes.get_type(), None, "__contech_table");
+    data.set_linkage(Linkage::Private);
+    data.set_initializer(&bytes);
+    data.set_constant(true);
+    data.set_alignment(1);
+
+    let ptr = ir::ptr_type(module);
+    let (i32_type, i64_type) = (context.i32_type(), context.i64_type());
+    let (array, count) = match ids {
+        Some((global, n)) => (global.as_pointer_value(), n),
+        None => (ptr.const_null(), 0),
+    };
+    let flags = if ids.is_none() { SYNC_ONLY } else { 0 };
+    let value = context.const_struct(
+        &[
+            i32_type
+                .const_int(u64::from(MODULE_MAGIC), false)
+                .as_basic_value_enum(),
+            i32_type
+                .const_int(u64::from(ABI_VERSION), false)
+                .as_basic_value_enum(),
+            array.as_basic_value_enum(),
+            i64_type.const_int(count, false).as_basic_value_enum(),
+            data.as_pointer_value().as_basic_value_enum(),
+            i64_type
+                .const_int(table.len() as u64, false)
+                .as_basic_value_enum(),
+            i64_type.const_int(flags, false).as_basic_value_enum(),
+        ],
+        false,
+    );
+    let descriptor = module.add_global(value.get_type(), None, "__contech_module");
+    descriptor.set_linkage(Linkage::Internal);
+    descriptor.set_initializer(&value);
+    descriptor.set_section(Some(MODULE_SECTION));
+    descriptor.set_alignment(8);
+    // Also keeps the section through --gc-sections (SHF_GNU_RETAIN).
+    ir::append_used(module, descriptor);
+    add_registration(module)
+}
+
+fn add_registration(module: &Module<'_>) -> Result<(), String> {
+    if module.get_function(CTOR).is_some() {
+        return Ok(()); // merged by LTO from several modules: one is enough
+    }
+    let start = section_symbol(module, "__start_");
+    let stop = section_symbol(module, "__stop_");
+    let make = |name, callee| {
+        ir::comdat_caller(module, name, runtime_fn(module, callee), start, stop)
+            .ok_or_else(|| format!("cannot add {name}"))
+    };
+    ir::append_ctor(module, make(CTOR, &REGISTER)?);
+    ir::append_dtor(module, make(DTOR, &UNREGISTER)?);
+    Ok(())
+}
+
+fn section_symbol<'m>(module: &Module<'m>, prefix: &str) -> GlobalValue<'m> {
+    let name = format!("{prefix}{MODULE_SECTION}");
+    if let Some(global) = module.get_global(&name) {
+        return global;
+    }
+    let global = module.add_global(module.get_context().i8_type().array_type(0), None, &name);
+    global.set_linkage(Linkage::ExternalWeak);
+    global.set_visibility(GlobalVisibility::Hidden);
+    global
+}

@@ -1,0 +1,262 @@
+//! Inserts the code that a function's plan asks for.
+//!
+//! The cursor is an alloca while code is inserted and becomes SSA registers at the end. It is in
+//! thread-local storage whenever other code of the thread may run: stored before boundary calls,
+//! returns and unwinding, loaded at entry, after boundary calls and in landing pads.
+
+use contech_trace::abi::{ADDRESS_BYTES, ID_BYTES, MASK_BYTES, TLS_CURSOR, TLS_LIMIT};
+use inkwell::IntPredicate;
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::context::ContextRef;
+use inkwell::module::Module;
+use inkwell::values::{
+    BasicValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue,
+    PointerValue,
+};
+
+use crate::ir;
+use crate::memop::Value;
+use crate::plan::{BlockPlan, Entered, FunctionPlan, Piece};
+
+/// `preserve_allcc` of LLVM.
+const PRESERVE_ALL: u32 = 15;
+
+/// What instrumented code of a module refers to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Targets<'m> {
+    /// The thread-local block.
+    pub(crate) tls: GlobalValue<'m>,
+    /// The id array.
+    pub(crate) ids: GlobalValue<'m>,
+    /// The slow path of a check.
+    pub(crate) flush: FunctionValue<'m>,
+}
+
+/// Instruments one function; its first piece that is not silent gets id `first_id`, the others
+/// follow in order.
+pub(crate) fn emit<'m>(
+    module: &Module<'m>,
+    f: FunctionValue<'m>,
+    plan: &FunctionPlan<'m>,
+    targets: Targets<'m>,
+    first_id: u64,
+) -> Result<(), String> {
+    let context = module.get_context();
+    let builder = context.create_builder();
+    let first = f
+        .get_first_basic_block()
+        .and_then(|b| b.get_first_instruction())
+        .ok_or("a function without instructions")?;
+    builder.position_before(&first);
+    let cursor = builder
+        .build_alloca(ir::ptr_type(module), "contech.cursor")
+        .map_err(text)?;
+    let mut emitter = Emitter {
+        context,
+        builder,
+        targets,
+        cursor,
+        checks: Vec::new(),
+        next_id: first_id,
+    };
+    emitter.function(plan).map_err(text)?;
+    emitter.finish_checks().map_err(text)?;
+    ir::promote(cursor);
+    Ok(())
+}
+
+fn text(e: BuilderError) -> String {
+    format!("cannot insert recording code: {e}")
+}
+
+struct Emitter<'m> {
+    context: ContextRef<'m>,
+    builder: Builder<'m>,
+    targets: Targets<'m>,
+    cursor: PointerValue<'m>,
+    /// Conditions of checks whose slow path is still to be made.
+    checks: Vec<IntValue<'m>>,
+    next_id: u64,
+}
+
+impl<'m> Emitter<'m> {
+    fn function(&mut self, plan: &FunctionPlan<'m>) -> Result<(), BuilderError> {
+        for (i, block) in plan.blocks.iter().enumerate() {
+            let pieces = &plan.pieces[block.pieces.clone()];
+            let Some(head) = pieces.first() else { continue };
+            // Whether the cursor in the register may differ from the one in thread-local storage.
+            let mut dirty = true;
+            if i == 0 || block.entered == Entered::Invoke {
+                self.reload(head.start)?;
+                dirty = false;
+            }
+            for (k, piece) in pieces.iter().enumerate() {
+                dirty |= self.piece(piece)?;
+                if piece.ends_with_call() {
+                    if dirty {
+                        self.sync(piece.last)?;
+                    }
+                    dirty = false;
+                    if let Some(next) = pieces.get(k + 1).filter(|n| !leaves(n)) {
+                        self.reload(next.start)?;
+                    }
+                }
+            }
+            self.end(block, dirty)?;
+        }
+        Ok(())
+    }
+
+    /// Room check and record of one piece. Returns whether the cursor moved.
+    fn piece(&mut self, piece: &Piece<'m>) -> Result<bool, BuilderError> {
+        if piece.silent {
+            return Ok(false);
+        }
+        if piece.check {
+            self.check(piece.start)?;
+        }
+        let mut at = 0;
+        let mut base = None;
+        for planned in &piece.ops {
+            self.builder.position_before(&planned.inst);
+            let base = match base {
+                Some(base) => base,
+                None => *base.insert(self.load_cursor()?),
+            };
+            for value in &planned.values {
+                at += self.value(*value, base, at)?;
+            }
+        }
+        self.builder.position_before(&piece.last);
+        let base = match base {
+            Some(base) => base,
+            None => self.load_cursor()?,
+        };
+        // The whole address is stored and 4 bytes of it counted: `lea ids+k(%rip); mov`, where a
+        // truncated constant would cost an addition more.
+        let id = ir::global_offset(self.targets.ids, self.next_id);
+        self.next_id += 1;
+        self.put(base, at, id)?;
+        let next = self.offset(base, at + ID_BYTES as u64)?;
+        self.builder.build_store(self.cursor, next)?;
+        Ok(true)
+    }
+
+    /// Writes one value at `base + at`; returns its recorded width.
+    fn value(
+        &self,
+        value: Value<'m>,
+        base: PointerValue<'m>,
+        at: u64,
+    ) -> Result<u64, BuilderError> {
+        let i64_type = self.context.i64_type();
+        match value {
+            Value::Address(p) => self.put(base, at, p)?,
+            Value::Lane(vector, i) => self.put(base, at, ir::lane(&self.builder, vector, i))?,
+            Value::Length(n) => self.put(base, at, ir::to_u64(&self.builder, n, i64_type))?,
+            Value::Mask(mask) => {
+                self.put(base, at, ir::mask_to_u64(&self.builder, mask, i64_type))?;
+                return Ok(MASK_BYTES as u64);
+            }
+        }
+        Ok(ADDRESS_BYTES as u64)
+    }
+
+    fn end(&mut self, block: &BlockPlan<'m>, dirty: bool) -> Result<(), BuilderError> {
+        if block.check_at_end {
+            self.check(block.terminator)?;
+        }
+        let leaves = matches!(
+            block.terminator.get_opcode(),
+            InstructionOpcode::Return | InstructionOpcode::Resume
+        );
+        if leaves && dirty {
+            self.sync(block.terminator)?;
+        }
+        Ok(())
+    }
+
+    /// Compares before `inst`; the slow path is added when all code is in place.
+    fn check(&mut self, inst: InstructionValue<'m>) -> Result<(), BuilderError> {
+        self.builder.position_before(&inst);
+        let cursor = self.load_cursor()?;
+        let limit = ir::global_offset(self.targets.tls, TLS_LIMIT as u64);
+        let limit = self.load(limit)?;
+        self.checks.push(
+            self.builder
+                .build_int_compare(IntPredicate::UGE, cursor, limit, "")?,
+        );
+        Ok(())
+    }
+
+    fn finish_checks(&mut self) -> Result<(), BuilderError> {
+        for condition in std::mem::take(&mut self.checks) {
+            let end = ir::split_unlikely(condition);
+            self.builder.position_before(&end);
+            let cursor = self.load_cursor()?;
+            let call = self
+                .builder
+                .build_direct_call(self.targets.flush, &[cursor.into()], "")?;
+            call.set_call_convention(PRESERVE_ALL);
+            let next = call
+                .try_as_basic_value()
+                .expect_basic("flush returns the cursor");
+            self.builder.build_store(self.cursor, next)?;
+        }
+        Ok(())
+    }
+
+    /// Cursor from thread-local storage, before `inst`.
+    fn reload(&self, inst: InstructionValue<'m>) -> Result<(), BuilderError> {
+        self.builder.position_before(&inst);
+        let value = self.load(ir::global_offset(self.targets.tls, TLS_CURSOR as u64))?;
+        self.builder.build_store(self.cursor, value)?;
+        Ok(())
+    }
+
+    /// Cursor to thread-local storage, before `inst`.
+    fn sync(&self, inst: InstructionValue<'m>) -> Result<(), BuilderError> {
+        self.builder.position_before(&inst);
+        let value = self.load_cursor()?;
+        let slot = ir::global_offset(self.targets.tls, TLS_CURSOR as u64);
+        self.builder.build_store(slot, value)?;
+        Ok(())
+    }
+
+    fn load_cursor(&self) -> Result<PointerValue<'m>, BuilderError> {
+        self.load(self.cursor)
+    }
+
+    fn load(&self, from: PointerValue<'m>) -> Result<PointerValue<'m>, BuilderError> {
+        let ptr = from.get_type();
+        Ok(self.builder.build_load(ptr, from, "")?.into_pointer_value())
+    }
+
+    /// Unaligned store at `base + at`.
+    fn put(
+        &self,
+        base: PointerValue<'m>,
+        at: u64,
+        value: impl BasicValue<'m>,
+    ) -> Result<(), BuilderError> {
+        let to = self.offset(base, at)?;
+        let store = self.builder.build_store(to, value)?;
+        store
+            .set_alignment(1)
+            .expect("a store has an alignment, and 1 is one");
+        Ok(())
+    }
+
+    fn offset(&self, base: PointerValue<'m>, bytes: u64) -> Result<PointerValue<'m>, BuilderError> {
+        ir::offset(&self.builder, base, bytes)
+    }
+}
+
+/// Whether nothing after the call needs the cursor: it returns at once, or never comes back.
+fn leaves(piece: &Piece<'_>) -> bool {
+    piece.silent
+        && matches!(
+            piece.last.get_opcode(),
+            InstructionOpcode::Return | InstructionOpcode::Unreachable
+        )
+}

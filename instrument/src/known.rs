@@ -1,0 +1,288 @@
+//! Library functions about which more is known than that they are calls.
+
+use contech_trace::op::OpKind;
+
+/// C library functions that call nothing back, never unwind, never allocate and write no memory of
+/// the program: a call does not end a block. Only trusted when the prototype is the library's too.
+/// Kept sorted for the search; anything doubtful stays out.
+const PURE: &[&str] = &[
+    "abs",
+    "acos",
+    "acosf",
+    "acosh",
+    "acoshf",
+    "acoshl",
+    "acosl",
+    "asin",
+    "asinf",
+    "asinh",
+    "asinhf",
+    "asinhl",
+    "asinl",
+    "atan",
+    "atan2",
+    "atan2f",
+    "atan2l",
+    "atanf",
+    "atanh",
+    "atanhf",
+    "atanhl",
+    "atanl",
+    "bcmp",
+    "cbrt",
+    "cbrtf",
+    "cbrtl",
+    "ceil",
+    "ceilf",
+    "ceill",
+    "copysign",
+    "copysignf",
+    "copysignl",
+    "cos",
+    "cosf",
+    "cosh",
+    "coshf",
+    "coshl",
+    "cosl",
+    "erf",
+    "erff",
+    "erfl",
+    "exp",
+    "exp10",
+    "exp10f",
+    "exp10l",
+    "exp2",
+    "exp2f",
+    "exp2l",
+    "expf",
+    "expl",
+    "expm1",
+    "expm1f",
+    "expm1l",
+    "fabs",
+    "fabsf",
+    "fabsl",
+    "fdim",
+    "fdimf",
+    "fdiml",
+    "ffs",
+    "ffsl",
+    "ffsll",
+    "floor",
+    "floorf",
+    "floorl",
+    "fmax",
+    "fmaxf",
+    "fmaxl",
+    "fmin",
+    "fminf",
+    "fminl",
+    "fmod",
+    "fmodf",
+    "fmodl",
+    "hypot",
+    "hypotf",
+    "hypotl",
+    "isascii",
+    "isdigit",
+    "labs",
+    "ldexp",
+    "ldexpf",
+    "ldexpl",
+    "llabs",
+    "log",
+    "log10",
+    "log10f",
+    "log10l",
+    "log1p",
+    "log1pf",
+    "log1pl",
+    "log2",
+    "log2f",
+    "log2l",
+    "logb",
+    "logbf",
+    "logbl",
+    "logf",
+    "logl",
+    "memchr",
+    "memcmp",
+    "memrchr",
+    "nearbyint",
+    "nearbyintf",
+    "nearbyintl",
+    "pow",
+    "powf",
+    "powl",
+    "remainder",
+    "remainderf",
+    "remainderl",
+    "rint",
+    "rintf",
+    "rintl",
+    "round",
+    "roundeven",
+    "roundevenf",
+    "roundevenl",
+    "roundf",
+    "roundl",
+    "scalbln",
+    "scalblnf",
+    "scalblnl",
+    "scalbn",
+    "scalbnf",
+    "scalbnl",
+    "sin",
+    "sinf",
+    "sinh",
+    "sinhf",
+    "sinhl",
+    "sinl",
+    "sqrt",
+    "sqrtf",
+    "sqrtl",
+    "strcasecmp",
+    "strchr",
+    "strcmp",
+    "strcspn",
+    "strlen",
+    "strncasecmp",
+    "strncmp",
+    "strnlen",
+    "strpbrk",
+    "strrchr",
+    "strspn",
+    "strstr",
+    "tan",
+    "tanf",
+    "tanh",
+    "tanhf",
+    "tanhl",
+    "tanl",
+    "toascii",
+    "trunc",
+    "truncf",
+    "truncl",
+];
+
+const _: () = assert!(is_sorted(PURE), "PURE is searched by halves");
+
+/// `[str]::is_sorted`, at compile time: the plugin cannot be linked into a test without LLVM.
+const fn is_sorted(names: &[&str]) -> bool {
+    let mut i = 1;
+    while i < names.len() {
+        let (a, b) = (names[i - 1].as_bytes(), names[i].as_bytes());
+        let mut k = 0;
+        while k < a.len() && k < b.len() && a[k] == b[k] {
+            k += 1;
+        }
+        if k == b.len() || (k < a.len() && a[k] > b[k]) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// Functions of the implementation's name space with the same property, which LLVM does not list.
+const PURE_RESERVED: &[&str] = &[
+    "__ctype_b_loc",
+    "__ctype_tolower_loc",
+    "__ctype_toupper_loc",
+    "__errno_location",
+    "__fpclassify",
+    "__fpclassifyf",
+    "__isinf",
+    "__isnan",
+    "__signbit",
+];
+
+/// Pure functions that read memory which is not recorded.
+const READERS: &[&str] = &[
+    "bcmp",
+    "memchr",
+    "memcmp",
+    "memrchr",
+    "strcasecmp",
+    "strchr",
+    "strcmp",
+    "strcspn",
+    "strlen",
+    "strncasecmp",
+    "strncmp",
+    "strnlen",
+    "strpbrk",
+    "strrchr",
+    "strspn",
+    "strstr",
+];
+
+/// A call that copies or sets a run of bytes; the numbers are argument positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bulk {
+    pub(crate) kind: OpKind,
+    pub(crate) dst: u32,
+    /// Source of a copy.
+    pub(crate) src: Option<u32>,
+    pub(crate) len: u32,
+    /// The call may abort, so it also ends its block.
+    pub(crate) boundary: bool,
+}
+
+/// Whether a call of the library function `name` does not end a block.
+pub(crate) fn is_pure(name: &str) -> bool {
+    PURE.binary_search(&name).is_ok()
+}
+
+/// The same for names that only the implementation may define.
+pub(crate) fn is_pure_reserved(name: &str) -> bool {
+    PURE_RESERVED.contains(&name)
+}
+
+/// Whether the pure function reads program memory.
+pub(crate) fn reads_memory(name: &str) -> bool {
+    READERS.contains(&name)
+}
+
+/// How the library function `name` copies or sets bytes, if it does nothing else.
+pub(crate) fn bulk(name: &str) -> Option<Bulk> {
+    let copy = Bulk {
+        kind: OpKind::Copy,
+        dst: 0,
+        src: Some(1),
+        len: 2,
+        boundary: false,
+    };
+    let set = Bulk {
+        kind: OpKind::Set,
+        dst: 0,
+        src: None,
+        len: 2,
+        boundary: false,
+    };
+    Some(match name {
+        "memcpy" | "memmove" | "mempcpy" => copy,
+        "__memcpy_chk" | "__memmove_chk" | "__mempcpy_chk" => Bulk {
+            boundary: true,
+            ..copy
+        },
+        "bcopy" => Bulk {
+            dst: 1,
+            src: Some(0),
+            ..copy
+        },
+        "memset" => set,
+        "__memset_chk" => Bulk {
+            boundary: true,
+            ..set
+        },
+        "bzero" => Bulk { len: 1, ..set },
+        _ => return None,
+    })
+}
+
+/// Whether the compiler may turn an instruction that does not end a block into a call of `name`, so
+/// that a definition of it in the program must not record.
+pub(crate) fn is_compiler_callable(name: &str) -> bool {
+    is_pure(name) || bulk(name).is_some_and(|b| !b.boundary)
+}

@@ -1,0 +1,233 @@
+//! Memory operations of one instruction: what its record holds, or why it cannot be recorded.
+
+use contech_trace::op::{ATOMIC, CONST_LEN, Op, OpKind, VOLATILE};
+use inkwell::module::Module;
+use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
+
+use crate::callee::Call;
+use crate::ir::{self, Operand};
+use crate::known::{self, Bulk};
+use crate::source;
+
+/// A value to record, in the width `Op::for_each_width` gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value<'m> {
+    /// 6 bytes.
+    Address(PointerValue<'m>),
+    /// 6 bytes: one pointer of a vector of pointers.
+    Lane(Operand, u32),
+    /// 6 bytes.
+    Length(Operand),
+    /// 8 bytes.
+    Mask(Operand),
+}
+
+/// What an instruction does to memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Effect<'m> {
+    None,
+    /// Recorded, before the instruction, as these values.
+    Op(Op, Vec<Value<'m>>),
+    /// Touches memory but is not recorded, for this reason.
+    Unrecorded(String),
+}
+
+/// Intrinsics that LLVM says touch memory, but which make no access of the program's own.
+const NO_ACCESS: &[&str] = &[
+    "llvm.clear_cache",
+    "llvm.eh.",
+    "llvm.flt.rounds",
+    "llvm.get.",
+    "llvm.prefetch",
+    "llvm.rdtsc",
+    "llvm.readcyclecounter",
+    "llvm.readsteadycounter",
+    "llvm.reset.",
+    "llvm.set.",
+    "llvm.stackrestore",
+    "llvm.stacksave",
+    "llvm.threadlocal.address",
+    "llvm.va_end",
+    "llvm.x86.rdtsc",
+    "llvm.x86.sse2.lfence",
+    "llvm.x86.sse2.mfence",
+    "llvm.x86.sse2.pause",
+    "llvm.x86.sse.sfence",
+];
+
+/// The effect of an instruction that is no call.
+pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'m> {
+    let (kind, address, accessed) = match inst.get_opcode() {
+        InstructionOpcode::Load => (OpKind::Load, 0, ir::result(inst)),
+        InstructionOpcode::Store => (OpKind::Store, 1, ir::operand(inst, 0)),
+        InstructionOpcode::AtomicRMW | InstructionOpcode::AtomicCmpXchg => {
+            (OpKind::Rmw, 0, ir::operand(inst, 1))
+        }
+        InstructionOpcode::VAArg => return Effect::Unrecorded("va_arg instruction".into()),
+        _ => return Effect::None,
+    };
+    let Some(size) = accessed
+        .store_size(module)
+        .and_then(|n| u32::try_from(n).ok())
+    else {
+        return Effect::Unrecorded("access of a size not known before run time".into());
+    };
+    if size == 0 {
+        return Effect::None;
+    }
+    let atomic = kind == OpKind::Rmw || ir::is_atomic(inst);
+    let flags = if atomic { ATOMIC } else { 0 } | if ir::is_volatile(inst) { VOLATILE } else { 0 };
+    match ir::operand(inst, address).pointer() {
+        Ok(p) => Effect::Op(op(inst, kind, size, flags), vec![Value::Address(p)]),
+        Err(reason) => Effect::Unrecorded(reason),
+    }
+}
+
+/// The effect of a call itself (what a boundary call's callee does is the callee's business).
+pub(crate) fn of_call<'m>(
+    module: &Module<'m>,
+    inst: InstructionValue<'m>,
+    call: &Call<'m>,
+) -> Effect<'m> {
+    match call {
+        Call::Boundary { .. } if ir::has_byval(inst) => {
+            Effect::Unrecorded("byval argument copy".into())
+        }
+        Call::Boundary { .. } | Call::Nothing(_) => Effect::None,
+        Call::Pure { name } if known::reads_memory(name) => {
+            Effect::Unrecorded(format!("reads inside the library function {name}"))
+        }
+        Call::Pure { .. } => Effect::None,
+        Call::Bulk { bulk, .. } => bulk_op(inst, *bulk, 0),
+        Call::Asm {
+            touches_memory: true,
+        } => Effect::Unrecorded("inline assembly".into()),
+        Call::Asm { .. } => Effect::None,
+        Call::Intrinsic { name } => intrinsic(module, inst, name),
+    }
+}
+
+fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) -> Effect<'m> {
+    let copy = Bulk {
+        kind: OpKind::Copy,
+        dst: 0,
+        src: Some(1),
+        len: 2,
+        boundary: false,
+    };
+    let set = Bulk {
+        kind: OpKind::Set,
+        dst: 0,
+        src: None,
+        len: 2,
+        boundary: false,
+    };
+    // `llvm.memcpy.p0.p0.i64`, `.inline`, `.element.unordered.atomic`; the same for the others.
+    let atomic = if name.contains(".element.unordered.atomic") {
+        ATOMIC
+    } else {
+        0
+    };
+    if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
+        return bulk_op(inst, copy, atomic | volatile_argument(inst, atomic));
+    }
+    if name.starts_with("llvm.memset.") {
+        return bulk_op(inst, set, atomic | volatile_argument(inst, atomic));
+    }
+    let masked = [
+        ("llvm.masked.load.", OpKind::MaskedLoad),
+        ("llvm.masked.store.", OpKind::MaskedStore),
+        ("llvm.masked.gather.", OpKind::Gather),
+        ("llvm.masked.scatter.", OpKind::Scatter),
+        ("llvm.masked.expandload.", OpKind::ExpandLoad),
+        ("llvm.masked.compressstore.", OpKind::CompressStore),
+    ];
+    if let Some((_, kind)) = masked.iter().find(|(prefix, _)| name.starts_with(prefix)) {
+        return masked_op(module, inst, *kind)
+            .unwrap_or_else(|| Effect::Unrecorded(format!("intrinsic {name}")));
+    }
+    if !ir::touches_memory(inst) || NO_ACCESS.iter().any(|n| name.starts_with(n)) {
+        return Effect::None;
+    }
+    Effect::Unrecorded(format!("intrinsic {name}"))
+}
+
+/// The last argument of memcpy, memmove and memset says volatile; the atomic forms have the element
+/// size there.
+fn volatile_argument(inst: InstructionValue<'_>, atomic: u8) -> u8 {
+    let last = ir::arg_count(inst).saturating_sub(1);
+    if atomic == 0 && ir::operand(inst, last).constant() == Some(1) {
+        VOLATILE
+    } else {
+        0
+    }
+}
+
+fn bulk_op<'m>(inst: InstructionValue<'m>, bulk: Bulk, flags: u8) -> Effect<'m> {
+    let mut values = Vec::with_capacity(3);
+    for i in std::iter::once(bulk.dst).chain(bulk.src) {
+        match ir::operand(inst, i).pointer() {
+            Ok(p) => values.push(Value::Address(p)),
+            Err(reason) => return Effect::Unrecorded(reason),
+        }
+    }
+    let length = ir::operand(inst, bulk.len);
+    let mut op = op(inst, bulk.kind, 0, flags);
+    match length.constant() {
+        Some(0) => return Effect::None,
+        Some(n) => {
+            op.flags |= CONST_LEN;
+            op.const_len = n;
+        }
+        None => values.push(Value::Length(length)),
+    }
+    Effect::Op(op, values)
+}
+
+/// Operand positions: loads (pointer(s), mask, pass-through), stores (value, pointer(s), mask).
+fn masked_op<'m>(
+    module: &Module<'m>,
+    inst: InstructionValue<'m>,
+    kind: OpKind,
+) -> Option<Effect<'m>> {
+    let stores = matches!(
+        kind,
+        OpKind::MaskedStore | OpKind::Scatter | OpKind::CompressStore
+    );
+    let first = u32::from(stores);
+    let accessed = if stores {
+        ir::operand(inst, 0)
+    } else {
+        ir::result(inst)
+    };
+    let (address, mask) = (ir::operand(inst, first), ir::operand(inst, first + 1));
+    let lanes = accessed
+        .lanes()
+        .filter(|n| *n <= 64 && mask.lanes() == Some(*n))?;
+    let size = u32::try_from(accessed.element_size(module)?).ok()?;
+    let mut op = op(inst, kind, size, 0);
+    op.lanes = u16::try_from(lanes).ok()?;
+    let values = if matches!(kind, OpKind::Gather | OpKind::Scatter) {
+        address.pointer_lanes().filter(|n| *n == lanes)?;
+        std::iter::once(Value::Mask(mask))
+            .chain((0..lanes).map(|i| Value::Lane(address, i)))
+            .collect()
+    } else {
+        match address.pointer() {
+            Ok(p) => vec![Value::Address(p), Value::Mask(mask)],
+            Err(reason) => return Some(Effect::Unrecorded(reason)),
+        }
+    };
+    Some(Effect::Op(op, values))
+}
+
+fn op(inst: InstructionValue<'_>, kind: OpKind, size: u32, flags: u8) -> Op {
+    Op {
+        kind,
+        size,
+        lanes: 0,
+        flags,
+        const_len: 0,
+        line: source::line(inst),
+    }
+}

@@ -1,0 +1,156 @@
+//! Instruments one translation unit.
+
+use contech_trace::abi::RESERVED_IDS;
+use contech_trace::table::{Block, Call, Function, ModuleTable};
+use inkwell::attributes::AttributeLoc;
+use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+
+use crate::emit;
+use crate::ir;
+use crate::known;
+use crate::options::Options;
+use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
+use crate::report;
+use crate::select::{Choice, MARK, Selector};
+use crate::source;
+use crate::{check, descriptor};
+
+/// Instruments the module. Returns whether it changed.
+///
+/// # Errors
+/// A text for the user when the module cannot be instrumented; it must then not be compiled further.
+pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, String> {
+    let selector = Selector::new(module);
+    let mut chosen = Vec::new();
+    let mut unrecorded = Unrecorded::new();
+    for f in module.get_functions() {
+        match selector.choose(f) {
+            Choice::Record => chosen.push(f),
+            Choice::Ignore => {}
+            Choice::Refuse(reason) => {
+                *unrecorded.entry(reason.to_owned()).or_default() += 1;
+                if options.explain {
+                    eprintln!("contech: {}: not recorded: {reason}", ir::name(f));
+                }
+            }
+        }
+    }
+    if chosen.is_empty() && unrecorded.is_empty() {
+        return Ok(false);
+    }
+    let mut table = ModuleTable {
+        name: module.get_source_file_name().to_string_lossy().into_owned(),
+        ..ModuleTable::default()
+    };
+    for f in &chosen {
+        let (file, line) = source::definition(module, *f);
+        table.functions.push(Function {
+            name: ir::name(*f),
+            file,
+            line,
+        });
+    }
+    let ids = if options.sync_only {
+        None
+    } else {
+        Some(record(
+            module,
+            &chosen,
+            &mut table,
+            &mut unrecorded,
+            options,
+        )?)
+    };
+    table.unrecorded = unrecorded.into_iter().collect();
+    descriptor::add(module, ids, &table.encode())?;
+    if options.verify {
+        module
+            .verify()
+            .map_err(|e| format!("the verifier rejects the instrumented module: {e}"))?;
+    }
+    Ok(true)
+}
+
+type Ids<'m> = (inkwell::values::GlobalValue<'m>, u64);
+
+/// Inserts the recording into all chosen functions; the id array has one byte per block.
+fn record<'m>(
+    module: &Module<'m>,
+    chosen: &[FunctionValue<'m>],
+    table: &mut ModuleTable,
+    unrecorded: &mut Unrecorded,
+    options: Options,
+) -> Result<Ids<'m>, String> {
+    let mut plans = Vec::with_capacity(chosen.len());
+    for (f, index) in chosen.iter().zip(0..) {
+        ir::hoist_allocas(*f);
+        ir::fold_tail_returns(*f);
+        let edges = plan::separate_invoke_edges(*f);
+        let mut plan = plan::plan(module, *f, &edges);
+        check::place(&mut plan);
+        let first_id = table.blocks.len() as u64;
+        table.blocks.extend(
+            plan.pieces
+                .iter()
+                .filter(|p| !p.silent)
+                .map(|p| block(index, p)),
+        );
+        for (reason, n) in &plan.unrecorded {
+            *unrecorded.entry(reason.clone()).or_default() += n;
+        }
+        if options.explain {
+            report::function(&ir::name(*f), &plan);
+        }
+        plans.push((first_id, plan));
+    }
+    let count = u32::try_from(table.blocks.len())
+        .ok()
+        .filter(|n| *n < u32::MAX - RESERVED_IDS)
+        .ok_or("more blocks than 32-bit ids in one file: split it")?;
+    drop_attributes(module, &plans);
+    let targets = descriptor::targets(module, count.max(1));
+    let mark = module.get_context().create_string_attribute(MARK, "");
+    for (f, (first_id, plan)) in chosen.iter().zip(&plans) {
+        emit::emit(module, *f, plan, targets, *first_id)?;
+        f.add_attribute(AttributeLoc::Function, mark);
+    }
+    Ok((targets.ids, u64::from(count)))
+}
+
+fn block(function: u32, piece: &Piece<'_>) -> Block {
+    let call = match &piece.end {
+        End::Call { callee, line } => Some(Call {
+            callee: callee.clone(),
+            line: *line,
+        }),
+        End::Terminator | End::Full => None,
+    };
+    Block {
+        function,
+        line: piece.line,
+        flags: piece.flags,
+        ir_ops: piece.ir_ops,
+        call,
+        ops: piece.ops.iter().map(|o| o.op).collect(),
+    }
+}
+
+/// Recording writes memory and may call the runtime, so promises to the contrary go: from every
+/// function that may run instrumented code and from every boundary call.
+fn drop_attributes<'m>(module: &Module<'m>, plans: &[(u64, FunctionPlan<'m>)]) {
+    for f in module.get_functions() {
+        let name = ir::name(f);
+        let untouched = f.count_basic_blocks() == 0
+            && (known::is_pure_reserved(&name)
+                || known::is_compiler_callable(&name) && ir::is_library_function(f));
+        if !name.starts_with("llvm.") && !untouched {
+            ir::drop_function_attributes(f);
+        }
+    }
+    for piece in plans.iter().flat_map(|(_, plan)| &plan.pieces) {
+        if piece.ends_with_call() {
+            ir::drop_call_attributes(piece.last);
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! What one function will record: its basic blocks, cut into pieces at boundary calls, with the
+//! memory operations of each piece. Reads the function, changes nothing.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+use contech_trace::abi::{ID_BYTES, MAX_RECORD};
+use contech_trace::op::Op;
+use contech_trace::table::{BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_RETURN};
+use inkwell::basic_block::BasicBlock;
+use inkwell::module::Module;
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
+
+use crate::callee::{self, Call};
+use crate::ir;
+use crate::memop::{self, Effect, Value};
+use crate::source;
+
+/// How often each reason for not recording something occurs.
+pub(crate) type Unrecorded = BTreeMap<String, u64>;
+
+/// A memory operation and the instruction that does it.
+#[derive(Debug)]
+pub(crate) struct PlannedOp<'m> {
+    pub(crate) inst: InstructionValue<'m>,
+    pub(crate) op: Op,
+    pub(crate) values: Vec<Value<'m>>,
+}
+
+/// Why a piece ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The terminator of its basic block, which is no call.
+    Terminator,
+    /// A boundary call; an invoke is also the terminator.
+    Call { callee: String, line: u32 },
+    /// Its record would be too long.
+    Full,
+}
+
+/// A part of a basic block that runs as a whole: one record.
+#[derive(Debug)]
+pub(crate) struct Piece<'m> {
+    /// First instruction that is no PHI or landing pad.
+    pub(crate) start: InstructionValue<'m>,
+    /// The record is complete before this instruction.
+    pub(crate) last: InstructionValue<'m>,
+    pub(crate) end: End,
+    pub(crate) ops: Vec<PlannedOp<'m>>,
+    /// `BLOCK_*` bits of the table.
+    pub(crate) flags: u8,
+    pub(crate) line: u32,
+    /// IR instructions of the program, without PHIs and hints.
+    pub(crate) ir_ops: u32,
+    /// Writes nothing: the rest of a basic block after a call, with only a branch or return in it,
+    /// or an edge block of our own.
+    pub(crate) silent: bool,
+    /// Room must be checked before it (`check`).
+    pub(crate) check: bool,
+}
+
+impl Piece<'_> {
+    /// Bytes of the record.
+    pub(crate) fn bytes(&self) -> usize {
+        if self.silent {
+            0
+        } else {
+            operand_bytes(&self.ops) + ID_BYTES
+        }
+    }
+
+    /// Whether the piece ends with a call after which the cursor is unknown.
+    pub(crate) fn ends_with_call(&self) -> bool {
+        matches!(self.end, End::Call { .. })
+    }
+}
+
+/// How control enters a basic block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entered {
+    /// By branches: the cursor is known.
+    Branch,
+    /// By the normal or unwind edge of invokes: the cursor is in thread-local storage.
+    Invoke,
+}
+
+/// A basic block.
+#[derive(Debug)]
+pub(crate) struct BlockPlan<'m> {
+    pub(crate) terminator: InstructionValue<'m>,
+    /// Its pieces, as a range of [`FunctionPlan::pieces`].
+    pub(crate) pieces: Range<usize>,
+    pub(crate) entered: Entered,
+    /// Indices into [`FunctionPlan::blocks`].
+    pub(crate) successors: Vec<usize>,
+    /// Room must be checked before the terminator (`check`).
+    pub(crate) check_at_end: bool,
+}
+
+/// A function: blocks in reverse post-order from the entry.
+#[derive(Debug)]
+pub(crate) struct FunctionPlan<'m> {
+    pub(crate) blocks: Vec<BlockPlan<'m>>,
+    pub(crate) pieces: Vec<Piece<'m>>,
+    pub(crate) unrecorded: Unrecorded,
+}
+
+/// Gives every normal edge of an invoke a target block of its own, where the cursor can be read
+/// back; returns the blocks that were added.
+pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBlock<'m>> {
+    let mut predecessors: HashMap<BasicBlock<'m>, usize> = HashMap::new();
+    for block in f.get_basic_block_iter() {
+        for target in block
+            .get_terminator()
+            .map(ir::successors)
+            .unwrap_or_default()
+        {
+            *predecessors.entry(target).or_default() += 1;
+        }
+    }
+    let mut added = HashSet::new();
+    for block in f.get_basic_blocks() {
+        let invoke = block
+            .get_terminator()
+            .filter(|t| t.get_opcode() == InstructionOpcode::Invoke);
+        if let Some((normal, _)) = invoke.and_then(ir::invoke_targets)
+            && predecessors.get(&normal).copied().unwrap_or(0) > 1
+        {
+            added.extend(ir::split_edge(block, normal));
+        }
+    }
+    added
+}
+
+/// Plans a function; `edges` are the blocks [`separate_invoke_edges`] added.
+pub(crate) fn plan<'m>(
+    module: &Module<'m>,
+    f: FunctionValue<'m>,
+    edges: &HashSet<BasicBlock<'m>>,
+) -> FunctionPlan<'m> {
+    let order = reverse_post_order(f);
+    let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
+    let mut plan = FunctionPlan {
+        blocks: Vec::new(),
+        pieces: Vec::new(),
+        unrecorded: Unrecorded::new(),
+    };
+    let mut invoke_targets = HashSet::new();
+    for block in &order {
+        let mut cutter = Cutter {
+            module,
+            plan: &mut plan,
+            edge: edges.contains(block),
+            open: None,
+        };
+        let (terminator, pieces) = cutter.cut(*block);
+        if terminator.get_opcode() == InstructionOpcode::Invoke {
+            invoke_targets.extend(
+                ir::invoke_targets(terminator)
+                    .map(|(n, u)| [n, u])
+                    .into_iter()
+                    .flatten(),
+            );
+        }
+        let successors = ir::successors(terminator)
+            .iter()
+            .filter_map(|s| index.get(s).copied())
+            .collect();
+        plan.blocks.push(BlockPlan {
+            terminator,
+            pieces,
+            entered: Entered::Branch,
+            successors,
+            check_at_end: false,
+        });
+    }
+    for target in invoke_targets {
+        if let Some(i) = index.get(&target) {
+            plan.blocks[*i].entered = Entered::Invoke;
+        }
+    }
+    if let Some(first) = plan.pieces.first_mut() {
+        first.flags |= BLOCK_ENTRY;
+    }
+    plan
+}
+
+/// Blocks reachable from the entry, in reverse post-order.
+fn reverse_post_order<'m>(f: FunctionValue<'m>) -> Vec<BasicBlock<'m>> {
+    let Some(entry) = f.get_first_basic_block() else {
+        return Vec::new();
+    };
+    let targets = |b: BasicBlock<'m>| b.get_terminator().map(ir::successors).unwrap_or_default();
+    let mut seen = HashSet::from([entry]);
+    let mut stack = vec![(entry, targets(entry).into_iter())];
+    let mut order = Vec::new();
+    while let Some((block, rest)) = stack.last_mut() {
+        match rest.next() {
+            Some(next) if seen.insert(next) => stack.push((next, targets(next).into_iter())),
+            Some(_) => {}
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+fn operand_bytes(ops: &[PlannedOp<'_>]) -> usize {
+    ops.iter().map(|o| o.op.record_bytes()).sum()
+}
+
+/// Cuts one basic block.
+struct Cutter<'a, 'm> {
+    module: &'a Module<'m>,
+    plan: &'a mut FunctionPlan<'m>,
+    edge: bool,
+    open: Option<Piece<'m>>,
+}
+
+impl<'m> Cutter<'_, 'm> {
+    fn cut(&mut self, block: BasicBlock<'m>) -> (InstructionValue<'m>, Range<usize>) {
+        let first = self.plan.pieces.len();
+        let mut flags = 0;
+        let mut last = None;
+        for inst in block.get_instructions() {
+            last = Some(inst);
+            match inst.get_opcode() {
+                InstructionOpcode::Phi => {}
+                InstructionOpcode::LandingPad => flags |= BLOCK_LANDING,
+                _ => flags = self.take(inst, flags),
+            }
+        }
+        let terminator = last.expect("a basic block has a terminator");
+        if self.edge {
+            for piece in &mut self.plan.pieces[first..] {
+                piece.silent = true;
+            }
+        }
+        (terminator, first..self.plan.pieces.len())
+    }
+
+    /// Takes the next instruction into the open piece; returns the flags a piece opened after it gets.
+    fn take(&mut self, inst: InstructionValue<'m>, flags: u8) -> u8 {
+        let opcode = inst.get_opcode();
+        let call = matches!(
+            opcode,
+            InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr
+        )
+        .then(|| callee::classify(inst));
+        let effect = match &call {
+            Some(call) => memop::of_call(self.module, inst, call),
+            None => memop::of_instruction(self.module, inst),
+        };
+        let mut flags = flags;
+        if let Effect::Op(op, _) = &effect
+            && let Some(open) = &self.open
+            && operand_bytes(&open.ops) + op.record_bytes() + ID_BYTES > MAX_RECORD
+        {
+            self.close(inst, End::Full);
+            flags = BLOCK_CONTINUED;
+        }
+        let piece = self.open.get_or_insert_with(|| open(inst, flags));
+        if !matches!(call, Some(Call::Nothing(_))) {
+            piece.ir_ops += 1;
+            if piece.line == 0 {
+                piece.line = source::line(inst);
+            }
+        }
+        match effect {
+            Effect::None => {}
+            Effect::Op(op, values) => piece.ops.push(PlannedOp { inst, op, values }),
+            Effect::Unrecorded(reason) => *self.plan.unrecorded.entry(reason).or_default() += 1,
+        }
+        let callee = match &call {
+            Some(call) if opcode == InstructionOpcode::Call => call.boundary().map(str::to_owned),
+            // An invoke unwinds, whatever it calls.
+            Some(call) if opcode == InstructionOpcode::Invoke => {
+                Some(call.boundary().unwrap_or_default().to_owned())
+            }
+            _ => None,
+        };
+        if let Some(callee) = callee {
+            self.close(
+                inst,
+                End::Call {
+                    callee,
+                    line: source::line(inst),
+                },
+            );
+            return BLOCK_CONTINUED;
+        }
+        if inst.is_terminator() {
+            self.close(inst, End::Terminator);
+        }
+        flags
+    }
+
+    fn close(&mut self, last: InstructionValue<'m>, end: End) {
+        let Some(mut piece) = self.open.take() else {
+            return;
+        };
+        piece.last = last;
+        piece.end = end;
+        let returns = last.get_opcode() == InstructionOpcode::Return;
+        if piece.end == End::Terminator && piece.flags & BLOCK_CONTINUED != 0 {
+            piece.silent = piece.ir_ops == 1;
+        }
+        if returns {
+            // `call; ret`: the call's piece carries the flag, nothing is written after the call.
+            let owner = if piece.silent {
+                self.plan.pieces.last_mut()
+            } else {
+                Some(&mut piece)
+            };
+            if let Some(owner) = owner {
+                owner.flags |= BLOCK_RETURN;
+            }
+        }
+        self.plan.pieces.push(piece);
+    }
+}
+
+fn open(inst: InstructionValue<'_>, flags: u8) -> Piece<'_> {
+    Piece {
+        start: inst,
+        last: inst,
+        end: End::Terminator,
+        ops: Vec::new(),
+        flags,
+        line: 0,
+        ir_ops: 0,
+        silent: false,
+        check: false,
+    }
+}

@@ -1,0 +1,101 @@
+//! Which functions of a module record, and why the others do not.
+
+use std::collections::HashSet;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{FunctionValue, InstructionOpcode};
+
+use crate::ir::{self, Callee};
+use crate::known;
+
+/// Attribute of functions that already record (a module can pass through the plugin again after the
+/// link with LTO).
+pub(crate) const MARK: &str = "contech-instrumented";
+
+/// Text of `__attribute__((annotate(...)))` that keeps a function out.
+const OPT_OUT: &str = "no_contech";
+
+/// Calling conventions of code that has no normal stack frame: GHC, x86 interrupt handlers.
+const FOREIGN_CONVENTIONS: [u32; 2] = [10, 83];
+
+/// What to do with a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Record,
+    /// Nothing of the program is lost by leaving it alone.
+    Ignore,
+    /// Runs unrecorded; the table says so, with this reason.
+    Refuse(&'static str),
+}
+
+/// Decides per function.
+#[derive(Debug)]
+pub(crate) struct Selector<'m> {
+    early: HashSet<FunctionValue<'m>>,
+    opted_out: HashSet<FunctionValue<'m>>,
+}
+
+impl<'m> Selector<'m> {
+    /// Collects what the decision needs from the module.
+    pub(crate) fn new(module: &Module<'m>) -> Self {
+        Selector {
+            early: reachable(ir::ifunc_resolvers(module)),
+            opted_out: ir::annotated(module, OPT_OUT).into_iter().collect(),
+        }
+    }
+
+    /// What to do with `f`.
+    pub(crate) fn choose(&self, f: FunctionValue<'m>) -> Choice {
+        let name = ir::name(f);
+        if f.count_basic_blocks() == 0
+            || f.get_linkage() == Linkage::AvailableExternally
+            || name.starts_with("__contech")
+            || f.get_string_attribute(AttributeLoc::Function, MARK)
+                .is_some()
+        {
+            return Choice::Ignore;
+        }
+        let has = |attribute: &str| {
+            let kind = Attribute::get_named_enum_kind_id(attribute);
+            f.get_enum_attribute(AttributeLoc::Function, kind).is_some()
+        };
+        let local = matches!(f.get_linkage(), Linkage::Internal | Linkage::Private);
+        if has("naked") {
+            Choice::Refuse("function without a frame (naked)")
+        } else if has("presplitcoroutine") {
+            Choice::Refuse("coroutine that is not split yet")
+        } else if self.early.contains(&f) {
+            Choice::Refuse("function that runs before thread-local storage exists (ifunc resolver)")
+        } else if self.opted_out.contains(&f) {
+            Choice::Refuse("function annotated no_contech")
+        } else if FOREIGN_CONVENTIONS.contains(&f.get_call_conventions()) {
+            Choice::Refuse("function of a calling convention without a normal frame")
+        } else if ir::uses_funclets(f) {
+            Choice::Refuse("function with funclet exception handling")
+        } else if !local && known::is_compiler_callable(&name) && ir::is_library_function(f) {
+            Choice::Refuse("definition of a library function that the compiler may call anywhere")
+        } else {
+            Choice::Record
+        }
+    }
+}
+
+/// The functions and everything in the module they call directly.
+fn reachable<'m>(roots: Vec<FunctionValue<'m>>) -> HashSet<FunctionValue<'m>> {
+    let mut seen: HashSet<_> = roots.iter().copied().collect();
+    let mut work = roots;
+    while let Some(f) = work.pop() {
+        for inst in f.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
+            if matches!(
+                inst.get_opcode(),
+                InstructionOpcode::Call | InstructionOpcode::Invoke
+            ) && let Callee::Function(callee) = ir::callee(inst)
+                && seen.insert(callee)
+            {
+                work.push(callee);
+            }
+        }
+    }
+    seen
+}
