@@ -23,7 +23,7 @@ pub enum Id {
 }
 
 /// Maps ids to dense block indices; blocks are numbered in the order modules are added.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct IdMap {
     ranges: Vec<Range>,
     operand_bytes: Vec<u32>,
@@ -42,7 +42,13 @@ impl IdMap {
             offset: 0,
             detail,
         };
-        if count as usize != table.blocks.len() {
+        let paths = table
+            .fast
+            .iter()
+            .flat_map(|f| &f.starts)
+            .map(|s| u64::from(s.paths))
+            .sum::<u64>();
+        if u64::from(count) != table.blocks.len() as u64 + paths {
             return Err(invalid(format!(
                 "{count} ids for {} blocks",
                 table.blocks.len()
