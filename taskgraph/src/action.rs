@@ -1,7 +1,7 @@
 //! Actions of a work task: executions of basic blocks, and changes of the address space.
 
 use crate::id::{BlockId, OpId};
-use crate::op::{Access, MemOp, OpAccesses};
+use crate::op::{Access, MemOp, OpAccesses, OpKind};
 use crate::statics::StaticInfo;
 
 /// How memory was allocated. The numbers are part of the file format.
@@ -128,9 +128,26 @@ impl<'f> BlockExec<'f> {
     /// Calls `f` for each access, in program order: the fast form of [`BlockExec::accesses`].
     #[inline]
     pub fn for_each_access(&self, mut f: impl FnMut(Access)) {
-        let first = self.info.block(self.id).map_or(0, |b| b.first_op);
+        let Some(block) = self.info.block(self.id) else {
+            return;
+        };
+        let ops = self.info.ops_of(self.id);
         let mut operands = self.operands;
-        for (id, op) in (first..).zip(self.info.ops_of(self.id)) {
+        for (id, op) in (block.first_op..).zip(ops) {
+            // Nearly all operations are plain loads and stores.
+            if let (OpKind::Load | OpKind::Store, Some((&addr, rest))) =
+                (op.kind, operands.split_first())
+            {
+                let write = op.kind == OpKind::Store;
+                f(Access {
+                    addr,
+                    size: u64::from(op.size),
+                    write,
+                    op: OpId::new(id),
+                });
+                operands = rest;
+                continue;
+            }
             let (own, rest) = operands.split_at(op.operand_count().min(operands.len()));
             op.expand(OpId::new(id), own, &mut f);
             operands = rest;

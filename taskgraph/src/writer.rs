@@ -116,6 +116,17 @@ impl GraphWriter {
         Arc::clone(&self.info)
     }
 
+    /// Replaces the static tables: a program may load modules while it runs, so a trace names the last ones late.
+    /// What the former tables hold must be a prefix of the new ones, or frames cannot be decoded.
+    ///
+    /// # Errors
+    /// The new tables are inconsistent.
+    pub fn set_info(&mut self, info: Arc<StaticInfo>) -> Result<()> {
+        info.validate()?;
+        self.info = info;
+        Ok(())
+    }
+
     fn write(&mut self, bytes: &[u8]) -> Result<u64> {
         let at = self.offset;
         self.sink.write(bytes)?;
