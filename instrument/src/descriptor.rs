@@ -120,6 +120,8 @@ pub(crate) fn add<'m>(
             i64_type
                 .const_int(table.len() as u64, false)
                 .as_basic_value_enum(),
+            ptr.const_null().as_basic_value_enum(), // globals: fast form only
+            i64_type.const_zero().as_basic_value_enum(),
             i64_type.const_int(flags, false).as_basic_value_enum(),
         ],
         false,

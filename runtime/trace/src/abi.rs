@@ -42,7 +42,7 @@ pub const MODULE_SECTION: &str = "contech_modules";
 /// First bytes of a descriptor.
 pub const MODULE_MAGIC: u32 = 0x444d_5443; // "CTMD"
 
-/// One instrumented module, as laid out in [`MODULE_SECTION`] (48 bytes, 8-byte aligned).
+/// One instrumented module, as laid out in [`MODULE_SECTION`] (64 bytes, 8-byte aligned).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ModuleDescriptor {
@@ -58,10 +58,14 @@ pub struct ModuleDescriptor {
     pub table: u64,
     /// Bytes of the table.
     pub table_len: u64,
+    /// Address of the array of addresses of globals that fast-form expressions name (null if none).
+    pub globals: u64,
+    /// Number of those globals.
+    pub global_count: u64,
     /// Bit 0: written by `--contech-mode=sync` (no blocks). Others zero.
     pub flags: u64,
 }
-const _: () = assert!(size_of::<ModuleDescriptor>() == 48);
+const _: () = assert!(size_of::<ModuleDescriptor>() == 64);
 
 /// Expands `$m!` with every runtime function that instrumented code calls:
 /// `(constant, "symbol", [argument kinds], return kind, calling convention)`.

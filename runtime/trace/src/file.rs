@@ -311,6 +311,8 @@ pub struct ModuleLoad {
     pub object: String,
     /// Address the object is loaded at.
     pub load_address: u64,
+    /// Addresses of the globals that fast-form expressions name, from its descriptor.
+    pub globals: Vec<u64>,
     /// Encoded [`crate::table::ModuleTable`].
     pub table: Vec<u8>,
 }

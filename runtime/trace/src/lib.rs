@@ -4,9 +4,11 @@
 pub mod abi;
 mod error;
 pub mod event;
+pub mod fast;
 pub mod file;
 pub mod ids;
 pub mod op;
+pub mod program;
 pub mod reader;
 pub mod stream;
 pub mod table;

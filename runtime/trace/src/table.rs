@@ -1,6 +1,7 @@
 //! The static table of one instrumented module: its functions, blocks and memory operations.
 //! Written by the pass into the object file, copied by the runtime into the trace, read by the middle.
 
+use crate::fast::FastFunction;
 use crate::op::{Op, OpKind};
 use crate::wire::{Wire, put_string, put_varint};
 use crate::{Error, Result};
@@ -77,6 +78,8 @@ pub struct ModuleTable {
     pub blocks: Vec<Block>,
     /// What could not be recorded: reason and how many places.
     pub unrecorded: Vec<(String, u64)>,
+    /// Functions in fast form; their path ids follow the ids of all blocks.
+    pub fast: Vec<FastFunction>,
 }
 
 impl ModuleTable {
@@ -100,6 +103,8 @@ impl ModuleTable {
             put_varint(&mut body, strings.index(reason));
             put_varint(&mut body, *n);
         }
+        put_varint(&mut body, self.fast.len() as u64);
+        self.fast.iter().for_each(|f| f.encode(&mut body));
         let mut out = Vec::with_capacity(body.len() + 64);
         out.extend_from_slice(&TABLE_MAGIC.to_le_bytes());
         out.extend_from_slice(&TABLE_VERSION.to_le_bytes());
@@ -157,11 +162,16 @@ impl ModuleTable {
         for _ in 0..w.count("unrecorded count")? {
             unrecorded.push((get(&mut w, "reason")?, w.varint("reason count")?));
         }
+        let n = w.count("fast function count")?;
+        let fast = (0..n)
+            .map(|_| FastFunction::decode(&mut w))
+            .collect::<Result<_>>()?;
         Ok(ModuleTable {
             name,
             functions,
             blocks,
             unrecorded,
+            fast,
         })
     }
 }
@@ -301,6 +311,7 @@ mod tests {
                 },
             ],
             unrecorded: vec![("inline assembly".into(), 2)],
+            fast: Vec::new(),
         }
     }
 

@@ -1,0 +1,367 @@
+//! From a context's chunks to block executions: parse backwards, evaluate forwards.
+
+use super::expr::Environment;
+use super::path::{Item, Plan};
+use super::table::{Count, FastFunction, Loop, LoopStep, Target};
+use crate::abi::ID_BYTES;
+use crate::event::Event;
+use crate::program::{Meaning, Program};
+use crate::stream::u48;
+use crate::{Error, Result};
+
+/// Bytes of a recorded trip count.
+const COUNT_BYTES: usize = 6;
+
+/// Takes what the decoder produces, in program order.
+pub trait Sink {
+    /// One block execution with the operands of its operations, as the naive form records them.
+    fn block(&mut self, block: u32, operands: &[u64]);
+    /// One runtime event.
+    fn event(&mut self, event: Event);
+}
+
+/// Decoder of one context's stream: give it the context's chunks in order.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    /// Function (dense index) and node the next segment must start at, unless it is fresh.
+    expected: Option<Resume>,
+    slots: Vec<u64>,
+    iterations: Vec<u64>,
+    records: Vec<Found>,
+    counts: Vec<u64>,
+    operands: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Resume {
+    function: u32,
+    node: u32,
+    resumes: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    offset: usize,
+    id: u32,
+}
+
+impl Decoder {
+    /// Forgets what is known, as after lost chunks: segments that need it become errors.
+    pub fn forget(&mut self) {
+        self.expected = None;
+    }
+
+    /// Decodes one chunk into `sink`.
+    ///
+    /// # Errors
+    /// At the first record that no writer produces here; what came before it in the chunk has been
+    /// given to `sink` only as far as it is whole *and* after the last unreadable id, as the parse
+    /// runs backwards.
+    pub fn chunk(&mut self, payload: &[u8], program: &Program, sink: &mut impl Sink) -> Result<()> {
+        let parsed = self.parse(payload, program);
+        if parsed.is_err() {
+            self.forget();
+        }
+        let mut outcome = Ok(());
+        while let Some(found) = self.records.pop() {
+            if let Err(e) = self.run(payload, program, found, sink) {
+                self.forget();
+                outcome = Err(e);
+            }
+        }
+        parsed.and(outcome)
+    }
+
+    fn parse(&mut self, payload: &[u8], program: &Program) -> Result<()> {
+        self.records.clear();
+        self.counts.clear();
+        let mut end = payload.len();
+        while end > 0 {
+            let at = end
+                .checked_sub(ID_BYTES)
+                .ok_or_else(|| short(end, ID_BYTES))?;
+            let id = u32::from_le_bytes([
+                payload[at],
+                payload[at + 1],
+                payload[at + 2],
+                payload[at + 3],
+            ]);
+            let bytes = match program.meaning(id) {
+                Some(Meaning::Block { operand_bytes, .. }) => operand_bytes as usize,
+                Some(Meaning::Event { field_bytes }) => field_bytes,
+                Some(Meaning::Path { function, plan, .. }) => {
+                    let plan = plan.map_err(Clone::clone)?;
+                    match plan.fixed_bytes {
+                        Some(n) => n,
+                        None => self.measure(payload, at, program.function(function), plan)?,
+                    }
+                }
+                None => {
+                    return Err(Error::Invalid {
+                        what: "record id",
+                        offset: at as u64,
+                        detail: format!("{id:#x} belongs to no module of this trace"),
+                    });
+                }
+            };
+            let offset = at.checked_sub(bytes).ok_or_else(|| short(at, bytes))?;
+            self.records.push(Found { offset, id });
+            end = offset;
+        }
+        Ok(())
+    }
+
+    /// Bytes of a segment with recorded loops, reading their counts from behind.
+    fn measure(
+        &mut self,
+        payload: &[u8],
+        end: usize,
+        f: &FastFunction,
+        plan: &Plan,
+    ) -> Result<usize> {
+        let mut pos = end;
+        for item in plan.items.iter().rev() {
+            let bytes = match *item {
+                Item::Step(_) => 0,
+                Item::Node(n) => f.leaf_bytes(n),
+                Item::Loop { index, cut, .. } => match &f.loops[index as usize] {
+                    Loop::Collapsed {
+                        body,
+                        last,
+                        count: Count::Recorded,
+                        ..
+                    } => {
+                        let at = pos.checked_sub(COUNT_BYTES).ok_or_else(|| short(pos, 6))?;
+                        let count = u48(payload, at);
+                        self.counts.push(count);
+                        let leaves = |nodes: &[u32]| -> usize {
+                            nodes.iter().map(|n| f.leaf_bytes(*n)).sum()
+                        };
+                        let tail = if cut {
+                            0
+                        } else {
+                            leaves(&body[..*last as usize])
+                        };
+                        usize::try_from(count)
+                            .ok()
+                            .and_then(|c| leaves(body).checked_mul(c))
+                            .and_then(|n| n.checked_add(tail + COUNT_BYTES))
+                            .ok_or_else(|| short(pos, usize::MAX))?
+                    }
+                    _ => 0,
+                },
+            };
+            pos = pos.checked_sub(bytes).ok_or_else(|| short(pos, bytes))?;
+        }
+        Ok(end - pos)
+    }
+
+    fn run(
+        &mut self,
+        payload: &[u8],
+        program: &Program,
+        found: Found,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        match program.meaning(found.id) {
+            Some(Meaning::Block { block, .. }) => {
+                self.expected = None;
+                self.operands.clear();
+                let at = u32::try_from(found.offset).map_err(|_| short(found.offset, 0))?;
+                crate::stream::operands(payload, at, program.ops(block), &mut self.operands);
+                sink.block(block, &self.operands);
+                Ok(())
+            }
+            Some(Meaning::Event { field_bytes }) => {
+                let fields = &payload[found.offset..found.offset + field_bytes];
+                sink.event(Event::decode(found.id, fields)?);
+                Ok(())
+            }
+            Some(Meaning::Path {
+                function,
+                plan,
+                first_block,
+                globals,
+            }) => {
+                let f = program.function(function);
+                let plan = plan.map_err(Clone::clone)?;
+                self.begin(function, f, plan, found.offset)?;
+                let mut run = Run {
+                    payload,
+                    pos: found.offset,
+                    f,
+                    first_block,
+                    globals,
+                    decoder: self,
+                };
+                run.items(&plan.items, sink);
+                self.expected = match plan.end {
+                    Target::Cut(node) => Some(Resume {
+                        function,
+                        node,
+                        resumes: None,
+                    }),
+                    Target::LoopCut(l) => match &f.loops[l as usize] {
+                        Loop::Collapsed { header, .. } => Some(Resume {
+                            function,
+                            node: *header,
+                            resumes: Some(l),
+                        }),
+                        Loop::Plain => None,
+                    },
+                    Target::End | Target::Node(_) => None,
+                };
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that the segment may start here, and clears what a fresh one does not know.
+    fn begin(&mut self, function: u32, f: &FastFunction, plan: &Plan, at: usize) -> Result<()> {
+        if plan.fresh {
+            self.slots.clear();
+            self.slots.resize(f.slots as usize, 0);
+            self.iterations.clear();
+            self.iterations.resize(f.loops.len(), 0);
+            return Ok(());
+        }
+        let here = Resume {
+            function,
+            node: plan.start,
+            resumes: plan.resumes,
+        };
+        if self.expected == Some(here) {
+            return Ok(());
+        }
+        Err(Error::Invalid {
+            what: "segment",
+            offset: at as u64,
+            detail: format!("goes on at {here:?}, but {:?} was to follow", self.expected),
+        })
+    }
+}
+
+/// Execution of one segment.
+struct Run<'a, 'd> {
+    payload: &'a [u8],
+    pos: usize,
+    f: &'a FastFunction,
+    first_block: u32,
+    globals: &'a [u64],
+    decoder: &'d mut Decoder,
+}
+
+impl Run<'_, '_> {
+    fn items(&mut self, items: &[Item], sink: &mut impl Sink) {
+        for item in items {
+            match *item {
+                Item::Node(n) => self.node(n, sink),
+                Item::Loop {
+                    index,
+                    cut,
+                    resumed,
+                } => self.collapsed(index, cut, resumed, sink),
+                Item::Step(LoopStep::Enter(l)) => self.decoder.iterations[l as usize] = 0,
+                Item::Step(LoopStep::Next(l)) => {
+                    let i = &mut self.decoder.iterations[l as usize];
+                    *i = i.wrapping_add(1);
+                }
+                Item::Step(LoopStep::None) => {}
+            }
+        }
+    }
+
+    fn collapsed(&mut self, index: u32, cut: bool, resumed: bool, sink: &mut impl Sink) {
+        let f = self.f;
+        let Loop::Collapsed {
+            body, last, count, ..
+        } = &f.loops[index as usize]
+        else {
+            return;
+        };
+        let count = match count {
+            Count::Recorded => self.decoder.counts.pop().unwrap_or(0),
+            Count::Computed(e) => e.eval(&self.environment()),
+        };
+        let base = if resumed {
+            self.decoder.iterations[index as usize].wrapping_add(1)
+        } else {
+            0
+        };
+        for i in 0..count {
+            self.decoder.iterations[index as usize] = base.wrapping_add(i);
+            self.body(body, sink);
+        }
+        if cut {
+            // The next segment's first iteration follows the last one run here.
+            self.decoder.iterations[index as usize] = base.wrapping_add(count).wrapping_sub(1);
+        } else {
+            self.decoder.iterations[index as usize] = base.wrapping_add(count);
+            self.body(&body[..*last as usize], sink);
+        }
+        if matches!(self.recorded(index), Some(Count::Recorded)) {
+            self.pos += COUNT_BYTES;
+        }
+    }
+
+    fn recorded(&self, index: u32) -> Option<&Count> {
+        match &self.f.loops[index as usize] {
+            Loop::Collapsed { count, .. } => Some(count),
+            Loop::Plain => None,
+        }
+    }
+
+    fn body(&mut self, nodes: &[u32], sink: &mut impl Sink) {
+        for (i, n) in nodes.iter().enumerate() {
+            // The loop's own header is a node here; another collapsed header stands for its loop.
+            match (i, self.f.collapsed_at(*n)) {
+                (0, _) | (_, None) => self.node(*n, sink),
+                (_, Some(inner)) => self.collapsed(inner, false, false, sink),
+            }
+        }
+    }
+
+    fn node(&mut self, n: u32, sink: &mut impl Sink) {
+        let f = self.f;
+        let node = &f.nodes[n as usize];
+        for leaf in &node.leaves {
+            self.decoder.slots[leaf.slot as usize] = read(self.payload, self.pos, leaf.width);
+            self.pos += usize::from(leaf.width);
+        }
+        let Some(block) = node.block else { return };
+        let mut operands = std::mem::take(&mut self.decoder.operands);
+        operands.clear();
+        let env = self.environment();
+        operands.extend(node.operands.iter().map(|e| e.eval(&env)));
+        sink.block(self.first_block + block, &operands);
+        self.decoder.operands = operands;
+    }
+
+    fn environment(&self) -> Environment<'_> {
+        Environment {
+            slots: &self.decoder.slots,
+            iterations: &self.decoder.iterations,
+            globals: self.globals,
+        }
+    }
+}
+
+/// A little-endian value of 1, 2, 4, 6 or 8 bytes; what lies outside the payload reads as 0.
+fn read(payload: &[u8], at: usize, width: u8) -> u64 {
+    let mut bytes = [0; 8];
+    let have = payload.get(at..).unwrap_or_default();
+    for (to, from) in bytes.iter_mut().zip(have).take(usize::from(width)) {
+        *to = *from;
+    }
+    u64::from_le_bytes(bytes)
+}
+
+fn short(have: usize, need: usize) -> Error {
+    Error::Truncated {
+        what: "record",
+        offset: 0,
+        need: need as u64,
+        have: have as u64,
+    }
+}

@@ -1,0 +1,388 @@
+//! The decoder on hand-made functions.
+
+use super::*;
+use crate::event::Event;
+use crate::op::{Op, OpKind};
+use crate::program::Program;
+use crate::table::{Block, Function, ModuleTable};
+use crate::wire::Wire;
+
+const BASE: u32 = 0x5000_0000;
+
+#[derive(Default, Debug, PartialEq)]
+struct Seen(Vec<(u32, Vec<u64>)>);
+
+impl Sink for Seen {
+    fn block(&mut self, block: u32, operands: &[u64]) {
+        self.0.push((block, operands.to_vec()));
+    }
+    fn event(&mut self, _: Event) {}
+}
+
+fn load() -> Op {
+    Op {
+        kind: OpKind::Load,
+        size: 8,
+        lanes: 0,
+        flags: 0,
+        const_len: 0,
+        line: 0,
+    }
+}
+
+fn table(loads: &[usize], fast: Vec<FastFunction>) -> ModuleTable {
+    let block = |n: &usize| Block {
+        ops: vec![load(); *n],
+        ..Block::default()
+    };
+    ModuleTable {
+        functions: vec![Function::default()],
+        blocks: loads.iter().map(block).collect(),
+        fast,
+        ..ModuleTable::default()
+    }
+}
+
+fn edge(target: Target, increment: u32) -> Edge {
+    Edge {
+        target,
+        increment,
+        step: LoopStep::None,
+    }
+}
+
+fn stepped(target: Target, increment: u32, step: LoopStep) -> Edge {
+    Edge {
+        target,
+        increment,
+        step,
+    }
+}
+
+fn node(block: u32, leaves: &[(u32, u8)], operands: Vec<Expr>, edges: Vec<Edge>) -> Node {
+    let leaves = leaves
+        .iter()
+        .map(|(slot, width)| Leaf {
+            slot: *slot,
+            width: *width,
+        })
+        .collect();
+    Node {
+        block: Some(block),
+        leaves,
+        operands,
+        edges,
+    }
+}
+
+fn start(node: u32, fresh: bool, base: u32, paths: u32) -> Start {
+    Start {
+        node,
+        fresh,
+        base,
+        paths,
+        resumes: None,
+    }
+}
+
+fn strided(slot: u32, l: u32, stride: u64) -> Expr {
+    let product = Expr::Mul(Box::new(Expr::Const(stride)), Box::new(Expr::Iter(l)));
+    Expr::Add(vec![Expr::Slot(slot), product])
+}
+
+fn program(loads: &[usize], f: FastFunction) -> Program {
+    let mut bytes = Vec::new();
+    f.encode(&mut bytes);
+    assert_eq!(
+        FastFunction::decode(&mut Wire::new(&bytes)).unwrap(),
+        f,
+        "encoding"
+    );
+    let paths: u32 = f.starts.iter().map(|s| s.paths).sum();
+    let count = u32::try_from(loads.len()).unwrap() + paths;
+    let mut p = Program::default();
+    p.add(BASE, count, &table(loads, vec![f]), vec![0x9000])
+        .unwrap();
+    p
+}
+
+struct Stream(Vec<u8>, u32);
+
+impl Stream {
+    fn new(blocks: u32) -> Self {
+        Stream(Vec::new(), blocks)
+    }
+    fn value(mut self, v: u64, width: usize) -> Self {
+        self.0.extend(&v.to_le_bytes()[..width]);
+        self
+    }
+    fn path(mut self, k: u32) -> Self {
+        self.0.extend((BASE + self.1 + k).to_le_bytes());
+        self
+    }
+}
+
+fn decode(p: &Program, chunks: &[&[u8]]) -> crate::Result<Vec<(u32, Vec<u64>)>> {
+    let (mut d, mut seen) = (Decoder::default(), Seen::default());
+    for c in chunks {
+        d.chunk(c, p, &mut seen)?;
+    }
+    Ok(seen.0)
+}
+
+/// if/else whose arms access base+8 and a global, base a leaf of the first block.
+fn diamond() -> FastFunction {
+    let plus = |c| Expr::Add(vec![Expr::Slot(0), Expr::Const(c)]);
+    FastFunction {
+        slots: 1,
+        nodes: vec![
+            node(
+                0,
+                &[(0, 6)],
+                vec![plus(0)],
+                vec![edge(Target::Node(1), 0), edge(Target::Node(2), 1)],
+            ),
+            node(1, &[], vec![plus(8)], vec![edge(Target::End, 0)]),
+            node(2, &[], vec![Expr::Global(0)], vec![edge(Target::End, 0)]),
+        ],
+        starts: vec![start(0, true, 0, 2)],
+        ..FastFunction::default()
+    }
+}
+
+#[test]
+fn path_ids_name_the_blocks_and_leaves_give_addresses() {
+    let p = program(&[1, 1, 1], diamond());
+    let s = Stream::new(3)
+        .value(0x1000, 6)
+        .path(0)
+        .value(0x2000, 6)
+        .path(1);
+    let want = vec![
+        (0, vec![0x1000]),
+        (1, vec![0x1008]),
+        (0, vec![0x2000]),
+        (2, vec![0x9000]),
+    ];
+    assert_eq!(decode(&p, &[&s.0]).unwrap(), want);
+}
+
+/// entry records base; a loop that is not collapsed: header accesses base + 16 i.
+fn plain_loop() -> FastFunction {
+    FastFunction {
+        slots: 1,
+        nodes: vec![
+            node(
+                0,
+                &[(0, 6)],
+                vec![],
+                vec![stepped(Target::Node(1), 0, LoopStep::Enter(0))],
+            ),
+            node(
+                1,
+                &[],
+                vec![strided(0, 0, 16)],
+                vec![
+                    stepped(Target::Cut(1), 0, LoopStep::Next(0)),
+                    edge(Target::End, 1),
+                ],
+            ),
+        ],
+        loops: vec![Loop::Plain],
+        starts: vec![start(0, true, 0, 2), start(1, false, 2, 2)],
+        ..FastFunction::default()
+    }
+}
+
+#[test]
+fn knowledge_and_iteration_numbers_pass_over_back_edges_and_chunks() {
+    let p = program(&[0, 1], plain_loop());
+    let one = Stream::new(2).value(0x100, 6).path(0).path(2);
+    let two = Stream::new(2).path(2).path(3);
+    let want = vec![
+        (0, vec![]),
+        (1, vec![0x100]),
+        (1, vec![0x110]),
+        (1, vec![0x120]),
+        (1, vec![0x130]),
+    ];
+    assert_eq!(decode(&p, &[&one.0, &two.0]).unwrap(), want);
+    let lost = decode(&p, &[&two.0]).unwrap_err().to_string();
+    assert!(lost.contains("was to follow"), "{lost}");
+}
+
+/// A nest whose counts are leaves: outer i < slot 1 + 1, inner j < 3; access base + 100 i + 8 j.
+#[test]
+fn a_collapsed_nest_records_nothing_per_iteration() {
+    let address = Expr::Add(vec![
+        strided(0, 0, 100),
+        Expr::Mul(Box::new(Expr::Const(8)), Box::new(Expr::Iter(1))),
+    ]);
+    let f = FastFunction {
+        slots: 2,
+        nodes: vec![
+            node(0, &[(0, 6), (1, 4)], vec![], vec![edge(Target::Node(1), 0)]),
+            node(1, &[], vec![], vec![edge(Target::Node(4), 0)]),
+            node(2, &[], vec![address], vec![]),
+            node(3, &[], vec![], vec![]),
+            node(4, &[], vec![], vec![edge(Target::End, 0)]),
+        ],
+        loops: vec![
+            Loop::Collapsed {
+                header: 1,
+                body: vec![1, 2, 3],
+                last: 3,
+                count: Count::Computed(Expr::Slot(1)),
+            },
+            Loop::Collapsed {
+                header: 2,
+                body: vec![2],
+                last: 1,
+                count: Count::Computed(Expr::Const(2)),
+            },
+        ],
+        starts: vec![start(0, true, 0, 1)],
+        ..FastFunction::default()
+    };
+    let p = program(&[0, 0, 1, 0, 0], f);
+    let s = Stream::new(5).value(0x1000, 6).value(1, 4).path(0);
+    let got = decode(&p, &[&s.0]).unwrap();
+    let addresses: Vec<u64> = got.iter().flat_map(|(_, o)| o.clone()).collect();
+    assert_eq!(addresses, [0x1000, 0x1008, 0x1010, 0x1064, 0x106c, 0x1074]);
+    let blocks: Vec<u32> = got.iter().map(|(b, _)| *b).collect();
+    assert_eq!(blocks, [0, 1, 2, 2, 2, 3, 1, 2, 2, 2, 3, 4]);
+}
+
+/// A gather loop: the leaf of each iteration is recorded, the count last; it may be cut and resumed.
+fn gather_loop() -> FastFunction {
+    let address = Expr::Add(vec![
+        Expr::Slot(0),
+        Expr::Mul(
+            Box::new(Expr::Const(8)),
+            Box::new(Expr::Sext(32, Box::new(Expr::Slot(1)))),
+        ),
+    ]);
+    FastFunction {
+        slots: 2,
+        nodes: vec![
+            node(0, &[(0, 6)], vec![], vec![edge(Target::Node(1), 0)]),
+            node(
+                1,
+                &[(1, 4)],
+                vec![strided(0, 0, 4), address],
+                vec![edge(Target::Node(2), 0), edge(Target::LoopCut(0), 1)],
+            ),
+            node(2, &[], vec![], vec![edge(Target::End, 0)]),
+        ],
+        loops: vec![Loop::Collapsed {
+            header: 1,
+            body: vec![1],
+            last: 1,
+            count: Count::Recorded,
+        }],
+        starts: vec![
+            start(0, true, 0, 2),
+            Start {
+                node: 1,
+                fresh: false,
+                base: 2,
+                paths: 2,
+                resumes: Some(0),
+            },
+        ],
+        ..FastFunction::default()
+    }
+}
+
+#[test]
+fn a_recorded_loop_is_read_back_over_a_cut() {
+    let p = program(&[0, 2, 0], gather_loop());
+    let minus = u64::from((-1i32).cast_unsigned());
+    // Whole: 3 iterations (back edge taken twice).
+    let s = Stream::new(3)
+        .value(0x800, 6)
+        .value(5, 4)
+        .value(minus, 4)
+        .value(7, 4)
+        .value(2, 6);
+    let s = s.path(0);
+    let want = vec![
+        (0, vec![]),
+        (1, vec![0x800, 0x828]),
+        (1, vec![0x804, 0x7f8]),
+        (1, vec![0x808, 0x838]),
+        (2, vec![]),
+    ];
+    assert_eq!(decode(&p, &[&s.0]).unwrap(), want);
+    // Cut after two iterations, resumed in the next chunk, which ends at once.
+    let a = Stream::new(3)
+        .value(0x800, 6)
+        .value(5, 4)
+        .value(minus, 4)
+        .value(2, 6)
+        .path(1);
+    let b = Stream::new(3).value(7, 4).value(0, 6).path(2);
+    assert_eq!(decode(&p, &[&a.0, &b.0]).unwrap(), want);
+    // Resumed twice.
+    let b = Stream::new(3).value(7, 4).value(1, 6).path(3);
+    let c = Stream::new(3).value(1, 4).value(0, 6).path(2);
+    let got = decode(&p, &[&a.0, &b.0, &c.0]).unwrap();
+    assert_eq!(got[4], (1, vec![0x80c, 0x808]));
+}
+
+#[test]
+fn narrow_arithmetic_wraps_in_its_own_width() {
+    let env = Environment {
+        slots: &[0xffff_ffff],
+        iterations: &[2],
+        globals: &[],
+    };
+    let sum = Expr::Add(vec![Expr::Slot(0), Expr::Iter(0)]);
+    assert_eq!(Expr::Zext(32, Box::new(sum.clone())).eval(&env), 1);
+    assert_eq!(Expr::Sext(32, Box::new(Expr::Slot(0))).eval(&env), u64::MAX);
+    assert_eq!(sum.eval(&env), 0x1_0000_0001);
+    let div = |d| Expr::Udiv(8, Box::new(Expr::Slot(0)), Box::new(Expr::Const(d)));
+    assert_eq!((div(16).eval(&env), div(256).eval(&env)), (15, 0));
+}
+
+#[test]
+fn no_cut_or_flipped_stream_or_table_panics() {
+    let p = program(&[0, 2, 0], gather_loop());
+    let s = Stream::new(3)
+        .value(0x800, 6)
+        .value(5, 4)
+        .value(1, 4)
+        .value(7, 4)
+        .value(2, 6)
+        .path(0);
+    for n in 0..s.0.len() {
+        let _ = decode(&p, &[&s.0[n..]]);
+        let _ = decode(&p, &[&s.0[..n]]);
+    }
+    let mut bytes = Vec::new();
+    gather_loop().encode(&mut bytes);
+    for bit in 0..bytes.len() * 8 {
+        let mut b = bytes.clone();
+        b[bit / 8] ^= 1 << (bit % 8);
+        let Ok(f) = FastFunction::decode(&mut Wire::new(&b)) else {
+            continue;
+        };
+        let mut p = Program::default();
+        if p.add(BASE, 7, &table(&[0, 2, 0], vec![f]), vec![]).is_ok() {
+            // A damaged computed count could run for ever; recorded counts are bounded by the bytes.
+            let f = p.function(0);
+            let computed = |l: &Loop| {
+                matches!(
+                    l,
+                    Loop::Collapsed {
+                        count: Count::Computed(_),
+                        ..
+                    }
+                )
+            };
+            if !f.loops.iter().any(computed) {
+                let _ = decode(&p, &[&s.0]);
+            }
+        }
+    }
+}

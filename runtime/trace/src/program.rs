@@ -1,0 +1,209 @@
+//! All modules of a trace: what every recorded id means.
+
+use std::sync::OnceLock;
+
+use crate::abi::RESERVED_IDS;
+use crate::event;
+use crate::fast::{FastFunction, Plan};
+use crate::ids::overlap;
+use crate::op::Op;
+use crate::table::ModuleTable;
+use crate::{Error, Result};
+
+/// What an id stands for.
+#[derive(Debug, Clone, Copy)]
+pub enum Meaning<'a> {
+    /// Execution of a block in naive form.
+    Block {
+        /// Dense index of the block.
+        block: u32,
+        /// Bytes of its operands.
+        operand_bytes: u32,
+    },
+    /// A runtime event.
+    Event {
+        /// Bytes of its fields.
+        field_bytes: usize,
+    },
+    /// A segment of a function in fast form.
+    Path {
+        /// Dense index of the function in fast form.
+        function: u32,
+        /// What it executes, or why the table is wrong.
+        plan: std::result::Result<&'a Plan, &'a Error>,
+        /// Dense index of the module's block 0.
+        first_block: u32,
+        /// Addresses of the module's globals.
+        globals: &'a [u64],
+    },
+}
+
+impl Meaning<'_> {
+    /// Whether it is a runtime event.
+    #[must_use]
+    pub fn is_event(&self) -> bool {
+        matches!(self, Meaning::Event { .. })
+    }
+}
+
+#[derive(Debug)]
+struct Module {
+    base: u32,
+    count: u32,
+    first_block: u32,
+    blocks: u32,
+    globals: Vec<u64>,
+    /// Dense index of its first function in fast form, and the first id of each start:
+    /// (id relative to the module, function, start), ascending.
+    starts: Vec<(u32, u32, u32)>,
+    plans: Vec<OnceLock<Result<Plan>>>,
+}
+
+/// The static side of a trace; blocks and fast functions are numbered densely in module order.
+#[derive(Debug, Default)]
+pub struct Program {
+    modules: Vec<Module>,
+    functions: Vec<FastFunction>,
+    operand_bytes: Vec<u32>,
+    op_ranges: Vec<(u32, u32)>,
+    ops: Vec<Op>,
+}
+
+fn invalid(detail: String) -> Error {
+    Error::Invalid {
+        what: "module",
+        offset: 0,
+        detail,
+    }
+}
+
+impl Program {
+    /// Adds a module whose id `k` is `base + k` (mod 2^32), returns the dense index of its block 0.
+    /// Ids below the number of blocks are blocks in naive form, those above are path ids.
+    ///
+    /// # Errors
+    /// When ids overlap those of another module or the reserved ones, or the table contradicts itself.
+    pub fn add(
+        &mut self,
+        base: u32,
+        count: u32,
+        table: &ModuleTable,
+        globals: Vec<u64>,
+    ) -> Result<u32> {
+        if overlap(base, count, 0, RESERVED_IDS) {
+            return Err(invalid(format!(
+                "ids {base:#x}+{count} overlap the reserved ids"
+            )));
+        }
+        if let Some(m) = self
+            .modules
+            .iter()
+            .find(|m| overlap(base, count, m.base, m.count))
+        {
+            return Err(invalid(format!(
+                "ids {base:#x}+{count} overlap {:#x}+{}",
+                m.base, m.count
+            )));
+        }
+        let too_many = |_| invalid("more than 2^32 blocks".into());
+        let blocks = u32::try_from(table.blocks.len()).map_err(too_many)?;
+        let first_block = u32::try_from(self.operand_bytes.len()).map_err(too_many)?;
+        let first_function = u32::try_from(self.functions.len()).map_err(too_many)?;
+        let operands: Vec<usize> = table.blocks.iter().map(operand_count).collect();
+        let mut starts = Vec::new();
+        let mut next = blocks;
+        for (i, f) in (first_function..).zip(&table.fast) {
+            f.check(&operands, globals.len())?;
+            for (s, start) in (0..).zip(&f.starts) {
+                if next.checked_sub(blocks) != Some(start.base) || start.paths == 0 {
+                    return Err(invalid(format!("path ids of start {s} do not adjoin")));
+                }
+                starts.push((next, i, s));
+                next = next
+                    .checked_add(start.paths)
+                    .ok_or_else(|| invalid("ids".into()))?;
+            }
+        }
+        if next != count {
+            return Err(invalid(format!("{count} ids for {next} blocks and paths")));
+        }
+        for b in &table.blocks {
+            let bytes = u32::try_from(b.operand_bytes()).map_err(too_many)?;
+            self.operand_bytes.push(bytes);
+            let first = u32::try_from(self.ops.len()).map_err(too_many)?;
+            self.ops.extend(&b.ops);
+            self.op_ranges
+                .push((first, u32::try_from(self.ops.len()).map_err(too_many)?));
+        }
+        self.functions.extend(table.fast.iter().cloned());
+        let plans = (blocks..count).map(|_| OnceLock::new()).collect();
+        self.modules.push(Module {
+            base,
+            count,
+            first_block,
+            blocks,
+            globals,
+            starts,
+            plans,
+        });
+        Ok(first_block)
+    }
+
+    /// Number of blocks of all modules.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.operand_bytes.len()
+    }
+
+    /// The function in fast form with this dense index (from [`Meaning::Path`]).
+    #[must_use]
+    pub fn function(&self, index: u32) -> &FastFunction {
+        &self.functions[index as usize]
+    }
+
+    /// Memory operations of a block.
+    #[must_use]
+    pub fn ops(&self, block: u32) -> &[Op] {
+        let (from, to) = self.op_ranges[block as usize];
+        &self.ops[from as usize..to as usize]
+    }
+
+    /// What `id` means, `None` when it belongs to no module.
+    #[inline]
+    #[must_use]
+    pub fn meaning(&self, id: u32) -> Option<Meaning<'_>> {
+        if id < RESERVED_IDS {
+            return event::field_bytes(id).map(|field_bytes| Meaning::Event { field_bytes });
+        }
+        let m = self
+            .modules
+            .iter()
+            .find(|m| id.wrapping_sub(m.base) < m.count)?;
+        let k = id.wrapping_sub(m.base);
+        if k < m.blocks {
+            let block = m.first_block + k;
+            let operand_bytes = self.operand_bytes[block as usize];
+            return Some(Meaning::Block {
+                block,
+                operand_bytes,
+            });
+        }
+        let at = m.starts.partition_point(|s| s.0 <= k).checked_sub(1)?;
+        let (first, function, start) = m.starts[at];
+        let plan = m.plans[(k - m.blocks) as usize]
+            .get_or_init(|| self.functions[function as usize].plan(start as usize, k - first));
+        let plan = plan.as_ref();
+        Some(Meaning::Path {
+            function,
+            plan,
+            first_block: m.first_block,
+            globals: &m.globals,
+        })
+    }
+}
+
+fn operand_count(b: &crate::table::Block) -> usize {
+    let mut n = 0;
+    b.ops.iter().for_each(|op| op.for_each_width(|_| n += 1));
+    n
+}
