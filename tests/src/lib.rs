@@ -1,1 +1,15 @@
-//! Placeholder, replaced by its owner.
+//! The test harness: builds the project's outputs once, compiles tiny programs natively and with
+//! `contech-cc`, runs both, and turns the traces into graphs. The tests themselves are in `tests/`, the
+//! programs in `programs/`, the graphs they must give in `graphs/`.
+//!
+//! **Invariant:** the harness knows the tools by their command lines only; nothing here links the parts
+//! under test, so it builds on a machine without LLVM.
+
+pub mod debian;
+pub mod outputs;
+pub mod process;
+pub mod program;
+pub mod recording;
+pub mod scratch;
+pub mod tally;
+pub mod toolchain;

@@ -1,0 +1,86 @@
+// The independent recorder of the oracle tests: what LLVM's own AddressSanitizer pass calls before every
+// load, store and atomic, and what the linker's --wrap makes of memcpy, memmove and memset. Compiled by
+// plain clang; knows nothing of contech. Writes every thread's accesses to $ORACLE_FILE at the very end:
+// a line "thread", then one line "R|W address size" per access in program order.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+struct Access {
+  uint64_t addr;
+  uint64_t size_and_write;
+};
+#define LIMIT (1u << 22)
+struct Log {
+  struct Log *next;
+  uint64_t count;
+  struct Access access[LIMIT];
+};
+static struct Log *logs; // all threads', newest first
+static __thread struct Log *mine;
+
+static struct Log *begin(void) {
+  // Pages are touched only as they fill.
+  struct Log *log = mmap(NULL, sizeof *log, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (log == MAP_FAILED) abort();
+  log->next = __atomic_load_n(&logs, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&logs, &log->next, log, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  }
+  return mine = log;
+}
+
+static void note(uint64_t addr, uint64_t size, int write) {
+  struct Log *log = mine ? mine : begin();
+  if (log->count == LIMIT) abort();
+  log->access[log->count].addr = addr;
+  log->access[log->count++].size_and_write = size << 1 | (uint64_t)write;
+}
+
+#define SIZED(n)                                                                \
+  void __asan_load##n##_noabort(uint64_t addr) { note(addr, n, 0); }            \
+  void __asan_store##n##_noabort(uint64_t addr) { note(addr, n, 1); }
+SIZED(1)
+SIZED(2)
+SIZED(4)
+SIZED(8)
+SIZED(16)
+void __asan_loadN_noabort(uint64_t addr, uint64_t size) { note(addr, size, 0); }
+void __asan_storeN_noabort(uint64_t addr, uint64_t size) { note(addr, size, 1); }
+void __asan_handle_no_return(void) {}
+
+// The same under names of pure library functions: calls of those do not end a block, so that blocks stay
+// whole (see the test).
+void __isnan(uint64_t addr, uint64_t size) { note(addr, size, 0); }
+void __isinf(uint64_t addr, uint64_t size) { note(addr, size, 1); }
+
+void *__real_memcpy(void *, const void *, size_t);
+void *__real_memmove(void *, const void *, size_t);
+void *__real_memset(void *, int, size_t);
+void *__wrap_memcpy(void *to, const void *from, size_t n) {
+  if (n) note((uint64_t)from, n, 0), note((uint64_t)to, n, 1);
+  return __real_memcpy(to, from, n);
+}
+void *__wrap_memmove(void *to, const void *from, size_t n) {
+  if (n) note((uint64_t)from, n, 0), note((uint64_t)to, n, 1);
+  return __real_memmove(to, from, n);
+}
+void *__wrap_memset(void *to, int c, size_t n) {
+  if (n) note((uint64_t)to, n, 1);
+  return __real_memset(to, c, n);
+}
+
+__attribute__((destructor(101))) static void finish(void) {
+  const char *path = getenv("ORACLE_FILE");
+  FILE *f = path ? fopen(path, "w") : NULL;
+  if (!f) abort();
+  for (struct Log *log = logs; log; log = log->next) {
+    fputs("thread\n", f);
+    for (uint64_t i = 0; i < log->count; i++)
+      fprintf(f, "%c %#lx %lu\n", log->access[i].size_and_write & 1 ? 'W' : 'R', log->access[i].addr,
+              log->access[i].size_and_write >> 1);
+  }
+  fclose(f);
+}

@@ -1,0 +1,22 @@
+// _exit(11) from a thread: nothing runs any more, the trace is whole all the same.
+// MODE: verify
+// EXPECT: exit 11
+// COUNT: thread_create 1
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void never(void) { write(1, "never\n", 6); }
+static void *work(void *arg) {
+  write(1, "work\n", 5);
+  _exit(11);
+  return arg;
+}
+
+int main(void) {
+  pthread_t t;
+  atexit(never);
+  pthread_create(&t, NULL, work, NULL);
+  pthread_join(t, NULL);
+  return 0;
+}

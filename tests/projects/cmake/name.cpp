@@ -1,0 +1,3 @@
+#include <string>
+
+std::string name() { return std::string("con") + "tech"; }

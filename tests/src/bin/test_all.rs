@@ -1,0 +1,60 @@
+//! `cargo test-all`: everything that must hold before a change goes in, on a bare Debian machine, with one
+//! line of summary at the end.
+
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::Result;
+use contech_tests::debian;
+use contech_tests::outputs::workspace;
+use contech_tests::tally::Tally;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(tally) if tally.failed == 0 => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<Tally> {
+    let begun = Instant::now();
+    debian::ensure(&debian::TEST_PACKAGES)?;
+    let mut tally = Tally::default();
+    tally.check("format", cargo().args(["fmt", "--all", "--check"]))?;
+    let strict = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "-q",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    tally.check("clippy", cargo().args(strict))?;
+    let mut docs = cargo();
+    docs.env("RUSTDOCFLAGS", "-D warnings")
+        .args(["doc", "--workspace", "--no-deps", "-q"]);
+    tally.check("docs", &mut docs)?;
+    // What the user gets; the integration tests use these, so building them is no test of its own.
+    tally.check(
+        "release build",
+        cargo().args(["build", "--workspace", "--release", "-q"]),
+    )?;
+    tally.tests(
+        "all crates",
+        cargo().args(["test", "--workspace", "--no-fail-fast", "-q"]),
+    )?;
+    println!("took {:.0} s", begun.elapsed().as_secs_f64());
+    println!("{tally}");
+    Ok(tally)
+}
+
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(workspace());
+    command
+}

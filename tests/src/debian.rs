@@ -1,0 +1,219 @@
+//! What this machine lacks and how Debian provides it: packages and sources, by apt.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::process::{run, run_for};
+
+/// What building the project and running every test needs on a bare Debian 12, beyond cargo and a C
+/// compiler.
+pub const TEST_PACKAGES: [&str; 10] = [
+    "clang-22",         // the compiler the pass is a plug-in of
+    "lld-22",           // linking with LTO
+    "llvm-22-dev",      // headers for the shim of the pass, llvm-config
+    "libstdc++-12-dev", // C++ programs
+    "g++",              // the shim itself, where CXX is not set
+    "make",             // toy and real projects
+    "cmake",            // the same
+    "dpkg-dev",         // unpacking Debian sources
+    "zlib1g-dev",       // pigz
+    "libbz2-dev",       // pbzip2
+];
+
+/// What the demo needs.
+pub const DEMO_PACKAGES: [&str; 6] = [
+    "clang-22",
+    "lld-22",
+    "llvm-22-dev",
+    "g++",
+    "make",
+    "dpkg-dev",
+];
+
+/// Installs what is missing of `packages`, saying which. Root or sudo is needed only if something is.
+///
+/// # Errors
+/// When apt fails; what to do is in the message.
+pub fn ensure(packages: &[&str]) -> Result<()> {
+    let missing = missing(packages)?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("installing Debian packages: {}", missing.join(" "));
+    std::io::stdout().flush()?;
+    let explain = || {
+        format!(
+            "install them by hand, then try again: apt-get install {}",
+            missing.join(" ")
+        )
+    };
+    let limit = Duration::from_secs(1200);
+    run_for(as_root("apt-get").args(["update", "-qq"]), limit)?
+        .ok()
+        .with_context(explain)?;
+    let mut install = as_root("apt-get");
+    install
+        .args(["install", "-y", "-qq", "--no-install-recommends"])
+        .args(&missing);
+    run_for(&mut install, limit)?.ok().with_context(explain)?;
+    let still = self::missing(packages)?;
+    if !still.is_empty() {
+        bail!(
+            "apt-get succeeded, but these are not installed: {}",
+            still.join(" ")
+        );
+    }
+    Ok(())
+}
+
+/// The packages of this list that are not installed.
+fn missing<'a>(packages: &[&'a str]) -> Result<Vec<&'a str>> {
+    let mut absent = Vec::new();
+    for &package in packages {
+        let mut query = Command::new("dpkg-query");
+        query.args(["-W", "-f", "${db:Status-Status}", package]);
+        let done = run(&mut query).context("this is no Debian machine: dpkg-query does not run")?;
+        if done.out().trim() != "installed" {
+            absent.push(package);
+        }
+    }
+    Ok(absent)
+}
+
+/// A command run as root: directly, or by sudo without asking.
+fn as_root(program: &str) -> Command {
+    let root = run(Command::new("id").arg("-u")).is_ok_and(|d| d.out().trim() == "0");
+    let mut command = if root {
+        Command::new(program)
+    } else {
+        let mut sudo = Command::new("sudo");
+        sudo.args(["-n", "DEBIAN_FRONTEND=noninteractive", program]);
+        sudo
+    };
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+/// Fetches the source of a Debian package into `dir` and unpacks it; the directory of the unpacked tree.
+///
+/// The machine's own Debian archives are asked, through a private apt configuration under `dir`: nothing of
+/// the machine's configuration changes, and no root is needed.
+///
+/// # Errors
+/// When there is no network or no such source.
+pub fn source(package: &str, dir: &Path) -> Result<PathBuf> {
+    let to = dir.join(package);
+    if let Some(tree) = unpacked(&to)? {
+        return Ok(tree);
+    }
+    let apt = PrivateApt::new(dir)?;
+    fs::create_dir_all(&to)?;
+    let mut fetch = apt.command();
+    fetch
+        .current_dir(&to)
+        .args(["source", "-qq", "--only-source", package]);
+    run(&mut fetch)?
+        .ok()
+        .with_context(|| format!("cannot fetch the source of {package}"))?;
+    unpacked(&to)?
+        .with_context(|| format!("apt-get source {package} left no tree in {}", to.display()))
+}
+
+/// The first directory in `dir`, if there is one.
+fn unpacked(dir: &Path) -> Result<Option<PathBuf>> {
+    if !dir.exists() {
+        return Ok(None);
+    }
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+/// An apt that knows only the sources of the Debian archives this machine is configured for.
+#[derive(Debug)]
+struct PrivateApt {
+    dir: PathBuf,
+}
+
+impl PrivateApt {
+    fn new(dir: &Path) -> Result<Self> {
+        let dir = dir.join("apt");
+        let apt = Self { dir: dir.clone() };
+        let list = dir.join("sources.list");
+        if list.exists() {
+            return Ok(apt);
+        }
+        for sub in ["lists/partial", "cache/archives/partial"] {
+            fs::create_dir_all(dir.join(sub))?;
+        }
+        let archives = Self::archives()?;
+        if archives.is_empty() {
+            bail!("apt knows no Debian archive (apt-get update has never run?)");
+        }
+        let unfinished = dir.join("sources.list.new");
+        fs::write(&unfinished, archives)?;
+        let mut update = apt.with_list(&unfinished);
+        run(update.args(["update", "-qq"]))?
+            .ok()
+            .context("cannot read the lists of Debian sources")?;
+        fs::rename(&unfinished, &list)?;
+        Ok(apt)
+    }
+
+    /// One `deb-src` line per Debian archive and component in use.
+    fn archives() -> Result<String> {
+        const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+        let signed = if Path::new(KEYS).exists() {
+            format!("[signed-by={KEYS}] ")
+        } else {
+            String::new()
+        };
+        let mut query = Command::new("apt-get");
+        let format = "$(REPO_URI) $(RELEASE) $(COMPONENT)";
+        query.args([
+            "indextargets",
+            "--format",
+            format,
+            "Created-By: Packages",
+            "Origin: Debian",
+        ]);
+        let mut lines: Vec<String> = run(&mut query)?
+            .ok()?
+            .out()
+            .lines()
+            .filter(|l| l.ends_with(" main"))
+            .map(|l| format!("deb-src {signed}{l}"))
+            .collect();
+        lines.sort();
+        lines.dedup();
+        Ok(lines.into_iter().map(|l| l + "\n").collect())
+    }
+
+    fn command(&self) -> Command {
+        self.with_list(&self.dir.join("sources.list"))
+    }
+
+    fn with_list(&self, list: &Path) -> Command {
+        let mut command = Command::new("apt-get");
+        for (key, path) in [
+            ("Dir::Etc::SourceList", list.to_owned()),
+            ("Dir::Etc::SourceParts", "/dev/null".into()),
+            ("Dir::State::Lists", self.dir.join("lists")),
+            ("Dir::Cache", self.dir.join("cache")),
+        ] {
+            command.arg("-o").arg(format!("{key}={}", path.display()));
+        }
+        // The unprivileged user apt drops to cannot see a private directory.
+        command.args(["-o", "APT::Sandbox::User=root"]);
+        command
+    }
+}

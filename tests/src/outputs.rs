@@ -1,0 +1,103 @@
+//! The project's own commands, built once per test process.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, bail};
+
+/// Packages whose outputs make up a working installation.
+pub const PACKAGES: [&str; 5] = [
+    "contech-instrument",
+    "contech-cc",
+    "contech-runtime",
+    "contech-middle",
+    "contech-backends",
+];
+
+/// The directory that holds the commands, the pass plugin and the runtime library.
+#[derive(Debug, Clone)]
+pub struct Outputs {
+    dir: PathBuf,
+}
+
+impl Outputs {
+    /// The outputs, built on first use with `cargo build --release`. `CONTECH_HOME` names a directory
+    /// to use instead of building.
+    ///
+    /// # Panics
+    /// When they cannot be built: no test can go on without them.
+    pub fn get() -> &'static Self {
+        static OUTPUTS: OnceLock<Outputs> = OnceLock::new();
+        OUTPUTS.get_or_init(|| match Self::locate() {
+            Ok(outputs) => outputs,
+            Err(error) => panic!("{error:#}"),
+        })
+    }
+
+    /// Builds (or finds) the outputs.
+    ///
+    /// # Errors
+    /// When cargo fails; its own messages have been shown.
+    pub fn locate() -> Result<Self> {
+        if let Some(dir) = std::env::var_os("CONTECH_HOME") {
+            return Ok(Self { dir: dir.into() });
+        }
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(&cargo);
+        build
+            .current_dir(workspace())
+            .args(["build", "--release", "-q"]);
+        for package in PACKAGES {
+            build.args(["-p", package]);
+        }
+        let status = build
+            .status()
+            .with_context(|| format!("cannot start {}", cargo.display()))?;
+        if !status.success() {
+            bail!("cargo build of {PACKAGES:?} failed: {status}");
+        }
+        Ok(Self {
+            dir: target_dir().join("release"),
+        })
+    }
+
+    /// The directory itself.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// One of the commands, by name.
+    #[must_use]
+    pub fn command(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// The C compiler driver.
+    #[must_use]
+    pub fn cc(&self) -> PathBuf {
+        self.command("contech-cc")
+    }
+
+    /// The C++ compiler driver.
+    #[must_use]
+    pub fn cxx(&self) -> PathBuf {
+        self.command("contech-c++")
+    }
+}
+
+/// The root of the repository.
+#[must_use]
+pub fn workspace() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Cargo's target directory, as the running cargo sees it.
+#[must_use]
+pub fn target_dir() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(dir) => workspace().join(dir),
+        None => workspace().join("target"),
+    }
+}

@@ -1,0 +1,164 @@
+//! Running a command to its end, with a time limit, keeping everything it said.
+
+use std::fmt;
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// How long any single command may take before it counts as hanging.
+pub const LIMIT: Duration = Duration::from_secs(300);
+
+/// What a command did.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// The command line, for messages.
+    pub line: String,
+    /// Wait status.
+    pub status: ExitStatus,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: Vec<u8>,
+}
+
+impl Finished {
+    /// Standard output as text; bytes that are no UTF-8 are replaced.
+    #[must_use]
+    pub fn out(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// Standard error as text; bytes that are no UTF-8 are replaced.
+    #[must_use]
+    pub fn err(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// `exit 3` or `signal 11`.
+    #[must_use]
+    pub fn outcome(&self) -> String {
+        match (self.status.code(), self.status.signal()) {
+            (Some(code), _) => format!("exit {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "no status".to_owned(),
+        }
+    }
+
+    /// Itself if the command ended with exit code 0.
+    ///
+    /// # Errors
+    /// Otherwise, with the command line and all it said.
+    pub fn ok(self) -> Result<Self> {
+        self.expect("exit 0")
+    }
+
+    /// Itself if the command ended as stated (see [`Finished::outcome`]).
+    ///
+    /// # Errors
+    /// Otherwise, with the command line and all it said.
+    pub fn expect(self, outcome: &str) -> Result<Self> {
+        if self.outcome() != outcome {
+            bail!("expected {outcome}: {self}");
+        }
+        Ok(self)
+    }
+}
+
+impl fmt::Display for Finished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} ended with {}", self.line, self.outcome())?;
+        writeln!(f, "-- stdout\n{}", tail(&self.out()))?;
+        write!(f, "-- stderr\n{}", tail(&self.err()))
+    }
+}
+
+/// The last 40 lines of a text.
+fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(40)..].join("\n")
+}
+
+/// Runs a command with an empty standard input.
+///
+/// # Errors
+/// When it cannot be started, or still runs after [`LIMIT`] (then its whole process group is killed).
+pub fn run(command: &mut Command) -> Result<Finished> {
+    run_for(command, LIMIT)
+}
+
+/// As [`run`] with a limit of one's own.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_for(command: &mut Command, limit: Duration) -> Result<Finished> {
+    let line = line_of(command);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("cannot start {line}"))?;
+    let out = reader(child.stdout.take());
+    let err = reader(child.stderr.take());
+    let begun = Instant::now();
+    let mut pause = Duration::from_micros(500);
+    let status = loop {
+        if let Some(status) = child.try_wait().context("wait")? {
+            break Some(status);
+        }
+        if begun.elapsed() > limit {
+            // The group, so that children holding the pipes go too.
+            let group = format!("-{}", child.id());
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+            let _ = child.wait();
+            break None;
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    };
+    let (stdout, stderr) = (
+        out.join().unwrap_or_default(),
+        err.join().unwrap_or_default(),
+    );
+    match status {
+        Some(status) => Ok(Finished {
+            line,
+            status,
+            stdout,
+            stderr,
+        }),
+        None => bail!(
+            "{line} still ran after {limit:?} and was killed; it had said:\n{}\n{}",
+            tail(&String::from_utf8_lossy(&stdout)),
+            tail(&String::from_utf8_lossy(&stderr))
+        ),
+    }
+}
+
+fn reader(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        bytes
+    })
+}
+
+/// The command as one would type it.
+#[must_use]
+pub fn line_of(command: &Command) -> String {
+    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|a| a.to_string_lossy().into_owned()));
+    match command.get_current_dir().map(Path::display) {
+        Some(dir) => format!("(cd {dir}; {})", words.join(" ")),
+        None => words.join(" "),
+    }
+}

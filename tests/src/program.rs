@@ -1,0 +1,239 @@
+//! A test program and the expectations written in its comments.
+//!
+//! | directive | meaning |
+//! |---|---|
+//! | `MODE: golden` | the graph equals `graphs/NAME.txt` |
+//! | `MODE: verify` | the graph is well formed; only what other directives say is compared |
+//! | `MODE: incomplete` | the trace is cut: the middle recovers what there is (exit 3) |
+//! | `EXPECT: exit N` or `signal N` | wait status; default `exit 0` |
+//! | `LEVELS: O0 O2` | optimisation levels; default `O0 O2` |
+//! | `FLAGS: ...` | compiler flags |
+//! | `ARGS: ...` | arguments of the program |
+//! | `ENV: NAME=VALUE` | environment of the recorded run |
+//! | `WITH: FILE` | a second instrumented source |
+//! | `NATIVE: FILE` | a source compiled without instrumentation |
+//! | `ARCHIVE:`, `SHARED:`, `PLUGIN: FILE` | an instrumented static archive, shared library, library to dlopen |
+//! | `TRACES: N` | number of traces the run leaves (default 1) |
+//! | `REPEAT: N` | recorded runs, each checked |
+//! | `COUNT: NAME N` | tasks of that operation, over all traces |
+//! | `EDGE: FROM -> TO N` | stored edges between tasks of these operations |
+//! | `CHECK: accesses`, `bytes`, `allocations`, `lock-order` | standard output says what the graph must hold |
+//! | `NEEDS: FEATURE` | run only where `/proc/cpuinfo` has it; compiled and linked anyway |
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// How the graph is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Equal to the golden text.
+    Golden,
+    /// Well formed.
+    Verify,
+    /// From a cut trace.
+    Incomplete,
+}
+
+/// What the program's standard output is compared with, beyond the native run's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// Lines `CTX:* R|W address size`, a subsequence of the context's accesses.
+    Accesses,
+    /// Lines `R|W address size`: the bytes were read or written; `ONLY R|W address size`: and no others there.
+    Bytes,
+    /// Lines `alloc KIND address size`, `free address`, `map ...`, `unmap ...`: exactly these, in this order.
+    Allocations,
+    /// One line of context numbers: the order in which contexts took the lock.
+    LockOrder,
+}
+
+/// A program file with its directives.
+#[derive(Debug, Clone)]
+#[expect(
+    missing_docs,
+    reason = "the fields are the directives of the table above"
+)]
+pub struct Program {
+    pub name: String,
+    pub source: PathBuf,
+    pub mode: Mode,
+    pub expect: String,
+    pub levels: Vec<String>,
+    pub flags: Vec<String>,
+    pub args: Vec<String>,
+    pub env: Vec<(String, String)>,
+    pub with: Vec<PathBuf>,
+    pub native: Vec<PathBuf>,
+    pub archive: Vec<PathBuf>,
+    pub shared: Vec<PathBuf>,
+    pub plugin: Vec<PathBuf>,
+    pub traces: usize,
+    pub repeat: usize,
+    pub counts: Vec<(String, u64)>,
+    pub edges: Vec<(String, String, u64)>,
+    pub check: Option<Check>,
+    pub needs: Option<String>,
+}
+
+impl Program {
+    /// Reads a program file; `None` for a part of another program.
+    ///
+    /// # Errors
+    /// On a directive that is not in the table: a misspelt expectation must not pass.
+    pub fn read(source: &Path) -> Result<Option<Self>> {
+        let text = fs::read_to_string(source).with_context(|| source.display().to_string())?;
+        if text
+            .lines()
+            .any(|l| l.starts_with("// PART of ") || l.starts_with("// NATIVE ("))
+        {
+            return Ok(None);
+        }
+        let name = source
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let mut program = Self::plain(name, source);
+        let mut mode = None;
+        for line in text.lines() {
+            let Some((key, value)) = directive(line) else {
+                continue;
+            };
+            if key == "MODE" {
+                mode = Some(match value {
+                    "golden" => Mode::Golden,
+                    "verify" => Mode::Verify,
+                    "incomplete" => Mode::Incomplete,
+                    other => bail!("{}: unknown MODE {other}", source.display()),
+                });
+            } else {
+                program
+                    .apply(key, value)
+                    .with_context(|| source.display().to_string())?;
+            }
+        }
+        program.mode = mode.with_context(|| format!("{}: no MODE", source.display()))?;
+        Ok(Some(program))
+    }
+
+    /// A program without directives.
+    fn plain(name: String, source: &Path) -> Self {
+        Self {
+            name,
+            source: source.to_owned(),
+            mode: Mode::Verify,
+            expect: "exit 0".to_owned(),
+            levels: vec!["O0".to_owned(), "O2".to_owned()],
+            flags: Vec::new(),
+            args: Vec::new(),
+            env: Vec::new(),
+            with: Vec::new(),
+            native: Vec::new(),
+            archive: Vec::new(),
+            shared: Vec::new(),
+            plugin: Vec::new(),
+            traces: 1,
+            repeat: 1,
+            counts: Vec::new(),
+            edges: Vec::new(),
+            check: None,
+            needs: None,
+        }
+    }
+
+    fn apply(&mut self, key: &str, value: &str) -> Result<()> {
+        let words = || value.split_whitespace().map(str::to_owned);
+        let file = || self.source.with_file_name(value);
+        match key {
+            "EXPECT" => value.clone_into(&mut self.expect),
+            "LEVELS" => self.levels = words().collect(),
+            "FLAGS" => self.flags.extend(words()),
+            "ARGS" => self.args.extend(words()),
+            "ENV" => {
+                let (name, v) = value.split_once('=').context("ENV: NAME=VALUE")?;
+                self.env.push((name.to_owned(), v.to_owned()));
+            }
+            "WITH" => self.with.push(file()),
+            "NATIVE" => self.native.push(file()),
+            "ARCHIVE" => self.archive.push(file()),
+            "SHARED" => self.shared.push(file()),
+            "PLUGIN" => self.plugin.push(file()),
+            "TRACES" => self.traces = value.parse()?,
+            "REPEAT" => self.repeat = value.parse()?,
+            "COUNT" => {
+                let (name, n) = value.split_once(' ').context("COUNT: NAME N")?;
+                self.counts.push((name.to_owned(), n.trim().parse()?));
+            }
+            "EDGE" => {
+                let words: Vec<_> = words().collect();
+                let [from, arrow, to, n] = words.as_slice() else {
+                    bail!("EDGE: FROM -> TO N")
+                };
+                if arrow != "->" {
+                    bail!("EDGE: FROM -> TO N");
+                }
+                self.edges.push((from.clone(), to.clone(), n.parse()?));
+            }
+            "CHECK" => {
+                self.check = Some(match value {
+                    "accesses" => Check::Accesses,
+                    "bytes" => Check::Bytes,
+                    "allocations" => Check::Allocations,
+                    "lock-order" => Check::LockOrder,
+                    other => bail!("unknown CHECK {other}"),
+                });
+            }
+            "NEEDS" => self.needs = Some(value.to_owned()),
+            other => bail!("unknown directive {other}"),
+        }
+        Ok(())
+    }
+
+    /// Whether the source is C++.
+    #[must_use]
+    pub fn is_cxx(&self) -> bool {
+        is_cxx(&self.source)
+    }
+
+    /// Whether this machine's processor can run it.
+    #[must_use]
+    pub fn can_run(&self) -> bool {
+        let Some(feature) = &self.needs else {
+            return true;
+        };
+        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        info.lines()
+            .any(|l| l.starts_with("flags") && l.split_whitespace().any(|f| f == feature))
+    }
+}
+
+/// Whether a file is C++ by its name.
+#[must_use]
+pub fn is_cxx(source: &Path) -> bool {
+    source.extension().is_some_and(|e| e == "cpp" || e == "cc")
+}
+
+/// `// KEY: value` with a key of capital letters.
+fn directive(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.strip_prefix("// ")?.split_once(": ")?;
+    let is_key = key.len() > 2 && key.bytes().all(|b| b.is_ascii_uppercase());
+    is_key.then_some((key, value.trim()))
+}
+
+/// All programs of a directory, by name.
+///
+/// # Errors
+/// When a file cannot be read or says something this harness does not know.
+pub fn all(dir: &Path) -> Result<Vec<Program>> {
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "c" || e == "cpp") {
+            programs.extend(Program::read(&path)?);
+        }
+    }
+    programs.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(programs)
+}

@@ -1,0 +1,115 @@
+//! One recorded run: traces, graphs, and what the tools say of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::outputs::Outputs;
+use crate::process::{Finished, run};
+
+/// A command to run with recording on.
+#[derive(Debug)]
+pub struct Recording {
+    /// What the program did.
+    pub run: Finished,
+    /// The traces it left, by name.
+    pub traces: Vec<PathBuf>,
+}
+
+impl Recording {
+    /// Runs `command` with its traces going to `dir`, one file per process.
+    ///
+    /// # Errors
+    /// When it cannot be started or hangs.
+    pub fn of(command: &mut Command, dir: &Path) -> Result<Self> {
+        fs::create_dir_all(dir)?;
+        command.env("CONTECH_TRACE", dir.join("trace.%p.bin"));
+        let run = run(command)?;
+        Ok(Self {
+            run,
+            traces: files(dir, "bin")?,
+        })
+    }
+
+    /// Makes a graph of each trace and verifies it.
+    ///
+    /// `complete`: traces must be whole (the middle exits 0), otherwise each must be cut (exit 3).
+    ///
+    /// # Errors
+    /// When the middle or the verifier says no.
+    pub fn graphs(&self, complete: bool) -> Result<Vec<PathBuf>> {
+        let want = if complete { "exit 0" } else { "exit 3" };
+        self.traces
+            .iter()
+            .map(|trace| {
+                let graph = trace.with_extension("tg");
+                middle(trace, &graph)?.expect(want)?;
+                verify(&graph)?;
+                Ok(graph)
+            })
+            .collect()
+    }
+}
+
+/// Files of a directory with an extension, sorted by name.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn files(dir: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// `contech-middle trace graph --json`.
+///
+/// # Errors
+/// When it cannot be started or hangs; its exit code is for the caller to judge.
+pub fn middle(trace: &Path, graph: &Path) -> Result<Finished> {
+    let mut command = Command::new(Outputs::get().command("contech-middle"));
+    command.arg(trace).arg(graph).arg("--json");
+    run(&mut command)
+}
+
+/// `contech-backend verify graph`.
+///
+/// # Errors
+/// When the graph is not well formed.
+pub fn verify(graph: &Path) -> Result<()> {
+    backend(&["verify"], graph)?.ok().map(drop)
+}
+
+/// `contech-backend ANALYSIS... graph`: the analysis' name comes first, options after the graph.
+///
+/// # Errors
+/// When it cannot be started or hangs.
+pub fn backend(analysis: &[&str], graph: &Path) -> Result<Finished> {
+    let (name, options) = analysis.split_first().context("an analysis has a name")?;
+    let mut command = Command::new(Outputs::get().command("contech-backend"));
+    command.arg(name).arg(graph).args(options);
+    run(&mut command)
+}
+
+/// The JSON an analysis prints.
+///
+/// # Errors
+/// When the analysis fails or prints something else.
+pub fn backend_json(analysis: &[&str], graph: &Path) -> Result<Value> {
+    let mut words = analysis.to_vec();
+    words.extend(["--format", "json"]);
+    let done = backend(&words, graph)?.ok()?;
+    let value: Value = serde_json::from_slice(&done.stdout).with_context(|| done.to_string())?;
+    if value.is_null() {
+        bail!("empty JSON: {done}");
+    }
+    Ok(value)
+}

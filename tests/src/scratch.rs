@@ -1,0 +1,70 @@
+//! Directories of our own for what tests make.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::outputs::target_dir;
+
+/// A fresh empty directory under the target directory. [`Scratch::done`] removes it; a failing test leaves
+/// it behind for the person who looks into it.
+#[derive(Debug)]
+pub struct Scratch {
+    dir: PathBuf,
+}
+
+impl Scratch {
+    /// An empty directory of this name, which must be unique among tests.
+    ///
+    /// # Errors
+    /// When the file system does not let us.
+    pub fn new(name: &str) -> io::Result<Self> {
+        let dir = target_dir().join("tmp").join("contech").join(name);
+        if dir.exists() {
+            fs::remove_dir_all(&dir)?;
+        }
+        fs::create_dir_all(&dir)?;
+        Ok(Self {
+            dir: dir.canonicalize()?,
+        })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// A path inside it.
+    #[must_use]
+    pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Creates a directory inside it and returns its path.
+    ///
+    /// # Errors
+    /// When the file system does not let us.
+    pub fn subdir(&self, name: impl AsRef<Path>) -> io::Result<PathBuf> {
+        let path = self.dir.join(name);
+        fs::create_dir_all(&path)?;
+        Ok(path)
+    }
+
+    /// Writes a file inside it and returns its path.
+    ///
+    /// # Errors
+    /// When the file system does not let us.
+    pub fn write(&self, name: impl AsRef<Path>, text: impl AsRef<[u8]>) -> io::Result<PathBuf> {
+        let path = self.dir.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(&path, text)?;
+        Ok(path)
+    }
+
+    /// The test succeeded: everything goes.
+    pub fn done(self) {
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}

@@ -1,0 +1,114 @@
+//! Compiling a test program, natively and with the drivers under test, by the same steps.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::outputs::Outputs;
+use crate::process::run;
+use crate::program::{Program, is_cxx};
+
+/// A pair of C and C++ compilers.
+#[derive(Debug, Clone)]
+pub struct Toolchain {
+    cc: PathBuf,
+    cxx: PathBuf,
+}
+
+impl Toolchain {
+    /// Plain clang of the version the pass is built for.
+    #[must_use]
+    pub fn native() -> Self {
+        Self {
+            cc: "clang-22".into(),
+            cxx: "clang++-22".into(),
+        }
+    }
+
+    /// The drivers under test.
+    #[must_use]
+    pub fn contech() -> Self {
+        let outputs = Outputs::get();
+        Self {
+            cc: outputs.cc(),
+            cxx: outputs.cxx(),
+        }
+    }
+
+    /// The compiler for C or C++.
+    #[must_use]
+    pub fn compiler(&self, cxx: bool) -> &Path {
+        if cxx { &self.cxx } else { &self.cc }
+    }
+
+    /// Compiles one source to an object.
+    ///
+    /// # Errors
+    /// With the compiler's messages.
+    pub fn object(&self, source: &Path, flags: &[String], to: &Path) -> Result<PathBuf> {
+        let stem = source.file_stem().context("a source has a name")?;
+        let object = to.join(stem).with_extension("o");
+        let mut command = Command::new(self.compiler(is_cxx(source)));
+        command
+            .args(flags)
+            .arg("-c")
+            .arg(source)
+            .arg("-o")
+            .arg(&object);
+        run(&mut command)?.ok()?;
+        Ok(object)
+    }
+
+    /// Compiles and links a program at an optimisation level into `to/prog`.
+    ///
+    /// # Errors
+    /// With the messages of the tool that failed.
+    pub fn program(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
+        let mut flags = vec![format!("-{level}"), "-pthread".to_owned()];
+        flags.extend(program.flags.iter().cloned());
+        let mut command = Command::new(self.compiler(program.is_cxx()));
+        command
+            .args(&flags)
+            .arg(&program.source)
+            .args(&program.with);
+        for source in &program.native {
+            let plain = Self::native();
+            command.arg(plain.object(source, &["-O1".to_owned()], to)?);
+        }
+        for source in &program.archive {
+            let object = self.object(source, &flags, to)?;
+            let archive = to.join("libpart.a");
+            run(Command::new("ar").arg("rcs").arg(&archive).arg(&object))?.ok()?;
+            command.arg(archive);
+        }
+        for source in &program.shared {
+            command
+                .arg(self.library(source, &flags, to)?)
+                .arg("-Wl,-rpath,$ORIGIN");
+        }
+        for source in &program.plugin {
+            self.library(source, &flags, to)?;
+        }
+        let output = to.join("prog");
+        command.arg("-o").arg(&output);
+        run(&mut command)?.ok()?;
+        Ok(output)
+    }
+
+    fn library(&self, source: &Path, flags: &[String], to: &Path) -> Result<PathBuf> {
+        let name = source.file_stem().context("a source has a name")?;
+        let library = to.join(name).with_extension("so");
+        let mut command = Command::new(self.compiler(is_cxx(source)));
+        command
+            .args(flags)
+            .args(["-shared", "-fPIC"])
+            .arg(source)
+            .arg("-o")
+            .arg(&library);
+        // A name without a directory, so that $ORIGIN finds it.
+        command.arg(format!("-Wl,-soname,{}.so", name.display()));
+        run(&mut command)?.ok()?;
+        Ok(library)
+    }
+}

@@ -1,0 +1,148 @@
+//! The naive oracle: the accesses of a graph equal an independent recording of the same run.
+//!
+//! Route: clang compiles a program to IR (at -O0 and at -O2) with LLVM's own address-sanitizer pass in its
+//! kernel form, which puts a callback before every load, store and atomic and changes nothing else; then
+//! `contech-cc` instruments that IR. One run gives both recordings, so addresses can be compared as such,
+//! thread by thread, with no assumption about memory layout.
+//!
+//! Each program runs twice: with the callbacks as ordinary calls (each ends a block, so most blocks have one
+//! access), and with the callbacks renamed to library functions that do not end a block, so that the blocks
+//! are those of the program.
+//!
+//! What it covers: loads, stores, atomics, memcpy, memmove, memset, all threads, order. What it does not:
+//! an atomic read-modify-write is one write to the sanitizer and a read and a write to contech (each such
+//! pair is counted and the count is stated below); copies of by-value arguments; accesses made by the C
+//! library.
+
+mod callbacks;
+mod streams;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use contech_tests::outputs::Outputs;
+use contech_tests::process::run;
+use contech_tests::program::Program;
+use contech_tests::recording::Recording;
+use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Programs whose threads do the same in every run, and the read-modify-writes they execute.
+const PROGRAMS: [(&str, Option<u64>); 20] = [
+    ("abi.c", Some(0)),
+    ("atomics.c", Some(7)),
+    ("barrier.c", Some(3)),
+    ("bulk.c", Some(0)),
+    ("c11_threads.c", Some(0)),
+    ("control_flow.c", Some(0)),
+    ("create_join.c", Some(0)),
+    ("cxx_exceptions.cpp", None),
+    ("cxx_mutex.cpp", None),
+    ("cxx_thread_local.cpp", None),
+    ("cxx_virtual.cpp", None),
+    ("longjmp.c", Some(0)),
+    ("mutex_recursive.c", Some(0)),
+    ("nested_create.c", Some(0)),
+    ("once.c", Some(0)),
+    ("qsort_callback.c", Some(0)),
+    ("recursion.c", Some(0)),
+    ("thread_exit.c", Some(0)),
+    ("threads_200.c", Some(0)),
+    ("tsd_destructor.c", Some(0)),
+];
+
+/// How the callbacks appear in the IR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Ordinary calls.
+    Calls,
+    /// Calls of functions known not to end a block.
+    Whole,
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    if !arguments.list {
+        Outputs::get();
+    }
+    let mut trials = Vec::new();
+    for (file, rmws) in PROGRAMS {
+        for level in ["O0", "O2"] {
+            for form in [Form::Calls, Form::Whole] {
+                let name = format!("{file}::{level}::{form:?}").to_lowercase();
+                trials.push(Trial::test(name, move || {
+                    trial(file, rmws, level, form).map_err(|e| Failed::from(format!("{e:#}")))
+                }));
+            }
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn trial(file: &str, rmws: Option<u64>, level: &str, form: Form) -> Result<()> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("programs")
+        .join(file);
+    let program = Program::read(&source)?.context("a program, not a part")?;
+    let scratch = Scratch::new(&format!("oracle/{}-{level}-{form:?}", program.name))?;
+    let executable = build(&program, level, form, scratch.dir())?;
+    let log = scratch.join("oracle.txt");
+    let mut command = Command::new(executable);
+    command.current_dir(scratch.dir()).env("ORACLE_FILE", &log);
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    recording.run.clone().expect(&program.expect)?;
+    let graphs = recording.graphs(true)?;
+    let [graph] = graphs.as_slice() else {
+        bail!("expected one trace, found {graphs:?}")
+    };
+    let wanted = streams::of_oracle(&fs::read_to_string(&log)?)?;
+    let recorded = streams::of_graph(graph)?;
+    let pairs = streams::compare(&wanted, &recorded)?;
+    if rmws.is_some_and(|n| n != pairs) {
+        bail!("{pairs} read-modify-writes where the program makes {rmws:?}");
+    }
+    scratch.done();
+    Ok(())
+}
+
+/// Source -> IR with callbacks -> instrumented executable.
+fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathBuf> {
+    let (native, contech) = (Toolchain::native(), Toolchain::contech());
+    let plain_ir = dir.join("plain.ll");
+    let mut compile = Command::new(native.compiler(program.is_cxx()));
+    compile
+        .args([&format!("-{level}"), "-pthread", "-S", "-emit-llvm"])
+        .args(&program.flags);
+    compile
+        .args(callbacks::FLAGS)
+        .arg(&program.source)
+        .arg("-o")
+        .arg(&plain_ir);
+    run(&mut compile)?.ok()?;
+    let ir = dir.join("program.ll");
+    let text = fs::read_to_string(&plain_ir)?;
+    fs::write(
+        &ir,
+        if form == Form::Whole {
+            callbacks::rename(&text)?
+        } else {
+            text
+        },
+    )?;
+    let recorder = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/callbacks.c");
+    let object = native.object(&recorder, &["-O2".to_owned()], dir)?;
+    let executable = dir.join("prog");
+    // -O0: the IR is as it shall be; only the instrumentation runs.
+    let mut link = Command::new(contech.compiler(program.is_cxx()));
+    link.args(["-O0", "-pthread", "-Wno-override-module"])
+        .arg(&ir)
+        .arg(&object);
+    link.arg("-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset")
+        .arg("-o")
+        .arg(&executable);
+    run(&mut link)?.ok()?;
+    Ok(executable)
+}

@@ -1,0 +1,109 @@
+//! Golden graphs: the tasks and edges of a run in text, compared with the file under `graphs/`.
+//!
+//! They are specifications, written against the construct table of the architecture and reviewed by hand
+//! before they are blessed: one line per task in program order, objects numbered by first appearance.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use anyhow::{Context as _, Result, bail};
+use contech_tests::program::{Mode, Program};
+use taskgraph::{SyncOp, TaskKind};
+
+use crate::tasks::Graph;
+
+/// Compares a graph with the program's golden text; `CONTECH_BLESS=1` rewrites it instead.
+pub(crate) fn compare(program: &Program, level: &str, graph: &Graph) -> Result<()> {
+    let file = graphs_dir().join(&program.name).with_extension("txt");
+    let got = shape(graph)?;
+    let first = program.levels.first().is_some_and(|l| l == level);
+    if env::var_os("CONTECH_BLESS").is_some() && first {
+        fs::write(&file, &got)?;
+        return Ok(());
+    }
+    let bless = format!(
+        "if the new graph is right by the construct table, review it and run\n  \
+         CONTECH_BLESS=1 cargo test -p contech-tests --test programs {}::",
+        program.name
+    );
+    let want = fs::read_to_string(&file)
+        .with_context(|| format!("no golden graph {}; got\n{got}\n{bless}", file.display()))?;
+    if got != want {
+        bail!(
+            "the graph is not {}\n{}{bless}",
+            file.display(),
+            difference(&want, &got)
+        );
+    }
+    Ok(())
+}
+
+/// A golden graph nobody compares is a mistake.
+pub(crate) fn no_orphans(programs: &[Program]) -> Result<(), String> {
+    let entries = fs::read_dir(graphs_dir()).map_err(|e| e.to_string())?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let stem = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if !programs
+            .iter()
+            .any(|p| p.name == stem && p.mode == Mode::Golden)
+        {
+            return Err(format!("{} belongs to no golden program", path.display()));
+        }
+    }
+    Ok(())
+}
+
+fn graphs_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("graphs")
+}
+
+/// The graph's tasks, operations, objects and stored edges. No times, no addresses, no contents.
+fn shape(graph: &Graph) -> Result<String> {
+    let mut text = String::new();
+    let mut objects = HashMap::new();
+    for context in graph.contexts() {
+        for task in graph.tasks_of(context.id) {
+            let task = task?;
+            write!(text, "{} {}", task.id(), task.kind())?;
+            if task.kind() != TaskKind::Work {
+                write!(text, " {}", task.op())?;
+                if matches!(task.op(), SyncOp::ThreadCreate | SyncOp::ThreadJoin) {
+                    write!(text, " context {}", task.object())?;
+                } else {
+                    let next = objects.len() + 1;
+                    write!(
+                        text,
+                        " obj#{}",
+                        objects.entry(task.object()).or_insert(next)
+                    )?;
+                }
+            }
+            for (i, before) in task.dependencies()?.iter().enumerate() {
+                write!(text, "{}{before}", if i == 0 { " <- " } else { " " })?;
+            }
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}
+
+/// Both texts side by side in one: lines only the golden graph has with `-`, only this one with `+`.
+fn difference(want: &str, got: &str) -> String {
+    let (want, got): (Vec<_>, Vec<_>) = (want.lines().collect(), got.lines().collect());
+    let mut text = String::new();
+    for line in &want {
+        let mark = if got.contains(line) { ' ' } else { '-' };
+        let _ = writeln!(text, "{mark} {line}");
+    }
+    for line in got.iter().filter(|l| !want.contains(l)) {
+        let _ = writeln!(text, "+ {line}");
+    }
+    text
+}

@@ -1,0 +1,47 @@
+//! Every program of `programs/`, at each of its optimisation levels: native and recorded runs must not
+//! differ, every trace gives a well-formed graph, and the graph is the expected one.
+//!
+//! `CONTECH_BLESS=1 cargo test -p contech-tests --test programs NAME` rewrites golden graphs.
+
+mod accesses;
+mod allocations;
+mod bytes;
+mod golden;
+mod lock_order;
+mod tasks;
+mod trial;
+
+use std::path::Path;
+
+use contech_tests::outputs::Outputs;
+use contech_tests::program;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let programs = match program::all(&dir) {
+        Ok(programs) => programs,
+        Err(error) => {
+            eprintln!("{error:#}");
+            std::process::exit(1);
+        }
+    };
+    if !arguments.list {
+        Outputs::get();
+    }
+    let mut trials = vec![Trial::test("every_golden_graph_has_its_program", {
+        let programs = programs.clone();
+        move || golden::no_orphans(&programs).map_err(Failed::from)
+    })];
+    for program in programs {
+        for level in program.levels.clone() {
+            let program = program.clone();
+            trials.push(Trial::test(
+                format!("{}::{level}", program.name),
+                move || trial::run(&program, &level).map_err(|e| Failed::from(format!("{e:#}"))),
+            ));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}

@@ -1,0 +1,59 @@
+//! How many tasks and edges of a kind a graph must have.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use contech_tests::program::Program;
+use taskgraph::{Mmap, SyncOp, TaskGraph};
+
+/// A graph file, mapped.
+pub(crate) type Graph = TaskGraph<Mmap>;
+
+/// Compares the `COUNT` directives with the number of tasks of each operation.
+pub(crate) fn check_counts(program: &Program, graphs: &[Graph]) -> Result<()> {
+    let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+    for graph in graphs {
+        for task in graph.tasks() {
+            *found.entry(task?.op().name()).or_default() += 1;
+        }
+    }
+    for (name, want) in &program.counts {
+        known(name)?;
+        let got = found.get(name.as_str()).copied().unwrap_or(0);
+        if got != *want {
+            bail!("expected {want} tasks of {name}, found {got}; all: {found:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Compares the `EDGE` directives with the number of stored edges between operations.
+pub(crate) fn check_edges(program: &Program, graphs: &[Graph]) -> Result<()> {
+    for (from, to, want) in &program.edges {
+        known(from)?;
+        known(to)?;
+        let mut got = 0;
+        for graph in graphs {
+            for task in graph.tasks() {
+                let task = task?;
+                if task.op().name() != to {
+                    continue;
+                }
+                for before in task.dependencies()? {
+                    got += u64::from(graph.task(before)?.op().name() == from);
+                }
+            }
+        }
+        if got != *want {
+            bail!("expected {want} edges {from} -> {to}, found {got}");
+        }
+    }
+    Ok(())
+}
+
+fn known(name: &str) -> Result<()> {
+    if SyncOp::ALL.iter().any(|op| op.name() == name) {
+        return Ok(());
+    }
+    bail!("{name} is no operation")
+}

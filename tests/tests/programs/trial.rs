@@ -1,0 +1,83 @@
+//! One program at one optimisation level, from source to judged graph.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+use contech_tests::process::{self, Finished};
+use contech_tests::program::{Check, Mode, Program};
+use contech_tests::recording::Recording;
+use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
+
+use crate::{accesses, allocations, bytes, golden, lock_order, tasks};
+
+/// Runs the whole trial.
+pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
+    let scratch = Scratch::new(&format!("programs/{}-{level}", program.name))?;
+    let plain_dir = scratch.subdir("native")?;
+    let traced_dir = scratch.subdir("traced")?;
+    let plain = Toolchain::native().program(program, level, &plain_dir)?;
+    let traced = Toolchain::contech().program(program, level, &traced_dir)?;
+    if program.can_run() {
+        let native = process::run(&mut command(program, &plain, &plain_dir))?;
+        native.clone().expect(&program.expect)?;
+        for round in 0..program.repeat {
+            let traces = traced_dir.join(format!("run{round}"));
+            let recording = Recording::of(&mut command(program, &traced, &traced_dir), &traces)?;
+            same_behaviour(program, &native, &recording.run)?;
+            judge(program, level, &recording)?;
+        }
+    }
+    scratch.done();
+    Ok(())
+}
+
+/// Both builds run as `./prog` in their own directory, so that nothing they print can differ by name.
+fn command(program: &Program, executable: &Path, dir: &Path) -> Command {
+    let name = executable.file_name().unwrap_or_default();
+    let mut command = Command::new(Path::new("./").join(name));
+    command.current_dir(dir).args(&program.args);
+    command.envs(program.env.iter().map(|(k, v)| (k, v)));
+    command
+}
+
+fn same_behaviour(program: &Program, native: &Finished, traced: &Finished) -> Result<()> {
+    // What these programs print depends on addresses or on the schedule; checks compare it with the graph.
+    let own_output = program.check.is_some();
+    let same = native.status == traced.status
+        && native.stderr == traced.stderr
+        && (own_output || native.stdout == traced.stdout);
+    if !same {
+        bail!("the recorded run differs\n== native: {native}\n== recorded: {traced}");
+    }
+    Ok(())
+}
+
+fn judge(program: &Program, level: &str, recording: &Recording) -> Result<()> {
+    if recording.traces.len() != program.traces {
+        bail!(
+            "expected {} traces, found {:?}",
+            program.traces,
+            recording.traces
+        );
+    }
+    let graphs = recording.graphs(program.mode != Mode::Incomplete)?;
+    let graphs = graphs
+        .iter()
+        .map(taskgraph::map)
+        .collect::<Result<Vec<_>, _>>()?;
+    tasks::check_counts(program, &graphs)?;
+    tasks::check_edges(program, &graphs)?;
+    if program.mode == Mode::Golden {
+        golden::compare(program, level, &graphs[0])?;
+    }
+    let said = recording.run.out();
+    match program.check {
+        None => Ok(()),
+        Some(Check::Accesses) => accesses::check(&said, &graphs[0]),
+        Some(Check::Bytes) => bytes::check(&said, &graphs[0]),
+        Some(Check::Allocations) => allocations::check(&said, &graphs[0]),
+        Some(Check::LockOrder) => lock_order::check(&said, &graphs[0]),
+    }
+}
