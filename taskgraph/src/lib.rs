@@ -30,6 +30,8 @@ mod context;
 mod context_table;
 pub mod dag;
 mod error;
+#[cfg(test)]
+mod faults;
 mod frame;
 mod graph;
 mod id;

@@ -92,3 +92,31 @@ impl Drop for TempFile {
 fn io(action: &'static str, source: std::io::Error, path: &Path) -> Error {
     Error::from(ErrorKind::Io { action, source }).in_file(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_temporary_file() {
+        // /dev/full refuses every write as a full disk does; the names are made up, nothing is there to be removed.
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let path = std::env::temp_dir().join("contech-sink-never-there");
+        let temporary = path.with_extension("tmp");
+        let out = Some(BufWriter::with_capacity(16, full));
+        let mut sink = Sink::File(TempFile {
+            path,
+            temporary: temporary.clone(),
+            out,
+        });
+        sink.write(&[0; 8]).unwrap();
+        let error = sink.write(&[0; 64]).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&temporary.display().to_string()),
+            "{error}"
+        );
+        assert!(error.contains("cannot write"), "{error}");
+        let late = sink.finish().unwrap_err().to_string();
+        assert!(late.contains("cannot write"), "{late}");
+    }
+}

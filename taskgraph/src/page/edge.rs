@@ -112,7 +112,7 @@ impl DependentsPage {
             let context = last.context.get().checked_add(step);
             let seq = base.checked_add(seqs.varint32()?);
             let (Some(context), Some(seq)) = (context, seq) else {
-                return Err(steps.error("a task id over 32 bits"));
+                return Err(steps.error("its tasks do not ascend"));
             };
             let id = TaskId::new(ContextId::new(context), seq);
             if !page.tasks.is_empty() && id <= last {

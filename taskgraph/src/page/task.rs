@@ -242,7 +242,7 @@ impl TaskPage {
             }
             context = context
                 .checked_add(step)
-                .ok_or_else(|| runs.error("a context over 32 bits"))?;
+                .ok_or_else(|| runs.error("its contexts do not ascend"))?;
             let (first, n) = (runs.varint32()?, runs.varint32()?);
             for i in 0..n {
                 if page.tasks.len() == TASK_PAGE {

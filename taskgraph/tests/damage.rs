@@ -1,0 +1,179 @@
+//! Damaged, cut, foreign and empty files give errors that say what to do, and never a panic.
+
+use taskgraph::builder::GraphBuilder;
+use taskgraph::text::{TextOptions, to_text};
+use taskgraph::{AllocKind, ErrorKind, MemOp, OpKind, Result, SyncOp, TaskGraph};
+
+fn small() -> Vec<u8> {
+    let mut b = GraphBuilder::new();
+    let body = b.block("loop", "a.c", 7, &[MemOp::load(8), MemOp::store(4)]);
+    let copy = b.block("main", "a.c", 9, &[MemOp::new(OpKind::Copy, 0, 0)]);
+    let main = b.context("main");
+    b.work(main, 0, 10, |w| {
+        w.alloc(0x500, 64, AllocKind::Calloc);
+        (0..30).for_each(|i| w.block(body, &[0x500 + 8 * i, 0x900]));
+        w.block(copy, &[0x500, 0x600, 24]);
+        w.free(0x500);
+    });
+    let child = b.create(main);
+    let unlock = b.sync(main, 0xbeef, SyncOp::MutexUnlock);
+    b.work(child, 12, 20, |w| w.block(body, &[1 << 45, 1 << 20]));
+    let lock = b.sync(child, 0xbeef, SyncOp::MutexLock);
+    b.edge(unlock, lock);
+    b.barrier(&[main, child], 0xbaa);
+    b.join(main, child);
+    b.bytes().unwrap()
+}
+
+/// Everything a reader can see.
+fn read(bytes: &[u8]) -> Result<String> {
+    let graph = TaskGraph::from_bytes(bytes)?;
+    let options = TextOptions {
+        times: true,
+        counts: true,
+        blocks: true,
+        addresses: true,
+    };
+    let mut text = to_text(&graph, options)?;
+    for task in graph.tasks() {
+        let task = task?;
+        text.push_str(&format!(
+            "{} {:?} {:?}\n",
+            task.id(),
+            task.predecessors()?,
+            task.successors()?
+        ));
+    }
+    text.push_str(&format!(
+        "{:?} {:?} {:?}",
+        graph.info(),
+        graph.meta(),
+        graph.summary()
+    ));
+    graph
+        .contexts()
+        .for_each(|c| text.push_str(&format!("{c:?}")));
+    Ok(text)
+}
+
+#[test]
+fn every_flipped_bit_is_found() {
+    let mut bytes = small();
+    let whole = read(&bytes).unwrap();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            bytes[at] ^= 1 << bit;
+            let read = read(&bytes);
+            let verified = TaskGraph::from_bytes(&bytes[..]).and_then(|g| g.verify());
+            assert!(
+                verified.is_err(),
+                "byte {at} bit {bit} is not found by verify"
+            );
+            if let Ok(text) = read {
+                assert_eq!(text, whole, "byte {at} bit {bit} changes what is read");
+            }
+            bytes[at] ^= 1 << bit;
+        }
+    }
+}
+
+#[test]
+fn a_file_cut_anywhere_is_an_error_that_says_so() {
+    let bytes = small();
+    for length in 1..bytes.len() {
+        let error = TaskGraph::from_bytes(&bytes[..length]).unwrap_err();
+        assert!(
+            matches!(error.kind(), ErrorKind::Truncated { .. }),
+            "{length}: {error}"
+        );
+        assert!(
+            error.to_string().contains("run contech-middle again"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn bytes_after_the_end_are_an_error() {
+    let mut bytes = small();
+    bytes.push(0);
+    let error = TaskGraph::from_bytes(&bytes[..]).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::Truncated { .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn other_files_are_told_apart() {
+    let error = |bytes: &[u8]| TaskGraph::from_bytes(bytes.to_vec()).unwrap_err();
+    assert!(matches!(error(b"").kind(), ErrorKind::Empty));
+    let trace = error(b"CONTECHT and so on");
+    assert!(matches!(trace.kind(), ErrorKind::IsATrace), "{trace}");
+    assert!(trace.to_string().contains("contech-middle"), "{trace}");
+    let elf = error(b"\x7fELF\x02\x01\x01\0 and so on");
+    assert!(elf.to_string().contains("\\x7fELF"), "{elf}");
+    assert!(matches!(error(b"C").kind(), ErrorKind::Truncated { .. }));
+    let mut newer = small();
+    newer[8] = 2;
+    let newer = error(&newer);
+    assert!(
+        matches!(
+            newer.kind(),
+            ErrorKind::NewerVersion {
+                found: 2,
+                supported: 1
+            }
+        ),
+        "{newer}"
+    );
+}
+
+#[test]
+fn an_error_of_a_mapped_file_names_it() {
+    let path = std::env::temp_dir().join(format!("contech-damage-{}.tg", std::process::id()));
+    let name = path.display().to_string();
+    let missing = taskgraph::map(&path).unwrap_err().to_string();
+    assert!(
+        missing.contains(&name) && missing.contains("open"),
+        "{missing}"
+    );
+    std::fs::write(&path, b"").unwrap();
+    let empty = taskgraph::map(&path).unwrap_err().to_string();
+    assert!(empty.contains(&name) && empty.contains("empty"), "{empty}");
+    let bytes = small();
+    std::fs::write(&path, &bytes).unwrap();
+    let graph = taskgraph::map(&path).unwrap();
+    graph.verify().unwrap();
+    let no_task = graph.task("5:5".parse().unwrap()).unwrap_err().to_string();
+    assert!(
+        no_task.contains(&name) && no_task.contains("5:5"),
+        "{no_task}"
+    );
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn random_bytes_behind_a_good_header_never_panic() {
+    let good = small();
+    let mut seed = 1u64;
+    let mut random = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    for _ in 0..2000 {
+        let mut bytes = good.clone();
+        for _ in 0..1 + random() % 8 {
+            let at = 32 + usize::try_from(random() % (good.len() as u64 - 32)).unwrap();
+            bytes[at] = random().to_le_bytes()[0];
+        }
+        assert!(
+            TaskGraph::from_bytes(&bytes[..])
+                .and_then(|g| g.verify())
+                .is_err()
+                || bytes == good
+        );
+    }
+}

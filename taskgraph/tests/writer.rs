@@ -1,0 +1,224 @@
+//! The writer: temporary file, refusal of misuse, errors that name the path.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use taskgraph::builder::GraphBuilder;
+use taskgraph::{
+    Block, BlockId, Context, ContextId, FrameEncoder, Function, GraphWriter, MemOp, Module,
+    RunMeta, StaticInfo, TaskId, TaskRecord,
+};
+
+/// A directory removed at the end of a test.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("contech-writer-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn info() -> Arc<StaticInfo> {
+    Arc::new(StaticInfo {
+        modules: vec![Module::default()],
+        files: vec!["a.c".into()],
+        functions: vec![Function::default()],
+        blocks: vec![Block {
+            op_count: 1,
+            ..Block::default()
+        }],
+        ops: vec![MemOp::load(8)],
+    })
+}
+
+fn id(context: u32, seq: u32) -> TaskId {
+    TaskId::new(ContextId::new(context), seq)
+}
+
+fn task(context: u32, seq: u32) -> TaskRecord {
+    TaskRecord {
+        id: id(context, seq),
+        ..TaskRecord::default()
+    }
+}
+
+fn context(id: u32, task_count: u32) -> Context {
+    Context {
+        id: ContextId::new(id),
+        task_count,
+        ..Context::default()
+    }
+}
+
+#[test]
+fn the_file_has_its_name_only_when_finished() {
+    let dir = Directory::new("finish");
+    let path = dir.0.join("graph.tg");
+    let writer = GraphWriter::create(&path, info()).unwrap();
+    assert_eq!(
+        dir.files(),
+        [format!("graph.tg.tmp-{}", std::process::id())]
+    );
+    drop(writer);
+    assert!(dir.files().is_empty());
+    let mut b = GraphBuilder::new();
+    let main = b.context("main");
+    b.work(main, 0, 1, |_| {});
+    b.write(&path).unwrap();
+    assert_eq!(dir.files(), ["graph.tg"]);
+    assert_eq!(taskgraph::map(&path).unwrap().verify().unwrap().tasks, 1);
+}
+
+#[test]
+fn a_failed_finish_leaves_nothing_behind() {
+    let dir = Directory::new("fail");
+    let writer = GraphWriter::create(&dir.0.join("graph.tg"), info()).unwrap();
+    assert!(
+        writer
+            .finish(vec![context(0, 1)], RunMeta::default())
+            .is_err()
+    );
+    assert!(dir.files().is_empty());
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_named() {
+    for path in ["/nonexistent/graph.tg", "/dev/full", "/"] {
+        let error = GraphWriter::create(Path::new(path), info())
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with(path), "{error}");
+    }
+}
+
+#[test]
+fn frames_that_do_not_fit_the_static_tables_are_refused() {
+    let refusal = |f: fn(&mut FrameEncoder)| {
+        let mut writer = GraphWriter::in_memory(info()).unwrap();
+        let mut encoder = FrameEncoder::new(info());
+        f(&mut encoder);
+        writer
+            .put_frame(encoder.finish().unwrap())
+            .unwrap_err()
+            .to_string()
+    };
+    let unknown = refusal(|e| e.block(BlockId::new(1), &[]));
+    assert!(unknown.contains("block 1"), "{unknown}");
+    let operands = refusal(|e| e.block(BlockId::new(0), &[1, 2]));
+    assert!(operands.contains("2 operands, it has 1"), "{operands}");
+    let endless = refusal(|e| (0..1 << 21).for_each(|i| e.block(BlockId::new(0), &[i])));
+    assert!(endless.contains("is_full"), "{endless}");
+}
+
+#[test]
+fn an_encoder_is_full_at_the_documented_sizes() {
+    let mut encoder = FrameEncoder::new(info());
+    assert!(encoder.finish().is_none());
+    (0..32767).for_each(|i| encoder.block(BlockId::new(0), &[i]));
+    assert!(!encoder.is_full());
+    encoder.block(BlockId::new(0), &[0]);
+    assert!(encoder.is_full());
+    assert_eq!(encoder.finish().unwrap().action_count(), 32768);
+    assert!(!encoder.is_full() && encoder.action_count() == 0);
+    (0..65535).for_each(|i| encoder.free(i));
+    assert!(!encoder.is_full());
+    encoder.free(0);
+    assert!(encoder.is_full());
+    assert_eq!(encoder.counts().blocks, 32768);
+}
+
+#[test]
+fn tasks_out_of_order_are_refused() {
+    let refused = |ids: &[(u32, u32)], name: &str| {
+        let mut writer = GraphWriter::in_memory(info()).unwrap();
+        let (last, before) = ids.split_last().unwrap();
+        before
+            .iter()
+            .for_each(|i| writer.put_task(&task(i.0, i.1), &[]).unwrap());
+        let error = writer
+            .put_task(&task(last.0, last.1), &[])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(name), "{error}");
+    };
+    refused(&[(0, 1)], "0:1");
+    refused(&[(0, 0), (0, 0)], "0:0");
+    refused(&[(0, 0), (0, 2)], "0:2");
+    refused(&[(1, 0), (0, 0)], "0:0");
+    refused(&[(0, 0), (1, 1)], "1:1");
+}
+
+#[test]
+fn edges_and_order_that_do_not_agree_are_refused() {
+    let writer = || {
+        let mut writer = GraphWriter::in_memory(info()).unwrap();
+        writer.put_task(&task(0, 0), &[]).unwrap();
+        writer.put_task(&task(1, 0), &[id(0, 0)]).unwrap();
+        writer
+    };
+    let finish = |writer: GraphWriter, contexts| {
+        writer
+            .finish_in_memory(contexts, RunMeta::default())
+            .map_err(|e| e.to_string())
+    };
+    let contexts = || vec![context(0, 1), context(1, 1)];
+    assert!(
+        writer()
+            .put_order(id(0, 1))
+            .unwrap_err()
+            .to_string()
+            .contains("0:0 is the next")
+    );
+    assert!(
+        finish(writer(), contexts())
+            .unwrap_err()
+            .contains("0 dependents")
+    );
+    let mut wrong = writer();
+    wrong.put_dependents(id(1, 0), &[id(0, 0)]).unwrap();
+    assert!(wrong.put_dependents(id(0, 0), &[id(1, 0)]).is_err());
+    assert!(
+        finish(wrong, contexts())
+            .unwrap_err()
+            .contains("each other's reverse")
+    );
+    let mut partial = writer();
+    partial.put_dependents(id(0, 0), &[id(1, 0)]).unwrap();
+    partial.put_order(id(0, 0)).unwrap();
+    assert!(
+        finish(partial, contexts())
+            .unwrap_err()
+            .contains("1 of 2 tasks")
+    );
+    let mut good = writer();
+    good.put_dependents(id(0, 0), &[id(1, 0)]).unwrap();
+    good.put_order(id(0, 0)).unwrap();
+    good.put_order(id(1, 0)).unwrap();
+    finish(good, contexts()).unwrap();
+    assert!(
+        finish(writer(), vec![context(0, 1)])
+            .unwrap_err()
+            .contains("contexts")
+    );
+    assert!(
+        finish(writer(), vec![context(0, 1), context(1, 2)])
+            .unwrap_err()
+            .contains("context 1")
+    );
+}
