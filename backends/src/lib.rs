@@ -10,6 +10,7 @@ pub mod cache;
 pub mod cli;
 pub mod dump;
 pub mod parallelism;
+pub mod report;
 pub mod size;
 pub mod stats;
 pub mod verify;

@@ -13,6 +13,12 @@ impl Size {
     pub fn bytes(self) -> u64 {
         self.0
     }
+
+    /// `bytes` as it would be typed: `32K`.
+    #[must_use]
+    pub fn text(bytes: u64) -> String {
+        Self(bytes).to_string()
+    }
 }
 
 impl FromStr for Size {
@@ -43,6 +49,7 @@ impl FromStr for Size {
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&match self.0 {
+            0 => "0".to_owned(),
             n if n % (1 << 30) == 0 => format!("{}G", n >> 30),
             n if n % (1 << 20) == 0 => format!("{}M", n >> 20),
             n if n % (1 << 10) == 0 => format!("{}K", n >> 10),

@@ -14,7 +14,7 @@ impl Render for Report {
             .csv(self.blocks_table())
             .heading("Block executions by running contexts")
             .line(format!(
-                "{} executions of {} blocks in {} functions; at most {} contexts running.",
+                "{} executions of {} blocks in {} functions; contexts running at the time: at most {}.",
                 count(self.executions),
                 count(self.blocks.len() as u64),
                 count(self.functions.len() as u64),
@@ -27,7 +27,7 @@ impl Render for Report {
                 .table(self.top_blocks_table());
             let last = self.max_running;
             view = view.line("").line(format!(
-                "Heat: executions with 1 (left) to {last} (right) contexts running, log scale."
+                "heat: executions with 1 (left) to {last} (right) contexts running, log scale"
             ));
         }
         view

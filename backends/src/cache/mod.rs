@@ -24,6 +24,7 @@ pub use sets::SetForest;
 
 /// Options of `cache`.
 #[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
 pub struct Options {
     /// Cache sizes: 32K, a list 32K,1M or every doubling of a range 1K..256M
     #[arg(long, value_name = "SIZES", default_value = "1K..256M")]

@@ -3,6 +3,7 @@
 mod broken_pipe;
 mod common;
 pub mod output;
+pub mod progress;
 pub mod registry;
 
 use std::process::ExitCode;
@@ -82,4 +83,12 @@ fn list(out: &mut dyn std::io::Write) -> Result<()> {
         writeln!(out, "{:width$}  {}", entry.name, entry.about)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::command().debug_assert();
+    }
 }

@@ -23,6 +23,11 @@ pub const ENTRIES: &[Entry] = &[
         "Checks the whole file; exit 1 with the place of the first fault",
         crate::verify::run,
     ),
+    tool::<crate::report::Options>(
+        "report",
+        "One self-contained HTML page with all of it",
+        crate::report::run,
+    ),
 ];
 
 /// A subcommand.

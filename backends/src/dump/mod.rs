@@ -153,7 +153,11 @@ fn tasks(graph: &Graph, mut rows: Rows<'_>) -> Result<()> {
         };
         rows.row(&row, |out, sep| {
             let TaskRow { id, kind, op, object, start_ns, end_ns, blocks, reads, writes, bytes, dependencies } = &row;
-            let dependencies = dependencies.join(" ");
+            let dependencies = match (dependencies.is_empty(), sep) {
+                (true, ' ') => "-".to_owned(),
+                (_, ' ') => dependencies.join(","),
+                _ => dependencies.join(" "),
+            };
             write!(out, "{id}{sep}{kind}{sep}{op}{sep}{object:#x}{sep}{start_ns}{sep}{end_ns}{sep}{blocks}{sep}{reads}{sep}{writes}{sep}{bytes}{sep}{dependencies}")
         })?;
     }

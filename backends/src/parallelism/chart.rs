@@ -11,11 +11,11 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 
 /// Lines of a bar chart of average running contexts over time, with both axes; empty when there is nothing to draw.
 #[must_use]
-pub(super) fn lines(buckets: &[Bucket]) -> Vec<String> {
-    let bars = bars(buckets);
+pub(super) fn lines(stretches: &[Bucket]) -> Vec<String> {
+    let bars = bars(stretches);
     let (Some(last), Some(peak)) = (
-        buckets.last(),
-        buckets.iter().map(|bucket| bucket.max).max(),
+        stretches.last(),
+        stretches.iter().map(|stretch| stretch.max).max(),
     ) else {
         return Vec::new();
     };
@@ -57,15 +57,62 @@ fn block(share: f64) -> char {
     EIGHTHS[eighths]
 }
 
-/// The average of each of at most [`WIDTH`] equal parts of the buckets.
-fn bars(buckets: &[Bucket]) -> Vec<f64> {
-    let part = |at: usize| {
-        let wide = WIDTH.min(buckets.len());
-        let range = at * buckets.len() / wide..(at + 1) * buckets.len() / wide;
-        let (running, length) = buckets[range]
-            .iter()
-            .fold((0, 0), |(r, l), b| (r + b.running_ns, l + b.length_ns));
-        units::ratio(running, length)
+/// The average over each of [`WIDTH`] equal parts of the run; stretches count by their overlap.
+fn bars(stretches: &[Bucket]) -> Vec<f64> {
+    let end = stretches
+        .last()
+        .map_or(0, |last| last.t_ns + last.length_ns);
+    let mut at = 0;
+    let mut bar = |column: u128| {
+        let cut =
+            |column: u128| u64::try_from(column * u128::from(end) / WIDTH as u128).unwrap_or(end);
+        let (from, to) = (cut(column), cut(column + 1));
+        let mut sum = 0.0;
+        while let Some(stretch) = stretches.get(at).filter(|stretch| stretch.t_ns < to) {
+            let stop = stretch.t_ns + stretch.length_ns;
+            sum +=
+                stretch.average() * units::ratio(stop.min(to) - stretch.t_ns.max(from), to - from);
+            if stop > to {
+                break;
+            }
+            at += 1;
+        }
+        sum
     };
-    (0..WIDTH.min(buckets.len())).map(part).collect()
+    (0..WIDTH as u128).map(&mut bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stretch(t_ns: u64, length_ns: u64, running: u32) -> Bucket {
+        let running_ns = u64::from(running) * length_ns;
+        Bucket {
+            t_ns,
+            length_ns,
+            min: running,
+            max: running,
+            running_ns,
+            waiting_ns: [0; super::super::CAUSES],
+        }
+    }
+
+    #[test]
+    fn bars_follow_the_steps() {
+        let lines = lines(&[
+            stretch(0, 500, 1),
+            stretch(500, 250, 2),
+            stretch(750, 250, 0),
+        ]);
+        assert_eq!(lines.len(), 4);
+        assert_eq!(lines[0], format!("2 ┤{}{}", " ".repeat(36), "█".repeat(18)));
+        assert_eq!(lines[1], format!("1 ┤{}", "█".repeat(54)));
+        assert!(lines[3].ends_with("1.00 us"), "{}", lines[3]);
+    }
+
+    #[test]
+    fn nothing_to_draw_draws_nothing() {
+        assert!(lines(&[]).is_empty());
+    }
 }

@@ -70,9 +70,9 @@ pub struct Report {
     pub exact: bool,
     /// The number of running contexts from each time on.
     pub steps: Vec<RunningStep>,
-    /// The run in a few stretches, for drawing.
+    /// The run in a few thousand stretches, for drawing.
     #[serde(skip)]
-    pub buckets: Vec<Bucket>,
+    pub stretches: Vec<Bucket>,
     /// The schedule that starts every task as soon as it can: start of stretch, average tasks at once.
     #[serde(skip)]
     pub potential: Vec<(u64, f64)>,
@@ -110,9 +110,24 @@ pub struct RunningStep {
 }
 
 /// Stretches in the picture of a report.
-const DRAWN: usize = 3000;
+const DRAWN: usize = 6000;
 /// Steps given when there are too many to give them all.
 const SUMMED_UP: usize = 100_000;
+
+impl Report {
+    /// Life time of all contexts together: running and waiting.
+    #[must_use]
+    pub fn life_ns(&self) -> u64 {
+        self.work_ns_observed() + self.waits.iter().map(|wait| wait.ns).sum::<u64>()
+    }
+
+    fn work_ns_observed(&self) -> u64 {
+        self.levels
+            .iter()
+            .map(|level| level.running as u64 * level.ns)
+            .sum()
+    }
+}
 
 impl Analysis for Parallelism {
     const NAME: &'static str = "parallelism";
@@ -157,7 +172,7 @@ impl Analysis for Parallelism {
             places: places::group(graph, &observed.longest)?,
             exact,
             steps,
-            buckets: observed.timeline.buckets(DRAWN),
+            stretches: observed.timeline.stretches(DRAWN),
             potential: potential.curve(),
         })
     }

@@ -1,15 +1,18 @@
 //! How `parallelism` looks in a terminal and in CSV.
 
-use super::{Report, chart};
-use crate::view::units::{count, time};
+use super::{LevelTime, Report, chart};
+use crate::view::units::{plural, time};
 use crate::view::{Cell, Render, Table, View};
+
+/// Rows of the table of levels.
+const MOST_LEVELS: usize = 20;
 
 impl Render for Report {
     fn view(&self) -> View {
         let mut view = View::default()
             .csv(self.steps_table())
             .heading("Parallelism over time");
-        for line in chart::lines(&self.buckets) {
+        for line in chart::lines(&self.stretches) {
             view = view.line(line);
         }
         view = view.line("").line(self.sentence()).line(format!(
@@ -18,9 +21,11 @@ impl Render for Report {
             time(self.work_ns),
             time(self.span_ns)
         ));
-        view = view
-            .heading("Time by running contexts")
-            .table(self.levels_table());
+        if !self.levels.is_empty() {
+            view = view
+                .heading("Time by running contexts")
+                .table(self.levels_table());
+        }
         if !self.waits.is_empty() {
             view = view.heading("Waiting, by cause").table(self.waits_table());
         }
@@ -37,13 +42,9 @@ impl Report {
     /// The run in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let contexts = if self.contexts == 1 {
-            "1 context".to_owned()
-        } else {
-            format!("{} contexts", count(self.contexts))
-        };
         format!(
-            "{contexts}, {}: {:.2} run on average, at most {}.",
+            "{} over {}: on average {:.2} running, at most {}.",
+            plural(self.contexts, "context"),
             time(self.duration_ns),
             self.average,
             self.peak
@@ -59,17 +60,17 @@ impl Report {
     }
 
     fn levels_table(&self) -> Table {
-        let widest = self
-            .levels
+        let groups = self.level_groups();
+        let widest = groups
             .iter()
-            .map(|level| level.share)
+            .map(|group| group.2)
             .fold(f64::MIN_POSITIVE, f64::max);
-        let rows = self.levels.iter().map(|level| {
+        let rows = groups.into_iter().map(|(running, ns, share)| {
             [
-                Cell::Count(level.running as u64),
-                Cell::Time(level.ns),
-                Cell::Share(level.share),
-                Cell::Text(bar(level.share / widest)),
+                Cell::Text(running),
+                Cell::Time(ns),
+                Cell::Share(share),
+                Cell::Text(bar(share / widest)),
             ]
         });
         Table::new(&[
@@ -78,8 +79,34 @@ impl Report {
             ("share", "share"),
             ("", "bar"),
         ])
-        .text_rows(64)
         .rows(rows)
+    }
+
+    /// Time and share by number of running contexts; ranges of numbers when there are many.
+    fn level_groups(&self) -> Vec<(String, u64, f64)> {
+        let width = self
+            .levels
+            .last()
+            .map_or(0, |last| last.running)
+            .div_ceil(MOST_LEVELS)
+            .max(1);
+        // 0 stays apart: nothing ran then.
+        let group = |level: &LevelTime| level.running.div_ceil(width);
+        let same = self.levels.chunk_by(|a, b| group(a) == group(b));
+        let sum = |levels: &[LevelTime]| {
+            let last = group(&levels[0]) * width;
+            let name = if width == 1 || last == 0 {
+                last.to_string()
+            } else {
+                format!("{}-{last}", last - width + 1)
+            };
+            (
+                name,
+                levels.iter().map(|level| level.ns).sum(),
+                levels.iter().map(|level| level.share).sum(),
+            )
+        };
+        same.map(sum).collect()
     }
 
     fn waits_table(&self) -> Table {

@@ -162,6 +162,25 @@ impl Timeline {
         }
     }
 
+    /// The run in at most `most` stretches: the steps themselves if they are few enough, otherwise [`Timeline::buckets`].
+    #[must_use]
+    pub fn stretches(&self, most: usize) -> Vec<Bucket> {
+        match &self.form {
+            Form::Steps(steps) if steps.len() <= most => {
+                let stretch = |(step, until): (&Step, u64)| {
+                    let mut bucket = Bucket::new(step.t_ns);
+                    bucket.add(&step.counts, until - step.t_ns);
+                    bucket
+                };
+                with_ends(steps, self.end_ns)
+                    .map(stretch)
+                    .filter(|bucket| bucket.length_ns > 0)
+                    .collect()
+            }
+            _ => self.buckets(most),
+        }
+    }
+
     /// The run in at most `most` stretches of equal length: peaks and averages stay exact.
     #[must_use]
     pub fn buckets(&self, most: usize) -> Vec<Bucket> {

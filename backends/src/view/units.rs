@@ -14,6 +14,13 @@ pub fn count(number: u64) -> String {
     out
 }
 
+/// A count with its noun: `1 wait`, `3,808 waits`.
+#[must_use]
+pub fn plural(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(number))
+}
+
 /// Nanoseconds with three significant digits: `17 ns`, `4.20 us`, `1.34 s`.
 #[must_use]
 pub fn time(ns: u64) -> String {

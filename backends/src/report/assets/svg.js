@@ -1,0 +1,37 @@
+// Elements in one call: `html("td", { class: "n" }, "12")`, `svg("path", { d })`.
+
+function build(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children.flat().filter(child => child !== null && child !== undefined));
+  return node;
+}
+
+function html(name, attributes, ...children) {
+  return build(document.createElement(name), attributes, children);
+}
+
+function svg(name, attributes, ...children) {
+  return build(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+}
+
+function swatch(color) {
+  return html("i", color === "dash" ? { class: "dash" } : { style: `background: var(--${color})` });
+}
+
+function empty(target, message) {
+  target.replaceChildren(html("p", { class: "empty" }, message));
+}
+
+// A table from columns { title, kind: "n" | "code" | "bar", cell(row) }.
+function table(columns, rows) {
+  const head = columns.map(c => html("th", { class: c.kind, scope: "col" }, c.title));
+  const body = rows.map(row => html("tr", null, columns.map(c => html("td", { class: c.kind }, c.cell(row)))));
+  return html("table", null, html("thead", null, html("tr", null, head)), html("tbody", null, body));
+}
+
+function bar(share, color) {
+  return html("i", { style: `width: ${(share * 100).toFixed(2)}%; background: var(--${color})` });
+}

@@ -1,0 +1,192 @@
+//! The data of the page: results of the analyses cut down to what can be drawn.
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::findings::{Finding, find};
+use crate::analysis::{self, Graph, run};
+use crate::blocks::{self, Blocks};
+use crate::cache::{self, Cache};
+use crate::parallelism::{self, Cause, Parallelism, WaitTime};
+use crate::stats::{self, Stats};
+
+/// Blocks in the scatter plot, the most executed ones.
+const SCATTERED: usize = 1500;
+/// Rows of the heat map.
+const HEATED: usize = 240;
+/// Functions in the table.
+const FUNCTIONS: usize = 40;
+/// Characters of a function name.
+const NAME: usize = 160;
+
+/// Everything the page shows.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageData {
+    /// Sentences, the most important first.
+    pub findings: Vec<Finding>,
+    /// The run in one sentence.
+    pub headline: String,
+    /// What limits the results.
+    pub warnings: Vec<String>,
+    /// Facts about the recording.
+    pub run: taskgraph::RunMeta,
+    /// Counts.
+    pub stats: stats::Report,
+    /// Plot of parallelism over time.
+    pub parallelism: ParallelismPlot,
+    /// Plots of block executions.
+    pub blocks: BlocksPlot,
+    /// Plot of miss curves.
+    pub cache: cache::Report,
+}
+
+/// Parallelism over time, column by column: stretch `i` starts at `t_ns[i]` and ends where the next one starts.
+#[derive(Clone, Debug, Serialize)]
+pub struct ParallelismPlot {
+    duration_ns: u64,
+    average: f64,
+    peak: u32,
+    potential_average: f64,
+    work_ns: u64,
+    span_ns: u64,
+    t_ns: Vec<u64>,
+    min: Vec<u32>,
+    max: Vec<u32>,
+    average_running: Vec<f64>,
+    /// Average waiting contexts, for each cause that occurs.
+    waiting: Vec<WaitSeries>,
+    levels: Vec<parallelism::LevelTime>,
+    waits: Vec<WaitTime>,
+    places: Vec<parallelism::WaitPlace>,
+    /// As-soon-as-possible schedule: start of stretch, average tasks at once.
+    potential: Vec<(u64, f64)>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct WaitSeries {
+    cause: Cause,
+    average: Vec<f64>,
+}
+
+/// Block executions by running contexts.
+#[derive(Clone, Debug, Serialize)]
+pub struct BlocksPlot {
+    max_running: u32,
+    executions: u64,
+    /// Executed blocks, drawn or not.
+    total: usize,
+    /// The first of these rows have `levels` and are rows of the heat map.
+    rows: Vec<blocks::BlockRow>,
+    functions: Vec<blocks::FunctionRow>,
+}
+
+impl PageData {
+    /// Runs the analyses. `progress` is told what comes next.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub fn collect(
+        graph: &Graph,
+        cache: cache::Options,
+        mut progress: impl FnMut(&'static str),
+    ) -> Result<Self> {
+        progress("parallelism");
+        let stats = run::<Stats>(stats::Options {}, graph)?;
+        let parallelism = run::<Parallelism>(parallelism::Options::default(), graph)?;
+        progress("blocks");
+        let blocks = run::<Blocks>(blocks::Options::default(), graph)?;
+        progress("cache");
+        let cache = run::<Cache>(cache, graph)?;
+        Ok(Self {
+            findings: find(&parallelism, &blocks, &cache),
+            headline: parallelism.sentence(),
+            warnings: analysis::warnings(graph),
+            run: graph.meta().clone(),
+            stats,
+            parallelism: parallelism.into(),
+            blocks: blocks.into(),
+            cache,
+        })
+    }
+}
+
+impl From<parallelism::Report> for ParallelismPlot {
+    fn from(report: parallelism::Report) -> Self {
+        let stretches = &report.stretches;
+        let series = |wait: &WaitTime| {
+            let index = parallelism::State::Waiting(wait.cause)
+                .index()
+                .unwrap_or_default();
+            let average = |stretch: &parallelism::Bucket| {
+                short(crate::view::units::ratio(
+                    stretch.waiting_ns[index],
+                    stretch.length_ns,
+                ))
+            };
+            WaitSeries {
+                cause: wait.cause,
+                average: stretches.iter().map(average).collect(),
+            }
+        };
+        Self {
+            duration_ns: report.duration_ns,
+            average: report.average,
+            peak: report.peak,
+            potential_average: report.potential_average,
+            work_ns: report.work_ns,
+            span_ns: report.span_ns,
+            t_ns: stretches.iter().map(|stretch| stretch.t_ns).collect(),
+            min: stretches.iter().map(|stretch| stretch.min).collect(),
+            max: stretches.iter().map(|stretch| stretch.max).collect(),
+            average_running: stretches
+                .iter()
+                .map(|stretch| short(stretch.average()))
+                .collect(),
+            waiting: report.waits.iter().map(series).collect(),
+            levels: report.levels,
+            waits: report.waits,
+            places: report.places.into_iter().take(20).collect(),
+            potential: report
+                .potential
+                .into_iter()
+                .map(|(t, average)| (t, short(average)))
+                .collect(),
+        }
+    }
+}
+
+impl From<blocks::Report> for BlocksPlot {
+    fn from(report: blocks::Report) -> Self {
+        let total = report.blocks.len();
+        let mut rows: Vec<_> = report.blocks.into_iter().take(SCATTERED).collect();
+        rows.iter_mut()
+            .skip(HEATED)
+            .for_each(|row| row.levels.clear());
+        rows.iter_mut().for_each(|row| cut(&mut row.place.function));
+        let mut functions: Vec<_> = report.functions.into_iter().take(FUNCTIONS).collect();
+        functions.iter_mut().for_each(|row| {
+            row.levels.clear();
+            cut(&mut row.place.function);
+        });
+        Self {
+            max_running: report.max_running,
+            executions: report.executions,
+            total,
+            rows,
+            functions,
+        }
+    }
+}
+
+/// Three decimals: enough to draw, short to embed.
+fn short(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// Shortens the names that templates make.
+fn cut(name: &mut String) {
+    if let Some((at, _)) = name.char_indices().nth(NAME) {
+        name.truncate(at);
+        name.push('…');
+    }
+}

@@ -1,0 +1,71 @@
+//! `report`: one self-contained, offline HTML page with the findings and three interactive plots; or its data as JSON.
+
+mod data;
+mod findings;
+mod page;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{ArgMatches, FromArgMatches, ValueEnum};
+
+use crate::analysis;
+use crate::cache;
+use crate::cli::{output, progress};
+
+pub use data::{BlocksPlot, PageData, ParallelismPlot};
+pub use findings::{Finding, find};
+pub use page::render;
+
+/// Options of `report`.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// Task graph, as written by contech-middle
+    #[arg(value_name = "GRAPH")]
+    graph: PathBuf,
+    /// The page, or its data
+    #[arg(long, value_enum, default_value_t)]
+    format: Form,
+    /// Write to FILE instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    cache: cache::Options,
+}
+
+/// Forms of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// One HTML page.
+    #[default]
+    Html,
+    /// The findings and the data of the page.
+    Json,
+}
+
+/// Does it.
+///
+/// # Errors
+/// When the graph cannot be read or the output cannot be written.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let options = Options::from_arg_matches(matches)?;
+    if options.output.is_none() && options.format == Form::Html && std::io::stdout().is_terminal() {
+        bail!("the report is a page for a browser; give -o report.html");
+    }
+    let graph = analysis::open(&options.graph)?;
+    analysis::warnings(&graph)
+        .iter()
+        .for_each(|warning| eprintln!("warning: {}: {warning}", options.graph.display()));
+    let bar = progress::spinner("report");
+    let data = PageData::collect(&graph, options.cache, |step| bar.set_message(step))?;
+    bar.finish_and_clear();
+    output::to(options.output.as_deref(), |out| match options.format {
+        Form::Html => Ok(out.write_all(render(&data)?.as_bytes())?),
+        Form::Json => {
+            serde_json::to_writer(&mut *out, &data)?;
+            Ok(writeln!(out)?)
+        }
+    })
+}
