@@ -12,7 +12,7 @@ use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, beyond cargo and a C
 /// compiler.
-pub const TEST_PACKAGES: [&str; 10] = [
+pub const TEST_PACKAGES: [&str; 11] = [
     "clang-22",         // the compiler the pass is a plug-in of
     "lld-22",           // linking with LTO
     "llvm-22-dev",      // headers for the shim of the pass, llvm-config
@@ -21,8 +21,9 @@ pub const TEST_PACKAGES: [&str; 10] = [
     "make",             // toy and real projects
     "cmake",            // the same
     "dpkg-dev",         // unpacking Debian sources
-    "zlib1g-dev",       // pigz
+    "zlib1g-dev",       // minimap2
     "libbz2-dev",       // pbzip2
+    "libsimde-dev",     // minimap2
 ];
 
 /// What the demo needs.
