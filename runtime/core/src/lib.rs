@@ -1,1 +1,45 @@
-//! Placeholder, replaced by its owner.
+//! Core of the runtime: everything that happens inside the traced process except the exported
+//! symbols, which live in the `contech-runtime` shared library so that no test binary is interposed.
+//!
+//! One [`Recorder`] is one trace: it owns the [`pool`](mod@pool) of buffers, the [`queue`](mod@queue)
+//! of full ones, the [`writer`](mod@writer) and the [`registry`](mod@registry) of threads. A thread
+//! writes records at the cursor of its [`TlsBlock`]; when the cursor reaches the limit,
+//! [`Recorder::flush`] hands the buffer over and gives the next one. The hot path neither allocates
+//! nor locks; the slow path runs with all signals blocked and allocates nothing either.
+
+pub mod append;
+pub mod buffer;
+pub mod callers;
+pub mod clock;
+pub mod finish;
+pub mod flush;
+pub mod host;
+pub mod joins;
+pub mod level;
+pub mod mask;
+pub mod memory;
+pub mod modules;
+pub mod notice;
+pub mod options;
+pub mod output;
+pub mod pool;
+pub mod queue;
+pub mod recorder;
+pub mod registry;
+pub mod scan;
+pub mod scratch;
+pub mod size;
+pub mod stats;
+pub(crate) mod sync;
+pub mod target;
+pub mod thread;
+pub mod tickets;
+pub mod tls;
+pub mod writer;
+
+#[cfg(test)]
+mod recorder_tests;
+
+pub use recorder::Recorder;
+pub use thread::Thread;
+pub use tls::TlsBlock;

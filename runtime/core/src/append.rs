@@ -1,0 +1,117 @@
+#![allow(
+    unsafe_code,
+    reason = "writes events at the cursor, where instrumented code writes its records"
+)]
+//! The hot path: one event at the thread's cursor. No lock, no allocation, no system call.
+
+use contech_trace::event::{AllocKind, Event, MAX_EVENT, SyncOp};
+
+use crate::recorder::Recorder;
+use crate::registry;
+use crate::tls::TlsBlock;
+
+/// Ids of the events written here; the test below holds them against the format.
+const SYNC: u64 = 1;
+const ALLOC: u64 = 2;
+const FREE: u64 = 3;
+
+/// A sync event.
+#[derive(Debug, Clone, Copy)]
+pub struct Sync {
+    /// What was done.
+    pub op: SyncOp,
+    /// To which object (an address, a context, a process).
+    pub object: usize,
+    /// Its place in the object's order.
+    pub ticket: u64,
+    /// See [`SyncOp`].
+    pub aux: u64,
+    /// Ticks before.
+    pub before: u64,
+    /// Ticks it took.
+    pub duration: u64,
+}
+
+/// Stores the low 6 bytes of `value` at `at`, and garbage in the 2 bytes after.
+///
+/// # Safety
+/// 8 bytes at `at` may be written.
+#[inline]
+unsafe fn store6(at: *mut u8, value: u64) {
+    // SAFETY: the caller's 8 bytes; unaligned by construction.
+    unsafe { at.cast::<u64>().write_unaligned(value) };
+}
+
+impl Recorder {
+    /// A cursor with at least [`contech_trace::abi::SLACK`] bytes of room.
+    #[inline]
+    fn room(&'static self, tls: &TlsBlock) -> *mut u8 {
+        let cursor = tls.cursor();
+        if cursor < tls.limit() {
+            cursor
+        } else {
+            self.flush(tls, cursor)
+        }
+    }
+
+    /// Records a sync event of the calling thread.
+    #[inline]
+    pub fn sync(&'static self, tls: &TlsBlock, s: Sync) {
+        let at = self.room(tls);
+        // SAFETY: `room` leaves more than the 38 bytes stored here; the cursor is this thread's.
+        unsafe {
+            store6(at, s.object as u64);
+            store6(at.add(6), s.ticket);
+            store6(at.add(12), s.aux);
+            store6(at.add(18), s.before);
+            store6(at.add(24), s.duration);
+            store6(at.add(30), s.op as u64 | SYNC << 16);
+            tls.set_cursor(at.add(36));
+        }
+        if let Some(thread) = registry::current(tls) {
+            thread.count_sync();
+        }
+    }
+
+    /// Records that the calling thread obtained memory.
+    #[inline]
+    pub fn alloc(&'static self, tls: &TlsBlock, kind: AllocKind, address: usize, size: usize) {
+        let at = self.room(tls);
+        // SAFETY: as in `sync`: 20 bytes are stored.
+        unsafe {
+            store6(at, address as u64);
+            store6(at.add(6), size as u64);
+            store6(at.add(12), kind as u64 | ALLOC << 8);
+            tls.set_cursor(at.add(17));
+        }
+    }
+
+    /// Records that the calling thread gave memory back.
+    #[inline]
+    pub fn free(&'static self, tls: &TlsBlock, address: usize) {
+        let at = self.room(tls);
+        // SAFETY: as in `sync`: 14 bytes are stored.
+        unsafe {
+            store6(at, address as u64);
+            store6(at.add(6), FREE);
+            tls.set_cursor(at.add(10));
+        }
+    }
+
+    /// Records any event of the calling thread.
+    pub fn put(&'static self, tls: &TlsBlock, event: &Event) {
+        let at = self.room(tls);
+        tls.set_cursor(encode_at(at, event));
+    }
+}
+
+/// Writes an event at a cursor with room, returns the cursor after it.
+pub(crate) fn encode_at(at: *mut u8, event: &Event) -> *mut u8 {
+    let mut bytes = [0; MAX_EVENT];
+    let n = event.encode(&mut bytes);
+    // SAFETY: callers have a cursor below its limit, which leaves more room than the longest event.
+    unsafe {
+        at.copy_from_nonoverlapping(bytes.as_ptr(), n);
+        at.add(n)
+    }
+}

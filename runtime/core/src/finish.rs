@@ -1,0 +1,315 @@
+#![allow(
+    unsafe_code,
+    reason = "reads the cursors and buffers of threads that still run"
+)]
+//! The end of threads and of the trace: every live buffer is written up to its thread's cursor.
+
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::time::{Duration, Instant};
+
+use contech_trace::event::{EndReason, Event, MAX_EVENT};
+use contech_trace::file::Totals;
+
+use crate::buffer::Buffer;
+use crate::mask::Blocked;
+use crate::memory::Errno;
+use crate::notice;
+use crate::queue::{INLINE, Message, Patience, Records};
+use crate::recorder::Recorder;
+use crate::registry;
+use crate::stats::Stats;
+use crate::sync::{MutexGuard, lock};
+use crate::thread::{Inner, Status, Thread};
+use crate::tls::{self, TlsBlock};
+
+/// How long a thread may hold on to its own state (it is in its slow path) before the trace is
+/// finished without its last records.
+const THREAD_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why and how the trace is finished.
+#[derive(Debug, Clone)]
+pub struct Finish {
+    /// Why contexts end that still run.
+    pub reason: EndReason,
+    /// How long to wait for the writer; `None` for ever (the program has all the time it wants).
+    pub patience: Option<Patience>,
+    /// Why the trace is not whole, if it is not.
+    pub note: Option<String>,
+}
+
+impl Recorder {
+    /// The calling thread ends. Returns true when it is the last one of the program, in which case it
+    /// goes on recording: exit handlers will run in it.
+    pub fn end_thread(&'static self, tls: &TlsBlock) -> bool {
+        let Some(thread) = registry::current(tls) else {
+            return false;
+        };
+        if thread.counted.load(Relaxed) && self.live.fetch_sub(1, SeqCst) == 1 {
+            let _quiet = tls.quiet();
+            let _blocked = Blocked::new();
+            self.stop_writer();
+            return true;
+        }
+        let live = thread.lock().status == Status::Live;
+        if live && self.is_recording() {
+            let at = self.clock.now();
+            let reason = EndReason::Finished;
+            self.put(tls, &Event::ContextEnd { reason, at });
+        }
+        let quiet = tls.quiet();
+        let _blocked = Blocked::new();
+        {
+            let mut inner = thread.lock();
+            if inner.status == Status::Live && self.is_recording() {
+                self.hand_over_all(thread, &mut inner, tls);
+            }
+            inner.status = Status::Ended;
+            if inner.borrowed {
+                for level in &mut inner.levels {
+                    // The writer may be reading it.
+                    std::mem::forget(level.buffer.take());
+                }
+            }
+        }
+        tls.reset();
+        tls.set_role(tls::ENDED);
+        self.release(thread);
+        // `reset` cleared the count that the guard would take back.
+        std::mem::forget(quiet);
+        false
+    }
+
+    fn hand_over_all(&'static self, thread: &Thread, inner: &mut Inner, tls: &TlsBlock) {
+        let now = self.clock.now();
+        for depth in 0..=inner.depth {
+            let cursor = cursor_of(inner, tls, depth);
+            let (buffer, _) = inner.levels[depth].take(cursor, now);
+            self.hand_over_list(thread, inner, |inner| inner.levels[depth].out.pop());
+            if let Some(buffer) = buffer {
+                if buffer.piece().len == 0 {
+                    self.pool.put(buffer);
+                } else {
+                    self.hand_over(thread, inner, buffer);
+                }
+            }
+            self.hand_over_list(thread, inner, |inner| inner.levels[depth].deeper.pop());
+        }
+    }
+
+    fn hand_over_list(
+        &'static self,
+        thread: &Thread,
+        inner: &mut Inner,
+        pop: impl Fn(&mut Inner) -> Option<Buffer>,
+    ) {
+        while let Some(buffer) = pop(inner) {
+            self.hand_over(thread, inner, buffer);
+        }
+    }
+
+    /// Finishes the trace: afterwards nothing is recorded. Another thread that calls it meanwhile
+    /// waits for its end. In a process that only shares the memory (vfork) nothing happens.
+    pub fn finish(&'static self, tls: &TlsBlock, how: &Finish) {
+        if !self.is_own_process() {
+            return;
+        }
+        let _quiet = tls.quiet();
+        let _errno = Errno::save();
+        let _blocked = Blocked::new();
+        if self.finishing.swap(true, SeqCst) {
+            let started = Instant::now();
+            while !self.ended.load(SeqCst) && started.elapsed() < THREAD_PATIENCE {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            return;
+        }
+        let recorded = self.is_recording();
+        self.discard();
+        if recorded {
+            self.close_all(how, false);
+        }
+        self.end(how, recorded);
+        self.ended.store(true, SeqCst);
+    }
+
+    /// Writes out everything and an end, and goes on recording: the program may be about to be
+    /// replaced.
+    pub fn checkpoint(&'static self, tls: &TlsBlock, how: &Finish) {
+        if !self.is_own_process() || !self.is_recording() {
+            return;
+        }
+        let _quiet = tls.quiet();
+        let _errno = Errno::save();
+        let _blocked = Blocked::new();
+        self.close_all(how, true);
+        self.end(how, true);
+    }
+
+    fn close_all(&'static self, how: &Finish, resume: bool) {
+        for thread in self.registry.iter() {
+            let deadline = Instant::now() + THREAD_PATIENCE;
+            let Some(mut inner) = lock_until(thread, deadline) else {
+                self.counters.losses.fetch_add(1, Relaxed);
+                continue;
+            };
+            if inner.status == Status::Live {
+                self.close(thread, &mut inner, how.reason, resume);
+            }
+        }
+    }
+
+    /// Sends what a live thread has recorded, without taking its buffers from it.
+    fn close(&'static self, thread: &Thread, inner: &mut Inner, reason: EndReason, resume: bool) {
+        // SAFETY: a live context's thread cannot end while its state is locked: ending takes the lock.
+        let Some(tls) = (unsafe { registry::block(thread) }) else {
+            return;
+        };
+        let now = self.clock.now();
+        for depth in 0..=inner.depth {
+            self.hand_over_list(thread, inner, |inner| inner.levels[depth].out.pop());
+            let cursor = cursor_of(inner, tls, depth);
+            self.lend(thread, inner, depth, cursor, now);
+            self.hand_over_list(thread, inner, |inner| inner.levels[depth].deeper.pop());
+        }
+        let mut event = [0; MAX_EVENT];
+        let n = Event::ContextEnd { reason, at: now }.encode(&mut event);
+        let mut bytes = [0; INLINE];
+        bytes[..n].copy_from_slice(&event[..n]);
+        self.stream(thread, inner, now, now, Records::Inline(bytes, n));
+        if !resume {
+            inner.status = Status::Ended;
+        }
+    }
+
+    fn lend(
+        &'static self,
+        thread: &Thread,
+        inner: &mut Inner,
+        depth: usize,
+        cursor: *mut u8,
+        now: u64,
+    ) {
+        let level = &mut inner.levels[depth];
+        let (begin, first) = (level.begin, level.first);
+        if !level.buffer.as_ref().is_some_and(|b| b.contains(cursor)) || cursor <= begin {
+            return;
+        }
+        // SAFETY: begin and cursor lie in the level's buffer, whose bytes up to the cursor its thread
+        // has written and writes no more; `borrowed` keeps the buffer from being unmapped, and it is
+        // recycled only after a later message.
+        let bytes = unsafe { std::slice::from_raw_parts(begin, cursor.addr() - begin.addr()) };
+        level.begin = cursor;
+        level.first = now;
+        inner.borrowed = true;
+        self.stream(thread, inner, first, now, Records::Borrowed(bytes));
+    }
+
+    fn stream(
+        &'static self,
+        thread: &Thread,
+        inner: &mut Inner,
+        first: u64,
+        last: u64,
+        records: Records,
+    ) {
+        self.counters
+            .bytes
+            .fetch_add(records.bytes().len() as u64, Relaxed);
+        if self.counting_only {
+            return;
+        }
+        if self.queue.is_full() {
+            self.drain(None);
+        }
+        self.send(Message::Stream {
+            context: thread.context(),
+            seq: inner.next_seq(),
+            first,
+            last,
+            records,
+        });
+    }
+
+    /// The end of the file, and the statistics.
+    fn end(&'static self, how: &Finish, recorded: bool) {
+        let totals = self.totals(how, recorded);
+        let mut stats = Stats {
+            bytes: totals.bytes,
+            syncs: totals.syncs,
+            pauses: totals.pauses,
+            contexts: totals.contexts,
+            lost_bytes: totals.lost_bytes,
+            complete: totals.complete,
+            ..Stats::default()
+        };
+        if !self.counting_only {
+            self.send(Message::End(Box::new(totals)));
+            if !self.drain(how.patience) {
+                notice::say(&format!(
+                    "{} takes no more bytes; the end of the trace is lost",
+                    self.place
+                ));
+                return;
+            }
+        }
+        let Some(path) = &self.options.stats else {
+            return;
+        };
+        if let Some(scan) = &lock(&self.writer).scan {
+            stats.blocks = scan.executions;
+            stats.accesses = scan.accesses;
+            stats.complete &= scan.faults == 0;
+        }
+        if let Err(e) = stats.write(path) {
+            notice::say(&format!(
+                "cannot write the statistics to {}: {e}; set CONTECH_STATS to a path that can be written",
+                path.display()
+            ));
+        }
+    }
+
+    fn totals(&self, how: &Finish, recorded: bool) -> Totals {
+        let c = &self.counters;
+        let mut notes = lock(&self.notes).clone();
+        notes.extend(how.note.clone());
+        let losses = c.losses.load(Relaxed);
+        if losses > 0 {
+            notes.push(format!(
+                "records were lost at {losses} places (jumps out of signal handlers and the like)"
+            ));
+        }
+        let live_syncs: u64 = self.registry.iter().map(|t| t.syncs.load(Relaxed)).sum();
+        Totals {
+            complete: recorded && notes.is_empty(),
+            clock_hz: self.clock.measured_hz(),
+            end: self.clock.now(),
+            contexts: c.contexts.load(Relaxed),
+            unannounced: c.unannounced.load(Relaxed),
+            bytes: c.bytes.load(Relaxed),
+            lost_bytes: c.lost_bytes.load(Relaxed),
+            syncs: c.syncs.load(Relaxed) + live_syncs,
+            pauses: c.pauses.load(Relaxed),
+            notes,
+        }
+    }
+}
+
+/// Where a level's records end: at the thread's cursor for the topmost, else where the next handler
+/// interrupted it.
+fn cursor_of(inner: &Inner, tls: &TlsBlock, depth: usize) -> *mut u8 {
+    if depth == inner.depth {
+        tls.cursor()
+    } else {
+        inner.levels[depth].saved.0
+    }
+}
+
+fn lock_until(thread: &'static Thread, deadline: Instant) -> Option<MutexGuard<'static, Inner>> {
+    loop {
+        match thread.inner.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(_) if Instant::now() >= deadline => return None,
+            Err(_) => std::thread::sleep(Duration::from_micros(100)),
+        }
+    }
+}

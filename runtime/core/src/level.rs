@@ -1,0 +1,88 @@
+#![allow(
+    unsafe_code,
+    reason = "addresses make a type thread-bound without need"
+)]
+//! Levels of a thread: its program, and the signal handlers running on top of it.
+//!
+//! Interrupted code may hold its cursor in a register, ahead of the thread-local one; a handler that
+//! recorded at the thread-local cursor would overwrite those records. So each handler records into
+//! buffers of its own, and they take their place in the context's stream at the next flush or event
+//! of the interrupted code: never in the middle of one of its records.
+
+use crate::buffer::{Buffer, List, Piece};
+
+/// Most signal handlers on top of each other that are recorded; deeper ones are counted as lost.
+pub const MOST: usize = 8;
+
+/// Stack region of an alternate signal stack: lowest address, and the one after the highest.
+pub type StackRange = (usize, usize);
+
+/// The program (level 0) or one signal handler.
+#[derive(Debug)]
+pub(crate) struct Level {
+    /// Buffer in use, taken at the first flush.
+    pub(crate) buffer: Option<Buffer>,
+    /// First byte in the buffer not yet handed over.
+    pub(crate) begin: *mut u8,
+    /// Ticks when that part was begun.
+    pub(crate) first: u64,
+    /// Cursor and limit when a handler interrupted this level.
+    pub(crate) saved: (*mut u8, *mut u8),
+    /// Finished buffers of a handler, in order; those of the program go to the writer at once.
+    pub(crate) out: List,
+    /// Finished buffers of handlers that interrupted this level, due at its next flush.
+    pub(crate) deeper: List,
+    /// Stack address at which the handler was entered.
+    pub(crate) mark: usize,
+    /// Its alternate stack, if it runs on one.
+    pub(crate) stack: Option<StackRange>,
+}
+
+// SAFETY: the raw pointers are addresses within the level's own buffer, which moves with it.
+#[allow(
+    unsafe_code,
+    reason = "addresses make the type thread-bound without need"
+)]
+unsafe impl Send for Level {}
+
+impl Level {
+    pub(crate) const fn new() -> Self {
+        Level {
+            buffer: None,
+            begin: std::ptr::null_mut(),
+            first: 0,
+            saved: (std::ptr::null_mut(), std::ptr::null_mut()),
+            out: List::new(),
+            deeper: List::new(),
+            mark: 0,
+            stack: None,
+        }
+    }
+
+    /// Begins a buffer.
+    pub(crate) fn begin(&mut self, buffer: Buffer, now: u64) -> (*mut u8, *mut u8) {
+        let range = (buffer.data(), buffer.limit());
+        self.begin = range.0;
+        self.first = now;
+        self.buffer = Some(buffer);
+        range
+    }
+
+    /// Takes the buffer with what is recorded up to `cursor`; the second value is false when the
+    /// cursor does not belong to it, so that records were lost.
+    pub(crate) fn take(&mut self, cursor: *mut u8, now: u64) -> (Option<Buffer>, bool) {
+        let Some(mut buffer) = self.buffer.take() else {
+            return (None, cursor.is_null());
+        };
+        let (begin, first) = (self.begin, self.first);
+        let whole = buffer.contains(cursor) && cursor >= begin;
+        let end = if whole { cursor } else { begin };
+        let fits = buffer.set_piece(Piece {
+            start: begin.addr() - buffer.data().addr(),
+            len: end.addr() - begin.addr(),
+            first,
+            last: now,
+        });
+        (Some(buffer), whole && fits)
+    }
+}

@@ -1,0 +1,12 @@
+//! The runtime's only voice: single lines on stderr.
+
+use crate::memory;
+
+/// Writes `contech: TEXT` as one line to stderr, in one system call.
+pub fn say(text: &str) {
+    let mut line = Vec::with_capacity(text.len() + 10);
+    line.extend_from_slice(b"contech: ");
+    line.extend(text.bytes().map(|b| if b == b'\n' { b' ' } else { b }));
+    line.push(b'\n');
+    memory::write_stderr(&line);
+}

@@ -1,0 +1,82 @@
+//! The pool of free buffers: last in, first out, and no more kept than are worth keeping.
+
+use crate::buffer::{Buffer, Stack};
+use crate::sync::{Mutex, lock};
+
+/// Free buffers kept mapped; more go back to the system. Enough for the threads of a machine to swap
+/// theirs at once, little against the memory of the queue.
+const KEPT: usize = 64;
+
+/// Free buffers of one size.
+#[derive(Debug)]
+pub struct Pool {
+    free: Mutex<Stack>,
+    buffer_bytes: usize,
+    kept: usize,
+}
+
+impl Pool {
+    /// A pool of buffers of `buffer_bytes` bytes each.
+    #[must_use]
+    pub fn new(buffer_bytes: usize) -> Self {
+        Self::keeping(buffer_bytes, KEPT)
+    }
+
+    /// A pool that keeps at most `kept` free buffers.
+    #[must_use]
+    pub fn keeping(buffer_bytes: usize, kept: usize) -> Self {
+        Pool {
+            free: Mutex::new(Stack::new()),
+            buffer_bytes,
+            kept,
+        }
+    }
+
+    /// Bytes of each buffer.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> usize {
+        self.buffer_bytes
+    }
+
+    /// The warmest free buffer, else a new one; `None` when memory has run out.
+    pub fn take(&self) -> Option<Buffer> {
+        let free = lock(&self.free).pop();
+        free.or_else(|| Buffer::map(self.buffer_bytes))
+    }
+
+    /// Gives a buffer back.
+    pub fn put(&self, buffer: Buffer) {
+        let mut free = lock(&self.free);
+        if free.len() < self.kept {
+            free.push(buffer);
+        } else {
+            drop(free);
+            drop(buffer);
+        }
+    }
+}
+
+#[cfg(all(test, not(feature = "loom")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_buffer_given_back_last_is_taken_first() {
+        let pool = Pool::new(64 << 10);
+        let (a, b) = (pool.take().unwrap(), pool.take().unwrap());
+        let (pa, pb) = (a.data(), b.data());
+        assert_ne!(pa, pb);
+        pool.put(b);
+        pool.put(a);
+        assert_eq!(pool.take().unwrap().data(), pa);
+    }
+
+    #[test]
+    fn no_more_than_the_bound_are_kept() {
+        let pool = Pool::keeping(64 << 10, 1);
+        let (a, b) = (pool.take().unwrap(), pool.take().unwrap());
+        pool.put(a);
+        pool.put(b);
+        assert_eq!(lock(&pool.free).len(), 1);
+    }
+}

@@ -1,0 +1,488 @@
+//! One trace: its parts, its life from start to stop, and the modules and threads that join it.
+
+use std::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst,
+};
+
+use contech_trace::file::{FileHeader, RunInfo};
+
+use crate::buffer::Buffer;
+use crate::callers::Callers;
+use crate::clock::{Clock, stated_hz};
+use crate::host::Host;
+use crate::joins::Joins;
+use crate::mask::Blocked;
+use crate::modules::{Found, Modules};
+use crate::options::Options;
+use crate::output::{Descriptor, Output};
+use crate::pool::Pool;
+use crate::queue::{Message, Queue};
+use crate::registry::{self, Registry};
+use crate::sync::{Mutex, lock};
+use crate::target::{Target, expand};
+use crate::thread::{NO_CONTEXT, Thread};
+use crate::tls::TlsBlock;
+use crate::writer::Writer;
+use crate::{memory, notice};
+
+const RECORDING: u8 = 0;
+const DISCARDING: u8 = 1;
+
+/// What a trace starts from.
+#[derive(Debug)]
+pub struct Start {
+    /// Options in effect.
+    pub options: Options,
+    /// The same as `NAME=value`.
+    pub effective: Vec<String>,
+    /// Process whose forked child this is, 0 for none.
+    pub parent: u32,
+    /// Modules loaded already (those of the parent).
+    pub modules: Vec<Found>,
+}
+
+/// Numbers for the totals.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) contexts: AtomicU64,
+    pub(crate) unannounced: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) lost_bytes: AtomicU64,
+    /// Places where records were lost.
+    pub(crate) losses: AtomicU64,
+    /// Sync events of threads that have ended.
+    pub(crate) syncs: AtomicU64,
+    pub(crate) pauses: AtomicU64,
+}
+
+/// One trace. It lives as long as the process: threads may be inside it at any time.
+#[allow(
+    missing_debug_implementations,
+    reason = "loom's types have none, and its state is of no use in text"
+)]
+pub struct Recorder {
+    /// Zero of all ticks.
+    pub clock: Clock,
+    /// Whose calls are recorded.
+    pub callers: Callers,
+    /// Handles of threads to be joined.
+    pub joins: Joins,
+    /// Threads of the program that live, the first one included.
+    pub live: AtomicI64,
+    mode: AtomicU8,
+    pub(crate) options: Options,
+    pub(crate) process: u32,
+    /// Where the trace goes, for messages.
+    pub(crate) place: String,
+    /// Nobody wants the bytes: they are counted and thrown away by the threads themselves.
+    pub(crate) counting_only: bool,
+    pub(crate) pool: Pool,
+    pub(crate) queue: Queue,
+    pub(crate) registry: Registry,
+    pub(crate) modules: Mutex<Modules>,
+    pub(crate) writer: Mutex<Writer>,
+    /// Whether the writer thread runs.
+    pub(crate) service: Mutex<bool>,
+    pub(crate) host: &'static dyn Host,
+    pub(crate) counters: Counters,
+    pub(crate) notes: Mutex<Vec<String>>,
+    pub(crate) finishing: AtomicBool,
+    pub(crate) ended: AtomicBool,
+    next_context: AtomicU32,
+    cores: i64,
+}
+
+impl Recorder {
+    /// Opens the trace and writes its beginning. Where that fails the recorder runs untraced and has
+    /// said so on stderr.
+    pub fn start(start: Start, host: &'static dyn Host) -> &'static Self {
+        let clock = Clock::start();
+        let options = start.options;
+        let mut place = String::new();
+        let output = if options.off {
+            Ok(None)
+        } else {
+            open(&options.target, start.parent != 0, &mut place)
+        };
+        let counting_only = options.target == Target::Null && options.stats.is_none();
+        let recorder = Box::leak(Box::new(Recorder {
+            clock,
+            callers: Callers::new(),
+            joins: Joins::new(),
+            live: AtomicI64::new(1),
+            mode: AtomicU8::new(if options.off { DISCARDING } else { RECORDING }),
+            process: memory::process_id(),
+            place,
+            counting_only,
+            pool: Pool::new(options.buffer),
+            queue: Queue::new(options.queue_limit()),
+            registry: Registry::new(),
+            modules: Mutex::new(Modules::new()),
+            writer: Mutex::new(Writer::new(None, options.stats.is_some())),
+            service: Mutex::new(false),
+            host,
+            counters: Counters::default(),
+            notes: Mutex::new(Vec::new()),
+            finishing: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+            next_context: AtomicU32::new(1),
+            cores: std::thread::available_parallelism()
+                .ok()
+                .and_then(|n| i64::try_from(n.get()).ok())
+                .unwrap_or(1),
+            options,
+        }));
+        if recorder.is_recording() {
+            recorder.begin(output, start.parent, start.effective);
+        }
+        recorder.register(start.modules);
+        recorder
+    }
+
+    fn begin(
+        &self,
+        output: std::io::Result<Option<Box<dyn Output>>>,
+        parent: u32,
+        effective: Vec<String>,
+    ) {
+        let begun = output.and_then(|output| {
+            let mut writer = lock(&self.writer);
+            *writer = Writer::new(output, self.options.stats.is_some());
+            let header = FileHeader {
+                pid: self.process,
+                start_tsc: self.clock.start_tsc(),
+                start_unix_ns: self.clock.start_unix_ns(),
+                clock_hz: stated_hz(),
+            };
+            writer.begin(&header, &run_info(parent, effective))
+        });
+        if let Err(e) = begun {
+            self.mode.store(DISCARDING, SeqCst);
+            lock(&self.notes).push(e.to_string());
+            notice::say(&format!(
+                "cannot write the trace to {}: {e}; running untraced (set CONTECH_TRACE to a path that can be written, or CONTECH_OFF=1)",
+                self.place
+            ));
+        }
+    }
+
+    /// Whether records are kept.
+    #[inline]
+    pub fn is_recording(&self) -> bool {
+        self.mode.load(Relaxed) == RECORDING
+    }
+
+    /// Whether this is still the process that started the trace; false in the child of a vfork, which
+    /// shares its memory.
+    pub fn is_own_process(&self) -> bool {
+        memory::process_id() == self.process
+    }
+
+    /// From now on nothing is recorded.
+    pub(crate) fn discard(&self) {
+        self.mode.store(DISCARDING, SeqCst);
+    }
+
+    /// Stops recording for a reason, which goes to stderr and into the trace; the program goes on.
+    pub fn stop(&self, reason: &str) {
+        if self.mode.swap(DISCARDING, SeqCst) == RECORDING {
+            notice::say(reason);
+            lock(&self.notes).push(reason.to_owned());
+        }
+    }
+
+    /// Modules that are loaded now, for the trace of a forked child.
+    pub fn loaded_modules(&self) -> Vec<Found> {
+        lock(&self.modules).loaded().cloned().collect()
+    }
+
+    /// Registers modules; those known already are skipped. A module that cannot be recorded beside the
+    /// others stops the recording.
+    pub fn register(&'static self, modules: Vec<Found>) {
+        let _blocked = Blocked::new();
+        for found in modules {
+            let added = lock(&self.modules).add(found);
+            match added {
+                Ok(Some(load)) if self.is_recording() && !self.counting_only => {
+                    self.send(Message::Module(load.to_bytes()));
+                }
+                Ok(_) => {}
+                Err(reason) => self.stop(&format!("{reason}; nothing more is recorded")),
+            }
+        }
+    }
+
+    /// The module with this id array is unloaded.
+    pub fn unregister(&self, ids: u64) {
+        let _blocked = Blocked::new();
+        lock(&self.modules).remove(ids);
+    }
+
+    /// Object address of every loaded module's id array.
+    pub fn module_addresses(&self) -> Vec<u64> {
+        let _blocked = Blocked::new();
+        lock(&self.modules)
+            .loaded()
+            .map(|f| f.descriptor.ids)
+            .collect()
+    }
+
+    fn next_context(&self) -> u32 {
+        self.next_context.fetch_add(1, Relaxed)
+    }
+
+    /// State of the calling thread; made at its first use. `None` when memory has run out.
+    pub(crate) fn thread(&self, tls: &TlsBlock) -> Option<&'static Thread> {
+        let thread = match registry::current(tls) {
+            Some(thread) => thread,
+            None => self.attach(tls)?,
+        };
+        if thread.context() == NO_CONTEXT && self.is_recording() {
+            if memory::thread_id() == self.process {
+                thread.context.store(0, Relaxed);
+                thread.announced.store(true, Relaxed);
+            } else {
+                thread.context.store(self.next_context(), Relaxed);
+                self.counters.unannounced.fetch_add(1, Relaxed);
+            }
+            // Nobody is known to have created it: it hangs on the first context.
+            thread.creator.store(0, Relaxed);
+        }
+        Some(thread)
+    }
+
+    fn attach(&self, tls: &TlsBlock) -> Option<&'static Thread> {
+        let thread = self.registry.take()?;
+        thread
+            .tls
+            .store(std::ptr::from_ref(tls).cast_mut(), Relaxed);
+        tls.set_thread(std::ptr::from_ref(thread).cast_mut());
+        if memory::thread_id() != self.process {
+            self.live.fetch_add(1, SeqCst);
+        }
+        thread.counted.store(true, Relaxed);
+        self.host.watch_thread_end();
+        Some(thread)
+    }
+
+    /// State for a thread about to be created, which is to run `start(arg)`; with `announced` it gets
+    /// its context now, in order of creation. `None` when memory has run out.
+    pub fn new_child(
+        &self,
+        tls: &TlsBlock,
+        announced: bool,
+        start: usize,
+        arg: usize,
+    ) -> Option<&'static Thread> {
+        let _quiet = tls.quiet();
+        let _blocked = Blocked::new();
+        let creator = if announced {
+            self.thread(tls)?.context()
+        } else {
+            NO_CONTEXT
+        };
+        let child = self.registry.take()?;
+        child.start.0.store(start, Relaxed);
+        child.start.1.store(arg, Relaxed);
+        child.tls.store(std::ptr::null_mut(), Relaxed);
+        child.creator.store(creator, Relaxed);
+        let announced = announced && self.is_recording();
+        child.announced.store(announced, Relaxed);
+        let context = if announced {
+            self.next_context()
+        } else {
+            NO_CONTEXT
+        };
+        child.context.store(context, Relaxed);
+        child.counted.store(true, Relaxed);
+        self.live.fetch_add(1, SeqCst);
+        Some(child)
+    }
+
+    /// The thread could not be created. Its context number is used for the next one where no other
+    /// was given meanwhile.
+    pub fn drop_child(&self, child: &'static Thread) {
+        let _blocked = Blocked::new();
+        self.live.fetch_sub(1, SeqCst);
+        let context = child.context();
+        if context != NO_CONTEXT {
+            let _ = self
+                .next_context
+                .compare_exchange(context + 1, context, Relaxed, Relaxed);
+        }
+        self.release(child);
+    }
+
+    /// First act of the new thread.
+    pub fn adopt(&'static self, tls: &TlsBlock, child: &'static Thread) {
+        child.tls.store(std::ptr::from_ref(tls).cast_mut(), Relaxed);
+        tls.set_thread(std::ptr::from_ref(child).cast_mut());
+        if child.context() != NO_CONTEXT {
+            self.flush(tls, std::ptr::null_mut());
+        }
+    }
+
+    pub(crate) fn release(&self, thread: &'static Thread) {
+        thread.context.store(NO_CONTEXT, Relaxed);
+        thread.announced.store(false, Relaxed);
+        thread.counted.store(false, Relaxed);
+        let syncs = thread.syncs.swap(0, Relaxed);
+        self.counters.syncs.fetch_add(syncs, Relaxed);
+        self.registry.put(thread);
+    }
+
+    /// A buffer, if need be by waiting for the writer to give one back; `None` when memory has run out.
+    pub(crate) fn buffer(&'static self) -> Option<Buffer> {
+        self.pool.take().or_else(|| {
+            self.drain(None);
+            self.pool.take()
+        })
+    }
+
+    /// Hands a message to the writer, which is started if it does not run.
+    pub(crate) fn send(&'static self, message: Message) {
+        self.queue.send(message);
+    }
+
+    /// Sees to it that somebody writes what is queued: the writer thread, else the caller.
+    pub(crate) fn serve(&'static self) {
+        let mut running = lock(&self.service);
+        if !*running && !self.finishing.load(SeqCst) {
+            *running = self.host.start_writer(self);
+        }
+        let by_caller = !*running;
+        drop(running);
+        if by_caller {
+            self.work_off();
+        }
+    }
+
+    /// Waits for everything queued to be written; `false` when patience ran out.
+    pub(crate) fn drain(&'static self, patience: Option<crate::queue::Patience>) -> bool {
+        if !*lock(&self.service) {
+            self.work_off();
+        }
+        self.queue.drain(patience)
+    }
+
+    /// Writes what is queued, in the calling thread.
+    fn work_off(&'static self) {
+        let mut writer = lock(&self.writer);
+        while let Some(message) = self.queue.try_next() {
+            self.write(&mut writer, message);
+        }
+    }
+
+    /// Body of the writer thread.
+    pub fn write_until_closed(&'static self) {
+        while let Some(message) = self.queue.next() {
+            let mut writer = lock(&self.writer);
+            self.write(&mut writer, message);
+        }
+    }
+
+    fn write(&self, writer: &mut Writer, message: Message) {
+        // The writer itself needs a core; beyond that one must be idle.
+        let compress = self.options.compress && self.live.load(Relaxed) < self.cores;
+        let (buffer, written) = writer.put(message, compress);
+        if let Err(e) = written {
+            self.stop(&format!(
+                "cannot write the trace to {}: {e}; recording stops here, the program goes on and the trace is cut",
+                self.place
+            ));
+        }
+        if let Some(buffer) = buffer {
+            self.pool.put(buffer);
+        }
+        self.queue.done();
+    }
+
+    /// The writer thread writes what is queued and ends; another starts when there is more. For the
+    /// last thread of the program, which must also be the last of the process.
+    pub fn stop_writer(&self) {
+        let mut running = lock(&self.service);
+        if *running {
+            self.queue.close();
+            self.host.join_writer();
+            self.queue.reopen();
+            *running = false;
+        }
+    }
+}
+
+fn open(
+    target: &Target,
+    forked: bool,
+    place: &mut String,
+) -> std::io::Result<Option<Box<dyn Output>>> {
+    let variable = |name: &str| std::env::var(name).ok();
+    match target {
+        Target::Null => Ok(None),
+        Target::Descriptor(fd) => {
+            *place = format!("descriptor {fd}");
+            if forked {
+                return Err(std::io::Error::other(
+                    "it belongs to the parent process, whose trace this one's would garble",
+                ));
+            }
+            Ok(Some(Box::new(Descriptor::duplicate(*fd)?)))
+        }
+        Target::Path(pattern) => {
+            let pid = memory::process_id();
+            let first = expand(pattern, pid, forked, variable);
+            let started = process_start_unix_ns();
+            place.clone_from(&first);
+            for attempt in 0..100 {
+                match Descriptor::create(place, started) {
+                    Err(e) if e.kind() == std::io::ErrorKind::ResourceBusy => {
+                        *place = match attempt {
+                            0 => format!("{first}.{pid}"),
+                            n => format!("{first}.{pid}.{n}"),
+                        };
+                    }
+                    other => return Ok(Some(Box::new(other?))),
+                }
+            }
+            Err(std::io::ErrorKind::ResourceBusy.into())
+        }
+    }
+}
+
+/// When this process began, in ns since 1970, a little early rather than late; 0 where unknown.
+fn process_start_unix_ns() -> u64 {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let stat = read("/proc/self/stat");
+    // The name, in parentheses, may hold anything; the start time is field 22, in 1/100 s since boot.
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks = after_name
+        .split_whitespace()
+        .nth(19)
+        .and_then(|t| t.parse::<u64>().ok());
+    let boot = read("/proc/stat")
+        .lines()
+        .find_map(|l| l.strip_prefix("btime ")?.trim().parse::<u64>().ok());
+    match (ticks, boot) {
+        (Some(ticks), Some(boot)) => {
+            (boot * 1_000_000_000 + ticks * 10_000_000).saturating_sub(1_000_000_000)
+        }
+        _ => 0,
+    }
+}
+
+fn run_info(parent: u32, options: Vec<String>) -> RunInfo {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let command = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let command = command.strip_suffix(b"\0").unwrap_or(&command);
+    RunInfo {
+        command: command.split(|b| *b == 0).map(text).collect(),
+        exe: std::fs::read_link("/proc/self/exe")
+            .map(|p| p.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+        host: std::fs::read_to_string("/proc/sys/kernel/hostname")
+            .map(|h| h.trim().to_owned())
+            .unwrap_or_default(),
+        parent,
+        options,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}

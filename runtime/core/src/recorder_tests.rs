@@ -1,0 +1,608 @@
+#![allow(
+    unsafe_code,
+    reason = "stands in for instrumented code, which writes at the cursor"
+)]
+//! Behaviour of whole recordings: what threads record is what the reader finds.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread::JoinHandle;
+
+use contech_trace::abi::{ABI_VERSION, MODULE_MAGIC, ModuleDescriptor};
+use contech_trace::event::{AllocKind, EndReason, Event, SyncOp};
+use contech_trace::file::{ChunkKind, RunInfo, Totals};
+use contech_trace::ids::IdMap;
+use contech_trace::reader::{ChunkReader, Next};
+use contech_trace::stream::{What, event, scan};
+use contech_trace::table::{Block, Function, ModuleTable};
+
+use crate::append::Sync;
+use crate::finish::Finish;
+use crate::flush::Entered;
+use crate::host::Host;
+use crate::modules::Found;
+use crate::options::Options;
+use crate::recorder::{Recorder, Start};
+use crate::tls::{ENDED, TlsBlock};
+use crate::{memory, registry};
+
+const BASE: u32 = 0x20_0000;
+
+#[derive(Default)]
+struct Threads(Mutex<Option<JoinHandle<()>>>);
+
+impl Host for Threads {
+    fn start_writer(&self, recorder: &'static Recorder) -> bool {
+        *self.0.lock().unwrap() = Some(std::thread::spawn(|| recorder.write_until_closed()));
+        true
+    }
+    fn join_writer(&self) {
+        self.0.lock().unwrap().take().unwrap().join().unwrap();
+    }
+    fn watch_thread_end(&self) {}
+}
+
+/// Writes everything in the threads that record.
+struct NoThreads;
+
+impl Host for NoThreads {
+    fn start_writer(&self, _: &'static Recorder) -> bool {
+        false
+    }
+    fn join_writer(&self) {}
+    fn watch_thread_end(&self) {}
+}
+
+/// A trace in a file of its own, removed at the end.
+struct Run {
+    recorder: &'static Recorder,
+    path: PathBuf,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn run(host: &'static dyn Host, more: &[(&str, &str)]) -> Run {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let name = format!(
+        "contech-core-{}-{}.bin",
+        memory::process_id(),
+        NUMBER.fetch_add(1, Relaxed)
+    );
+    let path = std::env::temp_dir().join(name);
+    let text = path.to_str().unwrap().to_owned();
+    let get = |name: &str| match more.iter().find(|(n, _)| *n == name) {
+        Some((_, value)) => Some((*value).to_owned()),
+        None => (name == "CONTECH_TRACE").then(|| text.clone()),
+    };
+    let (options, warnings, effective) = Options::read(get, 1 << 30);
+    assert_eq!(warnings, [""; 0]);
+    let start = Start {
+        options,
+        effective,
+        parent: 0,
+        modules: vec![module(BASE, "program")],
+    };
+    Run {
+        recorder: Recorder::start(start, host),
+        path,
+    }
+}
+
+fn table() -> ModuleTable {
+    ModuleTable {
+        functions: vec![Function {
+            name: "f".into(),
+            file: "f.c".into(),
+            line: 1,
+        }],
+        blocks: vec![Block::default(); 8],
+        ..ModuleTable::default()
+    }
+}
+
+fn module(base: u32, object: &str) -> Found {
+    Found {
+        descriptor: ModuleDescriptor {
+            magic: MODULE_MAGIC,
+            abi: ABI_VERSION,
+            ids: u64::from(base),
+            id_count: 8,
+            table: 0,
+            table_len: 0,
+            globals: 0,
+            global_count: 0,
+            flags: 0,
+        },
+        globals: &[],
+        table: table().encode().leak(),
+        object: object.into(),
+        load_address: 0,
+    }
+}
+
+/// What the pass emits at the start of a block.
+fn block(recorder: &'static Recorder, tls: &TlsBlock, k: u32) {
+    let mut at = tls.cursor();
+    if at >= tls.limit() {
+        at = recorder.flush(tls, at);
+    }
+    write_block(tls, at, k);
+}
+
+fn write_block(tls: &TlsBlock, at: *mut u8, k: u32) {
+    // SAFETY: the check of `block` leaves room.
+    unsafe {
+        at.cast::<u32>().write_unaligned(BASE + k);
+        tls.set_cursor(at.add(4));
+    }
+}
+
+fn finish(recorder: &'static Recorder, tls: &TlsBlock) {
+    let how = Finish {
+        reason: EndReason::ProcessExit,
+        patience: None,
+        note: None,
+    };
+    recorder.finish(tls, &how);
+}
+
+/// One record as text: `b3` for a block, else the event.
+#[derive(Debug, PartialEq, Eq, Clone)]
+enum Seen {
+    Block(u32),
+    Event(Event),
+}
+
+#[derive(Debug, Default)]
+struct Trace {
+    /// Records by context, each context's chunks in order.
+    contexts: std::collections::BTreeMap<u32, Vec<Seen>>,
+    totals: Vec<Totals>,
+    damage: usize,
+    chunks: Vec<ChunkKind>,
+}
+
+fn read(run: &Run) -> Trace {
+    let bytes = std::fs::read(&run.path).unwrap();
+    let (_, mut reader) = ChunkReader::new(bytes.as_slice()).unwrap().unwrap();
+    let mut ids = IdMap::default();
+    let mut seqs = std::collections::BTreeMap::<u32, u64>::new();
+    let mut trace = Trace::default();
+    loop {
+        let chunk = match reader.next_chunk().unwrap() {
+            Next::Chunk(c) => c,
+            Next::Skipped { .. } => {
+                trace.damage += 1;
+                continue;
+            }
+            Next::End => return trace,
+        };
+        trace.chunks.push(chunk.header.kind);
+        match chunk.header.kind {
+            ChunkKind::Module => {
+                let load = contech_trace::file::ModuleLoad::from_bytes(&chunk.stored).unwrap();
+                let table = ModuleTable::decode(&load.table).unwrap();
+                ids.add(load.id_base, load.id_count, &table).unwrap();
+            }
+            ChunkKind::Stream => {
+                let context = chunk.header.context;
+                let seq = seqs.entry(context).or_default();
+                assert_eq!(chunk.header.seq, *seq, "chunks of context {context}");
+                *seq += 1;
+                let records = trace.contexts.entry(context).or_default();
+                stream(&chunk.stored, &ids, records);
+            }
+            ChunkKind::End => trace
+                .totals
+                .push(Totals::from_bytes(&chunk.stored).unwrap()),
+            ChunkKind::Run => {
+                assert!(
+                    !RunInfo::from_bytes(&chunk.stored)
+                        .unwrap()
+                        .command
+                        .is_empty()
+                )
+            }
+            ChunkKind::Check => {}
+        }
+    }
+}
+
+fn stream(payload: &[u8], ids: &IdMap, out: &mut Vec<Seen>) {
+    let mut records = Vec::new();
+    scan(payload, ids, &mut records).unwrap();
+    for r in records {
+        out.push(match r.what {
+            What::Block(k) => Seen::Block(k),
+            What::Event(id) => Seen::Event(event(payload, r.offset, id).unwrap()),
+        });
+    }
+}
+
+fn blocks(records: &[Seen]) -> Vec<u32> {
+    let block = |s: &Seen| match s {
+        Seen::Block(k) => Some(*k),
+        Seen::Event(_) => None,
+    };
+    records.iter().filter_map(block).collect()
+}
+
+fn threads() -> &'static Threads {
+    Box::leak(Box::default())
+}
+
+/// A block that outlives the test, as a thread's does until its end.
+fn tls() -> &'static TlsBlock {
+    Box::leak(Box::default())
+}
+
+#[test]
+fn everything_a_thread_records_is_read_back_in_order_over_many_buffers() {
+    for host in [threads() as &dyn Host, &NoThreads] {
+        let run = run(host, &[("CONTECH_BUFFER", "32K")]);
+        let tls = tls();
+        let mut expected = Vec::new();
+        for i in 0..50_000u32 {
+            block(run.recorder, tls, i % 7);
+            expected.push(i % 7);
+        }
+        finish(run.recorder, tls);
+        let trace = read(&run);
+        // The test's own thread is not the first of the process, so its context was not announced.
+        let records = &trace.contexts[&1];
+        assert!(matches!(
+            records[0],
+            Seen::Event(Event::ContextStart {
+                context: 1,
+                announced: false,
+                ..
+            })
+        ));
+        assert!(matches!(
+            records.last(),
+            Some(Seen::Event(Event::ContextEnd {
+                reason: EndReason::ProcessExit,
+                ..
+            }))
+        ));
+        assert_eq!(blocks(records), expected);
+        let totals = &trace.totals[0];
+        assert!(totals.complete && totals.clock_hz > 0);
+        assert_eq!((totals.contexts, totals.unannounced), (1, 1));
+        assert!(totals.bytes > 200_000);
+        assert_eq!(trace.damage, 0);
+    }
+}
+
+#[test]
+fn events_written_on_the_hot_path_are_those_of_the_format() {
+    let run = run(&NoThreads, &[]);
+    let tls = tls();
+    let sync = Sync {
+        op: SyncOp::CondWake,
+        object: 0x7fff_1234_5678,
+        ticket: 3,
+        aux: 4,
+        before: 5,
+        duration: 6,
+    };
+    run.recorder.sync(tls, sync);
+    run.recorder.alloc(tls, AllocKind::Aligned, 0x1000, 24);
+    run.recorder.free(tls, 0x1000);
+    run.recorder.put(tls, &Event::Map { addr: 1, size: 2 });
+    finish(run.recorder, tls);
+    let trace = read(&run);
+    let expected = [
+        Event::Sync {
+            op: SyncOp::CondWake,
+            object: 0x7fff_1234_5678,
+            ticket: 3,
+            aux: 4,
+            before: 5,
+            duration: 6,
+        },
+        Event::Alloc {
+            kind: AllocKind::Aligned,
+            addr: 0x1000,
+            size: 24,
+        },
+        Event::Free { addr: 0x1000 },
+        Event::Map { addr: 1, size: 2 },
+    ];
+    assert_eq!(trace.contexts[&1][1..5], expected.map(Seen::Event));
+    assert_eq!(trace.totals[0].syncs, 1);
+}
+
+#[test]
+fn announced_threads_get_their_contexts_in_order_of_creation() {
+    let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
+    let recorder = run.recorder;
+    let parent = tls();
+    block(recorder, parent, 0);
+    let children: Vec<_> = (0..8)
+        .map(|_| recorder.new_child(parent, true, 0, 0).unwrap())
+        .collect();
+    std::thread::scope(|s| {
+        for child in &children {
+            s.spawn(|| {
+                let tls = TlsBlock::new();
+                recorder.adopt(&tls, child);
+                for i in 0..20_000 {
+                    block(recorder, &tls, i % 5);
+                }
+                assert!(!recorder.end_thread(&tls));
+                assert_eq!(tls.role(), ENDED);
+                block(recorder, &tls, 7); // code after the end goes nowhere
+            });
+        }
+    });
+    finish(recorder, parent);
+    let trace = read(&run);
+    assert_eq!(trace.contexts.len(), 9);
+    for (i, context) in (2..10).enumerate() {
+        let records = &trace.contexts[&context];
+        assert!(
+            matches!(
+                records[0],
+                Seen::Event(Event::ContextStart {
+                    creator: 1,
+                    announced: true,
+                    ..
+                })
+            ),
+            "context {context} of child {i}"
+        );
+        assert_eq!(blocks(records).len(), 20_000);
+        assert!(!blocks(records).contains(&7));
+        assert!(matches!(
+            records.last(),
+            Some(Seen::Event(Event::ContextEnd {
+                reason: EndReason::Finished,
+                ..
+            }))
+        ));
+    }
+}
+
+#[test]
+fn a_thread_that_could_not_be_created_leaves_no_gap() {
+    let run = run(&NoThreads, &[]);
+    let parent = tls();
+    block(run.recorder, parent, 0);
+    let failed = run.recorder.new_child(parent, true, 0, 0).unwrap();
+    assert_eq!(failed.context(), 2);
+    run.recorder.drop_child(failed);
+    assert_eq!(
+        run.recorder
+            .new_child(parent, true, 0, 0)
+            .unwrap()
+            .context(),
+        2
+    );
+    assert_eq!(run.recorder.live.load(Relaxed), 3);
+}
+
+#[test]
+fn live_threads_are_written_up_to_their_cursor_at_the_finish_and_discard_afterwards() {
+    let run = run(threads(), &[]);
+    let (a, b) = (tls(), tls());
+    for _ in 0..5 {
+        block(run.recorder, a, 1);
+        block(run.recorder, b, 2);
+    }
+    let held = b.cursor();
+    finish(run.recorder, a);
+    write_block(b, held, 3); // a thread that goes on without noticing
+    for _ in 0..100_000 {
+        block(run.recorder, b, 4);
+    }
+    assert!(!run.recorder.is_recording());
+    let trace = read(&run);
+    assert_eq!(blocks(&trace.contexts[&1]), [1; 5]);
+    assert_eq!(blocks(&trace.contexts[&2]), [2; 5]);
+    assert!(trace.totals[0].complete);
+}
+
+#[test]
+fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
+    let run = run(threads(), &[]);
+    let (recorder, tls) = (run.recorder, tls());
+    block(recorder, tls, 0);
+    // Interrupted: one record is written, its cursor still in a register.
+    let register = tls.cursor();
+    write_block(tls, register, 1);
+    tls.set_cursor(register);
+    let outer = recorder.enter_handler(tls, 0x1000, None);
+    block(recorder, tls, 5);
+    let nested = recorder.enter_handler(tls, 0x900, None);
+    block(recorder, tls, 6);
+    recorder.leave_handler(tls, &nested);
+    block(recorder, tls, 7);
+    recorder.leave_handler(tls, &outer);
+    assert_eq!(tls.cursor(), register);
+    tls.set_cursor(register.wrapping_add(4));
+    block(recorder, tls, 2);
+    finish(recorder, tls);
+    let trace = read(&run);
+    assert_eq!(blocks(&trace.contexts[&1]), [0, 1, 5, 6, 7, 2]);
+    assert!(trace.totals[0].complete);
+}
+
+#[test]
+fn a_handler_may_fill_many_buffers_and_the_finish_may_come_in_it() {
+    let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
+    let (recorder, tls) = (run.recorder, tls());
+    block(recorder, tls, 0);
+    let entered = recorder.enter_handler(tls, 0x1000, None);
+    assert!(matches!(entered, Entered::Level(1)));
+    for _ in 0..30_000 {
+        block(recorder, tls, 5);
+    }
+    finish(recorder, tls);
+    recorder.leave_handler(tls, &entered);
+    let trace = read(&run);
+    let seen = blocks(&trace.contexts[&1]);
+    assert_eq!((seen[0], seen.len()), (0, 30_001));
+}
+
+#[test]
+fn a_jump_out_of_handlers_goes_on_where_the_program_was_and_says_what_is_lost() {
+    let run = run(&NoThreads, &[]);
+    let (recorder, tls) = (run.recorder, tls());
+    block(recorder, tls, 0);
+    recorder.enter_handler(tls, 0x1000, None);
+    block(recorder, tls, 5);
+    recorder.enter_handler(tls, 0x800_0100, Some((0x800_0000, 0x800_1000)));
+    block(recorder, tls, 6);
+    recorder.jump(tls, 0x800_0050); // within the alternate stack, above nothing
+    block(recorder, tls, 6);
+    recorder.jump(tls, 0x2000);
+    block(recorder, tls, 1);
+    recorder.jump(tls, 0x3000); // not in a handler
+    finish(recorder, tls);
+    let trace = read(&run);
+    assert_eq!(blocks(&trace.contexts[&1]), [0, 5, 6, 6, 1]);
+    let lost = trace.contexts[&1]
+        .iter()
+        .filter(|s| matches!(s, Seen::Event(Event::Lost { .. })));
+    assert_eq!(lost.count(), 1);
+    assert!(!trace.totals[0].complete);
+}
+
+#[test]
+fn handlers_too_deep_lose_their_records_but_none_of_the_others() {
+    let run = run(&NoThreads, &[]);
+    let (recorder, tls) = (run.recorder, tls());
+    let mut entered = Vec::new();
+    for k in 0..12 {
+        block(recorder, tls, k % 8);
+        entered.push(recorder.enter_handler(tls, 0x9000 - k as usize, None));
+    }
+    while let Some(e) = entered.pop() {
+        recorder.leave_handler(tls, &e);
+    }
+    finish(recorder, tls);
+    let trace = read(&run);
+    assert_eq!(blocks(&trace.contexts[&1]).len(), 9);
+    assert!(!trace.totals[0].complete);
+}
+
+#[test]
+fn an_unwritable_path_runs_untraced() {
+    let run = run(&NoThreads, &[("CONTECH_TRACE", "/nonexistent/dir/t.bin")]);
+    let tls = tls();
+    assert!(!run.recorder.is_recording());
+    for _ in 0..100_000 {
+        block(run.recorder, tls, 0);
+    }
+    finish(run.recorder, tls);
+}
+
+#[test]
+fn a_full_disk_stops_the_recording_and_the_program_goes_on() {
+    // The header alone fails on this device, as does everything later.
+    let run = run(threads(), &[("CONTECH_TRACE", "/dev/full")]);
+    let tls = tls();
+    assert!(!run.recorder.is_recording());
+    block(run.recorder, tls, 0);
+    finish(run.recorder, tls);
+}
+
+#[test]
+fn null_counts_and_throws_away() {
+    let stats = std::env::temp_dir().join(format!("contech-null-{}.json", memory::process_id()));
+    for given in [None, Some(stats.to_str().unwrap())] {
+        let mut options = vec![("CONTECH_TRACE", "null"), ("CONTECH_BUFFER", "32K")];
+        options.extend(given.map(|path| ("CONTECH_STATS", path)));
+        let run = run(threads(), &options);
+        let tls = tls();
+        for i in 0..40_000 {
+            block(run.recorder, tls, i % 3);
+        }
+        finish(run.recorder, tls);
+        assert!(!run.path.exists());
+    }
+    let text = std::fs::read_to_string(&stats).unwrap();
+    std::fs::remove_file(&stats).unwrap();
+    assert!(text.contains("\"blocks\":40000"), "{text}");
+    assert!(text.contains("\"complete\":true"), "{text}");
+}
+
+#[test]
+fn the_program_pauses_at_the_memory_limit_and_a_delay_says_so() {
+    let run = run(
+        threads(),
+        &[("CONTECH_BUFFER", "32K"), ("CONTECH_MEMORY", "32K")],
+    );
+    let tls = tls();
+    for i in 0..200_000 {
+        block(run.recorder, tls, i % 3);
+    }
+    finish(run.recorder, tls);
+    let trace = read(&run);
+    let delays = trace.contexts[&1]
+        .iter()
+        .filter(|s| matches!(s, Seen::Event(Event::Delay { .. })));
+    assert_eq!(delays.count() as u64, trace.totals[0].pauses);
+    assert_eq!(blocks(&trace.contexts[&1]).len(), 200_000);
+}
+
+#[test]
+fn colliding_modules_stop_the_recording_and_the_trace_says_why() {
+    let run = run(&NoThreads, &[]);
+    let tls = tls();
+    block(run.recorder, tls, 0);
+    run.recorder.register(vec![module(BASE + 4, "library")]);
+    assert!(!run.recorder.is_recording());
+    finish(run.recorder, tls);
+    let trace = read(&run);
+    let totals = &trace.totals[0];
+    assert!(!totals.complete);
+    assert!(totals.notes[0].contains("collide"), "{:?}", totals.notes);
+}
+
+#[test]
+fn a_checkpoint_ends_the_file_and_recording_goes_on() {
+    let run = run(threads(), &[]);
+    let (recorder, tls) = (run.recorder, tls());
+    block(recorder, tls, 1);
+    let how = Finish {
+        reason: EndReason::Exec,
+        patience: None,
+        note: None,
+    };
+    recorder.checkpoint(tls, &how);
+    assert_eq!(read(&run).chunks.last(), Some(&ChunkKind::End));
+    block(recorder, tls, 2);
+    finish(recorder, tls);
+    let trace = read(&run);
+    assert_eq!(blocks(&trace.contexts[&1]), [1, 2]);
+    assert_eq!(trace.totals.len(), 2);
+}
+
+#[test]
+fn the_last_thread_goes_on_recording() {
+    let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
+    let recorder = run.recorder;
+    let (first, second) = (tls(), tls());
+    // The process's first thread counts from the start; it stands for `first` here.
+    recorder.live.store(0, Relaxed);
+    block(recorder, first, 1);
+    for _ in 0..20_000 {
+        block(recorder, second, 2);
+    }
+    assert_eq!(recorder.live.load(Relaxed), 2);
+    assert!(!recorder.end_thread(first));
+    assert!(recorder.end_thread(second), "the writer thread is gone now");
+    block(recorder, second, 3);
+    finish(recorder, second);
+    let trace = read(&run);
+    assert_eq!(blocks(&trace.contexts[&1]), [1]);
+    assert_eq!(blocks(&trace.contexts[&2]).last(), Some(&3));
+    assert!(registry::current(first).is_none());
+}

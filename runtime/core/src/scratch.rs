@@ -1,0 +1,31 @@
+//! Memory to record into where nobody will read it: untraced runs, threads whose context has ended.
+
+use std::sync::atomic::AtomicU8;
+
+use contech_trace::abi::SLACK;
+
+use crate::tls::TlsBlock;
+
+/// Bytes of a thread's own scratch buffer: small enough to stay in the nearest caches.
+pub const BYTES: usize = SLACK + (32 << 10);
+
+const SHARED_BYTES: usize = SLACK + 4096;
+const SHARED: usize = 32;
+
+#[repr(align(64))]
+struct Shared([AtomicU8; SHARED_BYTES]);
+
+/// Scratch for threads that can have none of their own, for they have ended or are inside the
+/// runtime. Two threads may share one, which costs them time but does no harm: it is never read.
+static LAST_RESORT: [Shared; SHARED] =
+    [const { Shared([const { AtomicU8::new(0) }; SHARED_BYTES]) }; SHARED];
+
+/// Points the thread's cursor into shared scratch memory, returns it.
+pub fn last_resort(tls: &TlsBlock) -> *mut u8 {
+    let address = std::ptr::from_ref(tls).addr();
+    // Thread-local blocks of different threads differ above the page offset.
+    let shared = &LAST_RESORT[(address >> 12) % SHARED].0;
+    let start = shared.as_ptr().cast_mut().cast::<u8>();
+    tls.set(start, start.wrapping_add(SHARED_BYTES - SLACK));
+    start
+}

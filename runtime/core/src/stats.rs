@@ -1,0 +1,79 @@
+//! The statistics file: JSON of what was recorded.
+
+use std::io;
+use std::path::Path;
+
+use crate::memory;
+
+/// What was recorded; the keys of the file are the names of the fields.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Bytes put into buffers.
+    pub bytes: u64,
+    /// Block executions.
+    pub blocks: u64,
+    /// Memory accesses.
+    pub accesses: u64,
+    /// Sync events.
+    pub syncs: u64,
+    /// Times the program was paused.
+    pub pauses: u64,
+    /// Contexts.
+    pub contexts: u64,
+    /// Bytes known to be lost.
+    pub lost_bytes: u64,
+    /// Everything was recorded.
+    pub complete: bool,
+}
+
+impl Stats {
+    /// The JSON text.
+    #[must_use]
+    pub fn json(&self) -> String {
+        format!(
+            "{{\"bytes\":{},\"blocks\":{},\"accesses\":{},\"syncs\":{},\"pauses\":{},\"contexts\":{},\"lost_bytes\":{},\"complete\":{}}}\n",
+            self.bytes,
+            self.blocks,
+            self.accesses,
+            self.syncs,
+            self.pauses,
+            self.contexts,
+            self.lost_bytes,
+            self.complete
+        )
+    }
+
+    /// Writes the file whole or not at all.
+    ///
+    /// # Errors
+    /// Of the system.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".tmp-{}", memory::process_id()));
+        std::fs::write(&temporary, self.json())?;
+        std::fs::rename(&temporary, path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_json_with_the_fixed_keys() {
+        let stats = Stats {
+            bytes: 1,
+            blocks: 2,
+            complete: true,
+            ..Stats::default()
+        };
+        let path = std::env::temp_dir().join(format!("contech-stats-{}", memory::process_id()));
+        stats.write(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        assert_eq!(
+            text,
+            "{\"bytes\":1,\"blocks\":2,\"accesses\":0,\"syncs\":0,\"pauses\":0,\"contexts\":0,\"lost_bytes\":0,\"complete\":true}\n"
+        );
+    }
+}

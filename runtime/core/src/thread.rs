@@ -1,0 +1,120 @@
+//! State of one thread that takes part in recording.
+
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
+};
+
+use crate::buffer::Buffer;
+use crate::level::{Level, MOST};
+use crate::sync::{Mutex, MutexGuard, lock};
+use crate::tls::TlsBlock;
+
+/// Context of a thread that has none yet.
+pub const NO_CONTEXT: u32 = u32::MAX;
+
+/// Lives in the registry's memory and is used again for another thread after this one's end.
+#[repr(align(128))]
+#[allow(
+    missing_debug_implementations,
+    reason = "loom's types have none, and its state is of no use in text"
+)]
+pub struct Thread {
+    /// Sync events recorded; only the owner writes it.
+    pub(crate) syncs: AtomicU64,
+    /// The owner's thread-local block.
+    pub(crate) tls: AtomicPtr<TlsBlock>,
+    pub(crate) context: AtomicU32,
+    pub(crate) creator: AtomicU32,
+    pub(crate) announced: AtomicBool,
+    /// Counted among the program's threads that live.
+    pub(crate) counted: AtomicBool,
+    /// What the creator wants run, and with what; read once by the new thread.
+    pub(crate) start: (AtomicUsize, AtomicUsize),
+    /// Held by the owner in its slow path, and by whoever finishes the trace.
+    pub(crate) inner: Mutex<Inner>,
+    /// Next state in the list of all.
+    pub(crate) next: AtomicPtr<Thread>,
+    /// Next free one.
+    pub(crate) next_free: AtomicPtr<Thread>,
+}
+
+/// What a thread has recorded and not handed over.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) status: Status,
+    /// Number of the context's next chunk.
+    pub(crate) seq: u64,
+    /// Signal handlers running.
+    pub(crate) depth: usize,
+    pub(crate) levels: [Level; MOST + 1],
+    /// Where it records while nothing is recorded.
+    pub(crate) scratch: Option<Buffer>,
+    /// A message to the writer refers to the buffers: they must stay.
+    pub(crate) borrowed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Has recorded nothing.
+    Fresh,
+    /// Records.
+    Live,
+    /// Its context has ended, by itself or with the trace.
+    Ended,
+}
+
+impl Inner {
+    pub(crate) const fn new() -> Self {
+        Inner {
+            status: Status::Fresh,
+            seq: 0,
+            depth: 0,
+            levels: [const { Level::new() }; MOST + 1],
+            scratch: None,
+            borrowed: false,
+        }
+    }
+
+    /// Takes the number of the next chunk.
+    pub(crate) fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq - 1
+    }
+}
+
+impl Thread {
+    pub(crate) fn new() -> Self {
+        Thread {
+            syncs: AtomicU64::new(0),
+            tls: AtomicPtr::new(std::ptr::null_mut()),
+            context: AtomicU32::new(NO_CONTEXT),
+            creator: AtomicU32::new(NO_CONTEXT),
+            announced: AtomicBool::new(false),
+            counted: AtomicBool::new(false),
+            start: (AtomicUsize::new(0), AtomicUsize::new(0)),
+            inner: Mutex::new(Inner::new()),
+            next: AtomicPtr::new(std::ptr::null_mut()),
+            next_free: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// The thread's context, [`NO_CONTEXT`] before it has one.
+    pub fn context(&self) -> u32 {
+        self.context.load(Relaxed)
+    }
+
+    /// What the creator wants the thread to run, and with what.
+    pub fn start(&self) -> (usize, usize) {
+        (self.start.0.load(Relaxed), self.start.1.load(Relaxed))
+    }
+
+    /// Counts a sync event; only the owner calls this, so no atomic increment is needed.
+    #[inline]
+    pub fn count_sync(&self) {
+        self.syncs.store(self.syncs.load(Relaxed) + 1, Relaxed);
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+        lock(&self.inner)
+    }
+}

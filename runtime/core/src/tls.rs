@@ -1,0 +1,175 @@
+//! The thread-local block shared with instrumented code, as the runtime sees it.
+
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use contech_trace::abi;
+
+use crate::thread::Thread;
+
+/// The thread takes part in recording.
+pub const PROGRAM: u32 = 0;
+/// The thread belongs to the runtime: whatever it calls passes straight through.
+pub const RUNTIME: u32 = 1;
+/// The thread's context has ended; code that still runs in it is not recorded.
+pub const ENDED: u32 = 2;
+
+/// `__contech_tls`. Fields are atomics because the thread that finishes the trace reads those of
+/// others; their owner accesses them as plain words.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct TlsBlock {
+    cursor: AtomicPtr<u8>,
+    limit: AtomicPtr<u8>,
+    thread: AtomicPtr<Thread>,
+    check_cursor: AtomicPtr<u8>,
+    check_limit: AtomicPtr<u8>,
+    quiet: AtomicU32,
+    allocating: AtomicU32,
+    role: AtomicU32,
+    reserved: AtomicU32,
+    call: AtomicU64,
+}
+
+const _: () = {
+    assert!(size_of::<TlsBlock>() == abi::TLS_SIZE);
+    assert!(std::mem::offset_of!(TlsBlock, cursor) == abi::TLS_CURSOR);
+    assert!(std::mem::offset_of!(TlsBlock, limit) == abi::TLS_LIMIT);
+    assert!(std::mem::offset_of!(TlsBlock, thread) == abi::TLS_STATE);
+    assert!(std::mem::offset_of!(TlsBlock, check_cursor) == abi::TLS_CHECK_CURSOR);
+    assert!(std::mem::offset_of!(TlsBlock, check_limit) == abi::TLS_CHECK_LIMIT);
+};
+
+impl Default for TlsBlock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TlsBlock {
+    /// The block of a thread that has not recorded anything: all zero.
+    #[must_use]
+    pub const fn new() -> Self {
+        TlsBlock {
+            cursor: AtomicPtr::new(std::ptr::null_mut()),
+            limit: AtomicPtr::new(std::ptr::null_mut()),
+            thread: AtomicPtr::new(std::ptr::null_mut()),
+            check_cursor: AtomicPtr::new(std::ptr::null_mut()),
+            check_limit: AtomicPtr::new(std::ptr::null_mut()),
+            quiet: AtomicU32::new(0),
+            allocating: AtomicU32::new(0),
+            role: AtomicU32::new(PROGRAM),
+            reserved: AtomicU32::new(0),
+            call: AtomicU64::new(0),
+        }
+    }
+
+    /// Where the next record goes; null before the first flush.
+    #[inline]
+    pub fn cursor(&self) -> *mut u8 {
+        self.cursor.load(Relaxed)
+    }
+
+    /// At this address a flush is due; null demands one at the next check.
+    #[inline]
+    pub fn limit(&self) -> *mut u8 {
+        self.limit.load(Relaxed)
+    }
+
+    /// Moves the cursor.
+    #[inline]
+    pub fn set_cursor(&self, cursor: *mut u8) {
+        self.cursor.store(cursor, Relaxed);
+    }
+
+    /// Moves cursor and limit.
+    #[inline]
+    pub fn set(&self, cursor: *mut u8, limit: *mut u8) {
+        self.cursor.store(cursor, Relaxed);
+        self.limit.store(limit, Relaxed);
+    }
+
+    /// State of the thread; null before its first flush.
+    #[inline]
+    pub fn thread(&self) -> *mut Thread {
+        self.thread.load(Relaxed)
+    }
+
+    /// Sets the state of the thread.
+    pub fn set_thread(&self, thread: *mut Thread) {
+        self.thread.store(thread, Relaxed);
+    }
+
+    /// [`PROGRAM`], [`RUNTIME`] or [`ENDED`].
+    #[inline]
+    pub fn role(&self) -> u32 {
+        self.role.load(Relaxed)
+    }
+
+    /// Sets the role.
+    pub fn set_role(&self, role: u32) {
+        self.role.store(role, Relaxed);
+    }
+
+    /// Whether calls of this thread are the runtime's own just now.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.quiet.load(Relaxed) != 0
+    }
+
+    /// Calls until the guard is dropped are the runtime's own.
+    pub fn quiet(&self) -> Nested<'_> {
+        Nested::new(&self.quiet)
+    }
+
+    /// Whether an allocation is being recorded already (operator new over malloc).
+    #[inline]
+    pub fn is_allocating(&self) -> bool {
+        self.allocating.load(Relaxed) != 0
+    }
+
+    /// Allocations until the guard is dropped are part of one already recorded.
+    #[inline]
+    pub fn allocating(&self) -> Nested<'_> {
+        Nested::new(&self.allocating)
+    }
+
+    /// A word for the interception of calls that call back (`pthread_once`): address of the current call.
+    pub fn call(&self) -> u64 {
+        self.call.load(Relaxed)
+    }
+
+    /// Sets the word of [`TlsBlock::call`].
+    pub fn set_call(&self, call: u64) {
+        self.call.store(call, Relaxed);
+    }
+
+    /// Forgets everything, as in a thread that never recorded.
+    pub fn reset(&self) {
+        self.set(std::ptr::null_mut(), std::ptr::null_mut());
+        self.check_cursor.store(std::ptr::null_mut(), Relaxed);
+        self.check_limit.store(std::ptr::null_mut(), Relaxed);
+        self.set_thread(std::ptr::null_mut());
+        self.quiet.store(0, Relaxed);
+        self.allocating.store(0, Relaxed);
+        self.set_role(PROGRAM);
+    }
+}
+
+/// Counts nesting while it lives; only the owner of the block writes the counter.
+#[derive(Debug)]
+pub struct Nested<'a>(&'a AtomicU32);
+
+impl<'a> Nested<'a> {
+    #[inline]
+    fn new(depth: &'a AtomicU32) -> Self {
+        depth.store(depth.load(Relaxed).wrapping_add(1), Relaxed);
+        Nested(depth)
+    }
+}
+
+impl Drop for Nested<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.store(self.0.load(Relaxed).wrapping_sub(1), Relaxed);
+    }
+}

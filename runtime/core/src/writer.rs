@@ -1,0 +1,306 @@
+//! Turns messages into the chunks of the trace file.
+
+use std::collections::HashMap;
+use std::io;
+
+use contech_trace::file::{
+    CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo, checksum,
+};
+
+use crate::buffer::Buffer;
+use crate::output::Output;
+use crate::queue::{Message, Records};
+use crate::scan::Scan;
+
+/// zstd's fastest level with its usual ratio: the writer must keep up with the program.
+const LEVEL: i32 = 1;
+/// Smaller chunks are not worth compressing.
+const MIN_COMPRESSED: usize = 4096;
+
+/// Writes one trace.
+#[allow(missing_debug_implementations, reason = "the output is a trait object")]
+pub struct Writer {
+    output: Option<Box<dyn Output>>,
+    compressor: Option<zstd::bulk::Compressor<'static>>,
+    compressed: Vec<u8>,
+    /// Counts blocks and accesses, where statistics are wanted.
+    pub scan: Option<Scan>,
+    /// Next number of chunks that are in no context.
+    seqs: HashMap<u8, u64>,
+}
+
+/// A chunk's header fields that the payload does not give.
+struct Place {
+    kind: ChunkKind,
+    context: u32,
+    seq: u64,
+    first: u64,
+    last: u64,
+}
+
+impl Writer {
+    /// A writer to `output`, or to nowhere.
+    #[must_use]
+    pub fn new(output: Option<Box<dyn Output>>, scan: bool) -> Self {
+        Writer {
+            output,
+            compressor: None,
+            compressed: Vec::new(),
+            scan: scan.then(Scan::default),
+            seqs: HashMap::new(),
+        }
+    }
+
+    /// Whether it writes to anywhere still.
+    #[must_use]
+    pub fn has_output(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Writes file header and run information.
+    ///
+    /// # Errors
+    /// Of the output.
+    pub fn begin(&mut self, header: &FileHeader, run: &RunInfo) -> io::Result<()> {
+        if let Some(output) = &mut self.output {
+            output.write(&header.encode(), &[])?;
+        }
+        self.small(ChunkKind::Run, &run.to_bytes())
+    }
+
+    /// Writes what a message says; returns the buffer it came in. With `compress`, streams are
+    /// compressed.
+    ///
+    /// # Errors
+    /// Of the output. The writer drops its output then, so that the file is visibly cut.
+    pub fn put(&mut self, message: Message, compress: bool) -> (Option<Buffer>, io::Result<()>) {
+        match message {
+            Message::Stream {
+                context,
+                seq,
+                first,
+                last,
+                records,
+            } => {
+                let place = Place {
+                    kind: ChunkKind::Stream,
+                    context,
+                    seq,
+                    first,
+                    last,
+                };
+                if let Some(scan) = &mut self.scan {
+                    scan.chunk(context, records.bytes());
+                }
+                let written = self.chunk(&place, records.bytes(), compress);
+                match records {
+                    Records::Buffer(buffer) => (Some(buffer), written),
+                    _ => (None, written),
+                }
+            }
+            Message::Module(payload) => {
+                if let (Some(scan), Ok(load)) = (&mut self.scan, ModuleLoad::from_bytes(&payload)) {
+                    scan.module(load);
+                }
+                (None, self.small(ChunkKind::Module, &payload))
+            }
+            Message::End(totals) => (None, self.small(ChunkKind::End, &totals.to_bytes())),
+        }
+    }
+
+    fn small(&mut self, kind: ChunkKind, payload: &[u8]) -> io::Result<()> {
+        let next = self.seqs.entry(kind as u8).or_default();
+        let seq = *next;
+        *next += 1;
+        let place = Place {
+            kind,
+            context: 0,
+            seq,
+            first: 0,
+            last: 0,
+        };
+        self.chunk(&place, payload, false)
+    }
+
+    fn chunk(&mut self, place: &Place, raw: &[u8], compress: bool) -> io::Result<()> {
+        if self.output.is_none() {
+            return Ok(());
+        }
+        let compressed = compress && raw.len() >= MIN_COMPRESSED && self.compress(raw);
+        let stored = if compressed { &self.compressed } else { raw };
+        let length = |n: usize| u32::try_from(n).map_err(io::Error::other);
+        let header = ChunkHeader {
+            kind: place.kind,
+            codec: if compressed { CODEC_ZSTD } else { CODEC_RAW },
+            context: place.context,
+            seq: place.seq,
+            raw_len: length(raw.len())?,
+            stored_len: length(stored.len())?,
+            first: place.first,
+            last: place.last,
+            payload_sum: checksum(stored),
+        };
+        let Some(output) = &mut self.output else {
+            return Ok(());
+        };
+        let written = output.write(&header.encode(), stored);
+        if written.is_err() {
+            self.output = None;
+        }
+        written
+    }
+
+    /// Compresses into the writer's own buffer; false where that fails or does not pay.
+    fn compress(&mut self, raw: &[u8]) -> bool {
+        if self.compressor.is_none() {
+            self.compressor = zstd::bulk::Compressor::new(LEVEL).ok();
+        }
+        let Some(compressor) = &mut self.compressor else {
+            return false;
+        };
+        self.compressed.clear();
+        self.compressed
+            .reserve(zstd::zstd_safe::compress_bound(raw.len()));
+        compressor
+            .compress_to_buffer(raw, &mut self.compressed)
+            .is_ok_and(|n| n < raw.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Piece;
+    use contech_trace::file::Totals;
+    use contech_trace::reader::{ChunkReader, Next};
+    use std::sync::{Arc, Mutex};
+
+    /// Takes so many bytes, then fails.
+    #[derive(Clone)]
+    struct Disk(Arc<Mutex<Vec<u8>>>, usize);
+
+    impl Disk {
+        fn new(room: usize) -> Self {
+            Disk(Arc::default(), room)
+        }
+        fn bytes(&self) -> Vec<u8> {
+            self.0.lock().unwrap().clone()
+        }
+    }
+
+    impl Output for Disk {
+        fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
+            let mut bytes = self.0.lock().unwrap();
+            for part in [head, body] {
+                let room = self.1 - bytes.len();
+                bytes.extend(&part[..part.len().min(room)]);
+                if part.len() > room {
+                    return Err(io::ErrorKind::StorageFull.into());
+                }
+            }
+            Ok(())
+        }
+    }
+
+    fn stream(seq: u64, bytes: &[u8]) -> Message {
+        let mut buffer = Buffer::map(64 << 10).unwrap();
+        for (i, b) in bytes.iter().enumerate() {
+            write(&buffer, i, *b);
+        }
+        assert!(buffer.set_piece(Piece {
+            len: bytes.len(),
+            ..Piece::default()
+        }));
+        Message::Stream {
+            context: 3,
+            seq,
+            first: 1,
+            last: 2,
+            records: Records::Buffer(buffer),
+        }
+    }
+
+    #[allow(unsafe_code, reason = "stands in for instrumented code")]
+    fn write(buffer: &Buffer, at: usize, byte: u8) {
+        // SAFETY: the tests write less than a buffer.
+        unsafe { buffer.data().add(at).write(byte) };
+    }
+
+    fn read(bytes: &[u8]) -> (Vec<(ChunkHeader, Vec<u8>)>, bool) {
+        let (_, mut r) = ChunkReader::new(bytes).unwrap().unwrap();
+        let (mut chunks, mut whole) = (Vec::new(), true);
+        loop {
+            match r.next_chunk().unwrap() {
+                Next::Chunk(c) => chunks.push((c.header, c.stored)),
+                Next::Skipped { .. } => whole = false,
+                Next::End => return (chunks, whole),
+            }
+        }
+    }
+
+    #[test]
+    fn the_reader_finds_what_was_put() {
+        let disk = Disk::new(usize::MAX);
+        let mut w = Writer::new(Some(Box::new(disk.clone())), false);
+        w.begin(&FileHeader::default(), &RunInfo::default())
+            .unwrap();
+        let (back, written) = w.put(stream(0, b"abc"), false);
+        assert!(back.is_some() && written.is_ok());
+        w.put(Message::Module(vec![1]), false).1.unwrap();
+        w.put(Message::Module(vec![2]), false).1.unwrap();
+        w.put(Message::End(Box::default()), false).1.unwrap();
+        let (chunks, whole) = read(&disk.bytes());
+        assert!(whole);
+        let seen: Vec<_> = chunks
+            .iter()
+            .map(|(h, _)| (h.kind, h.context, h.seq))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (ChunkKind::Run, 0, 0),
+                (ChunkKind::Stream, 3, 0),
+                (ChunkKind::Module, 0, 0),
+                (ChunkKind::Module, 0, 1),
+                (ChunkKind::End, 0, 0)
+            ]
+        );
+        assert_eq!(chunks[1].1, b"abc");
+        assert!(Totals::from_bytes(&chunks[4].1).is_ok());
+    }
+
+    #[test]
+    fn compressed_chunks_are_one_frame() {
+        let disk = Disk::new(usize::MAX);
+        let mut w = Writer::new(Some(Box::new(disk.clone())), false);
+        w.begin(&FileHeader::default(), &RunInfo::default())
+            .unwrap();
+        let raw = vec![7; 10_000];
+        w.put(stream(0, &raw), true).1.unwrap();
+        w.put(stream(1, b"short"), true).1.unwrap();
+        let (chunks, _) = read(&disk.bytes());
+        assert_eq!(
+            (chunks[1].0.codec, chunks[2].0.codec),
+            (CODEC_ZSTD, CODEC_RAW)
+        );
+        assert!(chunks[1].1.len() < 1000);
+        assert_eq!(zstd::bulk::decompress(&chunks[1].1, 10_000).unwrap(), raw);
+    }
+
+    #[test]
+    fn after_a_full_disk_nothing_more_is_written_and_the_file_is_visibly_cut() {
+        let disk = Disk::new(300);
+        let mut w = Writer::new(Some(Box::new(disk.clone())), false);
+        w.begin(&FileHeader::default(), &RunInfo::default())
+            .unwrap();
+        let (back, written) = w.put(stream(0, &[1; 1000]), false);
+        assert!(back.is_some(), "the buffer comes back all the same");
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(!w.has_output());
+        w.put(stream(1, b"x"), false).1.unwrap();
+        w.put(Message::End(Box::default()), false).1.unwrap();
+        let (chunks, whole) = read(&disk.bytes());
+        assert_eq!(chunks.len(), 1);
+        assert!(!whole);
+    }
+}
