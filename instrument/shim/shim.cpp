@@ -82,19 +82,20 @@ void contech_shim_fold_tail_returns(LLVMValueRef FV) {
     auto *Ret = dyn_cast<ReturnInst>(BB.getTerminator());
     if (!Ret || &*BB.getFirstNonPHIOrDbg() != Ret)
       continue;
-    auto *Phi = dyn_cast_or_null<PHINode>(Ret->getReturnValue());
-    if (Phi && Phi->getParent() != &BB)
-      Phi = nullptr;
-    if (Ret->getReturnValue() && !Phi)
-      continue; // a value of its own: not what a tail call returns
     SmallVector<BasicBlock *, 8> Preds(predecessors(&BB));
     for (BasicBlock *Pred : Preds) {
       auto *Br = dyn_cast<BranchInst>(Pred->getTerminator());
       if (!Br || Br->isConditional())
         continue;
       auto *Call = dyn_cast_or_null<CallInst>(Br->getPrevNode());
-      if (!Call || !Call->isTailCall() || isa<IntrinsicInst>(Call) ||
-          (Phi && Phi->getIncomingValueForBlock(Pred) != Call))
+      if (!Call || !Call->isTailCall() || isa<IntrinsicInst>(Call))
+        continue;
+      // Looked up each time: folding an edge may dissolve the PHI.
+      Value *Returned = Ret->getReturnValue();
+      if (auto *Phi = dyn_cast_or_null<PHINode>(Returned);
+          Phi && Phi->getParent() == &BB)
+        Returned = Phi->getIncomingValueForBlock(Pred);
+      if (Returned && Returned != Call)
         continue;
       FoldReturnIntoUncondBranch(Ret, &BB, Pred);
     }
