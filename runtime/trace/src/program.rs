@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::abi::RESERVED_IDS;
 use crate::event;
-use crate::fast::{FastFunction, Plan};
+use crate::fast::{Compiled, Plan};
 use crate::ids::overlap;
 use crate::op::Op;
 use crate::table::ModuleTable;
@@ -31,10 +31,6 @@ pub enum Meaning<'a> {
         function: u32,
         /// What it executes, or why the table is wrong.
         plan: std::result::Result<&'a Plan, &'a Error>,
-        /// Dense index of the module's block 0.
-        first_block: u32,
-        /// Addresses of the module's globals.
-        globals: &'a [u64],
     },
 }
 
@@ -46,13 +42,12 @@ impl Meaning<'_> {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Module {
     base: u32,
     count: u32,
     first_block: u32,
     blocks: u32,
-    globals: Vec<u64>,
     /// Dense index of its first function in fast form, and the first id of each start:
     /// (id relative to the module, function, start), ascending.
     starts: Vec<(u32, u32, u32)>,
@@ -60,10 +55,10 @@ struct Module {
 }
 
 /// The static side of a trace; blocks and fast functions are numbered densely in module order.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Program {
     modules: Vec<Module>,
-    functions: Vec<FastFunction>,
+    functions: Vec<Compiled>,
     operand_bytes: Vec<u32>,
     op_ranges: Vec<(u32, u32)>,
     ops: Vec<Op>,
@@ -88,7 +83,7 @@ impl Program {
         base: u32,
         count: u32,
         table: &ModuleTable,
-        globals: Vec<u64>,
+        globals: &[u64],
     ) -> Result<u32> {
         if overlap(base, count, 0, RESERVED_IDS) {
             return Err(invalid(format!(
@@ -135,14 +130,19 @@ impl Program {
             self.op_ranges
                 .push((first, u32::try_from(self.ops.len()).map_err(too_many)?));
         }
-        self.functions.extend(table.fast.iter().cloned());
+        let ops = |b: u32| &table.blocks[b as usize].ops[..];
+        self.functions.extend(
+            table
+                .fast
+                .iter()
+                .map(|f| Compiled::new(f.clone(), first_block, globals, ops)),
+        );
         let plans = (blocks..count).map(|_| OnceLock::new()).collect();
         self.modules.push(Module {
             base,
             count,
             first_block,
             blocks,
-            globals,
             starts,
             plans,
         });
@@ -157,7 +157,7 @@ impl Program {
 
     /// The function in fast form with this dense index (from [`Meaning::Path`]).
     #[must_use]
-    pub fn function(&self, index: u32) -> &FastFunction {
+    pub fn function(&self, index: u32) -> &Compiled {
         &self.functions[index as usize]
     }
 
@@ -190,15 +190,13 @@ impl Program {
         }
         let at = m.starts.partition_point(|s| s.0 <= k).checked_sub(1)?;
         let (first, function, start) = m.starts[at];
-        let plan = m.plans[(k - m.blocks) as usize]
-            .get_or_init(|| self.functions[function as usize].plan(start as usize, k - first));
+        let plan = m.plans[(k - m.blocks) as usize].get_or_init(|| {
+            self.functions[function as usize]
+                .table
+                .plan(start as usize, k - first)
+        });
         let plan = plan.as_ref();
-        Some(Meaning::Path {
-            function,
-            plan,
-            first_block: m.first_block,
-            globals: &m.globals,
-        })
+        Some(Meaning::Path { function, plan })
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a context's chunks to block executions: parse backwards, evaluate forwards.
 
+use super::compiled::{Affine, Compiled};
 use super::expr::Environment;
 use super::path::{Item, Plan};
 use super::table::{Count, FastFunction, Loop, LoopStep, Target};
@@ -18,7 +19,14 @@ pub trait Sink {
     fn block(&mut self, block: u32, operands: &[u64]);
     /// One runtime event.
     fn event(&mut self, event: Event);
+    /// The iterations of an affine loop at once; unless overridden, expands them into blocks.
+    fn affine(&mut self, run: &Affine<'_>, scratch: &mut Vec<u64>) {
+        run.expand(scratch, |block, operands| self.block(block, operands));
+    }
 }
+
+/// Fewer iterations than this are given as blocks at once.
+const AFFINE_MIN: u64 = 4;
 
 /// Decoder of one context's stream: give it the context's chunks in order.
 #[derive(Debug, Default)]
@@ -30,6 +38,7 @@ pub struct Decoder {
     records: Vec<Found>,
     counts: Vec<u64>,
     operands: Vec<u64>,
+    starts: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +58,14 @@ impl Decoder {
     /// Forgets what is known, as after lost chunks: segments that need it become errors.
     pub fn forget(&mut self) {
         self.expected = None;
+    }
+
+    /// Exchanges working memory with `other`, not what is known of the streams: a thread that decodes
+    /// many contexts in turn needs it once, not once per context.
+    pub fn swap_buffers(&mut self, other: &mut Decoder) {
+        std::mem::swap(&mut self.records, &mut other.records);
+        std::mem::swap(&mut self.counts, &mut other.counts);
+        std::mem::swap(&mut self.operands, &mut other.operands);
     }
 
     /// Decodes one chunk into `sink`.
@@ -93,7 +110,9 @@ impl Decoder {
                     let plan = plan.map_err(Clone::clone)?;
                     match plan.fixed_bytes {
                         Some(n) => n,
-                        None => self.measure(payload, at, program.function(function), plan)?,
+                        None => {
+                            self.measure(payload, at, &program.function(function).table, plan)?
+                        }
                     }
                 }
                 None => {
@@ -177,21 +196,15 @@ impl Decoder {
                 sink.event(Event::decode(found.id, fields)?);
                 Ok(())
             }
-            Some(Meaning::Path {
-                function,
-                plan,
-                first_block,
-                globals,
-            }) => {
-                let f = program.function(function);
+            Some(Meaning::Path { function, plan }) => {
+                let compiled = program.function(function);
+                let f = &compiled.table;
                 let plan = plan.map_err(Clone::clone)?;
                 self.begin(function, f, plan, found.offset)?;
                 let mut run = Run {
                     payload,
                     pos: found.offset,
-                    f,
-                    first_block,
-                    globals,
+                    f: compiled,
                     decoder: self,
                 };
                 run.items(&plan.items, sink);
@@ -246,9 +259,7 @@ impl Decoder {
 struct Run<'a, 'd> {
     payload: &'a [u8],
     pos: usize,
-    f: &'a FastFunction,
-    first_block: u32,
-    globals: &'a [u64],
+    f: &'a Compiled,
     decoder: &'d mut Decoder,
 }
 
@@ -274,48 +285,82 @@ impl Run<'_, '_> {
 
     fn collapsed(&mut self, index: u32, cut: bool, resumed: bool, sink: &mut impl Sink) {
         let f = self.f;
+        let l = index as usize;
         let Loop::Collapsed {
             body, last, count, ..
-        } = &f.loops[index as usize]
+        } = &f.table.loops[l]
         else {
             return;
         };
-        let count = match count {
-            Count::Recorded => self.decoder.counts.pop().unwrap_or(0),
-            Count::Computed(e) => e.eval(&self.environment()),
+        let recorded = matches!(count, Count::Recorded);
+        let count = match &f.counts[l] {
+            Some(value) => value.eval(&self.environment()),
+            None => self.decoder.counts.pop().unwrap_or(0),
         };
         let base = if resumed {
-            self.decoder.iterations[index as usize].wrapping_add(1)
+            self.decoder.iterations[l].wrapping_add(1)
         } else {
             0
         };
-        for i in 0..count {
-            self.decoder.iterations[index as usize] = base.wrapping_add(i);
-            self.body(body, sink);
+        self.decoder.iterations[l] = base;
+        let whole = if cut { count } else { count.saturating_add(1) };
+        if !self.affine(index, whole, sink) {
+            for i in 0..count {
+                self.decoder.iterations[l] = base.wrapping_add(i);
+                self.body(body, sink);
+            }
+            if !cut {
+                self.decoder.iterations[l] = base.wrapping_add(count);
+                self.body(&body[..*last as usize], sink);
+            }
         }
-        if cut {
-            // The next segment's first iteration follows the last one run here.
-            self.decoder.iterations[index as usize] = base.wrapping_add(count).wrapping_sub(1);
-        } else {
-            self.decoder.iterations[index as usize] = base.wrapping_add(count);
-            self.body(&body[..*last as usize], sink);
-        }
-        if matches!(self.recorded(index), Some(Count::Recorded)) {
+        // After a cut the next segment's first iteration follows the last one run here.
+        let ended = base.wrapping_add(count);
+        self.decoder.iterations[l] = if cut { ended.wrapping_sub(1) } else { ended };
+        if recorded {
             self.pos += COUNT_BYTES;
         }
     }
 
-    fn recorded(&self, index: u32) -> Option<&Count> {
-        match &self.f.loops[index as usize] {
-            Loop::Collapsed { count, .. } => Some(count),
-            Loop::Plain => None,
+    /// Hands `iterations` of a flat loop on as one run; false when it is none, short, or an operand
+    /// would wrap.
+    fn affine(&mut self, index: u32, iterations: u64, sink: &mut impl Sink) -> bool {
+        let f = self.f;
+        let Some(flat) = &f.flat[index as usize] else {
+            return false;
+        };
+        if iterations < AFFINE_MIN {
+            return false;
         }
+        let mut starts = std::mem::take(&mut self.decoder.starts);
+        starts.clear();
+        let env = self.environment();
+        let mut fits = true;
+        for ((node, k), stride) in flat.operands.iter().zip(&flat.strides) {
+            let value = &f.operands[*node as usize][*k as usize];
+            let start = value.eval(&env);
+            let end =
+                i128::from(start) + i128::from(stride.cast_signed()) * i128::from(iterations - 1);
+            fits &= (0..=i128::from(value.mask())).contains(&end);
+            starts.push(start);
+        }
+        if fits {
+            let run = Affine {
+                blocks: &flat.blocks,
+                starts: &starts,
+                strides: &flat.strides,
+                iterations,
+            };
+            sink.affine(&run, &mut self.decoder.operands);
+        }
+        self.decoder.starts = starts;
+        fits
     }
 
     fn body(&mut self, nodes: &[u32], sink: &mut impl Sink) {
         for (i, n) in nodes.iter().enumerate() {
             // The loop's own header is a node here; another collapsed header stands for its loop.
-            match (i, self.f.collapsed_at(*n)) {
+            match (i, self.f.collapsed[*n as usize]) {
                 (0, _) | (_, None) => self.node(*n, sink),
                 (_, Some(inner)) => self.collapsed(inner, false, false, sink),
             }
@@ -324,7 +369,7 @@ impl Run<'_, '_> {
 
     fn node(&mut self, n: u32, sink: &mut impl Sink) {
         let f = self.f;
-        let node = &f.nodes[n as usize];
+        let node = &f.table.nodes[n as usize];
         for leaf in &node.leaves {
             self.decoder.slots[leaf.slot as usize] = read(self.payload, self.pos, leaf.width);
             self.pos += usize::from(leaf.width);
@@ -333,8 +378,8 @@ impl Run<'_, '_> {
         let mut operands = std::mem::take(&mut self.decoder.operands);
         operands.clear();
         let env = self.environment();
-        operands.extend(node.operands.iter().map(|e| e.eval(&env)));
-        sink.block(self.first_block + block, &operands);
+        operands.extend(f.operands[n as usize].iter().map(|v| v.eval(&env)));
+        sink.block(f.first_block + block, &operands);
         self.decoder.operands = operands;
     }
 
@@ -342,7 +387,7 @@ impl Run<'_, '_> {
         Environment {
             slots: &self.decoder.slots,
             iterations: &self.decoder.iterations,
-            globals: self.globals,
+            globals: &[], // folded into constants
         }
     }
 }
