@@ -1,0 +1,83 @@
+//! CPU time and peak memory of one child process.
+#![allow(
+    unsafe_code,
+    reason = "wait4 is the only call that says what one child used"
+)]
+
+use std::io::Read;
+use std::mem::MaybeUninit;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use contech_tests::process::line_of;
+
+/// What one run used.
+#[derive(Debug, Clone, Copy)]
+pub struct Usage {
+    /// CPU time in user mode, all threads.
+    pub user: Duration,
+    /// CPU time in the kernel, all threads.
+    pub system: Duration,
+    /// From start to end.
+    pub wall: Duration,
+    /// Peak resident set in bytes.
+    pub peak_bytes: u64,
+}
+
+impl Usage {
+    /// User and system time.
+    #[must_use]
+    pub fn cpu(&self) -> Duration {
+        self.user + self.system
+    }
+}
+
+/// Runs a command to its end; its standard output and what it used.
+///
+/// # Errors
+/// When it cannot be started or fails.
+pub fn measure(command: &mut Command) -> Result<(Vec<u8>, Usage)> {
+    let line = line_of(command);
+    let begun = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {line}"))?;
+    let mut out = Vec::new();
+    child
+        .stdout
+        .take()
+        .context("a pipe was asked for")?
+        .read_to_end(&mut out)?;
+    let pid = i32::try_from(child.id())?;
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: both pointers are to live, writable objects of the types wait4 fills; `child` is not waited
+    // for by anyone else, so the id still names our child.
+    let waited = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
+    if waited != pid {
+        bail!("wait4 for {line}: {}", std::io::Error::last_os_error());
+    }
+    // SAFETY: zeroed is a valid rusage, and wait4 has succeeded in filling it.
+    let usage = unsafe { usage.assume_init() };
+    if status != 0 {
+        bail!("{line} failed: wait status {status:#x}");
+    }
+    let time = |t: libc::timeval| -> Result<Duration> {
+        Ok(Duration::new(
+            t.tv_sec.try_into()?,
+            u32::try_from(t.tv_usec)? * 1000,
+        ))
+    };
+    Ok((
+        out,
+        Usage {
+            user: time(usage.ru_utime)?,
+            system: time(usage.ru_stime)?,
+            wall: begun.elapsed(),
+            peak_bytes: u64::try_from(usage.ru_maxrss)? * 1024,
+        },
+    ))
+}
