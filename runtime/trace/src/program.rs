@@ -42,7 +42,7 @@ impl Meaning<'_> {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Module {
     base: u32,
     count: u32,
@@ -51,11 +51,12 @@ struct Module {
     /// Dense index of its first function in fast form, and the first id of each start:
     /// (id relative to the module, function, start), ascending.
     starts: Vec<(u32, u32, u32)>,
-    plans: Vec<OnceLock<Result<Plan>>>,
+    /// Per path id, its function and plan, made when first met.
+    paths: Vec<OnceLock<Result<(u32, Plan)>>>,
 }
 
 /// The static side of a trace; blocks and fast functions are numbered densely in module order.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub struct Program {
     modules: Vec<Module>,
     functions: Vec<Compiled>,
@@ -137,14 +138,14 @@ impl Program {
                 .iter()
                 .map(|f| Compiled::new(f.clone(), first_block, globals, ops)),
         );
-        let plans = (blocks..count).map(|_| OnceLock::new()).collect();
+        let paths = (blocks..count).map(|_| OnceLock::new()).collect();
         self.modules.push(Module {
             base,
             count,
             first_block,
             blocks,
             starts,
-            plans,
+            paths,
         });
         Ok(first_block)
     }
@@ -188,15 +189,22 @@ impl Program {
                 operand_bytes,
             });
         }
-        let at = m.starts.partition_point(|s| s.0 <= k).checked_sub(1)?;
+        let path = m.paths[(k - m.blocks) as usize]
+            .get_or_init(|| self.resolve(m, k))
+            .as_ref();
+        Some(Meaning::Path {
+            function: path.map_or(0, |p| p.0),
+            plan: path.map(|p| &p.1),
+        })
+    }
+
+    #[cold]
+    fn resolve(&self, m: &Module, k: u32) -> Result<(u32, Plan)> {
+        let at = m.starts.partition_point(|s| s.0 <= k).checked_sub(1);
+        let at = at.ok_or_else(|| invalid(format!("path id {k} without a start")))?;
         let (first, function, start) = m.starts[at];
-        let plan = m.plans[(k - m.blocks) as usize].get_or_init(|| {
-            self.functions[function as usize]
-                .table
-                .plan(start as usize, k - first)
-        });
-        let plan = plan.as_ref();
-        Some(Meaning::Path { function, plan })
+        let table = &self.functions[function as usize].table;
+        Ok((function, table.plan(start as usize, k - first)?))
     }
 }
 

@@ -393,7 +393,12 @@ impl Run<'_, '_> {
 }
 
 /// A little-endian value of 1, 2, 4, 6 or 8 bytes; what lies outside the payload reads as 0.
+#[inline]
 fn read(payload: &[u8], at: usize, width: u8) -> u64 {
+    let unused = 64 - 8 * u32::from(width.clamp(1, 8));
+    if let Some(bytes) = payload.get(at..).and_then(|p| p.first_chunk::<8>()) {
+        return u64::from_le_bytes(*bytes) << unused >> unused;
+    }
     let mut bytes = [0; 8];
     let have = payload.get(at..).unwrap_or_default();
     for (to, from) in bytes.iter_mut().zip(have).take(usize::from(width)) {

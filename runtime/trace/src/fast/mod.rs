@@ -15,11 +15,13 @@
 //! [`FastFunction`] is the static description; [`Decoder`] turns a context's chunks back into block
 //! executions with operands, exactly those of the naive form.
 
+mod compiled;
 mod decode;
 mod expr;
 mod path;
 mod table;
 
+pub use compiled::{Affine, Compiled};
 pub use decode::{Decoder, Sink};
 pub use expr::{Environment, Expr};
 pub use path::{Item, Plan};
