@@ -10,10 +10,10 @@ use crate::id::TaskId;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of reading, writing or using a task graph, with the file it concerns where that is known.
-#[derive(Debug)]
+///
+/// Its `Debug` form is the message too, so that `fn main() -> taskgraph::Result<()>` of a small tool is readable.
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     file: Option<PathBuf>,
     kind: ErrorKind,
@@ -53,6 +53,12 @@ impl fmt::Display for Error {
             Some(file) => write!(f, "{}: {}", file.display(), self.0.kind),
             None => self.0.kind.fmt(f),
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -117,12 +117,18 @@ impl GraphWriter {
     }
 
     /// Replaces the static tables: a program may load modules while it runs, so a trace names the last ones late.
-    /// What the former tables hold must be a prefix of the new ones, or frames cannot be decoded.
+    /// The blocks and operations of the former tables must be the first ones of the new, so that frames encoded with
+    /// either can be decoded.
     ///
     /// # Errors
-    /// The new tables are inconsistent.
+    /// The new tables are inconsistent, or do not begin with the former.
     pub fn set_info(&mut self, info: Arc<StaticInfo>) -> Result<()> {
         info.validate()?;
+        if !info.blocks.starts_with(&self.info.blocks) || !info.ops.starts_with(&self.info.ops) {
+            return Err(misuse(
+                "the new static tables do not begin with the former ones",
+            ));
+        }
         self.info = info;
         Ok(())
     }

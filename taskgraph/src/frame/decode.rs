@@ -6,7 +6,7 @@ use crate::action::{Action, AllocKind, BlockExec};
 use crate::codec::Unpacker;
 use crate::error::{Result, malformed};
 use crate::frame::layout::Layout;
-use crate::frame::predict::Predictor;
+use crate::frame::predict::{Predictor, Slot};
 use crate::frame::{FRAME_HEADER, MAX_ACTIONS, MAX_OPERANDS, code, other, tag};
 use crate::id::BlockId;
 use crate::statics::StaticInfo;
@@ -236,22 +236,7 @@ impl FrameDecoder {
                 .predictor
                 .enter(block as usize, layout.first_slot, layout.operands);
             let values = &mut out.operands[start..start + len];
-            let mut neighbour = 0;
-            for ((&tag, slot), value) in tags.iter().zip(slots).zip(&mut *values) {
-                let mut coded = u64::from(tag);
-                if tag >= tag::LONG {
-                    let bytes = usize::from(tag - tag::LONG) + 1;
-                    let Some(word) = self.data[at.min(data_len)..].first_chunk::<8>() else {
-                        break;
-                    };
-                    coded = u64::from_le_bytes(*word) & (u64::MAX >> (64 - 8 * bytes));
-                    at += bytes;
-                }
-                let miss = unzigzag(coded).wrapping_add(slot.followed(neighbour));
-                *value = slot.predicted().wrapping_add(miss);
-                slot.learn(*value, miss, neighbour);
-                neighbour = miss;
-            }
+            at = decode_operands(tags, &self.data, at, slots, values);
             if let Some(&last) = values.last() {
                 self.predictor.last_operand = last;
             }
@@ -268,6 +253,34 @@ impl FrameDecoder {
         }
         Ok(())
     }
+}
+
+/// The operands of one execution. `at` is the place in the data column, which has 8 bytes of room at its end; returns the
+/// place after the operands, which is beyond the column when they are cut off.
+#[inline]
+fn decode_operands(
+    tags: &[u8],
+    data: &[u8],
+    mut at: usize,
+    slots: &mut [Slot],
+    values: &mut [u64],
+) -> usize {
+    let last_load = data.len() - 8;
+    let mut neighbour = 0;
+    for ((&tag, slot), value) in tags.iter().zip(slots).zip(values) {
+        let mut coded = u64::from(tag);
+        if tag >= tag::LONG {
+            let bytes = usize::from(tag - tag::LONG) + 1;
+            let word = data[at.min(last_load)..].first_chunk::<8>();
+            coded = word.map_or(0, |w| u64::from_le_bytes(*w)) & (u64::MAX >> (64 - 8 * bytes));
+            at += bytes;
+        }
+        let miss = unzigzag(coded).wrapping_add(slot.followed(neighbour));
+        *value = slot.predicted().wrapping_add(miss);
+        slot.learn(*value, miss, neighbour);
+        neighbour = miss;
+    }
+    at
 }
 
 /// An index below [`MAX_OPERANDS`], which fits.

@@ -8,7 +8,7 @@ use crate::id::{ContextId, TaskId};
 use crate::kind::{SyncOp, TaskKind};
 use crate::page::{IdPredictor, pack_columns, split_columns, unpack};
 use crate::record::{FrameRef, FrameSpan, TaskRecord};
-use crate::wire::{put_delta, put_varint};
+use crate::wire::{Reader, put_delta, put_varint};
 
 /// Tasks of a full page; only the last page of a file has fewer.
 pub(crate) const TASK_PAGE: usize = 1024;
@@ -214,107 +214,100 @@ impl TaskPage {
 
     pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
         let raw = unpack(WHAT, payload)?;
-        let columns: [_; COLUMNS] = split_columns(WHAT, &raw)?;
-        let [
-            mut runs,
-            mut kinds,
-            mut ops,
-            mut objects,
-            mut starts,
-            mut durations,
-            ..,
-        ] = columns;
-        let [
-            ..,
-            mut spans,
-            mut counts,
-            mut edge_counts,
-            mut edge_contexts,
-            mut edge_seqs,
-        ] = columns;
+        let mut columns = Columns(split_columns(WHAT, &raw)?);
         let mut page = Self::default();
-        let mut p = Previous::default();
+        let mut previous = Previous::default();
         let mut context = 0u32;
-        while runs.remaining() > 0 {
+        while columns.of(Column::Runs).remaining() > 0 {
+            let runs = columns.of(Column::Runs);
             let step = runs.varint32()?;
-            if step == 0 && !page.tasks.is_empty() {
-                return Err(runs.error("its contexts do not ascend"));
-            }
-            context = context
-                .checked_add(step)
-                .ok_or_else(|| runs.error("its contexts do not ascend"))?;
+            let ascends = step > 0 || page.tasks.is_empty();
+            let next = context.checked_add(step).filter(|_| ascends);
+            context = next.ok_or_else(|| runs.error("its contexts do not ascend"))?;
             let (first, n) = (runs.varint32()?, runs.varint32()?);
             for i in 0..n {
+                let runs = columns.of(Column::Runs);
                 if page.tasks.len() == TASK_PAGE {
                     return Err(runs.error("more tasks than a page holds"));
                 }
-                let seq = first
-                    .checked_add(i)
-                    .ok_or_else(|| runs.error("a sequence number over 32 bits"))?;
-                let kind = kinds.u8()?;
-                let op = ops.u8()?;
-                let start_ns = starts.delta(p.end_ns)?;
-                let end_ns = start_ns.checked_add(durations.varint()?);
-                p.end_ns = end_ns.ok_or_else(|| starts.error("a time over 64 bits"))?;
-                let has = |bit| kind & bit != 0;
-                let mut task = TaskFields {
-                    id: TaskId::new(ContextId::new(context), seq),
-                    kind: TaskKind::from_u8(kind & KIND)
-                        .ok_or_else(|| malformed(WHAT, format!("task kind {}", kind & KIND)))?,
-                    op: SyncOp::from_u8(op).unwrap_or(SyncOp::Other),
-                    object: 0,
-                    start_ns,
-                    end_ns: p.end_ns,
-                    blocks: 0,
-                    reads: 0,
-                    writes: 0,
-                    bytes: 0,
-                    spans: 0..0,
-                    edges: 0..0,
-                };
-                if has(HAS_OBJECT) {
-                    task.object = p.object(&mut objects)?;
-                }
-                if has(HAS_SPANS) {
-                    task.spans = p.spans(&mut spans, &mut page.spans)?;
-                }
-                if has(HAS_COUNTS) {
-                    task.blocks = counts.varint()?;
-                    task.reads = counts.varint()?;
-                    task.writes = counts.varint()?;
-                    task.bytes = counts.varint()?;
-                }
-                if has(HAS_EDGES) {
-                    let first = page.edges.len();
-                    for _ in 0..edge_counts.count(edge_contexts.remaining())? {
-                        page.edges
-                            .push(p.ids.get(&mut edge_contexts, &mut edge_seqs)?);
-                    }
-                    task.edges = first..page.edges.len();
-                }
+                let seq = first.checked_add(i);
+                let seq = seq.ok_or_else(|| runs.error("a sequence number over 32 bits"))?;
+                let id = TaskId::new(ContextId::new(context), seq);
+                let task = page.decode_task(id, &mut columns, &mut previous)?;
                 page.tasks.push(task);
             }
         }
-        for column in [
-            kinds,
-            ops,
-            objects,
-            starts,
-            durations,
-            spans,
-            counts,
-            edge_counts,
-            edge_contexts,
-            edge_seqs,
-        ] {
-            column.end()?;
-        }
+        columns.0.iter().try_for_each(Reader::end)?;
         Ok(page)
+    }
+
+    /// The next task of the columns; its spans and edges go into the page.
+    fn decode_task(
+        &mut self,
+        id: TaskId,
+        columns: &mut Columns<'_>,
+        p: &mut Previous,
+    ) -> Result<TaskFields> {
+        let bits = columns.of(Column::Kind).u8()?;
+        let has = |bit| bits & bit != 0;
+        let kind = TaskKind::from_u8(bits & KIND);
+        let kind = kind.ok_or_else(|| malformed(WHAT, format!("task kind {}", bits & KIND)))?;
+        let op = SyncOp::from_u8(columns.of(Column::Op).u8()?).unwrap_or(SyncOp::Other);
+        let start_ns = columns.of(Column::Start).delta(p.end_ns)?;
+        let end_ns = start_ns.checked_add(columns.of(Column::Duration).varint()?);
+        p.end_ns = end_ns.ok_or_else(|| malformed(WHAT, "a time over 64 bits"))?;
+        let object = match has(HAS_OBJECT) {
+            true => p.object(columns.of(Column::Object))?,
+            false => 0,
+        };
+        let spans = match has(HAS_SPANS) {
+            true => p.spans(columns.of(Column::Spans), &mut self.spans)?,
+            false => 0..0,
+        };
+        let mut totals = [0; 4];
+        if has(HAS_COUNTS) {
+            for total in &mut totals {
+                *total = columns.of(Column::Counts).varint()?;
+            }
+        }
+        let first = self.edges.len();
+        if has(HAS_EDGES) {
+            let [.., counts, contexts, seqs] = &mut columns.0;
+            for _ in 0..counts.count(contexts.remaining())? {
+                self.edges.push(p.ids.get(contexts, seqs)?);
+            }
+        }
+        let edges = first..self.edges.len();
+        let [blocks, reads, writes, bytes] = totals;
+        let end_ns = p.end_ns;
+        Ok(TaskFields {
+            id,
+            kind,
+            op,
+            object,
+            start_ns,
+            end_ns,
+            blocks,
+            reads,
+            writes,
+            bytes,
+            spans,
+            edges,
+        })
+    }
+}
+
+/// The columns of a page being read.
+struct Columns<'a>([Reader<'a>; COLUMNS]);
+
+impl<'a> Columns<'a> {
+    fn of(&mut self, column: Column) -> &mut Reader<'a> {
+        &mut self.0[column as usize]
     }
 }
 
 impl Previous {
-    fn object(&mut self, column: &mut crate::wire::Reader<'_>) -> Result<u64> {
+    fn object(&mut self, column: &mut Reader<'_>) -> Result<u64> {
         let known = column.varint()?;
         if known > 0 {
             let at = usize::try_from(known - 1).unwrap_or(usize::MAX);
@@ -329,11 +322,7 @@ impl Previous {
         Ok(object)
     }
 
-    fn spans(
-        &mut self,
-        column: &mut crate::wire::Reader<'_>,
-        out: &mut Vec<FrameSpan>,
-    ) -> Result<Range<usize>> {
+    fn spans(&mut self, column: &mut Reader<'_>, out: &mut Vec<FrameSpan>) -> Result<Range<usize>> {
         let first = out.len();
         for _ in 0..column.count(column.remaining())? {
             let frame = column.delta(self.frame)?;

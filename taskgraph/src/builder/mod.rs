@@ -17,23 +17,27 @@
 //! # Ok::<(), taskgraph::Error>(())
 //! ```
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+mod order;
+mod work;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::action::AllocKind;
+use crate::builder::order::breadth_first;
+use crate::builder::work::{BuiltAction, put_actions};
 use crate::context::Context;
-use crate::error::{Result, misuse};
-use crate::frame::{Counts, FrameEncoder};
+use crate::error::Result;
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, ContextId, FunctionId, TaskId};
 use crate::kind::{SyncOp, TaskKind};
 use crate::meta::{RunMeta, Summary};
 use crate::op::MemOp;
-use crate::record::{FrameRef, FrameSpan, TaskRecord};
+use crate::record::TaskRecord;
 use crate::statics::{Block, Function, Module, StaticInfo};
 use crate::writer::GraphWriter;
+
+pub use work::WorkBuilder;
 
 /// Builds a graph in memory.
 ///
@@ -64,48 +68,6 @@ struct BuiltContext {
 struct BuiltTask {
     record: TaskRecord,
     actions: Vec<BuiltAction>,
-}
-
-#[derive(Debug)]
-enum BuiltAction {
-    Block(BlockId, Vec<u64>),
-    Alloc(u64, u64, AllocKind),
-    Free(u64),
-    Map(u64, u64),
-    Unmap(u64, u64),
-}
-
-/// The actions of a work task.
-#[derive(Debug, Default)]
-pub struct WorkBuilder {
-    actions: Vec<BuiltAction>,
-}
-
-impl WorkBuilder {
-    /// An execution of a block with the operands of all its operations.
-    pub fn block(&mut self, id: BlockId, operands: &[u64]) {
-        self.actions.push(BuiltAction::Block(id, operands.to_vec()));
-    }
-
-    /// An allocation.
-    pub fn alloc(&mut self, addr: u64, size: u64, kind: AllocKind) {
-        self.actions.push(BuiltAction::Alloc(addr, size, kind));
-    }
-
-    /// The free of an allocation.
-    pub fn free(&mut self, addr: u64) {
-        self.actions.push(BuiltAction::Free(addr));
-    }
-
-    /// The mapping of a range of addresses.
-    pub fn map(&mut self, addr: u64, size: u64) {
-        self.actions.push(BuiltAction::Map(addr, size));
-    }
-
-    /// The unmapping of a range of addresses.
-    pub fn unmap(&mut self, addr: u64, size: u64) {
-        self.actions.push(BuiltAction::Unmap(addr, size));
-    }
 }
 
 impl GraphBuilder {
@@ -427,7 +389,7 @@ impl GraphBuilder {
         for c in &mut self.contexts {
             put_actions(writer, &mut c.tasks)?;
         }
-        let order = self.order()?;
+        let order = breadth_first(&self.contexts, &self.edges)?;
         let mut incoming: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
         let mut outgoing: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
         for &(from, to) in &self.edges {
@@ -455,110 +417,6 @@ impl GraphBuilder {
         });
         Ok(contexts.collect())
     }
-
-    /// The breadth-first order: of the tasks that are ready, the one that started first.
-    fn order(&self) -> Result<Vec<TaskId>> {
-        let mut waiting: HashMap<TaskId, usize> = HashMap::new();
-        let mut successors: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
-        let tasks = || {
-            self.contexts
-                .iter()
-                .flat_map(|c| &c.tasks)
-                .map(|t| t.record.id)
-        };
-        let starts: HashMap<_, _> = self
-            .contexts
-            .iter()
-            .flat_map(|c| &c.tasks)
-            .map(|t| (t.record.id, t.record.start_ns))
-            .collect();
-        let program = tasks().filter_map(|id| Some((id.previous()?, id)));
-        for (from, to) in program.chain(self.edges.iter().copied()) {
-            if !starts.contains_key(&from) || !starts.contains_key(&to) {
-                return Err(misuse(format!(
-                    "edge {from} -> {to} joins a task that does not exist"
-                )));
-            }
-            *waiting.entry(to).or_default() += 1;
-            successors.entry(from).or_default().push(to);
-        }
-        let mut ready: BinaryHeap<_> = tasks()
-            .filter(|id| !waiting.contains_key(id))
-            .map(|id| Reverse((starts[&id], id)))
-            .collect();
-        let mut order = Vec::with_capacity(starts.len());
-        while let Some(Reverse((_, id))) = ready.pop() {
-            order.push(id);
-            for &to in successors.get(&id).map_or(&[][..], Vec::as_slice) {
-                if let Some(n) = waiting.get_mut(&to) {
-                    *n -= 1;
-                    if *n == 0 {
-                        ready.push(Reverse((starts[&to], to)));
-                    }
-                }
-            }
-        }
-        if order.len() < starts.len() {
-            return Err(misuse("the edges make a cycle"));
-        }
-        Ok(order)
-    }
-}
-
-/// Encodes the actions of a context's tasks into frames and notes the spans and totals in the tasks.
-fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> Result<()> {
-    let mut encoder = FrameEncoder::new(writer.info());
-    // Spans of the frame being encoded, by task.
-    let mut open: Vec<(usize, u32, u32)> = Vec::new();
-    for at in 0..tasks.len() {
-        let before = encoder.counts();
-        let mut first = encoder.action_count();
-        for action in std::mem::take(&mut tasks[at].actions) {
-            match action {
-                BuiltAction::Block(id, operands) => encoder.block(id, &operands),
-                BuiltAction::Alloc(addr, size, kind) => encoder.alloc(addr, size, kind),
-                BuiltAction::Free(addr) => encoder.free(addr),
-                BuiltAction::Map(addr, size) => encoder.map(addr, size),
-                BuiltAction::Unmap(addr, size) => encoder.unmap(addr, size),
-            }
-            if encoder.is_full() {
-                open.push((at, first, encoder.action_count() - first));
-                close(writer, &mut encoder, &mut open, tasks)?;
-                first = 0;
-            }
-        }
-        open.push((at, first, encoder.action_count() - first));
-        let Counts {
-            blocks,
-            reads,
-            writes,
-            bytes,
-        } = encoder.counts().since(before);
-        let record = &mut tasks[at].record;
-        (record.blocks, record.reads, record.writes, record.bytes) = (blocks, reads, writes, bytes);
-    }
-    close(writer, &mut encoder, &mut open, tasks)
-}
-
-/// Ends a frame and gives the tasks in it their spans.
-fn close(
-    writer: &mut GraphWriter,
-    encoder: &mut FrameEncoder,
-    open: &mut Vec<(usize, u32, u32)>,
-    tasks: &mut [BuiltTask],
-) -> Result<()> {
-    let frame = match encoder.finish() {
-        Some(frame) => writer.put_frame(frame)?,
-        None => FrameRef::default(),
-    };
-    for (task, first_action, actions) in open.drain(..).filter(|span| span.2 > 0) {
-        tasks[task].record.frames.push(FrameSpan {
-            frame,
-            first_action,
-            actions,
-        });
-    }
-    Ok(())
 }
 
 /// A number of things in memory; there are never 2^32 in a synthetic graph.

@@ -1,0 +1,107 @@
+//! The actions of synthetic work tasks, and their way into frames.
+
+use crate::action::AllocKind;
+use crate::builder::BuiltTask;
+use crate::error::Result;
+use crate::frame::{Counts, FrameEncoder};
+use crate::id::BlockId;
+use crate::record::{FrameRef, FrameSpan};
+use crate::writer::GraphWriter;
+
+#[derive(Debug)]
+pub(super) enum BuiltAction {
+    Block(BlockId, Vec<u64>),
+    Alloc(u64, u64, AllocKind),
+    Free(u64),
+    Map(u64, u64),
+    Unmap(u64, u64),
+}
+
+/// The actions of a work task.
+#[derive(Debug, Default)]
+pub struct WorkBuilder {
+    pub(super) actions: Vec<BuiltAction>,
+}
+
+impl WorkBuilder {
+    /// An execution of a block with the operands of all its operations.
+    pub fn block(&mut self, id: BlockId, operands: &[u64]) {
+        self.actions.push(BuiltAction::Block(id, operands.to_vec()));
+    }
+
+    /// An allocation.
+    pub fn alloc(&mut self, addr: u64, size: u64, kind: AllocKind) {
+        self.actions.push(BuiltAction::Alloc(addr, size, kind));
+    }
+
+    /// The free of an allocation.
+    pub fn free(&mut self, addr: u64) {
+        self.actions.push(BuiltAction::Free(addr));
+    }
+
+    /// The mapping of a range of addresses.
+    pub fn map(&mut self, addr: u64, size: u64) {
+        self.actions.push(BuiltAction::Map(addr, size));
+    }
+
+    /// The unmapping of a range of addresses.
+    pub fn unmap(&mut self, addr: u64, size: u64) {
+        self.actions.push(BuiltAction::Unmap(addr, size));
+    }
+}
+
+/// Encodes the actions of a context's tasks into frames and notes the spans and totals in the tasks.
+pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> Result<()> {
+    let mut encoder = FrameEncoder::new(writer.info());
+    // Spans of the frame being encoded, by task.
+    let mut open: Vec<(usize, u32, u32)> = Vec::new();
+    for at in 0..tasks.len() {
+        let before = encoder.counts();
+        let mut first = encoder.action_count();
+        for action in std::mem::take(&mut tasks[at].actions) {
+            match action {
+                BuiltAction::Block(id, operands) => encoder.block(id, &operands),
+                BuiltAction::Alloc(addr, size, kind) => encoder.alloc(addr, size, kind),
+                BuiltAction::Free(addr) => encoder.free(addr),
+                BuiltAction::Map(addr, size) => encoder.map(addr, size),
+                BuiltAction::Unmap(addr, size) => encoder.unmap(addr, size),
+            }
+            if encoder.is_full() {
+                open.push((at, first, encoder.action_count() - first));
+                close(writer, &mut encoder, &mut open, tasks)?;
+                first = 0;
+            }
+        }
+        open.push((at, first, encoder.action_count() - first));
+        let Counts {
+            blocks,
+            reads,
+            writes,
+            bytes,
+        } = encoder.counts().since(before);
+        let record = &mut tasks[at].record;
+        (record.blocks, record.reads, record.writes, record.bytes) = (blocks, reads, writes, bytes);
+    }
+    close(writer, &mut encoder, &mut open, tasks)
+}
+
+/// Ends a frame and gives the tasks in it their spans.
+fn close(
+    writer: &mut GraphWriter,
+    encoder: &mut FrameEncoder,
+    open: &mut Vec<(usize, u32, u32)>,
+    tasks: &mut [BuiltTask],
+) -> Result<()> {
+    let frame = match encoder.finish() {
+        Some(frame) => writer.put_frame(frame)?,
+        None => FrameRef::default(),
+    };
+    for (task, first_action, actions) in open.drain(..).filter(|span| span.2 > 0) {
+        tasks[task].record.frames.push(FrameSpan {
+            frame,
+            first_action,
+            actions,
+        });
+    }
+    Ok(())
+}
