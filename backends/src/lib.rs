@@ -1,5 +1,5 @@
-//! Analyses of task graphs: the framework ([`analysis`]), the analyses, how results are shown ([`view`]), and the
-//! command `contech-backend` ([`cli`]).
+//! Analyses of task graphs: the framework ([`analysis`]), the analyses, how results are shown ([`view`]), the report
+//! ([`report`]) and the commands `contech-backend` ([`cli`]) and `contech` ([`pipeline`]).
 //!
 //! Nothing here knows how a program was recorded: the task graph is all there is.
 #![forbid(unsafe_code)]
@@ -10,6 +10,7 @@ pub mod cache;
 pub mod cli;
 pub mod dump;
 pub mod parallelism;
+pub mod pipeline;
 pub mod report;
 pub mod size;
 pub mod stats;

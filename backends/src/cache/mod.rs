@@ -48,6 +48,18 @@ pub struct Options {
     pub private: bool,
 }
 
+impl Default for Options {
+    /// What the command line has without options.
+    fn default() -> Self {
+        #[derive(clap::Parser)]
+        struct Bare {
+            #[command(flatten)]
+            options: Options,
+        }
+        <Bare as clap::Parser>::parse_from(["cache"]).options
+    }
+}
+
 /// The analysis.
 #[derive(Debug)]
 pub struct Cache {

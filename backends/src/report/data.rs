@@ -81,6 +81,12 @@ pub struct BlocksPlot {
 }
 
 impl PageData {
+    /// Average potential parallelism.
+    #[must_use]
+    pub fn potential_average(&self) -> f64 {
+        self.parallelism.potential_average
+    }
+
     /// Runs the analyses. `progress` is told what comes next.
     ///
     /// # Errors

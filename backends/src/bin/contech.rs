@@ -1,0 +1,7 @@
+//! Records a program's run and reports on it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    contech_backends::pipeline::main(std::env::args_os())
+}

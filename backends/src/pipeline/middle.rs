@@ -1,0 +1,47 @@
+//! The step from trace to graph, done by the command `contech-middle`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+const NAME: &str = "contech-middle";
+/// Exit status for a graph recovered from an incomplete trace.
+const RECOVERED: i32 = 3;
+
+/// The command: next to this executable, or under `CONTECH_HOME`.
+pub(super) fn find() -> Result<PathBuf> {
+    let own = std::env::current_exe().context("cannot tell where contech itself is")?;
+    let beside = own.with_file_name(NAME);
+    let home = std::env::var_os("CONTECH_HOME").map(PathBuf::from);
+    let homes = home
+        .iter()
+        .flat_map(|home| [home.join(NAME), home.join("bin").join(NAME)]);
+    match std::iter::once(beside.clone())
+        .chain(homes)
+        .find(|path| path.is_file())
+    {
+        Some(found) => Ok(found),
+        None => bail!(
+            "{} is missing: it is installed next to contech, or under CONTECH_HOME",
+            beside.display()
+        ),
+    }
+}
+
+/// Makes `graph` of `trace`. Its summary is not shown (the report has it), its progress and its complaints are.
+pub(super) fn convert(converter: &Path, trace: &Path, graph: &Path) -> Result<()> {
+    let status = Command::new(converter)
+        .args([trace, graph])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .with_context(|| format!("cannot start {}", converter.display()))?;
+    match status.code() {
+        Some(0 | RECOVERED) => Ok(()),
+        _ => bail!(
+            "{NAME} made no graph of {} ({status}); the trace is kept",
+            trace.display()
+        ),
+    }
+}

@@ -1,0 +1,156 @@
+//! The command `contech run`: record a program, make its task graph, summarise it and write the report, in one go.
+//!
+//! The program's own output is left alone: whatever `contech` has to say goes to standard error.
+
+mod interrupt;
+mod middle;
+mod program;
+mod traces;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+
+use crate::analysis::{self, Graph};
+use crate::cache;
+use crate::cli::{is_broken_pipe, output, progress};
+use crate::report::{self, PageData};
+use crate::view::units::count;
+
+use program::Program;
+use traces::TraceFolder;
+
+/// Findings printed after a run; the report has them all.
+const FINDINGS: usize = 3;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "contech",
+    version,
+    about = "Records a program's run and reports on its parallelism"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs a program built with contech-cc: record, graph, summary, report
+    Run(RunArguments),
+}
+
+#[derive(Debug, clap::Args)]
+struct RunArguments {
+    /// Folder for the results
+    #[arg(short, long, value_name = "DIR", default_value = "contech-out")]
+    output: PathBuf,
+    /// Keep the trace; otherwise it is removed once the graph is made
+    #[arg(long)]
+    keep_trace: bool,
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    program: Vec<OsString>,
+}
+
+/// Runs the command line `args`. The exit status is the program's when everything worked, 1 with a message when not.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(args) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    let Command::Run(arguments) = arguments.command;
+    match run(&arguments) {
+        Ok(status) => ExitCode::from(status),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("contech: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &RunArguments) -> Result<u8> {
+    let converter = middle::find()?;
+    let folder = TraceFolder::prepare(&arguments.output)?;
+    let interrupt = interrupt::install();
+    let program = Program::run(&arguments.program, &folder.pattern())?;
+    interrupt.allow();
+    eprintln!("contech: {} {}", program.name(), program.outcome());
+
+    let traces = folder.traces(&program)?;
+    let graph_path = arguments.output.join("graph.tg");
+    middle::convert(&converter, &traces.main, &graph_path)?;
+    let graph = analysis::open(&graph_path)?;
+    for warning in analysis::warnings(&graph) {
+        eprintln!("contech: warning: {warning}");
+    }
+    let report_path = arguments.output.join("report.html");
+    let data = write_report(&graph, &report_path)?;
+    if !arguments.keep_trace {
+        fs::remove_file(&traces.main)
+            .with_context(|| format!("cannot remove {}", traces.main.display()))?;
+    }
+    summarise(&data);
+    eprintln!("contech: report  {}", report_path.display());
+    eprintln!(
+        "contech: graph   {}  (more: contech-backend --list)",
+        graph_path.display()
+    );
+    if arguments.keep_trace {
+        eprintln!("contech: trace   {}", traces.main.display());
+    }
+    for other in &traces.others {
+        eprintln!(
+            "contech: another process left {}; contech-middle makes a graph of it",
+            other.display()
+        );
+    }
+    Ok(program.status())
+}
+
+fn write_report(graph: &Graph, path: &Path) -> Result<PageData> {
+    let bar = progress::spinner("report");
+    let data = PageData::collect(graph, cache::Options::default(), |step| {
+        bar.set_message(step)
+    })?;
+    bar.finish_and_clear();
+    output::to(Some(path), |out| {
+        Ok(out.write_all(report::render(&data)?.as_bytes())?)
+    })?;
+    Ok(data)
+}
+
+fn summarise(data: &PageData) {
+    let stats = &data.stats;
+    eprintln!(
+        "contech: {} Potential {:.2}.",
+        data.headline,
+        data.potential_average()
+    );
+    eprintln!(
+        "contech: {} tasks, {} edges, {} block executions, {} accesses",
+        count(stats.tasks.total()),
+        count(stats.edges),
+        count(stats.blocks),
+        count(stats.accesses)
+    );
+    let bullet = if std::io::stderr().is_terminal() {
+        "•"
+    } else {
+        "-"
+    };
+    for finding in data.findings.iter().take(FINDINGS) {
+        eprintln!("contech: {bullet} {}", finding.text);
+    }
+}

@@ -1,0 +1,88 @@
+//! The recorded program: started with its trace directed into the folder, everything else as it would be without us.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::process::{Command, ExitStatus};
+
+use anyhow::{Context, Result, anyhow};
+
+/// The variable that says where a program writes its trace.
+const TRACE: &str = "CONTECH_TRACE";
+
+/// A program that ran.
+#[derive(Debug)]
+pub(super) struct Program {
+    name: String,
+    pid: u32,
+    status: ExitStatus,
+}
+
+impl Program {
+    /// Runs `words` to the end, with traces going to `pattern`.
+    pub(super) fn run(words: &[OsString], pattern: &OsStr) -> Result<Self> {
+        let (program, arguments) = words.split_first().context("name a program to run")?;
+        let name = program.to_string_lossy().into_owned();
+        let mut child = Command::new(program)
+            .args(arguments)
+            .env(TRACE, pattern)
+            .spawn()
+            .map_err(|error| cannot_start(&name, error))?;
+        let status = child
+            .wait()
+            .with_context(|| format!("cannot wait for {name}"))?;
+        Ok(Self {
+            name,
+            pid: child.id(),
+            status,
+        })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// How it ended, for people.
+    pub(super) fn outcome(&self) -> String {
+        match (self.status.code(), signal(self.status)) {
+            (Some(0), _) => "finished".to_owned(),
+            (Some(code), _) => format!("exited with status {code}"),
+            (None, Some(signal)) => format!("was ended by signal {signal}"),
+            (None, None) => "ended".to_owned(),
+        }
+    }
+
+    /// Its exit status as a shell gives it: 128 + the signal when one ended it.
+    pub(super) fn status(&self) -> u8 {
+        let code = self
+            .status
+            .code()
+            .or_else(|| signal(self.status).map(|signal| 128 + signal));
+        code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+    }
+}
+
+fn cannot_start(name: &str, error: io::Error) -> anyhow::Error {
+    let advice = match error.kind() {
+        io::ErrorKind::NotFound if !name.contains('/') => {
+            format!(": no program of that name in PATH; write ./{name} for one in this folder")
+        }
+        io::ErrorKind::NotFound => ": no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => ": it is not executable".to_owned(),
+        _ => String::new(),
+    };
+    anyhow!(error).context(format!("cannot start {name}{advice}"))
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> Option<i32> {
+    None
+}

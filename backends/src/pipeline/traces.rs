@@ -1,0 +1,131 @@
+//! The folder of a run and the traces that appear in it: one per process, named by process id.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::program::Program;
+
+/// The folder traces are written to.
+#[derive(Debug)]
+pub(super) struct TraceFolder {
+    path: PathBuf,
+}
+
+/// The traces of a run.
+#[derive(Debug)]
+pub(super) struct Traces {
+    /// That of the program itself, now `trace.bin`.
+    pub(super) main: PathBuf,
+    /// Those of other processes (fork, exec), by name.
+    pub(super) others: Vec<PathBuf>,
+}
+
+impl TraceFolder {
+    /// Makes the folder if need be and removes traces of an earlier run.
+    pub(super) fn prepare(path: &Path) -> Result<Self> {
+        fs::create_dir_all(path)
+            .with_context(|| format!("cannot make the folder {}", path.display()))?;
+        let path = path
+            .canonicalize()
+            .with_context(|| format!("cannot use the folder {}", path.display()))?;
+        let folder = Self { path };
+        for old in folder.list()? {
+            fs::remove_file(&old)
+                .with_context(|| format!("cannot remove the old {}", old.display()))?;
+        }
+        Ok(folder)
+    }
+
+    /// The value of `CONTECH_TRACE`: absolute, because the program may change its working directory, with the process
+    /// id in the name, so that a script's programs and forked children do not overwrite one another.
+    pub(super) fn pattern(&self) -> OsString {
+        let folder = self.path.to_string_lossy().replace('%', "%%");
+        format!("{folder}/trace.%p.bin").into()
+    }
+
+    /// What is there after the run.
+    pub(super) fn traces(&self, program: &Program) -> Result<Traces> {
+        let mut others = self.list()?;
+        let own = self.path.join(format!("trace.{}.bin", program.pid()));
+        let at = others.iter().position(|trace| *trace == own);
+        // A script, or a launcher: the program of interest is a child, and the one that recorded most.
+        let largest = || {
+            (0..others.len())
+                .max_by_key(|&at| fs::metadata(&others[at]).map_or(0, |found| found.len()))
+        };
+        let Some(at) = at.or_else(largest) else {
+            bail!(
+                "{name} wrote no trace: build it with contech-cc or contech-c++ in place of the compiler (nothing else is \
+                 needed), and check that CONTECH_OFF is not set",
+                name = program.name()
+            );
+        };
+        let found = others.remove(at);
+        let main = self.path.join("trace.bin");
+        fs::rename(&found, &main).with_context(|| format!("cannot rename {}", found.display()))?;
+        Ok(Traces { main, others })
+    }
+
+    /// Traces in the folder, by name.
+    fn list(&self) -> Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.path)
+            .with_context(|| format!("cannot read {}", self.path.display()))?
+        {
+            let path = entry?.path();
+            if path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(is_trace)
+            {
+                found.push(path);
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+/// `trace.bin` or `trace.PID.bin`, and what a fork of it may add.
+fn is_trace(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix("trace.") else {
+        return false;
+    };
+    let mut parts = rest.split('.');
+    parts.all(|part| {
+        part == "bin" || (!part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    }) && rest.contains("bin")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_traces_are_taken_for_traces() {
+        for name in ["trace.bin", "trace.17.bin", "trace.bin.17"] {
+            assert!(is_trace(name), "{name}");
+        }
+        for name in [
+            "trace.txt",
+            "trace.",
+            "mytrace.bin",
+            "trace.17",
+            "trace.17.bin.bak",
+            "graph.tg",
+        ] {
+            assert!(!is_trace(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_percent_sign_in_the_folder_is_no_pattern() {
+        let base = tempfile::tempdir().expect("temporary folder");
+        let folder = TraceFolder::prepare(&base.path().join("100%p")).expect("a new folder");
+        let pattern = folder.pattern().into_string().expect("ascii");
+        assert!(pattern.ends_with("/100%%p/trace.%p.bin"), "{pattern}");
+    }
+}
