@@ -45,8 +45,8 @@ impl Recorder {
             return false;
         };
         if thread.counted.load(Relaxed) && self.live.fetch_sub(1, SeqCst) == 1 {
-            let _quiet = tls.quiet();
             let _blocked = Blocked::new();
+            let _quiet = tls.quiet();
             self.stop_writer();
             return true;
         }
@@ -56,8 +56,8 @@ impl Recorder {
             let reason = EndReason::Finished;
             self.put(tls, &Event::ContextEnd { reason, at });
         }
-        let quiet = tls.quiet();
         let _blocked = Blocked::new();
+        let quiet = tls.quiet();
         {
             let mut inner = thread.lock();
             if inner.status == Status::Live && self.is_recording() {
@@ -113,9 +113,9 @@ impl Recorder {
         if !self.is_own_process() {
             return;
         }
-        let _quiet = tls.quiet();
         let _errno = Errno::save();
         let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
         if self.finishing.swap(true, SeqCst) {
             let started = Instant::now();
             while !self.ended.load(SeqCst) && started.elapsed() < THREAD_PATIENCE {
@@ -138,9 +138,9 @@ impl Recorder {
         if !self.is_own_process() || !self.is_recording() {
             return;
         }
-        let _quiet = tls.quiet();
         let _errno = Errno::save();
         let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
         self.close_all(how, true);
         self.end(how, true);
     }

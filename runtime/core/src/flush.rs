@@ -34,9 +34,9 @@ impl Recorder {
         if tls.is_quiet() || tls.role() != tls::PROGRAM {
             return scratch::last_resort(tls);
         }
-        let _quiet = tls.quiet();
         let _errno = Errno::save();
         let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
         let Some(thread) = self.thread(tls) else {
             self.stop("no memory for another thread; recording stops here, the program goes on");
             return scratch::last_resort(tls);
@@ -170,6 +170,7 @@ impl Recorder {
         let depth = inner.depth;
         inner.levels[depth].saved = saved;
         inner.depth = depth + 1;
+        tls.set_handlers(depth + 1);
         inner.levels[depth + 1].mark = mark;
         inner.levels[depth + 1].stack = stack;
         tls.set(std::ptr::null_mut(), std::ptr::null_mut());
@@ -197,6 +198,9 @@ impl Recorder {
     /// A jump is about to leave the handlers entered below the stack pointer `target`. Records that
     /// interrupted code held in registers are lost, and an event says so.
     pub fn jump(&'static self, tls: &TlsBlock, target: usize) {
+        if tls.handlers() == 0 {
+            return;
+        }
         let Some(thread) = registry::current(tls) else {
             return;
         };
@@ -237,6 +241,7 @@ impl Recorder {
             }
             done.append(std::mem::take(&mut level.deeper));
             inner.depth = d - 1;
+            tls.set_handlers(d - 1);
             let below = &mut inner.levels[d - 1];
             below.deeper.append(done);
             let (cursor, limit) = below.saved;

@@ -39,10 +39,6 @@ pub(crate) struct Level {
 }
 
 // SAFETY: the raw pointers are addresses within the level's own buffer, which moves with it.
-#[allow(
-    unsafe_code,
-    reason = "addresses make the type thread-bound without need"
-)]
 unsafe impl Send for Level {}
 
 impl Level {

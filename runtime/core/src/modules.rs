@@ -7,6 +7,8 @@ use contech_trace::ids::overlap;
 /// A module as found in memory.
 #[derive(Debug, Clone)]
 pub struct Found {
+    /// Where its descriptor is.
+    pub address: usize,
     /// Its descriptor.
     pub descriptor: ModuleDescriptor,
     /// Its encoded table.
@@ -102,10 +104,10 @@ impl Modules {
         Ok(Some(load))
     }
 
-    /// The modules whose descriptors lie at these id arrays are unloaded.
-    pub fn remove(&mut self, ids: u64) {
+    /// The module with its descriptor at this address is unloaded.
+    pub fn remove(&mut self, address: usize) {
         for k in &mut self.0 {
-            if k.found.as_ref().is_some_and(|f| f.descriptor.ids == ids) {
+            if k.found.as_ref().is_some_and(|f| f.address == address) {
                 k.found = None;
             }
         }
@@ -134,6 +136,7 @@ mod tests {
 
     fn found(ids: u64, id_count: u64, object: &str) -> Found {
         Found {
+            address: usize::try_from(ids).unwrap(),
             descriptor: ModuleDescriptor {
                 magic: MODULE_MAGIC,
                 abi: ABI_VERSION,

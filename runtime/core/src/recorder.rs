@@ -10,9 +10,9 @@ use crate::buffer::Buffer;
 use crate::callers::Callers;
 use crate::clock::{Clock, stated_hz};
 use crate::host::Host;
-use crate::joins::Joins;
 use crate::mask::Blocked;
 use crate::modules::{Found, Modules};
+use crate::numbers::Numbers;
 use crate::options::Options;
 use crate::output::{Descriptor, Output};
 use crate::pool::Pool;
@@ -65,8 +65,10 @@ pub struct Recorder {
     pub clock: Clock,
     /// Whose calls are recorded.
     pub callers: Callers,
-    /// Handles of threads to be joined.
-    pub joins: Joins,
+    /// Contexts by the handles of threads to be joined.
+    pub joins: Numbers,
+    /// Participants of barriers.
+    pub barriers: Numbers,
     /// Threads of the program that live, the first one included.
     pub live: AtomicI64,
     mode: AtomicU8,
@@ -108,7 +110,8 @@ impl Recorder {
         let recorder = Box::leak(Box::new(Recorder {
             clock,
             callers: Callers::new(),
-            joins: Joins::new(),
+            joins: Numbers::new(),
+            barriers: Numbers::new(),
             live: AtomicI64::new(1),
             mode: AtomicU8::new(if options.off { DISCARDING } else { RECORDING }),
             process: memory::process_id(),
@@ -212,19 +215,16 @@ impl Recorder {
         }
     }
 
-    /// The module with this id array is unloaded.
-    pub fn unregister(&self, ids: u64) {
+    /// The module whose descriptor is at this address is unloaded.
+    pub fn unregister(&self, address: usize) {
         let _blocked = Blocked::new();
-        lock(&self.modules).remove(ids);
+        lock(&self.modules).remove(address);
     }
 
-    /// Object address of every loaded module's id array.
-    pub fn module_addresses(&self) -> Vec<u64> {
+    /// Address of every loaded module's descriptor.
+    pub fn module_addresses(&self) -> Vec<usize> {
         let _blocked = Blocked::new();
-        lock(&self.modules)
-            .loaded()
-            .map(|f| f.descriptor.ids)
-            .collect()
+        lock(&self.modules).loaded().map(|f| f.address).collect()
     }
 
     fn next_context(&self) -> u32 {
@@ -274,8 +274,8 @@ impl Recorder {
         start: usize,
         arg: usize,
     ) -> Option<&'static Thread> {
-        let _quiet = tls.quiet();
         let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
         let creator = if announced {
             self.thread(tls)?.context()
         } else {

@@ -107,6 +107,7 @@ fn table() -> ModuleTable {
 
 fn module(base: u32, object: &str) -> Found {
     Found {
+        address: base as usize,
         descriptor: ModuleDescriptor {
             magic: MODULE_MAGIC,
             abi: ABI_VERSION,

@@ -26,7 +26,7 @@ pub struct TlsBlock {
     quiet: AtomicU32,
     allocating: AtomicU32,
     role: AtomicU32,
-    reserved: AtomicU32,
+    handlers: AtomicU32,
     call: AtomicU64,
 }
 
@@ -58,7 +58,7 @@ impl TlsBlock {
             quiet: AtomicU32::new(0),
             allocating: AtomicU32::new(0),
             role: AtomicU32::new(PROGRAM),
-            reserved: AtomicU32::new(0),
+            handlers: AtomicU32::new(0),
             call: AtomicU64::new(0),
         }
     }
@@ -133,6 +133,19 @@ impl TlsBlock {
         Nested::new(&self.allocating)
     }
 
+    /// Signal handlers being recorded on top of each other.
+    #[inline]
+    pub fn handlers(&self) -> u32 {
+        self.handlers.load(Relaxed)
+    }
+
+    /// Sets the number of handlers.
+    pub(crate) fn set_handlers(&self, handlers: usize) {
+        // At most a few, see `level::MOST`.
+        self.handlers
+            .store(u32::try_from(handlers).unwrap_or(u32::MAX), Relaxed);
+    }
+
     /// A word for the interception of calls that call back (`pthread_once`): address of the current call.
     pub fn call(&self) -> u64 {
         self.call.load(Relaxed)
@@ -149,6 +162,7 @@ impl TlsBlock {
         self.check_cursor.store(std::ptr::null_mut(), Relaxed);
         self.check_limit.store(std::ptr::null_mut(), Relaxed);
         self.set_thread(std::ptr::null_mut());
+        self.set_handlers(0);
         self.quiet.store(0, Relaxed);
         self.allocating.store(0, Relaxed);
         self.set_role(PROGRAM);

@@ -1,0 +1,59 @@
+//! A number per address: the context a pthread handle stands for, the participants of a barrier.
+
+use std::collections::HashMap;
+
+use crate::mask::Blocked;
+use crate::sync::{Mutex, lock};
+
+/// Numbers by address. The system uses addresses again, and the newest number counts.
+#[derive(Default)]
+#[allow(
+    missing_debug_implementations,
+    reason = "loom's types have none, and its state is of no use in text"
+)]
+pub struct Numbers(Mutex<HashMap<usize, u32>>);
+
+impl Numbers {
+    /// No numbers.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The address stands for this number from now on.
+    pub fn insert(&self, address: usize, number: u32) {
+        let _blocked = Blocked::new();
+        lock(&self.0).insert(address, number);
+    }
+
+    /// The number of an address.
+    pub fn get(&self, address: usize) -> Option<u32> {
+        let _blocked = Blocked::new();
+        lock(&self.0).get(&address).copied()
+    }
+
+    /// Forgets the number, unless the address stands for a newer one already.
+    pub fn remove(&self, address: usize, number: u32) {
+        let _blocked = Blocked::new();
+        let mut map = lock(&self.0);
+        if map.get(&address) == Some(&number) {
+            map.remove(&address);
+        }
+    }
+}
+
+#[cfg(all(test, not(feature = "loom")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_number_of_the_same_address_stays() {
+        let numbers = Numbers::new();
+        numbers.insert(0x7000, 1);
+        numbers.insert(0x7000, 2);
+        numbers.remove(0x7000, 1);
+        assert_eq!(numbers.get(0x7000), Some(2));
+        numbers.remove(0x7000, 2);
+        assert_eq!(numbers.get(0x7000), None);
+    }
+}
