@@ -1,0 +1,422 @@
+//! Each analysis on small graphs, against numbers worked out by hand.
+#![allow(clippy::float_cmp, reason = "the expected values are exact")]
+
+mod samples;
+
+use contech_backends::analysis::{Analysis, run};
+use contech_backends::blocks::{self, Blocks};
+use contech_backends::cache::{self, Cache, Ways};
+use contech_backends::parallelism::{self, Cause, Parallelism};
+use contech_backends::report::PageData;
+use contech_backends::stats::{self, Stats};
+use samples::{builder, graph, many, nothing, single, two};
+use taskgraph::builder::GraphBuilder;
+use taskgraph::{MemOp, SyncOp};
+
+fn parallelism(builder: GraphBuilder) -> parallelism::Report {
+    run::<Parallelism>(parallelism::Options::default(), &graph(builder)).unwrap()
+}
+
+fn steps(report: &parallelism::Report) -> Vec<(u64, u32)> {
+    report
+        .steps
+        .iter()
+        .map(|step| (step.t_ns, step.running))
+        .collect()
+}
+
+fn waits(report: &parallelism::Report) -> Vec<(Cause, u64)> {
+    report
+        .waits
+        .iter()
+        .map(|wait| (wait.cause, wait.ns))
+        .collect()
+}
+
+fn cache(builder: GraphBuilder, change: impl FnOnce(&mut cache::Options)) -> cache::Report {
+    let mut options = cache::Options::default();
+    change(&mut options);
+    run::<Cache>(options, &graph(builder)).unwrap()
+}
+
+#[test]
+fn stats_are_those_of_the_graph() {
+    let report = run::<Stats>(stats::Options {}, &graph(two())).unwrap();
+    let tasks = report.tasks;
+    assert_eq!(
+        (
+            tasks.work,
+            tasks.create,
+            tasks.join,
+            tasks.sync,
+            tasks.barrier
+        ),
+        (8, 1, 1, 4, 1)
+    );
+    // Create -> 1:0, unlock -> lock, barrier in and out, last -> join.
+    assert_eq!((report.contexts, report.edges, report.functions), (2, 5, 2));
+    assert_eq!(
+        (report.reads, report.writes, report.accesses),
+        (95, 105, 200)
+    );
+    assert_eq!((report.bytes_accessed, report.duration_ns), (1600, 800_000));
+    assert!(report.complete);
+}
+
+#[test]
+fn a_context_waits_for_locks_barriers_and_joins_and_runs_otherwise() {
+    let report = parallelism(two());
+    let expected = [
+        (0, 1),
+        (100_000, 2),
+        (150_000, 1),
+        (300_000, 2),
+        (400_000, 1),
+        (600_000, 2),
+        (700_000, 1),
+    ];
+    assert_eq!(steps(&report), expected);
+    assert_eq!(
+        waits(&report),
+        [
+            (Cause::Barrier, 200_000),
+            (Cause::Lock, 150_000),
+            (Cause::Join, 100_000)
+        ]
+    );
+    assert_eq!(
+        (report.duration_ns, report.average, report.peak),
+        (800_000, 1.3125, 2)
+    );
+    assert_eq!(
+        report
+            .levels
+            .iter()
+            .map(|level| (level.running, level.ns))
+            .collect::<Vec<_>>(),
+        [(1, 550_000), (2, 250_000)]
+    );
+    assert!(report.exact);
+}
+
+#[test]
+fn waits_are_placed_at_the_call_before_them() {
+    let report = parallelism(two());
+    let places: Vec<_> = report
+        .places
+        .iter()
+        .map(|at| (at.cause, at.place.short(), at.callee.as_str(), at.ns))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            (
+                Cause::Barrier,
+                "two.c:44".to_owned(),
+                "pthread_barrier_wait",
+                200_000
+            ),
+            (
+                Cause::Lock,
+                "two.c:31".to_owned(),
+                "pthread_mutex_lock",
+                150_000
+            ),
+            (Cause::Join, "two.c:60".to_owned(), "pthread_join", 100_000),
+        ]
+    );
+}
+
+#[test]
+fn a_barrier_owned_by_another_context_is_a_gap_that_counts_as_waiting() {
+    let mut b = builder("./barrier");
+    let contexts: Vec<_> = (0..3).map(|i| b.context(&format!("c{i}"))).collect();
+    for (i, &context) in contexts.iter().enumerate() {
+        b.work(context, 0, 10 * (i as u64 + 1), |_| {});
+    }
+    b.barrier(&contexts, 1);
+    contexts
+        .iter()
+        .for_each(|&context| assert_eq!(b.work(context, 30, 40, |_| {}).context, context));
+    let report = parallelism(b);
+    assert_eq!(steps(&report), [(0, 3), (10, 2), (20, 1), (30, 3)]);
+    assert_eq!(waits(&report), [(Cause::Barrier, 20 + 10)]);
+}
+
+#[test]
+fn unlocking_and_signalling_do_not_stop_a_context() {
+    let mut b = builder("./unlock");
+    let main = b.context("main");
+    b.work(main, 0, 10, |_| {});
+    b.sync_at(main, 1, SyncOp::MutexUnlock, 10, 20);
+    b.sync_at(main, 2, SyncOp::CondSignal, 20, 25);
+    b.work(main, 25, 30, |_| {});
+    let report = parallelism(b);
+    assert_eq!(steps(&report), [(0, 1)]);
+    assert!(report.waits.is_empty());
+    assert_eq!(report.work_ns, 30);
+}
+
+#[test]
+fn time_between_tasks_without_a_barrier_has_no_known_cause() {
+    let mut b = builder("./gap");
+    let main = b.context("main");
+    b.work(main, 0, 10, |_| {});
+    b.sync_at(main, 1, SyncOp::MutexUnlock, 50, 50);
+    b.work(main, 50, 60, |_| {});
+    let report = parallelism(b);
+    assert_eq!(steps(&report), [(0, 1), (10, 0), (50, 1)]);
+    assert_eq!(waits(&report), [(Cause::Other, 40)]);
+}
+
+#[test]
+fn potential_parallelism_ignores_when_things_happened_to_run() {
+    // Four independent contexts that ran one after the other.
+    let mut b = builder("./staggered");
+    for i in 0..4 {
+        let context = b.context("c");
+        b.work(context, i * 100, i * 100 + 100, |_| {});
+    }
+    let report = parallelism(b);
+    assert_eq!(report.average, 1.0);
+    assert_eq!(
+        (report.work_ns, report.span_ns, report.potential_average),
+        (400, 100, 4.0)
+    );
+    assert!(
+        report.potential.iter().all(|&(_, average)| average == 4.0),
+        "{:?}",
+        report.potential
+    );
+}
+
+#[test]
+fn potential_parallelism_follows_edges_and_leaves_waiting_out() {
+    // 1 hands over to 0 after 30 ns of work, though 0 took it only at 100; then 0 works 20 more.
+    let mut b = builder("./handover");
+    let (zero, one) = (b.context("zero"), b.context("one"));
+    b.work(zero, 0, 10, |_| {});
+    b.work(one, 0, 30, |_| {});
+    let post = b.sync_at(one, 7, SyncOp::SemPost, 30, 30);
+    let wait = b.sync_at(zero, 7, SyncOp::SemWait, 10, 100);
+    b.edge(post, wait);
+    b.work(zero, 100, 120, |_| {});
+    let report = parallelism(b);
+    assert_eq!((report.work_ns, report.span_ns), (60, 50));
+    assert_eq!(report.potential_average, 1.2);
+    assert_eq!(waits(&report), [(Cause::Semaphore, 90)]);
+}
+
+#[test]
+fn fewer_points_keep_peaks_and_the_average() {
+    let long = graph(many(6, 200));
+    let exact = run::<Parallelism>(parallelism::Options::default(), &long).unwrap();
+    let few = run::<Parallelism>(parallelism::Options { points: Some(40) }, &long).unwrap();
+    assert!(exact.exact && !few.exact);
+    assert!(
+        exact.steps.len() > 1000 && few.steps.len() <= 80,
+        "{} {}",
+        exact.steps.len(),
+        few.steps.len()
+    );
+    assert_eq!(few.average, exact.average);
+    assert_eq!(
+        few.steps.iter().map(|step| step.running).max(),
+        Some(exact.peak)
+    );
+    let area = |report: &parallelism::Report| {
+        let ends = report
+            .steps
+            .iter()
+            .skip(1)
+            .map(|step| step.t_ns)
+            .chain([report.duration_ns]);
+        report
+            .steps
+            .iter()
+            .zip(ends)
+            .map(|(step, end)| u64::from(step.running) * (end - step.t_ns))
+            .sum::<u64>()
+    };
+    // Each of the 40 stretches rounds its switch from peak to low to whole nanoseconds.
+    assert!(area(&exact).abs_diff(area(&few)) <= 40 * u64::from(exact.peak));
+}
+
+#[test]
+fn block_executions_are_counted_by_running_contexts() {
+    let report = run::<Blocks>(blocks::Options::default(), &graph(two())).unwrap();
+    let levels = |line: u32| {
+        report
+            .blocks
+            .iter()
+            .find(|row| row.place.line == line)
+            .unwrap()
+            .levels
+            .clone()
+    };
+    assert_eq!(levels(5), [(1, 10)], "set-up runs alone");
+    // Alone: 15 of 20 while the child waits, 10 of 20 and 10 while the parent waits, 10 of 20 while it joins.
+    assert_eq!(levels(20), [(1, 45), (2, 50)]);
+    assert_eq!(levels(31), [(2, 1)]);
+    assert_eq!(levels(60), [(2, 1)]);
+    assert_eq!((report.executions, report.max_running), (109, 2));
+    let work = &report.functions[0];
+    assert_eq!(
+        (work.place.function.as_str(), work.blocks, work.executions),
+        ("work", 3, 98)
+    );
+    let body = &report.blocks[0];
+    assert_eq!(body.average, (45.0 + 2.0 * 50.0) / 95.0);
+}
+
+#[test]
+fn one_context_runs_every_block_alone() {
+    let report = run::<Blocks>(blocks::Options::default(), &graph(single())).unwrap();
+    assert!(
+        report
+            .blocks
+            .iter()
+            .all(|row| row.average == 1.0 && row.levels == [(1, 4000)])
+    );
+}
+
+/// Two contexts that read the same 8 lines twice, with a store across a line border and a copy of 200 bytes.
+fn sharing() -> GraphBuilder {
+    let mut b = builder("./sharing");
+    let read = b.block("f", "f.c", 1, &[MemOp::load(8)]);
+    let store = b.block("f", "f.c", 2, &[MemOp::store(8)]);
+    let copy = b.block("f", "f.c", 3, &[MemOp::new(taskgraph::OpKind::Copy, 1, 1)]);
+    for name in ["a", "b"] {
+        let context = b.context(name);
+        b.work(context, 0, 10, |w| {
+            (0..16).for_each(|i| w.block(read, &[0x1_0000 + i % 8 * 64]));
+        });
+    }
+    b.work(taskgraph::ContextId::new(0), 10, 20, |w| {
+        w.block(store, &[0x2_003c]);
+        w.block(copy, &[0x4_0000, 0x3_0020, 200]);
+    });
+    b
+}
+
+#[test]
+fn every_line_an_access_touches_is_looked_up() {
+    let report = cache(sharing(), |options| options.ways = vec![Ways::Full]);
+    // 32 reads; the store touches 2 lines; the copy reads 0x20..0xe8 (4 lines) and writes 200 bytes (4 lines).
+    let largest = report.points.last().unwrap();
+    assert_eq!((largest.accesses, largest.misses), (32 + 2 + 8, 8 + 2 + 8));
+}
+
+#[test]
+fn private_caches_miss_what_a_shared_one_has() {
+    let shared = cache(sharing(), |options| options.sizes = "64K".parse().unwrap());
+    let private = cache(sharing(), |options| {
+        options.sizes = "64K".parse().unwrap();
+        options.private = true;
+    });
+    for (shared, private) in shared.points.iter().zip(&private.points) {
+        assert_eq!(private.accesses, shared.accesses);
+        assert_eq!(private.misses, shared.misses + 8, "{private:?}");
+    }
+}
+
+#[test]
+fn a_shared_cache_sees_tasks_in_breadth_first_order() {
+    // Direct-mapped, 1 KiB: the contexts' lines collide, so the order in which tasks are taken decides the misses.
+    let mut b = builder("./order");
+    let read = b.block("f", "f.c", 1, &[MemOp::load(8)]);
+    let (x, y) = (b.context("x"), b.context("y"));
+    for round in 0..3 {
+        b.work(x, round * 20, round * 20 + 10, |w| w.block(read, &[0]));
+        b.sync(x, 1, SyncOp::SemPost);
+        b.work(y, round * 20 + 10, round * 20 + 20, |w| {
+            w.block(read, &[1024])
+        });
+        b.sync(y, 1, SyncOp::SemPost);
+    }
+    let report = cache(b, |options| {
+        options.sizes = "1K".parse().unwrap();
+        options.ways = vec![Ways::Set(1), Ways::Set(2)];
+    });
+    assert_eq!(
+        report
+            .points
+            .iter()
+            .map(|point| point.misses)
+            .collect::<Vec<_>>(),
+        [6, 2]
+    );
+}
+
+#[test]
+fn the_largest_drop_and_the_place_of_waiting_are_findings() {
+    let data = PageData::collect(&graph(two()), cache::Options::default(), |_| {}).unwrap();
+    let causes: Vec<_> = data
+        .findings
+        .iter()
+        .map(|finding| (finding.rank, finding.cause, finding.place.as_str()))
+        .collect();
+    assert_eq!(
+        causes,
+        [
+            (1, "serial", "two.c:20"),
+            (2, "barrier", "two.c:44"),
+            (3, "lock", "two.c:31"),
+            (4, "join", "two.c:60"),
+            (5, "dependences", ""),
+            (6, "hot", "two.c:20"),
+        ]
+    );
+    // 150 us of 1500 us of life: context 0 lives 800, context 1 lives 700.
+    assert_eq!(data.findings[2].share, 0.1);
+    assert!(
+        data.findings[2]
+            .text
+            .contains("10% of their time waiting for a lock, in work (two.c:31)"),
+        "{}",
+        data.findings[2].text
+    );
+    let data = PageData::collect(&graph(single()), cache::Options::default(), |_| {}).unwrap();
+    assert_eq!(
+        data.findings
+            .iter()
+            .map(|finding| finding.cause)
+            .collect::<Vec<_>>(),
+        ["hot", "cache"]
+    );
+}
+
+#[test]
+fn a_graph_of_nothing_gives_empty_results() {
+    let report = parallelism(nothing());
+    assert_eq!(
+        (report.average, report.potential_average, report.contexts),
+        (0.0, 0.0, 0)
+    );
+    assert!(report.waits.is_empty() && report.places.is_empty());
+    assert!(
+        cache(nothing(), |_| {})
+            .points
+            .iter()
+            .all(|point| point.accesses == 0)
+    );
+    assert!(
+        run::<Blocks>(blocks::Options::default(), &graph(nothing()))
+            .unwrap()
+            .blocks
+            .is_empty()
+    );
+}
+
+#[test]
+fn names_of_analyses_are_those_of_the_command_line() {
+    let names = [Stats::NAME, Parallelism::NAME, Blocks::NAME, Cache::NAME];
+    for name in names {
+        assert!(
+            contech_backends::cli::registry::ENTRIES
+                .iter()
+                .any(|entry| entry.name == name),
+            "{name}"
+        );
+    }
+}

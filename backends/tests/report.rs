@@ -1,0 +1,133 @@
+//! The report page: complete in itself, small, and with everything it should show.
+
+mod samples;
+
+use contech_backends::cache;
+use contech_backends::report::{PageData, render};
+use samples::{builder, graph, many, nothing, single, two};
+use serde_json::Value;
+use taskgraph::builder::GraphBuilder;
+
+const LIMIT: usize = 3 << 20;
+
+fn page(builder: GraphBuilder) -> String {
+    render(&PageData::collect(&graph(builder), cache::Options::default(), |_| {}).unwrap()).unwrap()
+}
+
+/// The data inside the page.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    let (json, _) = rest.split_once("</script>").unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn a_page_stands_alone() {
+    let page = page(two());
+    for reference in [
+        "http://",
+        "https://",
+        "src=",
+        "@import",
+        "url(",
+        "fetch(",
+        "XMLHttpRequest",
+    ] {
+        // The namespace of SVG is a name, and is never fetched; clip paths refer into the page.
+        let rest = page
+            .replace("http://www.w3.org/2000/svg", "")
+            .replace("url(#", "");
+        assert!(!rest.contains(reference), "{reference}");
+    }
+    assert!(
+        page.contains("<link rel=\"icon\" href=\"data:,\">"),
+        "no request for an icon either"
+    );
+}
+
+#[test]
+fn a_page_has_its_sections_and_its_data() {
+    let page = page(two());
+    for part in [
+        "id=\"headline\"",
+        "id=\"findings\"",
+        "id=\"timeline\"",
+        "id=\"heat\"",
+        "id=\"scatter\"",
+        "id=\"misses\"",
+        "id=\"facts\"",
+        "id=\"theme\"",
+        "prefers-color-scheme",
+        "<title>Contech report: ./two</title>",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    for slot in ["title", "style", "data", "script"] {
+        assert!(
+            !page.contains(&format!("{{{{{slot}}}}}")),
+            "{slot} is filled"
+        );
+    }
+    let data = data(&page);
+    assert_eq!(
+        data["headline"],
+        "2 contexts over 800 us: on average 1.31 running, at most 2."
+    );
+    assert_eq!(
+        data["parallelism"]["t_ns"].as_array().unwrap().len(),
+        data["parallelism"]["average_running"]
+            .as_array()
+            .unwrap()
+            .len()
+    );
+    assert_eq!(data["blocks"]["rows"].as_array().unwrap().len(), 5);
+    assert_eq!(data["cache"]["points"].as_array().unwrap().len(), 19 * 6);
+    assert_eq!(data["run"]["command"], serde_json::json!(["./two"]));
+}
+
+#[test]
+fn pages_stay_small_whatever_the_run() {
+    for (name, builder) in [
+        ("nothing", nothing()),
+        ("single", single()),
+        ("128 contexts", many(128, 30)),
+        ("long", many(6, 2000)),
+    ] {
+        let page = page(builder);
+        assert!(page.len() < LIMIT, "{name}: {} bytes", page.len());
+    }
+    // Long names of templates are cut, many blocks are left out.
+    let mut b = builder("./names");
+    let blocks: Vec<_> = (0..4000)
+        .map(|i| {
+            b.block(
+                &format!("f{i}<{}>", "std::vector<int>, ".repeat(40)),
+                "f.cpp",
+                1,
+                &[],
+            )
+        })
+        .collect();
+    let main = b.context("main");
+    b.work(main, 0, 1000, |w| {
+        blocks.iter().for_each(|&block| w.block(block, &[]))
+    });
+    let page = page(b);
+    assert!(page.len() < LIMIT, "{} bytes", page.len());
+    assert_eq!(data(&page)["blocks"]["total"], 4000);
+}
+
+#[test]
+fn names_cannot_break_out_of_the_page() {
+    let evil = "</script><script>alert(1)</script>";
+    let mut b = builder("placeholder");
+    b.meta_mut().command = vec![evil.to_owned()];
+    let block = b.block(evil, "<!--.c", 1, &[]);
+    let main = b.context("main");
+    b.work(main, 0, 10, |w| w.block(block, &[]));
+    let page = page(b);
+    assert!(!page.contains("alert(1)</script>"), "the name is escaped");
+    let data = data(&page);
+    assert_eq!(data["run"]["command"][0], evil);
+    assert_eq!(data["blocks"]["rows"][0]["function"], evil);
+}
