@@ -27,7 +27,7 @@ impl Scan {
     pub fn module(&mut self, load: ModuleLoad) {
         let added = ModuleTable::decode(&load.table).and_then(|table| {
             self.program
-                .add(load.id_base, load.id_count, &table, load.globals)
+                .add(load.id_base, load.id_count, &table, &load.globals)
         });
         self.faults += u64::from(added.is_err());
     }
