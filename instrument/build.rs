@@ -3,7 +3,7 @@
 use std::process::Command;
 
 fn main() {
-    println!("cargo::rerun-if-changed=shim/shim.cpp");
+    println!("cargo::rerun-if-changed=shim");
     println!("cargo::rerun-if-env-changed=LLVM_CONFIG");
     let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".into());
     let include = match Command::new(&config).arg("--includedir").output() {
@@ -16,6 +16,7 @@ fn main() {
         .cpp(true)
         .std("c++17")
         .file("shim/shim.cpp")
+        .file("shim/scev.cpp")
         .flag("-isystem")
         .flag(include)
         .flag("-fno-rtti") // as LLVM itself is built

@@ -136,8 +136,13 @@ pub(crate) fn add<'m>(
     add_registration(module)
 }
 
+/// Whether the module has been through the pass before.
+pub(crate) fn is_registered(module: &Module<'_>) -> bool {
+    module.get_function(CTOR).is_some()
+}
+
 fn add_registration(module: &Module<'_>) -> Result<(), String> {
-    if module.get_function(CTOR).is_some() {
+    if is_registered(module) {
         return Ok(()); // merged by LTO from several modules: one is enough
     }
     let start = section_symbol(module, "__start_");

@@ -36,7 +36,7 @@ pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, 
             }
         }
     }
-    if chosen.is_empty() && unrecorded.is_empty() {
+    if chosen.is_empty() && (unrecorded.is_empty() || descriptor::is_registered(module)) {
         return Ok(false);
     }
     let mut table = ModuleTable {

@@ -1,0 +1,288 @@
+//! The pass on small pieces of IR: `opt-22` runs it, `FileCheck-22` compares with the expectations in
+//! each file of `tests/ir`. Both come with llvm-22-dev.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use contech_trace::op::{ATOMIC, CONST_LEN, OpKind};
+use contech_trace::table::{
+    BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_LOOP_HEADER, BLOCK_RETURN, ModuleTable,
+};
+
+/// The plugin. Cargo does not build a cdylib for the tests of its own package, so this asks for it,
+/// in the profile and target folder of the test.
+fn plugin() -> &'static Path {
+    static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
+    PLUGIN.get_or_init(|| {
+        let own = std::env::current_exe().unwrap();
+        let profile = own.ancestors().nth(2).unwrap(); // <target>/<profile>/deps/<test>
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([
+            "build",
+            "--quiet",
+            "--package",
+            "contech-instrument",
+            "--target-dir",
+        ]);
+        cargo
+            .arg(profile.parent().unwrap())
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        if profile.ends_with("release") {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().unwrap().success(), "the plugin builds");
+        profile.join("libcontech_instrument.so")
+    })
+}
+
+fn opt(ir: &str, passes: &str, options: &str) -> Output {
+    let mut child = Command::new("opt-22")
+        .arg(format!("-load-pass-plugin={}", plugin().display()))
+        .args([&format!("-passes={passes}"), "-S", "-", "-o", "-"])
+        .env("CONTECH_PASS_OPTIONS", options)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("opt-22 is installed (llvm-22)");
+    let mut input = child.stdin.take().unwrap();
+    let text = ir.to_owned();
+    let writer = std::thread::spawn(move || std::io::Write::write_all(&mut input, text.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    output
+}
+
+/// Instrumented IR.
+fn instrumented(ir: &str) -> String {
+    let output = opt(ir, "contech", "verify");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn source(file: &str) -> (PathBuf, String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/ir")
+        .join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    (path, text)
+}
+
+fn check(file: &str) {
+    let (path, text) = source(file);
+    let got = instrumented(&text);
+    let mut child = Command::new("FileCheck-22")
+        .arg(&path)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("FileCheck-22 is installed (llvm-22-tools)");
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), got.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}\n{got}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// The table in instrumented IR: the initialiser of `@__contech_table`.
+fn table(ir: &str) -> ModuleTable {
+    let line = ir
+        .lines()
+        .find(|l| l.starts_with("@__contech_table = "))
+        .expect("a table");
+    let (_, rest) = line.split_once(" c\"").unwrap();
+    let text = &rest.as_bytes()[..rest.rfind('"').unwrap()];
+    let mut bytes = Vec::new();
+    let mut i = 0;
+    while i < text.len() {
+        if text[i] == b'\\' && text[i + 1] != b'\\' {
+            let hex = std::str::from_utf8(&text[i + 1..i + 3]).unwrap();
+            bytes.push(u8::from_str_radix(hex, 16).unwrap());
+            i += 3;
+        } else {
+            i += if text[i] == b'\\' { 2 } else { 1 };
+            bytes.push(text[i - 1]);
+        }
+    }
+    ModuleTable::decode(&bytes).unwrap()
+}
+
+#[test]
+fn a_loop_keeps_the_cursor_in_a_register_and_checks_on_its_back_edge() {
+    check("loop.ll");
+}
+
+#[test]
+fn calls_find_the_cursor_in_thread_local_storage_and_tail_calls_survive() {
+    check("calls.ll");
+}
+
+#[test]
+fn unwinding_loses_no_record() {
+    check("unwind.ll");
+}
+
+#[test]
+fn every_kind_of_memory_operation_writes_its_operands() {
+    check("memory.ll");
+}
+
+#[test]
+fn an_irreducible_cycle_is_checked_once() {
+    check("irreducible.ll");
+}
+
+#[test]
+fn excluded_functions_stay_as_they_are() {
+    check("excluded.ll");
+}
+
+#[test]
+fn a_module_registers_once_per_linked_file() {
+    check("registration.ll");
+}
+
+#[test]
+fn the_table_tells_what_the_code_records() {
+    let t = table(&instrumented(&source("memory.ll").1));
+    let kinds: Vec<_> = t
+        .blocks
+        .iter()
+        .flat_map(|b| &b.ops)
+        .map(|o| o.kind)
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            OpKind::Copy,
+            OpKind::Copy,
+            OpKind::Set,
+            OpKind::MaskedLoad,
+            OpKind::Scatter,
+            OpKind::Rmw,
+            OpKind::Rmw
+        ]
+    );
+    let copy = &t.blocks[0];
+    assert_eq!(
+        (copy.flags, copy.ir_ops, copy.operand_bytes()),
+        (BLOCK_ENTRY | BLOCK_RETURN, 3, 30)
+    );
+    assert_eq!((copy.ops[1].flags, copy.ops[1].const_len), (CONST_LEN, 32));
+    let scatter = &t.blocks[3].ops[0];
+    assert_eq!((scatter.size, scatter.lanes), (8, 2));
+    assert_eq!(t.blocks[4].ops[0].flags, ATOMIC);
+}
+
+#[test]
+fn pieces_carry_their_callee_and_their_place() {
+    let t = table(&instrumented(&source("calls.ll").1));
+    let of = |name: &str| {
+        let f = t.functions.iter().position(|f| f.name == name).unwrap();
+        t.blocks
+            .iter()
+            .filter(|b| b.function as usize == f)
+            .collect::<Vec<_>>()
+    };
+    let between = of("between");
+    assert_eq!(between.len(), 2);
+    assert_eq!(between[0].call.as_ref().unwrap().callee, "other");
+    assert_eq!(between[1].flags, BLOCK_CONTINUED | BLOCK_RETURN);
+    // Nothing is written after a tail call: its own piece returns.
+    let tail = of("tail");
+    assert_eq!((tail.len(), tail[0].flags), (1, BLOCK_ENTRY | BLOCK_RETURN));
+    let pad = table(&instrumented(&source("unwind.ll").1));
+    assert!(pad.blocks.iter().any(|b| b.flags & BLOCK_LANDING != 0));
+    let header = table(&instrumented(&source("loop.ll").1));
+    assert_eq!(header.blocks[1].flags, BLOCK_LOOP_HEADER);
+}
+
+#[test]
+fn what_is_not_recorded_is_counted_by_reason() {
+    let t = table(&instrumented(&source("excluded.ll").1));
+    let count = |word: &str| {
+        t.unrecorded
+            .iter()
+            .filter(|(r, _)| r.contains(word))
+            .map(|(_, n)| n)
+            .sum::<u64>()
+    };
+    assert_eq!(count("ifunc resolver"), 2);
+    assert_eq!(count("no_contech"), 1);
+    assert_eq!(count("naked"), 1);
+    assert_eq!(count("library function"), 1);
+    let ir = "define i32 @f(ptr addrspace(257) %p) {\n %v = load i32, ptr addrspace(257) %p\n \
+        call void asm sideeffect \"nop\", \"~{memory}\"()\n ret i32 %v\n}\n";
+    let t = table(&instrumented(ir));
+    let reasons: Vec<_> = t.unrecorded.iter().map(|(r, n)| (r.as_str(), *n)).collect();
+    assert_eq!(reasons, [("address space 257", 1), ("inline assembly", 1)]);
+}
+
+#[test]
+fn a_long_block_is_split_and_checked_within_the_slack() {
+    let mut ir = String::from("define void @f(ptr %p) {\n");
+    for i in 0..5000 {
+        ir += &format!(" store volatile i8 {}, ptr %p\n", i % 100);
+    }
+    ir += " ret void\n}\n";
+    let got = instrumented(&ir);
+    let t = table(&got);
+    let largest = t
+        .blocks
+        .iter()
+        .map(|b| b.operand_bytes() + 4)
+        .max()
+        .unwrap();
+    assert!(largest <= contech_trace::abi::MAX_RECORD, "{largest}");
+    assert_eq!(t.blocks.iter().map(|b| b.ops.len()).sum::<usize>(), 5000);
+    let checks = got
+        .matches("call preserve_allcc ptr @__contech_flush")
+        .count();
+    let bytes: usize = t.blocks.iter().map(|b| b.operand_bytes() + 4).sum();
+    assert!(
+        checks >= bytes / contech_trace::abi::MAX_UNCHECKED,
+        "{checks} checks, {bytes} bytes"
+    );
+}
+
+#[test]
+fn a_second_run_adds_nothing() {
+    // The order of predecessors in comments is the reader's.
+    let code = |ir: &str| {
+        let lines = ir
+            .lines()
+            .map(|l| l.split(';').next().unwrap().trim_end().to_owned());
+        lines.collect::<Vec<_>>()
+    };
+    for file in ["calls.ll", "excluded.ll"] {
+        let once = instrumented(&source(file).1);
+        assert_eq!(code(&once), code(&instrumented(&once)));
+    }
+}
+
+#[test]
+fn mode_sync_registers_the_module_and_leaves_the_code_alone() {
+    let (_, ir) = source("memory.ll");
+    let output = opt(&ir, "contech", "mode=sync");
+    let got = String::from_utf8(output.stdout).unwrap();
+    assert!(!got.contains("@__contech_tls") && got.contains("section \"contech_modules\""));
+    let t = table(&got);
+    assert_eq!((t.functions.len(), t.blocks.len()), (5, 0));
+}
+
+#[test]
+fn an_unknown_option_is_a_compile_error() {
+    let output = opt("define void @f() {\n ret void\n}\n", "contech", "mode=fast");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && error.contains("unknown option `mode=fast`"),
+        "{error}"
+    );
+}
