@@ -7,7 +7,9 @@ use zstd::bulk::{Compressor, Decompressor};
 use crate::error::{Result, malformed, misuse};
 
 /// No column or page decodes to more than this.
-pub(crate) const MAX_RAW: usize = 256 << 20;
+pub(crate) const MAX_PAGE: usize = 64 << 20;
+/// Nor the static tables to more than this.
+pub(crate) const MAX_TABLES: usize = 256 << 20;
 /// The most a zstd block can expand: 128 KiB from a 4-byte run-length block.
 const MAX_RATIO: usize = 1 << 15;
 
@@ -54,12 +56,13 @@ impl Unpacker {
     }
 
     /// Replaces `out` by the `raw_len` bytes that were packed as `packed`. Nothing is allocated that the packed bytes
-    /// could not decode to.
+    /// could not decode to, nor more than `limit`.
     pub(crate) fn unpack(
         &mut self,
         what: &'static str,
         packed: &[u8],
         raw_len: usize,
+        limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         out.clear();
@@ -67,7 +70,7 @@ impl Unpacker {
             out.extend_from_slice(packed);
             return Ok(());
         }
-        if raw_len > MAX_RAW || raw_len > packed.len().saturating_mul(MAX_RATIO) {
+        if raw_len > limit || raw_len > packed.len().saturating_mul(MAX_RATIO) {
             return Err(malformed(
                 what,
                 format!(
@@ -112,7 +115,7 @@ mod tests {
             assert!(packed.len() <= raw.len());
             let mut back = vec![9; 3];
             Unpacker::new()
-                .unpack("test", &packed, raw.len(), &mut back)
+                .unpack("test", &packed, raw.len(), MAX_PAGE, &mut back)
                 .unwrap();
             assert_eq!(back, raw);
         }
@@ -120,11 +123,11 @@ mod tests {
 
     #[test]
     fn a_claimed_length_allocates_nothing_the_bytes_cannot_give() {
-        for claimed in [5, MAX_RATIO * 4 + 1, MAX_RAW + 1, usize::MAX] {
+        for claimed in [5, MAX_RATIO * 4 + 1, MAX_PAGE + 1, usize::MAX] {
             let mut out = Vec::new();
             assert!(
                 Unpacker::new()
-                    .unpack("test", &[0; 4], claimed, &mut out)
+                    .unpack("test", &[0; 4], claimed, MAX_PAGE, &mut out)
                     .is_err()
             );
             assert!(

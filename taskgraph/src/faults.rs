@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::builder::GraphBuilder;
-use crate::codec::{Packer, Unpacker};
+use crate::codec::{MAX_PAGE, Packer, Unpacker};
 use crate::frame::{DecodedFrame, FRAME_HEADER, FrameDecoder, Layout};
 use crate::page::{DependentsPage, OrderPage, TaskPage, pack, unpack};
 use crate::text::{TextOptions, to_text};
@@ -321,11 +321,11 @@ fn damage_under_the_compression_never_panics() {
                 );
                 continue;
             }
-            let Ok(mut raw) = unpack("test", payload) else {
+            let Ok(mut raw) = unpack("test", payload, MAX_PAGE) else {
                 break;
             };
             random.damage(&mut raw);
-            let damaged = pack(&raw, &mut Packer::new(1).unwrap()).unwrap();
+            let damaged = pack(&raw, MAX_PAGE, &mut Packer::new(1).unwrap()).unwrap();
             match tag {
                 Tag::TaskPage => drop(TaskPage::decode(&damaged)),
                 Tag::DependentsPage => drop(DependentsPage::decode(&damaged)),
@@ -351,7 +351,7 @@ fn damaged_frame(payload: &[u8], random: &mut Random) -> Vec<u8> {
     let mut columns = packed.map(|(raw, packed)| {
         let mut column = Vec::new();
         Unpacker::new()
-            .unpack("test", &rest[..packed], raw, &mut column)
+            .unpack("test", &rest[..packed], raw, MAX_PAGE, &mut column)
             .unwrap();
         rest = &rest[packed..];
         column

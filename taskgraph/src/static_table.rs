@@ -1,6 +1,6 @@
 //! The static tables in a file: columns of every table, packed together.
 
-use crate::codec::Packer;
+use crate::codec::{MAX_TABLES, Packer};
 use crate::error::Result;
 use crate::id::FunctionId;
 use crate::op::{MemOp, OpKind};
@@ -37,7 +37,7 @@ pub(crate) fn encode(info: &StaticInfo) -> Result<Vec<u8>> {
     column(&mut out, info.functions.iter().map(|f| f.module));
     encode_blocks(&mut out, &info.blocks);
     encode_ops(&mut out, &info.ops);
-    pack(&out, &mut Packer::new(LEVEL)?)
+    pack(&out, MAX_TABLES, &mut Packer::new(LEVEL)?)
 }
 
 fn encode_blocks(out: &mut Vec<u8>, blocks: &[Block]) {
@@ -90,7 +90,7 @@ fn column(out: &mut Vec<u8>, values: impl Iterator<Item = u32>) {
 
 /// The static tables of a payload, all indices checked.
 pub(crate) fn decode(payload: &[u8]) -> Result<StaticInfo> {
-    let raw = unpack(WHAT, payload)?;
+    let raw = unpack(WHAT, payload, MAX_TABLES)?;
     let mut r = Reader::new(WHAT, &raw);
     let mut info = StaticInfo::default();
     for _ in 0..r.count(r.remaining())? {
@@ -121,7 +121,8 @@ pub(crate) fn decode(payload: &[u8]) -> Result<StaticInfo> {
 }
 
 fn decode_blocks(r: &mut Reader<'_>) -> Result<Vec<Block>> {
-    let n = r.count(r.remaining())?;
+    // An entry has at least one byte in each of seven columns.
+    let n = r.count(r.remaining() / 7)?;
     let mut blocks = vec![Block::default(); n];
     fill(r, &mut blocks, |b, v| b.function = FunctionId::new(v))?;
     fill(r, &mut blocks, |b, v| b.line = v)?;
@@ -151,7 +152,8 @@ fn decode_blocks(r: &mut Reader<'_>) -> Result<Vec<Block>> {
 }
 
 fn decode_ops(r: &mut Reader<'_>) -> Result<Vec<MemOp>> {
-    let n = r.count(r.remaining())?;
+    // An entry has at least one byte in each of five columns.
+    let n = r.count(r.remaining() / 5)?;
     let mut ops = vec![MemOp::default(); n];
     for (o, &kind) in ops.iter_mut().zip(r.take(n)?) {
         let known = OpKind::from_u8(kind);

@@ -141,7 +141,7 @@ impl StaticInfo {
         None
     }
 
-    /// Checks that every index in the tables is within its table.
+    /// Checks that every index in the tables is within its table, and that blocks do not share operations.
     ///
     /// # Errors
     /// Names the first entry that is out of range.
@@ -169,6 +169,13 @@ impl StaticInfo {
                 let n = self.ops.len();
                 return bad(format!("block {i} has operations up to {end} of {n}"));
             }
+        }
+        let owned: u64 = self.blocks.iter().map(|b| u64::from(b.op_count)).sum();
+        if owned > self.ops.len() as u64 {
+            let n = self.ops.len();
+            return bad(format!(
+                "the blocks have {owned} operations together, the table {n}"
+            ));
         }
         for (i, op) in self.ops.iter().enumerate() {
             if op.lanes > MemOp::MAX_LANES {

@@ -12,9 +12,7 @@ use crate::error::{Result, misuse};
 use crate::frame::EncodedFrame;
 use crate::id::TaskId;
 use crate::meta::{RunMeta, Summary};
-use crate::page::{
-    DependentsPageWriter, OrderPageWriter, PageIndexWriter, TASK_PAGE, TaskPageWriter,
-};
+use crate::page::{DependentsPageWriter, OrderPageWriter, PageIndexWriter, TaskPageWriter};
 use crate::record::{FrameRef, TaskRecord};
 use crate::rules::WriteRules;
 use crate::sink::Sink;
@@ -180,7 +178,7 @@ impl GraphWriter {
         s.writes = s.writes.wrapping_add(task.writes);
         s.bytes_accessed = s.bytes_accessed.wrapping_add(task.bytes);
         s.duration_ns = s.duration_ns.max(task.end_ns);
-        if self.tasks.len() == TASK_PAGE {
+        if self.tasks.is_full() {
             self.flush_tasks()
         } else {
             Ok(())

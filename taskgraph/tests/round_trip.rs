@@ -35,7 +35,7 @@ struct Step {
 }
 
 fn info() -> StaticInfo {
-    let ops = vec![
+    let mut ops = vec![
         MemOp::load(8),
         MemOp::store(4),
         MemOp::new(OpKind::Rmw, 8, 0),
@@ -56,7 +56,10 @@ fn info() -> StaticInfo {
         ..Block::default()
     };
     let mut blocks = vec![block(0, 2), block(2, 3), block(5, 4), block(9, 0)];
-    blocks.resize(300, block(0, 1));
+    for op in 9..305 {
+        blocks.push(block(op, 1));
+        ops.push(MemOp::load(op));
+    }
     StaticInfo {
         modules: vec![Module {
             name: "m".into(),

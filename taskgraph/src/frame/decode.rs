@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::action::{Action, AllocKind, BlockExec};
-use crate::codec::Unpacker;
+use crate::codec::{MAX_PAGE, Unpacker};
 use crate::error::{Result, malformed};
 use crate::frame::layout::Layout;
 use crate::frame::predict::{Predictor, Slot};
@@ -148,10 +148,28 @@ impl FrameDecoder {
         let n = Lengths::read(&mut r)?;
         debug_assert_eq!(payload.len() - r.remaining(), FRAME_HEADER);
         let unpacker = &mut self.unpacker;
-        unpacker.unpack(WHAT, r.take(n.packed_ids)?, n.ids, &mut self.ids)?;
-        unpacker.unpack(WHAT, r.take(n.packed_tags)?, n.operands, &mut self.tags)?;
-        unpacker.unpack(WHAT, r.take(n.packed_data)?, n.data, &mut self.data)?;
-        unpacker.unpack(WHAT, r.take(r.remaining())?, n.others, &mut self.others)?;
+        unpacker.unpack(WHAT, r.take(n.packed_ids)?, n.ids, MAX_PAGE, &mut self.ids)?;
+        unpacker.unpack(
+            WHAT,
+            r.take(n.packed_tags)?,
+            n.operands,
+            MAX_PAGE,
+            &mut self.tags,
+        )?;
+        unpacker.unpack(
+            WHAT,
+            r.take(n.packed_data)?,
+            n.data,
+            MAX_PAGE,
+            &mut self.data,
+        )?;
+        unpacker.unpack(
+            WHAT,
+            r.take(r.remaining())?,
+            n.others,
+            MAX_PAGE,
+            &mut self.others,
+        )?;
         self.decode_others(out)?;
         // Each action has at least one byte of id, each operand one tag: the reservations follow bytes that are there.
         out.entries.reserve(n.actions.min(self.ids.len()));
@@ -232,9 +250,7 @@ impl FrameDecoder {
             let Some(tags) = self.tags.get(start..start.saturating_add(len)) else {
                 return Err(ids.error("fewer operands than its blocks have"));
             };
-            let slots = self
-                .predictor
-                .enter(block as usize, layout.first_slot, layout.operands);
+            let slots = self.predictor.enter(block as usize, layout.operands);
             let values = &mut out.operands[start..start + len];
             at = decode_operands(tags, &self.data, at, slots, values);
             if let Some(&last) = values.last() {

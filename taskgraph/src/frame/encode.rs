@@ -165,7 +165,7 @@ impl FrameEncoder {
             None => self.count(id, operands),
         }
         if operands.is_empty() {
-            self.predictor.enter(id.index(), layout.first_slot, 0);
+            self.predictor.enter(id.index(), 0);
             return;
         }
         let first_tag = self.tags.len();
@@ -174,9 +174,7 @@ impl FrameEncoder {
         if self.data.len() < room {
             self.data.resize(2 * room, 0);
         }
-        let slots = self
-            .predictor
-            .enter(id.index(), layout.first_slot, layout.operands);
+        let slots = self.predictor.enter(id.index(), layout.operands);
         let mut at = self.data_len;
         let mut neighbour = 0;
         for ((&value, slot), tag) in operands.iter().zip(slots).zip(&mut self.tags[first_tag..]) {

@@ -2,13 +2,11 @@
 
 use crate::frame::encode::Counts;
 use crate::op::{MemOp, OpKind};
-use crate::statics::StaticInfo;
+use crate::statics::{Block, StaticInfo};
 
-/// Where a block keeps the predictors of its operands, and what one execution counts.
+/// What one execution of a block records and counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BlockLayout {
-    /// First operand slot.
-    pub(crate) first_slot: u32,
     /// Operands per execution.
     pub(crate) operands: u32,
     /// One execution, when that is the same for all.
@@ -19,39 +17,25 @@ pub(crate) struct BlockLayout {
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) blocks: Vec<BlockLayout>,
-    /// Operand slots of all blocks together.
-    pub(crate) slots: usize,
 }
 
 impl Layout {
     pub(crate) fn new(info: &StaticInfo) -> Self {
-        let mut slots = 0usize;
-        let mut blocks = Vec::with_capacity(info.blocks.len());
-        for b in &info.blocks {
+        let layout = |b: &Block| {
             let first = b.first_op as usize;
-            let ops = info
-                .ops
-                .get(first..first.saturating_add(b.op_count as usize))
-                .unwrap_or(&[]);
-            let operands: usize = ops.iter().map(MemOp::operand_count).sum();
-            // More than 2^32 operand slots cannot come from a program; such a block is then never predicted or decoded.
-            let (Ok(first_slot), Ok(count)) = (u32::try_from(slots), u32::try_from(operands))
-            else {
-                blocks.push(BlockLayout {
-                    first_slot: 0,
-                    operands: u32::MAX,
-                    counts: None,
-                });
-                continue;
-            };
-            blocks.push(BlockLayout {
-                first_slot,
-                operands: count,
+            let end = first.saturating_add(b.op_count as usize);
+            let ops = info.ops.get(first..end).unwrap_or(&[]);
+            let operands = ops.iter().map(MemOp::operand_count).sum::<usize>();
+            // No frame holds as many operands as the fallback says: such a block can be neither encoded nor decoded.
+            let operands = u32::try_from(operands).unwrap_or(u32::MAX);
+            BlockLayout {
+                operands,
                 counts: static_counts(ops),
-            });
-            slots += operands;
+            }
+        };
+        Self {
+            blocks: info.blocks.iter().map(layout).collect(),
         }
-        Self { blocks, slots }
     }
 }
 

@@ -63,15 +63,26 @@ impl Slot {
 pub(super) struct BlockState {
     epoch: u32,
     /// The last two different successors; `u32::MAX` = none.
-    pub(super) next: [u32; 2],
+    next: [u32; 2],
+    /// Where the predictors of its operands start.
+    slots: u32,
 }
+
+const UNSEEN: BlockState = BlockState {
+    epoch: 0,
+    next: [u32::MAX; 2],
+    slots: 0,
+};
 
 /// All predictors.
 #[derive(Debug)]
 pub(super) struct Predictor {
     /// One per block, and one more: the predecessor of the first block of a frame.
     states: Vec<BlockState>,
+    /// Those of the blocks executed in this frame, in order of their first execution: no memory for the others, and
+    /// what is used is close together.
     slots: Vec<Slot>,
+    used: usize,
     epoch: u32,
     /// The block executed last.
     pub(super) previous: usize,
@@ -81,13 +92,10 @@ pub(super) struct Predictor {
 
 impl Predictor {
     pub(super) fn new(layout: &Layout) -> Self {
-        let fresh = BlockState {
-            epoch: 0,
-            next: [u32::MAX; 2],
-        };
         Self {
-            states: vec![fresh; layout.blocks.len() + 1],
-            slots: vec![Slot::default(); layout.slots],
+            states: vec![UNSEEN; layout.blocks.len() + 1],
+            slots: Vec::new(),
+            used: 0,
             epoch: 1,
             previous: layout.blocks.len(),
             last_operand: 0,
@@ -101,6 +109,7 @@ impl Predictor {
             self.states.iter_mut().for_each(|s| s.epoch = 0);
             self.epoch = 1;
         }
+        self.used = 0;
         self.previous = self.states.len() - 1;
         self.last_operand = 0;
     }
@@ -113,7 +122,7 @@ impl Predictor {
         if state.epoch != self.epoch {
             *state = BlockState {
                 epoch: self.epoch,
-                next: [u32::MAX; 2],
+                ..UNSEEN
             };
         }
         &mut state.next
@@ -121,19 +130,29 @@ impl Predictor {
 
     /// Makes `block` the one executed last and gives the predictors of its operands.
     #[inline]
-    pub(super) fn enter(&mut self, block: usize, first_slot: u32, operands: u32) -> &mut [Slot] {
+    pub(super) fn enter(&mut self, block: usize, operands: u32) -> &mut [Slot] {
         self.previous = block;
-        let first = first_slot as usize;
-        let slots = &mut self.slots[first..first + operands as usize];
-        let state = &mut self.states[block];
-        if state.epoch != self.epoch {
-            *state = BlockState {
-                epoch: self.epoch,
-                next: [u32::MAX; 2],
-            };
-            slots.fill(Slot::starting_at(self.last_operand));
+        if self.states[block].epoch != self.epoch {
+            self.first_execution(block, operands);
         }
-        slots
+        let first = self.states[block].slots as usize;
+        &mut self.slots[first..first + operands as usize]
+    }
+
+    fn first_execution(&mut self, block: usize, operands: u32) {
+        let first = self.used;
+        self.used += operands as usize;
+        if self.slots.len() < self.used {
+            self.slots.resize(self.used, Slot::default());
+        }
+        self.slots[first..self.used].fill(Slot::starting_at(self.last_operand));
+        // A frame has at most 2^22 operands.
+        let slots = u32::try_from(first).unwrap_or(u32::MAX);
+        self.states[block] = BlockState {
+            epoch: self.epoch,
+            slots,
+            ..UNSEEN
+        };
     }
 }
 

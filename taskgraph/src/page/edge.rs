@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 
-use crate::codec::Packer;
+use crate::codec::{MAX_PAGE, Packer};
 use crate::error::Result;
 use crate::id::{ContextId, TaskId};
-use crate::page::{IdPredictor, pack_columns, split_columns, unpack};
+use crate::page::{FULL_EDGES, IdPredictor, pack_columns, split_columns, unpack};
 use crate::wire::put_varint;
 
-/// A page is full with this many tasks, or
+/// A page is full with this many tasks, or [`FULL_EDGES`].
 const FULL_TASKS: usize = 1024;
-/// with this many edges.
-const FULL_EDGES: usize = 16 * 1024;
 
 const WHAT: &str = "edge page";
 
@@ -94,7 +92,7 @@ impl DependentsPage {
     }
 
     pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
-        let raw = unpack(WHAT, payload)?;
+        let raw = unpack(WHAT, payload, MAX_PAGE)?;
         let columns: [_; COLUMNS] = split_columns(WHAT, &raw)?;
         let [
             mut steps,

@@ -11,11 +11,11 @@ mod task;
 pub(crate) use edge::{DependentsPage, DependentsPageWriter};
 pub(crate) use index::{PageIndex, PageIndexWriter};
 pub(crate) use order::{OrderPage, OrderPageWriter};
-pub(crate) use task::{TASK_PAGE, TaskFields, TaskPage, TaskPageWriter};
+pub(crate) use task::{TaskFields, TaskPage, TaskPageWriter};
 
 use std::collections::HashMap;
 
-use crate::codec::{Packer, Unpacker};
+use crate::codec::{MAX_PAGE, Packer, Unpacker};
 use crate::error::{Result, misuse};
 use crate::id::{ContextId, TaskId};
 use crate::wire::{Reader, put_delta, put_varint};
@@ -29,14 +29,14 @@ fn pack_columns(columns: &mut [Vec<u8>], packer: &mut Packer) -> Result<Vec<u8>>
     for column in columns.iter_mut() {
         raw.append(column);
     }
-    pack(&raw, packer)
+    pack(&raw, MAX_PAGE, packer)
 }
 
-/// Packs bytes together with their length.
-pub(crate) fn pack(raw: &[u8], packer: &mut Packer) -> Result<Vec<u8>> {
+/// Packs bytes, at most `limit`, together with their length.
+pub(crate) fn pack(raw: &[u8], limit: usize, packer: &mut Packer) -> Result<Vec<u8>> {
     let length = u32::try_from(raw.len())
         .ok()
-        .filter(|&n| n as usize <= crate::codec::MAX_RAW);
+        .filter(|&n| n as usize <= limit);
     let length = length.ok_or_else(|| {
         misuse(format!(
             "a page or table of {} bytes is over the limit",
@@ -49,13 +49,16 @@ pub(crate) fn pack(raw: &[u8], packer: &mut Packer) -> Result<Vec<u8>> {
 }
 
 /// The inverse of [`pack`].
-pub(crate) fn unpack(what: &'static str, payload: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn unpack(what: &'static str, payload: &[u8], limit: usize) -> Result<Vec<u8>> {
     let mut r = Reader::new(what, payload);
     let length = r.u32()? as usize;
     let mut raw = Vec::new();
-    Unpacker::new().unpack(what, r.take(r.remaining())?, length, &mut raw)?;
+    Unpacker::new().unpack(what, r.take(r.remaining())?, length, limit, &mut raw)?;
     Ok(raw)
 }
+
+/// A page is full with this many edges (or spans of actions), however few tasks it has.
+const FULL_EDGES: usize = 16 * 1024;
 
 /// The columns of an unpacked page.
 fn split_columns<'a, const N: usize>(what: &'static str, raw: &'a [u8]) -> Result<[Reader<'a>; N]> {

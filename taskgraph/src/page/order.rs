@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::codec::Packer;
+use crate::codec::{MAX_PAGE, Packer};
 use crate::error::Result;
 use crate::id::{ContextId, TaskId};
 use crate::page::{pack_columns, split_columns, unpack};
@@ -68,7 +68,7 @@ pub(crate) struct OrderPage(pub(crate) Vec<TaskId>);
 
 impl OrderPage {
     pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
-        let raw = unpack(WHAT, payload)?;
+        let raw = unpack(WHAT, payload, MAX_PAGE)?;
         let [mut contexts, mut seqs, mut steps] = split_columns::<COLUMNS>(WHAT, &raw)?;
         let mut next = Vec::new();
         let mut last = 0;

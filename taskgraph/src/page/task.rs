@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use crate::codec::Packer;
+use crate::codec::{MAX_PAGE, Packer};
 use crate::error::{Result, malformed};
 use crate::id::{ContextId, TaskId};
 use crate::kind::{SyncOp, TaskKind};
-use crate::page::{IdPredictor, pack_columns, split_columns, unpack};
+use crate::page::{FULL_EDGES, IdPredictor, pack_columns, split_columns, unpack};
 use crate::record::{FrameRef, FrameSpan, TaskRecord};
 use crate::wire::{Reader, put_delta, put_varint};
 
-/// Tasks of a full page; only the last page of a file has fewer.
-pub(crate) const TASK_PAGE: usize = 1024;
+/// A page is full with this many tasks, or [`FULL_EDGES`].
+const FULL_TASKS: usize = 1024;
 
 const WHAT: &str = "task page";
 
@@ -58,11 +58,13 @@ pub(crate) struct TaskPageWriter {
     /// (context, first sequence, count) of each run of one context.
     runs: Vec<(u32, u32, u32)>,
     tasks: usize,
+    /// Edges and spans.
+    parts: usize,
 }
 
 impl TaskPageWriter {
-    pub(crate) fn len(&self) -> usize {
-        self.tasks
+    pub(crate) fn is_full(&self) -> bool {
+        self.tasks >= FULL_TASKS || self.parts >= FULL_EDGES
     }
 
     /// The first task; `None` for an empty page.
@@ -74,6 +76,7 @@ impl TaskPageWriter {
 
     pub(crate) fn push(&mut self, t: &TaskRecord, dependencies: &[TaskId]) {
         self.tasks += 1;
+        self.parts += dependencies.len() + t.frames.len();
         match self.runs.last_mut() {
             Some((context, _, n)) if *context == t.id.context.get() => *n += 1,
             _ => self.runs.push((t.id.context.get(), t.id.seq, 1)),
@@ -213,7 +216,7 @@ impl TaskPage {
     }
 
     pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
-        let raw = unpack(WHAT, payload)?;
+        let raw = unpack(WHAT, payload, MAX_PAGE)?;
         let mut columns = Columns(split_columns(WHAT, &raw)?);
         let mut page = Self::default();
         let mut previous = Previous::default();
@@ -227,7 +230,7 @@ impl TaskPage {
             let (first, n) = (runs.varint32()?, runs.varint32()?);
             for i in 0..n {
                 let runs = columns.of(Column::Runs);
-                if page.tasks.len() == TASK_PAGE {
+                if page.tasks.len() == FULL_TASKS {
                     return Err(runs.error("more tasks than a page holds"));
                 }
                 let seq = first.checked_add(i);
