@@ -196,3 +196,20 @@ pub(crate) fn misuse(detail: impl Into<String>) -> Error {
     }
     .into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_first_file_it_was_seen_in() {
+        let error = Error::from(ErrorKind::Empty).in_file(Path::new("a.tg"));
+        let error = error.in_file(Path::new("b.tg"));
+        assert_eq!(error.file(), Some(Path::new("a.tg")));
+        assert!(
+            error.to_string().starts_with("a.tg: the file is empty"),
+            "{error}"
+        );
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
+}

@@ -235,7 +235,11 @@ mod tests {
     #[test]
     fn an_index_out_of_range_is_refused() {
         type Fault = fn(&mut StaticInfo);
-        let faults: [(Fault, &str); 5] = [
+        let faults: [(Fault, &str); 6] = [
+            (
+                |i| i.blocks[3] = i.blocks[0].clone(),
+                "5 operations together",
+            ),
             (|i| i.functions[0].file = 1, "function 0"),
             (|i| i.functions[0].module = 1, "function 0"),
             (|i| i.blocks[1].function = FunctionId::new(1), "block 1"),

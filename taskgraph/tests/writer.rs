@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{
-    Block, BlockId, Context, ContextId, FrameEncoder, Function, GraphWriter, MemOp, Module,
-    RunMeta, StaticInfo, TaskId, TaskRecord,
+    Block, BlockId, Context, ContextId, FrameEncoder, FrameSpan, Function, GraphWriter, MemOp,
+    Module, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
 };
 
 /// A directory removed at the end of a test.
@@ -221,4 +221,51 @@ fn edges_and_order_that_do_not_agree_are_refused() {
             .unwrap_err()
             .contains("context 1")
     );
+}
+
+#[test]
+fn static_tables_may_grow_but_not_change() {
+    let mut writer = GraphWriter::in_memory(Arc::default()).unwrap();
+    writer.set_info(info()).unwrap();
+    let mut more = StaticInfo::clone(&info());
+    more.blocks.push(Block {
+        first_op: 1,
+        op_count: 1,
+        ..Block::default()
+    });
+    more.ops.push(MemOp::store(4));
+    // A frame of the tables before, read with those after.
+    let mut encoder = FrameEncoder::new(info());
+    encoder.block(BlockId::new(0), &[64]);
+    let frame = writer.put_frame(encoder.finish().unwrap()).unwrap();
+    writer.set_info(Arc::new(more.clone())).unwrap();
+    assert!(
+        writer
+            .set_info(info())
+            .unwrap_err()
+            .to_string()
+            .contains("begin with")
+    );
+    more.ops[0].size = 4;
+    assert!(writer.set_info(Arc::new(more)).is_err());
+    let span = FrameSpan {
+        frame,
+        first_action: 0,
+        actions: 1,
+    };
+    let record = TaskRecord {
+        frames: vec![span],
+        blocks: 1,
+        reads: 1,
+        bytes: 8,
+        ..task(0, 0)
+    };
+    writer.put_task(&record, &[]).unwrap();
+    writer.put_order(id(0, 0)).unwrap();
+    let bytes = writer
+        .finish_in_memory(vec![context(0, 1)], RunMeta::default())
+        .unwrap();
+    let graph = TaskGraph::from_bytes(bytes).unwrap();
+    graph.verify().unwrap();
+    assert_eq!(graph.info().blocks.len(), 2);
 }

@@ -51,3 +51,54 @@ pub(super) fn breadth_first(
     }
     Ok(order)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::builder::GraphBuilder;
+    use crate::id::TaskId;
+    use crate::kind::SyncOp;
+
+    fn order(b: GraphBuilder) -> Vec<String> {
+        let graph = b.build().unwrap();
+        graph.verify().unwrap();
+        graph.tasks().map(|t| t.unwrap().id().to_string()).collect()
+    }
+
+    #[test]
+    fn of_the_ready_tasks_the_one_that_started_first_is_next() {
+        let mut b = GraphBuilder::new();
+        let (x, y) = (b.context("x"), b.context("y"));
+        b.work(x, 0, 10, |_| {});
+        b.work(x, 30, 40, |_| {});
+        b.work(y, 5, 20, |_| {});
+        b.work(y, 20, 50, |_| {});
+        assert_eq!(order(b), ["0:0", "1:0", "1:1", "0:1"]);
+    }
+
+    #[test]
+    fn an_edge_outweighs_the_start_times() {
+        let mut b = GraphBuilder::new();
+        let (x, y) = (b.context("x"), b.context("y"));
+        let late = b.sync_at(x, 1, SyncOp::SemPost, 100, 100);
+        let early = b.sync_at(y, 1, SyncOp::SemWait, 5, 6);
+        b.edge(late, early);
+        assert_eq!(order(b), ["0:0", "1:0", "0:1", "1:1"]);
+    }
+
+    #[test]
+    fn a_cycle_and_an_edge_to_nowhere_are_refused() {
+        let with_edge = |from: &str, to: &str| {
+            let mut b = GraphBuilder::new();
+            let (x, y) = (b.context("x"), b.context("y"));
+            for context in [x, y, x, y] {
+                b.work(context, 0, 1, |_| {});
+            }
+            b.edge("0:0".parse().unwrap(), "1:1".parse().unwrap());
+            b.edge(from.parse::<TaskId>().unwrap(), to.parse().unwrap());
+            b.build().map(|_| ()).map_err(|e| e.to_string())
+        };
+        with_edge("0:0", "1:0").unwrap();
+        assert!(with_edge("1:1", "0:0").unwrap_err().contains("cycle"));
+        assert!(with_edge("1:1", "0:2").unwrap_err().contains("0:2"));
+    }
+}
