@@ -1,0 +1,184 @@
+//! Which chunk a worker takes next: those of one context one after the other, of different contexts at the
+//! same time, always the one that came first in the file.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use contech_trace::fast::Decoder;
+use rustc_hash::FxHashMap;
+
+/// Work on one chunk, `T`, with its number in the file.
+#[derive(Debug)]
+pub(crate) struct Job<T> {
+    pub(crate) index: u64,
+    pub(crate) context: u32,
+    pub(crate) what: T,
+    /// What is known at the end of the context's chunk before.
+    pub(crate) stream: Box<Stream>,
+}
+
+/// A context's stream as far as it was decoded.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    /// Number of the chunk to come next.
+    pub(crate) next: u64,
+    pub(crate) decoder: Decoder,
+}
+
+/// The jobs. Because the one that came first is taken first, the first unfinished chunk of the file is always
+/// being worked on, whatever the other workers wait for.
+#[derive(Debug)]
+pub(crate) struct Board<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    ready: BinaryHeap<Reverse<Ready<T>>>,
+    contexts: FxHashMap<u32, Line<T>>,
+    closed: bool,
+}
+
+#[derive(Debug)]
+enum Line<T> {
+    /// Nobody works on the context.
+    Idle(Box<Stream>),
+    /// Somebody does, or is about to; these wait.
+    Busy(VecDeque<(u64, T)>),
+}
+
+#[derive(Debug)]
+struct Ready<T>(Job<T>);
+
+impl<T> PartialEq for Ready<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.index == other.0.index
+    }
+}
+impl<T> Eq for Ready<T> {}
+impl<T> PartialOrd for Ready<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<T> Ord for Ready<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.index.cmp(&other.0.index)
+    }
+}
+
+impl<T> Board<T> {
+    pub(crate) fn new() -> Self {
+        Board {
+            state: Mutex::new(State {
+                ready: BinaryHeap::new(),
+                contexts: FxHashMap::default(),
+                closed: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds work; indices ascend.
+    pub(crate) fn add(&self, index: u64, context: u32, what: T) {
+        let mut state = self.lock();
+        let line = state
+            .contexts
+            .entry(context)
+            .or_insert_with(|| Line::Idle(Box::default()));
+        match line {
+            Line::Busy(waiting) => waiting.push_back((index, what)),
+            Line::Idle(stream) => {
+                let stream = std::mem::take(stream);
+                *line = Line::Busy(VecDeque::new());
+                state.ready.push(Reverse(Ready(Job {
+                    index,
+                    context,
+                    what,
+                    stream,
+                })));
+                drop(state);
+                self.changed.notify_one();
+            }
+        }
+    }
+
+    /// Waits for work; none when the board is closed and empty.
+    pub(crate) fn take(&self) -> Option<Job<T>> {
+        let state = self.lock();
+        let mut state = self
+            .changed
+            .wait_while(state, |s| s.ready.is_empty() && !s.closed)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.ready.pop().map(|Reverse(Ready(job))| job)
+    }
+
+    /// The work on a chunk of `context` is done.
+    pub(crate) fn done(&self, context: u32, stream: Box<Stream>) {
+        let mut state = self.lock();
+        let Some(line) = state.contexts.get_mut(&context) else {
+            return;
+        };
+        let next = match line {
+            Line::Busy(waiting) => waiting.pop_front(),
+            Line::Idle(_) => None,
+        };
+        match next {
+            Some((index, what)) => {
+                state.ready.push(Reverse(Ready(Job {
+                    index,
+                    context,
+                    what,
+                    stream,
+                })));
+                drop(state);
+                self.changed.notify_one();
+            }
+            None => *line = Line::Idle(stream),
+        }
+    }
+
+    /// No more work comes; workers end when what is there is done.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Throws away what waits and closes.
+    pub(crate) fn clear(&self) {
+        let mut state = self.lock();
+        state.ready.clear();
+        state.contexts.clear();
+        drop(state);
+        self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_of_one_context_are_worked_on_one_after_the_other() {
+        let board = Board::new();
+        for (index, context) in [(0, 7), (1, 7), (2, 8), (3, 7)] {
+            board.add(index, context, ());
+        }
+        let first = board.take().unwrap();
+        let other = board.take().unwrap();
+        assert_eq!((first.index, other.index), (0, 2));
+        board.done(7, first.stream);
+        let second = board.take().unwrap();
+        assert_eq!(second.index, 1);
+        board.done(7, second.stream);
+        board.close();
+        assert_eq!(board.take().map(|j| j.index), Some(3));
+        assert!(board.take().is_none());
+    }
+}

@@ -1,0 +1,430 @@
+//! Pass 1, the sequential part: cuts each context's stream into tasks (contech.txt, section 4.2, algorithm 1).
+
+use std::sync::Arc;
+
+use contech_trace::event::{EndReason, Event, SyncOp};
+use taskgraph::{FrameRef, FrameSpan, GraphWriter, TaskKind};
+
+use crate::contexts::{ContextState, Contexts};
+use crate::draft::{Draft, DraftWriter};
+use crate::encode::EncodedChunk;
+use crate::error::{Error, Result};
+use crate::log::Logs;
+use crate::notes::Notes;
+use crate::place::Place;
+use crate::rules::Events;
+use crate::spill::Spill;
+
+/// Where the results of pass 1 go.
+#[derive(Debug)]
+pub(crate) struct Cutter {
+    name: String,
+    pub(crate) contexts: Contexts,
+    pub(crate) logs: Logs,
+    pub(crate) events: Events,
+    pub(crate) notes: Notes,
+    pub(crate) has_barriers: bool,
+    /// Bytes the runtime said it lost, or that could not be read.
+    pub(crate) lost_bytes: u64,
+    /// Without blocks (recorded in sync mode) work tasks have time only, and are kept although empty.
+    pub(crate) keep_empty: bool,
+    frames: Vec<FrameRef>,
+    /// The chunk at hand is ignored.
+    ignored: bool,
+}
+
+impl Cutter {
+    pub(crate) fn new(name: &str, spill: &Arc<Spill>, memory: usize) -> Self {
+        Cutter {
+            name: name.to_owned(),
+            contexts: Contexts::default(),
+            logs: Logs::new(spill, memory / 3),
+            events: Events::new(spill, memory / 3 * 2),
+            notes: Notes::default(),
+            has_barriers: false,
+            lost_bytes: 0,
+            keep_empty: false,
+            frames: Vec::new(),
+            ignored: false,
+        }
+    }
+
+    /// Takes the next chunk of the file, or the next part of a long one.
+    pub(crate) fn chunk(&mut self, chunk: EncodedChunk, writer: &mut GraphWriter) -> Result<()> {
+        if !chunk.continued {
+            self.ignored = !self.begin(&chunk)?;
+        }
+        if self.ignored {
+            return Ok(());
+        }
+        let context = chunk.context;
+        if let Some((error, bytes)) = &chunk.fault {
+            self.lost_bytes += bytes;
+            self.notes.damage("records could not be read", || {
+                format!(
+                    "chunk {} of context {context} at byte {}: {error}",
+                    chunk.seq, chunk.offset
+                )
+            });
+        }
+        self.frames.clear();
+        for frame in chunk.frames {
+            self.frames.push(writer.put_frame(frame)?);
+        }
+        let mut spans = chunk.spans.iter();
+        let mut spans_seen = 0;
+        for (i, segment) in chunk.segments.iter().enumerate() {
+            for span in spans.by_ref().take(segment.spans_end - spans_seen) {
+                let frame = self.frames.get(span.frame).copied();
+                let frame = frame.ok_or_else(|| Error::internal("a span without a frame"))?;
+                let (first_action, actions) = (span.first_action, span.actions);
+                self.span(
+                    context,
+                    FrameSpan {
+                        frame,
+                        first_action,
+                        actions,
+                    },
+                )?;
+            }
+            spans_seen = segment.spans_end;
+            let (state, _) = self.contexts.entry(context);
+            state.open.counts = state.open.counts.plus(segment.counts);
+            if let Some(event) = chunk.events.get(i) {
+                self.event(context, chunk.first, event)?;
+            }
+        }
+        let (state, _) = self.contexts.entry(context);
+        state.last = state.last.max(state.clock).max(chunk.last);
+        Ok(())
+    }
+
+    /// A chunk begins; false when it is to be ignored.
+    fn begin(&mut self, chunk: &EncodedChunk) -> Result<bool> {
+        let context = chunk.context;
+        let (state, new) = self.contexts.entry(context);
+        if chunk.seq < state.next_chunk {
+            self.notes.remark("repeated chunks were ignored", || {
+                format!(
+                    "chunk {} of context {context} at byte {}",
+                    chunk.seq, chunk.offset
+                )
+            });
+            return Ok(false);
+        }
+        if new {
+            (state.clock, state.first, state.last) = (chunk.first, chunk.first, chunk.first);
+            state.announced = context == 0;
+        }
+        let missing = chunk.seq > state.next_chunk;
+        if missing {
+            let (from, to) = (state.next_chunk, chunk.seq);
+            self.notes.damage("chunks of a context are missing", || {
+                format!("{from} to {} of context {context}", to - 1)
+            });
+        }
+        state.next_chunk = chunk.seq.saturating_add(1);
+        if (missing || chunk.fault.is_some()) && !new {
+            // The task before the gap ends where its data ends.
+            let last = state.last;
+            let (name, logs) = (&self.name, &mut self.logs);
+            let mut piece = Piece {
+                context,
+                name,
+                state,
+                logs,
+            };
+            piece.end_work(last, self.keep_empty)?;
+            piece.state.clock = piece.state.clock.max(chunk.first);
+        }
+        self.logs
+            .append(context, |out| DraftWriter::put_chunk(out, chunk.offset))?;
+        Ok(true)
+    }
+
+    fn span(&mut self, context: u32, span: FrameSpan) -> Result<()> {
+        let (state, _) = self.contexts.entry(context);
+        if let Some(full) = state.open.span.replace(span) {
+            self.logs
+                .append(context, |out| DraftWriter::put_span(out, &full))?;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, context: u32, chunk_first: u64, event: &Event) -> Result<()> {
+        let keep_empty = self.keep_empty;
+        let (state, _) = self.contexts.entry(context);
+        let full = |ticks| unwrap_ticks(ticks, chunk_first);
+        match *event {
+            Event::Sync {
+                op,
+                object,
+                ticket,
+                aux,
+                before,
+                duration,
+            } => {
+                let start = full(before);
+                let draft = Draft {
+                    kind: kind(op),
+                    op: operation(op),
+                    object,
+                    start,
+                    end: start.saturating_add(duration),
+                    ..Draft::default()
+                };
+                return self.sync(context, op, ticket, aux, draft);
+            }
+            Event::Delay { before, duration } => {
+                let start = full(before);
+                let draft = Draft {
+                    kind: TaskKind::Sync,
+                    op: taskgraph::SyncOp::Delay,
+                    start,
+                    end: start.saturating_add(duration),
+                    ..Draft::default()
+                };
+                return self.task(context, draft).map(|_| ());
+            }
+            Event::ContextStart {
+                context: own,
+                announced,
+                at,
+                ..
+            } => {
+                if own != context || state.started || state.places > 0 {
+                    self.notes
+                        .damage("a context start is in a wrong place", || {
+                            format!("of context {own}, in context {context}")
+                        });
+                    return Ok(());
+                }
+                state.started = true;
+                state.announced |= announced;
+                (state.clock, state.first) = (full(at), full(at));
+                if !announced && context != 0 {
+                    self.notes
+                        .remark("threads appeared whose creation was not seen", || {
+                            format!("context {context}")
+                        });
+                }
+            }
+            Event::ContextEnd { reason, at } => {
+                let at = full(at);
+                state.end_seen = true;
+                state.ended =
+                    matches!(reason, EndReason::Finished | EndReason::Exec) || context == 0;
+                state.last = state.last.max(at);
+                if reason == EndReason::Signal {
+                    self.notes.remark("a signal ended the program", String::new);
+                }
+                let (name, logs) = (&self.name, &mut self.logs);
+                Piece {
+                    context,
+                    name,
+                    state,
+                    logs,
+                }
+                .end_work(at, keep_empty)?;
+            }
+            Event::Lost { bytes } => {
+                self.lost_bytes += bytes;
+                self.notes.damage("the runtime lost records", || {
+                    format!("{bytes} bytes of context {context}")
+                });
+            }
+            Event::Roi { begin, at } => {
+                let (word, at) = (if begin { "begins" } else { "ends" }, full(at));
+                self.notes.remark("the region of interest is marked", || {
+                    format!("it first {word} at tick {at} in context {context}")
+                });
+            }
+            // Actions; the encoder has them.
+            Event::Alloc { .. } | Event::Free { .. } | Event::Map { .. } | Event::Unmap { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn sync(
+        &mut self,
+        context: u32,
+        op: SyncOp,
+        ticket: u64,
+        aux: u64,
+        draft: Draft,
+    ) -> Result<()> {
+        let object = draft.object;
+        let at = if matches!(op, SyncOp::ObjectInit | SyncOp::ObjectDestroy) {
+            let (state, _) = self.contexts.entry(context);
+            Place::new(context, state.places)
+        } else {
+            self.task(context, draft)?
+        };
+        self.has_barriers |= op == SyncOp::BarrierWait;
+        self.events.push(op, object, ticket, aux, at)
+    }
+
+    /// Ends the work before, appends a task.
+    fn task(&mut self, context: u32, mut draft: Draft) -> Result<Place> {
+        let keep_empty = self.keep_empty;
+        let (state, _) = self.contexts.entry(context);
+        let (name, logs) = (&self.name, &mut self.logs);
+        let mut piece = Piece {
+            context,
+            name,
+            state,
+            logs,
+        };
+        piece.end_work(draft.start, keep_empty)?;
+        let state = &mut *piece.state;
+        if draft.start < state.clock {
+            let back = state.clock - draft.start;
+            self.notes
+                .remark("the clock went backwards; times were corrected", || {
+                    format!("by {back} ticks in context {context}")
+                });
+            draft.start = state.clock;
+        }
+        draft.end = draft.end.max(draft.start);
+        state.clock = draft.end;
+        let place = piece.next_place()?;
+        let writer = &mut piece.state.writer;
+        piece
+            .logs
+            .append(context, |out| writer.put_sync(out, &draft))?;
+        Ok(place)
+    }
+
+    /// Ends all contexts where their data ends.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        // The run starts in context 0: a graph has 0:0 even when nothing of it was recorded.
+        let (_, new) = self.contexts.entry(0);
+        if new {
+            self.notes
+                .damage("nothing was recorded of the first context", String::new);
+        }
+        for context in self.contexts.numbers() {
+            let (state, _) = self.contexts.entry(context);
+            let last = state.last;
+            let (name, logs) = (&self.name, &mut self.logs);
+            Piece {
+                context,
+                name,
+                state,
+                logs,
+            }
+            .end_work(last, false)?;
+            let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
+            if !started && !new {
+                self.notes.damage("the start of a context is missing", || {
+                    format!("context {context}")
+                });
+            }
+            if !end_seen && !new {
+                self.notes.damage("the end of a context is missing", || {
+                    format!("context {context}")
+                });
+            } else if !ended {
+                self.notes
+                    .remark("threads still ran when the program ended", || {
+                        format!("context {context}")
+                    });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One context being written.
+struct Piece<'a> {
+    context: u32,
+    name: &'a str,
+    state: &'a mut ContextState,
+    logs: &'a mut Logs,
+}
+
+impl Piece<'_> {
+    fn next_place(&mut self) -> Result<Place> {
+        let place = Place::new(self.context, self.state.places);
+        self.state.places =
+            self.state
+                .places
+                .checked_add(1)
+                .ok_or_else(|| Error::TooManyTasks {
+                    file: self.name.to_owned(),
+                    context: self.context,
+                })?;
+        Ok(place)
+    }
+
+    /// Ends the work task that grows, if it has actions or is the context's first task.
+    fn end_work(&mut self, at: u64, keep_empty: bool) -> Result<()> {
+        let start = self.state.clock;
+        let end = at.max(start);
+        let kept = keep_empty && end > start;
+        if self.state.open.span.is_none() && self.state.places > 0 && !kept {
+            return Ok(());
+        }
+        self.next_place()?;
+        let open = std::mem::take(&mut self.state.open);
+        self.state.clock = end;
+        let writer = &mut self.state.writer;
+        self.logs.append(self.context, |out| {
+            if let Some(span) = &open.span {
+                DraftWriter::put_span(out, span);
+            }
+            writer.put_work(out, start, end, &open.counts);
+        })
+    }
+}
+
+/// The full tick count of a 48-bit one: the nearest to the time of its chunk.
+fn unwrap_ticks(ticks: u64, near: u64) -> u64 {
+    const WRAP: u64 = 1 << 48;
+    let mut full = near & !(WRAP - 1) | ticks;
+    if full + WRAP / 2 < near {
+        full += WRAP;
+    } else if full > near + WRAP / 2 && full >= WRAP {
+        full -= WRAP;
+    }
+    full
+}
+
+fn kind(op: SyncOp) -> TaskKind {
+    match op {
+        SyncOp::ThreadCreate => TaskKind::Create,
+        SyncOp::ThreadJoin => TaskKind::Join,
+        SyncOp::BarrierWait => TaskKind::Barrier,
+        _ => TaskKind::Sync,
+    }
+}
+
+fn operation(op: SyncOp) -> taskgraph::SyncOp {
+    use taskgraph::SyncOp as To;
+    match op {
+        SyncOp::ThreadCreate => To::ThreadCreate,
+        SyncOp::ThreadJoin => To::ThreadJoin,
+        SyncOp::MutexLock => To::MutexLock,
+        SyncOp::MutexUnlock => To::MutexUnlock,
+        SyncOp::RwRead => To::RwRead,
+        SyncOp::RwWrite => To::RwWrite,
+        SyncOp::RwUnlock => To::RwUnlock,
+        SyncOp::SpinLock => To::SpinLock,
+        SyncOp::SpinUnlock => To::SpinUnlock,
+        SyncOp::CondRelease => To::CondRelease,
+        SyncOp::CondWake => To::CondWake,
+        SyncOp::CondTimeout => To::CondTimeout,
+        SyncOp::CondReacquire => To::CondReacquire,
+        SyncOp::CondSignal => To::CondSignal,
+        SyncOp::CondBroadcast => To::CondBroadcast,
+        SyncOp::SemWait => To::SemWait,
+        SyncOp::SemPost => To::SemPost,
+        SyncOp::OnceRun => To::OnceRun,
+        SyncOp::OncePass => To::OncePass,
+        SyncOp::BarrierWait => To::Barrier,
+        // Corrected in pass 2, where the kind of the object is known.
+        SyncOp::TryFail => To::MutexTryFail,
+        SyncOp::Fork => To::Fork,
+        SyncOp::ObjectInit | SyncOp::ObjectDestroy => To::Other,
+    }
+}

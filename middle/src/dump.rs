@@ -1,0 +1,236 @@
+//! The text form of a trace: one line per block execution and event, for tests and for looking.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use contech_trace::event::Event;
+use contech_trace::fast::{Decoder, Sink};
+use contech_trace::file::{ChunkKind, ModuleLoad, RunInfo, Totals};
+use contech_trace::reader::{Chunk, ChunkReader, Next};
+use taskgraph::BlockId;
+
+use crate::encode::payload;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::program::{Program, ProgramBuilder};
+
+/// Writes the text form of a trace, in file order; with `context`, only what that context recorded.
+///
+/// | line | |
+/// |---|---|
+/// | `chunk C seq N` ... | a chunk of context C follows |
+/// | `C block B FUNCTION FILE:LINE OPERANDS` | execution of block B |
+/// | `C EVENT FIELDS` | an event |
+/// | `skipped FROM..TO REASON` | bytes that belong to no whole chunk |
+///
+/// # Errors
+/// The input cannot be read or is no trace of this version, or `out` fails.
+pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Result<()> {
+    let name = input.name();
+    let read_error = |source| Error::Input {
+        action: "read",
+        file: name.clone(),
+        source,
+        remedy: "check the disk or the program that writes the pipe",
+    };
+    let (source, _) = input.open()?;
+    let opened = ChunkReader::new(source).map_err(read_error)?;
+    let (header, mut reader) = opened.map_err(|source| Error::Trace {
+        file: name.clone(),
+        source,
+    })?;
+    let mut dump = Dump {
+        context,
+        program: ProgramBuilder::default(),
+        decoders: HashMap::new(),
+        text: String::new(),
+    };
+    dump.line(&format!(
+        "trace pid {} clock_hz {} start_unix_ns {}",
+        header.pid, header.clock_hz, header.start_unix_ns
+    ));
+    loop {
+        let next = reader.next_chunk().map_err(read_error)?;
+        match next {
+            Next::Chunk(ref chunk) => dump.chunk(chunk),
+            Next::Skipped {
+                from,
+                to,
+                ref error,
+            } => {
+                dump.line(&format!("skipped {from}..{to} {error}"));
+            }
+            Next::End => dump.line("end of file"),
+        }
+        out.write_all(dump.text.as_bytes())
+            .map_err(|source| Error::Input {
+                action: "print",
+                file: name.clone(),
+                source,
+                remedy: "check where the output goes",
+            })?;
+        dump.text.clear();
+        if matches!(next, Next::End) {
+            return Ok(());
+        }
+    }
+}
+
+struct Dump {
+    context: Option<u32>,
+    program: ProgramBuilder,
+    /// By context: the chunk to come next, and what is known before it.
+    decoders: HashMap<u32, (u64, Decoder)>,
+    text: String,
+}
+
+impl Dump {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn chunk(&mut self, chunk: &Chunk) {
+        let mut raw = Vec::new();
+        match payload(chunk, &mut raw) {
+            Ok(bytes) => self.payload(chunk, bytes),
+            Err(e) => self.line(&format!("unreadable {e}")),
+        }
+    }
+
+    fn payload(&mut self, chunk: &Chunk, bytes: &[u8]) {
+        let h = &chunk.header;
+        let line = match h.kind {
+            ChunkKind::Stream => return self.stream(chunk, bytes),
+            ChunkKind::Check => format!("check chunk {} seq {}", h.context, h.seq),
+            ChunkKind::Run => match RunInfo::from_bytes(bytes) {
+                Ok(run) => format!(
+                    "run {:?} exe {:?} options {:?}",
+                    run.command, run.exe, run.options
+                ),
+                Err(e) => format!("run unreadable: {e}"),
+            },
+            ChunkKind::Module => match ModuleLoad::from_bytes(bytes) {
+                Ok(m) => {
+                    let (object, ids) = (m.object.clone(), (m.id_base, m.id_count));
+                    let added = self.program.add(m);
+                    let fault = added.err().map(|e| format!(" unusable: {e}"));
+                    format!(
+                        "module {:?} ids {:#x}+{}{}",
+                        object,
+                        ids.0,
+                        ids.1,
+                        fault.unwrap_or_default()
+                    )
+                }
+                Err(e) => format!("module unreadable: {e}"),
+            },
+            ChunkKind::End => match Totals::from_bytes(bytes) {
+                Ok(t) => format!(
+                    "end complete {} clock_hz {} end {} contexts {} lost_bytes {} notes {:?}",
+                    t.complete, t.clock_hz, t.end, t.contexts, t.lost_bytes, t.notes
+                ),
+                Err(e) => format!("end unreadable: {e}"),
+            },
+        };
+        self.line(&line);
+    }
+
+    fn stream(&mut self, chunk: &Chunk, bytes: &[u8]) {
+        let h = &chunk.header;
+        if self.context.is_some_and(|c| c != h.context) {
+            return;
+        }
+        self.line(&format!(
+            "chunk {} seq {} byte {} raw {} ticks {}..{}",
+            h.context, h.seq, chunk.offset, h.raw_len, h.first, h.last
+        ));
+        let program = self.program.snapshot();
+        let mut lines = Lines {
+            context: h.context,
+            program: &program,
+            text: std::mem::take(&mut self.text),
+        };
+        let (next, decoder) = self.decoders.entry(h.context).or_default();
+        if h.seq != *next {
+            decoder.forget();
+        }
+        *next = h.seq + 1;
+        let decoded = decoder.chunk(bytes, &program.ids, &mut lines);
+        self.text = lines.text;
+        if let Err(e) = decoded {
+            self.line(&format!("unreadable in this chunk: {e}"));
+        }
+    }
+}
+
+/// Writes what a chunk holds.
+struct Lines<'a> {
+    context: u32,
+    program: &'a Program,
+    text: String,
+}
+
+impl Lines<'_> {
+    fn line(&mut self, line: &str) {
+        let context = self.context;
+        self.text.push_str(&format!("{context} {line}\n"));
+    }
+}
+
+impl Sink for Lines<'_> {
+    fn block(&mut self, block: u32, operands: &[u64]) {
+        self.line(&block_text(block, operands, self.program));
+    }
+
+    fn event(&mut self, event: Event) {
+        self.line(&event_text(&event));
+    }
+}
+
+fn block_text(block: u32, operands: &[u64], program: &Program) -> String {
+    let info = &program.info;
+    let (mut name, mut file, mut line) = ("?", "?", 0);
+    if let Some(b) = info.block(BlockId::new(block)) {
+        line = b.line;
+        file = info.file_of(b.function);
+        name = info.function(b.function).map_or("?", |f| &f.name);
+    }
+    let mut text = format!("block {block} {name} {file}:{line}");
+    for o in operands {
+        text.push_str(&format!(" {o:#x}"));
+    }
+    text
+}
+
+fn event_text(event: &Event) -> String {
+    match *event {
+        Event::Sync {
+            op,
+            object,
+            ticket,
+            aux,
+            before,
+            duration,
+        } => format!(
+            "sync {op:?} object {object:#x} ticket {ticket} aux {aux:#x} at {before} for {duration}"
+        ),
+        Event::Alloc { kind, addr, size } => format!("alloc {kind:?} {addr:#x} {size}"),
+        Event::Free { addr } => format!("free {addr:#x}"),
+        Event::Map { addr, size } => format!("map {addr:#x} {size}"),
+        Event::Unmap { addr, size } => format!("unmap {addr:#x} {size}"),
+        Event::ContextStart {
+            context,
+            creator,
+            announced,
+            tid,
+            at,
+        } => format!(
+            "start context {context} creator {creator} announced {announced} tid {tid} at {at}"
+        ),
+        Event::ContextEnd { reason, at } => format!("end {reason:?} at {at}"),
+        Event::Delay { before, duration } => format!("delay at {before} for {duration}"),
+        Event::Lost { bytes } => format!("lost {bytes}"),
+        Event::Roi { begin, at } => format!("roi begin {begin} at {at}"),
+    }
+}

@@ -1,0 +1,101 @@
+//! What the rules produce: edges between places, second names of barrier tasks, kinds of failed tries.
+
+use std::sync::Arc;
+
+use taskgraph::SyncOp;
+
+use crate::contexts::Contexts;
+use crate::error::Result;
+use crate::notes::Notes;
+use crate::place::Place;
+use crate::sorter::Sorter;
+use crate::spill::Spill;
+
+/// Collects the results of pass 2.
+#[derive(Debug)]
+pub(crate) struct Edges<'a> {
+    /// `[from, to]`, or `[to, from]` when places are task ids already.
+    pub(crate) edges: Sorter<2>,
+    /// `[arrival, owner]`: the arrival is the owner's task by another name.
+    pub(crate) aliases: Sorter<2>,
+    /// `[place, operation]`: failed tries that are not of a mutex.
+    pub(crate) tries: Sorter<2>,
+    pub(crate) notes: &'a mut Notes,
+    /// The object whose events are being looked at.
+    pub(crate) object: u64,
+    contexts: &'a mut Contexts,
+    by_target: bool,
+}
+
+impl<'a> Edges<'a> {
+    /// Uses about `budget` bytes of memory. Without barriers, places are task ids, and edges can be sorted as
+    /// they are needed.
+    pub(crate) fn new(
+        spill: &Arc<Spill>,
+        budget: usize,
+        has_barriers: bool,
+        contexts: &'a mut Contexts,
+        notes: &'a mut Notes,
+    ) -> Self {
+        Edges {
+            edges: Sorter::new(spill, budget / 4 * 3),
+            aliases: Sorter::new(spill, budget / 8),
+            tries: Sorter::new(spill, budget / 8),
+            notes,
+            object: 0,
+            contexts,
+            by_target: !has_barriers,
+        }
+    }
+
+    /// `from` comes before `to`. Within one context that is program order, and not stored.
+    pub(crate) fn edge(&mut self, from: Place, to: Place) -> Result<()> {
+        if from.context() == to.context() {
+            return Ok(());
+        }
+        self.edges.push(if self.by_target {
+            [to.bits(), from.bits()]
+        } else {
+            [from.bits(), to.bits()]
+        })
+    }
+
+    /// `arrival` is the barrier task at `owner`.
+    pub(crate) fn alias(&mut self, arrival: Place, owner: Place) -> Result<()> {
+        self.aliases.push([arrival.bits(), owner.bits()])
+    }
+
+    /// The failed try at `at` is of this operation, where it is not that of a mutex.
+    pub(crate) fn failed_try(&mut self, at: Place, op: Option<SyncOp>) -> Result<()> {
+        match op {
+            Some(op) => self.tries.push([at.bits(), op as u64]),
+            None => Ok(()),
+        }
+    }
+
+    /// The last place of a context, if it left any records.
+    pub(crate) fn last_place(&self, context: u32) -> Option<Place> {
+        let last = self.contexts.get(context)?.places.checked_sub(1)?;
+        Some(Place::new(context, last))
+    }
+
+    /// Whether there is such a place.
+    pub(crate) fn exists(&self, place: Place) -> bool {
+        self.last_place(place.context())
+            .is_some_and(|last| place <= last)
+    }
+
+    /// Somebody waited for the end of the context.
+    pub(crate) fn joined(&mut self, context: u32) {
+        if let Some(c) = self.contexts.get_mut(context) {
+            c.joined = true;
+        }
+    }
+
+    /// Somebody started the context.
+    pub(crate) fn created(&mut self, context: u32) {
+        if let Some(c) = self.contexts.get_mut(context) {
+            c.announced = true;
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! One chunk of a stream to frames: the parallel part of the work.
+//!
+//! Decoding a chunk needs what is known at the end of the context's chunk before ([`Decoder`]); encoding needs
+//! nothing of other chunks.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use contech_trace::event::{AllocKind, Event};
+use contech_trace::fast::{Decoder, Sink};
+use contech_trace::file::CODEC_ZSTD;
+use contech_trace::reader::Chunk;
+use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
+
+use crate::program::Program;
+
+/// A part of a chunk's result is handed over when its frames have this many bytes: a few bytes of collapsed
+/// loops can stand for any number of block executions.
+const PART_BYTES: usize = 4 << 20;
+
+/// Actions between two events of a chunk.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Segment {
+    /// One past its last span in [`EncodedChunk::spans`]; the first is where the segment before ends.
+    pub(crate) spans_end: usize,
+    pub(crate) counts: Counts,
+}
+
+/// A run of actions within one of the chunk's own frames.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) frame: usize,
+    pub(crate) first_action: u32,
+    pub(crate) actions: u32,
+}
+
+/// What became of a chunk, or of a part of it.
+#[derive(Debug, Default)]
+pub(crate) struct EncodedChunk {
+    pub(crate) context: u32,
+    pub(crate) seq: u64,
+    /// Place of the chunk in the file.
+    pub(crate) offset: u64,
+    /// Ticks from the header.
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// Not the first part of its chunk.
+    pub(crate) continued: bool,
+    pub(crate) frames: Vec<EncodedFrame>,
+    pub(crate) spans: Vec<Span>,
+    /// One more than events: before, between and after them.
+    pub(crate) segments: Vec<Segment>,
+    /// Events that are no actions, in program order.
+    pub(crate) events: Vec<Event>,
+    /// What could not be read, and how many bytes of the payload that is, as far as is known.
+    pub(crate) fault: Option<(String, u64)>,
+}
+
+impl EncodedChunk {
+    /// What becomes of a chunk that was read before.
+    pub(crate) fn repeated(chunk: &Chunk) -> Self {
+        EncodedChunk {
+            context: chunk.header.context,
+            seq: chunk.header.seq,
+            offset: chunk.offset,
+            ..EncodedChunk::default()
+        }
+    }
+
+    /// Which chunk it is, without contents.
+    fn place(&self) -> Self {
+        EncodedChunk {
+            context: self.context,
+            seq: self.seq,
+            offset: self.offset,
+            first: self.first,
+            last: self.last,
+            ..EncodedChunk::default()
+        }
+    }
+}
+
+/// Encodes chunks one after the other; keeps its buffers.
+#[derive(Debug, Default)]
+pub(crate) struct ChunkEncoder {
+    encoder: Option<(u64, FrameEncoder)>,
+    /// Its working memory serves the decoders of all contexts.
+    scratch: Decoder,
+    raw: Vec<u8>,
+}
+
+impl ChunkEncoder {
+    /// Encodes a chunk; `decoder` has seen the context's chunks before. Results so large that they should not
+    /// wait are given to `hand_over`, the rest is returned.
+    pub(crate) fn encode(
+        &mut self,
+        chunk: &Chunk,
+        program: &Arc<Program>,
+        decoder: &mut Decoder,
+        hand_over: &mut dyn FnMut(EncodedChunk),
+    ) -> EncodedChunk {
+        let header = chunk.header;
+        let out = EncodedChunk {
+            context: header.context,
+            seq: header.seq,
+            offset: chunk.offset,
+            first: header.first,
+            last: header.last,
+            ..EncodedChunk::default()
+        };
+        let mut raw = std::mem::take(&mut self.raw);
+        let encoded = match payload(chunk, &mut raw) {
+            Ok(payload) => self.encode_payload(payload, program, decoder, out, hand_over),
+            Err(e) => {
+                decoder.forget();
+                EncodedChunk {
+                    fault: Some((e, header.raw_len.into())),
+                    segments: vec![Segment::default()],
+                    ..out
+                }
+            }
+        };
+        raw.clear();
+        self.raw = raw;
+        encoded
+    }
+
+    fn encode_payload(
+        &mut self,
+        payload: &[u8],
+        program: &Arc<Program>,
+        decoder: &mut Decoder,
+        out: EncodedChunk,
+        hand_over: &mut dyn FnMut(EncodedChunk),
+    ) -> EncodedChunk {
+        let encoder = match &mut self.encoder {
+            Some((version, e)) if *version == program.version => e,
+            other => &mut other.insert((program.version, program.encoder())).1,
+        };
+        let mut cut = Cutting {
+            counts: encoder.counts(),
+            encoder,
+            first_action: 0,
+            frame_bytes: 0,
+            out,
+            hand_over,
+        };
+        decoder.swap_buffers(&mut self.scratch);
+        let decoded = decoder.chunk(payload, &program.ids, &mut cut);
+        decoder.swap_buffers(&mut self.scratch);
+        cut.end_frame();
+        cut.end_segment();
+        if let Err(e) = decoded {
+            cut.out.fault = Some((e.to_string(), lost_bytes(&e)));
+        }
+        cut.out
+    }
+}
+
+/// Bytes that an error of the decoder means: the parse runs backwards, so all before the place is lost.
+fn lost_bytes(error: &contech_trace::Error) -> u64 {
+    match error {
+        contech_trace::Error::Truncated { have, .. } => *have,
+        contech_trace::Error::Invalid { offset, .. } => *offset,
+        _ => 0,
+    }
+}
+
+/// The chunk's payload, decompressed into `raw` where it is compressed.
+pub(crate) fn payload<'a>(chunk: &'a Chunk, raw: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
+    let expected = chunk.header.raw_len as usize;
+    let payload = if chunk.header.codec == CODEC_ZSTD {
+        // Grows with what really comes out, at most one byte more than the header claims.
+        zstd::stream::read::Decoder::with_buffer(chunk.stored.as_slice())
+            .and_then(|d| d.single_frame().take(expected as u64 + 1).read_to_end(raw))
+            .map_err(|e| format!("zstd: {e}"))?;
+        raw.as_slice()
+    } else {
+        chunk.stored.as_slice()
+    };
+    if payload.len() == expected {
+        Ok(payload)
+    } else {
+        let got = payload.len();
+        Err(format!("{got} bytes or more, the header says {expected}"))
+    }
+}
+
+/// Cuts a chunk into segments while its actions are encoded.
+struct Cutting<'a> {
+    encoder: &'a mut FrameEncoder,
+    /// First action of the running frame that belongs to the running segment.
+    first_action: u32,
+    /// Totals at the start of the running segment.
+    counts: Counts,
+    /// Bytes of the frames in `out`.
+    frame_bytes: usize,
+    out: EncodedChunk,
+    hand_over: &'a mut dyn FnMut(EncodedChunk),
+}
+
+impl Sink for Cutting<'_> {
+    #[inline]
+    fn block(&mut self, block: u32, operands: &[u64]) {
+        self.encoder.block(BlockId::new(block), operands);
+        if self.encoder.is_full() {
+            self.end_frame();
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, alloc_kind(kind)),
+            Event::Free { addr } => self.encoder.free(addr),
+            Event::Map { addr, size } => self.encoder.map(addr, size),
+            Event::Unmap { addr, size } => self.encoder.unmap(addr, size),
+            _ => {
+                self.end_segment();
+                self.out.events.push(event);
+                return;
+            }
+        }
+        if self.encoder.is_full() {
+            self.end_frame();
+        }
+    }
+}
+
+impl Cutting<'_> {
+    /// Closes the span of the running segment in the running frame.
+    fn end_span(&mut self) {
+        let end = self.encoder.action_count();
+        if end > self.first_action {
+            self.out.spans.push(Span {
+                frame: self.out.frames.len(),
+                first_action: self.first_action,
+                actions: end - self.first_action,
+            });
+        }
+        self.first_action = end;
+    }
+
+    fn end_frame(&mut self) {
+        self.end_span();
+        self.first_action = 0;
+        if let Some(frame) = self.encoder.finish() {
+            self.frame_bytes += frame.encoded_len();
+            self.out.frames.push(frame);
+        }
+        if self.frame_bytes >= PART_BYTES {
+            self.end_part();
+        }
+    }
+
+    /// Hands over what there is; the running segment goes on in the next part.
+    fn end_part(&mut self) {
+        self.end_segment();
+        self.frame_bytes = 0;
+        let next = EncodedChunk {
+            continued: true,
+            ..self.out.place()
+        };
+        (self.hand_over)(std::mem::replace(&mut self.out, next));
+    }
+
+    fn end_segment(&mut self) {
+        self.end_span();
+        let now = self.encoder.counts();
+        self.out.segments.push(Segment {
+            spans_end: self.out.spans.len(),
+            counts: now.since(self.counts),
+        });
+        self.counts = now;
+    }
+}
+
+fn alloc_kind(kind: AllocKind) -> taskgraph::AllocKind {
+    match kind {
+        AllocKind::Malloc => taskgraph::AllocKind::Malloc,
+        AllocKind::Calloc => taskgraph::AllocKind::Calloc,
+        AllocKind::Realloc => taskgraph::AllocKind::Realloc,
+        AllocKind::Aligned => taskgraph::AllocKind::Aligned,
+        AllocKind::New => taskgraph::AllocKind::New,
+    }
+}

@@ -1,0 +1,88 @@
+//! The one error of the crate: which file, what was wrong, what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+/// What the functions of this crate return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a trace could not be converted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The trace could not be opened or read.
+    #[error("cannot {action} the trace {file}: {source}; {remedy}")]
+    Input {
+        /// What was tried.
+        action: &'static str,
+        /// Name of the trace.
+        file: String,
+        /// Why it failed.
+        source: io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The bytes are no trace this version reads.
+    #[error("{file}: {source}")]
+    Trace {
+        /// Name of the trace.
+        file: String,
+        /// What is wrong.
+        source: contech_trace::Error,
+    },
+    /// The graph could not be written.
+    #[error("cannot write the task graph: {0}; give a path in a writable folder with enough room")]
+    Graph(#[from] taskgraph::Error),
+    /// Input and output are the same file.
+    #[error("{0} is both trace and graph; give another name for the graph")]
+    SameFile(PathBuf),
+    /// The temporary file failed.
+    #[error(
+        "temporary file in {}: {source}; the folder of the graph needs room for sorting, give a path elsewhere or a larger --memory",
+        folder.display()
+    )]
+    Spill {
+        /// Its folder.
+        folder: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The recorded order contradicts itself although the trace is complete.
+    #[error(
+        "{file}: the recorded order is a cycle: context {context} waits in its task {task} (event {event}, chunk at byte {offset}) for task {needed}, which comes after it; this is a fault of the recording, please report it with the trace"
+    )]
+    Cycle {
+        /// Name of the trace.
+        file: String,
+        /// Context of the waiting task with the oldest start.
+        context: u32,
+        /// That task.
+        task: String,
+        /// Number of the event in the context, tasks and barrier arrivals counted from 0.
+        event: u32,
+        /// Place in the file of the chunk that holds the event.
+        offset: u64,
+        /// A task it waits for.
+        needed: String,
+    },
+    /// A context has more tasks than a task id can count.
+    #[error("{file}: context {context} has more than 4294967295 tasks; record a shorter run")]
+    TooManyTasks {
+        /// Name of the trace.
+        file: String,
+        /// The context.
+        context: u32,
+    },
+    /// The conversion was stopped by [`crate::Options::cancel`].
+    #[error("interrupted; no graph was written")]
+    Cancelled,
+    /// A broken promise within this program.
+    #[error("internal error: {0}; please report it with the trace")]
+    Internal(String),
+}
+
+impl Error {
+    pub(crate) fn internal(what: impl Into<String>) -> Self {
+        Error::Internal(what.into())
+    }
+}

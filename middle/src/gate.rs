@@ -1,0 +1,74 @@
+//! Limits how many bytes are in memory at once, and whose turn it is.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+#[derive(Debug, Default)]
+struct State {
+    used: usize,
+    turn: u64,
+    closed: bool,
+}
+
+/// A counter of bytes in use that makes threads wait.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    limit: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Gate {
+    pub(crate) fn new(limit: usize) -> Self {
+        Gate {
+            limit,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn enter_when(&self, cost: usize, may: impl Fn(&State) -> bool) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |s: &State| s.used > 0 && s.used + cost > self.limit;
+        let mut state = self
+            .changed
+            .wait_while(state, |s| !s.closed && (full(s) || !may(s)))
+            .unwrap_or_else(PoisonError::into_inner);
+        state.used += cost;
+        !state.closed
+    }
+
+    /// Takes `cost` bytes, waits while that would exceed the limit (what is larger than the limit passes
+    /// alone). False when the gate was closed.
+    pub(crate) fn enter(&self, cost: usize) -> bool {
+        self.enter_when(cost, |_| true)
+    }
+
+    /// As [`Gate::enter`], and waits for this turn.
+    pub(crate) fn enter_in_turn(&self, cost: usize, turn: u64) -> bool {
+        self.enter_when(cost, |s| s.turn == turn)
+    }
+
+    /// Gives bytes back.
+    pub(crate) fn leave(&self, cost: usize) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.used -= cost.min(state.used);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// It is this one's turn.
+    pub(crate) fn set_turn(&self, turn: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.turn = turn;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Lets everybody through: the conversion stops.
+    pub(crate) fn close(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.closed = true;
+        drop(state);
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,176 @@
+//! `contech-middle trace.bin [more.bin ...] graph.tg`: a trace to a task graph.
+#![forbid(unsafe_code)]
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use contech_middle::{Error, Input, Options, Progress, convert, dump_trace};
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Exit code for a graph recovered from an incomplete trace.
+const RECOVERED: u8 = 3;
+/// Exit code after ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+/// Converts a recorded trace into a task graph.
+///
+/// Exit code: 0 the trace was whole; 3 it was not, the graph holds what was recovered and is marked; 1 error.
+#[derive(Debug, Parser)]
+#[command(name = "contech-middle", version)]
+struct Arguments {
+    /// The trace (`-`: standard input), then the graph to write.
+    #[arg(required = true, value_names = ["TRACE", "GRAPH"])]
+    paths: Vec<PathBuf>,
+    /// Working memory (K, M, G: powers of two); what does not fit goes to a temporary file beside the graph.
+    #[arg(long, default_value = "512M", value_parser = parse_size)]
+    memory: usize,
+    /// Threads that encode [default: one per core].
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Print the summary as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Print the trace as text instead: one block or event per line.
+    #[arg(long)]
+    dump_trace: bool,
+    /// With --dump-trace, only this context.
+    #[arg(long, requires = "dump_trace")]
+    context: Option<u32>,
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    let (number, shift) = match text.char_indices().last() {
+        Some((i, 'k' | 'K')) => (&text[..i], 10),
+        Some((i, 'm' | 'M')) => (&text[..i], 20),
+        Some((i, 'g' | 'G')) => (&text[..i], 30),
+        _ => (text, 0),
+    };
+    let number: usize = number
+        .parse()
+        .map_err(|_| "expected a number of bytes such as 512M".to_owned())?;
+    number
+        .checked_mul(1 << shift)
+        .ok_or_else(|| "more than this machine can address".to_owned())
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(code) => code,
+        Err(e) => {
+            // Nothing can be done when standard error is gone.
+            let _ = writeln!(io::stderr(), "contech-middle: {e:#}");
+            match e.downcast_ref::<Error>() {
+                Some(Error::Cancelled) => ExitCode::from(INTERRUPTED),
+                _ => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    if arguments.dump_trace {
+        return dump(arguments);
+    }
+    let [trace, graph] = arguments.paths.as_slice() else {
+        if arguments.paths.len() < 2 {
+            bail!("give the trace and the graph to write: contech-middle trace.bin graph.tg");
+        }
+        bail!("merging several traces is not available yet; convert them one by one");
+    };
+    let cancel = Arc::new(AtomicBool::new(false));
+    let on_signal = Arc::clone(&cancel);
+    ctrlc::set_handler(move || on_signal.store(true, Ordering::Relaxed))
+        .context("cannot handle ctrl-C")?;
+    let bar = progress_bar();
+    let shown = bar.clone();
+    let mut options = Options {
+        memory: arguments.memory,
+        cancel: Some(cancel),
+        progress: Some(Arc::new(move |p| show(&shown, p))),
+        ..Options::default()
+    };
+    if let Some(threads) = arguments.threads {
+        options.threads = threads.max(1);
+    }
+    let result = convert(trace.clone(), graph, &options);
+    bar.finish_and_clear();
+    let summary = result?;
+    let text = if arguments.json {
+        serde_json::to_string(&summary)?
+    } else {
+        summary.to_string()
+    };
+    match writeln!(io::stdout(), "{text}") {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => return Err(e.into()),
+        _ => {}
+    }
+    Ok(if summary.complete {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(RECOVERED)
+    })
+}
+
+fn dump(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let Ok([trace]) = <[PathBuf; 1]>::try_from(arguments.paths) else {
+        bail!("--dump-trace takes one trace");
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let dumped = dump_trace(Input::from(trace), arguments.context, &mut out)
+        .map_err(anyhow::Error::from)
+        .and_then(|()| Ok(out.flush()?));
+    match dumped {
+        // A reader that has seen enough (head) is no error.
+        Err(e) if is_broken_pipe(&e) => Ok(ExitCode::SUCCESS),
+        other => other.map(|()| ExitCode::SUCCESS),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|e| {
+        e.downcast_ref::<io::Error>()
+            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+fn progress_bar() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::no_length();
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    let style = |template: &str| {
+        // A wrong template would show the default style.
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    };
+    match progress {
+        Progress::Reading { done, of } => {
+            if bar.position() == 0 {
+                if let Some(size) = of {
+                    bar.set_length(size);
+                    bar.set_style(style(
+                        "{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+                    ));
+                } else {
+                    bar.set_style(style("{spinner} {bytes}, {bytes_per_sec}"));
+                }
+            }
+            bar.set_position(done);
+        }
+        Progress::Ordering => {
+            bar.set_style(style("{spinner} {elapsed}: ordering events"));
+        }
+        Progress::Writing => bar.set_style(style("{spinner} {elapsed}: writing tasks")),
+        _ => {}
+    }
+}

@@ -1,0 +1,149 @@
+//! What a trace says about its run as a whole, and whether it is complete.
+
+use contech_trace::file::{FileHeader, RunInfo, Totals};
+use taskgraph::RunMeta;
+
+use crate::notes::Notes;
+use crate::pipeline::Item;
+use crate::program::Program;
+
+/// Most sentences taken over from the runtime.
+const MOST_NOTES: usize = 1000;
+
+/// Collected while the trace is read.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    header: FileHeader,
+    run: Option<RunInfo>,
+    totals: Option<Totals>,
+    /// The last item was the totals.
+    ended: bool,
+    skipped: u64,
+    trace_bytes: u64,
+    complete: bool,
+}
+
+impl Facts {
+    pub(crate) fn new(header: FileHeader) -> Self {
+        Facts {
+            header,
+            run: None,
+            totals: None,
+            ended: false,
+            skipped: 0,
+            trace_bytes: 0,
+            complete: false,
+        }
+    }
+
+    /// Looks at the next item of the trace.
+    pub(crate) fn see(&mut self, item: &Item, notes: &mut Notes) {
+        match item {
+            Item::End(bytes, _) => {
+                self.trace_bytes = *bytes;
+                self.at_end(notes);
+                return;
+            }
+            Item::Run(run) => {
+                self.run.get_or_insert_with(|| run.clone());
+            }
+            Item::Totals(totals) => self.totals = Some(totals.clone()),
+            Item::Check => notes.remark("the naive recording was not compared", String::new),
+            Item::Unusable(why) => notes.damage("unusable chunks", || why.clone()),
+            Item::Skipped { from, to, error } => {
+                self.skipped += to - from;
+                notes.damage("damaged parts of the trace were skipped", || {
+                    format!("bytes {from} to {to}, {error}")
+                });
+            }
+            Item::Stream(_) | Item::Modules(_) | Item::Failed(_) => {}
+        }
+        self.ended = matches!(item, Item::Totals(_));
+    }
+
+    fn at_end(&mut self, notes: &mut Notes) {
+        match &self.totals {
+            Some(t) if self.ended => {
+                if !t.complete {
+                    notes.damage("the runtime could not record everything", String::new);
+                }
+            }
+            Some(_) => notes.damage("the trace goes on after its end", String::new),
+            None => notes.damage(
+                "the trace has no end: the program was killed, or the file was cut",
+                String::new,
+            ),
+        }
+        if self.run.is_none() {
+            notes.remark("the trace does not say which program it is of", String::new);
+        }
+        if self.clock_hz() == 0 {
+            notes.remark(
+                "the clock's frequency is not known; ticks are shown as nanoseconds",
+                String::new,
+            );
+        }
+    }
+
+    /// Looks at the static tables.
+    pub(crate) fn see_program(&mut self, program: &Program, notes: &mut Notes) {
+        for module in &program.info.modules {
+            for (what, places) in &module.unrecorded {
+                notes.remark("not everything can be recorded", || {
+                    format!("{what}, {places} places in {}", module.name)
+                });
+            }
+        }
+    }
+
+    /// Ticks per second, 0 when not known.
+    pub(crate) fn clock_hz(&self) -> u64 {
+        let measured = self.totals.as_ref().map_or(0, |t| t.clock_hz);
+        if measured > 0 {
+            measured
+        } else {
+            self.header.clock_hz
+        }
+    }
+
+    /// Whether the trace, as far as is known, is whole.
+    pub(crate) fn is_complete(&mut self, notes: &Notes) -> bool {
+        self.complete = self.totals.is_some() && self.ended && !notes.is_damaged();
+        self.complete
+    }
+
+    /// The metadata of the graph.
+    pub(crate) fn meta(self, notes: &Notes, lost_in_streams: u64) -> RunMeta {
+        let clock_hz = self.clock_hz();
+        let run = self.run.unwrap_or_default();
+        let totals = self.totals.unwrap_or_default();
+        let mut sentences = notes.sentences();
+        sentences.extend(totals.notes.into_iter().take(MOST_NOTES));
+        if totals.pauses > 0 {
+            sentences.push(format!(
+                "the program was paused {} times at the memory limit of the recording",
+                totals.pauses
+            ));
+        }
+        let mode = run.options.iter().find_map(|o| {
+            let (name, value) = o.split_once('=')?;
+            name.eq_ignore_ascii_case("mode").then(|| value.to_owned())
+        });
+        RunMeta {
+            command: run.command,
+            pid: self.header.pid,
+            host: run.host,
+            start_unix_ns: self.header.start_unix_ns,
+            clock_hz,
+            contech_version: run.version,
+            complete: self.complete && !notes.is_damaged(),
+            notes: sentences,
+            // The runtime's total includes the losses marked in the streams.
+            lost_bytes: self
+                .skipped
+                .saturating_add(lost_in_streams.max(totals.lost_bytes)),
+            trace_bytes: self.trace_bytes,
+            mode: mode.unwrap_or_else(|| "full".into()),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The program behind the ids: all module tables of a trace merged into one static table.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contech_trace::file::{ModuleLoad, checksum};
+use contech_trace::op::{Op, OpKind};
+use contech_trace::program::Program as Ids;
+use contech_trace::table::ModuleTable;
+use taskgraph::{FrameEncoder, FunctionId, StaticInfo};
+
+use crate::demangle::demangle;
+
+/// What decoding and encoding a chunk need to know; never changes once made.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// Which of the snapshots this is, ascending.
+    pub(crate) version: u64,
+    /// What the recorded ids mean.
+    pub(crate) ids: Ids,
+    pub(crate) info: Arc<StaticInfo>,
+    /// The first encoder made for this program; the others share what it derived from the tables.
+    encoder: Mutex<FrameEncoder>,
+}
+
+impl Program {
+    /// An empty encoder.
+    pub(crate) fn encoder(&self) -> FrameEncoder {
+        self.encoder
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .fresh()
+    }
+}
+
+/// A module as it was announced.
+#[derive(Debug)]
+struct Loaded {
+    base: u32,
+    count: u32,
+    /// Checksum of the encoded table: the same module may be announced again.
+    sum: u64,
+    table: ModuleTable,
+    globals: Vec<u64>,
+}
+
+/// Adds modules as their chunks are read.
+#[derive(Debug, Default)]
+pub(crate) struct ProgramBuilder {
+    /// All modules so far, while no snapshot holds them.
+    ids: Option<Ids>,
+    info: StaticInfo,
+    files: HashMap<String, u32>,
+    loaded: Vec<Loaded>,
+    versions: u64,
+    current: Option<Arc<Program>>,
+}
+
+impl ProgramBuilder {
+    /// Adds a module; the same one again changes nothing.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words; blocks of its ids then cannot be read.
+    pub(crate) fn add(&mut self, load: ModuleLoad) -> Result<(), String> {
+        let identity = (load.id_base, load.id_count, checksum(&load.table));
+        if self
+            .loaded
+            .iter()
+            .any(|l| (l.base, l.count, l.sum) == identity)
+        {
+            return Ok(());
+        }
+        let fault = |e: contech_trace::Error| format!("{}: {e}", load.object);
+        let table = ModuleTable::decode(&load.table).map_err(fault)?;
+        let mut ids = match self.ids.take() {
+            Some(ids) => ids,
+            None => self.replay().map_err(fault)?,
+        };
+        let (base, count, sum) = identity;
+        let added = ids.add(base, count, &table, &load.globals);
+        self.ids = Some(ids);
+        added.map_err(fault)?;
+        self.merge(&table)
+            .ok_or_else(|| format!("{}: the tables of all modules exceed 32 bits", load.object))?;
+        let globals = load.globals;
+        self.loaded.push(Loaded {
+            base,
+            count,
+            sum,
+            table,
+            globals,
+        });
+        self.current = None;
+        Ok(())
+    }
+
+    /// All modules anew, when those before are shared by chunks in flight: a program that loads modules while
+    /// it runs does so now and then.
+    fn replay(&self) -> contech_trace::Result<Ids> {
+        let mut ids = Ids::default();
+        for l in &self.loaded {
+            ids.add(l.base, l.count, &l.table, &l.globals)?;
+        }
+        Ok(ids)
+    }
+
+    /// Whether any module has blocks.
+    pub(crate) fn has_blocks(&self) -> bool {
+        !self.info.blocks.is_empty()
+    }
+
+    /// The program as known now; cheap when no module was added since.
+    pub(crate) fn snapshot(&mut self) -> Arc<Program> {
+        if let Some(p) = &self.current {
+            return Arc::clone(p);
+        }
+        let info = Arc::new(self.info.clone());
+        // What was added once is added again without an error.
+        let ids = self.ids.take().or_else(|| self.replay().ok());
+        let program = Arc::new(Program {
+            version: self.versions,
+            ids: ids.unwrap_or_default(),
+            encoder: Mutex::new(FrameEncoder::new(Arc::clone(&info))),
+            info,
+        });
+        self.versions += 1;
+        self.current = Some(Arc::clone(&program));
+        program
+    }
+
+    fn file(&mut self, name: &str) -> Option<u32> {
+        if let Some(i) = self.files.get(name) {
+            return Some(*i);
+        }
+        let i = u32::try_from(self.info.files.len()).ok()?;
+        self.info.files.push(name.to_owned());
+        self.files.insert(name.to_owned(), i);
+        Some(i)
+    }
+
+    /// `None` when an index does not fit.
+    fn merge(&mut self, table: &ModuleTable) -> Option<()> {
+        let module = u32::try_from(self.info.modules.len()).ok()?;
+        self.info.modules.push(taskgraph::Module {
+            name: table.name.clone(),
+            unrecorded: table.unrecorded.clone(),
+        });
+        let first_function = u32::try_from(self.info.functions.len()).ok()?;
+        for f in &table.functions {
+            let file = self.file(&f.file)?;
+            self.info.functions.push(taskgraph::Function {
+                name: demangle(&f.name),
+                file,
+                line: f.line,
+                module,
+            });
+        }
+        for b in &table.blocks {
+            self.info.blocks.push(taskgraph::Block {
+                function: FunctionId::new(first_function.checked_add(b.function)?),
+                line: b.line,
+                first_op: u32::try_from(self.info.ops.len()).ok()?,
+                op_count: u32::try_from(b.ops.len()).ok()?,
+                flags: b.flags,
+                ir_ops: b.ir_ops,
+                call: b.call.as_ref().map(|c| taskgraph::CallSite {
+                    callee: demangle(&c.callee),
+                    line: c.line,
+                }),
+            });
+            self.info.ops.extend(b.ops.iter().map(mem_op));
+        }
+        Some(())
+    }
+}
+
+fn mem_op(op: &Op) -> taskgraph::MemOp {
+    use contech_trace::op::CONST_LEN;
+    use taskgraph::OpKind as To;
+    let constant = op.flags & CONST_LEN != 0 && matches!(op.kind, OpKind::Copy | OpKind::Set);
+    taskgraph::MemOp {
+        kind: match op.kind {
+            OpKind::Load => To::Load,
+            OpKind::Store => To::Store,
+            OpKind::Rmw => To::Rmw,
+            OpKind::Copy => To::Copy,
+            OpKind::Set => To::Set,
+            OpKind::MaskedLoad => To::MaskedLoad,
+            OpKind::MaskedStore => To::MaskedStore,
+            OpKind::Gather => To::Gather,
+            OpKind::Scatter => To::Scatter,
+            OpKind::ExpandLoad => To::ExpandLoad,
+            OpKind::CompressStore => To::CompressStore,
+        },
+        size: op.size,
+        lanes: op.lanes,
+        line: op.line,
+        // The meaning of the bits is the same on both sides; a length is constant only where there is one.
+        flags: if constant {
+            op.flags
+        } else {
+            op.flags & !CONST_LEN
+        },
+        const_len: if constant { op.const_len } else { 0 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contech_trace::table::{Block, Function};
+
+    fn module(name: &str, base: u32, blocks: usize) -> ModuleLoad {
+        let table = ModuleTable {
+            name: name.into(),
+            functions: vec![Function {
+                name: format!("f_{name}"),
+                file: "shared.h".into(),
+                line: 1,
+            }],
+            blocks: vec![Block::default(); blocks],
+            ..ModuleTable::default()
+        };
+        ModuleLoad {
+            id_base: base,
+            id_count: u32::try_from(blocks).unwrap(),
+            object: name.into(),
+            load_address: 0,
+            globals: Vec::new(),
+            table: table.encode(),
+        }
+    }
+
+    #[test]
+    fn the_same_module_twice_is_one_and_overlapping_ids_are_named() {
+        let mut b = ProgramBuilder::default();
+        b.add(module("a", 0x10_0000, 3)).unwrap();
+        let first = b.snapshot();
+        b.add(module("a", 0x10_0000, 3)).unwrap();
+        assert_eq!(b.snapshot().version, first.version);
+        b.add(module("b", 0x20_0000, 2)).unwrap();
+        let second = b.snapshot();
+        assert!(second.version > first.version);
+        assert_eq!(second.info.blocks.len(), 5);
+        assert_eq!(second.info.files, ["shared.h"]);
+        assert_eq!(second.info.blocks[4].function, FunctionId::new(1));
+        second.info.validate().unwrap();
+        let error = b.add(module("c", 0x10_0001, 1)).unwrap_err();
+        assert!(
+            error.starts_with("c: ") && error.contains("overlap"),
+            "{error}"
+        );
+    }
+}

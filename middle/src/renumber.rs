@@ -1,0 +1,117 @@
+//! From places to task ids: the arrivals at barriers that are not tasks of their own fall out.
+
+use std::sync::Arc;
+
+use taskgraph::{ContextId, TaskId};
+
+use crate::error::Result;
+use crate::place::Place;
+use crate::sorter::{Merge, Sorted, Sorter};
+use crate::spill::Spill;
+
+/// A task id as a sort key; the order is that of task ids.
+pub(crate) fn task_bits(id: TaskId) -> u64 {
+    Place::new(id.context.get(), id.seq).bits()
+}
+
+pub(crate) fn task_from_bits(bits: u64) -> TaskId {
+    let place = Place::from_bits(bits);
+    TaskId::new(ContextId::new(place.context()), place.position())
+}
+
+/// What a place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// This task.
+    Task(TaskId),
+    /// An arrival; the number stands beside it in the list of aliases.
+    Alias(u64),
+}
+
+/// Turns places into task ids; places must be asked for in ascending order.
+#[derive(Debug)]
+pub(crate) struct Renumber<'a> {
+    aliases: Merge<'a, 2>,
+    head: Option<[u64; 2]>,
+    context: u32,
+    /// Aliases of the context before the place last asked for.
+    fallen: u32,
+}
+
+impl<'a> Renumber<'a> {
+    /// `aliases` are `[arrival, number]`.
+    pub(crate) fn new(aliases: &'a Sorted<2>) -> Result<Self> {
+        let mut aliases = aliases.iter()?;
+        Ok(Renumber {
+            head: aliases.next()?,
+            aliases,
+            context: 0,
+            fallen: 0,
+        })
+    }
+
+    pub(crate) fn name(&mut self, place: Place) -> Result<Named> {
+        if place.context() != self.context {
+            self.context = place.context();
+            self.fallen = 0;
+        }
+        while let Some([arrival, number]) = self.head {
+            if arrival == place.bits() {
+                return Ok(Named::Alias(number));
+            }
+            if arrival > place.bits() {
+                break;
+            }
+            if Place::from_bits(arrival).context() == self.context {
+                self.fallen += 1;
+            }
+            self.head = self.aliases.next()?;
+        }
+        let seq = place.position() - self.fallen;
+        Ok(Named::Task(TaskId::new(ContextId::new(self.context), seq)))
+    }
+}
+
+/// `[arrival, owner's place]` to `[arrival, owner's task]`.
+pub(crate) fn resolve_aliases(
+    aliases: &Sorted<2>,
+    spill: &Arc<Spill>,
+    budget: usize,
+) -> Result<Sorted<2>> {
+    let mut by_owner = Sorter::<2>::new(spill, budget / 2);
+    let mut all = aliases.iter()?;
+    while let Some([arrival, owner]) = all.next()? {
+        by_owner.push([owner, arrival])?;
+    }
+    let by_owner = by_owner.finish();
+    let mut resolved = Sorter::<2>::new(spill, budget / 2);
+    let mut numbers = Renumber::new(aliases)?;
+    let mut all = by_owner.iter()?;
+    while let Some([owner, arrival]) = all.next()? {
+        // An owner is never an arrival of another: it is the smallest of its own generation.
+        if let Named::Task(id) = numbers.name(Place::from_bits(owner))? {
+            resolved.push([arrival, task_bits(id)])?;
+        }
+    }
+    Ok(resolved.finish())
+}
+
+/// Edges `[from, to]` of places to `[to, from]`, with `to` still a place and `from` a task.
+pub(crate) fn resolve_sources(
+    edges: &Sorted<2>,
+    aliases: &Sorted<2>,
+    spill: &Arc<Spill>,
+    budget: usize,
+) -> Result<Sorted<2>> {
+    let mut by_target = Sorter::<2>::new(spill, budget);
+    let mut numbers = Renumber::new(aliases)?;
+    let mut all = edges.iter()?;
+    while let Some([from, to]) = all.next()? {
+        let id = match numbers.name(Place::from_bits(from))? {
+            Named::Task(id) => task_bits(id),
+            Named::Alias(id) => id,
+        };
+        by_target.push([to, id])?;
+    }
+    Ok(by_target.finish())
+}

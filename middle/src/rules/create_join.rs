@@ -1,0 +1,48 @@
+//! Creating and joining contexts: the Create comes before the child's first task, its last task before the
+//! Join.
+
+use contech_trace::event::SyncOp;
+
+use super::{Event, Op, Rule};
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::place::Place;
+
+/// State of a child context.
+#[derive(Debug, Default)]
+pub(super) struct CreateJoin {
+    created: bool,
+}
+
+impl Rule for CreateJoin {
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        let child = u32::try_from(out.object).ok();
+        let last = child.and_then(|c| out.last_place(c));
+        let (Some(child), Some(last)) = (child, last) else {
+            let (at, object) = (event.at, out.object);
+            out.notes
+                .remark("created or joined threads left no records", || {
+                    format!("context {object}, named by context {}", at.context())
+                });
+            return Ok(());
+        };
+        if event.op == Op::Recorded(SyncOp::ThreadJoin) {
+            out.joined(child);
+            return out.edge(last, event.at);
+        }
+        if self.created {
+            out.notes.damage("a thread was created more than once", || {
+                format!("context {child}")
+            });
+            return Ok(());
+        }
+        self.created = true;
+        out.created(child);
+        out.edge(event.at, Place::new(child, 0))
+    }
+
+    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
+        self.created = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! Pass 2: from synchronisation events to edges, one object after the other, its events in ticket order.
+//!
+//! | family | file | edges |
+//! |---|---|---|
+//! | create, join | `create_join` | Create -> child's first task; child's last task -> Join |
+//! | mutex | `mutex` | release -> next acquire, also around condition waits |
+//! | spin lock | `spin` | as mutex |
+//! | reader-writer lock | `rwlock` | write release -> acquires; read releases -> next write acquire |
+//! | condition | `cond` | signal or broadcast -> the wake it caused |
+//! | semaphore | `sem` | post -> the wait that took its unit |
+//! | once | `once` | run -> every pass |
+//! | barrier | `barrier` | all arrive -> one task -> all leave |
+//!
+//! Edges within one context are program order and not stored.
+
+mod barrier;
+mod cond;
+mod create_join;
+mod mutex;
+mod once;
+mod rwlock;
+mod sem;
+mod spin;
+
+use std::sync::Arc;
+
+use contech_trace::event::SyncOp;
+
+use crate::edges::Edges;
+use crate::error::{Error, Result};
+use crate::place::Place;
+use crate::sorter::{Sorted, Sorter};
+use crate::spill::Spill;
+
+/// A synchronisation event on its way to its rule.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event {
+    pub(crate) op: Op,
+    pub(crate) ticket: u64,
+    pub(crate) at: Place,
+    pub(crate) aux: u64,
+}
+
+/// What an event does to its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// As recorded.
+    Recorded(SyncOp),
+    /// A condition wait began; derived from the wake (or timeout) that ended it.
+    WaitBegin,
+}
+
+/// What one family of objects does. State is of one object's life.
+trait Rule {
+    /// The next event of the object.
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()>;
+    /// The object's life ends, or begins anew with this initial number.
+    fn cut(&mut self, init: Option<u64>, out: &mut Edges) -> Result<()>;
+}
+
+/// The families of the table above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    CreateJoin,
+    Mutex,
+    Spin,
+    RwLock,
+    Cond,
+    Sem,
+    Once,
+    Barrier,
+}
+
+fn family(op: Op) -> Option<Family> {
+    let Op::Recorded(op) = op else {
+        return Some(Family::Cond);
+    };
+    Some(match op {
+        SyncOp::ThreadCreate | SyncOp::ThreadJoin => Family::CreateJoin,
+        SyncOp::MutexLock | SyncOp::MutexUnlock | SyncOp::CondRelease | SyncOp::CondReacquire => {
+            Family::Mutex
+        }
+        SyncOp::SpinLock | SyncOp::SpinUnlock => Family::Spin,
+        SyncOp::RwRead | SyncOp::RwWrite | SyncOp::RwUnlock => Family::RwLock,
+        SyncOp::CondWake | SyncOp::CondTimeout | SyncOp::CondSignal | SyncOp::CondBroadcast => {
+            Family::Cond
+        }
+        SyncOp::SemWait | SyncOp::SemPost => Family::Sem,
+        SyncOp::OnceRun | SyncOp::OncePass => Family::Once,
+        SyncOp::BarrierWait => Family::Barrier,
+        SyncOp::TryFail | SyncOp::ObjectInit | SyncOp::ObjectDestroy | SyncOp::Fork => return None,
+    })
+}
+
+/// Events sorted by object and ticket.
+#[derive(Debug)]
+pub(crate) struct Events(Sorter<4>);
+
+const OBJECT_BITS: u32 = 48;
+const MASK: u64 = (1 << OBJECT_BITS) - 1;
+/// Objects that are contexts, not addresses.
+const THREAD: u64 = 1 << OBJECT_BITS;
+/// After all real tickets: a failed try has no place in the order, only a kind of object.
+const LAST: u64 = u64::MAX >> 1;
+const WAIT_BEGIN: u64 = 0;
+
+impl Events {
+    pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
+        Events(Sorter::new(spill, budget))
+    }
+
+    /// Adds an event as recorded.
+    pub(crate) fn push(
+        &mut self,
+        op: SyncOp,
+        object: u64,
+        ticket: u64,
+        aux: u64,
+        at: Place,
+    ) -> Result<()> {
+        let (key, order) = match op {
+            SyncOp::ThreadCreate => (object | THREAD, 0),
+            SyncOp::ThreadJoin => (object | THREAD, 2),
+            SyncOp::TryFail => (object, LAST),
+            SyncOp::Fork => return Ok(()),
+            _ => (object, ticket << 1),
+        };
+        if matches!(op, SyncOp::CondWake | SyncOp::CondTimeout) {
+            // After the event that has the ticket, before the next.
+            let begin = (aux & MASK) << 1 | 1;
+            self.0.push([key, begin, at.bits(), WAIT_BEGIN])?;
+        }
+        self.0.push([key, order, at.bits(), op as u64 | aux << 8])
+    }
+
+    /// Ends collecting.
+    pub(crate) fn finish(self) -> Sorted<4> {
+        self.0.finish()
+    }
+}
+
+fn decode(words: [u64; 4]) -> Result<Event> {
+    let number = words[3].to_le_bytes()[0];
+    let op = if u64::from(number) == WAIT_BEGIN {
+        Op::WaitBegin
+    } else {
+        let op = SyncOp::from_u8(number);
+        Op::Recorded(op.ok_or_else(|| Error::internal("an unknown event in the temporary file"))?)
+    };
+    Ok(Event {
+        op,
+        ticket: words[1] >> 1,
+        at: Place::from_bits(words[2]),
+        aux: words[3] >> 8,
+    })
+}
+
+/// The states of all families for the object at hand.
+struct Rules {
+    create_join: create_join::CreateJoin,
+    mutex: mutex::Mutex,
+    spin: spin::Spin,
+    rwlock: rwlock::RwLock,
+    cond: cond::Cond,
+    sem: sem::Sem,
+    once: once::Once,
+    barrier: barrier::Barrier,
+}
+
+impl Rules {
+    fn new(spill: &Arc<Spill>) -> Self {
+        Rules {
+            create_join: create_join::CreateJoin::default(),
+            mutex: mutex::Mutex::default(),
+            spin: spin::Spin::default(),
+            rwlock: rwlock::RwLock::default(),
+            cond: cond::Cond::default(),
+            sem: sem::Sem::new(spill),
+            once: once::Once::default(),
+            barrier: barrier::Barrier::default(),
+        }
+    }
+
+    fn of(&mut self, family: Family) -> &mut dyn Rule {
+        match family {
+            Family::CreateJoin => &mut self.create_join,
+            Family::Mutex => &mut self.mutex,
+            Family::Spin => &mut self.spin,
+            Family::RwLock => &mut self.rwlock,
+            Family::Cond => &mut self.cond,
+            Family::Sem => &mut self.sem,
+            Family::Once => &mut self.once,
+            Family::Barrier => &mut self.barrier,
+        }
+    }
+}
+
+/// Applies the rules to all events.
+pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> Result<()> {
+    let mut rules = Rules::new(spill);
+    let mut object = None;
+    // The family of the object's last event: usually the only one.
+    let mut known: Option<Family> = None;
+    let mut merge = events.iter()?;
+    while let Some(words) = merge.next()? {
+        let event = decode(words)?;
+        if object != Some(words[0]) {
+            if let Some(f) = known.take() {
+                rules.of(f).cut(None, out)?;
+            }
+            object = Some(words[0]);
+            out.object = words[0] & MASK;
+        }
+        match event.op {
+            Op::Recorded(SyncOp::ObjectInit) => {
+                if let Some(f) = known {
+                    rules.of(f).cut(None, out)?;
+                }
+                // A new life may be of another family; only a semaphore has something to begin with.
+                rules.sem.cut(Some(event.aux), out)?;
+                known = Some(Family::Sem);
+            }
+            Op::Recorded(SyncOp::ObjectDestroy) => {
+                if let Some(f) = known {
+                    rules.of(f).cut(None, out)?;
+                }
+            }
+            Op::Recorded(SyncOp::TryFail) => out.failed_try(event.at, known.and_then(try_fail))?,
+            _ => {
+                let Some(f) = family(event.op) else { continue };
+                if let Some(before) = known.filter(|k| *k != f) {
+                    rules.of(before).cut(None, out)?;
+                }
+                known = Some(f);
+                rules.of(f).apply(&event, out)?;
+            }
+        }
+    }
+    if let Some(f) = known {
+        rules.of(f).cut(None, out)?;
+    }
+    Ok(())
+}
+
+/// The name of a failed try on an object of a family, where it is not that of a mutex.
+fn try_fail(family: Family) -> Option<taskgraph::SyncOp> {
+    match family {
+        Family::RwLock => Some(taskgraph::SyncOp::RwTryFail),
+        Family::Sem => Some(taskgraph::SyncOp::SemTryFail),
+        _ => None,
+    }
+}

@@ -1,0 +1,30 @@
+//! One-time initialisation: the run comes before every pass.
+
+use contech_trace::event::SyncOp;
+
+use super::{Event, Op, Rule};
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::place::Place;
+
+/// State of a once-object.
+#[derive(Debug, Default)]
+pub(super) struct Once {
+    run: Option<Place>,
+}
+
+impl Rule for Once {
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        if event.op == Op::Recorded(SyncOp::OnceRun) {
+            self.run = Some(event.at);
+        } else if let Some(run) = self.run {
+            out.edge(run, event.at)?;
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
+        self.run = None;
+        Ok(())
+    }
+}

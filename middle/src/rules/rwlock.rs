@@ -1,0 +1,64 @@
+//! Reader-writer locks: a write release comes before the acquires that follow, read releases before the
+//! next write acquire. Readers are not ordered among themselves.
+
+use contech_trace::event::SyncOp;
+use rustc_hash::FxHashMap;
+
+use super::{Event, Op, Rule};
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::place::Place;
+
+/// State of a reader-writer lock.
+#[derive(Debug, Default)]
+pub(super) struct RwLock {
+    /// Context that holds it for writing: says what its release is.
+    writer: Option<u32>,
+    write_release: Option<Place>,
+    /// Last read release of each context since the last write acquire; earlier ones of the same context
+    /// come before it by program order.
+    read_releases: FxHashMap<u32, Place>,
+}
+
+impl RwLock {
+    fn write(&mut self, at: Place, out: &mut Edges) -> Result<()> {
+        if let (true, Some(release)) = (self.read_releases.is_empty(), self.write_release) {
+            out.edge(release, at)?;
+        }
+        // The write release before the readers reaches this acquire through them.
+        for release in self.read_releases.drain().map(|(_, at)| at) {
+            out.edge(release, at)?;
+        }
+        self.writer = Some(at.context());
+        Ok(())
+    }
+}
+
+impl Rule for RwLock {
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        let context = event.at.context();
+        match event.op {
+            Op::Recorded(SyncOp::RwWrite) => self.write(event.at, out)?,
+            Op::Recorded(SyncOp::RwRead) => {
+                if let Some(release) = self.write_release {
+                    out.edge(release, event.at)?;
+                }
+            }
+            _ if self.writer == Some(context) => {
+                self.writer = None;
+                self.write_release = Some(event.at);
+            }
+            _ => {
+                self.read_releases.insert(context, event.at);
+            }
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
+        self.writer = None;
+        self.write_release = None;
+        self.read_releases.clear();
+        Ok(())
+    }
+}

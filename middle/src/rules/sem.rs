@@ -1,0 +1,52 @@
+//! Counting semaphores: units are taken first in, first out; the wait that takes a posted unit comes after
+//! the post.
+
+use std::sync::Arc;
+
+use contech_trace::event::SyncOp;
+
+use super::{Event, Op, Rule};
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::place::Place;
+use crate::queue::SpillQueue;
+use crate::spill::Spill;
+
+/// State of a semaphore.
+#[derive(Debug)]
+pub(super) struct Sem {
+    /// Units left of its initial value, which nobody posted.
+    initial: u64,
+    /// Posts whose unit was not yet taken.
+    posts: SpillQueue,
+}
+
+impl Sem {
+    pub(super) fn new(spill: &Arc<Spill>) -> Self {
+        Sem {
+            initial: 0,
+            posts: SpillQueue::new(spill),
+        }
+    }
+}
+
+impl Rule for Sem {
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        if event.op == Op::Recorded(SyncOp::SemPost) {
+            return self.posts.push(event.at.bits());
+        }
+        if self.initial > 0 {
+            self.initial -= 1;
+        } else if let Some(post) = self.posts.pop()? {
+            out.edge(Place::from_bits(post), event.at)?;
+        }
+        // Else a unit of an initial value that was not recorded: ordered by nothing we know.
+        Ok(())
+    }
+
+    fn cut(&mut self, init: Option<u64>, _out: &mut Edges) -> Result<()> {
+        self.initial = init.unwrap_or(0);
+        self.posts.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! External merge sort of fixed-size records: sorted runs in memory, spilled when the budget is full,
+//! merged with a heap when read (Knuth, The Art of Computer Programming 3, section 5.4.1).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::spill::Spill;
+
+/// Fewest records of a run, and of a run's read buffer: below, seeking dominates.
+const FEWEST: usize = 64;
+/// Most records in the read buffer of one run.
+const BUFFER: usize = 4096;
+
+/// Collects records `[u64; N]`, to be read in ascending order of all words.
+#[derive(Debug)]
+pub(crate) struct Sorter<const N: usize> {
+    spill: Arc<Spill>,
+    run: Vec<[u64; N]>,
+    limit: usize,
+    runs: Vec<Run>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    offset: u64,
+    records: u64,
+}
+
+impl<const N: usize> Sorter<N> {
+    const BYTES: usize = 8 * N;
+
+    /// A sorter that holds at most about `budget` bytes of records in memory.
+    pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
+        Sorter {
+            spill: Arc::clone(spill),
+            run: Vec::new(),
+            limit: (budget / Self::BYTES).max(FEWEST),
+            runs: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, record: [u64; N]) -> Result<()> {
+        if self.run.len() >= self.limit {
+            self.spill_run()?;
+        }
+        self.run.push(record);
+        Ok(())
+    }
+
+    fn spill_run(&mut self) -> Result<()> {
+        self.run.sort_unstable();
+        let mut bytes = Vec::with_capacity(BUFFER * Self::BYTES);
+        let mut first = None;
+        for records in self.run.chunks(BUFFER) {
+            bytes.clear();
+            for word in records.iter().flatten() {
+                bytes.extend_from_slice(&word.to_le_bytes());
+            }
+            // Only this thread appends while a run is written, so its parts are adjacent.
+            let at = self.spill.append(&bytes)?;
+            first.get_or_insert(at);
+        }
+        if let Some(offset) = first {
+            self.runs.push(Run {
+                offset,
+                records: self.run.len() as u64,
+            });
+        }
+        self.run.clear();
+        Ok(())
+    }
+
+    /// Ends collecting.
+    pub(crate) fn finish(mut self) -> Sorted<N> {
+        self.run.sort_unstable();
+        Sorted {
+            spill: self.spill,
+            run: self.run,
+            buffer: (self.limit / (self.runs.len() + 1)).clamp(FEWEST, BUFFER),
+            runs: self.runs,
+        }
+    }
+}
+
+/// Sorted records; can be read more than once.
+#[derive(Debug)]
+pub(crate) struct Sorted<const N: usize> {
+    spill: Arc<Spill>,
+    run: Vec<[u64; N]>,
+    runs: Vec<Run>,
+    buffer: usize,
+}
+
+impl<const N: usize> Sorted<N> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.run.is_empty() && self.runs.is_empty()
+    }
+
+    /// The records in ascending order.
+    pub(crate) fn iter(&self) -> Result<Merge<'_, N>> {
+        let mut merge = Merge {
+            sorted: self,
+            next_in_memory: 0,
+            cursors: self.runs.iter().map(|r| Cursor::new(*r)).collect(),
+            heads: BinaryHeap::new(),
+        };
+        for i in 0..merge.cursors.len() {
+            merge.refresh(i)?;
+        }
+        Ok(merge)
+    }
+}
+
+/// Reading position in one spilled run.
+#[derive(Debug)]
+struct Cursor<const N: usize> {
+    offset: u64,
+    left: u64,
+    buffer: Vec<[u64; N]>,
+    next: usize,
+}
+
+impl<const N: usize> Cursor<N> {
+    fn new(run: Run) -> Self {
+        Cursor {
+            offset: run.offset,
+            left: run.records,
+            buffer: Vec::new(),
+            next: 0,
+        }
+    }
+
+    fn next(&mut self, spill: &Spill, most: usize) -> Result<Option<[u64; N]>> {
+        if self.next == self.buffer.len() {
+            if self.left == 0 {
+                return Ok(None);
+            }
+            let n = usize::try_from(self.left).map_or(most, |left| left.min(most));
+            let mut bytes = vec![0; n * 8 * N];
+            spill.read(&mut bytes, self.offset)?;
+            self.offset += bytes.len() as u64;
+            self.left -= n as u64;
+            self.next = 0;
+            self.buffer.clear();
+            let (words, _) = bytes.as_chunks::<8>();
+            for record in words.chunks_exact(N) {
+                let mut r = [0; N];
+                for (to, from) in r.iter_mut().zip(record) {
+                    *to = u64::from_le_bytes(*from);
+                }
+                self.buffer.push(r);
+            }
+        }
+        let record = self.buffer[self.next];
+        self.next += 1;
+        Ok(Some(record))
+    }
+}
+
+/// Merges the runs.
+#[derive(Debug)]
+pub(crate) struct Merge<'a, const N: usize> {
+    sorted: &'a Sorted<N>,
+    next_in_memory: usize,
+    cursors: Vec<Cursor<N>>,
+    heads: BinaryHeap<Reverse<([u64; N], usize)>>,
+}
+
+impl<const N: usize> Merge<'_, N> {
+    fn refresh(&mut self, cursor: usize) -> Result<()> {
+        let next = self.cursors[cursor].next(&self.sorted.spill, self.sorted.buffer)?;
+        if let Some(record) = next {
+            self.heads.push(Reverse((record, cursor)));
+        }
+        Ok(())
+    }
+
+    /// The next record in order.
+    pub(crate) fn next(&mut self) -> Result<Option<[u64; N]>> {
+        let in_memory = self.sorted.run.get(self.next_in_memory);
+        match (self.heads.peek(), in_memory) {
+            (Some(&Reverse((record, cursor))), m) if m.is_none_or(|m| record < *m) => {
+                self.heads.pop();
+                self.refresh(cursor)?;
+                Ok(Some(record))
+            }
+            (_, Some(record)) => {
+                self.next_in_memory += 1;
+                Ok(Some(*record))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn sorted(budget: usize, records: &[[u64; 2]]) -> (Vec<[u64; 2]>, u64) {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Arc::new(Spill::beside(&folder.path().join("x")));
+        let mut s = Sorter::new(&spill, budget);
+        for r in records {
+            s.push(*r).unwrap();
+        }
+        let sorted = s.finish();
+        let mut out = Vec::new();
+        for round in 0..2 {
+            let mut m = sorted.iter().unwrap();
+            let before = out.len();
+            while let Some(r) = m.next().unwrap() {
+                out.push(r);
+            }
+            if round == 1 {
+                assert_eq!(out[..before], out[before..], "a second reading differs");
+                out.truncate(before);
+            }
+        }
+        (out, spill.len())
+    }
+
+    #[test]
+    fn records_come_out_sorted_with_and_without_spilling() {
+        let mut x = 1u64;
+        let records: Vec<[u64; 2]> = (0..10_000)
+            .map(|i| {
+                x = x
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                [x >> 54, i]
+            })
+            .collect();
+        let mut expected = records.clone();
+        expected.sort_unstable();
+        for (budget, spills) in [(1 << 30, false), (16_000, true), (1, true)] {
+            let (got, spilled) = sorted(budget, &records);
+            assert_eq!(got, expected, "budget {budget}");
+            assert_eq!(spilled > 0, spills, "budget {budget}");
+        }
+        assert_eq!(sorted(0, &[]).0, Vec::<[u64; 2]>::new());
+    }
+
+    #[test]
+    fn an_unwritable_folder_is_named_in_the_error() {
+        let spill = Spill::beside(Path::new("/nonexistent/folder/graph.tg"));
+        let error = spill.append(b"x").unwrap_err().to_string();
+        assert!(error.contains("/nonexistent/folder"), "{error}");
+    }
+}

@@ -1,0 +1,74 @@
+//! What a conversion produced.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Totals of a conversion. The JSON names are part of the command line's contract.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Contexts.
+    pub contexts: u64,
+    /// Tasks by kind.
+    pub tasks: taskgraph::TaskCounts,
+    /// Stored edges: those between contexts.
+    pub edges: u64,
+    /// Executions of basic blocks.
+    pub blocks: u64,
+    /// Memory accesses.
+    pub accesses: u64,
+    /// Bytes of the trace.
+    pub trace_bytes: u64,
+    /// Bytes of the graph file.
+    pub graph_bytes: u64,
+    /// The trace was whole.
+    pub complete: bool,
+    /// Bytes known to be lost or unreadable.
+    pub lost_bytes: u64,
+    /// Comparison of fast and naive recording; none when the trace holds no naive one.
+    pub check: Option<Check>,
+    /// Latest end of a task, nanoseconds since the start of the run.
+    pub duration_ns: u64,
+    /// Remarks about the trace.
+    pub notes: Vec<String>,
+}
+
+/// Comparison of the two recordings of `--contech-check`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// Events compared.
+    pub compared: u64,
+    /// Events that differ.
+    pub mismatches: u64,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let t = &self.tasks;
+        writeln!(f, "contexts   {}", self.contexts)?;
+        writeln!(
+            f,
+            "tasks      {} ({} work, {} create, {} join, {} sync, {} barrier)",
+            t.total(),
+            t.work,
+            t.create,
+            t.join,
+            t.sync,
+            t.barrier
+        )?;
+        writeln!(f, "edges      {}", self.edges)?;
+        writeln!(f, "blocks     {}", self.blocks)?;
+        writeln!(f, "accesses   {}", self.accesses)?;
+        writeln!(f, "trace      {} bytes", self.trace_bytes)?;
+        writeln!(f, "graph      {} bytes", self.graph_bytes)?;
+        if self.complete {
+            write!(f, "complete   yes")?;
+        } else {
+            write!(f, "complete   no, {} bytes lost", self.lost_bytes)?;
+        }
+        for note in &self.notes {
+            write!(f, "\nnote       {note}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Large traces, small memory, many threads: the graph stays the same.
+
+use contech_middle::Error;
+use contech_trace::event::SyncOp::{BarrierWait, MutexLock, MutexUnlock, SemPost, SemWait};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::graph::{convert_with, everything, options};
+use crate::trace::{COPY, GATHER, LOAD, STORE_LOAD, TraceBuilder, assemble};
+
+/// `rounds` rounds of four contexts with locks, semaphores, barriers and work.
+fn large(rounds: u64, barriers: bool) -> Vec<u8> {
+    let mut t = TraceBuilder::new();
+    for child in 1..=3 {
+        t.create(0, child);
+    }
+    let mut x = 1u64;
+    for round in 0..rounds {
+        for _ in 0..4 {
+            x = x
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let context = u32::try_from(x >> 62).unwrap();
+            let lock = 0x2000 + (x >> 50) % 3 * 64;
+            t.sync(context, MutexLock, lock);
+            t.block(context, LOAD, &[x >> 20]);
+            t.block(
+                context,
+                STORE_LOAD,
+                &[0x5000 + round * 4, 0x9000 + round * 4],
+            );
+            t.sync(context, MutexUnlock, lock);
+            t.block(context, COPY, &[0x100, 0x200, round % 64]);
+            t.block(context, GATHER, &[round % 8, 0x10, 0x20, 0x30]);
+        }
+        t.sync(0, SemPost, 0x3000);
+        if round % 3 == 0 {
+            t.sync(1, SemWait, 0x3000);
+        }
+        if barriers && round % 16 == 0 {
+            for context in [2, 0, 3, 1] {
+                t.sync_aux(context, BarrierWait, 0x4000, 4);
+            }
+        }
+        if round % 50 == 0 {
+            t.flush(u32::try_from(round % 4).unwrap());
+        }
+    }
+    for child in 1..=3 {
+        t.join(0, child);
+    }
+    t.end(0);
+    t.finish()
+}
+
+#[test]
+fn memory_and_threads_do_not_change_the_graph() {
+    for barriers in [false, true] {
+        let trace = large(2000, barriers);
+        let reference = convert_with(trace.clone(), &options(512 << 20, 1)).unwrap();
+        assert!(reference.summary.complete);
+        for (memory, threads) in [(1, 1), (64 << 10, 3), (1 << 20, 2), (512 << 20, 4)] {
+            let other = convert_with(trace.clone(), &options(memory, threads)).unwrap();
+            assert_eq!(other.summary, reference.summary);
+            assert!(
+                other.bytes == reference.bytes,
+                "{memory} bytes, {threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn small_and_large_memory_agree_in_every_detail() {
+    let trace = large(150, true);
+    let reference = convert_with(trace.clone(), &options(512 << 20, 1)).unwrap();
+    let other = convert_with(trace, &options(1, 2)).unwrap();
+    assert_eq!(everything(&other.graph), everything(&reference.graph));
+}
+
+#[test]
+fn a_hundred_thousand_lock_pairs_are_ordered() {
+    let mut t = TraceBuilder::new();
+    t.create(0, 1);
+    const PAIRS: u64 = 100_000;
+    for i in 0..PAIRS {
+        let context = u32::try_from(i % 2).unwrap();
+        t.sync(context, MutexLock, 0x2000);
+        t.work(context);
+        t.sync(context, MutexUnlock, 0x2000);
+        if i % 1000 == 0 {
+            t.flush(context);
+        }
+    }
+    t.join(0, 1);
+    t.end(0);
+    let c = convert_with(t.finish(), &options(8 << 20, 2)).unwrap();
+    // One edge between each pair and the next, one for create, one for join.
+    assert_eq!(c.summary.edges, PAIRS - 1 + 2);
+    assert_eq!(c.summary.tasks.sync, 2 * PAIRS);
+}
+
+#[test]
+fn ten_thousand_threads_are_ten_thousand_contexts() {
+    let mut t = TraceBuilder::new();
+    const THREADS: u32 = 10_000;
+    for child in 1..=THREADS {
+        t.create(0, child);
+        t.work(child);
+        t.flush(child);
+    }
+    for child in 1..=THREADS {
+        t.join(0, child);
+    }
+    t.end(0);
+    let c = convert_with(t.finish(), &options(1 << 20, 2)).unwrap();
+    assert!(c.summary.complete);
+    assert_eq!(c.summary.contexts, u64::from(THREADS) + 1);
+    assert_eq!(c.summary.edges, 2 * u64::from(THREADS));
+}
+
+#[test]
+fn a_task_may_span_many_chunks_and_frames() {
+    let mut t = TraceBuilder::new();
+    const BLOCKS: u64 = 300_000;
+    for i in 0..BLOCKS {
+        t.block(0, LOAD, &[0x1_0000 + i * 8]);
+        if i % 10_000 == 9_999 {
+            t.flush(0);
+        }
+    }
+    t.end(0);
+    let c = convert_with(t.finish(), &options(1 << 20, 2)).unwrap();
+    let task = c.graph.task("0:0".parse().unwrap()).unwrap();
+    let mut next = 0;
+    task.for_each_access(|a| {
+        assert_eq!(a.addr, 0x1_0000 + next * 8);
+        next += 1;
+    })
+    .unwrap();
+    assert_eq!(
+        (next, task.block_count(), task.bytes_accessed()),
+        (BLOCKS, BLOCKS, BLOCKS * 8)
+    );
+}
+
+#[test]
+fn a_cancelled_conversion_leaves_nothing() {
+    let mut o = options(1 << 20, 1);
+    o.cancel = Some(Arc::new(AtomicBool::new(true)));
+    let error = convert_with(large(10, false), &o).err().unwrap();
+    assert!(matches!(error, Error::Cancelled));
+}
+
+#[test]
+fn trailing_pieces_without_streams_are_fine() {
+    let mut t = TraceBuilder::new();
+    t.end(0);
+    t.close();
+    let c = convert_with(assemble(&t.pieces), &options(1 << 20, 1)).unwrap();
+    assert_eq!(c.summary.trace_bytes, assemble(&t.pieces).len() as u64);
+}

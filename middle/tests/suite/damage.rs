@@ -1,0 +1,363 @@
+//! Cut, damaged, repeated and incomplete traces: always a valid graph, marked, never a panic.
+
+use contech_middle::{Error, convert};
+use contech_trace::event::Event;
+use contech_trace::event::SyncOp::{BarrierWait, MutexLock, MutexUnlock, SemPost, SemWait};
+use contech_trace::file::{CODEC_ZSTD, ChunkKind, HEADER_BYTES};
+use proptest::prelude::*;
+
+use crate::graph::{convert_with, converted, everything, options, tasks};
+use crate::trace::{BASE, LOAD, PLAIN, TraceBuilder, assemble, module};
+
+/// A trace with most constructs in many small chunks.
+fn rich(codec: u8) -> TraceBuilder {
+    let mut t = TraceBuilder::new();
+    t.codec = codec;
+    for child in 1..=3 {
+        t.create(0, child);
+    }
+    for round in 0..6u64 {
+        for context in 0..4u32 {
+            t.block(context, LOAD, &[0x1000 + round * 8]);
+            t.sync(context, MutexLock, 0x2000);
+            t.work(context);
+            t.sync(context, MutexUnlock, 0x2000);
+            if context % 2 == 0 {
+                t.sync(context, SemPost, 0x3000);
+            } else {
+                t.sync(context, SemWait, 0x3000);
+            }
+            if round % 2 == 1 {
+                t.flush(context);
+            }
+        }
+        for context in [3, 0, 2, 1] {
+            t.sync_aux(context, BarrierWait, 0x4000, 4);
+        }
+    }
+    for child in 1..=3 {
+        t.join(0, child);
+    }
+    t.end(0);
+    t.close();
+    t
+}
+
+#[test]
+fn a_trace_cut_at_any_byte_gives_a_valid_graph() {
+    let bytes = assemble(&rich(0).pieces);
+    let whole = converted(bytes.clone()).summary;
+    assert!(whole.complete, "{:?}", whole.notes);
+    let mut tasks_before = 0;
+    for n in (HEADER_BYTES..bytes.len()).step_by(37) {
+        let c = converted(bytes[..n].to_vec());
+        assert!(!c.summary.complete, "cut at {n}");
+        assert!(!c.graph.meta().complete);
+        assert!(!c.summary.notes.is_empty());
+        assert!(c.summary.tasks.total() >= tasks_before, "cut at {n}");
+        tasks_before = c.summary.tasks.total();
+    }
+    assert_eq!(tasks_before, whole.tasks.total());
+}
+
+#[test]
+fn any_chunk_may_be_missing() {
+    let t = rich(CODEC_ZSTD);
+    for missing in 0..t.pieces.len() {
+        let mut pieces = t.pieces.clone();
+        let gone = pieces.remove(missing);
+        let c = converted(assemble(&pieces));
+        let harmless = gone.kind == ChunkKind::Run;
+        assert_eq!(
+            c.summary.complete, harmless,
+            "chunk {missing}: {:?}",
+            c.summary.notes
+        );
+    }
+}
+
+#[test]
+fn chunks_of_a_context_may_arrive_late() {
+    let t = rich(0);
+    let expected = everything(&converted(assemble(&t.pieces)).graph);
+    let (metadata, mut streams): (Vec<_>, Vec<_>) = t
+        .pieces
+        .into_iter()
+        .partition(|p| p.kind != ChunkKind::Stream);
+    let (end, start) = metadata.split_last().unwrap();
+    for key in [0u32, 1, 2, 3] {
+        // All of one context first, or last; the order within each stays.
+        streams.sort_by_key(|p| (p.context ^ key, p.seq));
+        let pieces = [start, &streams, std::slice::from_ref(end)].concat();
+        let c = converted(assemble(&pieces));
+        assert!(c.summary.complete);
+        assert_eq!(everything(&c.graph), expected, "order {key}");
+    }
+}
+
+#[test]
+fn repeated_chunks_change_nothing_but_are_noted() {
+    let t = rich(0);
+    let expected = converted(assemble(&t.pieces));
+    let mut pieces = Vec::new();
+    for p in &t.pieces {
+        pieces.push(p.clone());
+        if p.kind == ChunkKind::Stream {
+            pieces.push(p.clone());
+        }
+    }
+    let c = converted(assemble(&pieces));
+    assert!(c.summary.complete);
+    assert!(c.summary.notes.iter().any(|n| n.contains("repeated")));
+    assert_eq!(everything(&c.graph), everything(&expected.graph));
+}
+
+#[test]
+fn the_same_module_announced_again_changes_nothing() {
+    let mut t = TraceBuilder::new();
+    t.work(0);
+    t.flush(0);
+    t.module(BASE, &module());
+    t.module(BASE + 0x10_0000, &module());
+    t.work(0);
+    t.end(0);
+    let c = converted(t.finish());
+    assert!(c.summary.complete);
+    assert_eq!(c.graph.info().blocks.len(), 2 * module().blocks.len());
+    assert_eq!(tasks(&c.graph), "0:0 work 2\n");
+}
+
+#[test]
+fn a_module_whose_ids_overlap_is_reported_not_used() {
+    let mut t = TraceBuilder::new();
+    let mut other = module();
+    other.name = "other.c".into();
+    t.module(BASE + 1, &other);
+    t.work(0);
+    t.end(0);
+    let c = converted(t.finish());
+    assert!(!c.summary.complete);
+    assert!(
+        c.summary.notes.iter().any(|n| n.contains("overlap")),
+        "{:?}",
+        c.summary.notes
+    );
+    assert_eq!(c.summary.blocks, 1);
+}
+
+#[test]
+fn blocks_of_no_module_are_lost_up_to_the_last_of_them() {
+    let mut t = TraceBuilder::new();
+    t.work(0);
+    t.block(0, 0x1234, &[]);
+    t.work(0);
+    t.work(0);
+    t.end(0);
+    let c = converted(t.finish());
+    assert!(!c.summary.complete);
+    assert!(c.summary.lost_bytes > 0);
+    assert_eq!(c.summary.blocks, 2);
+}
+
+#[test]
+fn a_context_without_its_first_chunk_still_appears() {
+    let mut t = rich(0);
+    t.pieces
+        .retain(|p| !(p.kind == ChunkKind::Stream && p.context == 2 && p.seq == 0));
+    let c = converted(assemble(&t.pieces));
+    let context = c.graph.contexts().find(|c| c.id.get() == 2).unwrap();
+    assert!(context.task_count > 1);
+    assert_eq!(
+        context.flags & taskgraph::Context::CUT,
+        taskgraph::Context::CUT
+    );
+}
+
+#[test]
+fn losses_the_runtime_reports_are_counted_and_mark_the_graph() {
+    let mut t = TraceBuilder::new();
+    t.work(0);
+    t.event(0, Event::Lost { bytes: 123 });
+    t.work(0);
+    t.end(0);
+    let c = converted(t.finish());
+    assert_eq!((c.summary.complete, c.summary.lost_bytes), (false, 123));
+    assert_eq!(tasks(&c.graph), "0:0 work 2\n");
+}
+
+#[test]
+fn a_clock_that_goes_backwards_is_corrected_and_noted() {
+    let mut t = TraceBuilder::new();
+    t.clock = 1000;
+    t.sync(0, MutexLock, 1);
+    t.clock = 500;
+    t.sync(0, MutexUnlock, 1);
+    t.end(0);
+    let c = converted(t.finish());
+    assert!(c.summary.notes.iter().any(|n| n.contains("backwards")));
+    let mut end = 0;
+    for task in c.graph.tasks_of(taskgraph::ContextId::new(0)) {
+        let task = task.unwrap();
+        assert!(task.start_ns() >= end);
+        end = task.end_ns();
+    }
+}
+
+#[test]
+fn an_order_that_contradicts_itself_is_an_error_with_its_place() {
+    // Each context acquires what the other releases later: tickets no runtime hands out.
+    let mut t = TraceBuilder::new();
+    t.create(0, 1);
+    let mut sync = |context, op, object, ticket| {
+        let before = t.tick();
+        let event = Event::Sync {
+            op,
+            object,
+            ticket,
+            aux: 0,
+            before,
+            duration: 1,
+        };
+        t.event(context, event);
+    };
+    sync(0, MutexLock, 0x10, 2);
+    sync(0, MutexUnlock, 0x20, 1);
+    sync(1, MutexLock, 0x20, 2);
+    sync(1, MutexUnlock, 0x10, 1);
+    t.end(0);
+    t.end(1);
+    t.close();
+    let error = convert_with(assemble(&t.pieces), &options(1 << 20, 1))
+        .err()
+        .unwrap();
+    assert!(matches!(error, Error::Cycle { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("context 0") && text.contains("byte"),
+        "{text}"
+    );
+    // Without its end the same trace is damaged, and the contradiction one more damage.
+    t.pieces.pop();
+    let c = converted(assemble(&t.pieces));
+    assert!(!c.summary.complete);
+    assert!(
+        c.summary.notes.iter().any(|n| n.contains("contradict")),
+        "{:?}",
+        c.summary.notes
+    );
+}
+
+#[test]
+fn an_empty_recording_has_the_first_task() {
+    let c = converted(TraceBuilder::empty().finish());
+    assert_eq!(tasks(&c.graph), "0:0 work 0\n");
+    assert!(!c.summary.complete);
+}
+
+#[test]
+fn what_is_no_trace_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = folder.path().join("g.tg");
+    let newer = {
+        let mut b = assemble(&[]);
+        b[8] += 1;
+        b
+    };
+    for (bytes, word) in [
+        (Vec::new(), "empty"),
+        (b"CONTECHG123".to_vec(), "contech-backend"),
+        (b"\x7fELF".to_vec(), "program"),
+        (newer, "version"),
+        (assemble(&[])[..20].to_vec(), "truncated"),
+    ] {
+        let path = folder.path().join("t.bin");
+        std::fs::write(&path, &bytes).unwrap();
+        let error = convert(path.as_path(), &graph, &options(1 << 20, 1))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("t.bin") && error.contains(word), "{error}");
+        assert!(!graph.exists());
+    }
+}
+
+#[test]
+fn a_compressed_chunk_that_lies_about_its_size_is_damage() {
+    let mut t = TraceBuilder::new();
+    t.codec = CODEC_ZSTD;
+    t.work(0);
+    t.end(0);
+    t.close();
+    for change in [-1i32, 1, 1 << 27] {
+        let mut bytes = Vec::new();
+        for p in &t.pieces {
+            let mut b = p.bytes();
+            if p.kind == ChunkKind::Stream {
+                let mut h = contech_trace::file::ChunkHeader::decode(&b, 0).unwrap();
+                h.raw_len = h.raw_len.checked_add_signed(change).unwrap();
+                b[..64].copy_from_slice(&h.encode());
+            }
+            bytes.extend(b);
+        }
+        let c = converted([assemble(&[]), bytes].concat());
+        assert!(!c.summary.complete);
+        assert_eq!(c.summary.blocks, 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn flipped_bits_never_break_the_graph(flips in prop::collection::vec(any::<prop::sample::Index>(), 1..6)) {
+        let mut bytes = assemble(&rich(0).pieces);
+        for f in flips {
+            let bit = HEADER_BYTES * 8 + f.index((bytes.len() - HEADER_BYTES) * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        converted(bytes);
+    }
+
+    /// Damage the checksums do not see: payloads are changed before they are summed.
+    #[test]
+    fn wrong_payloads_never_break_the_graph(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        complete in any::<bool>(),
+    ) {
+        let mut t = rich(0);
+        for (piece, byte, value) in changes {
+            let n = piece.index(t.pieces.len());
+            let p = &mut t.pieces[n];
+            if p.kind == ChunkKind::Stream && !p.payload.is_empty() {
+                let at = byte.index(p.payload.len());
+                p.payload[at] = value;
+            }
+        }
+        if !complete {
+            t.pieces.pop();
+        }
+        match convert_with(assemble(&t.pieces), &options(1 << 20, 1)) {
+            Ok(_) | Err(Error::Cycle { .. }) => {}
+            Err(e) => panic!("{e}"),
+        }
+    }
+}
+
+#[test]
+fn traces_without_blocks_keep_the_time_of_their_work() {
+    let mut t = TraceBuilder::empty();
+    let mut table = module();
+    table.blocks.clear();
+    t.module(BASE, &table);
+    t.start(0);
+    t.clock += 100;
+    t.sync(0, MutexLock, 1);
+    t.clock += 100;
+    t.sync(0, MutexUnlock, 1);
+    t.end(0);
+    let c = converted(t.finish());
+    assert_eq!(
+        tasks(&c.graph),
+        "0:0 work 0\n0:1 sync mutex_lock obj#1\n0:2 work 0\n0:3 sync mutex_unlock obj#1\n0:4 work 0\n"
+    );
+    assert_eq!(PLAIN, 0);
+}

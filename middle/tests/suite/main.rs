@@ -1,0 +1,7 @@
+//! Tests of the middle layer on synthetic traces.
+
+mod bounds;
+mod damage;
+mod graph;
+mod rules;
+mod trace;

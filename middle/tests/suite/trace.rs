@@ -1,0 +1,344 @@
+//! Synthetic traces in a few lines, made with the encoders of contech-trace.
+
+use std::collections::BTreeMap;
+
+use contech_trace::event::{EndReason, Event, MAX_EVENT, SyncOp};
+use contech_trace::file::{
+    CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo, Totals,
+    checksum,
+};
+use contech_trace::op::{Op, OpKind};
+use contech_trace::table::{Block, Call, Function, ModuleTable};
+
+/// Id of block 0.
+pub(crate) const BASE: u32 = 0x40_0000;
+/// Blocks of the synthetic module, by what they record.
+pub(crate) const PLAIN: u32 = 0;
+pub(crate) const LOAD: u32 = 1;
+pub(crate) const STORE_LOAD: u32 = 2;
+pub(crate) const COPY: u32 = 3;
+pub(crate) const GATHER: u32 = 4;
+
+fn op(kind: OpKind, size: u32, lanes: u16) -> Op {
+    Op {
+        kind,
+        size,
+        lanes,
+        flags: 0,
+        const_len: 0,
+        line: 7,
+    }
+}
+
+/// The module all synthetic programs consist of.
+pub(crate) fn module() -> ModuleTable {
+    let block = |line, ops: Vec<Op>| Block {
+        line,
+        ir_ops: 3,
+        ops,
+        ..Block::default()
+    };
+    let mut blocks = vec![
+        block(10, vec![]),
+        block(11, vec![op(OpKind::Load, 8, 0)]),
+        block(12, vec![op(OpKind::Store, 4, 0), op(OpKind::Load, 4, 0)]),
+        block(13, vec![op(OpKind::Copy, 0, 0)]),
+        block(14, vec![op(OpKind::Gather, 4, 3)]),
+    ];
+    blocks[0].call = Some(Call {
+        callee: "_Z3foov".into(),
+        line: 10,
+    });
+    ModuleTable {
+        name: "program.cpp".into(),
+        functions: vec![Function {
+            name: "_Z4workPi".into(),
+            file: "program.cpp".into(),
+            line: 9,
+        }],
+        blocks,
+        ..ModuleTable::default()
+    }
+}
+
+/// A chunk to be written.
+#[derive(Clone)]
+pub(crate) struct Piece {
+    pub(crate) kind: ChunkKind,
+    pub(crate) context: u32,
+    pub(crate) seq: u64,
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) codec: u8,
+}
+
+impl Piece {
+    /// The chunk's bytes.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let stored = if self.codec == CODEC_ZSTD {
+            zstd::bulk::compress(&self.payload, 1).unwrap()
+        } else {
+            self.payload.clone()
+        };
+        let header = ChunkHeader {
+            kind: self.kind,
+            codec: self.codec,
+            context: self.context,
+            seq: self.seq,
+            raw_len: u32::try_from(self.payload.len()).unwrap(),
+            stored_len: u32::try_from(stored.len()).unwrap(),
+            first: self.first,
+            last: self.last,
+            payload_sum: checksum(&stored),
+        };
+        [header.encode().as_slice(), &stored].concat()
+    }
+}
+
+#[derive(Default)]
+struct Stream {
+    payload: Vec<u8>,
+    first: u64,
+    seq: u64,
+}
+
+/// Builds a trace. Every event takes the next 10 ticks of one clock, and the next ticket of its object, so
+/// the order of calls is the recorded order.
+pub(crate) struct TraceBuilder {
+    pub(crate) codec: u8,
+    pub(crate) clock: u64,
+    pub(crate) totals: Option<Totals>,
+    streams: BTreeMap<u32, Stream>,
+    tickets: BTreeMap<u64, u64>,
+    pub(crate) pieces: Vec<Piece>,
+}
+
+impl Default for TraceBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TraceBuilder {
+    /// A trace with run information, the module, and context 0 started.
+    pub(crate) fn new() -> Self {
+        let mut t = Self::empty();
+        t.module(BASE, &module());
+        t.start(0);
+        t
+    }
+
+    /// A trace with run information only.
+    pub(crate) fn empty() -> Self {
+        let mut t = TraceBuilder {
+            codec: CODEC_RAW,
+            clock: 0,
+            totals: Some(Totals {
+                complete: true,
+                clock_hz: 1_000_000_000,
+                ..Totals::default()
+            }),
+            streams: BTreeMap::new(),
+            tickets: BTreeMap::new(),
+            pieces: Vec::new(),
+        };
+        let run = RunInfo {
+            command: vec!["program".into(), "-x".into()],
+            host: "here".into(),
+            version: "0.1.0".into(),
+            ..RunInfo::default()
+        };
+        t.metadata(ChunkKind::Run, run.to_bytes());
+        t
+    }
+
+    fn metadata(&mut self, kind: ChunkKind, payload: Vec<u8>) {
+        let seq = self.pieces.iter().filter(|p| p.kind == kind).count() as u64;
+        let now = self.clock;
+        let codec = CODEC_RAW;
+        self.pieces.push(Piece {
+            kind,
+            context: 0,
+            seq,
+            first: now,
+            last: now,
+            payload,
+            codec,
+        });
+    }
+
+    pub(crate) fn module(&mut self, base: u32, table: &ModuleTable) {
+        let load = ModuleLoad {
+            id_base: base,
+            id_count: u32::try_from(table.blocks.len()).unwrap(),
+            object: "/bin/program".into(),
+            load_address: 0,
+            table: table.encode(),
+            globals: Vec::new(),
+        };
+        self.metadata(ChunkKind::Module, load.to_bytes());
+    }
+
+    fn stream(&mut self, context: u32) -> &mut Stream {
+        let now = self.clock;
+        let s = self.streams.entry(context).or_default();
+        if s.payload.is_empty() {
+            s.first = now;
+        }
+        s
+    }
+
+    pub(crate) fn tick(&mut self) -> u64 {
+        self.clock += 10;
+        self.clock
+    }
+
+    pub(crate) fn event(&mut self, context: u32, event: Event) {
+        let mut buffer = [0; MAX_EVENT];
+        let n = event.encode(&mut buffer);
+        self.stream(context).payload.extend_from_slice(&buffer[..n]);
+    }
+
+    /// Starts a context that context 0 announced.
+    pub(crate) fn start(&mut self, context: u32) {
+        self.start_as(context, true);
+    }
+
+    pub(crate) fn start_as(&mut self, context: u32, announced: bool) {
+        let at = self.tick();
+        let tid = 100 + context;
+        self.event(
+            context,
+            Event::ContextStart {
+                context,
+                creator: 0,
+                announced,
+                tid,
+                at,
+            },
+        );
+    }
+
+    pub(crate) fn end(&mut self, context: u32) {
+        let at = self.tick();
+        self.event(
+            context,
+            Event::ContextEnd {
+                reason: EndReason::Finished,
+                at,
+            },
+        );
+    }
+
+    /// A block without operands.
+    pub(crate) fn work(&mut self, context: u32) {
+        self.block(context, PLAIN, &[]);
+    }
+
+    /// Operands in program order; masks (of GATHER, the first) are 8 bytes, all else 6.
+    pub(crate) fn block(&mut self, context: u32, block: u32, operands: &[u64]) {
+        let payload = &mut self.stream(context).payload;
+        for (i, o) in operands.iter().enumerate() {
+            let width = if block == GATHER && i == 0 { 8 } else { 6 };
+            payload.extend_from_slice(&o.to_le_bytes()[..width]);
+        }
+        payload.extend_from_slice(&(BASE + block).to_le_bytes());
+    }
+
+    pub(crate) fn ticket(&mut self, object: u64) -> u64 {
+        let t = self.tickets.entry(object).or_default();
+        *t += 1;
+        *t
+    }
+
+    /// The last ticket of an object.
+    pub(crate) fn last_ticket(&self, object: u64) -> u64 {
+        self.tickets.get(&object).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn sync(&mut self, context: u32, op: SyncOp, object: u64) {
+        self.sync_aux(context, op, object, 0);
+    }
+
+    pub(crate) fn sync_aux(&mut self, context: u32, op: SyncOp, object: u64, aux: u64) {
+        let ticket = self.ticket(object);
+        let before = self.tick();
+        self.event(
+            context,
+            Event::Sync {
+                op,
+                object,
+                ticket,
+                aux,
+                before,
+                duration: 5,
+            },
+        );
+    }
+
+    /// Creates and starts a child.
+    pub(crate) fn create(&mut self, parent: u32, child: u32) {
+        self.sync(parent, SyncOp::ThreadCreate, child.into());
+        self.start(child);
+    }
+
+    /// Ends a child and joins it.
+    pub(crate) fn join(&mut self, parent: u32, child: u32) {
+        self.end(child);
+        self.sync(parent, SyncOp::ThreadJoin, child.into());
+    }
+
+    /// Cuts the context's chunk.
+    pub(crate) fn flush(&mut self, context: u32) {
+        let last = self.clock;
+        let codec = self.codec;
+        let s = self.streams.entry(context).or_default();
+        if s.payload.is_empty() {
+            return;
+        }
+        let payload = std::mem::take(&mut s.payload);
+        let (first, seq) = (s.first, s.seq);
+        s.seq += 1;
+        self.pieces.push(Piece {
+            kind: ChunkKind::Stream,
+            context,
+            seq,
+            first,
+            last,
+            payload,
+            codec,
+        });
+    }
+
+    /// Flushes all contexts and adds the end.
+    pub(crate) fn close(&mut self) {
+        for context in self.streams.keys().copied().collect::<Vec<_>>() {
+            self.flush(context);
+        }
+        if let Some(totals) = self.totals.take() {
+            self.metadata(ChunkKind::End, totals.to_bytes());
+        }
+    }
+
+    /// The file.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        self.close();
+        assemble(&self.pieces)
+    }
+}
+
+/// A file of these chunks.
+pub(crate) fn assemble(pieces: &[Piece]) -> Vec<u8> {
+    let header = FileHeader {
+        pid: 77,
+        start_tsc: 1,
+        start_unix_ns: 5,
+        clock_hz: 1_000_000_000,
+    };
+    let mut bytes = header.encode().to_vec();
+    for p in pieces {
+        bytes.extend(p.bytes());
+    }
+    bytes
+}
