@@ -64,7 +64,7 @@ pub struct Report {
     pub levels: Vec<LevelTime>,
     /// Waiting time by cause, the most first; shares are of the life time of all contexts together.
     pub waits: Vec<WaitTime>,
-    /// Where the longest waits are, the most time first.
+    /// All waits by cause and place, the most time first.
     pub places: Vec<WaitPlace>,
     /// Whether `steps` is the step function itself and not a summary of it.
     pub exact: bool,
@@ -169,7 +169,7 @@ impl Analysis for Parallelism {
             span_ns: potential.span_ns(),
             levels: levels(&observed.levels, duration_ns),
             waits: waits(&observed.waiting_ns, life_ns),
-            places: places::group(graph, &observed.longest)?,
+            places: places::group(graph)?,
             exact,
             steps,
             stretches: observed.timeline.stretches(DRAWN),

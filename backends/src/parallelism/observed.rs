@@ -7,13 +7,10 @@ use std::collections::BinaryHeap;
 use anyhow::Result;
 use taskgraph::ContextId;
 
-use super::segments::{Segment, Segments};
+use super::segments::Segments;
 use super::state::{CAUSES, State};
 use super::timeline::{Counts, Timeline, TimelineBuilder};
 use crate::analysis::Graph;
-
-/// Waits kept one by one, the longest first, to find the places they happen at.
-const LONGEST: usize = 4096;
 
 /// What the contexts of a run did over time.
 #[derive(Debug)]
@@ -26,8 +23,6 @@ pub struct Observed {
     pub waiting_ns: [u64; CAUSES],
     /// Context-nanoseconds of running.
     pub running_ns: u64,
-    /// The longest waits, in no order.
-    pub longest: Vec<Segment>,
 }
 
 impl Observed {
@@ -66,13 +61,7 @@ struct Sweep<'g> {
     levels: Vec<u64>,
     waiting_ns: [u64; CAUSES],
     running_ns: u64,
-    /// Shortest on top, to be replaced by a longer one.
-    longest: BinaryHeap<Reverse<Longest>>,
 }
-
-/// A wait ordered by its length; ties by place, so that results do not depend on chance.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Longest(u64, taskgraph::TaskId, u64, State);
 
 impl<'g> Sweep<'g> {
     fn new(graph: &'g Graph) -> Self {
@@ -97,7 +86,6 @@ impl<'g> Sweep<'g> {
             levels: vec![0],
             waiting_ns: [0; CAUSES],
             running_ns: 0,
-            longest: BinaryHeap::new(),
         }
     }
 
@@ -132,7 +120,6 @@ impl<'g> Sweep<'g> {
         };
         if let Some(segment) = segments.next().transpose()? {
             self.counts.enter(segment.state);
-            self.remember(&segment);
             self.changes
                 .push(Reverse((segment.to_ns.max(now_ns), index)));
             self.lives[index] = Life::Alive(segments, segment.state);
@@ -140,42 +127,13 @@ impl<'g> Sweep<'g> {
         Ok(())
     }
 
-    fn remember(&mut self, segment: &Segment) {
-        if segment.state == State::Running {
-            return;
-        }
-        let wait = Longest(
-            segment.to_ns - segment.from_ns,
-            segment.task,
-            segment.from_ns,
-            segment.state,
-        );
-        if self.longest.len() < LONGEST {
-            self.longest.push(Reverse(wait));
-        } else if let Some(mut shortest) = self.longest.peek_mut()
-            && shortest.0 < wait
-        {
-            *shortest = Reverse(wait);
-        }
-    }
-
     fn finish(mut self) -> Observed {
         self.advance(self.end_ns);
-        let longest =
-            self.longest
-                .into_iter()
-                .map(|Reverse(Longest(length, task, from_ns, state))| Segment {
-                    from_ns,
-                    to_ns: from_ns + length,
-                    state,
-                    task,
-                });
         Observed {
             timeline: self.timeline.finish(),
             levels: self.levels,
             waiting_ns: self.waiting_ns,
             running_ns: self.running_ns,
-            longest: longest.collect(),
         }
     }
 }

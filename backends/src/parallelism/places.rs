@@ -1,11 +1,12 @@
 //! Where in the source contexts wait: the call at the end of the last block before the wait.
 
 use anyhow::Result;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockId, TaskId, TaskKind};
+use taskgraph::{BlockId, ContextId, TaskId, TaskKind};
 
-use super::segments::Segment;
+use super::segments::Segments;
 use super::state::{Cause, State};
 use crate::analysis::Graph;
 use crate::analysis::source::Place;
@@ -29,23 +30,30 @@ pub struct WaitPlace {
     pub ns: u64,
 }
 
-/// Groups waits by cause and place, the longest total first.
+/// Count and context-nanoseconds of waits, by cause and the last block before.
+type Groups = FxHashMap<(Cause, Option<BlockId>), (u64, u64)>;
+
+/// All waits of a run by cause and place, the longest total first. Contexts are read in parallel; of the tasks' contents
+/// only those before waits are decoded.
 ///
 /// # Errors
-/// When a task before a wait cannot be read.
-pub(super) fn group(graph: &Graph, waits: &[Segment]) -> Result<Vec<WaitPlace>> {
-    let mut groups: FxHashMap<(Cause, Option<BlockId>), (u64, u64)> = FxHashMap::default();
-    for wait in waits {
-        let State::Waiting(cause) = wait.state else {
-            continue;
-        };
-        let (count, ns) = groups
-            .entry((cause, block_before(graph, wait.task)?))
-            .or_default();
-        *count += 1;
-        *ns += wait.to_ns - wait.from_ns;
-    }
+/// When a task cannot be read.
+pub(super) fn group(graph: &Graph) -> Result<Vec<WaitPlace>> {
+    let contexts: Vec<ContextId> = graph.contexts().map(|context| context.id).collect();
+    let add = |mut sums: Groups, more: Groups| {
+        for (key, (waits, ns)) in more {
+            let sum = sums.entry(key).or_default();
+            *sum = (sum.0 + waits, sum.1 + ns);
+        }
+        Ok(sums)
+    };
+    let of_context = |&context: &ContextId| of_context(graph, context);
+    let groups = contexts
+        .par_iter()
+        .map(of_context)
+        .try_reduce(Groups::default, add)?;
     let mut places: Vec<WaitPlace> = Vec::new();
+    let mut known: FxHashMap<(Cause, Place, String), usize> = FxHashMap::default();
     for ((cause, block), (waits, ns)) in groups {
         let (place, callee) = block.map_or_else(Default::default, |block| {
             let info = graph.info();
@@ -53,25 +61,40 @@ pub(super) fn group(graph: &Graph, waits: &[Segment]) -> Result<Vec<WaitPlace>> 
                 .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
         });
         // Several blocks may end in calls on one line (a header inlined twice, an unrolled loop).
-        let same = places
-            .iter_mut()
-            .find(|known| known.cause == cause && known.place == place && known.callee == callee);
-        match same {
-            Some(known) => {
-                known.waits += waits;
-                known.ns += ns;
-            }
-            None => places.push(WaitPlace {
+        let at = *known
+            .entry((cause, place.clone(), callee.clone()))
+            .or_insert(places.len());
+        if at == places.len() {
+            places.push(WaitPlace {
                 cause,
                 place,
                 callee,
-                waits,
-                ns,
-            }),
+                waits: 0,
+                ns: 0,
+            });
+        }
+        places[at].waits += waits;
+        places[at].ns += ns;
+    }
+    places.sort_by(|a, b| {
+        (b.ns, a.cause, &a.place, &a.callee).cmp(&(a.ns, b.cause, &b.place, &b.callee))
+    });
+    Ok(places)
+}
+
+fn of_context(graph: &Graph, context: ContextId) -> Result<Groups> {
+    let mut groups = Groups::default();
+    for segment in Segments::new(graph, context)? {
+        let segment = segment?;
+        if let State::Waiting(cause) = segment.state {
+            let (waits, ns) = groups
+                .entry((cause, block_before(graph, segment.task)?))
+                .or_default();
+            *waits += 1;
+            *ns += segment.to_ns - segment.from_ns;
         }
     }
-    places.sort_by(|a, b| (b.ns, a.cause, &a.place).cmp(&(a.ns, b.cause, &b.place)));
-    Ok(places)
+    Ok(groups)
 }
 
 /// The last block executed before `task` in its context.

@@ -30,9 +30,7 @@ impl Render for Report {
             view = view.heading("Waiting, by cause").table(self.waits_table());
         }
         if !self.places.is_empty() {
-            view = view
-                .heading("Longest waits, by place")
-                .table(self.places_table());
+            view = view.heading("Waiting, by place").table(self.places_table());
         }
         view
     }

@@ -67,7 +67,7 @@ function fillParallelism(p) {
       { title: "time", kind: "n", cell: at => format.time(at.ns) },
       { title: "", kind: "bar", cell: at => bar(at.ns / most, at.cause) },
     ], p.places);
-    $("places").replaceChildren(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Longest waits" }, rows));
+    $("places").replaceChildren(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Waiting, by place" }, rows));
   }
   $("potential-note").textContent = `If every task started as soon as its predecessors ended and waiting took no time: work ${format.time(p.work_ns)}, `
     + `span ${format.time(p.span_ns)}, ${p.potential_average.toFixed(2)} tasks at once on average.`;

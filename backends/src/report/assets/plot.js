@@ -122,7 +122,6 @@ class Plot {
     if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
     this.range = [Math.max(this.full[0], low), Math.min(this.full[1], high)];
     this.reset.hidden = this.range[0] === this.full[0] && this.range[1] === this.full[1];
-    this.cursor = null;
     this.draw();
   }
 
@@ -182,12 +181,15 @@ class Plot {
   }
 
   point(cursor) {
-    this.cursor = cursor;
+    const { left, right, top, bottom, width } = this.scene;
+    let at = cursor === null ? null : this.spec.describe(this.scene, cursor);
+    // Zooming can move the place out of sight.
+    if (at && (at.px < left - 1 || at.px > right + 1 || at.py < top - 1 || at.py > bottom + 1)) at = null;
+    this.cursor = at ? cursor : null;
     this.overlay.replaceChildren();
-    this.tip.hidden = cursor === null;
-    if (cursor === null) return;
-    const { title, rows, px, py, box } = this.spec.describe(this.scene, cursor);
-    const { top, bottom, width } = this.scene;
+    this.tip.hidden = !at;
+    if (!at) return;
+    const { title, rows, px, py, box } = at;
     if (box) this.overlay.append(svg("rect", { class: "cursor", ...box }));
     else this.overlay.append(svg("line", { class: "cursor", x1: px, x2: px, y1: top, y2: bottom }));
     if (py !== undefined && !box) this.overlay.append(svg("circle", { class: "cursor", cx: px, cy: py, r: 5 }));
