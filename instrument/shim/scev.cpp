@@ -422,7 +422,7 @@ void contech_fast_leaf(void *H, LLVMValueRef VR, ContechLeaf *Out, Push Kill,
   if (T->isIntegerTy() && Out->Bits <= 64)
     Out->Active = computeKnownBits(V, A.DL).countMaxActiveBits();
   if (T->isPointerTy())
-    Out->Active = AddressBits; // user space; only low bits are asked of others
+    Out->Active = 64; // 6 bytes do where 48 bits are asked for, 8 otherwise
   if (!A.SE->isSCEVable(T) || Out->Bits > 64)
     return;
   auto [Base, Offset] = split(*A.SE, A.SE->getSCEV(V));

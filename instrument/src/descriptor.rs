@@ -2,15 +2,15 @@
 //! constructor and destructor per linked file that hand the section to the runtime.
 
 use contech_trace::abi::{
-    ABI_VERSION, FLUSH, MODULE_MAGIC, MODULE_SECTION, REGISTER, RuntimeFn, TLS_SIZE, TLS_SYMBOL,
-    UNREGISTER,
+    ABI_VERSION, CHECK_FLUSH, FLUSH, MODULE_MAGIC, MODULE_SECTION, REGISTER, RuntimeFn,
+    TLS_CHECK_CURSOR, TLS_CHECK_LIMIT, TLS_CURSOR, TLS_LIMIT, TLS_SIZE, TLS_SYMBOL, UNREGISTER,
 };
 use inkwell::GlobalVisibility;
 use inkwell::ThreadLocalMode;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicMetadataTypeEnum;
-use inkwell::values::{BasicValue, FunctionValue, GlobalValue};
+use inkwell::values::{BasicValue, FunctionValue, GlobalValue, PointerValue};
 
 use crate::emit::Targets;
 use crate::ir;
@@ -27,7 +27,19 @@ pub(crate) fn targets<'m>(module: &Module<'m>, ids: u32) -> Targets<'m> {
     Targets {
         tls: tls(module),
         ids: id_array(module, ids),
+        cursor: TLS_CURSOR as u64,
+        limit: TLS_LIMIT as u64,
         flush: runtime_fn(module, &FLUSH),
+    }
+}
+
+/// The same for the naive stream beside the fast one (`--contech-check`).
+pub(crate) fn check_targets<'m>(module: &Module<'m>, targets: Targets<'m>) -> Targets<'m> {
+    Targets {
+        cursor: TLS_CHECK_CURSOR as u64,
+        limit: TLS_CHECK_LIMIT as u64,
+        flush: runtime_fn(module, &CHECK_FLUSH),
+        ..targets
     }
 }
 
@@ -90,6 +102,7 @@ pub(crate) fn add<'m>(
     module: &Module<'m>,
     ids: Option<(GlobalValue<'m>, u64)>,
     table: &[u8],
+    globals: &[PointerValue<'m>],
 ) -> Result<(), String> {
     let context = module.get_context();
     let bytes = context.const_string(table, false);
@@ -106,6 +119,11 @@ pub(crate) fn add<'m>(
         None => (ptr.const_null(), 0),
     };
     let flags = if ids.is_none() { SYNC_ONLY } else { 0 };
+    let named = if globals.is_empty() {
+        ptr.const_null()
+    } else {
+        global_array(module, globals)
+    };
     let value = context.const_struct(
         &[
             i32_type
@@ -120,8 +138,10 @@ pub(crate) fn add<'m>(
             i64_type
                 .const_int(table.len() as u64, false)
                 .as_basic_value_enum(),
-            ptr.const_null().as_basic_value_enum(), // globals: fast form only
-            i64_type.const_zero().as_basic_value_enum(),
+            named.as_basic_value_enum(),
+            i64_type
+                .const_int(globals.len() as u64, false)
+                .as_basic_value_enum(),
             i64_type.const_int(flags, false).as_basic_value_enum(),
         ],
         false,
@@ -139,6 +159,16 @@ pub(crate) fn add<'m>(
 /// Whether the module has been through the pass before.
 pub(crate) fn is_registered(module: &Module<'_>) -> bool {
     module.get_function(CTOR).is_some()
+}
+
+/// Addresses of the globals that expressions of the fast form name.
+fn global_array<'m>(module: &Module<'m>, globals: &[PointerValue<'m>]) -> PointerValue<'m> {
+    let value = ir::ptr_type(module).const_array(globals);
+    let array = module.add_global(value.get_type(), None, "__contech_globals");
+    array.set_linkage(Linkage::Private);
+    array.set_initializer(&value);
+    array.set_constant(true);
+    array.as_pointer_value()
 }
 
 fn add_registration(module: &Module<'_>) -> Result<(), String> {

@@ -4,7 +4,7 @@
 //! thread-local storage whenever other code of the thread may run: stored before boundary calls,
 //! returns and unwinding, loaded at entry, after boundary calls and in landing pads.
 
-use contech_trace::abi::{ADDRESS_BYTES, ID_BYTES, MASK_BYTES, TLS_CURSOR, TLS_LIMIT};
+use contech_trace::abi::{ADDRESS_BYTES, ID_BYTES, MASK_BYTES};
 use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::ContextRef;
@@ -28,6 +28,9 @@ pub(crate) struct Targets<'m> {
     pub(crate) tls: GlobalValue<'m>,
     /// The id array.
     pub(crate) ids: GlobalValue<'m>,
+    /// Offsets in it of the cursor and limit in use.
+    pub(crate) cursor: u64,
+    pub(crate) limit: u64,
     /// The slow path of a check.
     pub(crate) flush: FunctionValue<'m>,
 }
@@ -180,7 +183,7 @@ impl<'m> Emitter<'m> {
     fn check(&mut self, inst: InstructionValue<'m>) -> Result<(), BuilderError> {
         self.builder.position_before(&inst);
         let cursor = self.load_cursor()?;
-        let limit = ir::global_offset(self.targets.tls, TLS_LIMIT as u64);
+        let limit = ir::global_offset(self.targets.tls, self.targets.limit);
         let limit = self.load(limit)?;
         self.checks.push(
             self.builder
@@ -209,7 +212,7 @@ impl<'m> Emitter<'m> {
     /// Cursor from thread-local storage, before `inst`.
     fn reload(&self, inst: InstructionValue<'m>) -> Result<(), BuilderError> {
         self.builder.position_before(&inst);
-        let value = self.load(ir::global_offset(self.targets.tls, TLS_CURSOR as u64))?;
+        let value = self.load(ir::global_offset(self.targets.tls, self.targets.cursor))?;
         self.builder.build_store(self.cursor, value)?;
         Ok(())
     }
@@ -218,7 +221,7 @@ impl<'m> Emitter<'m> {
     fn sync(&self, inst: InstructionValue<'m>) -> Result<(), BuilderError> {
         self.builder.position_before(&inst);
         let value = self.load_cursor()?;
-        let slot = ir::global_offset(self.targets.tls, TLS_CURSOR as u64);
+        let slot = ir::global_offset(self.targets.tls, self.targets.cursor);
         self.builder.build_store(slot, value)?;
         Ok(())
     }

@@ -282,6 +282,16 @@ pub(crate) fn operand(inst: InstructionValue<'_>, i: u32) -> Operand {
 }
 
 impl Operand {
+    /// For `fast::scev`, which passes values to its own part of the shim.
+    pub(crate) fn from_raw(value: LLVMValueRef) -> Self {
+        Operand(value)
+    }
+
+    /// The LLVM value.
+    pub(crate) fn as_raw(self) -> LLVMValueRef {
+        self.0
+    }
+
     fn kind(self) -> LLVMTypeKind {
         // SAFETY: an Operand is a live value.
         unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) }

@@ -22,6 +22,7 @@ mod callee;
 mod check;
 mod descriptor;
 mod emit;
+mod fast;
 mod ir;
 mod known;
 mod memop;

@@ -7,6 +7,7 @@ use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 
 use crate::emit;
+use crate::fast::{self, Fast, Globals};
 use crate::ir;
 use crate::known;
 use crate::options::Options;
@@ -51,6 +52,7 @@ pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, 
             line,
         });
     }
+    let mut globals = Globals::default();
     let ids = if options.sync_only {
         None
     } else {
@@ -59,11 +61,12 @@ pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, 
             &chosen,
             &mut table,
             &mut unrecorded,
+            &mut globals,
             options,
         )?)
     };
     table.unrecorded = unrecorded.into_iter().collect();
-    descriptor::add(module, ids, &table.encode())?;
+    descriptor::add(module, ids, &table.encode(), &globals.list)?;
     if options.verify {
         module
             .verify()
@@ -72,16 +75,28 @@ pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, 
     Ok(true)
 }
 
+const TOO_MANY: &str = "more blocks and paths than 32-bit ids in one file: split it";
+
+/// A function to instrument: the index of its first block and, in fast form, of its first path.
+struct Planned<'m> {
+    first_id: u64,
+    plan: FunctionPlan<'m>,
+    fast: Option<(u64, Fast<'m>)>,
+}
+
 type Ids<'m> = (inkwell::values::GlobalValue<'m>, u64);
 
-/// Inserts the recording into all chosen functions; the id array has one byte per block.
+/// Inserts the recording into all chosen functions; the id array has one byte per block, and after
+/// them one per path of the functions in fast form.
 fn record<'m>(
     module: &Module<'m>,
     chosen: &[FunctionValue<'m>],
     table: &mut ModuleTable,
     unrecorded: &mut Unrecorded,
+    globals: &mut Globals<'m>,
     options: Options,
 ) -> Result<Ids<'m>, String> {
+    let mut paths = 0u32;
     let mut plans = Vec::with_capacity(chosen.len());
     for (f, index) in chosen.iter().zip(0..) {
         ir::hoist_allocas(*f);
@@ -99,20 +114,52 @@ fn record<'m>(
         for (reason, n) in &plan.unrecorded {
             *unrecorded.entry(reason.clone()).or_default() += n;
         }
+        let fast = if options.fast {
+            let first_block = u32::try_from(first_id).map_err(|_| TOO_MANY)?;
+            fast::analyse(*f, &plan, first_block, globals)
+        } else {
+            Err("asked for")
+        };
         if options.explain {
-            report::function(&ir::name(*f), &plan);
+            match &fast {
+                Ok(fast) => fast.explain(&ir::name(*f), &plan),
+                Err(why) => report::function(&ir::name(*f), &plan, why),
+            }
         }
-        plans.push((first_id, plan));
+        let fast = match fast {
+            Ok(fast) => {
+                table.fast.push(fast.table(index, paths));
+                let first = paths;
+                paths = paths.checked_add(fast.path_count()).ok_or(TOO_MANY)?;
+                Some((u64::from(first), fast))
+            }
+            Err(_) => None,
+        };
+        plans.push(Planned {
+            first_id,
+            plan,
+            fast,
+        });
     }
-    let count = u32::try_from(table.blocks.len())
+    let blocks = table.blocks.len() as u64;
+    let count = u32::try_from(blocks + u64::from(paths))
         .ok()
         .filter(|n| *n < u32::MAX - RESERVED_IDS)
-        .ok_or("more blocks than 32-bit ids in one file: split it")?;
+        .ok_or(TOO_MANY)?;
     drop_attributes(module, &plans);
     let targets = descriptor::targets(module, count.max(1));
     let mark = module.get_context().create_string_attribute(MARK, "");
-    for (f, (first_id, plan)) in chosen.iter().zip(&plans) {
-        emit::emit(module, *f, plan, targets, *first_id)?;
+    let check_targets = options
+        .check
+        .then(|| descriptor::check_targets(module, targets));
+    for (f, planned) in chosen.iter().zip(&plans) {
+        match &planned.fast {
+            Some((first, fast)) => fast::emit::emit(module, *f, fast, targets, blocks + first)?,
+            None => emit::emit(module, *f, &planned.plan, targets, planned.first_id)?,
+        }
+        if let Some(targets) = check_targets {
+            emit::emit(module, *f, &planned.plan, targets, planned.first_id)?;
+        }
         f.add_attribute(AttributeLoc::Function, mark);
     }
     Ok((targets.ids, u64::from(count)))
@@ -138,7 +185,7 @@ fn block(function: u32, piece: &Piece<'_>) -> Block {
 
 /// Recording writes memory and may call the runtime, so promises to the contrary go: from every
 /// function that may run instrumented code and from every boundary call.
-fn drop_attributes<'m>(module: &Module<'m>, plans: &[(u64, FunctionPlan<'m>)]) {
+fn drop_attributes<'m>(module: &Module<'m>, plans: &[Planned<'m>]) {
     for f in module.get_functions() {
         let name = ir::name(f);
         let untouched = f.count_basic_blocks() == 0
@@ -148,7 +195,7 @@ fn drop_attributes<'m>(module: &Module<'m>, plans: &[(u64, FunctionPlan<'m>)]) {
             ir::drop_function_attributes(f);
         }
     }
-    for piece in plans.iter().flat_map(|(_, plan)| &plan.pieces) {
+    for piece in plans.iter().flat_map(|p| &p.plan.pieces) {
         if piece.ends_with_call() {
             ir::drop_call_attributes(piece.last);
         }

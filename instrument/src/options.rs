@@ -8,6 +8,10 @@ pub(crate) const VARIABLE: &str = "CONTECH_PASS_OPTIONS";
 pub(crate) struct Options {
     /// `mode=sync`: register the module, record no blocks.
     pub(crate) sync_only: bool,
+    /// `fast`: path ids and leaf values where that is exact.
+    pub(crate) fast: bool,
+    /// `check`: fast, and the naive form beside it.
+    pub(crate) check: bool,
     /// `explain`: one line per function on stderr, and what could not be recorded.
     pub(crate) explain: bool,
     /// `verify`: run LLVM's verifier over the instrumented module.
@@ -27,15 +31,16 @@ impl Options {
         };
         for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
             match word {
-                // The naive form is the only one so far; the word selects it for good.
                 "mode=full" => options.sync_only = false,
-                "naive" => {}
+                "naive" => (options.fast, options.check) = (false, false),
+                "fast" => options.fast = true,
+                "check" => (options.fast, options.check) = (true, true),
                 "mode=sync" => options.sync_only = true,
                 "explain" => options.explain = true,
                 "verify" => options.verify = true,
                 _ => {
                     return Err(format!(
-                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, naive, explain, verify"
+                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, naive, fast, check, explain, verify"
                     ));
                 }
             }

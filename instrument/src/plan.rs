@@ -186,7 +186,7 @@ pub(crate) fn plan<'m>(
 }
 
 /// Blocks reachable from the entry, in reverse post-order.
-fn reverse_post_order<'m>(f: FunctionValue<'m>) -> Vec<BasicBlock<'m>> {
+pub(crate) fn reverse_post_order<'m>(f: FunctionValue<'m>) -> Vec<BasicBlock<'m>> {
     let Some(entry) = f.get_first_basic_block() else {
         return Vec::new();
     };

@@ -3,7 +3,7 @@
 use crate::plan::{FunctionPlan, Unrecorded};
 
 /// One line for a function that records.
-pub(crate) fn function(name: &str, plan: &FunctionPlan<'_>) {
+pub(crate) fn function(name: &str, plan: &FunctionPlan<'_>, why: &str) {
     let written = plan.pieces.iter().filter(|p| !p.silent);
     let (mut blocks, mut ops, mut bytes, mut checks) = (0, 0, 0, 0);
     for piece in written {
@@ -14,7 +14,7 @@ pub(crate) fn function(name: &str, plan: &FunctionPlan<'_>) {
     }
     checks += plan.blocks.iter().filter(|b| b.check_at_end).count();
     eprintln!(
-        "contech: {name}: naive form: {blocks} blocks, {ops} memory operations, {bytes} bytes if each block runs once, {checks} room checks"
+        "contech: {name}: naive form ({why}): {blocks} blocks, {ops} memory operations, {bytes} bytes if each block runs once, {checks} room checks"
     );
     unrecorded(name, &plan.unrecorded);
 }

@@ -70,7 +70,6 @@ const WITH_VALUE: &[&str] = &[
     "-framework",
     "-ftrapv-handler",
     "-gen-cdb-fragment-path",
-    "-h",
     "-iapinotes-modules",
     "-idirafter",
     "-iframework",

@@ -1,0 +1,183 @@
+//! The drivers as programs: a stand-in for clang shows what they turn into.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder with a fake clang, plugin and runtime; removed at the end.
+struct Kit {
+    folder: PathBuf,
+}
+
+impl Kit {
+    fn new(name: &str) -> Kit {
+        let folder = std::env::temp_dir().join(format!("contech-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let clang = folder.join("clang");
+        std::fs::write(
+            &clang,
+            "#!/bin/sh\necho \"$CONTECH_PASS_OPTIONS\"\nfor a; do echo \"$a\"; done\nexit 7\n",
+        )
+        .unwrap();
+        std::fs::set_permissions(&clang, std::fs::Permissions::from_mode(0o755)).unwrap();
+        for file in ["libcontech_instrument.so", "libcontech_rt.so"] {
+            std::fs::write(folder.join(file), "").unwrap();
+        }
+        Kit { folder }
+    }
+
+    fn driver(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("CONTECH_CLANG", self.folder.join("clang"))
+            .env("CONTECH_HOME", &self.folder)
+            .env_remove("CONTECH_OPTIONS")
+            .env_remove("CONTECH_PASS_OPTIONS");
+        command
+    }
+}
+
+impl Drop for Kit {
+    fn drop(&mut self) {
+        // A leftover temporary folder is no failure.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+const CC: &str = env!("CARGO_BIN_EXE_contech-cc");
+const CXX: &str = env!("CARGO_BIN_EXE_contech-cxx");
+
+fn lines(output: &Output) -> Vec<String> {
+    String::from_utf8(output.stdout.clone())
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn arguments_and_exit_code_are_those_of_clang() {
+    let kit = Kit::new("arguments");
+    let output = kit
+        .driver(CC)
+        .args(["-c", "a b.c", "-DX=\"1 2\"", "-o", "x"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    let got = lines(&output);
+    assert_eq!(got[0], "mode=full");
+    assert_eq!(
+        got[got.len() - 5..],
+        ["-c", "a b.c", "-DX=\"1 2\"", "-o", "x"]
+    );
+    let plugin = format!(
+        "-fpass-plugin={}/libcontech_instrument.so",
+        kit.folder.display()
+    );
+    assert!(got.contains(&plugin), "{got:?}");
+}
+
+#[test]
+fn options_come_from_the_command_line_and_the_environment() {
+    let kit = Kit::new("options");
+    let output = kit
+        .driver(CC)
+        .env("CONTECH_OPTIONS", "--contech-naive")
+        .env("CONTECH_PASS_OPTIONS", "verify")
+        .args(["--contech-mode=sync", "-c", "a.c"])
+        .output()
+        .unwrap();
+    let got = lines(&output);
+    assert_eq!(got[0], "mode=sync,naive,verify");
+    assert!(!got.iter().any(|a| a.starts_with("--contech")), "{got:?}");
+}
+
+#[test]
+fn the_cxx_driver_is_clang_in_cxx_mode_under_both_its_names() {
+    let kit = Kit::new("cxx");
+    let alias = Path::new(CXX).with_file_name("contech-c++");
+    for program in [Path::new(CXX), &alias] {
+        let output = kit
+            .driver(program.to_str().unwrap())
+            .arg("--version")
+            .output()
+            .unwrap();
+        assert_eq!(lines(&output)[1..], ["--driver-mode=g++", "--version"]);
+    }
+}
+
+#[test]
+fn questions_need_neither_plugin_nor_runtime() {
+    let kit = Kit::new("questions");
+    std::fs::remove_file(kit.folder.join("libcontech_instrument.so")).unwrap();
+    std::fs::remove_file(kit.folder.join("libcontech_rt.so")).unwrap();
+    let output = kit.driver(CC).args(["-E", "a.c"]).output().unwrap();
+    assert_eq!(lines(&output)[1..], ["-E", "a.c"]);
+}
+
+#[test]
+fn a_missing_clang_is_named_with_the_package_to_install() {
+    let kit = Kit::new("clang");
+    let output = kit
+        .driver(CC)
+        .env("CONTECH_CLANG", "/nonexistent/clang")
+        .arg("a.c")
+        .output()
+        .unwrap();
+    let text = error(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text.contains("/nonexistent/clang") && text.contains("clang-22"),
+        "{text}"
+    );
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[test]
+fn a_static_link_says_what_to_do() {
+    let kit = Kit::new("static");
+    let output = kit.driver(CC).args(["-static", "a.c"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error(&output).contains("link without -static"),
+        "{}",
+        error(&output)
+    );
+}
+
+#[test]
+fn an_unknown_contech_option_fails_before_clang_runs() {
+    let kit = Kit::new("unknown");
+    let output = kit
+        .driver(CC)
+        .args(["--contech-fast", "-c", "a.c"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error(&output).contains("--contech-explain"),
+        "{}",
+        error(&output)
+    );
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn help_names_every_option() {
+    let kit = Kit::new("help");
+    let output = kit.driver(CC).arg("--contech-help").output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for option in [
+        "--contech-mode=sync",
+        "--contech-naive",
+        "--contech-explain",
+        "CONTECH_OPTIONS",
+    ] {
+        assert!(text.contains(option), "{option}");
+    }
+}

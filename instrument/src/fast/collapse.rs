@@ -1,0 +1,189 @@
+//! Which loops are recorded as a whole.
+//!
+//! A loop collapses when it has no boundary call, every iteration takes the same path and one edge
+//! leaves it. When moreover every operand in it follows from what is known before it, nothing at all
+//! is recorded inside; otherwise (innermost loops only) its leaves are recorded each iteration and the
+//! trip count at the end, but no path ids.
+
+use super::graph::Graph;
+use super::scev::{Analysis, Sym};
+
+/// Longest body of a collapsed loop, in nodes.
+const MAX_BODY: usize = 512;
+/// Deepest nest of collapsed loops that the table takes.
+const MAX_NEST: u32 = 15;
+
+/// How a loop is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// With a path id per iteration, for this reason.
+    Plain(&'static str),
+    /// As a whole.
+    Collapsed(Collapsed),
+}
+
+/// A collapsed loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Collapsed {
+    /// Nodes of one iteration; the header of an inner collapsed loop stands for it.
+    pub(crate) body: Vec<usize>,
+    /// Nodes of the last iteration.
+    pub(crate) last: usize,
+    /// The edge that leaves, and the source of the back edge.
+    pub(crate) exit: (usize, usize),
+    pub(crate) latch: usize,
+    /// `None`: the count is recorded.
+    pub(crate) count: Option<Sym>,
+    /// Whether leaves are recorded in each iteration.
+    pub(crate) records: bool,
+    nest: u32,
+}
+
+impl Shape {
+    pub(crate) fn collapsed(&self) -> Option<&Collapsed> {
+        match self {
+            Shape::Collapsed(c) => Some(c),
+            Shape::Plain(_) => None,
+        }
+    }
+}
+
+/// Decides for every loop; `operands` are the expressions of each node's operands.
+pub(crate) fn shapes(
+    graph: &Graph<'_>,
+    analysis: &Analysis<'_>,
+    operands: &[Vec<Sym>],
+) -> Vec<Shape> {
+    let mut shapes = vec![Shape::Plain("contains a call"); graph.loops.len()];
+    // Inner loops first.
+    for l in (0..graph.loops.len()).rev() {
+        if graph.tracked(l) {
+            shapes[l] = match shape(graph, analysis, operands, &shapes, l) {
+                Ok(c) => Shape::Collapsed(c),
+                Err(reason) => Shape::Plain(reason),
+            };
+        }
+    }
+    shapes
+}
+
+fn shape(
+    graph: &Graph<'_>,
+    analysis: &Analysis<'_>,
+    operands: &[Vec<Sym>],
+    shapes: &[Shape],
+    l: usize,
+) -> Result<Collapsed, &'static str> {
+    let children: Vec<usize> = (l + 1..graph.loops.len())
+        .filter(|c| graph.loops[*c].parent == Some(l))
+        .collect();
+    let mut nest = 1;
+    for c in &children {
+        match &shapes[*c] {
+            Shape::Collapsed(c) if c.count.is_some() && !c.records && c.nest < MAX_NEST => {
+                nest = nest.max(c.nest + 1);
+            }
+            _ => return Err("an inner loop is recorded by iteration"),
+        }
+    }
+    let mut c = path(graph, shapes, l)?;
+    c.nest = nest;
+    let invariant = |sym: &Sym| {
+        let mut yes = true;
+        sym.for_each_leaf(&mut |source, _| {
+            yes &= graph
+                .place(source.val())
+                .is_none_or(|p| !graph.contains(l, p.node));
+        });
+        yes
+    };
+    let free = graph.members[l]
+        .iter()
+        .all(|n| operands[*n].iter().all(invariant))
+        && children
+            .iter()
+            .filter_map(|i| shapes[*i].collapsed())
+            .all(|c| c.count.as_ref().is_some_and(invariant));
+    if !free && !children.is_empty() {
+        return Err("addresses that do not follow from what is known before it");
+    }
+    c.records = !free;
+    if free {
+        // A count that depends on an outer loop's iterations is fine; the outer loop sees to it.
+        c.count = analysis.count(l);
+    }
+    Ok(c)
+}
+
+/// Follows the only path of an iteration.
+fn path(graph: &Graph<'_>, shapes: &[Shape], l: usize) -> Result<Collapsed, &'static str> {
+    let header = graph.headers[l];
+    let mut body = vec![header];
+    let mut exit = None;
+    let mut covered = 0;
+    let mut at = header;
+    loop {
+        let (mut inside, mut outside) = (None, None);
+        let inner = inner_at(graph, shapes, l, at);
+        let successors: Vec<usize> = match inner {
+            Some((i, c)) => {
+                covered += graph.members[i].len();
+                vec![c.exit.1]
+            }
+            None => {
+                covered += 1;
+                graph.nodes[at].successors.clone()
+            }
+        };
+        for s in successors {
+            let slot = if graph.contains(l, s) {
+                &mut inside
+            } else {
+                &mut outside
+            };
+            if slot.replace(s).is_some() {
+                return Err("several paths");
+            }
+        }
+        if let Some(to) = outside {
+            if inner.is_some() || exit.replace((at, to, body.len())).is_some() {
+                return Err("several exits");
+            }
+        }
+        let Some(next) = inside else {
+            return Err("several paths");
+        };
+        if next == header {
+            break;
+        }
+        if body.len() >= MAX_BODY || body.contains(&next) {
+            return Err("a long or tangled body");
+        }
+        body.push(next);
+        at = next;
+    }
+    let (from, to, last) = exit.ok_or("no exit")?;
+    if covered != graph.members[l].len() {
+        return Err("several paths");
+    }
+    Ok(Collapsed {
+        body,
+        last,
+        exit: (from, to),
+        latch: at,
+        count: None,
+        records: false,
+        nest: 1,
+    })
+}
+
+fn inner_at<'s>(
+    graph: &Graph<'_>,
+    shapes: &'s [Shape],
+    outer: usize,
+    node: usize,
+) -> Option<(usize, &'s Collapsed)> {
+    (outer + 1..graph.loops.len())
+        .find(|i| graph.headers[*i] == node && graph.loops[*i].parent == Some(outer))
+        .and_then(|i| Some((i, shapes[i].collapsed()?)))
+}

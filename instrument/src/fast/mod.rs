@@ -1,0 +1,221 @@
+//! The fast form of a function: path ids and leaf values instead of block ids and addresses, see
+//! `contech_trace::fast` for what it means. `scev` asks LLVM, `graph` has the pieces as nodes,
+//! `collapse` decides about loops, `leaves` what is recorded where, `paths` numbers the segments'
+//! paths, `emit` inserts the code.
+
+mod collapse;
+pub(crate) mod emit;
+mod graph;
+mod leaves;
+mod paths;
+mod scev;
+
+use contech_trace::fast as table;
+use contech_trace::fast::FastFunction;
+use inkwell::values::FunctionValue;
+
+use self::collapse::Shape;
+use self::graph::Graph;
+pub(crate) use self::leaves::Globals;
+use self::leaves::{Choice, MAX_NODE_BYTES};
+use self::paths::{Paths, To};
+use self::scev::{Analysis, Source, Sym, Val};
+use crate::memop::Value;
+use crate::plan::FunctionPlan;
+
+/// More nodes are left to the naive form: some steps take time by their square.
+const MAX_NODES: usize = 20_000;
+
+/// Everything decided about one function.
+#[derive(Debug)]
+pub(crate) struct Fast<'m> {
+    graph: Graph<'m>,
+    shapes: Vec<Shape>,
+    choice: Choice,
+    paths: Paths,
+}
+
+/// Analyses a function whose first block has index `first_block`. May add empty blocks around loops.
+///
+/// # Errors
+/// Why the function stays in naive form.
+pub(crate) fn analyse<'m>(
+    f: FunctionValue<'m>,
+    plan: &FunctionPlan<'m>,
+    first_block: u32,
+    globals: &mut Globals<'m>,
+) -> Result<Fast<'m>, &'static str> {
+    let calling = graph::calling_blocks(plan)?;
+    if plan.pieces.len() > MAX_NODES {
+        return Err("very many blocks");
+    }
+    let analysis = Analysis::open(f, &calling);
+    let graph =
+        Graph::build(f, plan, &analysis, first_block).ok_or("control flow not understood")?;
+    let (operands, addresses) = operands(plan, &graph, &analysis);
+    let shapes = collapse::shapes(&graph, &analysis, &operands);
+    let choice = leaves::choose(&graph, &analysis, &shapes, &operands, &addresses, globals);
+    let bytes: Vec<usize> = choice
+        .records
+        .iter()
+        .map(|r| r.iter().map(|r| usize::from(r.width)).sum())
+        .collect();
+    if bytes.iter().any(|b| *b > MAX_NODE_BYTES) {
+        return Err("a block with very many values to record");
+    }
+    let paths = paths::number(&graph, &shapes, &bytes).ok_or("too many paths")?;
+    Ok(Fast {
+        graph,
+        shapes,
+        choice,
+        paths,
+    })
+}
+
+type Operands = (Vec<Vec<Sym>>, Vec<Vec<Option<Source>>>);
+
+/// The expression of every operand of every node, and the address it is.
+fn operands<'m>(
+    plan: &FunctionPlan<'m>,
+    graph: &Graph<'m>,
+    analysis: &Analysis<'m>,
+) -> Operands {
+    let (mut syms, mut addresses) = (Vec::new(), Vec::new());
+    for node in &graph.nodes {
+        let (mut s, mut a) = (Vec::new(), Vec::new());
+        let ops = node.piece.map_or(&[][..], |p| &plan.pieces[p].ops);
+        for op in ops {
+            for value in &op.values {
+                let (sym, address) = operand(analysis, *value, op.inst);
+                s.push(sym);
+                a.push(address);
+            }
+        }
+        syms.push(s);
+        addresses.push(a);
+    }
+    (syms, addresses)
+}
+
+fn operand<'m>(
+    analysis: &Analysis<'m>,
+    value: Value<'m>,
+    at: inkwell::values::InstructionValue<'m>,
+) -> (Sym, Option<Source>) {
+    let leaf = |source, need| Sym::Leaf { source, need };
+    let expression = |v: Val| {
+        let whole = leaf(Source::Value(v), 64);
+        analysis.value(v, at).unwrap_or(whole)
+    };
+    match value {
+        Value::Address(p) => {
+            let v = Val::of(&p);
+            let known = v.instruction().is_some();
+            (expression(v), known.then_some(Source::Value(v)))
+        }
+        Value::Length(n) => (expression(n.into()), None),
+        Value::Lane(v, i) => (leaf(Source::Lane(v.into(), i), 64), None),
+        Value::Mask(v) => (leaf(Source::Mask(v.into()), 64), None),
+    }
+}
+
+impl Fast<'_> {
+    /// Number of path ids.
+    pub(crate) fn path_count(&self) -> u32 {
+        self.paths.starts.last().map_or(0, |s| s.base + s.paths)
+    }
+
+    /// The table, whose first path id is `first` after the module's first.
+    pub(crate) fn table(&self, function: u32, first: u32) -> FastFunction {
+        let nodes = (0..self.graph.nodes.len()).map(|n| self.node(n));
+        let starts = self.paths.starts.iter().map(|s| table::Start {
+            node: index(s.node),
+            fresh: s.fresh,
+            base: first + s.base,
+            paths: s.paths,
+            resumes: s.resumes.map(index),
+        });
+        FastFunction {
+            function,
+            slots: self.choice.slots,
+            nodes: nodes.collect(),
+            loops: (0..self.shapes.len()).map(|l| self.loop_entry(l)).collect(),
+            starts: starts.collect(),
+        }
+    }
+
+    fn node(&self, n: usize) -> table::Node {
+        let leaves = self.choice.records[n].iter().map(|r| table::Leaf {
+            slot: r.slot,
+            width: r.width,
+        });
+        let edges = self.paths.edges[n].iter().map(|e| table::Edge {
+            target: match e.to {
+                To::Node(t) => table::Target::Node(index(t)),
+                To::Cut(t) => table::Target::Cut(index(t)),
+                To::End => table::Target::End,
+                To::LoopCut(l) => table::Target::LoopCut(index(l)),
+            },
+            increment: e.increment,
+            step: e.step,
+        });
+        table::Node {
+            block: self.graph.nodes[n].block,
+            leaves: leaves.collect(),
+            operands: self.choice.operands[n].clone(),
+            edges: edges.collect(),
+        }
+    }
+
+    fn loop_entry(&self, l: usize) -> table::Loop {
+        let Some(c) = self.shapes[l].collapsed() else {
+            return table::Loop::Plain;
+        };
+        table::Loop::Collapsed {
+            header: index(self.graph.headers[l]),
+            body: c.body.iter().map(|n| index(*n)).collect(),
+            last: index(c.last),
+            count: match &self.choice.counts[l] {
+                Some(e) => table::Count::Computed(e.clone()),
+                None => table::Count::Recorded,
+            },
+        }
+    }
+
+    /// One line for `--contech-explain`, and one per loop.
+    pub(crate) fn explain(&self, name: &str, plan: &FunctionPlan<'_>) {
+        let leaves: usize = self.choice.records.iter().map(Vec::len).sum();
+        eprintln!(
+            "contech: {name}: fast form: {} nodes, {} segment starts, {} paths, {leaves} leaves",
+            self.graph.nodes.len(),
+            self.paths.starts.len(),
+            self.path_count(),
+        );
+        crate::report::unrecorded(name, &plan.unrecorded);
+        for (l, shape) in self.shapes.iter().enumerate() {
+            let header = &self.graph.nodes[self.graph.headers[l]];
+            let line = crate::source::line(header.last);
+            match shape {
+                Shape::Plain(why) => {
+                    eprintln!("contech: {name}: loop at line {line}: by iteration: {why}");
+                }
+                Shape::Collapsed(c) => {
+                    let count = if c.count.is_some() {
+                        "computed"
+                    } else {
+                        "recorded"
+                    };
+                    let inside = if c.records { "leaves" } else { "nothing" };
+                    eprintln!(
+                        "contech: {name}: loop at line {line}: collapsed: {inside} per iteration, trip count {count}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Indices of the table are 32 bits; `MAX_NODES` keeps far below.
+fn index(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

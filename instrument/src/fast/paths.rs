@@ -1,0 +1,287 @@
+//! Segments: where they start and are cut, and the numbers of their paths (Ball and Larus, MICRO 1996).
+
+use contech_trace::fast::LoopStep;
+
+use super::collapse::{Collapsed, Shape};
+use super::graph::Graph;
+
+/// Most paths of one start.
+const MAX_PATHS: u64 = 4096;
+/// Most bytes a segment may write.
+const MAX_BYTES: usize = 8192;
+const ID_BYTES: usize = 4;
+const COUNT_BYTES: usize = 6;
+
+/// Where an edge leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum To {
+    Node(usize),
+    /// The segment ends, another starts at this node.
+    Cut(usize),
+    End,
+    /// Back edge of this loop when the buffer is full.
+    LoopCut(usize),
+}
+
+/// An edge of the segment graph.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Out {
+    pub(crate) to: To,
+    pub(crate) increment: u32,
+    pub(crate) step: LoopStep,
+    /// The node whose end branches there.
+    pub(crate) from: usize,
+}
+
+/// A segment start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StartAt {
+    pub(crate) node: usize,
+    pub(crate) fresh: bool,
+    pub(crate) resumes: Option<usize>,
+    pub(crate) base: u32,
+    pub(crate) paths: u32,
+}
+
+/// What is known of the path sum at the start of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sum {
+    Unreached,
+    Is(u32),
+    Varies,
+}
+
+/// The numbered graph.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    /// Out edges of each node; empty for nodes within collapsed loops, of whose nodes only the header
+    /// has any.
+    pub(crate) edges: Vec<Vec<Out>>,
+    pub(crate) starts: Vec<StartAt>,
+    pub(crate) sums: Vec<Sum>,
+}
+
+impl Paths {
+    /// Base of the start at a node.
+    pub(crate) fn base(&self, node: usize, resumes: Option<usize>) -> Option<u32> {
+        let same = |s: &&StartAt| s.node == node && s.resumes == resumes;
+        self.starts.iter().find(same).map(|s| s.base)
+    }
+}
+
+/// Numbers the paths; `bytes` is what each node's leaves take. `None` when there are too many.
+pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Option<Paths> {
+    let n = graph.nodes.len();
+    let outer = outermost(graph, shapes);
+    let mut edges: Vec<Vec<Out>> = (0..n).map(|i| out_edges(graph, shapes, &outer, i)).collect();
+    let mut paths = vec![0u64; n];
+    let mut size = vec![0usize; n];
+    for i in (0..n).rev() {
+        let own = match outer[i] {
+            Some((l, c)) if graph.headers[l] == i => {
+                c.body.iter().map(|b| bytes[*b]).sum::<usize>() + COUNT_BYTES
+            }
+            _ => bytes[i],
+        };
+        let count = |e: &Out| match e.to {
+            To::Node(t) => paths[t],
+            _ => 1,
+        };
+        let tail = |e: &Out| match e.to {
+            To::Node(t) => size[t],
+            _ => ID_BYTES,
+        };
+        loop {
+            let total: u64 = edges[i].iter().map(count).sum();
+            let longest = edges[i].iter().map(tail).max().unwrap_or(0);
+            let worst = edges[i]
+                .iter()
+                .enumerate()
+                .filter_map(|(k, e)| match e.to {
+                    To::Node(t) => Some((if total > MAX_PATHS { paths[t] } else { size[t] as u64 }, k, t)),
+                    _ => None,
+                })
+                .max();
+            if total > MAX_PATHS || own + longest > MAX_BYTES {
+                if let Some((_, k, t)) = worst {
+                    edges[i][k].to = To::Cut(t);
+                    continue;
+                }
+                if total > 1 << 20 || own + longest > MAX_BYTES + 4096 {
+                    return None;
+                }
+            }
+            paths[i] = total;
+            size[i] = own + longest;
+            break;
+        }
+        // The likeliest edge gets increment 0: staying in loops.
+        let depth = |e: &Out| match e.to {
+            To::Node(t) | To::Cut(t) => graph.nodes[t].depth,
+            To::End | To::LoopCut(_) => 0,
+        };
+        edges[i].sort_by_key(|e| {
+            (
+                matches!(e.to, To::LoopCut(_)),
+                std::cmp::Reverse(depth(e)),
+            )
+        });
+        let mut sum = 0;
+        for e in &mut edges[i] {
+            e.increment = sum;
+            sum += u32::try_from(match e.to {
+                To::Node(t) => paths[t],
+                _ => 1,
+            })
+            .ok()?;
+        }
+    }
+    let starts = starts(graph, &edges, &paths)?;
+    let sums = sums(&edges, &starts, n);
+    Some(Paths {
+        edges,
+        starts,
+        sums,
+    })
+}
+
+/// The outermost collapsed loop around each node.
+pub(crate) fn outermost<'s>(
+    graph: &Graph<'_>,
+    shapes: &'s [Shape],
+) -> Vec<Option<(usize, &'s Collapsed)>> {
+    let of = |node: usize| {
+        let (mut found, mut at) = (None, graph.nodes[node].in_loop);
+        while let Some(l) = at {
+            if let Some(c) = shapes[l].collapsed() {
+                found = Some((l, c));
+            }
+            at = graph.loops[l].parent;
+        }
+        found
+    };
+    (0..graph.nodes.len()).map(of).collect()
+}
+
+fn out_edges(
+    graph: &Graph<'_>,
+    shapes: &[Shape],
+    outer: &[Option<(usize, &Collapsed)>],
+    i: usize,
+) -> Vec<Out> {
+    let node = &graph.nodes[i];
+    let end = Out {
+        to: To::End,
+        increment: 0,
+        step: LoopStep::None,
+        from: i,
+    };
+    if node.dead {
+        return Vec::new();
+    }
+    let to = |from: usize, target: usize| {
+        // Retreating edges are cut; the graph is in reverse post-order.
+        let to = if target <= i {
+            To::Cut(target)
+        } else {
+            To::Node(target)
+        };
+        Out {
+            to,
+            increment: 0,
+            step: step(graph, shapes, from, target),
+            from,
+        }
+    };
+    match outer[i] {
+        Some((l, c)) if graph.headers[l] == i => {
+            let mut edges = vec![to(c.exit.0, c.exit.1)];
+            if c.records {
+                edges.push(Out {
+                    to: To::LoopCut(l),
+                    from: c.latch,
+                    ..end
+                });
+            }
+            edges
+        }
+        Some(_) => Vec::new(),
+        None if node.ends => vec![end],
+        None => node.successors.iter().map(|s| to(i, *s)).collect(),
+    }
+}
+
+/// What an edge does to the iteration number of a loop that is not collapsed.
+fn step(graph: &Graph<'_>, shapes: &[Shape], from: usize, to: usize) -> LoopStep {
+    match graph.header_of[to].filter(|l| graph.tracked(*l)) {
+        Some(l) if shapes[l].collapsed().is_none() => {
+            let index = u32::try_from(l).unwrap_or(u32::MAX);
+            if graph.contains(l, from) {
+                LoopStep::Next(index)
+            } else {
+                LoopStep::Enter(index)
+            }
+        }
+        _ => LoopStep::None,
+    }
+}
+
+fn starts(graph: &Graph<'_>, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<StartAt>> {
+    let mut at: Vec<(usize, bool, Option<usize>)> = Vec::new();
+    for (i, node) in graph.nodes.iter().enumerate() {
+        if node.fresh && !node.dead {
+            at.push((i, true, None));
+        }
+    }
+    for e in edges.iter().flatten() {
+        match e.to {
+            To::Cut(t) if !graph.nodes[t].fresh => at.push((t, false, None)),
+            To::LoopCut(l) => at.push((graph.headers[l], false, Some(l))),
+            _ => {}
+        }
+    }
+    at.sort_unstable();
+    at.dedup();
+    let mut base = 0u32;
+    let mut starts = Vec::with_capacity(at.len());
+    for (node, fresh, resumes) in at {
+        let paths = u32::try_from(paths[node]).ok()?.max(1);
+        starts.push(StartAt {
+            node,
+            fresh,
+            resumes,
+            base,
+            paths,
+        });
+        base = base.checked_add(paths)?;
+    }
+    Some(starts)
+}
+
+/// Where the path sum is a constant, it need not be kept.
+fn sums(edges: &[Vec<Out>], starts: &[StartAt], n: usize) -> Vec<Sum> {
+    let mut sums = vec![Sum::Unreached; n];
+    for s in starts {
+        sums[s.node] = meet(sums[s.node], Sum::Is(s.base));
+    }
+    for i in 0..n {
+        for e in &edges[i] {
+            if let To::Node(t) = e.to {
+                let next = match sums[i] {
+                    Sum::Is(k) => Sum::Is(k + e.increment),
+                    other => other,
+                };
+                sums[t] = meet(sums[t], next);
+            }
+        }
+    }
+    sums
+}
+
+fn meet(a: Sum, b: Sum) -> Sum {
+    match (a, b) {
+        (Sum::Unreached, x) | (x, Sum::Unreached) => x,
+        (Sum::Is(x), Sum::Is(y)) if x == y => a,
+        _ => Sum::Varies,
+    }
+}
