@@ -8,6 +8,7 @@ pub mod analysis;
 pub mod blocks;
 pub mod cache;
 pub mod cli;
+pub mod critpath;
 pub mod dump;
 pub mod parallelism;
 pub mod pipeline;

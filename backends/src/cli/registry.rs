@@ -13,6 +13,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::parallelism::Parallelism>(),
     analysis::<crate::blocks::Blocks>(),
     analysis::<crate::cache::Cache>(),
+    analysis::<crate::critpath::CritPath>(),
     tool::<crate::dump::Options>(
         "dump",
         "Tasks, edges, blocks or accesses as text or JSON",

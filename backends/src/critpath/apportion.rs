@@ -1,0 +1,88 @@
+//! The time of a task, divided among the functions that ran in it.
+//!
+//! Blocks carry no times of their own, so a task's time is apportioned by executed IR instructions: each execution of a
+//! block counts its static number of IR instructions for its function (callees are blocks of their own functions).
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use taskgraph::{FunctionId, StaticInfo};
+
+use crate::analysis::Task;
+
+/// Counts executed IR instructions by function, one task at a time.
+#[derive(Clone, Debug)]
+pub struct Apportion {
+    /// Function and IR instructions of each block.
+    blocks: Arc<[(u32, u64)]>,
+    functions: usize,
+    /// By function, for the current task.
+    counts: Vec<u64>,
+    touched: Vec<u32>,
+}
+
+impl Apportion {
+    /// For the blocks of these tables.
+    #[must_use]
+    pub fn new(info: &StaticInfo) -> Self {
+        let blocks = info
+            .blocks
+            .iter()
+            .map(|block| (block.function.get(), u64::from(block.ir_ops.max(1))));
+        Self {
+            blocks: blocks.collect(),
+            functions: info.functions.len(),
+            counts: Vec::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    /// Counts the blocks of `task`, in place of those of the task before.
+    ///
+    /// # Errors
+    /// When the task cannot be decoded.
+    pub fn count(&mut self, task: &Task<'_>) -> Result<()> {
+        self.counts.resize(self.functions, 0);
+        for function in self.touched.drain(..) {
+            self.counts[function as usize] = 0;
+        }
+        let (blocks, counts, touched) = (&self.blocks, &mut self.counts, &mut self.touched);
+        task.for_each_block(|block| {
+            if let Some(&(function, ir_ops)) = blocks.get(block.id().index())
+                && let Some(count) = counts.get_mut(function as usize)
+            {
+                if *count == 0 {
+                    touched.push(function);
+                }
+                *count += ir_ops;
+            }
+        })?;
+        self.touched.sort_unstable();
+        Ok(())
+    }
+
+    /// Forgets the counts and frees their memory.
+    pub fn clear(&mut self) {
+        (self.counts, self.touched) = Default::default();
+    }
+
+    /// Divides `ns` among the functions counted; the parts add up to `ns` exactly. `None` gets it all when no code of
+    /// the task was recorded.
+    pub fn divide(&self, ns: u64, mut part: impl FnMut(Option<FunctionId>, u64)) {
+        let total: u128 = self
+            .touched
+            .iter()
+            .map(|&at| u128::from(self.counts[at as usize]))
+            .sum();
+        if total == 0 {
+            return part(None, ns);
+        }
+        let (mut passed, mut given) = (0u128, 0u64);
+        for &function in &self.touched {
+            passed += u128::from(self.counts[function as usize]);
+            let until = u64::try_from(u128::from(ns) * passed / total).unwrap_or(ns);
+            part(Some(FunctionId::new(function)), until - given);
+            given = until;
+        }
+    }
+}

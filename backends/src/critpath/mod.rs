@@ -1,0 +1,345 @@
+//! `critpath`: the longest chain of dependent work (the span), who is on it, how far everything else is from it, and
+//! what the span would be if something took less time.
+//!
+//! A task weighs its duration when its context runs in it and nothing when it waits (as in `parallelism`), so the span
+//! is what an unlimited machine could not avoid. The time of a task is apportioned to functions by executed IR
+//! instructions. The *observed* chain is a second answer: what held up this run, waiting and delays included
+//! (critical-path method: Kelley and Walker, 1959; for parallel programs: Yang and Miller, "Critical path analysis for
+//! the execution of parallel and distributed programs", 1988).
+//!
+//! Limits: blocks have no times of their own, so two functions in one task share its time by instructions, not by
+//! misses; recording slows memory-bound code less than it slows other code, and shares shift accordingly. Memory is 17
+//! bytes per task and 24 per step of the observed chain that is cut short.
+
+mod apportion;
+mod near;
+mod observed;
+mod render;
+mod rows;
+mod scenario;
+mod table;
+mod walk;
+
+use anyhow::{Result, bail};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use taskgraph::{ContextId, FunctionId, TaskId, TaskKind};
+
+use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::view::units::ratio;
+
+pub use apportion::Apportion;
+pub use near::Detour;
+pub use observed::Chain;
+pub use rows::{Band, CrossingRow, FunctionRow, Observed, OverheadRow, Part};
+pub use scenario::{Outcome, Scale, Scenario, address, outcomes};
+pub use table::{Table, weight};
+pub use walk::{Crossing, Path, Stretch};
+
+/// Options of `critpath`.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// What if FUNCTION took FACTOR times as long: compute=0.5; may be repeated, all hold at once
+    #[arg(long, value_name = "FUNCTION=FACTOR")]
+    pub scale: Vec<Scale>,
+    /// What if work under the lock at ADDRESS took FACTOR times as long: 0xfeed=0
+    #[arg(long, value_name = "ADDRESS=FACTOR")]
+    pub scale_lock: Vec<Scale>,
+    /// What if the lock at ADDRESS ordered nobody
+    #[arg(long, value_name = "ADDRESS", value_parser = scenario::address)]
+    pub drop_lock: Vec<u64>,
+    /// Near-critical paths to find, at most 63
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=63))]
+    pub near: u32,
+    /// Functions of the critical path to try at half their time, at most 15
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=15))]
+    pub halve: u32,
+}
+
+/// The analysis: schedule and paths are computed up front, functions task by task.
+#[derive(Debug)]
+pub struct CritPath {
+    options: Options,
+    scenario: Scenario,
+    apportion: Apportion,
+    table: Table,
+    path: Path,
+    chain: Chain,
+    /// Time on the observed chain of the Work tasks that are on it only in part.
+    cut_short: FxHashMap<TaskId, u64>,
+    detours: Vec<Detour>,
+}
+
+/// What one context adds up.
+#[derive(Debug)]
+pub struct Shard {
+    apportion: Apportion,
+    functions: FxHashMap<Option<FunctionId>, rows::Sums>,
+    bands: [rows::BandSum; rows::BANDS.len()],
+    /// Work of each detour by function.
+    detours: FxHashMap<(u8, Option<FunctionId>), u64>,
+}
+
+/// Critical path, slack and what-if.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Length of the longest path.
+    pub span_ns: u64,
+    /// Work of all tasks.
+    pub work_ns: u64,
+    /// Work over span: tasks an unlimited machine could run at once, on average.
+    pub parallelism: f64,
+    /// Length of the run.
+    pub duration_ns: u64,
+    /// Tasks on the longest path.
+    pub tasks: u64,
+    /// Functions by their time on the longest path, the most first.
+    pub functions: Vec<FunctionRow>,
+    /// Time on the path outside the program's code.
+    pub overhead: Vec<OverheadRow>,
+    /// Why the path changes from one context to another.
+    pub crossings: Vec<CrossingRow>,
+    /// The path by context, in order; the first 10000 parts.
+    pub stretches: Vec<Stretch>,
+    /// Number of such parts.
+    pub stretches_total: u64,
+    /// The chain that decided the length of this run.
+    pub observed: Observed,
+    /// Work by slack.
+    pub slack: Vec<Band>,
+    /// The longest detours from the path, without common tasks.
+    pub near: Vec<Detour>,
+    /// What the span would be with one function at half its time.
+    pub halved: Vec<WhatIf>,
+    /// What the span would be with everything asked for on the command line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<WhatIf>,
+}
+
+/// A scenario and its outcome.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// The change in words.
+    pub change: String,
+    /// Work then.
+    pub work_ns: u64,
+    /// Span then.
+    pub span_ns: u64,
+    /// Span now over span then.
+    pub speedup: f64,
+}
+
+/// Parts of the path given.
+const MOST_STRETCHES: usize = 10_000;
+
+impl Analysis for CritPath {
+    const NAME: &'static str = "critpath";
+    const ABOUT: &'static str =
+        "Critical path by function and cause, slack, near-critical paths, what-if";
+    const ORDER: Order = Order::PerContext;
+    type Config = Options;
+    type Shard = Shard;
+    type Report = Report;
+
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
+        let scenario = Scenario::new(
+            graph.info(),
+            &options.scale,
+            &options.scale_lock,
+            &options.drop_lock,
+        )?;
+        if graph.summary().blocks == 0 && scenario.functions() > 0 {
+            bail!(
+                "--scale: the graph has no blocks (recorded in sync mode), so the time of functions is not known"
+            );
+        }
+        let mut table = Table::new(graph)?;
+        let mut path = Vec::new();
+        let summary = walk::walk(graph, &table, |id| path.push(id))?;
+        path.iter()
+            .for_each(|&id| table.set_mark(id, near::CRITICAL));
+        let detours = detours(graph, &mut table, &path, options.near)?;
+        drop(path);
+        let last = observed::last_to_end(graph, table.context_ends())?;
+        let mut on_chain = Vec::new();
+        let chain = observed::walk(graph, last, |id, ns| on_chain.push((id, ns)))?;
+        let mut cut_short = FxHashMap::default();
+        for (id, ns) in on_chain {
+            table.set_mark(id, near::OBSERVED);
+            if weight(&graph.task(id)?) != ns {
+                cut_short.insert(id, ns);
+            }
+        }
+        let apportion = Apportion::new(graph.info());
+        Ok(Self {
+            options,
+            scenario,
+            apportion,
+            table,
+            path: summary,
+            chain,
+            cut_short,
+            detours,
+        })
+    }
+
+    fn shard(&self, _: Option<ContextId>) -> Shard {
+        Shard {
+            apportion: self.apportion.clone(),
+            functions: FxHashMap::default(),
+            bands: Default::default(),
+            detours: FxHashMap::default(),
+        }
+    }
+
+    fn task(&self, shard: &mut Shard, task: &Task<'_>) -> Result<()> {
+        let ns = weight(task);
+        if ns == 0 {
+            return Ok(());
+        }
+        let id = task.id();
+        let slack = self.table.slack(id, ns);
+        shard.bands[rows::band(slack, self.table.span_ns())].add(ns);
+        if task.kind() != TaskKind::Work {
+            return Ok(());
+        }
+        shard.apportion.count(task)?;
+        let mark = self.table.mark(id);
+        let (critical, observed) = (mark & near::CRITICAL != 0, mark & near::OBSERVED != 0);
+        shard.apportion.divide(ns, |function, part| {
+            shard
+                .functions
+                .entry(function)
+                .or_default()
+                .add(part, slack, critical);
+            if mark >> near::DETOUR_SHIFT != 0 {
+                *shard
+                    .detours
+                    .entry((mark >> near::DETOUR_SHIFT, function))
+                    .or_default() += part;
+            }
+        });
+        if observed {
+            let ns = self.cut_short.get(&id).copied().unwrap_or(ns);
+            shard.apportion.divide(ns, |function, part| {
+                shard.functions.entry(function).or_default().observed_ns += part;
+            });
+        }
+        Ok(())
+    }
+
+    fn seal(&self, shard: &mut Shard) {
+        shard.apportion.clear();
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
+        let merged = rows::merge(shards);
+        let span_ns = self.table.span_ns();
+        let what_if = |change: String, outcome: &Outcome| WhatIf {
+            change,
+            work_ns: outcome.work_ns,
+            span_ns: outcome.span_ns,
+            speedup: ratio(span_ns, outcome.span_ns),
+        };
+        let top = merged.most_critical(self.options.halve as usize);
+        let mut scenarios: Vec<Scenario> =
+            top.iter().map(|&id| Scenario::function(id, 0.5)).collect();
+        let asked = !self.scenario.is_empty();
+        if asked {
+            scenarios.push(self.scenario.clone());
+        }
+        let outcomes = if scenarios.is_empty() {
+            Vec::new()
+        } else {
+            outcomes(graph, &scenarios)?
+        };
+        let name = |id: &FunctionId| {
+            graph
+                .info()
+                .function(*id)
+                .map_or_else(String::new, |function| function.name.clone())
+        };
+        let halved = top
+            .iter()
+            .zip(&outcomes)
+            .map(|(id, outcome)| what_if(format!("{} takes half its time", name(id)), outcome));
+        let mut halved: Vec<WhatIf> = halved.collect();
+        halved.sort_by_key(|row| row.span_ns);
+        let asked = outcomes
+            .get(top.len())
+            .map(|outcome| what_if(self.options.in_words(), outcome));
+        let mut near = self.detours;
+        merged.name_detours(graph.info(), &mut near);
+        let stretches_total = self.path.stretches.len() as u64;
+        let mut stretches = self.path.stretches;
+        stretches.truncate(MOST_STRETCHES);
+        Ok(Report {
+            span_ns,
+            work_ns: self.table.work_ns(),
+            parallelism: ratio(self.table.work_ns(), span_ns),
+            duration_ns: graph.summary().duration_ns,
+            tasks: self.path.tasks,
+            functions: merged.functions(graph.info(), span_ns, self.chain.end_ns),
+            overhead: rows::overhead(&self.path.overhead, span_ns),
+            crossings: rows::crossings(&self.path.crossings),
+            stretches,
+            stretches_total,
+            observed: Observed::new(&self.chain),
+            slack: merged.bands(self.table.work_ns()),
+            near,
+            halved,
+            what_if: asked,
+        })
+    }
+}
+
+impl Options {
+    fn in_words(&self) -> String {
+        let functions = self
+            .scale
+            .iter()
+            .map(|scale| format!("{} takes {} of its time", scale.name, scale.factor));
+        let locks = self.scale_lock.iter().map(|scale| {
+            format!(
+                "work under lock {} takes {} of its time",
+                scale.name, scale.factor
+            )
+        });
+        let dropped = self
+            .drop_lock
+            .iter()
+            .map(|lock| format!("lock {lock:#x} orders nobody"));
+        functions
+            .chain(locks)
+            .chain(dropped)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+fn detours(graph: &Graph, table: &mut Table, path: &[TaskId], most: u32) -> Result<Vec<Detour>> {
+    if most == 0 {
+        return Ok(Vec::new());
+    }
+    let mut candidates = near::Candidates::new(most);
+    for &joins in path {
+        let task = graph.task(joins)?;
+        let before = task.id().previous();
+        for before in task.stored_dependencies().iter().copied().chain(before) {
+            if table.mark(before) & near::CRITICAL == 0 {
+                candidates.add(
+                    table.finish(before) + table.rest(joins),
+                    before,
+                    Some(joins),
+                );
+            }
+        }
+    }
+    for last in table.context_ends() {
+        if table.mark(last) & near::CRITICAL == 0 && graph.task(last)?.dependents()?.is_empty() {
+            candidates.add(table.finish(last), last, None);
+        }
+    }
+    near::detours(graph, table, candidates, most)
+}

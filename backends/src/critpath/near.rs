@@ -1,0 +1,142 @@
+//! Near-critical paths: the longest detours from the critical path that share no task with one another.
+//!
+//! A detour joins the critical path at one of its tasks by an edge the path does not take, or ends the run on its own.
+//! Going backwards from there along the deciding predecessors leads back to the critical path (or to a start).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use anyhow::Result;
+use serde::Serialize;
+use taskgraph::TaskId;
+
+use super::table::{Table, weight};
+use super::walk::Crossing;
+use crate::analysis::Graph;
+
+/// Mark of the tasks of the critical path.
+pub(super) const CRITICAL: u8 = 1;
+/// Mark of the tasks of the observed chain.
+pub(super) const OBSERVED: u8 = 2;
+/// Detour `i` (from 0) has the mark `(i + 1) << DETOUR_SHIFT`.
+pub(super) const DETOUR_SHIFT: u8 = 2;
+/// Most detours the marks can tell apart.
+pub(super) const MOST: u32 = 63;
+/// Edges into the critical path remembered per detour asked for: most of them overlap with longer ones.
+const CANDIDATES: usize = 256;
+
+/// A detour: its longest path, and the part of it that is off the critical path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Detour {
+    /// Length of the longest path that takes it.
+    pub length_ns: u64,
+    /// How much shorter than the span that is.
+    pub slack_ns: u64,
+    /// Task of the critical path where it leaves; absent when it starts on its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaves: Option<String>,
+    /// Task of the critical path where it joins again; absent when it ends on its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joins: Option<String>,
+    /// By what it joins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joins_by: Option<Crossing>,
+    /// First task off the critical path.
+    pub first: String,
+    /// Last task off the critical path.
+    pub last: String,
+    /// Tasks off the critical path.
+    pub tasks: u64,
+    /// Work off the critical path.
+    pub ns: u64,
+    /// Function with most of that work; empty when no code was recorded.
+    pub function: String,
+}
+
+/// Edges by which a detour could join, the longest kept.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    most: usize,
+    /// Length, the task before, the task on the critical path.
+    heap: BinaryHeap<Reverse<(u64, TaskId, Option<TaskId>)>>,
+}
+
+impl Candidates {
+    /// Room for finding `detours` of them.
+    #[must_use]
+    pub(super) fn new(detours: u32) -> Self {
+        Self {
+            most: detours as usize * CANDIDATES,
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    /// A path of `length` by the edge from `before` to the critical task `joins` (or ending with `before`).
+    pub(super) fn add(&mut self, length: u64, before: TaskId, joins: Option<TaskId>) {
+        self.heap.push(Reverse((length, before, joins)));
+        if self.heap.len() > self.most {
+            self.heap.pop();
+        }
+    }
+}
+
+/// The longest `most` detours without common tasks; marks their tasks.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub(super) fn detours(
+    graph: &Graph,
+    table: &mut Table,
+    candidates: Candidates,
+    most: u32,
+) -> Result<Vec<Detour>> {
+    let mut detours: Vec<Detour> = Vec::new();
+    let mut ordered: Vec<_> = candidates.heap.into_iter().map(|entry| entry.0).collect();
+    ordered.sort_by_key(|&(length, before, joins)| (Reverse(length), before, joins));
+    for (length_ns, last, joins) in ordered {
+        if detours.len() >= most.min(MOST) as usize {
+            break;
+        }
+        if taken(table.mark(last)) {
+            continue;
+        }
+        let mark = u8::try_from(detours.len() + 1).unwrap_or(u8::MAX) << DETOUR_SHIFT;
+        let mut detour = Detour {
+            length_ns,
+            slack_ns: table.span_ns().saturating_sub(length_ns),
+            leaves: None,
+            joins: joins.map(|id| id.to_string()),
+            joins_by: None,
+            first: String::new(),
+            last: last.to_string(),
+            tasks: 0,
+            ns: 0,
+            function: String::new(),
+        };
+        let mut task = graph.task(last)?;
+        if let Some(joins) = joins {
+            detour.joins_by = Some(Crossing::of(&task, &graph.task(joins)?));
+        }
+        loop {
+            table.set_mark(task.id(), mark);
+            detour.tasks += 1;
+            detour.ns += weight(&task);
+            detour.first = task.id().to_string();
+            let Some(before) = table.critical_predecessor(&task)? else {
+                break;
+            };
+            if taken(table.mark(before)) {
+                detour.leaves = Some(before.to_string());
+                break;
+            }
+            task = graph.task(before)?;
+        }
+        detours.push(detour);
+    }
+    Ok(detours)
+}
+
+/// On the critical path, or on a detour already.
+fn taken(mark: u8) -> bool {
+    mark & CRITICAL != 0 || mark >> DETOUR_SHIFT != 0
+}

@@ -1,0 +1,127 @@
+//! The chain of events that decided how long the run took: from its end backwards, always to the predecessor that
+//! finished last. Its parts (work, waiting that nobody's work covers, delays between tasks) add up to the run.
+//!
+//! Where the longest path of the graph says what an unlimited machine could not avoid, this says what held up this run.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use taskgraph::{TaskId, TaskKind};
+
+use super::walk::Crossing;
+use crate::analysis::{Graph, Task};
+use crate::parallelism::{State, state_of};
+
+/// The observed chain, summed up.
+#[derive(Debug, Default)]
+pub struct Chain {
+    /// When the last task ended.
+    pub end_ns: u64,
+    /// Time in Work tasks.
+    pub work_ns: u64,
+    /// Time in Create tasks and operations that cannot block.
+    pub operations_ns: u64,
+    /// Inside a waiting task after what it waited for had happened, by cause.
+    pub handover_ns: BTreeMap<Crossing, u64>,
+    /// Between the end of a task and the start of the one that depends on it, by cause.
+    pub delay_ns: BTreeMap<Crossing, u64>,
+    /// Before the first task.
+    pub before_ns: u64,
+}
+
+/// Walks the chain, calling `each` with every Work task on it and its time there.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub(super) fn walk(
+    graph: &Graph,
+    last: Option<TaskId>,
+    mut each: impl FnMut(TaskId, u64),
+) -> Result<Chain> {
+    let mut chain = Chain::default();
+    let Some(last) = last else { return Ok(chain) };
+    let mut task = graph.task(last)?;
+    let mut at = task.end_ns();
+    chain.end_ns = at;
+    loop {
+        let before = latest_predecessor(graph, &task)?;
+        let arrived = before.as_ref().map_or(0, Task::end_ns);
+        let waiting = matches!(state_of(task.kind(), task.op()), State::Waiting(_));
+        let from = if waiting {
+            arrived.clamp(task.start_ns().min(at), at)
+        } else {
+            task.start_ns().min(at)
+        };
+        let cause = before.as_ref().map(|before| cause(before, &task));
+        let spent = at - from;
+        match task.kind() {
+            _ if waiting => {
+                *chain
+                    .handover_ns
+                    .entry(cause.unwrap_or(Crossing::Other))
+                    .or_default() += spent
+            }
+            TaskKind::Work => {
+                chain.work_ns += spent;
+                each(task.id(), spent);
+            }
+            _ => chain.operations_ns += spent,
+        }
+        at = from.min(arrived);
+        match (before, cause) {
+            (Some(before), Some(cause)) => {
+                if from > at {
+                    *chain.delay_ns.entry(cause).or_default() += from - at;
+                }
+                task = before;
+            }
+            _ => {
+                chain.before_ns = from;
+                return Ok(chain);
+            }
+        }
+    }
+}
+
+fn cause(before: &Task<'_>, task: &Task<'_>) -> Crossing {
+    if before.id().context == task.id().context && before.kind() != TaskKind::Barrier {
+        // Nobody else was late: what remains is the operation's own cost.
+        return task.op().cause().map_or(Crossing::Other, |cause| {
+            Crossing::from(crate::parallelism::Cause::from(cause))
+        });
+    }
+    Crossing::of(before, task)
+}
+
+/// The predecessor that ended last; the one in the same context among equals.
+fn latest_predecessor<'g>(graph: &'g Graph, task: &Task<'g>) -> Result<Option<Task<'g>>> {
+    let mut latest = task.id().previous().map(|id| graph.task(id)).transpose()?;
+    for &id in task.stored_dependencies() {
+        let before = graph.task(id)?;
+        if latest
+            .as_ref()
+            .is_none_or(|latest| before.end_ns() > latest.end_ns())
+        {
+            latest = Some(before);
+        }
+    }
+    Ok(latest)
+}
+
+/// The task that ends last among those that end a context.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub(super) fn last_to_end(
+    graph: &Graph,
+    ends: impl Iterator<Item = TaskId>,
+) -> Result<Option<TaskId>> {
+    let mut last: Option<(u64, TaskId)> = None;
+    for id in ends {
+        let task = graph.task(id)?;
+        if last.is_none_or(|(end, _)| task.end_ns() > end) {
+            last = Some((task.end_ns(), id));
+        }
+    }
+    Ok(last.map(|(_, id)| id))
+}

@@ -1,0 +1,345 @@
+//! What-if: the span when functions take more or less time, when a lock is held shorter, or when it orders nobody.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use anyhow::{Result, bail};
+use rustc_hash::{FxHashMap, FxHashSet};
+use taskgraph::{ContextId, FunctionId, StaticInfo, SyncOp, TaskId, TaskKind, WaitCause};
+
+use super::apportion::Apportion;
+use super::table::weight;
+use crate::analysis::{Graph, Task};
+
+/// Scenarios computed in one pass.
+pub(super) const LANES: usize = 16;
+
+/// `NAME=FACTOR` as typed: a function or the address of a lock, and what its time is multiplied with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scale {
+    /// What is scaled.
+    pub name: String,
+    /// 0.5 halves, 2 doubles, 0 removes.
+    pub factor: f64,
+}
+
+impl FromStr for Scale {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("'{text}' is not NAME=FACTOR, e.g. compute=0.5");
+        // A C++ name may contain '='.
+        let (name, factor) = text.rsplit_once('=').ok_or_else(wrong)?;
+        let factor: f64 = factor.trim().parse().map_err(|_| wrong())?;
+        if !(0.0..=1e6).contains(&factor) || name.is_empty() {
+            return Err(format!(
+                "'{text}': the factor is a number from 0 to 1000000"
+            ));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            factor,
+        })
+    }
+}
+
+/// Reads the address of a synchronisation object: hexadecimal with 0x, or decimal.
+///
+/// # Errors
+/// When `text` is neither.
+pub fn address(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|_| {
+        format!("'{text}' is not an address; write 0x7f00aa10 as the other analyses print it")
+    })
+}
+
+/// A change to the run.
+#[derive(Clone, Debug, Default)]
+pub struct Scenario {
+    functions: FxHashMap<FunctionId, f64>,
+    /// Work while a lock is held is multiplied with this.
+    held: BTreeMap<u64, f64>,
+    /// Locks that order nobody.
+    dropped: FxHashSet<u64>,
+}
+
+impl Scenario {
+    /// One function at a factor.
+    #[must_use]
+    pub fn function(id: FunctionId, factor: f64) -> Self {
+        Self {
+            functions: FxHashMap::from_iter([(id, factor)]),
+            ..Self::default()
+        }
+    }
+
+    /// The changes typed on the command line, together.
+    ///
+    /// # Errors
+    /// When no function has a name that was typed, or a lock's address makes no sense.
+    pub fn new(
+        info: &StaticInfo,
+        functions: &[Scale],
+        locks: &[Scale],
+        dropped: &[u64],
+    ) -> Result<Self> {
+        let mut scenario = Self {
+            dropped: dropped.iter().copied().collect(),
+            ..Self::default()
+        };
+        for scale in functions {
+            let found = named(info, &scale.name);
+            if found.is_empty() {
+                bail!(
+                    "--scale {}: no function of the program has that name (contech-backend blocks lists them)",
+                    scale.name
+                );
+            }
+            scenario
+                .functions
+                .extend(found.into_iter().map(|id| (id, scale.factor)));
+        }
+        for scale in locks {
+            let lock =
+                address(&scale.name).map_err(|reason| anyhow::anyhow!("--scale-lock {reason}"))?;
+            scenario.held.insert(lock, scale.factor);
+        }
+        Ok(scenario)
+    }
+
+    /// Whether nothing is changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty() && self.held.is_empty() && self.dropped.is_empty()
+    }
+
+    /// Functions it scales.
+    #[must_use]
+    pub fn functions(&self) -> usize {
+        self.functions.len()
+    }
+
+    fn holds(&self, object: u64) -> bool {
+        self.held.contains_key(&object)
+    }
+}
+
+/// Functions whose full name, name without arguments, or last name part is `name`.
+fn named(info: &StaticInfo, name: &str) -> Vec<FunctionId> {
+    let plain = |full: &str| full.split('(').next().unwrap_or(full).to_owned();
+    let last = |full: &str| {
+        plain(full)
+            .rsplit("::")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let with = |matches: &dyn Fn(&str) -> bool| -> Vec<FunctionId> {
+        let all = info.functions.iter().enumerate();
+        all.filter(|(_, function)| matches(&function.name))
+            .filter_map(|(at, _)| FunctionId::from_index(at))
+            .collect()
+    };
+    let exact = with(&|full| full == name);
+    if !exact.is_empty() {
+        return exact;
+    }
+    let without_arguments = with(&|full| plain(full) == name);
+    if without_arguments.is_empty() {
+        with(&|full| last(full) == name)
+    } else {
+        without_arguments
+    }
+}
+
+/// Work and span of a scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// All tasks.
+    pub work_ns: u64,
+    /// Longest path.
+    pub span_ns: u64,
+}
+
+/// Spans of several scenarios from one walk over the graph in topological order.
+#[derive(Debug)]
+pub(super) struct Lanes<'s> {
+    scenarios: &'s [Scenario],
+    apportion: Apportion,
+    latest: FxHashMap<ContextId, [u64; LANES]>,
+    /// Finish times and number of dependents to come, for tasks with stored edges out of them.
+    pending: FxHashMap<TaskId, ([u64; LANES], usize)>,
+    /// Locks of some scenario that a context holds, the latest last.
+    held: FxHashMap<ContextId, Vec<u64>>,
+    outcomes: [Outcome; LANES],
+}
+
+/// The outcome of each of at most [`LANES`] scenarios.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub fn outcomes(graph: &Graph, scenarios: &[Scenario]) -> Result<Vec<Outcome>> {
+    let mut lanes = Lanes {
+        scenarios: &scenarios[..scenarios.len().min(LANES)],
+        apportion: Apportion::new(graph.info()),
+        latest: FxHashMap::default(),
+        pending: FxHashMap::default(),
+        held: FxHashMap::default(),
+        outcomes: [Outcome::default(); LANES],
+    };
+    for task in graph.tasks() {
+        lanes.task(&task?)?;
+    }
+    Ok(lanes.outcomes[..lanes.scenarios.len()].to_vec())
+}
+
+impl Lanes<'_> {
+    fn task(&mut self, task: &Task<'_>) -> Result<()> {
+        let id = task.id();
+        let mut finish = self.latest.get(&id.context).copied().unwrap_or_default();
+        let acquires = task.op().cause() == Some(WaitCause::Lock);
+        for before in task.stored_dependencies() {
+            let Some((found, left)) = self.pending.get_mut(before) else {
+                continue;
+            };
+            for (lane, scenario) in self.scenarios.iter().enumerate() {
+                if !(acquires && scenario.dropped.contains(&task.object())) {
+                    finish[lane] = finish[lane].max(found[lane]);
+                }
+            }
+            *left -= 1;
+            if *left == 0 {
+                self.pending.remove(before);
+            }
+        }
+        let weights = self.weights(task)?;
+        for (lane, outcome) in self.outcomes.iter_mut().enumerate() {
+            finish[lane] = finish[lane].saturating_add(weights[lane]);
+            outcome.work_ns = outcome.work_ns.saturating_add(weights[lane]);
+            outcome.span_ns = outcome.span_ns.max(finish[lane]);
+        }
+        self.track_locks(task);
+        self.latest.insert(id.context, finish);
+        let dependents = task.dependents()?.len();
+        if dependents > 0 {
+            self.pending.insert(id, (finish, dependents));
+        }
+        Ok(())
+    }
+
+    /// What the task weighs in each scenario.
+    fn weights(&mut self, task: &Task<'_>) -> Result<[u64; LANES]> {
+        let ns = weight(task);
+        let mut weights = [ns; LANES];
+        if ns == 0 {
+            return Ok(weights);
+        }
+        if task.kind() == TaskKind::Work
+            && self
+                .scenarios
+                .iter()
+                .any(|scenario| !scenario.functions.is_empty())
+        {
+            self.apportion.count(task)?;
+            let mut sums = [0.0f64; LANES];
+            self.apportion.divide(ns, |function, part| {
+                for (sum, scenario) in sums.iter_mut().zip(self.scenarios) {
+                    let factor = function.and_then(|id| scenario.functions.get(&id)).copied();
+                    *sum += to_float(part) * factor.unwrap_or(1.0);
+                }
+            });
+            for ((weight, sum), scenario) in weights.iter_mut().zip(sums).zip(self.scenarios) {
+                if !scenario.functions.is_empty() {
+                    *weight = to_ns(sum);
+                }
+            }
+        }
+        if let Some(held) = self.held.get(&task.id().context) {
+            for (weight, scenario) in weights.iter_mut().zip(self.scenarios) {
+                let factors = held.iter().filter_map(|lock| scenario.held.get(lock));
+                let factor: f64 = factors.product();
+                *weight = to_ns(to_float(*weight) * factor);
+            }
+        }
+        Ok(weights)
+    }
+
+    /// Takes note of acquires and releases of the locks the scenarios are about.
+    fn track_locks(&mut self, task: &Task<'_>) {
+        if task.kind() != TaskKind::Sync
+            || !self
+                .scenarios
+                .iter()
+                .any(|scenario| scenario.holds(task.object()))
+        {
+            return;
+        }
+        let held = self.held.entry(task.id().context).or_default();
+        match task.op() {
+            SyncOp::MutexLock
+            | SyncOp::SpinLock
+            | SyncOp::RwRead
+            | SyncOp::RwWrite
+            | SyncOp::CondReacquire => {
+                held.push(task.object());
+            }
+            SyncOp::MutexUnlock | SyncOp::SpinUnlock | SyncOp::RwUnlock | SyncOp::CondRelease => {
+                if let Some(at) = held.iter().rposition(|&lock| lock == task.object()) {
+                    held.remove(at);
+                }
+            }
+            _ => {}
+        }
+        if held.is_empty() {
+            self.held.remove(&task.id().context);
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "durations stay far below 2^53 ns (104 days)"
+)]
+fn to_float(ns: u64) -> f64 {
+    ns as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "factors are not negative; `as` saturates"
+)]
+fn to_ns(ns: f64) -> u64 {
+    ns.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_follows_the_last_equals_sign() {
+        let scale: Scale = "T::operator==(T)=0.5".parse().expect("valid");
+        assert_eq!(
+            scale,
+            Scale {
+                name: "T::operator==(T)".into(),
+                factor: 0.5
+            }
+        );
+        for text in ["f", "f=", "f=x", "=1", "f=-1", "f=NaN", "f=inf"] {
+            text.parse::<Scale>().expect_err(text);
+        }
+    }
+
+    #[test]
+    fn addresses_are_hexadecimal_or_decimal() {
+        assert_eq!(address("0xfeed"), Ok(0xfeed));
+        assert_eq!(address("12"), Ok(12));
+        address("feed").expect_err("no prefix");
+    }
+}

@@ -1,0 +1,195 @@
+//! The critical path itself, task by task, and what makes it change from one context to another.
+
+use anyhow::Result;
+use serde::Serialize;
+use taskgraph::{TaskId, TaskKind};
+
+use super::table::{Table, weight};
+use crate::analysis::{Graph, Task};
+use crate::parallelism::Cause;
+
+/// Why a path goes from a task to one of another context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Crossing {
+    /// The context was created there.
+    Create,
+    /// A joined context ended.
+    Join,
+    /// The last one arrived at a barrier.
+    Barrier,
+    /// A lock was handed over.
+    Lock,
+    /// A condition variable was signalled.
+    Condition,
+    /// A semaphore was posted.
+    Semaphore,
+    /// A one-time initialisation ended.
+    Once,
+    /// A message arrived.
+    Message,
+    /// Anything else.
+    Other,
+}
+
+impl Crossing {
+    /// What the edge from `before` to `task` stands for.
+    #[must_use]
+    pub fn of(before: &Task<'_>, task: &Task<'_>) -> Self {
+        match (before.kind(), task.kind()) {
+            (_, TaskKind::Join) => Self::Join,
+            (TaskKind::Barrier, _) | (_, TaskKind::Barrier) => Self::Barrier,
+            (TaskKind::Create, _) => Self::Create,
+            _ => task
+                .op()
+                .cause()
+                .map_or(Self::Other, |cause| Self::from(Cause::from(cause))),
+        }
+    }
+
+    /// The word for it, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Join => "join",
+            Self::Barrier => "barrier",
+            Self::Lock => "lock",
+            Self::Condition => "condition",
+            Self::Semaphore => "semaphore",
+            Self::Once => "once",
+            Self::Message => "message",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl From<Cause> for Crossing {
+    fn from(cause: Cause) -> Self {
+        match cause {
+            Cause::Lock => Self::Lock,
+            Cause::Barrier => Self::Barrier,
+            Cause::Join => Self::Join,
+            Cause::Condition => Self::Condition,
+            Cause::Semaphore => Self::Semaphore,
+            Cause::Once => Self::Once,
+            Cause::Message => Self::Message,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A part of the path within one context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stretch {
+    /// The context.
+    pub context: u32,
+    /// First task.
+    pub first: String,
+    /// Last task.
+    pub last: String,
+    /// Number of tasks.
+    pub tasks: u64,
+    /// Work on the path.
+    pub ns: u64,
+    /// When its first task started in the run.
+    pub start_ns: u64,
+    /// When its last task ended in the run.
+    pub end_ns: u64,
+    /// What led here from another context; absent at the start of the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entered_by: Option<Crossing>,
+}
+
+/// One longest path of the graph, first task first.
+#[derive(Debug, Default)]
+pub struct Path {
+    /// Tasks on it.
+    pub tasks: u64,
+    /// Its parts by context.
+    pub stretches: Vec<Stretch>,
+    /// Times it changed context, by cause; the time the context it entered had waited there.
+    pub crossings: Vec<(Crossing, u64, u64)>,
+    /// Work in Create tasks and in operations that cannot block: kind, tasks, nanoseconds.
+    pub overhead: Vec<(TaskKind, u64, u64)>,
+}
+
+/// Walks the longest path from its end to its start, calling `each` for its tasks, last first.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub(super) fn walk(graph: &Graph, table: &Table, mut each: impl FnMut(TaskId)) -> Result<Path> {
+    let mut path = Path::default();
+    let Some(last) = table.last() else {
+        return Ok(path);
+    };
+    let mut task = graph.task(last)?;
+    path.open(&task);
+    loop {
+        each(task.id());
+        path.add(&task);
+        let Some(before) = table.critical_predecessor(&task)? else {
+            break;
+        };
+        let before = graph.task(before)?;
+        if before.id().context != task.id().context {
+            path.cross(&before, &task);
+            path.open(&before);
+        }
+        task = before;
+    }
+    path.stretches.reverse();
+    Ok(path)
+}
+
+impl Path {
+    fn open(&mut self, last: &Task<'_>) {
+        self.stretches.push(Stretch {
+            context: last.id().context.get(),
+            first: String::new(),
+            last: last.id().to_string(),
+            tasks: 0,
+            ns: 0,
+            start_ns: 0,
+            end_ns: last.end_ns(),
+            entered_by: None,
+        });
+    }
+
+    fn add(&mut self, task: &Task<'_>) {
+        self.tasks += 1;
+        let ns = weight(task);
+        if let Some(stretch) = self.stretches.last_mut() {
+            stretch.tasks += 1;
+            stretch.ns += ns;
+            stretch.start_ns = task.start_ns();
+            stretch.first = task.id().to_string();
+        }
+        if task.kind() != TaskKind::Work && ns > 0 {
+            match self.overhead.iter_mut().find(|row| row.0 == task.kind()) {
+                Some(row) => (row.1, row.2) = (row.1 + 1, row.2 + ns),
+                None => self.overhead.push((task.kind(), 1, ns)),
+            }
+        }
+    }
+
+    fn cross(&mut self, before: &Task<'_>, task: &Task<'_>) {
+        let cause = Crossing::of(before, task);
+        if let Some(stretch) = self.stretches.last_mut() {
+            stretch.entered_by = Some(cause);
+        }
+        // A barrier belongs to one of its contexts: going in and coming out is one crossing.
+        if before.kind() == TaskKind::Barrier {
+            return;
+        }
+        let waited = if weight(task) == 0 {
+            task.duration_ns()
+        } else {
+            0
+        };
+        match self.crossings.iter_mut().find(|row| row.0 == cause) {
+            Some(row) => (row.1, row.2) = (row.1 + 1, row.2 + waited),
+            None => self.crossings.push((cause, 1, waited)),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Random graphs and the obvious answers about them, for the exactness tests of the analyses.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared by tests and an example, each of which uses a part"
+)]
+#![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
+
+use std::collections::BTreeMap;
+
+use contech_backends::analysis::{Graph, open};
+use taskgraph::TaskId;
+use taskgraph::builder::GraphBuilder;
+
+/// The built graph, by way of a file as the commands read it.
+pub fn graph(builder: GraphBuilder) -> Graph {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("graph.tg");
+    builder.write(&path).expect("a valid graph");
+    open(&path).expect("a graph just written")
+}
+
+/// Xorshift: the same numbers on every run.
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 8) % bound
+    }
+
+    /// True `percent` times of a hundred.
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// All predecessors of every task.
+pub fn predecessors(graph: &Graph) -> BTreeMap<TaskId, Vec<TaskId>> {
+    let tasks = graph.tasks().map(|task| task.expect("readable"));
+    tasks
+        .map(|task| (task.id(), task.predecessors().expect("readable")))
+        .collect()
+}
+
+/// For every task, the tasks that come before it by some path.
+pub fn ancestors(graph: &Graph) -> BTreeMap<TaskId, std::collections::BTreeSet<TaskId>> {
+    let mut all: BTreeMap<TaskId, std::collections::BTreeSet<TaskId>> = BTreeMap::new();
+    for task in graph.tasks() {
+        let task = task.expect("readable");
+        let mut own = std::collections::BTreeSet::new();
+        for before in task.predecessors().expect("readable") {
+            own.extend(all[&before].iter().copied());
+            own.insert(before);
+        }
+        all.insert(task.id(), own);
+    }
+    all
+}
