@@ -38,6 +38,9 @@ fn command() -> Command {
         .subcommand_help_heading("Analyses")
         .disable_help_subcommand(true)
         .arg_required_else_help(true)
+        .after_help(
+            "Example: contech-backend cache graph.tg --sizes 1K..8M --ways 8,full --format json",
+        )
         .arg(list);
     registry::ENTRIES.iter().fold(command, |command, entry| {
         command.subcommand(entry.command())

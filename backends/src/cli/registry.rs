@@ -47,7 +47,7 @@ impl Entry {
     /// Its command line.
     #[must_use]
     pub fn command(&self) -> Command {
-        (self.arguments)(Command::new(self.name).about(self.about))
+        (self.arguments)(Command::new(self.name)).about(self.about)
     }
 }
 
@@ -61,7 +61,7 @@ where
     Entry {
         name: A::NAME,
         about: A::ABOUT,
-        arguments: |command| A::Config::augment_args(Common::augment_args(command)).about(A::ABOUT),
+        arguments: |command| A::Config::augment_args(Common::augment_args(command)),
         run: |matches| {
             let common = Common::from_arg_matches(matches)?;
             let graph = common.open()?;
