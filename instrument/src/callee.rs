@@ -7,7 +7,7 @@ use crate::known::{self, Bulk};
 
 /// A classified call, invoke or callbr.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Call<'m> {
+pub(crate) enum Call {
     /// May run instrumented code, unwind, or reach the runtime: the block ends here.
     Boundary { callee: String },
     /// LLVM intrinsic that does none of these.
@@ -19,10 +19,10 @@ pub(crate) enum Call<'m> {
     /// Inline assembly that stays within the block.
     Asm { touches_memory: bool },
     /// Never a call at run time (debug and optimiser hints).
-    Nothing(FunctionValue<'m>),
+    Nothing,
 }
 
-impl Call<'_> {
+impl Call {
     /// Name of the callee if the call ends its block.
     pub(crate) fn boundary(&self) -> Option<&str> {
         match self {
@@ -63,7 +63,7 @@ const HINTS: &[&str] = &[
 ];
 
 /// Classifies a call instruction.
-pub(crate) fn classify(call: InstructionValue<'_>) -> Call<'_> {
+pub(crate) fn classify(call: InstructionValue<'_>) -> Call {
     match ir::callee(call) {
         Callee::Function(f) => classify_function(call, f),
         Callee::Asm { text, constraints } => classify_asm(call, &text, &constraints),
@@ -71,11 +71,11 @@ pub(crate) fn classify(call: InstructionValue<'_>) -> Call<'_> {
     }
 }
 
-fn classify_function<'m>(call: InstructionValue<'m>, f: FunctionValue<'m>) -> Call<'m> {
+fn classify_function(call: InstructionValue<'_>, f: FunctionValue<'_>) -> Call {
     let name = ir::name(f);
     if name.starts_with("llvm.") {
         if HINTS.iter().any(|h| name.starts_with(h)) {
-            return Call::Nothing(f);
+            return Call::Nothing;
         }
         let calls = CALLING_INTRINSICS.iter().any(|c| name.starts_with(c));
         if calls || ir::never_returns(call) {
@@ -99,7 +99,7 @@ fn classify_function<'m>(call: InstructionValue<'m>, f: FunctionValue<'m>) -> Ca
 
 /// Assembly that calls, jumps or moves the stack pointer may run other code on this thread; with the
 /// cursor in thread-local storage around it, that code can record.
-fn classify_asm<'m>(call: InstructionValue<'m>, text: &str, constraints: &str) -> Call<'m> {
+fn classify_asm(call: InstructionValue<'_>, text: &str, constraints: &str) -> Call {
     let leaves = ["call", "jmp", "ret", "%rsp", "%esp", "int "]
         .iter()
         .any(|w| text.contains(w));

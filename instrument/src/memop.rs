@@ -87,13 +87,13 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
 pub(crate) fn of_call<'m>(
     module: &Module<'m>,
     inst: InstructionValue<'m>,
-    call: &Call<'m>,
+    call: &Call,
 ) -> Effect<'m> {
     match call {
         Call::Boundary { .. } if ir::has_byval(inst) => {
             Effect::Unrecorded("byval argument copy".into())
         }
-        Call::Boundary { .. } | Call::Nothing(_) => Effect::None,
+        Call::Boundary { .. } | Call::Nothing => Effect::None,
         Call::Pure { name } if known::reads_memory(name) => {
             Effect::Unrecorded(format!("reads inside the library function {name}"))
         }

@@ -22,6 +22,9 @@ use crate::{check, descriptor};
 /// # Errors
 /// A text for the user when the module cannot be instrumented; it must then not be compiled further.
 pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, String> {
+    if !is_for_this_process(module, options) {
+        return Ok(false);
+    }
     let selector = Selector::new(module);
     let mut chosen = Vec::new();
     let mut unrecorded = Unrecorded::new();
@@ -82,6 +85,22 @@ struct Planned<'m> {
     first_id: u64,
     plan: FunctionPlan<'m>,
     fast: Option<(u64, Fast<'m>)>,
+}
+
+/// The ABI is that of x86-64 with 8-byte pointers. Code for an accelerator, made by the same compiler
+/// run, is none of ours; code for another processor is left alone with a word about it.
+fn is_for_this_process(module: &Module<'_>, options: Options) -> bool {
+    const DEVICES: [&str; 5] = ["nvptx", "amdgcn", "spirv", "bpf", "wasm"];
+    let triple = module.get_triple();
+    let triple = triple.as_str().to_string_lossy();
+    let ours = triple.is_empty() || triple.starts_with("x86_64") && !triple.ends_with("x32");
+    if !ours && (options.explain || !DEVICES.iter().any(|d| triple.starts_with(d))) {
+        eprintln!(
+            "contech: {}: not recorded: code for {triple}, only x86_64 is",
+            module.get_name().to_string_lossy()
+        );
+    }
+    ours
 }
 
 type Ids<'m> = (inkwell::values::GlobalValue<'m>, u64);

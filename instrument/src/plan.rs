@@ -263,7 +263,7 @@ impl<'m> Cutter<'_, 'm> {
             flags = BLOCK_CONTINUED;
         }
         let piece = self.open.get_or_insert_with(|| open(inst, flags));
-        if !matches!(call, Some(Call::Nothing(_))) {
+        if !matches!(call, Some(Call::Nothing)) {
             piece.ir_ops += 1;
             if piece.line == 0 {
                 piece.line = source::line(inst);
