@@ -1,1 +1,48 @@
-//! Placeholder, replaced by its owner.
+//! The shared library inside the traced process: the functions instrumented code calls, and the
+//! functions of the system the program calls that this library stands in front of.
+//!
+//! Every exported symbol is in the list of [`exports`]; each leads to a few lines in the module of its
+//! family, which pass the call on and tell the core what happened. Rules that hold throughout:
+//!
+//! - the program sees what it would see without us: results, errno, exit status, signal handlers;
+//! - no function here owns anything with a destructor while it calls one that may be cancelled or
+//!   left by `pthread_exit`, except where said;
+//! - no allocation goes through the program's allocator ([`heap`] is the library's own).
+#![allow(
+    unsafe_code,
+    reason = "every function here is called from C, with what C promises about its arguments"
+)]
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+compile_error!(
+    "the runtime is written for x86-64 Linux: flush, stubs and clock are the places to port"
+);
+
+mod active;
+mod allocation;
+mod barrier;
+mod bootstrap;
+mod c11;
+mod condition;
+mod exec;
+mod exit;
+mod exports;
+mod fatal;
+mod flush;
+mod fork;
+mod handlers;
+mod heap;
+mod jump;
+mod mapping;
+mod mutex;
+mod objects;
+mod once;
+mod operator_new;
+mod real;
+mod rwlock;
+mod semaphore;
+mod service;
+mod spin;
+mod start;
+mod threads;
+mod tls;

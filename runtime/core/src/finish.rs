@@ -11,7 +11,7 @@ use contech_trace::event::{EndReason, Event, MAX_EVENT};
 use contech_trace::file::Totals;
 
 use crate::buffer::Buffer;
-use crate::mask::Blocked;
+use crate::mask::{Blocked, Uncancellable};
 use crate::memory::Errno;
 use crate::notice;
 use crate::queue::{INLINE, Message, Patience, Records};
@@ -45,6 +45,7 @@ impl Recorder {
             return false;
         };
         if thread.counted.load(Relaxed) && self.live.fetch_sub(1, SeqCst) == 1 {
+            let _uncancellable = Uncancellable::new();
             let _blocked = Blocked::new();
             let _quiet = tls.quiet();
             self.stop_writer();
@@ -114,6 +115,7 @@ impl Recorder {
             return;
         }
         let _errno = Errno::save();
+        let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
         if self.finishing.swap(true, SeqCst) {
@@ -139,6 +141,7 @@ impl Recorder {
             return;
         }
         let _errno = Errno::save();
+        let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
         self.close_all(how, true);

@@ -146,7 +146,7 @@ impl Recorder {
         self.counters.pauses.fetch_add(1, Relaxed);
         Some(Event::Delay {
             before,
-            duration: self.clock.now() - before,
+            duration: self.clock.now().saturating_sub(before),
         })
     }
 

@@ -43,3 +43,38 @@ fn set(mask: u64) -> u64 {
     };
     old
 }
+
+unsafe extern "C" {
+    fn pthread_setcancelstate(state: libc::c_int, old: *mut libc::c_int) -> libc::c_int;
+}
+
+/// The thread cannot be cancelled while this lives: for the rare work (opening files, the end of the
+/// trace) that calls functions of the C library where a cancellation may strike. The slow path makes
+/// its system calls directly instead.
+#[derive(Debug)]
+pub struct Uncancellable(libc::c_int);
+
+impl Uncancellable {
+    /// Disables cancellation, remembers how it was.
+    #[must_use]
+    pub fn new() -> Self {
+        const DISABLE: libc::c_int = 1;
+        let mut old = 0;
+        // SAFETY: the pointer is to a live integer; disabling never acts on a cancellation.
+        unsafe { pthread_setcancelstate(DISABLE, &raw mut old) };
+        Uncancellable(old)
+    }
+}
+
+impl Default for Uncancellable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Uncancellable {
+    fn drop(&mut self) {
+        // SAFETY: restores what `new` found; null says the state now is not asked for.
+        unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
+    }
+}

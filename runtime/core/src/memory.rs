@@ -48,7 +48,7 @@ pub fn thread_id() -> u32 {
 /// Writes to stderr, as far as it goes.
 pub(crate) fn write_stderr(bytes: &[u8]) {
     // SAFETY: the pointer and length are those of a slice.
-    unsafe { libc::write(2, bytes.as_ptr().cast(), bytes.len()) };
+    unsafe { libc::syscall(libc::SYS_write, 2, bytes.as_ptr(), bytes.len()) };
 }
 
 /// Restores errno when dropped: interception must not be visible in it.

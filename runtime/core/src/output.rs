@@ -133,7 +133,7 @@ impl Descriptor {
     fn write_all(&self, mut parts: [libc::iovec; 2]) -> io::Result<()> {
         while parts.iter().any(|p| p.iov_len > 0) {
             // SAFETY: the parts point into slices the caller of `write` holds.
-            let n = unsafe { libc::writev(self.fd, parts.as_ptr(), 2) };
+            let n = unsafe { libc::syscall(libc::SYS_writev, self.fd, parts.as_ptr(), 2) };
             let Ok(mut n) = usize::try_from(n) else {
                 match io::Error::last_os_error() {
                     e if e.kind() == io::ErrorKind::Interrupted => {}
@@ -159,13 +159,13 @@ impl Descriptor {
             revents: 0,
         };
         // SAFETY: the pointer is to one live pollfd.
-        unsafe { libc::poll(&raw mut poll, 1, 1000) };
+        unsafe { libc::syscall(libc::SYS_poll, &raw mut poll, 1, 1000) };
     }
 }
 
 fn close(fd: RawFd) {
     // SAFETY: the descriptor was opened here and is not used afterwards.
-    unsafe { libc::close(fd) };
+    unsafe { libc::syscall(libc::SYS_close, fd) };
 }
 
 /// Whether the file holds a trace this very process has written since it started: then it has

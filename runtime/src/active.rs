@@ -1,0 +1,154 @@
+//! Whether a call is one to record, and by whom it was made.
+
+use contech_runtime_core::append::Sync;
+use contech_runtime_core::tickets::Tickets;
+use contech_runtime_core::{Recorder, TlsBlock, tls};
+use contech_trace::event::SyncOp;
+
+use crate::real::Ptr;
+use crate::start;
+use crate::tls::block;
+
+/// Order of every object; survives forks, as the objects do.
+pub(crate) static TICKETS: Tickets = Tickets::new();
+
+/// A thread that records, with its recorder.
+#[derive(Clone, Copy)]
+pub(crate) struct Active {
+    pub(crate) tls: &'static TlsBlock,
+    pub(crate) recorder: &'static Recorder,
+}
+
+/// The calling thread, if a call from the code at `caller` is recorded.
+#[inline(always)]
+pub(crate) fn active(caller: usize) -> Option<Active> {
+    let recorder = start::recorder_or_due()?;
+    let tls = block();
+    (recorder.callers.contains(caller)
+        && recorder.is_recording()
+        && !tls.is_quiet()
+        && tls.role() == tls::PROGRAM)
+        .then_some(Active { tls, recorder })
+}
+
+/// The calling thread, if it has recorded something and its allocations are recorded: the calls of
+/// whichever code, but not those an allocation function makes for another.
+#[inline(always)]
+pub(crate) fn allocating() -> Option<Active> {
+    let recorder = start::recorder()?;
+    let tls = block();
+    (!tls.cursor().is_null()
+        && recorder.is_recording()
+        && !tls.is_quiet()
+        && !tls.is_allocating()
+        && tls.role() == tls::PROGRAM)
+        .then_some(Active { tls, recorder })
+}
+
+impl Active {
+    /// Ticks now.
+    #[inline(always)]
+    pub(crate) fn now(self) -> u64 {
+        self.recorder.clock.now()
+    }
+
+    /// Ticks since `before`; another core's counter may be a few behind.
+    #[inline(always)]
+    pub(crate) fn since(self, before: u64) -> u64 {
+        self.now().saturating_sub(before)
+    }
+
+    /// Records an event at `before` that took `duration`, in the object's order at `ticket`.
+    #[inline(always)]
+    pub(crate) fn timed(self, op: SyncOp, object: Ptr, ticket: u64, before: u64, duration: u64) {
+        self.with_aux(op, object, ticket, 0, before, duration);
+    }
+
+    /// The same with an extra number.
+    #[inline(always)]
+    pub(crate) fn with_aux(
+        self,
+        op: SyncOp,
+        object: Ptr,
+        ticket: u64,
+        aux: u64,
+        before: u64,
+        duration: u64,
+    ) {
+        self.recorder.sync(
+            self.tls,
+            Sync {
+                op,
+                object: object.addr(),
+                ticket,
+                aux,
+                before,
+                duration,
+            },
+        );
+    }
+
+    /// Records an event that just happened and took no time worth measuring.
+    #[inline(always)]
+    pub(crate) fn instant(self, op: SyncOp, object: Ptr, aux: u64) {
+        let ticket = TICKETS.next(object.addr());
+        self.with_aux(op, object, ticket, aux, self.now(), 0);
+    }
+}
+
+/// Whether a lock function's result means that the caller holds the lock now (perhaps after its
+/// previous owner died).
+#[inline(always)]
+pub(crate) fn acquired(result: i32) -> bool {
+    result == 0 || result == libc::EOWNERDEAD
+}
+
+impl Active {
+    /// Acquires: tries first, for a free lock costs one time stamp and a fought-over one two.
+    #[inline(always)]
+    pub(crate) fn acquire(
+        self,
+        op: SyncOp,
+        object: Ptr,
+        try_now: impl FnOnce() -> i32,
+        wait: impl FnOnce() -> i32,
+    ) -> i32 {
+        let result = try_now();
+        if acquired(result) {
+            self.instant(op, object, 0);
+            return result;
+        }
+        let before = self.now();
+        let result = wait();
+        if acquired(result) {
+            let ticket = TICKETS.next(object.addr());
+            self.timed(op, object, ticket, before, self.since(before));
+        } else if result == libc::ETIMEDOUT {
+            self.timed(SyncOp::TryFail, object, 0, before, self.since(before));
+        }
+        result
+    }
+
+    /// Tries to acquire.
+    #[inline(always)]
+    pub(crate) fn try_acquire(self, op: SyncOp, object: Ptr, result: i32) -> i32 {
+        if acquired(result) {
+            self.instant(op, object, 0);
+        } else if result == libc::EBUSY {
+            self.timed(SyncOp::TryFail, object, 0, self.now(), 0);
+        }
+        result
+    }
+
+    /// Releases: the ticket is drawn while the object is still held.
+    #[inline(always)]
+    pub(crate) fn release(self, op: SyncOp, object: Ptr, release: impl FnOnce() -> i32) -> i32 {
+        let ticket = TICKETS.next(object.addr());
+        let before = self.now();
+        let result = release();
+        if result == 0 {
+            self.timed(op, object, ticket, before, 0);
+        }
+        result
+    }
+}

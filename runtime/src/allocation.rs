@@ -1,0 +1,143 @@
+//! malloc and its kin. Recorded for any caller: memory the program gets from a library is its memory.
+
+use std::ffi::c_int;
+
+use contech_trace::event::AllocKind;
+
+use crate::active::allocating;
+use crate::bootstrap;
+use crate::real::{Ptr, real, real_if_ready};
+
+fn record(kind: AllocKind, block: Ptr, size: usize) -> Ptr {
+    if !block.is_null()
+        && let Some(a) = allocating()
+    {
+        a.recorder.alloc(a.tls, kind, block.addr(), size);
+    }
+    block
+}
+
+pub(crate) unsafe extern "C-unwind" fn malloc(size: usize) -> Ptr {
+    let Some(real) = real_if_ready() else {
+        return bootstrap::alloc(size, 1).cast();
+    };
+    // SAFETY: the caller's arguments, passed on; as everywhere below.
+    record(AllocKind::Malloc, unsafe { (real.malloc)(size) }, size)
+}
+
+pub(crate) unsafe extern "C-unwind" fn calloc(count: usize, size: usize) -> Ptr {
+    let Some(real) = real_if_ready() else {
+        return bootstrap::alloc(count.saturating_mul(size), 1).cast();
+    };
+    // SAFETY: see `malloc`.
+    let block = unsafe { (real.calloc)(count, size) };
+    record(AllocKind::Calloc, block, count.wrapping_mul(size))
+}
+
+/// Records a change of size: the old block is gone unless it grew or shrank where it is.
+fn record_change(old: Ptr, new: Ptr, size: usize) {
+    let Some(a) = allocating() else { return };
+    let freed = new.is_null() && size == 0;
+    if !old.is_null() && (freed || (!new.is_null() && new != old)) {
+        a.recorder.free(a.tls, old.addr());
+    }
+    if !new.is_null() {
+        a.recorder
+            .alloc(a.tls, AllocKind::Realloc, new.addr(), size);
+    }
+}
+
+pub(crate) unsafe extern "C-unwind" fn realloc(old: Ptr, size: usize) -> Ptr {
+    if bootstrap::owns(old.cast()) {
+        // SAFETY: see `malloc`.
+        let new = unsafe { malloc(size) };
+        if !new.is_null() {
+            // SAFETY: the old block is the bootstrap's, of that size; the new one has `size` bytes.
+            unsafe {
+                let kept = bootstrap::size(old.cast()).min(size);
+                new.cast::<u8>().copy_from_nonoverlapping(old.cast(), kept);
+            }
+        }
+        return new;
+    }
+    let Some(real) = real_if_ready() else {
+        return bootstrap::alloc(size, 1).cast();
+    };
+    // SAFETY: see `malloc`.
+    let new = unsafe { (real.realloc)(old, size) };
+    record_change(old, new, size);
+    new
+}
+
+pub(crate) unsafe extern "C-unwind" fn reallocarray(old: Ptr, count: usize, size: usize) -> Ptr {
+    match count.checked_mul(size) {
+        // SAFETY: see `malloc`.
+        Some(bytes) if bootstrap::owns(old.cast()) => unsafe { realloc(old, bytes) },
+        bytes => {
+            // SAFETY: see `malloc`.
+            let new = unsafe { (real().reallocarray)(old, count, size) };
+            if let Some(bytes) = bytes {
+                record_change(old, new, bytes);
+            }
+            new
+        }
+    }
+}
+
+pub(crate) unsafe extern "C-unwind" fn free(block: Ptr) {
+    if bootstrap::owns(block.cast()) {
+        return;
+    }
+    let Some(real) = real_if_ready() else { return };
+    // Before it is free: afterwards another thread may have it.
+    if !block.is_null()
+        && let Some(a) = allocating()
+    {
+        a.recorder.free(a.tls, block.addr());
+    }
+    // SAFETY: see `malloc`.
+    unsafe { (real.free)(block) };
+}
+
+pub(crate) unsafe extern "C-unwind" fn posix_memalign(
+    block: *mut Ptr,
+    align: usize,
+    size: usize,
+) -> c_int {
+    // SAFETY: see `malloc`.
+    let result = unsafe { (real().posix_memalign)(block, align, size) };
+    if result == 0 {
+        // SAFETY: success stored the block there.
+        record(AllocKind::Aligned, unsafe { block.read() }, size);
+    }
+    result
+}
+
+pub(crate) unsafe extern "C-unwind" fn aligned_alloc(align: usize, size: usize) -> Ptr {
+    let Some(real) = real_if_ready() else {
+        return bootstrap::alloc(size, align).cast();
+    };
+    // SAFETY: see `malloc`.
+    record(
+        AllocKind::Aligned,
+        unsafe { (real.aligned_alloc)(align, size) },
+        size,
+    )
+}
+
+pub(crate) unsafe extern "C-unwind" fn memalign(align: usize, size: usize) -> Ptr {
+    let Some(real) = real_if_ready() else {
+        return bootstrap::alloc(size, align).cast();
+    };
+    // SAFETY: see `malloc`.
+    record(
+        AllocKind::Aligned,
+        unsafe { (real.memalign)(align, size) },
+        size,
+    )
+}
+
+pub(crate) unsafe extern "C-unwind" fn valloc(size: usize) -> Ptr {
+    // SAFETY: see `malloc`.
+    record(AllocKind::Aligned, unsafe { (real().valloc)(size) }, size)
+}

@@ -1,0 +1,57 @@
+//! The end of the process by its own will. The trace ends as late as it can: exit handlers, static
+//! destructors and those of libraries are still recorded.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use contech_runtime_core::finish::Finish;
+use contech_trace::event::EndReason;
+
+use crate::real::real;
+use crate::start::{self, guarded};
+use crate::tls::block;
+
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" {
+    fn __cxa_at_quick_exit(handler: unsafe extern "C" fn(*mut c_void), dso: *mut c_void) -> c_int;
+}
+
+/// Objects are finished in reverse order of their dependence: this library after all that use it.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static FINI: extern "C" fn() = at_exit;
+
+/// Handlers of `quick_exit` run in reverse order: this one, registered before main, last.
+pub(crate) fn install() {
+    if !INSTALLED.swap(true, Relaxed) {
+        // SAFETY: the handler lives for ever and ignores its argument.
+        unsafe { __cxa_at_quick_exit(at_quick_exit, std::ptr::null_mut()) };
+    }
+}
+
+fn finish() {
+    if let Some(recorder) = start::recorder() {
+        let how = Finish {
+            reason: EndReason::ProcessExit,
+            patience: None,
+            note: None,
+        };
+        guarded(|| recorder.finish(block(), &how));
+    }
+}
+
+extern "C" fn at_exit() {
+    finish();
+}
+
+unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
+    finish();
+}
+
+/// `_exit` and `_Exit`. In the child of a vfork the trace is the parent's, which `finish` knows.
+pub(crate) unsafe extern "C-unwind" fn underscore_exit(status: c_int) -> ! {
+    finish();
+    // SAFETY: the caller's status, passed on.
+    unsafe { (real()._exit)(status) }
+}

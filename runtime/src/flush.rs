@@ -1,0 +1,132 @@
+//! `__contech_flush`: from instrumented code in the middle of anything to the slow path and back,
+//! with every register as it was.
+
+use std::arch::naked_asm;
+use std::sync::atomic::AtomicU32;
+
+use crate::start;
+use crate::tls;
+
+/// State components to save with XSAVE: 0 before it is known, [`FXSAVE`] where there is no XSAVE.
+static COMPONENTS: AtomicU32 = AtomicU32::new(0);
+/// Bit 31 is no component.
+const FXSAVE: u32 = 1 << 31;
+/// x87, SSE, AVX, and AVX-512's masks, upper halves and upper registers. Not AMX: tiles are 8 KiB, and
+/// nothing here touches them.
+const WANTED: u32 = 0b1110_0111;
+/// Bytes of the standard XSAVE area up to and including those components.
+const AREA: u32 = 2688;
+
+/// Takes the cursor in rdi, returns the next one in rax. Preserves every register but rax, r11 and the
+/// flags (`preserve_all`).
+#[unsafe(naked)]
+pub(crate) extern "C" fn flush() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "push rbx",
+        "push rcx",
+        "push rdx",
+        "push rsi",
+        "push rdi",
+        "push r8",
+        "push r9",
+        "push r10",
+        "sub rsp, {area}",
+        "and rsp, -64",
+        "mov eax, dword ptr [rip + {components}]",
+        "test eax, eax",
+        "jnz 3f",
+        // Which components the system has enabled; CPUID clobbers rbx, rcx, rdx, saved above.
+        "mov eax, 1",
+        "xor ecx, ecx",
+        "cpuid",
+        "mov eax, {fxsave}",
+        "bt ecx, 27",
+        "jnc 2f",
+        "xor ecx, ecx",
+        "xgetbv",
+        "and eax, {wanted}",
+        "2:",
+        "mov dword ptr [rip + {components}], eax",
+        "3:",
+        "test eax, eax",
+        "js 5f",
+        // XSAVE reads the header it finds: it must be zero.
+        "xor edx, edx",
+        "mov qword ptr [rsp + 512], rdx",
+        "mov qword ptr [rsp + 520], rdx",
+        "mov qword ptr [rsp + 528], rdx",
+        "mov qword ptr [rsp + 536], rdx",
+        "mov qword ptr [rsp + 544], rdx",
+        "mov qword ptr [rsp + 552], rdx",
+        "mov qword ptr [rsp + 560], rdx",
+        "mov qword ptr [rsp + 568], rdx",
+        "xsave64 [rsp]",
+        "call 6f",
+        "mov eax, dword ptr [rip + {components}]",
+        "xor edx, edx",
+        "xrstor64 [rsp]",
+        "4:",
+        "mov rax, rbx",
+        "lea rsp, [rbp - 64]",
+        "pop r10",
+        "pop r9",
+        "pop r8",
+        "pop rdi",
+        "pop rsi",
+        "pop rdx",
+        "pop rcx",
+        "pop rbx",
+        "pop rbp",
+        ".cfi_remember_state",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        "5:",
+        ".cfi_restore_state",
+        "fxsave64 [rsp]",
+        "call 6f",
+        "fxrstor64 [rsp]",
+        "jmp 4b",
+        // Cursor in rdi, result in rbx. Signals are blocked and released here, outside of all Rust
+        // frames: an asynchronous cancellation that waits unwinds from the second system call.
+        "6:",
+        "mov rbx, rdi",
+        "mov qword ptr [rsp + {area} - 16], -1",
+        "mov edi, {set_mask}",
+        "lea rsi, [rsp + {area} - 16]",
+        "lea rdx, [rsp + {area} - 24]",
+        "mov r10d, 8",
+        "mov eax, {sigprocmask}",
+        "syscall",
+        "mov rdi, rbx",
+        "sub rsp, 8",
+        "call {slow}",
+        "add rsp, 8",
+        "mov rbx, rax",
+        "mov edi, {set_mask}",
+        "lea rsi, [rsp + {area} - 24]",
+        "xor edx, edx",
+        "mov r10d, 8",
+        "mov eax, {sigprocmask}",
+        "syscall",
+        "ret",
+        ".cfi_endproc",
+        area = const AREA + 64,
+        fxsave = const FXSAVE,
+        wanted = const WANTED,
+        components = sym COMPONENTS,
+        slow = sym slow,
+        set_mask = const libc::SIG_SETMASK,
+        sigprocmask = const libc::SYS_rt_sigprocmask,
+    )
+}
+
+/// The slow path proper.
+extern "C" fn slow(cursor: *mut u8) -> *mut u8 {
+    start::flush(tls::block(), cursor)
+}

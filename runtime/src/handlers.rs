@@ -1,0 +1,265 @@
+//! The program's signal handlers: each runs inside a wrapper that gives its records a place of their
+//! own. Whoever asks for the handler of a signal sees the program's, never ours.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+use contech_runtime_core::Recorder;
+use contech_runtime_core::flush::Entered;
+use contech_runtime_core::level::StackRange;
+use libc::{sigaction as Action, sighandler_t, siginfo_t};
+
+use crate::fatal;
+use crate::real::{Handler, Ptr, real};
+use crate::start;
+use crate::tls::block;
+
+const SIGNALS: usize = 65;
+const ADDRESS: u64 = (1 << 48) - 1;
+const TAKES_INFO: u64 = 1 << 48;
+const RESETS: u64 = 1 << 49;
+
+/// The program's handler of each signal in one word, for a handler may be replaced while it runs: its
+/// address, and which of the flags above it has. Zero: none.
+static HANDLERS: [AtomicU64; SIGNALS] = [const { AtomicU64::new(0) }; SIGNALS];
+
+fn entry(signal: c_int) -> Option<&'static AtomicU64> {
+    HANDLERS.get(usize::try_from(signal).ok()?)
+}
+
+fn wrapper() -> usize {
+    on_signal as *const () as usize
+}
+
+fn is_handler(handler: usize) -> bool {
+    handler != libc::SIG_DFL && handler != libc::SIG_IGN
+}
+
+/// What to install for what the program asks for, and the word to keep.
+fn wrap(signal: c_int, wanted: &Action) -> (Action, u64) {
+    if wanted.sa_sigaction == libc::SIG_DFL && fatal::is_fatal(signal) {
+        return (fatal::action(), 0);
+    }
+    if !is_handler(wanted.sa_sigaction) {
+        return (*wanted, 0);
+    }
+    let mut word = wanted.sa_sigaction as u64 & ADDRESS;
+    if wanted.sa_flags & libc::SA_SIGINFO != 0 {
+        word |= TAKES_INFO;
+    }
+    if wanted.sa_flags & libc::SA_RESETHAND != 0 {
+        word |= RESETS;
+    }
+    let mut action = *wanted;
+    action.sa_sigaction = wrapper();
+    action.sa_flags |= libc::SA_SIGINFO;
+    (action, word)
+}
+
+/// What the program would see, given what is installed and the word kept for it.
+fn unwrap(installed: &Action, word: u64) -> Action {
+    let mut seen = *installed;
+    if installed.sa_sigaction == wrapper() {
+        seen.sa_sigaction = usize::try_from(word & ADDRESS).unwrap_or(0);
+        if word & TAKES_INFO == 0 {
+            seen.sa_flags &= !libc::SA_SIGINFO;
+        }
+    } else if installed.sa_sigaction == fatal::action().sa_sigaction {
+        // SAFETY: an action is plain data for which zero is a value: the default.
+        seen = unsafe { std::mem::zeroed() };
+    }
+    seen
+}
+
+/// Wraps what is installed for a signal already; what ends the process gets a stand-in.
+pub(crate) fn adopt(signal: c_int) {
+    // SAFETY: as in `unwrap`.
+    let mut now: Action = unsafe { std::mem::zeroed() };
+    // SAFETY: asks only; the pointer is to a live action.
+    let known = unsafe { (real().sigaction)(signal, std::ptr::null(), &raw mut now) } == 0;
+    if !known || now.sa_sigaction == libc::SIG_IGN {
+        return;
+    }
+    let (action, word) = wrap(signal, &now);
+    if action.sa_sigaction == now.sa_sigaction {
+        return;
+    }
+    if let Some(entry) = entry(signal) {
+        entry.store(word, SeqCst);
+    }
+    // SAFETY: the action is live.
+    unsafe { (real().sigaction)(signal, &raw const action, std::ptr::null_mut()) };
+}
+
+pub(crate) unsafe extern "C-unwind" fn sigaction(
+    signal: c_int,
+    wanted: *const Action,
+    old: *mut Action,
+) -> c_int {
+    let entry = match entry(signal) {
+        Some(entry) if fatal::is_installed() => entry,
+        // SAFETY: the caller's arguments, passed on.
+        _ => return unsafe { (real().sigaction)(signal, wanted, old) },
+    };
+    // SAFETY: the caller's pointers, each null or to an action.
+    let (wanted, old) = unsafe { (wanted.as_ref(), old.as_mut()) };
+    let word_before = entry.load(SeqCst);
+    let wrapped = wanted.map(|wanted| wrap(signal, wanted));
+    // The word comes first: a signal that arrives in between must find a handler.
+    if let Some((_, word)) = &wrapped
+        && *word != 0
+    {
+        entry.store(*word, SeqCst);
+    }
+    // SAFETY: as in `unwrap`.
+    let mut installed: Action = unsafe { std::mem::zeroed() };
+    let new = wrapped
+        .as_ref()
+        .map_or(std::ptr::null(), |(action, _)| std::ptr::from_ref(action));
+    // SAFETY: both actions are live or null.
+    let result = unsafe { (real().sigaction)(signal, new, &raw mut installed) };
+    if result != 0 {
+        entry.store(word_before, SeqCst);
+        return result;
+    }
+    if let Some(old) = old {
+        *old = unwrap(&installed, word_before);
+    }
+    result
+}
+
+/// Sets a handler with these flags; returns the one before, `SIG_ERR` on failure.
+fn set(signal: c_int, handler: sighandler_t, flags: c_int, blocks_itself: bool) -> sighandler_t {
+    // SAFETY: as in `unwrap`.
+    let (mut wanted, mut old): (Action, Action) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    wanted.sa_sigaction = handler;
+    wanted.sa_flags = flags;
+    if blocks_itself {
+        // SAFETY: the mask is live; a bad signal number is refused below.
+        unsafe { libc::sigaddset(&raw mut wanted.sa_mask, signal) };
+    }
+    // SAFETY: both actions are live.
+    match unsafe { sigaction(signal, &raw const wanted, &raw mut old) } {
+        0 => old.sa_sigaction,
+        _ => libc::SIG_ERR,
+    }
+}
+
+/// `signal` as the C library has it: the handler stays, and system calls are restarted.
+pub(crate) unsafe extern "C-unwind" fn signal(
+    signal: c_int,
+    handler: sighandler_t,
+) -> sighandler_t {
+    set(signal, handler, libc::SA_RESTART, true)
+}
+
+/// `signal` of System V: the handler is for once.
+pub(crate) unsafe extern "C-unwind" fn sysv_signal(
+    signal: c_int,
+    handler: sighandler_t,
+) -> sighandler_t {
+    set(
+        signal,
+        handler,
+        libc::SA_RESETHAND | libc::SA_NODEFER,
+        false,
+    )
+}
+
+/// `sigset` of System V, which also blocks (`SIG_HOLD`) and unblocks.
+pub(crate) unsafe extern "C-unwind" fn sigset(
+    signal: c_int,
+    handler: sighandler_t,
+) -> sighandler_t {
+    const HOLD: sighandler_t = 2;
+    // SAFETY: masks are plain data.
+    let (mut mask, mut old): (libc::sigset_t, libc::sigset_t) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    // SAFETY: the masks are live.
+    if unsafe { libc::sigaddset(&raw mut mask, signal) } != 0 {
+        return libc::SIG_ERR;
+    }
+    let change = |how, old| {
+        // SAFETY: the masks are live or null.
+        unsafe { libc::pthread_sigmask(how, &raw const mask, old) }
+    };
+    let before = if handler == HOLD {
+        change(libc::SIG_BLOCK, &raw mut old);
+        // SAFETY: as in `unwrap`.
+        let mut action: Action = unsafe { std::mem::zeroed() };
+        // SAFETY: asks only.
+        match unsafe { sigaction(signal, std::ptr::null(), &raw mut action) } {
+            0 => action.sa_sigaction,
+            _ => return libc::SIG_ERR,
+        }
+    } else {
+        let before = set(signal, handler, 0, false);
+        if before == libc::SIG_ERR {
+            return before;
+        }
+        change(libc::SIG_UNBLOCK, &raw mut old);
+        before
+    };
+    // SAFETY: the mask is live.
+    match unsafe { libc::sigismember(&raw const old, signal) } {
+        1 => HOLD,
+        _ => before,
+    }
+}
+
+pub(crate) unsafe extern "C-unwind" fn sigignore(signal: c_int) -> c_int {
+    match set(signal, libc::SIG_IGN, 0, false) {
+        libc::SIG_ERR => -1,
+        _ => 0,
+    }
+}
+
+/// Takes the level of a handler back when it returns, or is left by an exception or the end of its
+/// thread (whose unwinding runs this, on Linux, as it runs the destructors of C++).
+struct Leave {
+    recorder: &'static Recorder,
+    entered: Entered,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.recorder.leave_handler(block(), &self.entered);
+    }
+}
+
+/// The alternate stack the handler runs on, if it does.
+unsafe fn alternate_stack(context: Ptr, here: usize) -> Option<StackRange> {
+    // SAFETY: the kernel passes the interrupted context, which says which alternate stack there is.
+    let stack = unsafe { (*context.cast::<libc::ucontext_t>()).uc_stack };
+    let low = stack.ss_sp.addr();
+    (low..low + stack.ss_size)
+        .contains(&here)
+        .then(|| (low, low + stack.ss_size))
+}
+
+/// Installed for every signal the program handles.
+unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, context: Ptr) {
+    let Some(entry) = entry(signal) else { return };
+    let word = entry.load(SeqCst);
+    if word == 0 {
+        return;
+    }
+    if word & RESETS != 0 && entry.compare_exchange(word, 0, SeqCst, Relaxed).is_ok() {
+        // The kernel has put the default back; what ends the process needs its stand-in.
+        adopt(signal);
+    }
+    let here = std::ptr::from_ref(&word).addr();
+    let _leave = start::recorder().map(|recorder| {
+        // SAFETY: the kernel's argument.
+        let stack = unsafe { alternate_stack(context, here) };
+        Leave {
+            recorder,
+            entered: recorder.enter_handler(block(), here, stack),
+        }
+    });
+    let address = usize::try_from(word & ADDRESS).unwrap_or(0);
+    // SAFETY: the program installed this function for this signal; one that does not take the
+    // information ignores its arguments.
+    unsafe { std::mem::transmute::<usize, Handler>(address)(signal, info, context) };
+}

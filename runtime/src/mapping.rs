@@ -1,0 +1,81 @@
+//! Mapping and unmapping memory. The system calls are made here: they are what the C library's
+//! functions of these names are.
+
+use std::ffi::{c_int, c_long};
+
+use contech_trace::event::Event;
+
+use crate::active::allocating;
+use crate::real::Ptr;
+
+fn record(event: &Event) {
+    if let Some(a) = allocating() {
+        a.recorder.put(a.tls, event);
+    }
+}
+
+fn succeeded(address: c_long) -> bool {
+    address != -1
+}
+
+pub(crate) unsafe extern "C-unwind" fn mmap(
+    address: Ptr,
+    length: usize,
+    protection: c_int,
+    flags: c_int,
+    file: c_int,
+    offset: i64,
+) -> c_long {
+    // SAFETY: the caller's arguments, passed on.
+    let at = unsafe {
+        libc::syscall(
+            libc::SYS_mmap,
+            address,
+            length,
+            protection,
+            flags,
+            file,
+            offset,
+        )
+    };
+    if succeeded(at) {
+        record(&Event::Map {
+            addr: at.cast_unsigned(),
+            size: length as u64,
+        });
+    }
+    at
+}
+
+pub(crate) unsafe extern "C-unwind" fn munmap(address: Ptr, length: usize) -> c_int {
+    // Before it is gone: afterwards another thread may get it.
+    record(&Event::Unmap {
+        addr: address.addr() as u64,
+        size: length as u64,
+    });
+    // SAFETY: as above.
+    let result = unsafe { libc::syscall(libc::SYS_munmap, address, length) };
+    c_int::from(result == 0) - 1
+}
+
+pub(crate) unsafe extern "C-unwind" fn mremap(
+    old: Ptr,
+    old_length: usize,
+    length: usize,
+    flags: c_int,
+    new: Ptr,
+) -> c_long {
+    // SAFETY: as above; without MREMAP_FIXED the kernel ignores the last argument.
+    let at = unsafe { libc::syscall(libc::SYS_mremap, old, old_length, length, flags, new) };
+    if succeeded(at) {
+        record(&Event::Unmap {
+            addr: old.addr() as u64,
+            size: old_length as u64,
+        });
+        record(&Event::Map {
+            addr: at.cast_unsigned(),
+            size: length as u64,
+        });
+    }
+    at
+}

@@ -1,0 +1,176 @@
+//! Instrumented modules and the objects (executable, shared libraries) that hold them.
+
+use std::ffi::{CStr, c_int, c_void};
+
+use contech_runtime_core::Recorder;
+use contech_runtime_core::mask::{Blocked, Uncancellable};
+use contech_runtime_core::modules::Found;
+use contech_trace::abi::ModuleDescriptor;
+
+use crate::start::{self, guarded};
+use crate::tls::block;
+
+/// A loaded object.
+struct Object {
+    /// Empty for the executable.
+    path: String,
+    base: usize,
+    start: usize,
+    len: usize,
+}
+
+/// C++ libraries whose calls are the program's: they carry out its std::thread, std::mutex and kin.
+const CXX: [&str; 3] = ["/libstdc++.so", "/libc++.so", "/libc++abi.so"];
+
+fn objects() -> Vec<Object> {
+    let mut list: Vec<Object> = Vec::new();
+    // SAFETY: the callback gets back the pointer to the list, which outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut list).cast()) };
+    list
+}
+
+unsafe extern "C" fn collect(
+    info: *mut libc::dl_phdr_info,
+    _: libc::size_t,
+    list: *mut c_void,
+) -> c_int {
+    // SAFETY: the linker passes a valid record, and the list of `objects`.
+    let (info, list) = unsafe { (&*info, &mut *list.cast::<Vec<Object>>()) };
+    // SAFETY: the record's program headers are an array of that length.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    let loaded = || headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
+    let address = |offset: u64| info.dlpi_addr.wrapping_add(offset);
+    let start = loaded().map(|h| address(h.p_vaddr)).min().unwrap_or(0);
+    let end = loaded()
+        .map(|h| address(h.p_vaddr + h.p_memsz))
+        .max()
+        .unwrap_or(0);
+    let path = if info.dlpi_name.is_null() {
+        String::new()
+    } else {
+        // SAFETY: names are C strings.
+        unsafe { CStr::from_ptr(info.dlpi_name) }
+            .to_string_lossy()
+            .into_owned()
+    };
+    let size = |n: u64| usize::try_from(n).unwrap_or(0);
+    list.push(Object {
+        path,
+        base: size(info.dlpi_addr),
+        start: size(start),
+        len: size(end - start),
+    });
+    0
+}
+
+impl Object {
+    fn holds(&self, address: usize) -> bool {
+        address.wrapping_sub(self.start) < self.len
+    }
+}
+
+/// Sees anew whose calls are recorded.
+pub(crate) fn refresh_callers(recorder: &'static Recorder) {
+    let _blocked = Blocked::new();
+    let modules = recorder.module_addresses();
+    let counts = |o: &Object| {
+        modules.iter().any(|m| o.holds(*m)) || CXX.iter().any(|name| o.path.contains(name))
+    };
+    let ranges = objects()
+        .into_iter()
+        .filter(counts)
+        .map(|o| (o.start, o.len))
+        .collect();
+    recorder.callers.replace(ranges);
+}
+
+/// `__contech_register`.
+pub(crate) unsafe extern "C" fn register(
+    first: *const ModuleDescriptor,
+    end: *const ModuleDescriptor,
+) {
+    let tls = block();
+    let Some(recorder) = start::recorder().or_else(|| start::start(tls)) else {
+        return;
+    };
+    guarded(|| {
+        let _uncancellable = Uncancellable::new();
+        let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
+        // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded while
+        // they are registered.
+        let found = unsafe { find(first, end) };
+        recorder.register(found);
+        refresh_callers(recorder);
+    });
+}
+
+/// `__contech_unregister`.
+pub(crate) unsafe extern "C" fn unregister(
+    first: *const ModuleDescriptor,
+    end: *const ModuleDescriptor,
+) {
+    let tls = block();
+    let Some(recorder) = start::recorder() else {
+        return;
+    };
+    guarded(|| {
+        let _uncancellable = Uncancellable::new();
+        let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
+        let step = size_of::<ModuleDescriptor>();
+        for address in (first.addr()..end.addr()).step_by(step) {
+            recorder.unregister(address);
+        }
+    });
+}
+
+/// # Safety
+/// Descriptors lie from `first` to `end`, and what they point to stays until they are unregistered.
+unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> Vec<Found> {
+    let objects = objects();
+    let count = end.addr().saturating_sub(first.addr()) / size_of::<ModuleDescriptor>();
+    let executable = || {
+        std::fs::read_link("/proc/self/exe").map_or_else(
+            |_| String::new(),
+            |path| path.to_string_lossy().into_owned(),
+        )
+    };
+    let mut list = Vec::with_capacity(count);
+    for i in 0..count {
+        let at = first.wrapping_add(i);
+        let object = objects.iter().find(|o| o.holds(at.addr()));
+        // SAFETY: `i` is below the number of descriptors there.
+        let descriptor = unsafe { at.read() };
+        list.push(Found {
+            address: at.addr(),
+            // SAFETY: the descriptor says where its module's table and globals are.
+            table: unsafe { slice(descriptor.table, descriptor.table_len) },
+            // SAFETY: as above.
+            globals: unsafe { slice(descriptor.globals, descriptor.global_count) },
+            descriptor,
+            object: object.map_or_else(String::new, |o| {
+                if o.path.is_empty() {
+                    executable()
+                } else {
+                    o.path.clone()
+                }
+            }),
+            load_address: object.map_or(0, |o| o.base as u64),
+        });
+    }
+    list
+}
+
+/// # Safety
+/// `len` values of the type lie at `address` (or it is null), and stay.
+unsafe fn slice<T>(address: u64, len: u64) -> &'static [T] {
+    let (Ok(address), Ok(len)) = (usize::try_from(address), usize::try_from(len)) else {
+        return &[];
+    };
+    if address == 0 || len == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), len) }
+}

@@ -1,0 +1,86 @@
+//! Once-routines, pthread's and C11's.
+
+use std::ffi::c_int;
+
+use contech_trace::event::SyncOp::{OncePass, OnceRun};
+
+use crate::active::{Active, TICKETS, active};
+use crate::real::{Ptr, real};
+use crate::tls::block;
+
+type Routine = unsafe extern "C-unwind" fn();
+
+/// A call in progress; the thread-local block points at it, for the routine takes no argument.
+struct Call {
+    a: Active,
+    object: Ptr,
+    routine: Routine,
+    /// Ticket and duration, once the routine has run here.
+    ran: Option<(u64, u64)>,
+    /// The call around this one.
+    outer: u64,
+}
+
+/// Stands in for the routine: draws the ticket after it, while everybody else still waits.
+unsafe extern "C-unwind" fn run() {
+    let call =
+        std::ptr::with_exposed_provenance_mut::<Call>(usize::try_from(block().call()).unwrap_or(0));
+    // SAFETY: only `once` passes this function, from a frame that waits for it to return.
+    let (a, object, routine) = unsafe { ((*call).a, (*call).object, (*call).routine) };
+    let before = a.now();
+    // SAFETY: the program's routine, called once as it asked. It may be left by an exception or by
+    // cancellation: nothing here has a destructor.
+    unsafe { routine() };
+    let ticket = TICKETS.next(object.addr());
+    // SAFETY: as above.
+    unsafe { (*call).ran = Some((ticket, a.since(before))) };
+}
+
+fn once(a: Active, object: Ptr, routine: Routine, call: impl FnOnce(Routine) -> c_int) -> c_int {
+    let before = a.now();
+    let mut state = Call {
+        a,
+        object,
+        routine,
+        ran: None,
+        outer: a.tls.call(),
+    };
+    a.tls.set_call((&raw mut state).expose_provenance() as u64);
+    let result = call(run);
+    a.tls.set_call(state.outer);
+    if result == 0 {
+        match state.ran {
+            Some((ticket, taken)) => a.timed(OnceRun, object, ticket, before, taken),
+            None => {
+                let ticket = TICKETS.next(object.addr());
+                a.timed(OncePass, object, ticket, before, a.since(before));
+            }
+        }
+    }
+    result
+}
+
+pub(crate) unsafe extern "C-unwind" fn pthread(
+    object: Ptr,
+    routine: Routine,
+    caller: usize,
+) -> c_int {
+    // SAFETY: the caller's arguments, passed on, or the stand-in.
+    let call = |routine| unsafe { (real().pthread_once)(object, routine) };
+    match active(caller) {
+        Some(a) => once(a, object, routine, call),
+        None => call(routine),
+    }
+}
+
+pub(crate) unsafe extern "C-unwind" fn c11(object: Ptr, routine: Routine, caller: usize) {
+    let call = |routine| {
+        // SAFETY: as above.
+        unsafe { (real().call_once)(object, routine) };
+        0
+    };
+    match active(caller) {
+        Some(a) => once(a, object, routine, call),
+        None => call(routine),
+    };
+}

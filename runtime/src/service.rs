@@ -1,0 +1,107 @@
+//! What the core asks of this library: the writer thread, and word of every thread's end.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
+
+use contech_runtime_core::Recorder;
+use contech_runtime_core::host::Host;
+use contech_runtime_core::tls::RUNTIME;
+
+use crate::real::{Ptr, real};
+use crate::start::{self, guarded};
+use crate::tls::block;
+
+/// Stack of the writer thread: its deepest call is zstd's, which keeps its state on the heap.
+const STACK: usize = 512 << 10;
+/// Rounds of thread-specific destructors the C library makes (PTHREAD_DESTRUCTOR_ITERATIONS).
+const ROUNDS: usize = 4;
+
+pub(crate) struct Service {
+    writer: AtomicUsize,
+    /// Key whose destructor runs at the end of every thread that records; -1 before there is one.
+    key: AtomicI32,
+}
+
+pub(crate) static SERVICE: Service = Service {
+    writer: AtomicUsize::new(0),
+    key: AtomicI32::new(-1),
+};
+
+impl Service {
+    /// Makes the key, as early as possible: low keys need no memory in their threads.
+    pub(crate) fn prepare(&self) {
+        if self.key.load(Relaxed) >= 0 {
+            return;
+        }
+        let mut key: libc::pthread_key_t = 0;
+        // SAFETY: the pointer is to a live key; the destructor takes the value set below.
+        if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } == 0 {
+            self.key.store(c_int::try_from(key).unwrap_or(-1), Relaxed);
+        }
+    }
+
+    fn set(&self, rounds: usize) {
+        if let Ok(key) = libc::pthread_key_t::try_from(self.key.load(Relaxed)) {
+            let value = std::ptr::without_provenance::<c_void>(rounds);
+            // SAFETY: the key was made above; the value is a number.
+            unsafe { libc::pthread_setspecific(key, value) };
+        }
+    }
+}
+
+/// At the end of a thread. Destructors of the program's own may still record, so this one asks to be
+/// called again until the last round.
+unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
+    match rounds.addr() {
+        0 | 1 => {
+            if let Some(recorder) = start::recorder() {
+                guarded(|| recorder.end_thread(block()));
+            }
+        }
+        more => SERVICE.set(more - 1),
+    }
+}
+
+impl Host for Service {
+    fn start_writer(&self, recorder: &'static Recorder) -> bool {
+        let real = real();
+        // SAFETY: attributes are plain data for which zero is a value until they are initialised.
+        let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
+        let mut thread = 0usize;
+        let argument: Ptr = std::ptr::from_ref(recorder).cast_mut().cast();
+        // SAFETY: the attributes are live; the thread's argument lives for ever. The caller has all
+        // signals blocked, which the thread inherits.
+        let started = unsafe {
+            libc::pthread_attr_init(&raw mut attributes);
+            libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
+            let pointer = (&raw mut attributes).cast();
+            let result = (real.pthread_create)(&raw mut thread, pointer, write, argument);
+            libc::pthread_attr_destroy(&raw mut attributes);
+            result == 0
+        };
+        if started {
+            self.writer.store(thread, Relaxed);
+        }
+        started
+    }
+
+    fn join_writer(&self) {
+        // SAFETY: called once per started writer, whose handle this is.
+        unsafe { (real().pthread_join)(self.writer.load(Relaxed), std::ptr::null_mut()) };
+    }
+
+    fn watch_thread_end(&self) {
+        self.set(ROUNDS);
+    }
+}
+
+/// Body of the writer thread.
+unsafe extern "C-unwind" fn write(recorder: Ptr) -> Ptr {
+    block().set_role(RUNTIME);
+    // SAFETY: the name is a C string of at most 16 bytes.
+    unsafe { libc::prctl(libc::PR_SET_NAME, c"contech-writer".as_ptr()) };
+    // SAFETY: the argument is the recorder `start_writer` was given, which lives for ever.
+    let recorder: &'static Recorder = unsafe { &*recorder.cast::<Recorder>() };
+    guarded(|| recorder.write_until_closed());
+    std::ptr::null_mut()
+}
