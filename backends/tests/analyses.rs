@@ -208,6 +208,24 @@ fn potential_parallelism_follows_edges_and_leaves_waiting_out() {
 }
 
 #[test]
+fn whoever_is_let_go_need_not_wait_for_the_call_to_return() {
+    // The parent is held up for 100 ns in the call that signals; the other goes on 10 ns into it.
+    let mut b = builder("./slow_call");
+    let (main, other) = (b.context("main"), b.context("other"));
+    b.work(main, 0, 10, |_| {});
+    let post = b.sync_at(main, 1, SyncOp::SemPost, 10, 110);
+    let wait = b.sync_at(other, 1, SyncOp::SemWait, 0, 20);
+    b.edge(post, wait);
+    b.work(other, 20, 120, |_| {});
+    let report = parallelism(b);
+    assert_eq!(
+        (report.duration_ns, report.work_ns, report.span_ns),
+        (120, 210, 110)
+    );
+    assert!(report.potential_average >= report.average);
+}
+
+#[test]
 fn fewer_points_keep_peaks_and_the_average() {
     let long = graph(many(6, 200));
     let exact = run::<Parallelism>(parallelism::Options::default(), &long).unwrap();

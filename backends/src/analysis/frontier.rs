@@ -26,8 +26,9 @@ impl<V> Default for Frontier<V> {
 }
 
 impl<V: Copy> Frontier<V> {
-    /// The value of `task`: `merge` folds the values of its predecessors, starting from `first`, and `own` makes the
-    /// task's value of that. Call it for every task, predecessors first.
+    /// Folds the values of the predecessors of `task`, starting from `first`, with `merge`; `own` makes two values of
+    /// that: the one for the context's next task and the one for the tasks on stored edges. Returns the former. Call it
+    /// for every task, predecessors first.
     ///
     /// # Errors
     /// When the task's edges cannot be read.
@@ -36,13 +37,11 @@ impl<V: Copy> Frontier<V> {
         task: &Task<'_>,
         first: V,
         merge: impl Fn(V, V) -> V,
-        own: impl FnOnce(V) -> V,
+        own: impl FnOnce(V) -> (V, V),
     ) -> Result<V> {
         let id = task.id();
-        let mut value = self
-            .latest
-            .get(&id.context)
-            .map_or(first, |&before| merge(first, before));
+        let before = self.latest.get(&id.context);
+        let mut value = before.map_or(first, |&before| merge(first, before));
         for dependency in task.dependencies()? {
             if let Some((found, left)) = self.pending.get_mut(&dependency) {
                 value = merge(value, *found);
@@ -52,12 +51,12 @@ impl<V: Copy> Frontier<V> {
                 }
             }
         }
-        let value = own(value);
-        self.latest.insert(id.context, value);
+        let (next, others) = own(value);
+        self.latest.insert(id.context, next);
         let dependents = task.dependents()?.len();
         if dependents > 0 {
-            self.pending.insert(id, (value, dependents));
+            self.pending.insert(id, (others, dependents));
         }
-        Ok(value)
+        Ok(next)
     }
 }

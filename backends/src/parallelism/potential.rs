@@ -2,6 +2,7 @@
 //! processors as it takes, and waiting takes no time. Work over span (the length of that schedule) is the average.
 
 use anyhow::Result;
+use taskgraph::TaskKind;
 
 use super::segments::state_of;
 use super::state::State;
@@ -29,7 +30,20 @@ impl Potential {
             State::Running => task.duration_ns(),
             State::Waiting(_) => 0,
         };
-        let finish = self.finish.visit(task, 0, u64::max, |start| start + work)?;
+        // A child runs, and a waiting context goes on, before the call that lets it has returned: what such a task
+        // does for others may happen right at its start.
+        let hands_over_at_end = task.kind() == TaskKind::Work;
+        let own = |start| {
+            (
+                start + work,
+                if hands_over_at_end {
+                    start + work
+                } else {
+                    start
+                },
+            )
+        };
+        let finish = self.finish.visit(task, 0, u64::max, own)?;
         self.curve.add(finish - work, finish);
         self.work_ns += work;
         self.span_ns = self.span_ns.max(finish);
