@@ -1,8 +1,9 @@
 //! External merge sort of fixed-size records: sorted runs in memory, spilled when the budget is full,
 //! merged with a heap when read (Knuth, The Art of Computer Programming 3, section 5.4.1).
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -50,7 +51,7 @@ impl<const N: usize> Sorter<N> {
     }
 
     fn spill_run(&mut self) -> Result<()> {
-        self.run.sort_unstable();
+        self.run.sort_unstable_by(order);
         let mut bytes = Vec::with_capacity(BUFFER * Self::BYTES);
         let mut first = None;
         for records in self.run.chunks(BUFFER) {
@@ -74,7 +75,7 @@ impl<const N: usize> Sorter<N> {
 
     /// Ends collecting.
     pub(crate) fn finish(mut self) -> Sorted<N> {
-        self.run.sort_unstable();
+        self.run.sort_unstable_by(order);
         Sorted {
             spill: self.spill,
             run: self.run,
@@ -82,6 +83,12 @@ impl<const N: usize> Sorter<N> {
             runs: self.runs,
         }
     }
+}
+
+/// Ascending by all words; the first two at once, which the sort turns into code without branches.
+fn order<const N: usize>(a: &[u64; N], b: &[u64; N]) -> Ordering {
+    let pair = |r: &[u64; N]| u128::from(r[0]) << 64 | u128::from(r[1]);
+    pair(a).cmp(&pair(b)).then_with(|| a[2..].cmp(&b[2..]))
 }
 
 /// Sorted records; can be read more than once.
@@ -107,7 +114,9 @@ impl<const N: usize> Sorted<N> {
             heads: BinaryHeap::new(),
         };
         for i in 0..merge.cursors.len() {
-            merge.refresh(i)?;
+            if let Some(record) = merge.cursors[i].next(&self.spill, self.buffer)? {
+                merge.heads.push(Reverse((record, i)));
+            }
         }
         Ok(merge)
     }
@@ -169,29 +178,25 @@ pub(crate) struct Merge<'a, const N: usize> {
 }
 
 impl<const N: usize> Merge<'_, N> {
-    fn refresh(&mut self, cursor: usize) -> Result<()> {
-        let next = self.cursors[cursor].next(&self.sorted.spill, self.sorted.buffer)?;
-        if let Some(record) = next {
-            self.heads.push(Reverse((record, cursor)));
-        }
-        Ok(())
-    }
-
     /// The next record in order.
     pub(crate) fn next(&mut self) -> Result<Option<[u64; N]>> {
         let in_memory = self.sorted.run.get(self.next_in_memory);
-        match (self.heads.peek(), in_memory) {
-            (Some(&Reverse((record, cursor))), m) if m.is_none_or(|m| record < *m) => {
-                self.heads.pop();
-                self.refresh(cursor)?;
-                Ok(Some(record))
-            }
-            (_, Some(record)) => {
-                self.next_in_memory += 1;
-                Ok(Some(*record))
-            }
-            _ => Ok(None),
+        let Some(mut head) = self.heads.peek_mut() else {
+            self.next_in_memory += 1;
+            return Ok(in_memory.copied());
+        };
+        let Reverse((record, cursor)) = *head;
+        if let Some(first) = in_memory.filter(|m| **m <= record) {
+            self.next_in_memory += 1;
+            return Ok(Some(*first));
         }
+        match self.cursors[cursor].next(&self.sorted.spill, self.sorted.buffer)? {
+            Some(next) => head.0.0 = next,
+            None => {
+                PeekMut::pop(head);
+            }
+        }
+        Ok(Some(record))
     }
 }
 

@@ -125,9 +125,7 @@ fn a_task_may_span_many_chunks_and_frames() {
     const BLOCKS: u64 = 300_000;
     for i in 0..BLOCKS {
         t.block(0, LOAD, &[0x1_0000 + i * 8]);
-        if i % 10_000 == 9_999 {
-            t.flush(0);
-        }
+        t.flush_full(100_000);
     }
     t.end(0);
     let c = convert_with(t.finish(), &options(1 << 20, 2)).unwrap();

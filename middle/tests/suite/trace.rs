@@ -236,11 +236,17 @@ impl TraceBuilder {
         self.block(context, PLAIN, &[]);
     }
 
-    /// Operands in program order; masks (of GATHER, the first) are 8 bytes, all else 6.
+    /// Operands in program order; the mask of GATHER is 8 bytes, all else 6.
     pub(crate) fn block(&mut self, context: u32, block: u32, operands: &[u64]) {
+        let first = if block == GATHER { 8 } else { 6 };
+        self.record(context, block, operands, first);
+    }
+
+    /// A block whose first operand takes `first` bytes, the others 6.
+    pub(crate) fn record(&mut self, context: u32, block: u32, operands: &[u64], first: usize) {
         let payload = &mut self.stream(context).payload;
         for (i, o) in operands.iter().enumerate() {
-            let width = if block == GATHER && i == 0 { 8 } else { 6 };
+            let width = if i == 0 { first } else { 6 };
             payload.extend_from_slice(&o.to_le_bytes()[..width]);
         }
         payload.extend_from_slice(&(BASE + block).to_le_bytes());
@@ -287,6 +293,17 @@ impl TraceBuilder {
     pub(crate) fn join(&mut self, parent: u32, child: u32) {
         self.end(child);
         self.sync(parent, SyncOp::ThreadJoin, child.into());
+    }
+
+    /// Cuts the chunks of at least this many bytes.
+    pub(crate) fn flush_full(&mut self, bytes: usize) {
+        let full = self
+            .streams
+            .iter()
+            .filter(|(_, s)| s.payload.len() >= bytes);
+        for context in full.map(|(c, _)| *c).collect::<Vec<_>>() {
+            self.flush(context);
+        }
     }
 
     /// Cuts the context's chunk.

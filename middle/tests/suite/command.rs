@@ -1,0 +1,201 @@
+//! The command line: exit codes, JSON keys, messages.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use contech_trace::event::SyncOp::MutexLock;
+
+use crate::trace::{LOAD, TraceBuilder, assemble};
+
+fn middle(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_contech-middle"))
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn sample() -> Vec<u8> {
+    let mut t = TraceBuilder::new();
+    t.block(0, LOAD, &[0x1234]);
+    t.create(0, 1);
+    t.sync(1, MutexLock, 0x2000);
+    t.join(0, 1);
+    t.end(0);
+    t.finish()
+}
+
+#[test]
+fn a_whole_trace_ends_with_0_and_prints_the_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("t.bin"), sample()).unwrap();
+    let out = middle(folder.path(), &["t.bin", "g.tg"]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    assert!(text(&out.stdout).contains("contexts   2"));
+    assert!(out.stderr.is_empty(), "{}", text(&out.stderr));
+    taskgraph::map(folder.path().join("g.tg"))
+        .unwrap()
+        .verify()
+        .unwrap();
+}
+
+#[test]
+fn json_has_the_promised_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = sample();
+    std::fs::write(folder.path().join("t.bin"), &trace).unwrap();
+    let out = middle(
+        folder.path(),
+        &[
+            "t.bin",
+            "g.tg",
+            "--json",
+            "--memory",
+            "1M",
+            "--threads",
+            "1",
+        ],
+    );
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let number = |key: &str| {
+        json[key]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{key} in {json}"))
+    };
+    assert_eq!(number("contexts"), 2);
+    assert_eq!(number("edges"), 2);
+    assert_eq!((number("blocks"), number("accesses")), (1, 1));
+    assert_eq!(number("trace_bytes"), trace.len() as u64);
+    let graph = std::fs::metadata(folder.path().join("g.tg")).unwrap().len();
+    assert_eq!((number("graph_bytes"), number("lost_bytes")), (graph, 0));
+    assert_eq!(json["complete"], true);
+    assert!(json["check"].is_null());
+    for (kind, n) in [
+        ("work", 2),
+        ("create", 1),
+        ("join", 1),
+        ("sync", 1),
+        ("barrier", 0),
+    ] {
+        assert_eq!(json["tasks"][kind], n, "{kind}");
+    }
+}
+
+#[test]
+fn an_incomplete_trace_ends_with_3_and_a_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = sample();
+    std::fs::write(folder.path().join("t.bin"), &trace[..trace.len() - 10]).unwrap();
+    let out = middle(folder.path(), &["t.bin", "g.tg"]);
+    assert_eq!(out.status.code(), Some(3), "{}", text(&out.stderr));
+    assert!(text(&out.stdout).contains("complete   no"));
+    taskgraph::map(folder.path().join("g.tg"))
+        .unwrap()
+        .verify()
+        .unwrap();
+}
+
+#[test]
+fn errors_end_with_1_name_the_file_and_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("t.bin"), sample()).unwrap();
+    std::fs::write(at.join("empty.bin"), b"").unwrap();
+    std::fs::write(at.join("text.bin"), b"hello, world").unwrap();
+    for (arguments, words) in [
+        (
+            vec!["no.bin", "g.tg"],
+            vec!["no.bin", "run the instrumented program"],
+        ),
+        (vec!["empty.bin", "g.tg"], vec!["empty.bin", "empty"]),
+        (
+            vec!["text.bin", "g.tg"],
+            vec!["text.bin", "not a Contech trace"],
+        ),
+        (
+            vec!["t.bin", "no/such/g.tg"],
+            vec!["no/such/g.tg", "writable"],
+        ),
+        (vec!["t.bin", "t.bin"], vec!["t.bin", "another name"]),
+        (
+            vec!["t.bin", "u.bin", "g.tg"],
+            vec!["merging several traces is not available yet"],
+        ),
+        (vec!["t.bin"], vec!["graph"]),
+    ] {
+        let out = middle(at, &arguments);
+        let error = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(1), "{arguments:?}: {error}");
+        for word in words {
+            assert!(error.contains(word), "{arguments:?}: {error}");
+        }
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    assert_eq!(std::fs::read_dir(at).unwrap().count(), 3);
+}
+
+#[test]
+fn a_trace_may_come_through_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_contech-middle"))
+        .current_dir(folder.path())
+        .args(["-", "g.tg"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&sample()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(folder.path().join("g.tg").exists());
+}
+
+#[test]
+fn the_text_form_has_a_line_per_block_and_event() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("t.bin"), sample()).unwrap();
+    let out = text(&middle(folder.path(), &["--dump-trace", "t.bin"]).stdout);
+    for line in [
+        "run [\"program\", \"-x\"]",
+        "0 block 1 work(int*) program.cpp:11 0x1234",
+        "1 sync MutexLock object 0x2000 ticket 1",
+        "1 end Finished",
+        "end complete true",
+    ] {
+        assert!(out.contains(line), "{line} in\n{out}");
+    }
+    let one = text(&middle(folder.path(), &["--dump-trace", "t.bin", "--context", "1"]).stdout);
+    assert!(one.contains("\n1 start") && !one.contains("\n0 "), "{one}");
+}
+
+#[test]
+fn interruption_removes_the_unfinished_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_contech-middle"))
+        .current_dir(folder.path())
+        .args(["-", "g.tg"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&assemble(&[])).unwrap();
+    input.flush().unwrap();
+    // The temporary graph appears once the header was read.
+    while std::fs::read_dir(folder.path()).unwrap().count() == 0 {
+        std::thread::yield_now();
+    }
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let out = child.wait_with_output().unwrap();
+    assert_eq!(out.status.code(), Some(130), "{}", text(&out.stderr));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    drop(input);
+}
