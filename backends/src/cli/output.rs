@@ -42,7 +42,6 @@ fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Res
     let cannot = || format!("cannot write {}", path.display());
     let mut builder = tempfile::Builder::new();
     builder.prefix(".contech-").suffix(".tmp");
-    #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // as `open` would, umask applies
     let file = builder.tempfile_in(folder).with_context(cannot)?;
     to_stream(&file, write)?;

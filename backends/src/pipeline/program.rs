@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
 use anyhow::{Context, Result, anyhow};
@@ -47,7 +48,7 @@ impl Program {
 
     /// How it ended, for people.
     pub(super) fn outcome(&self) -> String {
-        match (self.status.code(), signal(self.status)) {
+        match (self.status.code(), self.status.signal()) {
             (Some(0), _) => "finished".to_owned(),
             (Some(code), _) => format!("exited with status {code}"),
             (None, Some(signal)) => format!("was ended by signal {signal}"),
@@ -60,7 +61,7 @@ impl Program {
         let code = self
             .status
             .code()
-            .or_else(|| signal(self.status).map(|signal| 128 + signal));
+            .or_else(|| self.status.signal().map(|signal| 128 + signal));
         code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
     }
 }
@@ -75,14 +76,4 @@ fn cannot_start(name: &str, error: io::Error) -> anyhow::Error {
         _ => String::new(),
     };
     anyhow!(error).context(format!("cannot start {name}{advice}"))
-}
-
-#[cfg(unix)]
-fn signal(status: ExitStatus) -> Option<i32> {
-    std::os::unix::process::ExitStatusExt::signal(&status)
-}
-
-#[cfg(not(unix))]
-fn signal(_: ExitStatus) -> Option<i32> {
-    None
 }

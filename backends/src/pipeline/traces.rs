@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -11,7 +12,10 @@ use super::program::Program;
 /// The folder traces are written to.
 #[derive(Debug)]
 pub(super) struct TraceFolder {
+    /// As given on the command line, for messages.
     path: PathBuf,
+    /// The same for a program that changes its working directory.
+    absolute: PathBuf,
 }
 
 /// The traces of a run.
@@ -28,10 +32,13 @@ impl TraceFolder {
     pub(super) fn prepare(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the folder {}", path.display()))?;
-        let path = path
+        let absolute = path
             .canonicalize()
             .with_context(|| format!("cannot use the folder {}", path.display()))?;
-        let folder = Self { path };
+        let folder = Self {
+            path: path.to_owned(),
+            absolute,
+        };
         for old in folder.list()? {
             fs::remove_file(&old)
                 .with_context(|| format!("cannot remove the old {}", old.display()))?;
@@ -39,11 +46,13 @@ impl TraceFolder {
         Ok(folder)
     }
 
-    /// The value of `CONTECH_TRACE`: absolute, because the program may change its working directory, with the process
-    /// id in the name, so that a script's programs and forked children do not overwrite one another.
+    /// The value of `CONTECH_TRACE`: the process id is in the name, so that a script's programs and forked children do
+    /// not overwrite one another.
     pub(super) fn pattern(&self) -> OsString {
-        let folder = self.path.to_string_lossy().replace('%', "%%");
-        format!("{folder}/trace.%p.bin").into()
+        let folder = self.absolute.as_os_str().as_bytes().iter();
+        let escaped =
+            folder.flat_map(|&byte| std::iter::repeat_n(byte, 1 + usize::from(byte == b'%')));
+        OsString::from_vec(escaped.chain(b"/trace.%p.bin".iter().copied()).collect())
     }
 
     /// What is there after the run.
