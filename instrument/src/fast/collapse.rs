@@ -145,10 +145,10 @@ fn path(graph: &Graph<'_>, shapes: &[Shape], l: usize) -> Result<Collapsed, &'st
                 return Err("several paths");
             }
         }
-        if let Some(to) = outside {
-            if inner.is_some() || exit.replace((at, to, body.len())).is_some() {
-                return Err("several exits");
-            }
+        if let Some(to) = outside
+            && (inner.is_some() || exit.replace((at, to, body.len())).is_some())
+        {
+            return Err("several exits");
         }
         let Some(next) = inside else {
             return Err("several paths");

@@ -217,12 +217,14 @@ impl<'m> Emitter<'_, 'm> {
     fn records(&mut self, n: usize, records: &[Record]) -> Built {
         let node = &self.fast.graph.nodes[n];
         let (mut at, mut base) = (0, None);
-        for r in records {
-            let place = match r.source.val().instruction() {
-                Some(i) if r.order > 0 && !is_head(i) => i.get_next_instruction(),
-                _ => None,
-            };
-            self.builder.position_before(&place.unwrap_or(node.first));
+        // All places before anything is inserted: several leaves may follow one instruction.
+        let place = |r: &Record| match r.source.val().instruction() {
+            Some(i) if r.order > 0 && !is_head(i) => i.get_next_instruction().unwrap_or(node.last),
+            _ => node.first,
+        };
+        let places: Vec<_> = records.iter().map(place).collect();
+        for (r, place) in records.iter().zip(places) {
+            self.builder.position_before(&place);
             let base = match base {
                 Some(base) => base,
                 None => *base.insert(self.load_cursor()?),

@@ -75,11 +75,7 @@ pub(crate) fn analyse<'m>(
 type Operands = (Vec<Vec<Sym>>, Vec<Vec<Option<Source>>>);
 
 /// The expression of every operand of every node, and the address it is.
-fn operands<'m>(
-    plan: &FunctionPlan<'m>,
-    graph: &Graph<'m>,
-    analysis: &Analysis<'m>,
-) -> Operands {
+fn operands<'m>(plan: &FunctionPlan<'m>, graph: &Graph<'m>, analysis: &Analysis<'m>) -> Operands {
     let (mut syms, mut addresses) = (Vec::new(), Vec::new());
     for node in &graph.nodes {
         let (mut s, mut a) = (Vec::new(), Vec::new());

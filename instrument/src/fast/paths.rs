@@ -73,7 +73,9 @@ impl Paths {
 pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Option<Paths> {
     let n = graph.nodes.len();
     let outer = outermost(graph, shapes);
-    let mut edges: Vec<Vec<Out>> = (0..n).map(|i| out_edges(graph, shapes, &outer, i)).collect();
+    let mut edges: Vec<Vec<Out>> = (0..n)
+        .map(|i| out_edges(graph, shapes, &outer, i))
+        .collect();
     let mut paths = vec![0u64; n];
     let mut size = vec![0usize; n];
     for i in (0..n).rev() {
@@ -98,7 +100,15 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
                 .iter()
                 .enumerate()
                 .filter_map(|(k, e)| match e.to {
-                    To::Node(t) => Some((if total > MAX_PATHS { paths[t] } else { size[t] as u64 }, k, t)),
+                    To::Node(t) => Some((
+                        if total > MAX_PATHS {
+                            paths[t]
+                        } else {
+                            size[t] as u64
+                        },
+                        k,
+                        t,
+                    )),
                     _ => None,
                 })
                 .max();
@@ -120,12 +130,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
             To::Node(t) | To::Cut(t) => graph.nodes[t].depth,
             To::End | To::LoopCut(_) => 0,
         };
-        edges[i].sort_by_key(|e| {
-            (
-                matches!(e.to, To::LoopCut(_)),
-                std::cmp::Reverse(depth(e)),
-            )
-        });
+        edges[i].sort_by_key(|e| (matches!(e.to, To::LoopCut(_)), std::cmp::Reverse(depth(e))));
         let mut sum = 0;
         for e in &mut edges[i] {
             e.increment = sum;

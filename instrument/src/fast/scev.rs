@@ -8,9 +8,7 @@ use std::marker::PhantomData;
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::core::LLVMIsAInstruction;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
-use inkwell::values::{
-    AsValueRef, BasicValueEnum, FunctionValue, InstructionValue, PointerValue,
-};
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue, PointerValue};
 
 use crate::ir::Operand;
 
@@ -35,11 +33,8 @@ struct RawLeaf {
 }
 
 unsafe extern "C" {
-    fn contech_fast_open(
-        f: LLVMValueRef,
-        calling: *mut LLVMBasicBlockRef,
-        n: usize,
-    ) -> *mut c_void;
+    fn contech_fast_open(f: LLVMValueRef, calling: *mut LLVMBasicBlockRef, n: usize)
+    -> *mut c_void;
     fn contech_fast_close(h: *mut c_void);
     fn contech_fast_loop_count(h: *mut c_void) -> usize;
     fn contech_fast_loop(h: *mut c_void, i: usize, out: *mut RawLoop);
@@ -83,9 +78,7 @@ impl Val {
     /// The instruction it is, if it is one.
     pub(crate) fn instruction<'m>(self) -> Option<InstructionValue<'m>> {
         // SAFETY: a Val is a live value, and made an instruction only if it is one.
-        unsafe {
-            (!LLVMIsAInstruction(self.0).is_null()).then(|| InstructionValue::new(self.0))
-        }
+        unsafe { (!LLVMIsAInstruction(self.0).is_null()).then(|| InstructionValue::new(self.0)) }
     }
 
     /// The value as an operand.

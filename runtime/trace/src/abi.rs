@@ -77,6 +77,8 @@ macro_rules! for_each_runtime_fn {
             /// Buffer full (or none yet): takes the cursor, returns the cursor to go on with.
             /// Preserves every register but the result.
             (FLUSH, "__contech_flush", [ptr], ptr, preserve_all)
+            /// The same for the second cursor (`--contech-check`).
+            (CHECK_FLUSH, "__contech_check_flush", [ptr], ptr, preserve_all)
             /// Registers the descriptors between two section symbols; called once per executable or
             /// shared library before its constructors, harmless when repeated.
             (REGISTER, "__contech_register", [ptr, ptr], void, c)

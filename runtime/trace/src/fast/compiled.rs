@@ -36,7 +36,7 @@ impl Value {
                 loops: sum.loops.into_boxed_slice(),
             }
         } else {
-            Form::Tree(expr.clone())
+            Form::Tree(expr.with_globals(globals))
         };
         Value { form, mask }
     }

@@ -61,6 +61,21 @@ impl Expr {
         }
     }
 
+    /// The same with the addresses of globals put in as constants.
+    #[must_use]
+    pub fn with_globals(&self, globals: &[u64]) -> Expr {
+        let boxed = |e: &Expr| Box::new(e.with_globals(globals));
+        match self {
+            Expr::Global(i) => Expr::Const(globals.get(*i as usize).copied().unwrap_or(0)),
+            Expr::Const(_) | Expr::Slot(_) | Expr::Iter(_) => self.clone(),
+            Expr::Add(terms) => Expr::Add(terms.iter().map(|t| t.with_globals(globals)).collect()),
+            Expr::Mul(a, b) => Expr::Mul(boxed(a), boxed(b)),
+            Expr::Zext(bits, a) => Expr::Zext(*bits, boxed(a)),
+            Expr::Sext(bits, a) => Expr::Sext(*bits, boxed(a)),
+            Expr::Udiv(bits, a, b) => Expr::Udiv(*bits, boxed(a), boxed(b)),
+        }
+    }
+
     /// Calls `f` with every slot (`'s'`), loop (`'l'`) and global (`'g'`) index used.
     pub fn for_each_source(&self, f: &mut impl FnMut(char, u32)) {
         match self {

@@ -346,6 +346,16 @@ fn narrow_arithmetic_wraps_in_its_own_width() {
 }
 
 #[test]
+fn an_address_that_is_not_linear_still_finds_its_global() {
+    let index = Expr::Sext(32, Box::new(Expr::Slot(0)));
+    let mut f = diamond();
+    f.nodes[2].operands = vec![Expr::Add(vec![Expr::Global(0), index])];
+    let p = program(&[1, 1, 1], f);
+    let s = Stream::new(3).value(0xffff_fff8, 6).path(1);
+    assert_eq!(decode(&p, &[&s.0]).unwrap()[1], (2, vec![0x8ff8]));
+}
+
+#[test]
 fn no_cut_or_flipped_stream_or_table_panics() {
     let p = program(&[0, 2, 0], gather_loop());
     let s = Stream::new(3)
