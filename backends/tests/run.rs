@@ -45,7 +45,8 @@ impl Installed {
             .current_dir(self.0.path())
             .arg("run")
             .args(words)
-            .env_remove("CONTECH_HOME");
+            .env_remove("CONTECH_HOME")
+            .env_remove("CONTECH_OFF");
         command.stdin(Stdio::null()).output().unwrap()
     }
 }

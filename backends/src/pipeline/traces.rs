@@ -66,10 +66,15 @@ impl TraceFolder {
                 .max_by_key(|&at| fs::metadata(&others[at]).map_or(0, |found| found.len()))
         };
         let Some(at) = at.or_else(largest) else {
+            if std::env::var_os("CONTECH_OFF").is_some() {
+                bail!(
+                    "CONTECH_OFF is set, so {} ran without being recorded",
+                    program.name()
+                );
+            }
             bail!(
-                "{name} wrote no trace: build it with contech-cc or contech-c++ in place of the compiler (nothing else is \
-                 needed), and check that CONTECH_OFF is not set",
-                name = program.name()
+                "{} wrote no trace: build it with contech-cc or contech-c++ in place of the compiler; nothing else is needed",
+                program.name()
             );
         };
         let found = others.remove(at);
