@@ -59,6 +59,8 @@ struct Module {
 #[derive(Debug, Default)]
 pub struct Program {
     modules: Vec<Module>,
+    /// First id and index of each module that has ids, ascending.
+    by_base: Vec<(u32, u32)>,
     functions: Vec<Compiled>,
     operand_bytes: Vec<u32>,
     op_ranges: Vec<(u32, u32)>,
@@ -139,6 +141,11 @@ impl Program {
                 .map(|f| Compiled::new(f.clone(), first_block, globals, ops)),
         );
         let paths = (blocks..count).map(|_| OnceLock::new()).collect();
+        if count > 0 {
+            let index = u32::try_from(self.modules.len()).map_err(too_many)?;
+            let at = self.by_base.partition_point(|b| b.0 < base);
+            self.by_base.insert(at, (base, index));
+        }
         self.modules.push(Module {
             base,
             count,
@@ -176,11 +183,14 @@ impl Program {
         if id < RESERVED_IDS {
             return event::field_bytes(id).map(|field_bytes| Meaning::Event { field_bytes });
         }
-        let m = self
-            .modules
-            .iter()
-            .find(|m| id.wrapping_sub(m.base) < m.count)?;
+        // Before the first base, the range that wraps, if any, is the last one.
+        let after = self.by_base.partition_point(|b| b.0 <= id);
+        let at = after.checked_sub(1).or(self.by_base.len().checked_sub(1))?;
+        let m = &self.modules[self.by_base[at].1 as usize];
         let k = id.wrapping_sub(m.base);
+        if k >= m.count {
+            return None;
+        }
         if k < m.blocks {
             let block = m.first_block + k;
             let operand_bytes = self.operand_bytes[block as usize];
@@ -212,4 +222,54 @@ fn operand_count(b: &crate::table::Block) -> usize {
     let mut n = 0;
     b.ops.iter().for_each(|op| op.for_each_width(|_| n += 1));
     n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Block, Function};
+
+    fn table(blocks: usize) -> ModuleTable {
+        ModuleTable {
+            functions: vec![Function::default()],
+            blocks: vec![Block::default(); blocks],
+            ..ModuleTable::default()
+        }
+    }
+
+    #[test]
+    fn every_id_finds_its_module_also_where_ids_wrap() {
+        let modules = [
+            (0x50_0000, 3),
+            (0x20_0000, 5),
+            (0xffff_fff0, 16),
+            (0x20_0005, 1),
+            (0x70_0000, 0),
+        ];
+        let mut program = Program::default();
+        let mut expected = Vec::new();
+        for (base, count) in modules {
+            let first = program
+                .add(base, count, &table(count as usize), &[])
+                .unwrap();
+            expected.extend((0..count).map(|k| (base.wrapping_add(k), first + k)));
+        }
+        for (id, index) in expected {
+            let meaning = program.meaning(id);
+            let found = matches!(meaning, Some(Meaning::Block { block, .. }) if block == index);
+            assert!(found, "{id:#x}: {meaning:?}");
+        }
+        for id in [
+            0x1_0000,
+            0x1f_ffff,
+            0x20_0006,
+            0x50_0003,
+            0x70_0000,
+            0xffff_ffef,
+        ] {
+            assert!(program.meaning(id).is_none(), "{id:#x}");
+        }
+        assert!(program.add(0x50_0002, 1, &table(1), &[]).is_err());
+        assert!(program.add(0xffff_ffff, 2, &table(2), &[]).is_err());
+    }
 }
