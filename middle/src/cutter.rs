@@ -298,8 +298,8 @@ impl Cutter {
     /// Ends all contexts where their data ends.
     pub(crate) fn finish(&mut self) -> Result<()> {
         // The run starts in context 0: a graph has 0:0 even when nothing of it was recorded.
-        let (_, new) = self.contexts.entry(0);
-        if new {
+        let (_, unseen) = self.contexts.entry(0);
+        if unseen {
             self.notes
                 .damage("nothing was recorded of the first context", String::new);
         }
@@ -315,12 +315,15 @@ impl Cutter {
             }
             .end_work(last, false)?;
             let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
-            if !started && !new {
+            if unseen && context == 0 {
+                continue;
+            }
+            if !started {
                 self.notes.damage("the start of a context is missing", || {
                     format!("context {context}")
                 });
             }
-            if !end_seen && !new {
+            if !end_seen {
                 self.notes.damage("the end of a context is missing", || {
                     format!("context {context}")
                 });

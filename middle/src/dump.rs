@@ -33,7 +33,7 @@ pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Re
         source,
         remedy: "check the disk or the program that writes the pipe",
     };
-    let (source, _) = input.open()?;
+    let source = input.open()?.reader;
     let opened = ChunkReader::new(source).map_err(read_error)?;
     let (header, mut reader) = opened.map_err(|source| Error::Trace {
         file: name.clone(),

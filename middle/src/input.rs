@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use crate::error::{Error, Result};
 
@@ -50,12 +51,14 @@ impl Input {
         }
     }
 
-    /// Opens it. The size is known for regular files only.
-    pub(crate) fn open(self) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+    /// Opens it.
+    pub(crate) fn open(self) -> Result<Source> {
         let file = self.name();
         let path = match self {
-            Input::Reader(r, _) => return Ok((r, None)),
-            Input::Path(p) if p.as_os_str() == "-" => return Ok((Box::new(io::stdin()), None)),
+            Input::Reader(r, _) => return Ok(Source::stream(r)),
+            Input::Path(p) if p.as_os_str() == "-" => {
+                return Ok(Source::stream(Box::new(io::stdin())));
+            }
             Input::Path(p) => p,
         };
         let failed = |action, remedy| {
@@ -69,11 +72,33 @@ impl Input {
         let remedy =
             "run the instrumented program first (it writes trace.bin, or what CONTECH_TRACE names)";
         let opened = File::open(&path).map_err(failed("open", remedy))?;
-        let size = opened
-            .metadata()
-            .ok()
-            .filter(std::fs::Metadata::is_file)
-            .map(|m| m.len());
-        Ok((Box::new(opened), size))
+        let metadata = opened.metadata().ok().filter(std::fs::Metadata::is_file);
+        let modified = metadata.as_ref().and_then(|m| m.modified().ok());
+        Ok(Source {
+            reader: Box::new(opened),
+            size: metadata.map(|m| m.len()),
+            modified_unix_ns: modified
+                .and_then(|t| t.duration_since(UNIX_EPOCH).ok())
+                .and_then(|d| u64::try_from(d.as_nanos()).ok()),
+        })
+    }
+}
+
+/// An opened trace.
+pub(crate) struct Source {
+    pub(crate) reader: Box<dyn Read + Send>,
+    /// Known for regular files only.
+    pub(crate) size: Option<u64>,
+    /// When a regular file was last written.
+    pub(crate) modified_unix_ns: Option<u64>,
+}
+
+impl Source {
+    fn stream(reader: Box<dyn Read + Send>) -> Self {
+        Source {
+            reader,
+            size: None,
+            modified_unix_ns: None,
+        }
     }
 }

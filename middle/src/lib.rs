@@ -60,6 +60,7 @@ use crate::assemble::Parts;
 use crate::clock::Clock;
 use crate::cutter::Cutter;
 use crate::edges::Edges;
+use crate::input::Source;
 use crate::meta::Facts;
 use crate::pipeline::{Item, Pipeline};
 use crate::spill::Spill;
@@ -77,15 +78,19 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
     let input = input.into();
     refuse_same_file(&input, output)?;
     let name = input.name();
-    let (source, size) = input.open()?;
+    let Source {
+        reader,
+        size,
+        modified_unix_ns,
+    } = input.open()?;
     let memory = options.memory;
     let cancel = options.cancel.clone();
     let (header, mut pipeline) =
-        Pipeline::start(source, &name, options.threads, memory / 2, cancel)?;
+        Pipeline::start(reader, &name, options.threads, memory / 2, cancel)?;
     let mut writer = GraphWriter::create(output, Arc::default())?;
     let spill = Arc::new(Spill::beside(output));
     let mut cutter = Cutter::new(&name, &spill, memory / 8 * 3);
-    let mut facts = Facts::new(header);
+    let mut facts = Facts::new(header, modified_unix_ns);
     loop {
         let item = pipeline.next()?;
         facts.see(&item, &mut cutter.notes);
@@ -101,7 +106,7 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
                 });
             }
             Item::End(_, program) => {
-                facts.see_program(&program, &mut cutter.notes);
+                facts.see_program(&program);
                 writer.set_info(Arc::clone(&program.info))?;
                 break;
             }

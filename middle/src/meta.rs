@@ -1,5 +1,7 @@
 //! What a trace says about its run as a whole, and whether it is complete.
 
+use std::collections::BTreeMap;
+
 use contech_trace::file::{FileHeader, RunInfo, Totals};
 use taskgraph::RunMeta;
 
@@ -21,10 +23,15 @@ pub(crate) struct Facts {
     skipped: u64,
     trace_bytes: u64,
     complete: bool,
+    /// When the file was last written, and the latest tick in it.
+    modified_unix_ns: Option<u64>,
+    last_tick: u64,
+    /// Places that could not be recorded, by reason.
+    unrecorded: BTreeMap<String, u64>,
 }
 
 impl Facts {
-    pub(crate) fn new(header: FileHeader) -> Self {
+    pub(crate) fn new(header: FileHeader, modified_unix_ns: Option<u64>) -> Self {
         Facts {
             header,
             run: None,
@@ -33,6 +40,9 @@ impl Facts {
             skipped: 0,
             trace_bytes: 0,
             complete: false,
+            modified_unix_ns,
+            last_tick: 0,
+            unrecorded: BTreeMap::new(),
         }
     }
 
@@ -56,7 +66,8 @@ impl Facts {
                     format!("bytes {from} to {to}, {error}")
                 });
             }
-            Item::Stream(_) | Item::Modules(_) | Item::Failed(_) => {}
+            Item::Stream(chunk) => self.last_tick = self.last_tick.max(chunk.last),
+            Item::Modules(_) | Item::Failed(_) => {}
         }
         self.ended = matches!(item, Item::Totals(_));
     }
@@ -78,21 +89,32 @@ impl Facts {
             notes.remark("the trace does not say which program it is of", String::new);
         }
         if self.clock_hz() == 0 {
-            notes.remark(
-                "the clock's frequency is not known; ticks are shown as nanoseconds",
-                String::new,
-            );
+            self.header.clock_hz = self.estimated_hz();
+            let what = if self.header.clock_hz > 0 {
+                "the clock's frequency was estimated from when the trace was last written"
+            } else {
+                "the clock's frequency is not known; ticks are shown as nanoseconds"
+            };
+            notes.remark(what, String::new);
         }
     }
 
+    /// Ticks per second if the last chunk was written right before the file was last changed; 0 when that gives
+    /// no frequency a machine has.
+    fn estimated_hz(&self) -> u64 {
+        let hz = self.modified_unix_ns.and_then(|modified| {
+            let ns = modified.checked_sub(self.header.start_unix_ns)?;
+            let hz = u128::from(self.last_tick) * 1_000_000_000 / u128::from(ns.max(1));
+            u64::try_from(hz).ok()
+        });
+        hz.filter(|hz| (500_000_000..8_000_000_000).contains(hz))
+            .unwrap_or(0)
+    }
+
     /// Looks at the static tables.
-    pub(crate) fn see_program(&mut self, program: &Program, notes: &mut Notes) {
-        for module in &program.info.modules {
-            for (what, places) in &module.unrecorded {
-                notes.remark("not everything can be recorded", || {
-                    format!("{what}, {places} places in {}", module.name)
-                });
-            }
+    pub(crate) fn see_program(&mut self, program: &Program) {
+        for (what, places) in program.info.modules.iter().flat_map(|m| &m.unrecorded) {
+            *self.unrecorded.entry(what.clone()).or_default() += places;
         }
     }
 
@@ -118,6 +140,10 @@ impl Facts {
         let run = self.run.unwrap_or_default();
         let totals = self.totals.unwrap_or_default();
         let mut sentences = notes.sentences();
+        let unrecorded = self.unrecorded.into_iter().take(MOST_NOTES);
+        sentences.extend(
+            unrecorded.map(|(what, n)| format!("not recorded: {what}, {n} places in the program")),
+        );
         sentences.extend(totals.notes.into_iter().take(MOST_NOTES));
         if totals.pauses > 0 {
             sentences.push(format!(

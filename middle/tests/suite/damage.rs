@@ -186,6 +186,49 @@ fn losses_the_runtime_reports_are_counted_and_mark_the_graph() {
 }
 
 #[test]
+fn what_the_pass_could_not_record_is_summed_up() {
+    let mut t = TraceBuilder::new();
+    for base in [0x90_0000, 0xa0_0000] {
+        let mut table = module();
+        table.unrecorded = vec![("inline assembly".into(), 2)];
+        table.name = format!("{base}.c");
+        t.module(base, &table);
+    }
+    t.end(0);
+    let c = converted(t.finish());
+    assert_eq!(
+        c.summary.notes,
+        ["not recorded: inline assembly, 4 places in the program"]
+    );
+}
+
+#[test]
+fn the_clock_of_a_killed_run_is_estimated_from_the_file() {
+    let mut t = TraceBuilder::new();
+    t.work(0);
+    t.clock = 600_000_000;
+    t.flush(0);
+    let mut trace = assemble(&t.pieces);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.bin");
+    let start = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    let header = contech_trace::file::FileHeader {
+        start_unix_ns: 1_000_000_000_000_000_000,
+        ..Default::default()
+    };
+    trace[..HEADER_BYTES].copy_from_slice(&header.encode());
+    for (ms, hz) in [(300, 2_000_000_000), (3_000_000, 0)] {
+        std::fs::write(&path, &trace).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(start + std::time::Duration::from_millis(ms))
+            .unwrap();
+        let graph = folder.path().join("g.tg");
+        convert(path.as_path(), &graph, &options(1 << 20, 1)).unwrap();
+        assert_eq!(taskgraph::map(&graph).unwrap().meta().clock_hz, hz);
+    }
+}
+
+#[test]
 fn a_clock_that_goes_backwards_is_corrected_and_noted() {
     let mut t = TraceBuilder::new();
     t.clock = 1000;
