@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Orderi
 use contech_runtime_core::mask::Blocked;
 use contech_runtime_core::memory;
 
+use crate::tls::block;
+
 /// Size classes: 16 bytes to 32 KiB, powers of two. Larger blocks are mapped one by one.
 const CLASSES: usize = 12;
 const SMALLEST: usize = 16;
@@ -58,7 +60,8 @@ impl Heap {
     }
 
     fn with<R>(&self, f: impl FnOnce(&mut Free) -> R) -> R {
-        let _blocked = Blocked::new();
+        // A quiet thread has blocked its signals already, as everywhere in the runtime.
+        let _blocked = (!block().is_quiet()).then(Blocked::new);
         self.lock();
         // SAFETY: the lock is held, and `f` cannot reach the heap again (it does not allocate).
         let result = f(unsafe { &mut *self.free.get() });
@@ -108,22 +111,22 @@ unsafe impl GlobalAlloc for Heap {
                 free.next = chunk;
                 free.left = CHUNK;
             }
-            let block = free.next;
-            free.next = block.wrapping_add(bytes);
+            let new = free.next;
+            free.next = new.wrapping_add(bytes);
             free.left -= bytes;
-            block
+            new
         })
     }
 
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
         match class(layout) {
             Some(class) => self.with(|free| {
                 // SAFETY: the block is at least 16 bytes, aligned, and nobody's any more.
-                unsafe { block.cast::<*mut u8>().write(free.heads[class]) };
-                free.heads[class] = block;
+                unsafe { old.cast::<*mut u8>().write(free.heads[class]) };
+                free.heads[class] = old;
             }),
             // SAFETY: it was mapped by `alloc` with the same layout.
-            None => unsafe { memory::unmap(block, mapping(layout)) },
+            None => unsafe { memory::unmap(old, mapping(layout)) },
         }
     }
 }

@@ -19,8 +19,17 @@ struct Object {
     len: usize,
 }
 
-/// C++ libraries whose calls are the program's: they carry out its std::thread, std::mutex and kin.
-const CXX: [&str; 3] = ["/libstdc++.so", "/libc++.so", "/libc++abi.so"];
+/// Libraries whose calls are the program's. Those of C++ carry out its std::thread, std::mutex and kin.
+/// The C library and the dynamic linker make no such calls of their own, but call the program back
+/// (qsort, exit handlers, constructors), and where it then calls us last of all, by a jump, it is their
+/// code we would return to.
+const ALSO: [&str; 5] = [
+    "/libstdc++.so",
+    "/libc++.so",
+    "/libc++abi.so",
+    "/libc.so",
+    "/ld-linux",
+];
 
 fn objects() -> Vec<Object> {
     let mut list: Vec<Object> = Vec::new();
@@ -73,8 +82,12 @@ impl Object {
 pub(crate) fn refresh_callers(recorder: &'static Recorder) {
     let _blocked = Blocked::new();
     let modules = recorder.module_addresses();
+    // This library itself calls thread bodies, signal handlers and once-routines.
+    let own = register as *const () as usize;
     let counts = |o: &Object| {
-        modules.iter().any(|m| o.holds(*m)) || CXX.iter().any(|name| o.path.contains(name))
+        o.holds(own)
+            || modules.iter().any(|m| o.holds(*m))
+            || ALSO.iter().any(|name| o.path.contains(name))
     };
     let ranges = objects()
         .into_iter()

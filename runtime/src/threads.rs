@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use contech_runtime_core::Thread;
 use contech_runtime_core::host::Host;
+use contech_runtime_core::mask::Blocked;
 use contech_runtime_core::thread::NO_CONTEXT;
 use contech_trace::event::SyncOp::{ThreadCreate, ThreadJoin};
 
@@ -52,6 +53,7 @@ fn begin(child: Ptr) -> (usize, Ptr) {
             }
         });
     }
+    Blocked::restore(child.mask());
     (body, std::ptr::with_exposed_provenance_mut(argument))
 }
 
@@ -91,7 +93,12 @@ fn create(
     };
     let context = child.context();
     let before = creator.map_or(0, Active::now);
-    let result = call(Some(std::ptr::from_ref(child).cast_mut().cast()));
+    let result = {
+        // The new thread inherits the mask: no handler may run in it before it has its state.
+        let blocked = Blocked::new();
+        child.set_mask(blocked.before());
+        call(Some(std::ptr::from_ref(child).cast_mut().cast()))
+    };
     if result != 0 {
         if let Some(recorder) = start::recorder() {
             recorder.drop_child(child);

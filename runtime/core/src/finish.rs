@@ -33,7 +33,7 @@ pub struct Finish {
     pub reason: EndReason,
     /// How long to wait for the writer; `None` for ever (the program has all the time it wants).
     pub patience: Option<Patience>,
-    /// Why the trace is not whole, if it is not.
+    /// What the user should know of this end; it does not make the trace incomplete.
     pub note: Option<String>,
 }
 
@@ -274,16 +274,17 @@ impl Recorder {
     fn totals(&self, how: &Finish, recorded: bool) -> Totals {
         let c = &self.counters;
         let mut notes = lock(&self.notes).clone();
-        notes.extend(how.note.clone());
         let losses = c.losses.load(Relaxed);
         if losses > 0 {
             notes.push(format!(
                 "records were lost at {losses} places (jumps out of signal handlers and the like)"
             ));
         }
+        let complete = recorded && notes.is_empty();
+        notes.extend(how.note.clone());
         let live_syncs: u64 = self.registry.iter().map(|t| t.syncs.load(Relaxed)).sum();
         Totals {
-            complete: recorded && notes.is_empty(),
+            complete,
             clock_hz: self.clock.measured_hz(),
             end: self.clock.now(),
             contexts: c.contexts.load(Relaxed),

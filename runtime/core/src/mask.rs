@@ -17,6 +17,19 @@ impl Blocked {
     }
 }
 
+impl Blocked {
+    /// What was blocked before.
+    #[must_use]
+    pub fn before(&self) -> u64 {
+        self.0
+    }
+
+    /// Blocks exactly this.
+    pub fn restore(mask: u64) {
+        set(mask);
+    }
+}
+
 impl Default for Blocked {
     fn default() -> Self {
         Self::new()

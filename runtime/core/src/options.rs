@@ -142,10 +142,8 @@ impl Options {
     /// Buffers that may wait for the writer.
     #[must_use]
     pub fn queue_limit(&self) -> usize {
-        // A channel of more places than this costs more memory than it is worth.
-        const MOST: u64 = 1 << 16;
-        let buffers = (self.memory / self.buffer as u64).clamp(1, MOST);
-        usize::try_from(buffers).unwrap_or(1)
+        let buffers = self.memory / self.buffer as u64;
+        usize::try_from(buffers).unwrap_or(usize::MAX).max(1)
     }
 }
 

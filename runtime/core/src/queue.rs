@@ -92,25 +92,20 @@ impl Queue {
     /// A queue that holds `limit` messages before [`Queue::is_full`].
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        let limit = limit.max(1);
         Queue {
-            // Contexts that end and modules may send beyond the limit, without being paused.
-            channel: Channel::new(limit + limit / 4 + 64),
+            channel: Channel::new(),
             progress: Mutex::new(Progress::default()),
             work: Condvar::new(),
             idle: Condvar::new(),
-            limit: limit as u64,
+            limit: limit.max(1) as u64,
         }
     }
 
-    /// Hands a message over; waits only when the channel itself has no place left.
-    pub fn send(&self, mut message: Message) {
+    /// Hands a message over.
+    pub fn send(&self, message: Message) {
         let mut progress = lock(&self.progress);
         // Sent and counted under one lock, so that a message counted is always there to be taken.
-        while let Err(back) = self.channel.try_send(message) {
-            message = back;
-            progress = wait(&self.idle, progress);
-        }
+        self.channel.send(message);
         progress.sent += 1;
         drop(progress);
         self.work.notify_one();

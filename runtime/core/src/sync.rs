@@ -21,8 +21,8 @@ pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> Mute
     }
 }
 
-/// A bounded channel of which only the operations that never block are used: sleeping is the
-/// queue's own, so that a sender neither allocates nor touches std's thread-locals.
+/// A channel of which only the operations that never block are used: sleeping is the queue's own, so
+/// that a sender does not touch std's thread-locals. It grows by what is sent; the queue bounds that.
 #[cfg(not(feature = "loom"))]
 pub(crate) struct Channel<T> {
     sender: crossbeam_channel::Sender<T>,
@@ -31,14 +31,14 @@ pub(crate) struct Channel<T> {
 
 #[cfg(not(feature = "loom"))]
 impl<T> Channel<T> {
-    pub(crate) fn new(capacity: usize) -> Self {
-        let (sender, receiver) = crossbeam_channel::bounded(capacity);
+    pub(crate) fn new() -> Self {
+        let (sender, receiver) = crossbeam_channel::unbounded();
         Channel { sender, receiver }
     }
 
-    /// Gives the message back when the channel is full.
-    pub(crate) fn try_send(&self, message: T) -> Result<(), T> {
-        self.sender.try_send(message).map_err(|e| e.into_inner())
+    pub(crate) fn send(&self, message: T) {
+        // Fails only without a receiver, and the receiver is a field of this very channel.
+        let _ = self.sender.send(message);
     }
 
     pub(crate) fn try_recv(&self) -> Option<T> {
@@ -48,30 +48,19 @@ impl<T> Channel<T> {
 
 /// Stand-in for the channel under loom, which cannot see inside crossbeam.
 #[cfg(feature = "loom")]
-pub(crate) struct Channel<T> {
-    items: Mutex<std::collections::VecDeque<T>>,
-    capacity: usize,
-}
+pub(crate) struct Channel<T>(Mutex<std::collections::VecDeque<T>>);
 
 #[cfg(feature = "loom")]
 impl<T> Channel<T> {
-    pub(crate) fn new(capacity: usize) -> Self {
-        Channel {
-            items: Mutex::new(std::collections::VecDeque::new()),
-            capacity,
-        }
+    pub(crate) fn new() -> Self {
+        Channel(Mutex::new(std::collections::VecDeque::new()))
     }
 
-    pub(crate) fn try_send(&self, message: T) -> Result<(), T> {
-        let mut items = lock(&self.items);
-        if items.len() == self.capacity {
-            return Err(message);
-        }
-        items.push_back(message);
-        Ok(())
+    pub(crate) fn send(&self, message: T) {
+        lock(&self.0).push_back(message);
     }
 
     pub(crate) fn try_recv(&self) -> Option<T> {
-        lock(&self.items).pop_front()
+        lock(&self.0).pop_front()
     }
 }

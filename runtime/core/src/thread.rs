@@ -30,6 +30,8 @@ pub struct Thread {
     pub(crate) counted: AtomicBool,
     /// What the creator wants run, and with what; read once by the new thread.
     pub(crate) start: (AtomicUsize, AtomicUsize),
+    /// Signals the new thread is to block.
+    pub(crate) mask: AtomicU64,
     /// Held by the owner in its slow path, and by whoever finishes the trace.
     pub(crate) inner: Mutex<Inner>,
     /// Next state in the list of all.
@@ -92,6 +94,7 @@ impl Thread {
             announced: AtomicBool::new(false),
             counted: AtomicBool::new(false),
             start: (AtomicUsize::new(0), AtomicUsize::new(0)),
+            mask: AtomicU64::new(0),
             inner: Mutex::new(Inner::new()),
             next: AtomicPtr::new(std::ptr::null_mut()),
             next_free: AtomicPtr::new(std::ptr::null_mut()),
@@ -106,6 +109,16 @@ impl Thread {
     /// What the creator wants the thread to run, and with what.
     pub fn start(&self) -> (usize, usize) {
         (self.start.0.load(Relaxed), self.start.1.load(Relaxed))
+    }
+
+    /// Signals the thread is to block once it has its state; until then it blocks all.
+    pub fn set_mask(&self, mask: u64) {
+        self.mask.store(mask, Relaxed);
+    }
+
+    /// What [`Thread::set_mask`] was told.
+    pub fn mask(&self) -> u64 {
+        self.mask.load(Relaxed)
     }
 
     /// Counts a sync event; only the owner calls this, so no atomic increment is needed.
