@@ -186,6 +186,22 @@ pub(crate) fn fold_tail_returns(f: FunctionValue<'_>) {
     unsafe { contech_shim_fold_tail_returns(f.as_value_ref()) }
 }
 
+/// Makes a call that is no `musttail` one never a tail call.
+pub(crate) fn forbid_tail_call(call: InstructionValue<'_>) {
+    use inkwell::llvm_sys::LLVMTailCallKind;
+    use inkwell::llvm_sys::core::{LLVMGetTailCallKind, LLVMSetTailCallKind};
+    // SAFETY: callers pass call instructions (not invokes), which have a tail call kind.
+    unsafe {
+        let kind = LLVMGetTailCallKind(call.as_value_ref());
+        if !matches!(kind, LLVMTailCallKind::LLVMTailCallKindMustTail) {
+            LLVMSetTailCallKind(
+                call.as_value_ref(),
+                LLVMTailCallKind::LLVMTailCallKindNoTail,
+            );
+        }
+    }
+}
+
 /// Resolvers of the module's ifuncs.
 pub(crate) fn ifunc_resolvers<'m>(module: &Module<'m>) -> Vec<FunctionValue<'m>> {
     let mut found = Vec::new();

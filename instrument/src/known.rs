@@ -229,6 +229,31 @@ pub(crate) struct Bulk {
     pub(crate) boundary: bool,
 }
 
+/// Beginnings of the names that the runtime intercepts (`runtime/src/exports.rs`).
+const INTERCEPTED_FAMILIES: &[&str] = &["pthread_", "sem_", "mtx_", "cnd_", "thrd_", "_Zn", "_Zd"];
+/// Other names that it intercepts.
+const INTERCEPTED: &[&str] = &[
+    "aligned_alloc",
+    "call_once",
+    "calloc",
+    "free",
+    "malloc",
+    "memalign",
+    "mmap",
+    "mmap64",
+    "mremap",
+    "munmap",
+    "posix_memalign",
+    "realloc",
+    "reallocarray",
+    "valloc",
+];
+
+/// Whether the runtime may intercept the external function `name`.
+pub(crate) fn is_intercepted(name: &str) -> bool {
+    INTERCEPTED.contains(&name) || INTERCEPTED_FAMILIES.iter().any(|f| name.starts_with(f))
+}
+
 /// Whether a call of the library function `name` does not end a block.
 pub(crate) fn is_pure(name: &str) -> bool {
     PURE.binary_search(&name).is_ok()

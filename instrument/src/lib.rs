@@ -23,6 +23,7 @@ mod check;
 mod descriptor;
 mod emit;
 mod fast;
+mod frames;
 mod ir;
 mod known;
 mod memop;

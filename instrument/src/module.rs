@@ -8,6 +8,7 @@ use inkwell::values::FunctionValue;
 
 use crate::emit;
 use crate::fast::{self, Fast, Globals};
+use crate::frames;
 use crate::ir;
 use crate::known;
 use crate::options::Options;
@@ -119,6 +120,7 @@ fn record<'m>(
     let mut plans = Vec::with_capacity(chosen.len());
     for (f, index) in chosen.iter().zip(0..) {
         ir::hoist_allocas(*f);
+        frames::keep(*f);
         ir::fold_tail_returns(*f);
         let edges = plan::separate_invoke_edges(*f);
         let mut plan = plan::plan(module, *f, &edges);
