@@ -14,9 +14,10 @@ use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
 
 use crate::program::Program;
 
-/// A part of a chunk's result is handed over when its frames have this many bytes: a few bytes of collapsed
-/// loops can stand for any number of block executions.
+/// A part of a chunk's result is handed over when its frames have this many bytes, or are this many: a few
+/// bytes of collapsed loops can stand for any number of block executions.
 const PART_BYTES: usize = 4 << 20;
+const PART_FRAMES: usize = 64;
 
 /// Actions between two events of a chunk.
 #[derive(Debug, Clone, Copy, Default)]
@@ -247,7 +248,7 @@ impl Cutting<'_> {
             self.frame_bytes += frame.encoded_len();
             self.out.frames.push(frame);
         }
-        if self.frame_bytes >= PART_BYTES {
+        if self.frame_bytes >= PART_BYTES || self.out.frames.len() >= PART_FRAMES {
             self.end_part();
         }
     }

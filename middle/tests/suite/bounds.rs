@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::graph::{convert_with, everything, options};
-use crate::trace::{COPY, GATHER, LOAD, STORE_LOAD, TraceBuilder, assemble};
+use crate::trace::{
+    BASE, COPY, GATHER, LOAD, LOOP, STORE_LOAD, TraceBuilder, assemble, module_with_loop,
+};
 
 /// `rounds` rounds of four contexts with locks, semaphores, barriers and work.
 fn large(rounds: u64, barriers: bool) -> Vec<u8> {
@@ -140,6 +142,56 @@ fn a_task_may_span_many_chunks_and_frames() {
         (next, task.block_count(), task.bytes_accessed()),
         (BLOCKS, BLOCKS, BLOCKS * 8)
     );
+}
+
+#[test]
+fn a_few_bytes_of_a_collapsed_loop_may_stand_for_millions_of_blocks() {
+    // Each of the loops is more than one part of a chunk's result; a lock in between cuts the task.
+    const TIMES: u64 = 5_000_000;
+    let mut t = TraceBuilder::empty();
+    t.module(BASE, &module_with_loop());
+    t.start(0);
+    t.create(0, 1);
+    for context in [0, 1, 0] {
+        t.record(context, LOOP, &[TIMES - 1], 6);
+        t.sync(context, MutexLock, 0x2000);
+        t.sync(context, MutexUnlock, 0x2000);
+    }
+    t.join(0, 1);
+    t.end(0);
+    let trace = t.finish();
+    assert!(trace.len() < 3000);
+    let c = convert_with(trace, &options(1 << 20, 3)).unwrap();
+    assert!(c.summary.complete, "{:?}", c.summary.notes);
+    assert_eq!(c.summary.blocks, 3 * TIMES);
+    for id in ["0:2", "0:5", "1:0"] {
+        let task = c.graph.task(id.parse().unwrap()).unwrap();
+        assert_eq!(task.block_count(), TIMES, "{id}");
+        let (mut next, mut wrong) = (0x1000, 0);
+        task.for_each_access(|a| {
+            wrong += u64::from(a.addr != next);
+            next += 8;
+        })
+        .unwrap();
+        assert_eq!((next, wrong), (0x1000 + 8 * TIMES, 0), "{id}");
+    }
+}
+
+#[test]
+fn what_a_loop_knows_is_lost_with_the_chunk_before() {
+    let mut t = TraceBuilder::empty();
+    t.module(BASE, &module_with_loop());
+    t.start(0);
+    for _ in 0..3 {
+        t.record(0, LOOP, &[9], 6);
+        t.flush(0);
+    }
+    t.end(0);
+    t.close();
+    t.pieces.remove(3);
+    let c = convert_with(assemble(&t.pieces), &options(1 << 20, 2)).unwrap();
+    // The loop is fresh in each chunk: only the missing chunk is lost.
+    assert_eq!((c.summary.complete, c.summary.blocks), (false, 20));
 }
 
 #[test]

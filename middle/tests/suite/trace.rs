@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use contech_trace::event::{EndReason, Event, MAX_EVENT, SyncOp};
+use contech_trace::fast::{Count, Edge, Expr, FastFunction, Loop, LoopStep, Node, Start, Target};
 use contech_trace::file::{
     CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo, Totals,
     checksum,
@@ -60,6 +61,53 @@ pub(crate) fn module() -> ModuleTable {
         ..ModuleTable::default()
     }
 }
+
+/// The module with a function in fast form: a loop over [`LOAD`] at 0x1000, 0x1008, ...; its path id is
+/// [`LOOP`], and records how often the loop went back.
+pub(crate) fn module_with_loop() -> ModuleTable {
+    let address = Expr::Add(vec![
+        Expr::Const(0x1000),
+        Expr::Mul(Box::new(Expr::Const(8)), Box::new(Expr::Iter(0))),
+    ]);
+    let leave = Edge {
+        target: Target::End,
+        increment: 0,
+        step: LoopStep::None,
+    };
+    let header = Node {
+        block: Some(LOAD),
+        leaves: Vec::new(),
+        operands: vec![address],
+        edges: vec![leave],
+    };
+    let start = Start {
+        node: 0,
+        fresh: true,
+        base: 0,
+        paths: 1,
+        resumes: None,
+    };
+    let collapsed = Loop::Collapsed {
+        header: 0,
+        body: vec![0],
+        last: 1,
+        count: Count::Recorded,
+    };
+    let function = FastFunction {
+        function: 0,
+        slots: 0,
+        nodes: vec![header],
+        loops: vec![collapsed],
+        starts: vec![start],
+    };
+    ModuleTable {
+        fast: vec![function],
+        ..module()
+    }
+}
+
+/// Path id of the loop, counted from [`BASE`].
+pub(crate) const LOOP: u32 = 5;
 
 /// A chunk to be written.
 #[derive(Clone)]
@@ -169,9 +217,11 @@ impl TraceBuilder {
     }
 
     pub(crate) fn module(&mut self, base: u32, table: &ModuleTable) {
+        let starts = table.fast.iter().flat_map(|f| &f.starts);
+        let paths: u32 = starts.map(|s| s.paths).sum();
         let load = ModuleLoad {
             id_base: base,
-            id_count: u32::try_from(table.blocks.len()).unwrap(),
+            id_count: u32::try_from(table.blocks.len()).unwrap() + paths,
             object: "/bin/program".into(),
             load_address: 0,
             table: table.encode(),
