@@ -12,6 +12,7 @@ pub mod critpath;
 pub mod dump;
 pub mod parallelism;
 pub mod pipeline;
+pub mod races;
 pub mod report;
 pub mod size;
 pub mod stats;

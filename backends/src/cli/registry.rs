@@ -14,6 +14,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::blocks::Blocks>(),
     analysis::<crate::cache::Cache>(),
     analysis::<crate::critpath::CritPath>(),
+    analysis::<crate::races::Races>(),
     tool::<crate::dump::Options>(
         "dump",
         "Tasks, edges, blocks or accesses as text or JSON",

@@ -178,7 +178,7 @@ pub(super) struct Lanes<'s> {
     outcomes: [Outcome; LANES],
 }
 
-/// The outcome of each of at most [`LANES`] scenarios.
+/// The outcome of each of at most 16 scenarios.
 ///
 /// # Errors
 /// When the graph cannot be read.

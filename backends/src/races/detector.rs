@@ -1,0 +1,410 @@
+//! The detector: every access, in topological order of the tasks, against what is remembered of its memory.
+//!
+//! It follows FastTrack (Flanagan and Freund, 2009) with tasks as epochs, on bytes. It differs in that unordered
+//! accesses stay remembered beside one another, so that every further conflict with them is seen too, and in that
+//! states are shared between granules ([`super::states`]).
+//!
+//! Memory is recycled without an edge in the graph: two unordered tasks may get the same address from malloc one after
+//! the other. An allocation therefore leaves a mark; an access or a free that is not ordered after the mark belongs to
+//! an earlier life of the memory, whatever the order tasks are visited in, and is left out.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use taskgraph::{Action, ContextId, MemOp};
+
+use super::clocks::{Clocks, Epoch};
+use super::record::{Kind, Record};
+use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Part, Shadow, address_of, page_of};
+use super::states::{StateId, States, UNTOUCHED};
+use super::tally::{Example, Tally};
+use crate::analysis::{Graph, Task};
+
+/// Entries of the table of looked-up transitions.
+const LOOKUPS: usize = 8192;
+/// States that wait to be freed before that is done in the middle of a task.
+const UNUSED: usize = 1 << 16;
+/// Accesses between two looks at the memory in use.
+const CHECK: u64 = 1 << 16;
+/// No operation of the program: allocations.
+const NO_OP: u32 = u32::MAX;
+
+/// What an access does to a state, computed earlier in the same task.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lookup {
+    /// State before, and operation.
+    key: u64,
+    /// Stamp of the task, mask and kind.
+    detail: u64,
+    next: StateId,
+    /// 1 + index of the races it makes in `Detector::races`; 0 for none.
+    races: u32,
+}
+
+/// Finds races in one part of memory.
+#[derive(Debug)]
+pub struct Detector {
+    clocks: Clocks,
+    shadow: Shadow,
+    states: States,
+    lookups: Vec<Lookup>,
+    /// Changes with every task and every sweep; makes older lookups invalid.
+    stamp: u64,
+    /// Races of the lookups of the current stamp.
+    races: Vec<Vec<u32>>,
+    /// By operation: whether it is atomic.
+    atomic: Vec<bool>,
+    /// Size and task of the allocations at an address that have not been freed.
+    allocations: FxHashMap<u64, Vec<(Epoch, u64)>>,
+    scratch: Vec<Record>,
+    limit: usize,
+    /// More than `limit` bytes are in use: nothing more is looked at.
+    full: bool,
+    /// What was found.
+    pub tally: Tally,
+    /// Reads and writes seen.
+    pub accesses: u64,
+    /// Accesses left out because their memory's allocation does not come before them, in granules.
+    pub unowned: u64,
+    /// Pairs of contexts that use a common atomic variable.
+    atomic_pairs: BTreeSet<(ContextId, ContextId)>,
+}
+
+impl Detector {
+    /// An empty one for `part` of the memory of the program, which stops at about `limit` bytes of its own.
+    #[must_use]
+    pub fn new(graph: &Graph, part: Part, limit: usize) -> Self {
+        Self {
+            clocks: Clocks::default(),
+            shadow: Shadow::new(part),
+            states: States::default(),
+            lookups: vec![Lookup::default(); LOOKUPS],
+            stamp: 0,
+            races: Vec::new(),
+            atomic: graph
+                .info()
+                .ops
+                .iter()
+                .map(|op| op.flags & MemOp::ATOMIC != 0)
+                .collect(),
+            allocations: FxHashMap::default(),
+            scratch: Vec::new(),
+            limit,
+            full: false,
+            tally: Tally::default(),
+            accesses: 0,
+            unowned: 0,
+            atomic_pairs: BTreeSet::new(),
+        }
+    }
+
+    /// Takes in one task; predecessors first.
+    ///
+    /// # Errors
+    /// When the task cannot be read.
+    pub fn task(&mut self, graph: &Graph, task: &Task<'_>) -> Result<()> {
+        self.clocks.enter(graph, task)?;
+        self.next_stamp();
+        self.full |= self.bytes() > self.limit;
+        task.for_each_action(|action| match action {
+            _ if self.full => {}
+            Action::Block(block) => block.for_each_access(|access| {
+                self.accesses += 1;
+                if self.accesses.is_multiple_of(CHECK) {
+                    self.full |= self.bytes() > self.limit;
+                }
+                let op = access.op.get();
+                let atomic = self.atomic.get(op as usize).copied().unwrap_or(false);
+                self.range(access.addr, access.size, op, Kind::of(access.write, atomic));
+            }),
+            Action::Alloc { addr, size, .. } => {
+                self.allocations
+                    .entry(addr)
+                    .or_default()
+                    .push((self.clocks.now(), size));
+                self.renew(addr, size, Kind::Alloc);
+            }
+            Action::Free { addr } => self.free(addr),
+            Action::Map { addr, size } => self.renew(addr, size, Kind::Alloc),
+            Action::Unmap { addr, size } => self.renew(addr, size, Kind::Free),
+            _ => {}
+        })?;
+        Ok(())
+    }
+
+    /// Whether the limit was reached: then the result is not complete.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Bytes in use: shadow, states, clocks and allocations.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.shadow.bytes()
+            + self.states.bytes()
+            + self.clocks.bytes()
+            + self.allocations.len() * 96
+    }
+
+    /// Whether two contexts use a common atomic variable, at least one of them writing it.
+    #[must_use]
+    pub fn share_atomics(&self, a: ContextId, b: ContextId) -> bool {
+        self.atomic_pairs.contains(&(a.min(b), a.max(b)))
+    }
+
+    fn next_stamp(&mut self) {
+        self.stamp += 1;
+        self.races.clear();
+        self.states.sweep();
+    }
+
+    /// The latest allocation at `addr` that comes before, or is made by, the current task ends.
+    fn free(&mut self, addr: u64) {
+        let Some(lives) = self.allocations.get_mut(&addr) else {
+            return;
+        };
+        let Some(at) = lives
+            .iter()
+            .rposition(|&(epoch, _)| self.clocks.ordered(epoch))
+        else {
+            return;
+        };
+        let (_, size) = lives.remove(at);
+        if lives.is_empty() {
+            self.allocations.remove(&addr);
+        }
+        self.renew(addr, size, Kind::Free);
+    }
+
+    /// Calls [`Detector::granule`] for each granule of a range of bytes.
+    #[inline]
+    fn range(&mut self, addr: u64, size: u64, op: u32, kind: Kind) {
+        if size == 0 {
+            return;
+        }
+        let last_byte = addr.saturating_add(size - 1);
+        let (first, last) = (addr >> GRANULE_SHIFT, last_byte >> GRANULE_SHIFT);
+        let from = 0xff << (addr & 7);
+        let to = 0xff >> (7 - (last_byte & 7));
+        if first == last {
+            return self.granule(first, mask(from & to), op, kind);
+        }
+        self.granule(first, mask(from), op, kind);
+        for granule in first + 1..last {
+            self.granule(granule, 0xff, op, kind);
+        }
+        self.granule(last, mask(to), op, kind);
+    }
+
+    /// A range of memory begins or ends a life. Whole pages are done at once.
+    fn renew(&mut self, addr: u64, size: u64, kind: Kind) {
+        let stop = addr.saturating_add(size);
+        let first =
+            page_of((addr >> GRANULE_SHIFT) + u64::from(addr & 7 != 0) + GRANULES_OF_PAGE - 1);
+        let end = page_of(stop >> GRANULE_SHIFT);
+        if end <= first {
+            return self.range(addr, size, NO_OP, kind);
+        }
+        let (from, to) = (address_of(first), address_of(end));
+        self.range(addr, from - addr, NO_OP, kind);
+        self.range(to, stop - to, NO_OP, kind);
+        if kind == Kind::Alloc {
+            let mark = Record {
+                epoch: self.clocks.now(),
+                op: NO_OP,
+                mask: 0xff,
+                kind,
+            };
+            let marked = self.states.make(&[mark]);
+            return self.shadow.fill(first, end, marked, &mut self.states);
+        }
+        for page in self.shadow.touched(first, end) {
+            match self.shadow.uniform(page) {
+                None => self.range(
+                    address_of(page),
+                    address_of(page + 1) - address_of(page),
+                    NO_OP,
+                    kind,
+                ),
+                Some(state) => {
+                    if self
+                        .states
+                        .records(state)
+                        .iter()
+                        .all(|record| self.clocks.ordered(record.epoch))
+                    {
+                        self.shadow.fill_page(page, UNTOUCHED, &mut self.states);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One access to bytes of one granule.
+    #[inline]
+    fn granule(&mut self, granule: u64, mask: u8, op: u32, kind: Kind) {
+        let Some(cell) = self.shadow.granule(granule, &mut self.states) else {
+            return;
+        };
+        let before = *cell;
+        let key = u64::from(before) << 32 | u64::from(op);
+        let detail = self.stamp << 16 | u64::from(mask) << 8 | kind as u64;
+        let slot =
+            (key ^ detail << 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LOOKUPS.ilog2());
+        let slot = usize::try_from(slot).unwrap_or(0) % LOOKUPS;
+        let known = &self.lookups[slot];
+        if known.key == key && known.detail == detail {
+            let (next, races) = (known.next, known.races);
+            if next != before {
+                *cell = next;
+                self.states.moved(before, next, 1);
+            }
+            if races > 0 {
+                self.races[races as usize - 1]
+                    .iter()
+                    .for_each(|&pair| self.tally.again(pair));
+            }
+            return;
+        }
+        self.look_up(
+            granule,
+            before,
+            Record {
+                epoch: self.clocks.now(),
+                op,
+                mask,
+                kind,
+            },
+            slot,
+            key,
+            detail,
+        );
+    }
+
+    #[cold]
+    fn look_up(
+        &mut self,
+        granule: u64,
+        before: StateId,
+        access: Record,
+        slot: usize,
+        key: u64,
+        detail: u64,
+    ) {
+        let mut after = std::mem::take(&mut self.scratch);
+        let mut races = Vec::new();
+        let changed = self.transition(granule, before, access, &mut after, &mut races);
+        let next = if changed {
+            self.states.make(&after)
+        } else {
+            before
+        };
+        self.scratch = after;
+        if next != before {
+            if let Some(cell) = self.shadow.granule(granule, &mut self.states) {
+                *cell = next;
+            }
+            self.states.moved(before, next, 1);
+        }
+        let races = if races.is_empty() {
+            0
+        } else {
+            self.races.push(races);
+            u32::try_from(self.races.len()).unwrap_or(0)
+        };
+        self.lookups[slot] = Lookup {
+            key,
+            detail,
+            next,
+            races,
+        };
+        if self.states.unused() > UNUSED {
+            self.next_stamp();
+        }
+    }
+
+    /// Computes the records after `access` into `after`, and the races it makes. False when nothing changes.
+    fn transition(
+        &mut self,
+        granule: u64,
+        before: StateId,
+        mut access: Record,
+        after: &mut Vec<Record>,
+        races: &mut Vec<u32>,
+    ) -> bool {
+        after.clear();
+        let records = self.states.records(before);
+        let bytes = access.mask;
+        for mark in records
+            .iter()
+            .filter(|mark| mark.kind == Kind::Alloc && mark.mask & bytes != 0)
+        {
+            if !self.clocks.ordered(mark.epoch) && access.kind != Kind::Alloc {
+                access.mask &= !mark.mask;
+                self.unowned += u64::from(access.kind < Kind::Alloc);
+            }
+        }
+        for own in records.iter().filter(|record| record.epoch == access.epoch) {
+            if access.kind.superseded_by(own.kind) {
+                access.mask &= !own.mask;
+            }
+        }
+        if access.mask == 0 {
+            return false;
+        }
+        let renewed = access.kind >= Kind::Alloc;
+        for &record in records {
+            let common = record.mask & access.mask;
+            let ordered = self.clocks.ordered(record.epoch);
+            if common != 0 && !ordered && record.kind.conflicts(access.kind) {
+                let address = (granule << GRANULE_SHIFT) + u64::from(common.trailing_zeros());
+                let known = self.clocks.known(record.epoch.context());
+                let example = Example {
+                    address,
+                    first: self.clocks.task(record.epoch),
+                    second: self.clocks.task(access.epoch),
+                    known,
+                };
+                races.push(self.tally.found(
+                    record.op,
+                    record.kind,
+                    access.op,
+                    access.kind,
+                    example,
+                ));
+            }
+            if common != 0
+                && record.kind.atomic()
+                && access.kind.atomic()
+                && (record.kind.writes() || access.kind.writes())
+            {
+                let (a, b) = (
+                    self.clocks.task(record.epoch).context,
+                    self.clocks.task(access.epoch).context,
+                );
+                self.atomic_pairs.insert((a.min(b), a.max(b)));
+            }
+            let gone = renewed || (ordered && record.kind.superseded_by(access.kind));
+            let mask = if gone {
+                record.mask & !access.mask
+            } else {
+                record.mask
+            };
+            if mask != 0 {
+                after.push(Record { mask, ..record });
+            }
+        }
+        if access.kind != Kind::Free {
+            after.push(access);
+        }
+        true
+    }
+}
+
+#[inline]
+fn mask(bits: u64) -> u8 {
+    // The low byte: bits beyond the granule are cut off.
+    u8::try_from(bits & 0xff).unwrap_or(0)
+}

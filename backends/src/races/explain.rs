@@ -1,0 +1,147 @@
+//! Why nothing orders the two sides of a race, in one sentence: how far the one follows the other's context, and which
+//! locks each holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use taskgraph::{SyncOp, TaskId, TaskKind};
+
+use super::tally::Example;
+use crate::analysis::Graph;
+
+/// A lock as a task holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    object: u64,
+    /// For reading only.
+    shared: bool,
+}
+
+/// Locks held in some tasks.
+#[derive(Debug, Default)]
+pub(super) struct Locks(BTreeMap<TaskId, Vec<Held>>);
+
+impl Locks {
+    /// Follows the contexts of `tasks` from their starts.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub(super) fn held_in(graph: &Graph, tasks: impl Iterator<Item = TaskId>) -> Result<Self> {
+        let mut wanted: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
+        for id in tasks {
+            wanted.entry(id.context).or_default().insert(id.seq);
+        }
+        let mut found = BTreeMap::new();
+        for (context, wanted) in wanted {
+            let mut held: Vec<Held> = Vec::new();
+            let last = wanted.last().copied().unwrap_or(0);
+            for task in graph.tasks_of(context) {
+                let task = task?;
+                let object = task.object();
+                match task.op() {
+                    SyncOp::MutexLock
+                    | SyncOp::SpinLock
+                    | SyncOp::RwWrite
+                    | SyncOp::CondReacquire => {
+                        held.push(Held {
+                            object,
+                            shared: false,
+                        });
+                    }
+                    SyncOp::RwRead => held.push(Held {
+                        object,
+                        shared: true,
+                    }),
+                    SyncOp::MutexUnlock
+                    | SyncOp::SpinUnlock
+                    | SyncOp::RwUnlock
+                    | SyncOp::CondRelease => {
+                        if let Some(at) = held.iter().rposition(|lock| lock.object == object) {
+                            held.remove(at);
+                        }
+                    }
+                    _ => {}
+                }
+                if wanted.contains(&task.id().seq) {
+                    found.insert(task.id(), held.clone());
+                }
+                if task.id().seq == last {
+                    break;
+                }
+            }
+        }
+        Ok(Self(found))
+    }
+
+    fn of(&self, id: TaskId) -> &[Held] {
+        self.0.get(&id).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The missing order of a race.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub(super) fn sentence(
+    graph: &Graph,
+    locks: &Locks,
+    example: &Example,
+    atomics: bool,
+) -> Result<String> {
+    let (first, second) = (example.first, example.second);
+    let follows = match example.known.checked_sub(1) {
+        None => format!("No task of context {} comes before {second}", first.context),
+        Some(seq) => {
+            let last = graph.task(TaskId::new(first.context, seq))?;
+            let what = match last.kind() {
+                TaskKind::Work => String::new(),
+                _ => format!(" ({})", last.op()),
+            };
+            format!(
+                "Task {second} follows context {} only up to task {}{what}, and {first} is later",
+                first.context,
+                last.id()
+            )
+        }
+    };
+    let atomics = if atomics {
+        "; the two contexts also use a common atomic variable, whose order the graph does not have"
+    } else {
+        ""
+    };
+    Ok(format!(
+        "{follows}; {}{atomics}.",
+        in_words(locks.of(first), locks.of(second), first, second)
+    ))
+}
+
+fn in_words(first: &[Held], second: &[Held], a: TaskId, b: TaskId) -> String {
+    let common = first
+        .iter()
+        .find(|held| second.iter().any(|other| other.object == held.object));
+    let names = |held: &[Held]| {
+        let all: Vec<String> = held
+            .iter()
+            .map(|lock| format!("{:#x}", lock.object))
+            .collect();
+        all.join(" and ")
+    };
+    match (first.is_empty(), second.is_empty(), common) {
+        (_, _, Some(lock)) if lock.shared => format!(
+            "both hold lock {:#x}, but not both exclusively",
+            lock.object
+        ),
+        (_, _, Some(lock)) => format!(
+            "both hold lock {:#x}, but no edge orders its holders",
+            lock.object
+        ),
+        (true, true, _) => "neither holds a lock".to_owned(),
+        (false, true, _) => format!("{a} holds lock {}, {b} holds none", names(first)),
+        (true, false, _) => format!("{b} holds lock {}, {a} holds none", names(second)),
+        (false, false, None) => format!(
+            "{a} holds lock {}, {b} holds {}: not the same",
+            names(first),
+            names(second)
+        ),
+    }
+}

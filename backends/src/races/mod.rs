@@ -1,0 +1,266 @@
+//! `races`: accesses to the same bytes, at least one of them a write, that no path of the graph orders.
+//!
+//! The order is program order and the stored edges, not the schedule that happened to run: a race is reported even when
+//! the run went well. For every byte with a race at least one pair of source places is reported, and nothing is
+//! reported that the graph orders. Two atomic accesses do not race; an atomic and a plain one do.
+//!
+//! Limits: atomic accesses leave no edges in the graph, so data handed over by an atomic flag is reported; such a race
+//! says that its contexts share an atomic variable. Stacks of detached threads are reused without a record of it.
+//! Of several accesses to one byte in one task, a write stands for the reads. When the shadow memory (4 bytes per 8
+//! bytes of memory, more where many contexts read) outgrows `--memory`, the graph is read once per part of memory.
+
+mod clocks;
+mod detector;
+mod explain;
+mod record;
+mod render;
+mod shadow;
+mod states;
+mod tally;
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+use taskgraph::{ContextId, OpId, StaticInfo, TaskId};
+
+use crate::analysis::source::Place;
+use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::size::Size;
+
+use explain::Locks;
+
+pub use clocks::{Clocks, Epoch};
+pub use detector::Detector;
+pub use record::{Kind, Record};
+pub use shadow::{Part, Shadow};
+pub use states::{StateId, States};
+pub use tally::{Example, Pair, Tally};
+
+/// Options of `races`.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// Memory for the shadow; with less, the graph is read several times
+    #[arg(long, value_name = "SIZE", default_value = "1G")]
+    pub memory: Size,
+}
+
+/// Most parts memory is divided into, as a power of two.
+const MOST_BITS: u32 = 12;
+
+/// The analysis. It reads the graph itself, once or once per part of memory.
+#[derive(Debug)]
+pub struct Races {
+    memory: usize,
+}
+
+/// Races of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Pairs of source places, the most frequent first.
+    pub races: Vec<Race>,
+    /// Reads and writes looked at.
+    pub accesses: u64,
+    /// Accesses left out because the allocation of their memory does not come before them, in units of 8 bytes.
+    pub unowned: u64,
+    /// Atomic operations in the program's code.
+    pub atomic_operations: u64,
+    /// Times the graph was read.
+    pub passes: u32,
+}
+
+/// Two places in the source that race.
+#[derive(Clone, Debug, Serialize)]
+pub struct Race {
+    /// A byte they both touch, in the example.
+    pub address: u64,
+    /// One side.
+    pub a: Side,
+    /// The other.
+    pub b: Side,
+    /// How often: conflicting accesses of different tasks, in units of 8 bytes.
+    pub count: u64,
+    /// The order that is missing in the example.
+    pub missing: String,
+    /// Whether the two contexts of the example also use a common atomic variable.
+    pub atomics: bool,
+}
+
+/// One side of a race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Side {
+    /// Context of the example.
+    pub context: u32,
+    /// Task of the example.
+    pub task: String,
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Whether it writes.
+    pub write: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+}
+
+impl Analysis for Races {
+    const NAME: &'static str = "races";
+    const ABOUT: &'static str =
+        "Conflicting accesses that nothing orders, with both sources and the missing order";
+    const ORDER: Order = Order::Tables;
+    type Config = Options;
+    type Shard = ();
+    type Report = Report;
+
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
+        let summary = graph.summary();
+        if summary.blocks == 0 && summary.tasks.total() > 0 {
+            bail!(
+                "the graph has no blocks and no accesses (recorded in sync mode?): races need a full recording"
+            );
+        }
+        Ok(Self {
+            memory: usize::try_from(options.memory.bytes())?,
+        })
+    }
+
+    fn shard(&self, _: Option<ContextId>) {}
+
+    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
+        let mut merged = Merged::default();
+        let mut parts = vec![Part::default()];
+        while let Some(part) = parts.pop() {
+            merged.passes += 1;
+            let mut detector = Detector::new(graph, part, self.memory);
+            for task in graph.tasks() {
+                detector.task(graph, &task?)?;
+                if detector.is_full() {
+                    break;
+                }
+            }
+            if !detector.is_full() {
+                merged.add(graph.info(), &detector);
+            } else if part.bits < MOST_BITS {
+                parts.extend(part.halves());
+            } else {
+                let memory = Size::text(self.memory as u64);
+                bail!(
+                    "--memory {memory} is not enough even for one of {} parts of the memory accessed; give more",
+                    1 << MOST_BITS
+                );
+            }
+        }
+        merged.report(graph)
+    }
+}
+
+/// The results of all parts, by pair of places.
+#[derive(Debug, Default)]
+struct Merged {
+    races: BTreeMap<(SideKey, SideKey), Found>,
+    accesses: u64,
+    unowned: u64,
+    passes: u32,
+}
+
+type SideKey = (Place, bool, bool);
+
+#[derive(Debug)]
+struct Found {
+    count: u64,
+    example: Example,
+    /// The first task of the example is that of the second place.
+    swapped: bool,
+    atomics: bool,
+}
+
+impl Merged {
+    fn add(&mut self, info: &StaticInfo, detector: &Detector) {
+        self.accesses = detector.accesses;
+        self.unowned += detector.unowned;
+        for (pair, example, count) in detector.tally.entries() {
+            let side = |(op, kind): (u32, Kind)| {
+                (place_of(info, OpId::new(op)), kind.writes(), kind.atomic())
+            };
+            let (first, second) = (side(pair.first), side(pair.second));
+            let swapped = second < first;
+            let key = if swapped {
+                (second, first)
+            } else {
+                (first, second)
+            };
+            let atomics = detector.share_atomics(example.first.context, example.second.context);
+            let new = Found {
+                count: 0,
+                example: *example,
+                swapped,
+                atomics,
+            };
+            let found = self.races.entry(key).or_insert(new);
+            found.count += count;
+        }
+    }
+
+    fn report(self, graph: &Graph) -> Result<Report> {
+        let examples = self
+            .races
+            .values()
+            .flat_map(|found| [found.example.first, found.example.second]);
+        let locks = Locks::held_in(graph, examples)?;
+        let mut races = Vec::new();
+        for ((a, b), found) in self.races {
+            let example = found.example;
+            let (first, second) = if found.swapped {
+                (example.second, example.first)
+            } else {
+                (example.first, example.second)
+            };
+            races.push(Race {
+                address: example.address,
+                a: Side::new(a, first),
+                b: Side::new(b, second),
+                count: found.count,
+                missing: explain::sentence(graph, &locks, &example, found.atomics)?,
+                atomics: found.atomics,
+            });
+        }
+        races.sort_by_key(|race| std::cmp::Reverse(race.count));
+        let atomic = |op: &&taskgraph::MemOp| op.flags & taskgraph::MemOp::ATOMIC != 0;
+        Ok(Report {
+            races,
+            accesses: self.accesses,
+            unowned: self.unowned,
+            atomic_operations: graph.info().ops.iter().filter(atomic).count() as u64,
+            passes: self.passes,
+        })
+    }
+}
+
+impl Side {
+    fn new((place, write, atomic): SideKey, task: TaskId) -> Self {
+        Self {
+            context: task.context.get(),
+            task: task.to_string(),
+            place,
+            write,
+            atomic,
+        }
+    }
+}
+
+/// The source line of an operation.
+fn place_of(info: &StaticInfo, id: OpId) -> Place {
+    let place = info
+        .block_of_op(id)
+        .map_or_else(Place::default, |block| Place::of_block(info, block));
+    let line = info.op(id).map_or(0, |op| op.line);
+    if line == 0 {
+        place
+    } else {
+        Place { line, ..place }
+    }
+}

@@ -1,0 +1,116 @@
+//! What the shadow memory remembers of accesses, when two of them conflict, and when one makes another superfluous.
+
+use super::clocks::Epoch;
+
+/// Kind of an access to a granule of 8 bytes, or the mark its allocation leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// A plain read.
+    Read = 0,
+    /// A plain write.
+    Write = 1,
+    /// An atomic read.
+    AtomicRead = 2,
+    /// An atomic write.
+    AtomicWrite = 3,
+    /// The memory was allocated.
+    Alloc = 4,
+    /// The memory was freed; never stored.
+    Free = 5,
+}
+
+impl Kind {
+    /// Of an access.
+    #[must_use]
+    pub fn of(write: bool, atomic: bool) -> Self {
+        match (write, atomic) {
+            (false, false) => Self::Read,
+            (true, false) => Self::Write,
+            (false, true) => Self::AtomicRead,
+            (true, true) => Self::AtomicWrite,
+        }
+    }
+
+    /// Whether it writes.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::AtomicWrite)
+    }
+
+    /// Whether it is atomic.
+    #[must_use]
+    pub fn atomic(self) -> bool {
+        matches!(self, Self::AtomicRead | Self::AtomicWrite)
+    }
+
+    /// Whether two accesses of these kinds, unordered, are a race: one writes, and not both are atomic.
+    #[must_use]
+    pub fn conflicts(self, other: Self) -> bool {
+        let accesses = self < Self::Alloc && other < Self::Alloc;
+        accesses && (self.writes() || other.writes()) && !(self.atomic() && other.atomic())
+    }
+
+    /// Whether a later access of kind `later`, ordered after this one, conflicts with all that this one conflicts with.
+    /// Whatever is unordered with this one and still to come is then unordered with the later one too, so this one
+    /// need not be remembered (the argument of FastTrack: Flanagan and Freund, 2009).
+    #[must_use]
+    pub fn superseded_by(self, later: Self) -> bool {
+        self < Self::Alloc
+            && (later == Self::Write
+                || later == self
+                || (self == Self::AtomicRead && later < Self::Alloc))
+    }
+}
+
+/// One remembered access to some bytes of a granule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The task that made it.
+    pub epoch: Epoch,
+    /// The static operation.
+    pub op: u32,
+    /// Bytes of the granule, bit 0 the first.
+    pub mask: u8,
+    /// What it did.
+    pub kind: Kind,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind::{Alloc, AtomicRead, AtomicWrite, Read, Write};
+
+    #[test]
+    fn atomics_conflict_with_plain_accesses_only() {
+        let kinds = [Read, Write, AtomicRead, AtomicWrite, Alloc];
+        let conflicts: Vec<_> = kinds
+            .iter()
+            .flat_map(|a| kinds.iter().map(move |b| (*a, *b)))
+            .filter(|(a, b)| a <= b && a.conflicts(*b))
+            .collect();
+        assert_eq!(
+            conflicts,
+            [
+                (Read, Write),
+                (Read, AtomicWrite),
+                (Write, Write),
+                (Write, AtomicRead),
+                (Write, AtomicWrite)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_record_gives_way_only_to_one_that_conflicts_with_as_much() {
+        let kinds = [Read, Write, AtomicRead, AtomicWrite];
+        for (old, new) in kinds
+            .iter()
+            .flat_map(|a| kinds.iter().map(move |b| (*a, *b)))
+        {
+            let as_much = kinds
+                .iter()
+                .all(|other| !old.conflicts(*other) || new.conflicts(*other));
+            assert_eq!(old.superseded_by(new), as_much, "{old:?} {new:?}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Shadow memory: the state of every granule of 8 bytes that was accessed, in pages of 4 KiB made when first touched.
+
+use rustc_hash::FxHashMap;
+
+use super::states::{StateId, States, UNTOUCHED};
+
+/// Log2 of the bytes of a granule.
+pub(super) const GRANULE_SHIFT: u32 = 3;
+/// Log2 of the granules of a page.
+const PAGE_SHIFT: u32 = 9;
+const GRANULES: usize = 1 << PAGE_SHIFT;
+/// Granules of a page.
+pub(super) const GRANULES_OF_PAGE: u64 = 1 << PAGE_SHIFT;
+const INSIDE: u64 = GRANULES as u64 - 1;
+/// Pages made at once for an allocation: 1 GiB of memory. Of a larger one only the pages known are marked.
+const MOST_MADE: u64 = 1 << 18;
+/// Entries of the cache of pages.
+const CACHED: usize = 1024;
+/// Slot of the pages that are not in this part of the shadow.
+const ELSEWHERE: u32 = u32::MAX;
+
+/// A part of memory: the pages whose hash starts with `index` in its first `bits` bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Bits compared; 0 for all of memory.
+    pub bits: u32,
+    /// Their value.
+    pub index: u64,
+}
+
+impl Part {
+    fn holds(self, page: u64) -> bool {
+        // Fibonacci hashing: neighbours go to different parts.
+        self.bits == 0 || page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.bits) == self.index
+    }
+
+    /// Its two halves.
+    #[must_use]
+    pub fn halves(self) -> [Self; 2] {
+        [0, 1].map(|low| Self {
+            bits: self.bits + 1,
+            index: self.index << 1 | low,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Page {
+    /// State of all granules while they are the same.
+    uniform: StateId,
+    granules: Option<Box<[StateId; GRANULES]>>,
+}
+
+/// The shadow of one part of memory.
+#[derive(Debug)]
+pub struct Shadow {
+    part: Part,
+    slots: FxHashMap<u64, u32>,
+    pages: Vec<Page>,
+    /// Pages with granules of their own.
+    detailed: usize,
+    /// Page and slot.
+    cache: Box<[(u64, u32); CACHED]>,
+}
+
+impl Shadow {
+    /// An empty shadow of `part`.
+    #[must_use]
+    pub fn new(part: Part) -> Self {
+        Self {
+            part,
+            slots: FxHashMap::default(),
+            pages: Vec::new(),
+            detailed: 0,
+            // No address has this page: it is beyond 2^64.
+            cache: Box::new([(u64::MAX, ELSEWHERE); CACHED]),
+        }
+    }
+
+    /// The state of granule `granule` (an address divided by 8), to read and to change; `None` when another part has it.
+    #[inline]
+    pub fn granule(&mut self, granule: u64, states: &mut States) -> Option<&mut StateId> {
+        let page = granule >> PAGE_SHIFT;
+        let slot = self.slot(page);
+        if slot == ELSEWHERE {
+            return None;
+        }
+        let page = &mut self.pages[slot as usize];
+        if page.granules.is_none() {
+            // The page counted as one granule.
+            states.moved(UNTOUCHED, page.uniform, (1 << PAGE_SHIFT) - 1);
+            self.detailed += 1;
+        }
+        let granules = page
+            .granules
+            .get_or_insert_with(|| Box::new([page.uniform; GRANULES]));
+        usize::try_from(granule & INSIDE)
+            .ok()
+            .map(|at| &mut granules[at])
+    }
+
+    #[inline]
+    fn slot(&mut self, page: u64) -> u32 {
+        let entry = usize::try_from(page).unwrap_or(0) % CACHED;
+        if self.cache[entry].0 == page {
+            return self.cache[entry].1;
+        }
+        let slot = self.find(page);
+        self.cache[entry] = (page, slot);
+        slot
+    }
+
+    fn find(&mut self, page: u64) -> u32 {
+        if !self.part.holds(page) {
+            return ELSEWHERE;
+        }
+        let pages = &mut self.pages;
+        *self.slots.entry(page).or_insert_with(|| {
+            pages.push(Page {
+                uniform: UNTOUCHED,
+                granules: None,
+            });
+            u32::try_from(pages.len() - 1).unwrap_or(ELSEWHERE)
+        })
+    }
+
+    /// Puts all granules of the pages from `first` up to but not including `end` into one state. Pages that were never
+    /// touched are made as well, unless there are very many.
+    pub fn fill(&mut self, first: u64, end: u64, state: StateId, states: &mut States) {
+        if end.saturating_sub(first) > MOST_MADE {
+            for page in self.touched(first, end) {
+                self.fill_page(page, state, states);
+            }
+        } else {
+            (first..end).for_each(|page| self.fill_page(page, state, states));
+        }
+    }
+
+    /// Puts all granules of a page into one state.
+    pub fn fill_page(&mut self, page: u64, state: StateId, states: &mut States) {
+        let slot = self.slot(page);
+        if slot == ELSEWHERE {
+            return;
+        }
+        let page = &mut self.pages[slot as usize];
+        let old = std::mem::replace(&mut page.uniform, state);
+        match page.granules.take() {
+            Some(granules) => {
+                self.detailed -= 1;
+                granules
+                    .iter()
+                    .for_each(|&old| states.moved(old, UNTOUCHED, 1));
+                states.moved(UNTOUCHED, state, 1);
+            }
+            None => states.moved(old, state, 1),
+        }
+    }
+
+    /// The pages that have a shadow, from `first` up to but not including `end`.
+    #[must_use]
+    pub fn touched(&self, first: u64, end: u64) -> Vec<u64> {
+        if end.saturating_sub(first) < self.slots.len() as u64 {
+            (first..end)
+                .filter(|page| self.slots.contains_key(page))
+                .collect()
+        } else {
+            self.slots
+                .keys()
+                .copied()
+                .filter(|page| (first..end).contains(page))
+                .collect()
+        }
+    }
+
+    /// The state of all granules of a page while that is one; `None` when they differ or the page has no shadow.
+    #[must_use]
+    pub fn uniform(&self, page: u64) -> Option<StateId> {
+        let page = &self.pages[*self.slots.get(&page)? as usize];
+        page.granules.is_none().then_some(page.uniform)
+    }
+
+    /// Bytes in use.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.detailed * GRANULES * size_of::<StateId>()
+            + self.pages.capacity() * size_of::<Page>()
+            + self.slots.capacity() * 16
+    }
+}
+
+/// The page of a granule.
+#[must_use]
+pub(super) fn page_of(granule: u64) -> u64 {
+    granule >> PAGE_SHIFT
+}
+
+/// The address of the first byte of a page.
+#[must_use]
+pub(super) fn address_of(page: u64) -> u64 {
+    page << (PAGE_SHIFT + GRANULE_SHIFT)
+}

@@ -1,0 +1,178 @@
+//! States of granules: the accesses remembered of 8 bytes of memory. Granules with the same past share one state, so the
+//! shadow of a granule is a number of 4 bytes, and what an access does to a state is computed once and looked up for
+//! the many granules of an array.
+
+use super::clocks::Epoch;
+use super::record::Record;
+
+/// A state, by number; the shadow memory counts how many granules are in it.
+pub type StateId = u32;
+
+/// The state of memory nobody has accessed.
+pub(super) const UNTOUCHED: StateId = 0;
+
+/// Records kept in the state itself.
+const INLINE: usize = 3;
+
+#[derive(Clone, Debug)]
+struct State {
+    granules: u32,
+    len: u8,
+    /// Is in [`States::unused`].
+    queued: bool,
+    first: [Record; INLINE],
+    /// All records when there are more than fit; otherwise empty.
+    all: Vec<Record>,
+}
+
+/// All states in use.
+#[derive(Debug)]
+pub struct States {
+    states: Vec<State>,
+    free: Vec<StateId>,
+    /// States that may be in no granule any more; freed at the next [`States::sweep`], so that what was looked up
+    /// stays valid until then.
+    unused: Vec<StateId>,
+    /// Bytes of the lists of states with many records.
+    long_bytes: usize,
+}
+
+const NOTHING: Record = Record {
+    epoch: Epoch::ZERO,
+    op: 0,
+    mask: 0,
+    kind: super::record::Kind::Read,
+};
+
+impl Default for States {
+    fn default() -> Self {
+        let untouched = State {
+            granules: 1,
+            len: 0,
+            queued: false,
+            first: [NOTHING; INLINE],
+            all: Vec::new(),
+        };
+        Self {
+            states: vec![untouched],
+            free: Vec::new(),
+            unused: Vec::new(),
+            long_bytes: 0,
+        }
+    }
+}
+
+impl States {
+    /// The accesses remembered in a state.
+    #[must_use]
+    pub fn records(&self, id: StateId) -> &[Record] {
+        let state = &self.states[id as usize];
+        if state.all.is_empty() {
+            &state.first[..usize::from(state.len)]
+        } else {
+            &state.all
+        }
+    }
+
+    /// A state with these records, in no granule yet.
+    pub fn make(&mut self, records: &[Record]) -> StateId {
+        if records.is_empty() {
+            return UNTOUCHED;
+        }
+        let mut state = State {
+            granules: 0,
+            len: 0,
+            queued: true,
+            first: [NOTHING; INLINE],
+            all: Vec::new(),
+        };
+        if let Some(first) = state.first.get_mut(..records.len()) {
+            first.copy_from_slice(records);
+            state.len = u8::try_from(records.len()).unwrap_or(0);
+        } else {
+            state.all = records.to_vec();
+            self.long_bytes += size_of_val(records);
+        }
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.states[id as usize] = state;
+                id
+            }
+            None => {
+                self.states.push(state);
+                u32::try_from(self.states.len() - 1).unwrap_or(UNTOUCHED)
+            }
+        };
+        self.unused.push(id);
+        id
+    }
+
+    /// `count` granules go from one state to another.
+    #[inline]
+    pub fn moved(&mut self, from: StateId, to: StateId, count: u32) {
+        self.states[to as usize].granules = self.states[to as usize].granules.wrapping_add(count);
+        let old = &mut self.states[from as usize];
+        old.granules = old.granules.wrapping_sub(count);
+        if old.granules == 0 && from != UNTOUCHED && !old.queued {
+            old.queued = true;
+            self.unused.push(from);
+        }
+    }
+
+    /// States that wait to be swept.
+    #[must_use]
+    pub fn unused(&self) -> usize {
+        self.unused.len()
+    }
+
+    /// Frees the states no granule is in; their numbers are used again.
+    pub fn sweep(&mut self) {
+        for id in std::mem::take(&mut self.unused) {
+            let state = &mut self.states[id as usize];
+            state.queued = false;
+            if state.granules == 0 {
+                self.long_bytes -= size_of_val(state.all.as_slice());
+                (state.len, state.all) = (0, Vec::new());
+                self.free.push(id);
+            }
+        }
+    }
+
+    /// Bytes in use.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.states.len() * size_of::<State>() + self.long_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Kind;
+    use super::*;
+
+    #[test]
+    fn states_are_reused_only_when_no_granule_is_in_them() {
+        let mut states = States::default();
+        let record = |op| Record {
+            op,
+            mask: 255,
+            kind: Kind::Write,
+            ..NOTHING
+        };
+        let first = states.make(&[record(1)]);
+        let second = states.make(&[record(2)]);
+        states.moved(UNTOUCHED, first, 1);
+        states.sweep();
+        assert_eq!(states.records(first), [record(1)]);
+        assert_eq!(
+            states.make(&[record(3), record(4), record(5), record(6)]),
+            second
+        );
+        states.moved(UNTOUCHED, second, 1);
+        states.moved(first, UNTOUCHED, 1);
+        assert_eq!(states.records(first), [record(1)], "valid until the sweep");
+        states.sweep();
+        assert_eq!(states.records(second).len(), 4);
+        assert_eq!(states.make(&[record(7)]), first);
+    }
+}

@@ -1,0 +1,72 @@
+//! Races found, one entry for each pair of static operations.
+
+use rustc_hash::FxHashMap;
+use taskgraph::TaskId;
+
+use super::record::Kind;
+
+/// Two operations and what each did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pair {
+    /// The one visited first.
+    pub first: (u32, Kind),
+    /// The other.
+    pub second: (u32, Kind),
+}
+
+/// Where a pair was seen first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// First common byte.
+    pub address: u64,
+    /// Task of the first operation.
+    pub first: TaskId,
+    /// Task of the second.
+    pub second: TaskId,
+    /// How many tasks of the first one's context come before the second.
+    pub known: u32,
+}
+
+/// Counts by pair.
+#[derive(Debug, Default)]
+pub struct Tally {
+    number: FxHashMap<Pair, u32>,
+    entries: Vec<(Pair, Example, u64)>,
+}
+
+impl Tally {
+    /// A race; returns the number of its pair.
+    pub fn found(
+        &mut self,
+        first: u32,
+        first_kind: Kind,
+        second: u32,
+        second_kind: Kind,
+        example: Example,
+    ) -> u32 {
+        let pair = Pair {
+            first: (first, first_kind),
+            second: (second, second_kind),
+        };
+        let next = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
+        let number = *self.number.entry(pair).or_insert(next);
+        if number == next {
+            self.entries.push((pair, example, 0));
+        }
+        self.again(number);
+        number
+    }
+
+    /// The pair with this number was seen once more.
+    #[inline]
+    pub fn again(&mut self, number: u32) {
+        if let Some(entry) = self.entries.get_mut(number as usize) {
+            entry.2 += 1;
+        }
+    }
+
+    /// Pairs with their first example and how often they were seen.
+    pub fn entries(&self) -> impl Iterator<Item = &(Pair, Example, u64)> {
+        self.entries.iter()
+    }
+}
