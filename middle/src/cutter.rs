@@ -95,7 +95,12 @@ impl Cutter {
             }
         }
         let (state, _) = self.contexts.entry(context);
-        state.last = state.last.max(state.clock).max(chunk.last);
+        state.last = state.last.max(state.clock);
+        // A context that has ended is over then, not when its buffer was handed over.
+        let ended = matches!(chunk.events.last(), Some(Event::ContextEnd { .. }));
+        if !ended || state.open.span.is_some() {
+            state.last = state.last.max(chunk.last);
+        }
         Ok(())
     }
 

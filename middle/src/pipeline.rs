@@ -58,6 +58,8 @@ enum Message {
     },
     /// A part of the stream chunk whose turn it is.
     Part(Box<EncodedChunk>),
+    /// A thread panicked: its results will never come.
+    Died,
 }
 
 /// A chunk for a worker.
@@ -164,6 +166,9 @@ impl Pipeline {
                     self.shared.parts.leave(1);
                     return Ok(Item::Stream(chunk));
                 }
+                Ok(Message::Died) => {
+                    return Err(Error::internal("a thread of the reader panicked"));
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(Error::internal("an encoder thread ended early"));
@@ -187,7 +192,20 @@ impl Drop for Pipeline {
     }
 }
 
+/// Tells the caller when its thread panics.
+struct Watch(Sender<Message>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            // A caller that is gone need not know.
+            let _ = self.0.send(Message::Died);
+        }
+    }
+}
+
 fn work(shared: &Shared, to_caller: &Sender<Message>) {
+    let _watch = Watch(to_caller.clone());
     let mut encoder = ChunkEncoder::default();
     while let Some(job) = shared.board.take() {
         let Job {
@@ -245,6 +263,7 @@ struct Reading {
 
 impl Reading {
     fn run(mut self) {
+        let _watch = Watch(self.to_caller.clone());
         loop {
             let item = match self.reader.next_chunk() {
                 Ok(Next::Chunk(chunk)) if chunk.header.kind == ChunkKind::Stream => {

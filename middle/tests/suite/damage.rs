@@ -370,7 +370,7 @@ proptest! {
         for (piece, byte, value) in changes {
             let n = piece.index(t.pieces.len());
             let p = &mut t.pieces[n];
-            if p.kind == ChunkKind::Stream && !p.payload.is_empty() {
+            if !p.payload.is_empty() {
                 let at = byte.index(p.payload.len());
                 p.payload[at] = value;
             }

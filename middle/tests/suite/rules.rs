@@ -61,6 +61,8 @@ fn create_precedes_the_child_and_its_end_precedes_join() {
     );
     let child = c.graph.contexts().nth(1).unwrap();
     assert_eq!(child.creator.unwrap().to_string(), "0:1");
+    // Started at tick 30, ended at 40.
+    assert_eq!((child.first_ns, child.last_ns), (30, 40));
     assert_eq!(
         child.flags,
         taskgraph::Context::ANNOUNCED | taskgraph::Context::JOINED
