@@ -5,6 +5,7 @@ use contech_runtime_core::tickets::Tickets;
 use contech_runtime_core::{Recorder, TlsBlock, tls};
 use contech_trace::event::SyncOp;
 
+use crate::loader;
 use crate::real::Ptr;
 use crate::start;
 use crate::tls::block;
@@ -43,6 +44,12 @@ pub(crate) fn allocating() -> Option<Active> {
         && !tls.is_allocating()
         && tls.role() == tls::PROGRAM)
         .then_some(Active { tls, recorder })
+}
+
+/// The same, if the call does not come from the dynamic linker (see [`loader`]).
+#[inline(always)]
+pub(crate) fn allocating_for(caller: usize) -> Option<Active> {
+    allocating().filter(|_| !loader::contains(caller))
 }
 
 impl Active {

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use contech_trace::event::AllocKind;
 
-use crate::active::allocating;
+use crate::active::{allocating, allocating_for};
 use crate::bootstrap;
 use crate::real::{Ptr, real, real_if_ready};
 
@@ -17,26 +17,42 @@ fn record(kind: AllocKind, block: Ptr, size: usize) -> Ptr {
     block
 }
 
-pub(crate) unsafe extern "C-unwind" fn malloc(size: usize) -> Ptr {
+fn record_for(caller: usize, kind: AllocKind, block: Ptr, size: usize) -> Ptr {
+    if !block.is_null()
+        && let Some(a) = allocating_for(caller)
+    {
+        a.recorder.alloc(a.tls, kind, block.addr(), size);
+    }
+    block
+}
+
+pub(crate) unsafe extern "C-unwind" fn malloc(size: usize, caller: usize) -> Ptr {
     let Some(real) = real_if_ready() else {
         return bootstrap::alloc(size, 1).cast();
     };
     // SAFETY: the caller's arguments, passed on; as everywhere below.
-    record(AllocKind::Malloc, unsafe { (real.malloc)(size) }, size)
+    record_for(
+        caller,
+        AllocKind::Malloc,
+        unsafe { (real.malloc)(size) },
+        size,
+    )
 }
 
-pub(crate) unsafe extern "C-unwind" fn calloc(count: usize, size: usize) -> Ptr {
+pub(crate) unsafe extern "C-unwind" fn calloc(count: usize, size: usize, caller: usize) -> Ptr {
     let Some(real) = real_if_ready() else {
         return bootstrap::alloc(count.saturating_mul(size), 1).cast();
     };
     // SAFETY: see `malloc`.
     let block = unsafe { (real.calloc)(count, size) };
-    record(AllocKind::Calloc, block, count.wrapping_mul(size))
+    record_for(caller, AllocKind::Calloc, block, count.wrapping_mul(size))
 }
 
 /// Records a change of size: the old block is gone unless it grew or shrank where it is.
-fn record_change(old: Ptr, new: Ptr, size: usize) {
-    let Some(a) = allocating() else { return };
+fn record_change(caller: usize, old: Ptr, new: Ptr, size: usize) {
+    let Some(a) = allocating_for(caller) else {
+        return;
+    };
     let freed = new.is_null() && size == 0;
     if !old.is_null() && (freed || (!new.is_null() && new != old)) {
         a.recorder.free(a.tls, old.addr());
@@ -47,10 +63,10 @@ fn record_change(old: Ptr, new: Ptr, size: usize) {
     }
 }
 
-pub(crate) unsafe extern "C-unwind" fn realloc(old: Ptr, size: usize) -> Ptr {
+pub(crate) unsafe extern "C-unwind" fn realloc(old: Ptr, size: usize, caller: usize) -> Ptr {
     if bootstrap::owns(old.cast()) {
         // SAFETY: see `malloc`.
-        let new = unsafe { malloc(size) };
+        let new = unsafe { malloc(size, caller) };
         if !new.is_null() {
             // SAFETY: the old block is the bootstrap's, of that size; the new one has `size` bytes.
             unsafe {
@@ -65,33 +81,34 @@ pub(crate) unsafe extern "C-unwind" fn realloc(old: Ptr, size: usize) -> Ptr {
     };
     // SAFETY: see `malloc`.
     let new = unsafe { (real.realloc)(old, size) };
-    record_change(old, new, size);
+    record_change(caller, old, new, size);
     new
 }
 
-pub(crate) unsafe extern "C-unwind" fn reallocarray(old: Ptr, count: usize, size: usize) -> Ptr {
+pub(crate) unsafe extern "C-unwind" fn reallocarray(
+    old: Ptr,
+    count: usize,
+    size: usize,
+    caller: usize,
+) -> Ptr {
     match count.checked_mul(size) {
+        // What the C library's does; calling that would record the change twice.
         // SAFETY: see `malloc`.
-        Some(bytes) if bootstrap::owns(old.cast()) => unsafe { realloc(old, bytes) },
-        bytes => {
-            // SAFETY: see `malloc`.
-            let new = unsafe { (real().reallocarray)(old, count, size) };
-            if let Some(bytes) = bytes {
-                record_change(old, new, bytes);
-            }
-            new
-        }
+        Some(bytes) => unsafe { realloc(old, bytes, caller) },
+        // Fails and says why.
+        // SAFETY: see `malloc`.
+        None => unsafe { (real().reallocarray)(old, count, size) },
     }
 }
 
-pub(crate) unsafe extern "C-unwind" fn free(block: Ptr) {
+pub(crate) unsafe extern "C-unwind" fn free(block: Ptr, caller: usize) {
     if bootstrap::owns(block.cast()) {
         return;
     }
     let Some(real) = real_if_ready() else { return };
     // Before it is free: afterwards another thread may have it.
     if !block.is_null()
-        && let Some(a) = allocating()
+        && let Some(a) = allocating_for(caller)
     {
         a.recorder.free(a.tls, block.addr());
     }

@@ -132,11 +132,11 @@ exports! {
     cnd_broadcast [caller 1] = condition::c11_broadcast;
     call_once [caller 2] = once::c11;
 
-    malloc = allocation::malloc;
-    calloc = allocation::calloc;
-    realloc = allocation::realloc;
-    reallocarray = allocation::reallocarray;
-    free = allocation::free;
+    malloc [caller 1] = allocation::malloc;
+    calloc [caller 2] = allocation::calloc;
+    realloc [caller 2] = allocation::realloc;
+    reallocarray [caller 3] = allocation::reallocarray;
+    free [caller 1] = allocation::free;
     posix_memalign = allocation::posix_memalign;
     aligned_alloc = allocation::aligned_alloc;
     memalign = allocation::memalign;

@@ -33,6 +33,7 @@ mod fork;
 mod handlers;
 mod heap;
 mod jump;
+mod loader;
 mod mapping;
 mod mutex;
 mod objects;

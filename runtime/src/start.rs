@@ -16,7 +16,7 @@ use contech_runtime_core::{Recorder, TlsBlock, notice, scratch};
 use crate::objects;
 use crate::service::SERVICE;
 use crate::tls::block;
-use crate::{exit, fatal, fork, real};
+use crate::{exit, fatal, fork, loader, real};
 
 static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(std::ptr::null_mut());
 /// A forked child whose recorder is not made yet.
@@ -65,6 +65,7 @@ pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
 fn make() -> Option<&'static Recorder> {
     std::panic::set_hook(Box::new(|_| {}));
     real::real();
+    loader::find();
     let variable = |name: &str| std::env::var(name).ok();
     let (options, warnings, effective) = Options::read(variable, memory::available());
     for warning in &warnings {
