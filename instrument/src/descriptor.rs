@@ -89,6 +89,11 @@ fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
     );
     if which.convention == "preserve_all" {
         f.set_call_conventions(PRESERVE_ALL);
+        // The dynamic linker's lazy resolver would not preserve registers on the first call.
+        f.add_attribute(
+            AttributeLoc::Function,
+            context.create_enum_attribute(kind("nonlazybind"), 0),
+        );
         f.add_attribute(
             AttributeLoc::Function,
             context.create_enum_attribute(kind("cold"), 0),
