@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 use taskgraph::{Context, ContextId, FrameSpan, GraphWriter, SyncOp, TaskId, TaskKind, TaskRecord};
 
 use crate::clock::Clock;
-use crate::contexts::Contexts;
+use crate::contexts::{ContextState, Contexts};
 use crate::draft::{Draft, Drafts};
 use crate::error::{Error, Result};
 use crate::log::Logs;
 use crate::notes::Notes;
-use crate::order::{Outcome, Skeleton, Stuck, breadth_first};
+use crate::order::{Outcome, Part, Skeleton, Stuck, breadth_first};
 use crate::place::Place;
 use crate::renumber::{Named, Renumber, task_bits, task_from_bits};
 use crate::sorter::{Merge, Sorted, Sorter};
@@ -41,56 +41,75 @@ impl Parts<'_> {
         notes: &mut Notes,
         writer: &mut GraphWriter,
     ) -> Result<Vec<Context>> {
-        let skeleton = self.skeleton(edges)?;
+        let mut skeleton = Skeleton::new(self.spill, self.memory / 4);
+        let mut out = Output {
+            parts: self,
+            writer,
+            dependents: Sorter::new(self.spill, self.memory / 4),
+            creators: FxHashMap::default(),
+            record: TaskRecord::default(),
+        };
+        let mut collect = Collect {
+            edges: Lookahead::new(edges)?,
+            last: self.last_tasks()?,
+            dependencies: Vec::new(),
+        };
+        self.each_task(|id, place, draft| {
+            let dependencies = collect.of(place, draft)?;
+            skeleton.push(id, draft.start, dependencies)?;
+            // The edges of a whole trace stay as they are.
+            if complete {
+                out.task(id, draft, dependencies)
+            } else {
+                Ok(())
+            }
+        })?;
         let budget = self.memory / 4;
-        let emit = |id| Ok(writer.put_order(id)?);
+        let emit = |id| Ok(out.writer.put_order(id)?);
         let dropped = match breadth_first(&skeleton, self.spill, budget, !complete, emit)? {
             Outcome::Whole(dropped) => dropped,
             Outcome::Contradiction(stuck) => return Err(self.cycle(stuck)?),
         };
         if !dropped.is_empty() {
-            notes.damage(
-                "dependencies that contradict others were dropped",
-                String::new,
-            );
+            let what = "dependencies that contradict others were dropped";
+            notes.damage(what, String::new);
         }
-        let (contexts, dependents) = self.tasks(&skeleton, &dropped, writer)?;
-        put_dependents(&dependents, writer)?;
+        if !complete {
+            let mut dropped = Lookahead::new(&dropped)?;
+            let mut cursor = skeleton.read_all();
+            self.each_task(|id, _, draft| {
+                cursor.next(&skeleton, 1 << 16)?;
+                dropped.take(task_bits(id), |from| {
+                    cursor.dependencies.retain(|d| task_bits(*d) != from);
+                })?;
+                out.task(id, draft, &cursor.dependencies)
+            })?;
+        }
+        let contexts = out.contexts(&skeleton);
+        put_dependents(&out.dependents.finish(), out.writer)?;
         Ok(contexts)
     }
 
-    /// Starts and dependencies of all tasks.
-    fn skeleton(&self, edges: &Sorted<2>) -> Result<Skeleton> {
-        let mut skeleton = Skeleton::new(self.spill, self.memory / 4);
+    /// Calls `f` with every task by (context, seq), and its place.
+    fn each_task(&self, mut f: impl FnMut(TaskId, Place, &mut Draft) -> Result<()>) -> Result<()> {
         let mut names = Renumber::new(self.aliases)?;
-        let mut edges = Lookahead::new(edges)?;
-        let last = self.last_tasks()?;
-        let (mut draft, mut dependencies) = (Draft::default(), Vec::new());
+        let mut tries = Lookahead::new(self.tries)?;
+        let mut draft = Draft::default();
         for (context, _) in self.contexts.iter() {
-            skeleton.begin(ContextId::new(context));
             let mut drafts = Drafts::new(self.logs.pages(context));
             let mut position = 0;
             while drafts.next(&mut draft)? {
                 let place = Place::new(context, position);
                 position += 1;
-                dependencies.clear();
-                // An edge to an arrival is also there as the edge to the barrier's task.
-                edges.take(place.bits(), |from| dependencies.push(task_from_bits(from)))?;
-                if let Named::Task(_) = names.name(place)? {
-                    if draft.kind == TaskKind::Join {
-                        // The rule knows the child's last place: perhaps a barrier's task by another name.
-                        let child = u32::try_from(draft.object).ok();
-                        dependencies.extend(child.and_then(|c| last.get(&c)));
-                        dependencies.sort_unstable();
-                    }
-                    // An alias may stand for a task of this very context: program order.
-                    dependencies.retain(|d| d.context.get() != context);
-                    dependencies.dedup();
-                    skeleton.push(draft.start, &dependencies)?;
+                tries.take(place.bits(), |op| {
+                    draft.op = SyncOp::from_u8(op.to_le_bytes()[0]).unwrap_or(draft.op);
+                })?;
+                if let Named::Task(id) = names.name(place)? {
+                    f(id, place, &mut draft)?;
                 }
             }
         }
-        Ok(skeleton)
+        Ok(())
     }
 
     /// The last task of each context.
@@ -109,78 +128,6 @@ impl Parts<'_> {
             .into_iter()
             .filter_map(|(c, n)| Some((c, TaskId::new(ContextId::new(c), n.checked_sub(1)?))));
         Ok(last.collect())
-    }
-
-    /// Writes the tasks; returns the contexts and the edges by source.
-    fn tasks(
-        &self,
-        skeleton: &Skeleton,
-        dropped: &Sorted<2>,
-        writer: &mut GraphWriter,
-    ) -> Result<(Vec<Context>, Sorted<2>)> {
-        let mut names = Renumber::new(self.aliases)?;
-        let mut tries = Lookahead::new(self.tries)?;
-        let mut dropped = Lookahead::new(dropped)?;
-        let mut dependents = Sorter::<2>::new(self.spill, self.memory / 4);
-        let mut contexts = Vec::with_capacity(self.contexts.len());
-        let (mut draft, mut record) = (Draft::default(), TaskRecord::default());
-        for ((context, state), part) in self.contexts.iter().zip(skeleton.parts()) {
-            let mut cursor = skeleton.read(part);
-            let mut drafts = Drafts::new(self.logs.pages(context));
-            let mut position = 0;
-            let mut creator = None;
-            while drafts.next(&mut draft)? {
-                let place = Place::new(context, position);
-                position += 1;
-                tries.take(place.bits(), |op| {
-                    draft.op = SyncOp::from_u8(op.to_le_bytes()[0]).unwrap_or(draft.op);
-                })?;
-                let Named::Task(id) = names.name(place)? else {
-                    continue;
-                };
-                cursor.next(skeleton, 1 << 16)?;
-                let to = task_bits(id);
-                dropped.take(to, |from| {
-                    cursor.dependencies.retain(|d| task_bits(*d) != from);
-                })?;
-                for d in &cursor.dependencies {
-                    dependents.push([task_bits(*d), to])?;
-                }
-                if id.seq == 0 {
-                    creator = cursor.dependencies.first().copied();
-                }
-                self.record(id, &mut draft, &mut record);
-                writer.put_task(&record, &cursor.dependencies)?;
-            }
-            contexts.push(Context {
-                id: ContextId::new(context),
-                task_count: part.tasks,
-                first_ns: self.clock.ns(state.first),
-                last_ns: self.clock.ns(state.last.max(state.clock)),
-                creator,
-                name: String::new(),
-                flags: flags(state.announced, state.joined, state.started && state.ended),
-            });
-        }
-        Ok((contexts, dependents.finish()))
-    }
-
-    fn record(&self, id: TaskId, draft: &mut Draft, record: &mut TaskRecord) {
-        record.id = id;
-        record.kind = draft.kind;
-        record.op = if draft.kind == TaskKind::Work {
-            SyncOp::None
-        } else {
-            draft.op
-        };
-        record.object = draft.object;
-        record.start_ns = self.clock.ns(draft.start);
-        record.end_ns = self.clock.ns(draft.end);
-        record.blocks = draft.counts.blocks;
-        record.reads = draft.counts.reads;
-        record.writes = draft.counts.writes;
-        record.bytes = draft.counts.bytes;
-        std::mem::swap::<Vec<FrameSpan>>(&mut record.frames, &mut draft.spans);
     }
 
     /// The error for a contradiction: where in the trace the waiting event is.
@@ -206,15 +153,91 @@ impl Parts<'_> {
     }
 }
 
-fn flags(announced: bool, joined: bool, whole: bool) -> u8 {
+/// Finds the dependencies of tasks in order.
+struct Collect<'a> {
+    edges: Lookahead<'a>,
+    last: FxHashMap<u32, TaskId>,
+    dependencies: Vec<TaskId>,
+}
+
+impl Collect<'_> {
+    fn of(&mut self, place: Place, draft: &Draft) -> Result<&[TaskId]> {
+        let dependencies = &mut self.dependencies;
+        dependencies.clear();
+        // Edges to an arrival are passed over: each is also there as an edge to the barrier's task.
+        self.edges
+            .take(place.bits(), |from| dependencies.push(task_from_bits(from)))?;
+        if draft.kind == TaskKind::Join {
+            // The rule knows the child's last place: perhaps a barrier's task by another name.
+            let child = u32::try_from(draft.object).ok();
+            dependencies.extend(child.and_then(|c| self.last.get(&c)));
+            dependencies.sort_unstable();
+        }
+        // An alias may stand for a task of this very context: program order.
+        dependencies.retain(|d| d.context.get() != place.context());
+        dependencies.dedup();
+        Ok(dependencies)
+    }
+}
+
+/// Writes tasks.
+struct Output<'a> {
+    parts: &'a Parts<'a>,
+    writer: &'a mut GraphWriter,
+    /// `[from, to]`.
+    dependents: Sorter<2>,
+    creators: FxHashMap<u32, TaskId>,
+    record: TaskRecord,
+}
+
+impl Output<'_> {
+    fn task(&mut self, id: TaskId, draft: &mut Draft, dependencies: &[TaskId]) -> Result<()> {
+        for d in dependencies {
+            self.dependents.push([task_bits(*d), task_bits(id)])?;
+        }
+        if let (0, Some(creator)) = (id.seq, dependencies.first()) {
+            self.creators.insert(id.context.get(), *creator);
+        }
+        let record = &mut self.record;
+        record.id = id;
+        record.kind = draft.kind;
+        record.op = draft.op;
+        record.object = draft.object;
+        record.start_ns = self.parts.clock.ns(draft.start);
+        record.end_ns = self.parts.clock.ns(draft.end);
+        record.blocks = draft.counts.blocks;
+        record.reads = draft.counts.reads;
+        record.writes = draft.counts.writes;
+        record.bytes = draft.counts.bytes;
+        std::mem::swap::<Vec<FrameSpan>>(&mut record.frames, &mut draft.spans);
+        Ok(self.writer.put_task(record, dependencies)?)
+    }
+
+    fn contexts(&self, skeleton: &Skeleton) -> Vec<Context> {
+        let clock = self.parts.clock;
+        let states = self.parts.contexts.iter().zip(skeleton.parts());
+        let context = |((context, state), part): ((u32, &ContextState), &Part)| Context {
+            id: ContextId::new(context),
+            task_count: part.tasks,
+            first_ns: clock.ns(state.first),
+            last_ns: clock.ns(state.last.max(state.clock)),
+            creator: self.creators.get(&context).copied(),
+            name: String::new(),
+            flags: flags(state),
+        };
+        states.map(context).collect()
+    }
+}
+
+fn flags(state: &ContextState) -> u8 {
     let mut flags = 0;
-    if announced {
+    if state.announced {
         flags |= Context::ANNOUNCED;
     }
-    if joined {
+    if state.joined {
         flags |= Context::JOINED;
     }
-    if !whole {
+    if !state.started || !state.ended {
         flags |= Context::CUT;
     }
     flags

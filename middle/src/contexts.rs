@@ -72,8 +72,4 @@ impl Contexts {
     pub(crate) fn numbers(&self) -> Vec<u32> {
         self.0.keys().copied().collect()
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
 }

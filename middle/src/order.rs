@@ -44,20 +44,18 @@ impl Skeleton {
         }
     }
 
-    /// The tasks that follow are of this context.
-    pub(crate) fn begin(&mut self, context: ContextId) {
-        let at = self.tape.len();
-        self.previous_start = 0;
-        self.parts.push(Part {
-            context,
-            tasks: 0,
-            from: at,
-            to: at,
-        });
-    }
-
-    /// Appends the next task of the context.
-    pub(crate) fn push(&mut self, start: u64, dependencies: &[TaskId]) -> Result<()> {
+    /// Appends the next task by (context, seq).
+    pub(crate) fn push(&mut self, id: TaskId, start: u64, dependencies: &[TaskId]) -> Result<()> {
+        if id.seq == 0 {
+            let at = self.tape.len();
+            self.parts.push(Part {
+                context: id.context,
+                tasks: 0,
+                from: at,
+                to: at,
+            });
+            self.previous_start = 0;
+        }
         let delta = start.saturating_sub(self.previous_start);
         self.previous_start = start;
         self.tape.append(|out| {
@@ -80,20 +78,29 @@ impl Skeleton {
     }
 
     /// Reads the tasks of a context from the first.
-    pub(crate) fn read(&self, part: &Part) -> Cursor {
+    fn read(&self, part: &Part) -> Cursor {
         Cursor {
             reader: TapeReader::new(part.from, part.to),
             start: 0,
             dependencies: Vec::new(),
         }
     }
+
+    /// Reads the dependencies of all tasks; starts are of no use across contexts.
+    pub(crate) fn read_all(&self) -> Cursor {
+        Cursor {
+            reader: TapeReader::new(0, self.tape.len()),
+            start: 0,
+            dependencies: Vec::new(),
+        }
+    }
 }
 
-/// Position in one context's tasks.
+/// Reading position.
 #[derive(Debug, Default)]
 pub(crate) struct Cursor {
     reader: TapeReader,
-    pub(crate) start: u64,
+    start: u64,
     pub(crate) dependencies: Vec<TaskId>,
 }
 
@@ -106,7 +113,7 @@ impl Cursor {
         }
         self.reader.fill(&skeleton.tape, 2 * NUMBER, window)?;
         let (bytes, at) = self.reader.parts();
-        self.start += get(bytes, at)?;
+        self.start = self.start.wrapping_add(get(bytes, at)?);
         let n = usize::try_from(get(bytes, at)?).map_err(|_| Error::internal("dependencies"))?;
         self.dependencies.clear();
         if n > 0 {

@@ -6,21 +6,19 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::spill::Spill;
 
-/// Bytes collected before they are written to the file.
-const BLOCK: usize = 1 << 16;
+/// Bytes of a block in the file.
+const BLOCK: usize = 1 << 18;
 
-/// A tape. While it is written, nothing else may be appended to the temporary file.
+/// A tape.
 #[derive(Debug)]
 pub(crate) struct Tape {
     spill: Arc<Spill>,
     /// Up to so many bytes stay in memory.
     limit: usize,
-    /// Bytes not in the file: all, or the last.
+    /// Places of the blocks in the file: the first bytes of the tape.
+    blocks: Vec<u64>,
+    /// The bytes after them.
     pending: Vec<u8>,
-    /// Place in the file of the first byte, once any is there.
-    start: Option<u64>,
-    /// Bytes in the file.
-    written: u64,
 }
 
 impl Tape {
@@ -28,52 +26,60 @@ impl Tape {
         Tape {
             spill: Arc::clone(spill),
             limit,
+            blocks: Vec::new(),
             pending: Vec::new(),
-            start: None,
-            written: 0,
         }
     }
 
     /// Appends what `write` produces.
+    #[inline]
     pub(crate) fn append(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         write(&mut self.pending);
-        let most = if self.start.is_some() {
-            BLOCK
-        } else {
-            self.limit
-        };
-        if self.pending.len() > most {
-            let at = self.spill.append(&self.pending)?;
-            let start = *self.start.get_or_insert(at);
-            if start + self.written != at {
-                return Err(Error::internal("two writers of the temporary file"));
-            }
-            self.written += self.pending.len() as u64;
-            self.pending.clear();
+        if self.pending.len() >= self.limit.max(BLOCK) {
+            self.spill()?;
         }
         Ok(())
     }
 
+    /// Moves whole blocks to the file; from then on, as soon as there is one.
+    fn spill(&mut self) -> Result<()> {
+        let (blocks, _) = self.pending.as_chunks::<BLOCK>();
+        for block in blocks {
+            self.blocks.push(self.spill.append(block)?);
+        }
+        self.pending.drain(..blocks.len() * BLOCK);
+        self.pending.shrink_to(2 * BLOCK);
+        self.limit = 0;
+        Ok(())
+    }
+
+    fn written(&self) -> u64 {
+        (self.blocks.len() * BLOCK) as u64
+    }
+
     /// Bytes so far.
     pub(crate) fn len(&self) -> u64 {
-        self.written + self.pending.len() as u64
+        self.written() + self.pending.len() as u64
     }
 
     /// Appends the bytes `from .. to` to `out`.
     pub(crate) fn read(&self, from: u64, to: u64, out: &mut Vec<u8>) -> Result<()> {
         let outside = || Error::internal("a read outside the tape");
-        if let Some(start) = self.start.filter(|_| from < self.written) {
-            let n = usize::try_from(to.min(self.written) - from).map_err(|_| outside())?;
-            let at = out.len();
-            out.resize(at + n, 0);
-            self.spill.read(&mut out[at..], start + from)?;
-        }
-        if to > self.written {
-            let index = |offset: u64| usize::try_from(offset.saturating_sub(self.written)).ok();
-            let range = index(from)
-                .zip(index(to))
-                .and_then(|(a, b)| self.pending.get(a..b));
-            out.extend_from_slice(range.ok_or_else(outside)?);
+        let position = |at: u64| usize::try_from(at).map_err(|_| outside());
+        let (mut from, to) = (position(from)?, position(to)?);
+        while from < to {
+            let (block, within) = (from / BLOCK, from % BLOCK);
+            let Some(at) = self.blocks.get(block) else {
+                let first = self.blocks.len() * BLOCK;
+                let rest = self.pending.get(from - first..to - first);
+                out.extend_from_slice(rest.ok_or_else(outside)?);
+                return Ok(());
+            };
+            let n = (BLOCK - within).min(to - from);
+            let end = out.len();
+            out.resize(end + n, 0);
+            self.spill.read(&mut out[end..], at + within as u64)?;
+            from += n;
         }
         Ok(())
     }
@@ -132,24 +138,25 @@ mod tests {
     fn numbers_are_read_back_from_memory_and_file() {
         let folder = tempfile::tempdir().unwrap();
         let spill = Arc::new(Spill::beside(&folder.path().join("x")));
-        for (limit, window) in [(1 << 30, 100), (1000, 1), (0, 5000)] {
+        for (limit, window) in [(1 << 30, 100), (1_000_000, 1), (0, 5000), (0, 1_000_000)] {
             let mut tape = Tape::new(&spill, limit);
             let mut middle = 0;
-            for i in 0..50_000u64 {
-                if i == 30_000 {
+            for i in 0..300_000u64 {
+                if i == 200_000 {
                     middle = tape.len();
                 }
                 tape.append(|out| varint::put(out, i * i)).unwrap();
             }
             let mut front = TapeReader::new(0, middle);
             let mut back = TapeReader::new(middle, tape.len());
-            for i in 0..50_000u64 {
-                let reader = if i < 30_000 { &mut front } else { &mut back };
+            for i in 0..300_000u64 {
+                let reader = if i < 200_000 { &mut front } else { &mut back };
                 reader.fill(&tape, 10, window).unwrap();
                 let (bytes, at) = reader.parts();
                 assert_eq!(varint::get(bytes, at).unwrap(), i * i);
             }
             assert!(front.is_at_end() && back.is_at_end());
+            assert_eq!(tape.blocks.is_empty(), limit > 100_000_000);
         }
     }
 }
