@@ -153,13 +153,13 @@ int contech_shim_never_returns(LLVMValueRef Call) {
   return unwrap<CallBase>(Call)->doesNotReturn();
 }
 
-// Whether an argument is passed by copy (byval) to memory.
-int contech_shim_has_byval(LLVMValueRef Call) {
+// Bytes copied for an argument that is passed by copy (byval) in memory; 0 for others.
+uint64_t contech_shim_byval_size(LLVMModuleRef M, LLVMValueRef Call,
+                                 unsigned Argument) {
   auto *C = unwrap<CallBase>(Call);
-  for (unsigned I = 0, E = C->arg_size(); I != E; ++I)
-    if (C->isByValArgument(I))
-      return 1;
-  return 0;
+  Type *T = C->isByValArgument(Argument) ? C->getParamByValType(Argument)
+                                         : nullptr;
+  return T ? unwrap(M)->getDataLayout().getTypeAllocSize(T).getFixedValue() : 0;
 }
 
 // Whether the pointer is a swifterror slot, which only loads, stores and calls may use.

@@ -38,7 +38,7 @@ unsafe extern "C" {
     fn contech_shim_drop_function_attributes(function: LLVMValueRef);
     fn contech_shim_drop_call_attributes(call: LLVMValueRef);
     fn contech_shim_never_returns(call: LLVMValueRef) -> c_int;
-    fn contech_shim_has_byval(call: LLVMValueRef) -> c_int;
+    fn contech_shim_byval_size(module: LLVMModuleRef, call: LLVMValueRef, argument: u32) -> u64;
     fn contech_shim_is_swift_error(value: LLVMValueRef) -> c_int;
     fn contech_shim_is_library_function(function: LLVMValueRef) -> c_int;
     fn contech_shim_store_size(module: LLVMModuleRef, ty: LLVMTypeRef) -> u64;
@@ -142,10 +142,10 @@ pub(crate) fn never_returns(call: InstructionValue<'_>) -> bool {
     unsafe { contech_shim_never_returns(call.as_value_ref()) != 0 }
 }
 
-/// Whether an argument of the call is copied to memory.
-pub(crate) fn has_byval(call: InstructionValue<'_>) -> bool {
-    // SAFETY: callers pass call instructions.
-    unsafe { contech_shim_has_byval(call.as_value_ref()) != 0 }
+/// Bytes that the call copies because argument `i` points to them (`byval`); 0 if it does not.
+pub(crate) fn byval_size(module: &Module<'_>, call: InstructionValue<'_>, i: u32) -> u64 {
+    // SAFETY: callers pass call instructions of the module and arguments they have.
+    unsafe { contech_shim_byval_size(module.as_mut_ptr(), call.as_value_ref(), i) }
 }
 
 /// Drops attributes of the call that do not hold when the callee records.
@@ -298,7 +298,7 @@ pub(crate) fn operand(inst: InstructionValue<'_>, i: u32) -> Operand {
 }
 
 impl Operand {
-    /// For `fast::scev`, which passes values to its own part of the shim.
+    /// For modules with LLVM calls of their own.
     pub(crate) fn from_raw(value: LLVMValueRef) -> Self {
         Operand(value)
     }

@@ -16,7 +16,8 @@
 //!
 //! Module map: [`plugin`] is the edge to the host compiler; `module` drives one translation unit;
 //! `plan` decides what each function records and `check` where it checks for room; `emit` inserts the
-//! code; `memop`, `callee`, `known` classify instructions; `source` finds lines; `ir` wraps LLVM.
+//! code; `memop`, `callee`, `known`, `x86` classify instructions; `source` finds lines; `ir` and `lanes`
+//! wrap LLVM.
 
 mod callee;
 mod check;
@@ -26,6 +27,7 @@ mod fast;
 mod frames;
 mod ir;
 mod known;
+mod lanes;
 mod memop;
 mod module;
 mod options;
@@ -34,3 +36,4 @@ pub mod plugin;
 mod report;
 mod select;
 mod source;
+mod x86;

@@ -26,11 +26,21 @@ pub(crate) enum Value<'m> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect<'m> {
     None,
-    /// Recorded, before the instruction, as these values.
-    Op(Op, Vec<Value<'m>>),
+    /// Recorded, before the instruction, as these values each.
+    Ops(Vec<(Op, Vec<Value<'m>>)>),
     /// Touches memory but is not recorded, for this reason.
     Unrecorded(String),
 }
+
+impl<'m> Effect<'m> {
+    /// A single operation.
+    pub(crate) fn one(op: Op, values: Vec<Value<'m>>) -> Self {
+        Effect::Ops(vec![(op, values)])
+    }
+}
+
+/// Arguments passed by copy that one call may record.
+const MAX_BYVAL: usize = 256;
 
 /// Intrinsics that LLVM says touch memory, but which make no access of the program's own.
 const NO_ACCESS: &[&str] = &[
@@ -48,7 +58,11 @@ const NO_ACCESS: &[&str] = &[
     "llvm.stacksave",
     "llvm.threadlocal.address",
     "llvm.va_end",
+    "llvm.x86.cldemote",
+    "llvm.x86.clflushopt",
+    "llvm.x86.clwb",
     "llvm.x86.rdtsc",
+    "llvm.x86.sse2.clflush",
     "llvm.x86.sse2.lfence",
     "llvm.x86.sse2.mfence",
     "llvm.x86.sse2.pause",
@@ -78,7 +92,7 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
     let atomic = kind == OpKind::Rmw || ir::is_atomic(inst);
     let flags = if atomic { ATOMIC } else { 0 } | if ir::is_volatile(inst) { VOLATILE } else { 0 };
     match ir::operand(inst, address).pointer() {
-        Ok(p) => Effect::Op(op(inst, kind, size, flags), vec![Value::Address(p)]),
+        Ok(p) => Effect::one(op(inst, kind, size, flags), vec![Value::Address(p)]),
         Err(reason) => Effect::Unrecorded(reason),
     }
 }
@@ -90,10 +104,8 @@ pub(crate) fn of_call<'m>(
     call: &Call,
 ) -> Effect<'m> {
     match call {
-        Call::Boundary { .. } if ir::has_byval(inst) => {
-            Effect::Unrecorded("byval argument copy".into())
-        }
-        Call::Boundary { .. } | Call::Nothing => Effect::None,
+        Call::Boundary { .. } => byval_copies(module, inst),
+        Call::Nothing => Effect::None,
         Call::Pure { name } if known::reads_memory(name) => {
             Effect::Unrecorded(format!("reads inside the library function {name}"))
         }
@@ -104,6 +116,31 @@ pub(crate) fn of_call<'m>(
         } => Effect::Unrecorded("inline assembly".into()),
         Call::Asm { .. } => Effect::None,
         Call::Intrinsic { name } => intrinsic(module, inst, name),
+    }
+}
+
+/// Arguments passed by copy are read at the call. Where the copy goes is decided after the optimiser,
+/// in the frame of the call, so its writing is not recorded.
+fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'m> {
+    let mut ops = Vec::new();
+    for i in 0..ir::arg_count(inst) {
+        let size = ir::byval_size(module, inst, i);
+        let Ok(size) = u32::try_from(size) else {
+            return Effect::Unrecorded("byval argument copy of 4 GiB or more".into());
+        };
+        if size == 0 {
+            continue;
+        }
+        match ir::operand(inst, i).pointer() {
+            Ok(p) => ops.push((op(inst, OpKind::Load, size, 0), vec![Value::Address(p)])),
+            Err(reason) => return Effect::Unrecorded(reason),
+        }
+    }
+    match ops.len() {
+        0 => Effect::None,
+        // One instruction's operands must fit one record.
+        n if n > MAX_BYVAL => Effect::Unrecorded(format!("more than {MAX_BYVAL} byval arguments")),
+        _ => Effect::Ops(ops),
     }
 }
 
@@ -146,10 +183,39 @@ fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) ->
         return masked_op(module, inst, *kind)
             .unwrap_or_else(|| Effect::Unrecorded(format!("intrinsic {name}")));
     }
+    if name.starts_with("llvm.va_start") || name.starts_with("llvm.va_copy") {
+        return va_list(inst);
+    }
     if !ir::touches_memory(inst) || NO_ACCESS.iter().any(|n| name.starts_with(n)) {
         return Effect::None;
     }
     Effect::Unrecorded(format!("intrinsic {name}"))
+}
+
+/// `va_start` fills a `va_list` and `va_copy` copies one: 24 bytes by the System V ABI for x86-64
+/// (3.5.7), a pointer in functions of the Windows convention. Arguments are then read by plain loads.
+fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
+    const WIN64: u32 = 79;
+    let function = inst.get_parent().and_then(|b| b.get_parent());
+    let size = if function.is_some_and(|f| f.get_call_conventions() == WIN64) {
+        8
+    } else {
+        24
+    };
+    let list = match ir::operand(inst, 0).pointer() {
+        Ok(p) => Value::Address(p),
+        Err(reason) => return Effect::Unrecorded(reason),
+    };
+    if ir::arg_count(inst) < 2 {
+        return Effect::one(op(inst, OpKind::Store, size, 0), vec![list]);
+    }
+    let from = match ir::operand(inst, 1).pointer() {
+        Ok(p) => Value::Address(p),
+        Err(reason) => return Effect::Unrecorded(reason),
+    };
+    let mut op = op(inst, OpKind::Copy, 0, CONST_LEN);
+    op.const_len = u64::from(size);
+    Effect::one(op, vec![list, from])
 }
 
 /// The last argument of memcpy, memmove and memset says volatile; the atomic forms have the element
@@ -181,7 +247,7 @@ fn bulk_op<'m>(inst: InstructionValue<'m>, bulk: Bulk, flags: u8) -> Effect<'m> 
         }
         None => values.push(Value::Length(length)),
     }
-    Effect::Op(op, values)
+    Effect::one(op, values)
 }
 
 /// Operand positions: loads (pointer(s), mask, pass-through), stores (value, pointer(s), mask).
@@ -218,10 +284,10 @@ fn masked_op<'m>(
             Err(reason) => return Some(Effect::Unrecorded(reason)),
         }
     };
-    Some(Effect::Op(op, values))
+    Some(Effect::one(op, values))
 }
 
-fn op(inst: InstructionValue<'_>, kind: OpKind, size: u32, flags: u8) -> Op {
+pub(crate) fn op(inst: InstructionValue<'_>, kind: OpKind, size: u32, flags: u8) -> Op {
     Op {
         kind,
         size,

@@ -16,7 +16,7 @@ use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
 use crate::report;
 use crate::select::{Choice, MARK, Selector};
 use crate::source;
-use crate::{check, descriptor};
+use crate::{check, descriptor, x86};
 
 /// Instruments the module. Returns whether it changed.
 ///
@@ -123,7 +123,8 @@ fn record<'m>(
         frames::keep(*f);
         ir::fold_tail_returns(*f);
         let edges = plan::separate_invoke_edges(*f);
-        let mut plan = plan::plan(module, *f, &edges);
+        let prepared = x86::prepare(module, *f);
+        let mut plan = plan::plan(module, *f, &edges, &prepared);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;
         table.blocks.extend(

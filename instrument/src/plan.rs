@@ -15,6 +15,7 @@ use crate::callee::{self, Call};
 use crate::ir;
 use crate::memop::{self, Effect, Value};
 use crate::source;
+use crate::x86::Prepared;
 
 /// How often each reason for not recording something occurs.
 pub(crate) type Unrecorded = BTreeMap<String, u64>;
@@ -132,11 +133,13 @@ pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBl
     added
 }
 
-/// Plans a function; `edges` are the blocks [`separate_invoke_edges`] added.
+/// Plans a function; `edges` are the blocks [`separate_invoke_edges`] added, `prepared` is what the
+/// x86 intrinsics in it access.
 pub(crate) fn plan<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
     edges: &HashSet<BasicBlock<'m>>,
+    prepared: &Prepared<'m>,
 ) -> FunctionPlan<'m> {
     let order = reverse_post_order(f);
     let index: HashMap<_, _> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
@@ -150,6 +153,7 @@ pub(crate) fn plan<'m>(
         let mut cutter = Cutter {
             module,
             plan: &mut plan,
+            prepared,
             edge: edges.contains(block),
             open: None,
         };
@@ -216,6 +220,7 @@ fn operand_bytes(ops: &[PlannedOp<'_>]) -> usize {
 struct Cutter<'a, 'm> {
     module: &'a Module<'m>,
     plan: &'a mut FunctionPlan<'m>,
+    prepared: &'a Prepared<'m>,
     edge: bool,
     open: Option<Piece<'m>>,
 }
@@ -250,20 +255,24 @@ impl<'m> Cutter<'_, 'm> {
             InstructionOpcode::Call | InstructionOpcode::Invoke | InstructionOpcode::CallBr
         )
         .then(|| callee::classify(inst));
-        let effect = match &call {
-            Some(call) => memop::of_call(self.module, inst, call),
-            None => memop::of_instruction(self.module, inst),
+        let effect = match (&call, self.prepared.effects.get(&inst)) {
+            (_, Some(effect)) => effect.clone(),
+            (Some(call), None) => memop::of_call(self.module, inst, call),
+            (None, None) => memop::of_instruction(self.module, inst),
         };
         let mut flags = flags;
-        if let Effect::Op(op, _) = &effect
+        if let Effect::Ops(ops) = &effect
             && let Some(open) = &self.open
-            && operand_bytes(&open.ops) + op.record_bytes() + ID_BYTES > MAX_RECORD
+            && operand_bytes(&open.ops)
+                + ops.iter().map(|(op, _)| op.record_bytes()).sum::<usize>()
+                + ID_BYTES
+                > MAX_RECORD
         {
             self.close(inst, End::Full);
             flags = BLOCK_CONTINUED;
         }
         let piece = self.open.get_or_insert_with(|| open(inst, flags));
-        if !matches!(call, Some(Call::Nothing)) {
+        if !matches!(call, Some(Call::Nothing)) && !self.prepared.added.contains(&inst) {
             piece.ir_ops += 1;
             if piece.line == 0 {
                 piece.line = source::line(inst);
@@ -271,7 +280,12 @@ impl<'m> Cutter<'_, 'm> {
         }
         match effect {
             Effect::None => {}
-            Effect::Op(op, values) => piece.ops.push(PlannedOp { inst, op, values }),
+            Effect::Ops(ops) => {
+                piece.ops.extend(
+                    ops.into_iter()
+                        .map(|(op, values)| PlannedOp { inst, op, values }),
+                )
+            }
             Effect::Unrecorded(reason) => *self.plan.unrecorded.entry(reason).or_default() += 1,
         }
         let callee = match &call {

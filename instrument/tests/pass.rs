@@ -135,6 +135,59 @@ fn every_kind_of_memory_operation_writes_its_operands() {
 }
 
 #[test]
+fn x86_intrinsics_record_the_masks_and_addresses_they_compute() {
+    check("x86.ll");
+    let t = table(&instrumented(&source("x86.ll").1));
+    let ops: Vec<_> = t
+        .blocks
+        .iter()
+        .flat_map(|b| &b.ops)
+        .map(|o| (o.kind, o.size, o.lanes, o.const_len))
+        .collect();
+    assert_eq!(
+        ops,
+        [
+            (OpKind::MaskedLoad, 4, 4, 0),
+            (OpKind::MaskedStore, 8, 4, 0),
+            (OpKind::Gather, 4, 2, 0),
+            (OpKind::Scatter, 4, 2, 0),
+            (OpKind::Gather, 8, 8, 0),
+            (OpKind::MaskedStore, 1, 2, 0),
+            (OpKind::MaskedStore, 1, 16, 0),
+            (OpKind::Load, 32, 0, 0),
+            (OpKind::Store, 4, 0, 0),
+            (OpKind::Copy, 0, 0, 64),
+        ]
+    );
+    assert_eq!(t.unrecorded, []);
+    // What was added to compute them is not the program's.
+    let counts: Vec<_> = t.blocks.iter().map(|b| b.ir_ops).collect();
+    assert_eq!(counts, [2, 2, 2, 2, 2, 2, 6]);
+}
+
+#[test]
+fn arguments_passed_by_copy_are_read_and_argument_lists_written() {
+    check("arguments.ll");
+    let t = table(&instrumented(&source("arguments.ll").1));
+    let ops: Vec<_> = t
+        .blocks
+        .iter()
+        .map(|b| {
+            b.ops
+                .iter()
+                .map(|o| (o.kind, o.size, o.const_len))
+                .collect::<Vec<_>>()
+        })
+        .filter(|b| !b.is_empty())
+        .collect();
+    let byval = vec![(OpKind::Load, 40, 0), (OpKind::Load, 4, 0)];
+    let variadic = vec![(OpKind::Store, 24, 0), (OpKind::Copy, 0, 24)];
+    let windows = vec![(OpKind::Store, 8, 0)];
+    assert_eq!(ops, [byval.clone(), byval, variadic, windows]);
+    assert_eq!(t.unrecorded, []);
+}
+
+#[test]
 fn an_irreducible_cycle_is_checked_once() {
     check("irreducible.ll");
 }
