@@ -10,6 +10,8 @@ pub mod cache;
 pub mod cli;
 pub mod critpath;
 pub mod dump;
+pub mod heap;
+pub mod misses;
 pub mod parallelism;
 pub mod pipeline;
 pub mod races;

@@ -15,6 +15,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::cache::Cache>(),
     analysis::<crate::critpath::CritPath>(),
     analysis::<crate::races::Races>(),
+    analysis::<crate::misses::Misses>(),
     tool::<crate::dump::Options>(
         "dump",
         "Tasks, edges, blocks or accesses as text or JSON",

@@ -1,0 +1,107 @@
+//! Allocation sites: the call at the end of the last block a context executed before an allocation.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use taskgraph::{BlockId, StaticInfo};
+
+use crate::analysis::source::Place;
+
+/// Number of a site.
+pub type SiteId = u32;
+
+/// All sites seen, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    number: FxHashMap<Option<BlockId>, SiteId>,
+    totals: Vec<Total>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Total {
+    block: Option<BlockId>,
+    allocations: u64,
+    bytes: u64,
+    largest: u64,
+}
+
+/// A site and what was allocated there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct SiteRow {
+    /// Where the allocating call is; empty when no block came before.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The function called there.
+    pub callee: String,
+    /// How often.
+    pub allocations: u64,
+    /// Bytes of all allocations.
+    pub bytes: u64,
+    /// Bytes of the largest allocation.
+    pub largest: u64,
+}
+
+impl Sites {
+    /// An allocation of `bytes` after `block`.
+    pub fn allocated(&mut self, block: Option<BlockId>, bytes: u64) -> SiteId {
+        let next = SiteId::try_from(self.totals.len()).unwrap_or(SiteId::MAX);
+        let site = *self.number.entry(block).or_insert(next);
+        if site == next {
+            self.totals.push(Total {
+                block,
+                allocations: 0,
+                bytes: 0,
+                largest: 0,
+            });
+        }
+        let total = &mut self.totals[site as usize];
+        total.allocations += 1;
+        total.bytes = total.bytes.saturating_add(bytes);
+        total.largest = total.largest.max(bytes);
+        site
+    }
+
+    /// Number of sites.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.totals.len()
+    }
+
+    /// Whether nothing was allocated.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.totals.is_empty()
+    }
+
+    /// A site in words; an empty row for a number there is not.
+    #[must_use]
+    pub fn row(&self, info: &StaticInfo, site: SiteId) -> SiteRow {
+        let nowhere = Total {
+            block: None,
+            allocations: 0,
+            bytes: 0,
+            largest: 0,
+        };
+        let total = self.totals.get(site as usize).copied().unwrap_or(nowhere);
+        let known = total.block.map(|block| {
+            Place::of_call(info, block)
+                .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
+        });
+        let (place, callee) = known.unwrap_or_default();
+        SiteRow {
+            place,
+            callee,
+            allocations: total.allocations,
+            bytes: total.bytes,
+            largest: total.largest,
+        }
+    }
+}
+
+impl SiteRow {
+    /// Adds what was allocated by another block at the same place.
+    pub fn add(&mut self, other: &Self) {
+        self.allocations += other.allocations;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.largest = self.largest.max(other.largest);
+    }
+}

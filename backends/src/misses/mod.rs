@@ -1,0 +1,299 @@
+//! `misses`: cache misses by instruction and by allocation site, for several sizes in one pass (contech.txt, section 5.3
+//! and Table II).
+//!
+//! The caches are those of `cache --shared`: the same stream in the same order, so the misses of all instructions add up
+//! to its points exactly. An access that spans lines looks each of them up. An allocation site is the call at the end
+//! of the last block before the allocation (a wrapper around malloc is the site of all it allocates); memory that no
+//! recorded allocation holds is static data, stacks, or allocated by code that was not recorded.
+//!
+//! `fits` is the smallest cache modelled that saves 90% of the misses between the smallest and the largest cache; it is
+//! left out when the largest cache saves less than a tenth.
+
+mod counter;
+mod levels;
+mod render;
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde::Serialize;
+use taskgraph::{ContextId, OpId, OpKind, StaticInfo};
+
+use crate::analysis::source::Place;
+use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::cache::{Geometries, Point, Ways};
+use crate::heap::SiteRow;
+use crate::size::{Size, Sizes};
+use crate::view::units::ratio;
+
+pub use counter::{Counter, Lookups};
+pub use levels::{Level, Levels};
+
+/// Options of `misses`.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// Cache sizes: 32K, a list 32K,1M or every doubling of a range 1K..256M
+    #[arg(long, value_name = "SIZES", default_value = "32K,256K,1M,8M,32M")]
+    pub sizes: Sizes,
+    /// Lines per set, or `full`
+    #[arg(long, value_name = "WAYS", default_value = "full")]
+    pub ways: Ways,
+    /// Bytes of a cache line
+    #[arg(long, value_name = "BYTES", default_value = "64")]
+    pub line: Size,
+    /// Rows shown as text
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub top: u32,
+}
+
+/// The analysis.
+#[derive(Debug)]
+pub struct Misses {
+    geometries: Geometries,
+    ops: usize,
+    top: usize,
+}
+
+/// Misses by instruction and by allocation site.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Bytes of a line.
+    pub line: u64,
+    /// Sizes modelled, ascending: the order of all `misses`.
+    pub sizes: Vec<u64>,
+    /// Totals by size, as in `cache`.
+    pub points: Vec<Point>,
+    /// Instructions, the largest share of the misses first (average over the sizes).
+    pub instructions: Vec<Instruction>,
+    /// Allocation sites, in the same order.
+    pub sites: Vec<Site>,
+    #[serde(skip)]
+    top: usize,
+}
+
+/// The instructions of one kind at one source line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Instruction {
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// `read`, `write`, `update`, `copy` or `fill`.
+    pub access: &'static str,
+    /// Lines looked up.
+    pub accesses: u64,
+    /// Misses by size.
+    pub misses: Vec<u64>,
+    /// Average share of all misses, over the sizes.
+    pub share: f64,
+    /// Size that would make it fit.
+    pub fits: Option<u64>,
+}
+
+/// Misses in memory allocated at one place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Site {
+    /// The place; absent for memory no recorded allocation holds.
+    #[serde(flatten)]
+    pub site: Option<SiteRow>,
+    /// Misses by size.
+    pub misses: Vec<u64>,
+    /// Average share of all misses, over the sizes.
+    pub share: f64,
+    /// Size that would make it fit.
+    pub fits: Option<u64>,
+}
+
+impl Analysis for Misses {
+    const NAME: &'static str = "misses";
+    const ABOUT: &'static str =
+        "Cache misses by instruction and allocation site, for many sizes in one pass";
+    const ORDER: Order = Order::Topological;
+    type Config = Options;
+    type Shard = Counter;
+    type Report = Report;
+
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
+        let geometries = Geometries::new(&options.sizes, &[options.ways], options.line)?;
+        Ok(Self {
+            geometries,
+            ops: graph.info().ops.len(),
+            top: options.top as usize,
+        })
+    }
+
+    fn shard(&self, _: Option<ContextId>) -> Counter {
+        Counter::new(&self.geometries, self.ops)
+    }
+
+    fn task(&self, counter: &mut Counter, task: &Task<'_>) -> Result<()> {
+        Ok(counter.task(task)?)
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<Counter>) -> Result<Report> {
+        let none = || Counter::new(&self.geometries, self.ops);
+        let counter = shards.into_iter().next().unwrap_or_else(none);
+        let mut total = Lookups {
+            accesses: 0,
+            misses: vec![0; self.geometries.all.len()],
+        };
+        counter
+            .instructions()
+            .for_each(|lookups| total.add(&lookups));
+        let sizes: Vec<u64> = self
+            .geometries
+            .all
+            .iter()
+            .map(|geometry| geometry.size)
+            .collect();
+        let point = |(geometry, &misses): (&crate::cache::Geometry, &u64)| Point {
+            size: geometry.size,
+            ways: geometry.ways,
+            accesses: total.accesses,
+            misses,
+        };
+        Ok(Report {
+            line: 1 << self.geometries.line_shift,
+            points: self
+                .geometries
+                .all
+                .iter()
+                .zip(&total.misses)
+                .map(point)
+                .collect(),
+            instructions: instructions(graph.info(), &counter, &total, &sizes),
+            sites: sites(graph.info(), &counter, &total, &sizes),
+            sizes,
+            top: self.top,
+        })
+    }
+}
+
+fn instructions(
+    info: &StaticInfo,
+    counter: &Counter,
+    total: &Lookups,
+    sizes: &[u64],
+) -> Vec<Instruction> {
+    let mut merged: BTreeMap<(Place, &'static str), Lookups> = BTreeMap::new();
+    for (at, lookups) in counter
+        .instructions()
+        .enumerate()
+        .filter(|(_, lookups)| lookups.accesses > 0)
+    {
+        let Some(op) = OpId::from_index(at) else {
+            continue;
+        };
+        merged
+            .entry(instruction(info, op))
+            .or_default()
+            .add(&lookups);
+    }
+    let row = |((place, access), lookups): ((Place, &'static str), Lookups)| Instruction {
+        place,
+        access,
+        accesses: lookups.accesses,
+        share: share(&lookups, total),
+        fits: fits(&lookups, sizes),
+        misses: lookups.misses,
+    };
+    let mut rows: Vec<Instruction> = merged.into_iter().map(row).collect();
+    rows.sort_by(|a, b| b.share.total_cmp(&a.share));
+    rows
+}
+
+fn sites(info: &StaticInfo, counter: &Counter, total: &Lookups, sizes: &[u64]) -> Vec<Site> {
+    let (by_site, elsewhere) = counter.memory();
+    let mut merged: BTreeMap<(Place, String), (SiteRow, Lookups)> = BTreeMap::new();
+    for (number, lookups) in (0..).zip(by_site) {
+        let site = counter.sites().row(info, number);
+        let key = (site.place.clone(), site.callee.clone());
+        // Several blocks may end in calls on one line (a function inlined twice).
+        match merged.get_mut(&key) {
+            Some((known, sum)) => {
+                known.add(&site);
+                sum.add(&lookups);
+            }
+            None => _ = merged.insert(key, (site, lookups)),
+        }
+    }
+    let row = |site: Option<SiteRow>, lookups: Lookups| Site {
+        site,
+        share: share(&lookups, total),
+        fits: fits(&lookups, sizes),
+        misses: lookups.misses,
+    };
+    let mut rows: Vec<Site> = merged
+        .into_values()
+        .map(|(site, lookups)| row(Some(site), lookups))
+        .collect();
+    if elsewhere.accesses > 0 {
+        rows.push(row(None, elsewhere));
+    }
+    rows.sort_by(|a, b| b.share.total_cmp(&a.share));
+    rows
+}
+
+/// Average over the sizes of the share of all misses.
+fn share(part: &Lookups, total: &Lookups) -> f64 {
+    let shares = part
+        .misses
+        .iter()
+        .zip(&total.misses)
+        .map(|(&part, &all)| ratio(part, all));
+    let count = u32::try_from(total.misses.len().max(1)).unwrap_or(1);
+    shares.sum::<f64>() / f64::from(count)
+}
+
+/// The smallest size that saves most of the misses a larger cache can save; see the module.
+fn fits(lookups: &Lookups, sizes: &[u64]) -> Option<u64> {
+    let (&most, &least) = (lookups.misses.first()?, lookups.misses.last()?);
+    if (most - least).saturating_mul(10) < most.max(1) {
+        return None;
+    }
+    let enough = least + (most - least) / 10;
+    let at = lookups.misses.iter().position(|&misses| misses <= enough)?;
+    sizes.get(at).copied()
+}
+
+/// The source line of an operation and what it does.
+fn instruction(info: &StaticInfo, id: OpId) -> (Place, &'static str) {
+    let place = info
+        .block_of_op(id)
+        .map_or_else(Place::default, |block| Place::of_block(info, block));
+    let Some(op) = info.op(id) else {
+        return (place, "read");
+    };
+    let access = match op.kind {
+        OpKind::Load | OpKind::MaskedLoad | OpKind::Gather | OpKind::ExpandLoad => "read",
+        OpKind::Store | OpKind::MaskedStore | OpKind::Scatter | OpKind::CompressStore => "write",
+        OpKind::Rmw => "update",
+        OpKind::Copy => "copy",
+        OpKind::Set => "fill",
+    };
+    let line = if op.line == 0 { place.line } else { op.line };
+    (Place { line, ..place }, access)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_working_set_fits_where_its_misses_stop() {
+        let sizes = [1024, 2048, 4096, 8192];
+        let of = |misses: &[u64]| {
+            fits(
+                &Lookups {
+                    accesses: 2000,
+                    misses: misses.to_vec(),
+                },
+                &sizes,
+            )
+        };
+        assert_eq!(of(&[1000, 1000, 50, 50]), Some(4096));
+        assert_eq!(of(&[1000, 100, 60, 50]), Some(2048));
+        assert_eq!(of(&[1000, 999, 998, 950]), None);
+        assert_eq!(of(&[0, 0, 0, 0]), None);
+    }
+}
