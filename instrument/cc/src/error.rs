@@ -48,6 +48,11 @@ pub enum Error {
         /// The flag that asks for it.
         flag: String,
     },
+    /// A response file was replaced by its words and they are too many.
+    #[error(
+        "the command line is too long with its response files in it: give the --contech options outside of them, or in CONTECH_OPTIONS"
+    )]
+    TooLong,
     /// clang was found but did not start.
     #[error("cannot start {}: {cause}", program.display())]
     Exec {

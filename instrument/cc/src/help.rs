@@ -12,12 +12,14 @@ Usage: {driver} [--contech-OPTION ...] <any clang arguments>
 
   --contech-mode=full   record blocks, addresses, synchronisation and time (default)
   --contech-mode=sync   record synchronisation and time only
-  --contech-naive       record every block and address as such (so far the only form)
+  --contech-naive       record every block and every address as such (default)
+  --contech-fast        record paths and the values addresses come from, where that is exact
+  --contech-check       record both in one run; contech-middle compares them
   --contech-explain     say per function what is recorded, and what is not and why
   --contech-help        this text
 
 Environment:
-  CONTECH_OPTIONS       the same options, for builds that own their flags
+  CONTECH_OPTIONS       the same options, for builds that own their flags; the command line wins
   CONTECH_CLANG         path of clang 22 (default: clang-22, then /usr/lib/llvm-22/bin/clang)
   CONTECH_HOME          folder of libcontech_instrument.so and libcontech_rt.so
                         (default: the folder of {driver}, or ../lib from there)

@@ -21,7 +21,7 @@ use std::process::{Command, ExitCode};
 pub use error::Error;
 pub use invocation::{Invocation, Language, Tools};
 pub use line::{Line, classify};
-pub use options::{Mode, Options};
+pub use options::{Form, Mode, Options};
 
 /// Variable that names another clang 22.
 pub const CLANG_VARIABLE: &str = "CONTECH_CLANG";
@@ -65,6 +65,9 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
             .join(","),
     );
     let cause = command.exec();
+    if cause.kind() == std::io::ErrorKind::ArgumentListTooLong {
+        return Err(Error::TooLong);
+    }
     Err(Error::Exec {
         program: invocation.program,
         cause,

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::Error;
+use crate::{Error, response};
 
 /// What to record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,13 +14,24 @@ pub enum Mode {
     Sync,
 }
 
+/// How it is written into the program; the pass's own default without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Every block and every address as such.
+    Naive,
+    /// Path ids and leaf values where that is exact.
+    Fast,
+    /// Both, to be compared.
+    Check,
+}
+
 /// The driver's own options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
     /// `--contech-mode`.
     pub mode: Mode,
-    /// `--contech-naive`.
-    pub naive: bool,
+    /// The last of `--contech-naive`, `--contech-fast` and `--contech-check`.
+    pub form: Option<Form>,
     /// `--contech-explain`.
     pub explain: bool,
     /// `--contech-help`.
@@ -28,11 +39,12 @@ pub struct Options {
 }
 
 const PREFIX: &str = "--contech-";
-const VALID: &str = "--contech-mode=full|sync, --contech-naive, --contech-explain, --contech-help";
+const VALID: &str = "--contech-mode=full|sync, --contech-naive, --contech-fast, --contech-check, --contech-explain, --contech-help";
 
 impl Options {
     /// Takes the options out of the command line, after those of `from_env` (words separated by
-    /// blanks); returns them and the arguments left for clang, in order.
+    /// blanks); returns them and the arguments left for clang, in order. A response file with such
+    /// options in it is replaced by its words, others are left for clang to read.
     ///
     /// # Errors
     /// [`Error::UnknownOption`] and [`Error::Unavailable`].
@@ -45,8 +57,17 @@ impl Options {
             options.set(word)?;
         }
         let mut rest = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            match argument.to_str().filter(|a| a.starts_with(PREFIX)) {
+        let has_option = |words: &[OsString]| words.iter().any(|w| option(w).is_some());
+        let expanded = arguments.into_iter().flat_map(|argument| {
+            let words = response::expand(std::slice::from_ref(&argument));
+            if has_option(&words) {
+                words
+            } else {
+                vec![argument]
+            }
+        });
+        for argument in expanded {
+            match option(&argument) {
                 Some(option) => options.set(option)?,
                 None => rest.push(argument),
             }
@@ -58,19 +79,15 @@ impl Options {
         match option {
             "--contech-mode=full" => self.mode = Mode::Full,
             "--contech-mode=sync" => self.mode = Mode::Sync,
-            "--contech-naive" => self.naive = true,
+            "--contech-naive" => self.form = Some(Form::Naive),
+            "--contech-fast" => self.form = Some(Form::Fast),
+            "--contech-check" => self.form = Some(Form::Check),
             "--contech-explain" => self.explain = true,
             "--contech-help" => self.help = true,
             "--contech-mode=workspan" => {
                 return Err(Error::Unavailable {
                     option: option.into(),
                     instead: "record with --contech-mode=full and use `contech-backend workspan`",
-                });
-            }
-            "--contech-check" => {
-                return Err(Error::Unavailable {
-                    option: option.into(),
-                    instead: "the naive form is still the only one, so there is nothing to compare",
                 });
             }
             _ => {
@@ -90,10 +107,19 @@ impl Options {
             Mode::Full => "mode=full",
             Mode::Sync => "mode=sync",
         }];
-        words.extend(self.naive.then_some("naive"));
+        words.extend(self.form.map(|form| match form {
+            Form::Naive => "naive",
+            Form::Fast => "fast",
+            Form::Check => "check",
+        }));
         words.extend(self.explain.then_some("explain"));
         words.join(",")
     }
+}
+
+/// The argument, if it is an option of the driver.
+fn option(argument: &OsString) -> Option<&str> {
+    argument.to_str().filter(|a| a.starts_with(PREFIX))
 }
 
 #[cfg(test)]
@@ -122,7 +148,7 @@ mod tests {
             options,
             Options {
                 mode: Mode::Sync,
-                naive: true,
+                form: Some(Form::Naive),
                 ..Options::default()
             }
         );
@@ -141,10 +167,44 @@ mod tests {
     }
 
     #[test]
+    fn the_last_form_asked_for_counts() {
+        for (arguments, form) in [
+            (&["--contech-fast"][..], "fast"),
+            (&["--contech-check"], "check"),
+            (&["--contech-fast", "--contech-naive"], "naive"),
+            (&["--contech-naive", "--contech-check"], "check"),
+        ] {
+            let (options, _) = extract("--contech-fast", arguments).unwrap();
+            assert_eq!(options.for_pass(), format!("mode=full,{form}"));
+        }
+    }
+
+    #[test]
+    fn options_in_response_files_are_found_and_other_files_left_alone() {
+        let folder = std::env::temp_dir().join(format!("contech-options-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).unwrap();
+            format!("@{}", path.display())
+        };
+        let plain = file("plain", "-O2 'a b.c'");
+        let inner = file("inner", "--contech-fast\n-DX");
+        let outer = file("outer", &format!("-c {inner} {plain} 'a b.c'"));
+        let got = extract("", &["-g", &outer, &plain, "--contech-explain"]);
+        let wrong = extract("", &[&file("wrong", "--contech-slow")]);
+        std::fs::remove_dir_all(&folder).unwrap();
+        let (options, rest) = got.unwrap();
+        assert_eq!(options.for_pass(), "mode=full,fast,explain");
+        assert_eq!(rest, ["-g", "-c", "-DX", "-O2", "a b.c", "a b.c", &plain]);
+        assert!(wrong.is_err(), "an unknown option there is an error too");
+    }
+
+    #[test]
     fn an_unknown_option_lists_the_valid_ones() {
-        let error = extract("", &["--contech-fast"]).unwrap_err().to_string();
+        let error = extract("", &["--contech-slow"]).unwrap_err().to_string();
         assert!(
-            error.contains("--contech-fast") && error.contains("--contech-explain"),
+            error.contains("--contech-slow") && error.contains("--contech-explain"),
             "{error}"
         );
         assert!(

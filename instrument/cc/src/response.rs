@@ -1,4 +1,5 @@
-//! Response files (`@file`), read only to see what a command line does; clang reads them itself.
+//! Response files (`@file`), read to see what a command line does and to find the driver's options;
+//! clang reads them itself unless they hold such options.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -97,6 +97,45 @@ fn options_come_from_the_command_line_and_the_environment() {
 }
 
 #[test]
+fn forms_reach_the_pass_and_response_files_may_ask_for_them() {
+    let kit = Kit::new("forms");
+    for form in ["naive", "fast", "check"] {
+        let option = format!("--contech-{form}");
+        let driver = kit.driver(CXX).args([&option, "-c", "a.cc"]).output();
+        assert_eq!(lines(&driver.unwrap())[0], format!("mode=full,{form}"));
+    }
+    let file = kit.folder.join("arguments");
+    std::fs::write(&file, "--contech-check -c\n'a b.c'\n").unwrap();
+    let output = kit
+        .driver(CC)
+        .arg(format!("@{}", file.display()))
+        .output()
+        .unwrap();
+    let got = lines(&output);
+    assert_eq!(got[0], "mode=full,check");
+    assert_eq!(got[got.len() - 2..], ["-c", "a b.c"]);
+}
+
+#[test]
+fn options_in_a_response_file_too_long_for_a_command_line_are_refused_with_a_way_out() {
+    let kit = Kit::new("long");
+    let file = kit.folder.join("arguments");
+    let words = "-DNAME=value ".repeat(1_000_000);
+    std::fs::write(&file, format!("--contech-check -c a.c {words}")).unwrap();
+    let output = kit
+        .driver(CC)
+        .arg(format!("@{}", file.display()))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error(&output).contains("CONTECH_OPTIONS"),
+        "{}",
+        error(&output)
+    );
+}
+
+#[test]
 fn the_cxx_driver_is_clang_in_cxx_mode_under_both_its_names() {
     let kit = Kit::new("cxx");
     let alias = Path::new(CXX).with_file_name("contech-c++");
@@ -154,7 +193,7 @@ fn an_unknown_contech_option_fails_before_clang_runs() {
     let kit = Kit::new("unknown");
     let output = kit
         .driver(CC)
-        .args(["--contech-fast", "-c", "a.c"])
+        .args(["--contech-slow", "-c", "a.c"])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -175,6 +214,8 @@ fn help_names_every_option() {
     for option in [
         "--contech-mode=sync",
         "--contech-naive",
+        "--contech-fast",
+        "--contech-check",
         "--contech-explain",
         "CONTECH_OPTIONS",
     ] {
