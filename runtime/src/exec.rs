@@ -17,6 +17,7 @@ fn checkpoint() {
             reason: EndReason::Exec,
             patience: None,
             note: None,
+            registers: None,
         };
         guarded(|| recorder.checkpoint(block(), &how));
     }

@@ -36,6 +36,7 @@ fn finish() {
             reason: EndReason::ProcessExit,
             patience: None,
             note: None,
+            registers: None,
         };
         guarded(|| recorder.finish(block(), &how));
     }

@@ -57,6 +57,7 @@ macro_rules! exports {
 
 exports! {
     __contech_flush = flush::flush;
+    __contech_check_flush = flush::check_flush;
     __contech_register = objects::register;
     __contech_unregister = objects::unregister;
 

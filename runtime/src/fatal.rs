@@ -84,19 +84,21 @@ pub(crate) fn action() -> sigaction {
     action
 }
 
-unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, _: Ptr) {
+unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, context: Ptr) {
     // SAFETY: the kernel passes valid information.
     let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
     let own = code <= 0 && u32::try_from(sender) == Ok(memory::process_id());
     if let Some(recorder) = start::recorder() {
         // A signal the thread sent itself came at a call, where every record was in place.
         let note = (!own).then(|| {
-            format!("ended by signal {signal}: the last records of running functions are missing")
+            format!("ended by signal {signal}: records of other running threads may miss their last blocks")
         });
         let how = Finish {
             reason: EndReason::Signal,
             patience: Some(PATIENCE),
             note,
+            // SAFETY: the kernel's argument.
+            registers: Some(unsafe { handlers::registers(context) }),
         };
         guarded(|| recorder.finish(block(), &how));
     }

@@ -4,6 +4,8 @@
 use std::arch::naked_asm;
 use std::sync::atomic::AtomicU32;
 
+use contech_runtime_core::tls::Lane;
+
 use crate::start;
 use crate::tls;
 
@@ -21,6 +23,18 @@ const AREA: u32 = 2688;
 /// flags (`preserve_all`).
 #[unsafe(naked)]
 pub(crate) extern "C" fn flush() {
+    naked_asm!("lea rax, [rip + {slow}]", "jmp {preserving}", slow = sym slow, preserving = sym preserving)
+}
+
+/// The same for the second cursor.
+#[unsafe(naked)]
+pub(crate) extern "C" fn check_flush() {
+    naked_asm!("lea rax, [rip + {slow}]", "jmp {preserving}", slow = sym check_slow, preserving = sym preserving)
+}
+
+/// Calls the function in rax with the argument in rdi, returns its result in rax.
+#[unsafe(naked)]
+extern "C" fn preserving() {
     naked_asm!(
         ".cfi_startproc",
         "push rbp",
@@ -38,6 +52,7 @@ pub(crate) extern "C" fn flush() {
         "push r10",
         "sub rsp, {area}",
         "and rsp, -64",
+        "mov r10, rax",
         "mov eax, dword ptr [rip + {components}]",
         "test eax, eax",
         "jnz 3f",
@@ -97,6 +112,7 @@ pub(crate) extern "C" fn flush() {
         "6:",
         "mov rbx, rdi",
         "mov qword ptr [rsp + {area} - 16], -1",
+        "mov qword ptr [rsp + {area} - 32], r10",
         "mov edi, {set_mask}",
         "lea rsi, [rsp + {area} - 16]",
         "lea rdx, [rsp + {area} - 24]",
@@ -105,7 +121,7 @@ pub(crate) extern "C" fn flush() {
         "syscall",
         "mov rdi, rbx",
         "sub rsp, 8",
-        "call {slow}",
+        "call qword ptr [rsp + {area} - 24]",
         "add rsp, 8",
         "mov rbx, rax",
         "mov edi, {set_mask}",
@@ -120,7 +136,6 @@ pub(crate) extern "C" fn flush() {
         fxsave = const FXSAVE,
         wanted = const WANTED,
         components = sym COMPONENTS,
-        slow = sym slow,
         set_mask = const libc::SIG_SETMASK,
         sigprocmask = const libc::SYS_rt_sigprocmask,
     )
@@ -128,5 +143,10 @@ pub(crate) extern "C" fn flush() {
 
 /// The slow path proper.
 extern "C" fn slow(cursor: *mut u8) -> *mut u8 {
-    start::flush(tls::block(), cursor)
+    start::flush(tls::block(), cursor, Lane::Stream)
+}
+
+/// The same for the second cursor.
+extern "C" fn check_slow(cursor: *mut u8) -> *mut u8 {
+    start::flush(tls::block(), cursor, Lane::Check)
 }

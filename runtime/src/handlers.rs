@@ -5,8 +5,8 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use contech_runtime_core::Recorder;
-use contech_runtime_core::flush::Entered;
-use contech_runtime_core::level::StackRange;
+use contech_runtime_core::handler::{Entered, Entry};
+use contech_runtime_core::level::Registers;
 use libc::{sigaction as Action, sighandler_t, siginfo_t};
 
 use crate::fatal;
@@ -228,14 +228,42 @@ impl Drop for Leave {
     }
 }
 
-/// The alternate stack the handler runs on, if it does.
-unsafe fn alternate_stack(context: Ptr, here: usize) -> Option<StackRange> {
-    // SAFETY: the kernel passes the interrupted context, which says which alternate stack there is.
-    let stack = unsafe { (*context.cast::<libc::ucontext_t>()).uc_stack };
+/// The general registers of interrupted code.
+///
+/// # Safety
+/// The context is the kernel's.
+pub(crate) unsafe fn registers(context: Ptr) -> Registers {
+    // SAFETY: the kernel passes the interrupted context.
+    let all = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    // The first sixteen are the general ones.
+    std::array::from_fn(|i| usize::try_from(all[i].cast_unsigned()).unwrap_or(0))
+}
+
+/// # Safety
+/// The context is the kernel's.
+unsafe fn entry_of(recorder: &Recorder, context: Ptr, here: usize) -> Entry {
+    const SYSCALL: [u8; 2] = [0x0f, 0x05];
+    // SAFETY: the kernel passes the interrupted context, which says which alternate stack there is and
+    // where the code was.
+    let (stack, at) = unsafe {
+        let context = &*context.cast::<libc::ucontext_t>();
+        let at = context.uc_mcontext.gregs[libc::REG_RIP as usize].cast_unsigned();
+        (context.uc_stack, usize::try_from(at).unwrap_or(0))
+    };
     let low = stack.ss_sp.addr();
-    (low..low + stack.ss_size)
-        .contains(&here)
-        .then(|| (low, low + stack.ss_size))
+    let stack = (low, low.wrapping_add(stack.ss_size));
+    let before = std::ptr::with_exposed_provenance::<[u8; 2]>(at.wrapping_sub(2));
+    // System calls are made in the C library, whose range is among those of the callers; a jump through
+    // a wild pointer may have left the program anywhere.
+    // SAFETY: the address is within an object that stays loaded.
+    let in_call = recorder.callers.contains(at) && unsafe { before.read_unaligned() } == SYSCALL;
+    Entry {
+        mark: here,
+        stack: (stack.0..stack.1).contains(&here).then_some(stack),
+        // SAFETY: as above.
+        registers: unsafe { registers(context) },
+        in_call,
+    }
 }
 
 /// Installed for every signal the program handles.
@@ -252,10 +280,10 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, conte
     let here = std::ptr::from_ref(&word).addr();
     let _leave = start::recorder().map(|recorder| {
         // SAFETY: the kernel's argument.
-        let stack = unsafe { alternate_stack(context, here) };
+        let entry = unsafe { entry_of(recorder, context, here) };
         Leave {
             recorder,
-            entered: recorder.enter_handler(block(), here, stack),
+            entered: recorder.enter_handler(block(), &entry),
         }
     });
     let address = usize::try_from(word & ADDRESS).unwrap_or(0);

@@ -11,6 +11,7 @@ use contech_runtime_core::mask::{Blocked, Uncancellable};
 use contech_runtime_core::memory::{self, Errno};
 use contech_runtime_core::options::Options;
 use contech_runtime_core::recorder::Start;
+use contech_runtime_core::tls::Lane;
 use contech_runtime_core::{Recorder, TlsBlock, notice, scratch};
 
 use crate::objects;
@@ -123,13 +124,13 @@ pub(crate) fn guarded<R>(f: impl FnOnce() -> R) -> Option<R> {
 }
 
 /// The slow path of instrumented code.
-pub(crate) fn flush(tls: &'static TlsBlock, cursor: *mut u8) -> *mut u8 {
+pub(crate) fn flush(tls: &'static TlsBlock, cursor: *mut u8, lane: Lane) -> *mut u8 {
     let flushed = guarded(|| {
         recorder()
             .or_else(|| start(tls))
-            .map(|recorder| recorder.flush(tls, cursor))
+            .map(|recorder| recorder.flush_lane(tls, cursor, lane))
     });
     flushed
         .flatten()
-        .unwrap_or_else(|| scratch::last_resort(tls))
+        .unwrap_or_else(|| scratch::last_resort(tls, lane))
 }

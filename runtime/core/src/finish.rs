@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use contech_trace::event::{EndReason, Event, MAX_EVENT};
 use contech_trace::file::Totals;
 
-use crate::buffer::Buffer;
+use crate::level::Registers;
 use crate::mask::{Blocked, Uncancellable};
 use crate::memory::Errno;
 use crate::notice;
@@ -20,7 +20,7 @@ use crate::registry;
 use crate::stats::Stats;
 use crate::sync::{MutexGuard, lock};
 use crate::thread::{Inner, Status, Thread};
-use crate::tls::{self, TlsBlock};
+use crate::tls::{self, Lane, TlsBlock};
 
 /// How long a thread may hold on to its own state (it is in its slow path) before the trace is
 /// finished without its last records.
@@ -35,6 +35,8 @@ pub struct Finish {
     pub patience: Option<Patience>,
     /// What the user should know of this end; it does not make the trace incomplete.
     pub note: Option<String>,
+    /// Registers of the calling thread's interrupted code, in a signal handler.
+    pub registers: Option<Registers>,
 }
 
 impl Recorder {
@@ -66,9 +68,9 @@ impl Recorder {
             }
             inner.status = Status::Ended;
             if inner.borrowed {
-                for level in &mut inner.levels {
+                for tape in inner.levels.iter_mut().flat_map(|level| &mut level.tapes) {
                     // The writer may be reading it.
-                    std::mem::forget(level.buffer.take());
+                    std::mem::forget(tape.buffer.take());
                 }
             }
         }
@@ -82,29 +84,18 @@ impl Recorder {
 
     fn hand_over_all(&'static self, thread: &Thread, inner: &mut Inner, tls: &TlsBlock) {
         let now = self.clock.now();
-        for depth in 0..=inner.depth {
-            let cursor = cursor_of(inner, tls, depth);
-            let (buffer, _) = inner.levels[depth].take(cursor, now);
-            self.hand_over_list(thread, inner, |inner| inner.levels[depth].out.pop());
-            if let Some(buffer) = buffer {
-                if buffer.piece().len == 0 {
-                    self.pool.put(buffer);
-                } else {
-                    self.hand_over(thread, inner, buffer);
-                }
+        for (depth, lane) in tapes(inner.depth) {
+            let cursor = inner.cursor(tls, depth, lane);
+            let (buffer, _) = inner.tape(depth, lane).take(cursor, now);
+            while let Some(buffer) = inner.tape(depth, lane).out.pop() {
+                self.hand_over(thread, inner, lane, buffer);
             }
-            self.hand_over_list(thread, inner, |inner| inner.levels[depth].deeper.pop());
-        }
-    }
-
-    fn hand_over_list(
-        &'static self,
-        thread: &Thread,
-        inner: &mut Inner,
-        pop: impl Fn(&mut Inner) -> Option<Buffer>,
-    ) {
-        while let Some(buffer) = pop(inner) {
-            self.hand_over(thread, inner, buffer);
+            if let Some(buffer) = buffer {
+                self.hand_over(thread, inner, lane, buffer);
+            }
+            while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
+                self.hand_over(thread, inner, lane, buffer);
+            }
         }
     }
 
@@ -128,6 +119,7 @@ impl Recorder {
         let recorded = self.is_recording();
         self.discard();
         if recorded {
+            self.catch_up(tls, how.registers.as_ref());
             self.close_all(how, false);
         }
         self.end(how, recorded);
@@ -146,6 +138,21 @@ impl Recorder {
         let _quiet = tls.quiet();
         self.close_all(how, true);
         self.end(how, true);
+    }
+
+    /// Moves the calling thread's cursor to where its interrupted code really was, if that is seen.
+    fn catch_up(&self, tls: &TlsBlock, registers: Option<&Registers>) {
+        if let (Some(thread), Some(registers)) = (registers.and(registry::current(tls)), registers)
+        {
+            let inner = thread.lock();
+            let buffer = &inner.levels[inner.depth].tapes[Lane::Stream as usize].buffer;
+            let ahead = buffer
+                .as_ref()
+                .and_then(|buffer| self.cursor_ahead(buffer, tls.cursor(), registers));
+            if let Some(cursor) = ahead {
+                tls.set_cursor(cursor);
+            }
+        }
     }
 
     fn close_all(&'static self, how: &Finish, resume: bool) {
@@ -168,17 +175,22 @@ impl Recorder {
             return;
         };
         let now = self.clock.now();
-        for depth in 0..=inner.depth {
-            self.hand_over_list(thread, inner, |inner| inner.levels[depth].out.pop());
-            let cursor = cursor_of(inner, tls, depth);
-            self.lend(thread, inner, depth, cursor, now);
-            self.hand_over_list(thread, inner, |inner| inner.levels[depth].deeper.pop());
+        for (depth, lane) in tapes(inner.depth) {
+            while let Some(buffer) = inner.tape(depth, lane).out.pop() {
+                self.hand_over(thread, inner, lane, buffer);
+            }
+            let cursor = inner.cursor(tls, depth, lane);
+            self.lend(thread, inner, depth, lane, cursor, now);
+            while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
+                self.hand_over(thread, inner, lane, buffer);
+            }
         }
         let mut event = [0; MAX_EVENT];
         let n = Event::ContextEnd { reason, at: now }.encode(&mut event);
         let mut bytes = [0; INLINE];
         bytes[..n].copy_from_slice(&event[..n]);
-        self.stream(thread, inner, now, now, Records::Inline(bytes, n));
+        let records = Records::Inline(bytes, n);
+        self.stream(thread, inner, Lane::Stream, (now, now), records);
         if !resume {
             inner.status = Status::Ended;
         }
@@ -189,35 +201,34 @@ impl Recorder {
         thread: &Thread,
         inner: &mut Inner,
         depth: usize,
+        lane: Lane,
         cursor: *mut u8,
         now: u64,
     ) {
-        let level = &mut inner.levels[depth];
-        let (begin, first) = (level.begin, level.first);
-        if !level.buffer.as_ref().is_some_and(|b| b.contains(cursor)) || cursor <= begin {
+        let tape = inner.tape(depth, lane);
+        let (begin, first) = (tape.begin, tape.first);
+        if !tape.buffer.as_ref().is_some_and(|b| b.contains(cursor)) || cursor <= begin {
             return;
         }
-        // SAFETY: begin and cursor lie in the level's buffer, whose bytes up to the cursor its thread
+        // SAFETY: begin and cursor lie in the tape's buffer, whose bytes up to the cursor its thread
         // has written and writes no more; `borrowed` keeps the buffer from being unmapped, and it is
         // recycled only after a later message.
         let bytes = unsafe { std::slice::from_raw_parts(begin, cursor.addr() - begin.addr()) };
-        level.begin = cursor;
-        level.first = now;
+        tape.begin = cursor;
+        tape.first = now;
         inner.borrowed = true;
-        self.stream(thread, inner, first, now, Records::Borrowed(bytes));
+        self.stream(thread, inner, lane, (first, now), Records::Borrowed(bytes));
     }
 
     fn stream(
         &'static self,
         thread: &Thread,
         inner: &mut Inner,
-        first: u64,
-        last: u64,
+        lane: Lane,
+        (first, last): (u64, u64),
         records: Records,
     ) {
-        self.counters
-            .bytes
-            .fetch_add(records.bytes().len() as u64, Relaxed);
+        self.count_bytes(lane, records.bytes().len());
         if self.counting_only {
             return;
         }
@@ -225,8 +236,9 @@ impl Recorder {
             self.drain(None);
         }
         self.send(Message::Stream {
+            lane,
             context: thread.context(),
-            seq: inner.next_seq(),
+            seq: inner.next_seq(lane),
             first,
             last,
             records,
@@ -298,14 +310,9 @@ impl Recorder {
     }
 }
 
-/// Where a level's records end: at the thread's cursor for the topmost, else where the next handler
-/// interrupted it.
-fn cursor_of(inner: &Inner, tls: &TlsBlock, depth: usize) -> *mut u8 {
-    if depth == inner.depth {
-        tls.cursor()
-    } else {
-        inner.levels[depth].saved.0
-    }
+/// Every tape of the levels up to `depth`, in the order their records belong.
+fn tapes(depth: usize) -> impl Iterator<Item = (usize, Lane)> {
+    (0..=depth).flat_map(|depth| Lane::ALL.map(|lane| (depth, lane)))
 }
 
 fn lock_until(thread: &'static Thread, deadline: Instant) -> Option<MutexGuard<'static, Inner>> {

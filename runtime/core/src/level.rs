@@ -17,9 +17,12 @@ pub const MOST: usize = 8;
 /// Stack region of an alternate signal stack: lowest address, and the one after the highest.
 pub type StackRange = (usize, usize);
 
-/// The program (level 0) or one signal handler.
+/// Registers of interrupted code, where its cursor may be.
+pub type Registers = [usize; 16];
+
+/// What a level records into one of its two streams.
 #[derive(Debug)]
-pub(crate) struct Level {
+pub(crate) struct Tape {
     /// Buffer in use, taken at the first flush.
     pub(crate) buffer: Option<Buffer>,
     /// First byte in the buffer not yet handed over.
@@ -32,26 +35,47 @@ pub(crate) struct Level {
     pub(crate) out: List,
     /// Finished buffers of handlers that interrupted this level, due at its next flush.
     pub(crate) deeper: List,
+}
+
+/// The program (level 0) or one signal handler.
+#[derive(Debug)]
+pub(crate) struct Level {
+    /// By [`crate::tls::Lane`].
+    pub(crate) tapes: [Tape; 2],
     /// Stack address at which the handler was entered.
     pub(crate) mark: usize,
     /// Its alternate stack, if it runs on one.
     pub(crate) stack: Option<StackRange>,
+    /// Registers of the code it interrupted.
+    pub(crate) registers: Registers,
+    /// That code waits in a system call.
+    pub(crate) in_call: bool,
 }
 
-// SAFETY: the raw pointers are addresses within the level's own buffer, which moves with it.
-unsafe impl Send for Level {}
+// SAFETY: the raw pointers are addresses within the tape's own buffer, which moves with it.
+unsafe impl Send for Tape {}
 
 impl Level {
     pub(crate) const fn new() -> Self {
         Level {
+            tapes: [const { Tape::new() }; 2],
+            mark: 0,
+            stack: None,
+            registers: [0; 16],
+            in_call: false,
+        }
+    }
+}
+
+impl Tape {
+    const fn new() -> Self {
+        Tape {
             buffer: None,
             begin: std::ptr::null_mut(),
             first: 0,
             saved: (std::ptr::null_mut(), std::ptr::null_mut()),
             out: List::new(),
             deeper: List::new(),
-            mark: 0,
-            stack: None,
         }
     }
 

@@ -7,12 +7,14 @@
 //! [`Recorder::flush`] hands the buffer over and gives the next one. The hot path neither allocates
 //! nor locks; the slow path runs with all signals blocked and allocates nothing either.
 
+mod ahead;
 pub mod append;
 pub mod buffer;
 pub mod callers;
 pub mod clock;
 pub mod finish;
 pub mod flush;
+pub mod handler;
 pub mod host;
 pub mod level;
 pub mod mask;

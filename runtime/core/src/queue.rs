@@ -9,6 +9,7 @@ use contech_trace::file::Totals;
 
 use crate::buffer::Buffer;
 use crate::sync::{Channel, Condvar, Mutex, lock, wait};
+use crate::tls::Lane;
 
 /// Most bytes of records that travel inside a message.
 pub const INLINE: usize = 48;
@@ -42,6 +43,8 @@ impl Records {
 pub enum Message {
     /// Records of a context.
     Stream {
+        /// Which of its streams.
+        lane: Lane,
         /// The context.
         context: u32,
         /// Number of this chunk in the context.

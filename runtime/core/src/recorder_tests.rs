@@ -19,12 +19,12 @@ use contech_trace::table::{Block, Function, ModuleTable};
 
 use crate::append::Sync;
 use crate::finish::Finish;
-use crate::flush::Entered;
+use crate::handler::{Entered, Entry};
 use crate::host::Host;
 use crate::modules::Found;
 use crate::options::Options;
 use crate::recorder::{Recorder, Start};
-use crate::tls::{ENDED, TlsBlock};
+use crate::tls::{ENDED, Lane, TlsBlock};
 use crate::{memory, registry};
 
 const BASE: u32 = 0x20_0000;
@@ -148,6 +148,7 @@ fn finish(recorder: &'static Recorder, tls: &TlsBlock) {
         reason: EndReason::ProcessExit,
         patience: None,
         note: None,
+        registers: None,
     };
     recorder.finish(tls, &how);
 }
@@ -165,6 +166,8 @@ struct Trace {
     contexts: std::collections::BTreeMap<u32, Vec<Seen>>,
     totals: Vec<Totals>,
     damage: usize,
+    /// Bytes of check streams.
+    checks: usize,
     chunks: Vec<ChunkKind>,
 }
 
@@ -209,7 +212,7 @@ fn read(run: &Run) -> Trace {
                         .is_empty()
                 )
             }
-            ChunkKind::Check => {}
+            ChunkKind::Check => trace.checks += chunk.stored.len(),
         }
     }
 }
@@ -235,6 +238,16 @@ fn blocks(records: &[Seen]) -> Vec<u32> {
 
 fn threads() -> &'static Threads {
     Box::leak(Box::default())
+}
+
+/// A handler that interrupted code of which nothing is known.
+fn entry(mark: usize) -> Entry {
+    Entry {
+        mark,
+        stack: None,
+        registers: [0; 16],
+        in_call: false,
+    }
 }
 
 /// A block that outlives the test, as a thread's does until its end.
@@ -418,9 +431,9 @@ fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
     let register = tls.cursor();
     write_block(tls, register, 1);
     tls.set_cursor(register);
-    let outer = recorder.enter_handler(tls, 0x1000, None);
+    let outer = recorder.enter_handler(tls, &entry(0x1000));
     block(recorder, tls, 5);
-    let nested = recorder.enter_handler(tls, 0x900, None);
+    let nested = recorder.enter_handler(tls, &entry(0x900));
     block(recorder, tls, 6);
     recorder.leave_handler(tls, &nested);
     block(recorder, tls, 7);
@@ -439,7 +452,7 @@ fn a_handler_may_fill_many_buffers_and_the_finish_may_come_in_it() {
     let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 0);
-    let entered = recorder.enter_handler(tls, 0x1000, None);
+    let entered = recorder.enter_handler(tls, &entry(0x1000));
     assert!(matches!(entered, Entered::Level(1)));
     for _ in 0..30_000 {
         block(recorder, tls, 5);
@@ -456,9 +469,14 @@ fn a_jump_out_of_handlers_goes_on_where_the_program_was_and_says_what_is_lost() 
     let run = run(&NoThreads, &[]);
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 0);
-    recorder.enter_handler(tls, 0x1000, None);
+    recorder.enter_handler(tls, &entry(0x1000));
     block(recorder, tls, 5);
-    recorder.enter_handler(tls, 0x800_0100, Some((0x800_0000, 0x800_1000)));
+    let stack = Some((0x800_0000, 0x800_1000));
+    let on_stack = Entry {
+        stack,
+        ..entry(0x800_0100)
+    };
+    recorder.enter_handler(tls, &on_stack);
     block(recorder, tls, 6);
     recorder.jump(tls, 0x800_0050); // within the alternate stack, above nothing
     block(recorder, tls, 6);
@@ -482,7 +500,7 @@ fn handlers_too_deep_lose_their_records_but_none_of_the_others() {
     let mut entered = Vec::new();
     for k in 0..12 {
         block(recorder, tls, k % 8);
-        entered.push(recorder.enter_handler(tls, 0x9000 - k as usize, None));
+        entered.push(recorder.enter_handler(tls, &entry(0x9000 - k as usize)));
     }
     while let Some(e) = entered.pop() {
         recorder.leave_handler(tls, &e);
@@ -576,6 +594,7 @@ fn a_checkpoint_ends_the_file_and_recording_goes_on() {
         reason: EndReason::Exec,
         patience: None,
         note: None,
+        registers: None,
     };
     recorder.checkpoint(tls, &how);
     assert_eq!(read(&run).chunks.last(), Some(&ChunkKind::End));
@@ -606,4 +625,55 @@ fn the_last_thread_goes_on_recording() {
     assert_eq!(blocks(&trace.contexts[&1]), [1]);
     assert_eq!(blocks(&trace.contexts[&2]).last(), Some(&3));
     assert!(registry::current(first).is_none());
+}
+
+#[test]
+fn a_jump_loses_nothing_where_a_register_or_a_system_call_says_where_the_program_was() {
+    for (in_call, expected) in [(false, vec![0, 1, 2, 5, 3]), (true, vec![0, 5, 3])] {
+        let run = run(&NoThreads, &[]);
+        let (recorder, tls) = (run.recorder, tls());
+        block(recorder, tls, 0);
+        let synced = tls.cursor();
+        block(recorder, tls, 1);
+        block(recorder, tls, 2);
+        // Only a register knows of the last two; others point at less than whole records, and elsewhere.
+        let ahead = tls.cursor().addr();
+        tls.set_cursor(synced);
+        let mut registers = [0; 16];
+        registers[3..7].copy_from_slice(&[synced.addr(), ahead + 2, ahead, 1]);
+        let interrupted = Entry {
+            registers,
+            in_call,
+            ..entry(0x1000)
+        };
+        recorder.enter_handler(tls, &interrupted);
+        block(recorder, tls, 5);
+        recorder.jump(tls, 0x2000);
+        block(recorder, tls, 3);
+        finish(recorder, tls);
+        let trace = read(&run);
+        assert_eq!(blocks(&trace.contexts[&1]), expected);
+        assert!(trace.totals[0].complete);
+    }
+}
+
+#[test]
+fn the_check_stream_is_a_stream_of_its_own() {
+    let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
+    let (recorder, tls) = (run.recorder, tls());
+    for i in 0..20_000 {
+        block(recorder, tls, i % 3);
+        let (mut at, limit) = tls.at(Lane::Check);
+        if at >= limit {
+            at = recorder.flush_lane(tls, at, Lane::Check);
+        }
+        // SAFETY: the check leaves room.
+        unsafe { at.cast::<u32>().write_unaligned(BASE + i % 3) };
+        tls.set_at(Lane::Check, (at.wrapping_add(4), tls.at(Lane::Check).1));
+    }
+    finish(recorder, tls);
+    let trace = read(&run);
+    assert_eq!(blocks(&trace.contexts[&1]).len(), 20_000);
+    assert_eq!(trace.checks, 20_000 * 4);
+    assert!(trace.totals[0].complete);
 }

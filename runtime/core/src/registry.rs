@@ -77,7 +77,7 @@ impl Registry {
     pub fn put(&self, thread: &'static Thread) {
         {
             let mut inner = thread.lock();
-            let scratch = inner.scratch.take();
+            let scratch = std::mem::take(&mut inner.scratch);
             *inner = Inner::new();
             inner.scratch = scratch;
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU8;
 
 use contech_trace::abi::SLACK;
 
-use crate::tls::TlsBlock;
+use crate::tls::{Lane, TlsBlock};
 
 /// Bytes of a thread's own scratch buffer: small enough to stay in the nearest caches.
 pub const BYTES: usize = SLACK + (32 << 10);
@@ -21,11 +21,11 @@ static LAST_RESORT: [Shared; SHARED] =
     [const { Shared([const { AtomicU8::new(0) }; SHARED_BYTES]) }; SHARED];
 
 /// Points the thread's cursor into shared scratch memory, returns it.
-pub fn last_resort(tls: &TlsBlock) -> *mut u8 {
+pub fn last_resort(tls: &TlsBlock, lane: Lane) -> *mut u8 {
     let address = std::ptr::from_ref(tls).addr();
     // Thread-local blocks of different threads differ above the page offset.
     let shared = &LAST_RESORT[(address >> 12) % SHARED].0;
     let start = shared.as_ptr().cast_mut().cast::<u8>();
-    tls.set(start, start.wrapping_add(SHARED_BYTES - SLACK));
+    tls.set_at(lane, (start, start.wrapping_add(SHARED_BYTES - SLACK)));
     start
 }

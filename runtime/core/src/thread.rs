@@ -5,9 +5,9 @@ use std::sync::atomic::{
 };
 
 use crate::buffer::Buffer;
-use crate::level::{Level, MOST};
+use crate::level::{Level, MOST, Tape};
 use crate::sync::{Mutex, MutexGuard, lock};
-use crate::tls::TlsBlock;
+use crate::tls::{Lane, TlsBlock};
 
 /// Context of a thread that has none yet.
 pub const NO_CONTEXT: u32 = u32::MAX;
@@ -44,13 +44,15 @@ pub struct Thread {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) status: Status,
-    /// Number of the context's next chunk.
-    pub(crate) seq: u64,
+    /// The context's start is recorded.
+    pub(crate) introduced: bool,
+    /// Number of the context's next chunk, by stream.
+    pub(crate) seq: [u64; 2],
     /// Signal handlers running.
     pub(crate) depth: usize,
     pub(crate) levels: [Level; MOST + 1],
-    /// Where it records while nothing is recorded.
-    pub(crate) scratch: Option<Buffer>,
+    /// Where it records while nothing is recorded, by stream.
+    pub(crate) scratch: [Option<Buffer>; 2],
     /// A message to the writer refers to the buffers: they must stay.
     pub(crate) borrowed: bool,
 }
@@ -69,18 +71,34 @@ impl Inner {
     pub(crate) const fn new() -> Self {
         Inner {
             status: Status::Fresh,
-            seq: 0,
+            introduced: false,
+            seq: [0; 2],
             depth: 0,
             levels: [const { Level::new() }; MOST + 1],
-            scratch: None,
+            scratch: [const { None }; 2],
             borrowed: false,
         }
     }
 
-    /// Takes the number of the next chunk.
-    pub(crate) fn next_seq(&mut self) -> u64 {
-        self.seq += 1;
-        self.seq - 1
+    /// Takes the number of a stream's next chunk.
+    pub(crate) fn next_seq(&mut self, lane: Lane) -> u64 {
+        let next = &mut self.seq[lane as usize];
+        *next += 1;
+        *next - 1
+    }
+
+    pub(crate) fn tape(&mut self, depth: usize, lane: Lane) -> &mut Tape {
+        &mut self.levels[depth].tapes[lane as usize]
+    }
+
+    /// Where a level's records end: at the thread's cursor for the topmost, else where the next
+    /// handler interrupted it.
+    pub(crate) fn cursor(&self, tls: &TlsBlock, depth: usize, lane: Lane) -> *mut u8 {
+        if depth == self.depth {
+            tls.at(lane).0
+        } else {
+            self.levels[depth].tapes[lane as usize].saved.0
+        }
     }
 }
 

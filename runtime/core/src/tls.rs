@@ -13,6 +13,20 @@ pub const RUNTIME: u32 = 1;
 /// The thread's context has ended; code that still runs in it is not recorded.
 pub const ENDED: u32 = 2;
 
+/// The two streams a thread may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// The recording.
+    Stream = 0,
+    /// The naive form of the same run, to check it against (`--contech-check`).
+    Check = 1,
+}
+
+impl Lane {
+    /// Both, in this order.
+    pub const ALL: [Lane; 2] = [Lane::Stream, Lane::Check];
+}
+
 /// `__contech_tls`. Fields are atomics because the thread that finishes the trace reads those of
 /// others; their owner accesses them as plain words.
 #[repr(C, align(64))]
@@ -63,6 +77,26 @@ impl TlsBlock {
         }
     }
 
+    fn lane(&self, lane: Lane) -> (&AtomicPtr<u8>, &AtomicPtr<u8>) {
+        match lane {
+            Lane::Stream => (&self.cursor, &self.limit),
+            Lane::Check => (&self.check_cursor, &self.check_limit),
+        }
+    }
+
+    /// Cursor and limit of a stream.
+    pub fn at(&self, lane: Lane) -> (*mut u8, *mut u8) {
+        let (cursor, limit) = self.lane(lane);
+        (cursor.load(Relaxed), limit.load(Relaxed))
+    }
+
+    /// Moves cursor and limit of a stream.
+    pub fn set_at(&self, lane: Lane, (cursor, limit): (*mut u8, *mut u8)) {
+        let at = self.lane(lane);
+        at.0.store(cursor, Relaxed);
+        at.1.store(limit, Relaxed);
+    }
+
     /// Where the next record goes; null before the first flush.
     #[inline]
     pub fn cursor(&self) -> *mut u8 {
@@ -79,13 +113,6 @@ impl TlsBlock {
     #[inline]
     pub fn set_cursor(&self, cursor: *mut u8) {
         self.cursor.store(cursor, Relaxed);
-    }
-
-    /// Moves cursor and limit.
-    #[inline]
-    pub fn set(&self, cursor: *mut u8, limit: *mut u8) {
-        self.cursor.store(cursor, Relaxed);
-        self.limit.store(limit, Relaxed);
     }
 
     /// State of the thread; null before its first flush.
@@ -158,9 +185,9 @@ impl TlsBlock {
 
     /// Forgets everything, as in a thread that never recorded.
     pub fn reset(&self) {
-        self.set(std::ptr::null_mut(), std::ptr::null_mut());
-        self.check_cursor.store(std::ptr::null_mut(), Relaxed);
-        self.check_limit.store(std::ptr::null_mut(), Relaxed);
+        for lane in Lane::ALL {
+            self.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
+        }
         self.set_thread(std::ptr::null_mut());
         self.set_handlers(0);
         self.quiet.store(0, Relaxed);

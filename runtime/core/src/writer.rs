@@ -11,6 +11,7 @@ use crate::buffer::Buffer;
 use crate::output::Output;
 use crate::queue::{Message, Records};
 use crate::scan::Scan;
+use crate::tls::Lane;
 
 /// zstd's fastest level with its usual ratio: the writer must keep up with the program.
 const LEVEL: i32 = 1;
@@ -76,20 +77,27 @@ impl Writer {
     pub fn put(&mut self, message: Message, compress: bool) -> (Option<Buffer>, io::Result<()>) {
         match message {
             Message::Stream {
+                lane,
                 context,
                 seq,
                 first,
                 last,
                 records,
             } => {
+                let kind = match lane {
+                    Lane::Stream => ChunkKind::Stream,
+                    Lane::Check => ChunkKind::Check,
+                };
                 let place = Place {
-                    kind: ChunkKind::Stream,
+                    kind,
                     context,
                     seq,
                     first,
                     last,
                 };
-                if let Some(scan) = &mut self.scan {
+                if let Some(scan) = &mut self.scan
+                    && lane == Lane::Stream
+                {
                     scan.chunk(context, records.bytes());
                 }
                 let written = self.chunk(&place, records.bytes(), compress);
@@ -132,6 +140,7 @@ impl Writer {
         let header = ChunkHeader {
             kind: place.kind,
             codec: if compressed { CODEC_ZSTD } else { CODEC_RAW },
+            level: 0,
             context: place.context,
             seq: place.seq,
             raw_len: length(raw.len())?,
@@ -212,6 +221,7 @@ mod tests {
             ..Piece::default()
         }));
         Message::Stream {
+            lane: Lane::Stream,
             context: 3,
             seq,
             first: 1,

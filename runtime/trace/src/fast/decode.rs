@@ -35,6 +35,8 @@ pub struct Decoder {
     expected: Option<Resume>,
     slots: Vec<u64>,
     iterations: Vec<u64>,
+    /// Functions cut by a signal handler, whose records stand between their segments.
+    suspended: Vec<Suspended>,
     records: Vec<Found>,
     counts: Vec<u64>,
     operands: Vec<u64>,
@@ -48,6 +50,18 @@ struct Resume {
     resumes: Option<u32>,
 }
 
+/// A function that goes on after the handler that interrupted it.
+#[derive(Debug)]
+struct Suspended {
+    expected: Resume,
+    slots: Vec<u64>,
+    iterations: Vec<u64>,
+}
+
+/// Most functions suspended at a time: the runtime records no deeper nesting of handlers, and those
+/// left by a jump never go on.
+const MOST_SUSPENDED: usize = 16;
+
 #[derive(Debug, Clone, Copy)]
 struct Found {
     offset: usize,
@@ -58,6 +72,39 @@ impl Decoder {
     /// Forgets what is known, as after lost chunks: segments that need it become errors.
     pub fn forget(&mut self) {
         self.expected = None;
+        self.suspended.clear();
+    }
+
+    /// Whether the bytes are whole records, whatever came before them.
+    pub fn is_whole(&mut self, payload: &[u8], program: &Program) -> bool {
+        self.parse(payload, program).is_ok()
+    }
+
+    /// Something else begins where a function was to go on: it was interrupted.
+    fn suspend(&mut self) {
+        if let Some(expected) = self.expected.take() {
+            if self.suspended.len() == MOST_SUSPENDED {
+                self.suspended.remove(0);
+            }
+            self.suspended.push(Suspended {
+                expected,
+                slots: std::mem::take(&mut self.slots),
+                iterations: std::mem::take(&mut self.iterations),
+            });
+        }
+    }
+
+    /// The function that goes on here, if it was interrupted; those above it never will.
+    fn resume(&mut self, here: Resume) -> bool {
+        let Some(at) = self.suspended.iter().rposition(|s| s.expected == here) else {
+            return false;
+        };
+        self.suspended.truncate(at + 1);
+        if let Some(suspended) = self.suspended.pop() {
+            self.slots = suspended.slots;
+            self.iterations = suspended.iterations;
+        }
+        true
     }
 
     /// Exchanges working memory with `other`, not what is known of the streams: a thread that decodes
@@ -184,7 +231,7 @@ impl Decoder {
     ) -> Result<()> {
         match program.meaning(found.id) {
             Some(Meaning::Block { block, .. }) => {
-                self.expected = None;
+                self.suspend();
                 self.operands.clear();
                 let at = u32::try_from(found.offset).map_err(|_| short(found.offset, 0))?;
                 crate::stream::operands(payload, at, program.ops(block), &mut self.operands);
@@ -233,6 +280,7 @@ impl Decoder {
     /// Checks that the segment may start here, and clears what a fresh one does not know.
     fn begin(&mut self, function: u32, f: &FastFunction, plan: &Plan, at: usize) -> Result<()> {
         if plan.fresh {
+            self.suspend();
             self.slots.clear();
             self.slots.resize(f.slots as usize, 0);
             self.iterations.clear();
@@ -244,7 +292,7 @@ impl Decoder {
             node: plan.start,
             resumes: plan.resumes,
         };
-        if self.expected == Some(here) {
+        if self.expected == Some(here) || self.resume(here) {
             return Ok(());
         }
         Err(Error::Invalid {

@@ -211,6 +211,28 @@ fn knowledge_and_iteration_numbers_pass_over_back_edges_and_chunks() {
     assert!(lost.contains("was to follow"), "{lost}");
 }
 
+#[test]
+fn a_function_goes_on_after_the_signal_handler_that_interrupted_it() {
+    let p = program(&[0, 1], plain_loop());
+    let interrupted = Stream::new(2).value(0x100, 6).path(0).path(2);
+    // The handler runs the same function, and is cut at the same place itself.
+    let handler = Stream::new(2).value(0x500, 6).path(0).path(3);
+    let rest = Stream::new(2).path(3);
+    let want = vec![
+        (0, vec![]),
+        (1, vec![0x100]),
+        (1, vec![0x110]),
+        (0, vec![]),
+        (1, vec![0x500]),
+        (1, vec![0x510]),
+        (1, vec![0x120]),
+    ];
+    assert_eq!(
+        decode(&p, &[&interrupted.0, &handler.0, &rest.0]).unwrap(),
+        want
+    );
+}
+
 /// A nest whose counts are leaves: outer i < slot 1 + 1, inner j < 3; access base + 100 i + 8 j.
 #[test]
 fn a_collapsed_nest_records_nothing_per_iteration() {

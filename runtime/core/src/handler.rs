@@ -1,0 +1,190 @@
+//! Signal handlers of the program: entering and leaving their levels.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use contech_trace::event::Event;
+
+use crate::level::{Level, MOST, Registers, StackRange};
+use crate::mask::Blocked;
+use crate::recorder::Recorder;
+use crate::registry;
+use crate::scratch;
+use crate::thread::Inner;
+use crate::tls::{self, Lane, TlsBlock};
+
+/// Cursor and limit of both streams.
+type Cursors = [(*mut u8, *mut u8); 2];
+
+/// What a signal handler must give back when it returns.
+#[derive(Debug)]
+pub enum Entered {
+    /// The thread does not record: nothing was changed.
+    Not,
+    /// Its records go to a level of their own, with this number.
+    Level(usize),
+    /// Too many handlers on top of each other: not recorded.
+    TooDeep(Cursors),
+}
+
+/// Where and over what a handler runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// An address in its stack frame.
+    pub mark: usize,
+    /// The alternate stack it runs on, if it does.
+    pub stack: Option<StackRange>,
+    /// General registers of the interrupted code.
+    pub registers: Registers,
+    /// The interrupted code waits in a system call: its records are all in place.
+    pub in_call: bool,
+}
+
+impl Recorder {
+    /// A signal handler begins in this thread. Give the result to [`Recorder::leave_handler`].
+    pub fn enter_handler(&self, tls: &TlsBlock, entry: &Entry) -> Entered {
+        let Some(thread) = registry::current(tls) else {
+            return Entered::Not;
+        };
+        if tls.is_quiet() || tls.role() != tls::PROGRAM || !self.is_recording() {
+            return Entered::Not;
+        }
+        let _blocked = Blocked::new();
+        let mut inner = thread.lock();
+        let saved = Lane::ALL.map(|lane| tls.at(lane));
+        if inner.depth == MOST {
+            self.counters.losses.fetch_add(1, Relaxed);
+            for lane in Lane::ALL {
+                scratch::last_resort(tls, lane);
+            }
+            return Entered::TooDeep(saved);
+        }
+        let depth = inner.depth;
+        for lane in Lane::ALL {
+            inner.tape(depth, lane).saved = saved[lane as usize];
+            tls.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
+        }
+        inner.depth = depth + 1;
+        tls.set_handlers(depth + 1);
+        let level = &mut inner.levels[depth + 1];
+        level.mark = entry.mark;
+        level.stack = entry.stack;
+        level.registers = entry.registers;
+        level.in_call = entry.in_call;
+        Entered::Level(depth + 1)
+    }
+
+    /// A signal handler returns.
+    pub fn leave_handler(&'static self, tls: &TlsBlock, entered: &Entered) {
+        match *entered {
+            Entered::Not => {}
+            Entered::TooDeep(saved) => {
+                for lane in Lane::ALL {
+                    tls.set_at(lane, saved[lane as usize]);
+                }
+            }
+            Entered::Level(level) => {
+                let Some(thread) = registry::current(tls) else {
+                    return;
+                };
+                let _blocked = Blocked::new();
+                let mut inner = thread.lock();
+                if inner.depth >= level {
+                    self.leave_to(&mut inner, tls, level - 1);
+                }
+            }
+        }
+    }
+
+    /// A jump is about to leave the handlers entered below the stack pointer `target`. What the
+    /// interrupted code recorded beyond its thread-local cursor is found by its registers where
+    /// possible; where not, it is lost, and an event says so.
+    pub fn jump(&'static self, tls: &TlsBlock, target: usize) {
+        if tls.handlers() == 0 {
+            return;
+        }
+        let Some(thread) = registry::current(tls) else {
+            return;
+        };
+        let mut whole = true;
+        {
+            let _blocked = Blocked::new();
+            let _quiet = tls.quiet();
+            let mut inner = thread.lock();
+            let left = |level: &Level| match level.stack {
+                Some((low, high)) => target < low || target >= high || target > level.mark,
+                None => target > level.mark,
+            };
+            let mut depth = inner.depth;
+            while depth > 0 && left(&inner.levels[depth]) {
+                depth -= 1;
+            }
+            if depth == inner.depth {
+                return;
+            }
+            for depth in depth..inner.depth {
+                whole &= self.recover(&mut inner, depth);
+            }
+            self.leave_to(&mut inner, tls, depth);
+        }
+        if !whole {
+            self.counters.losses.fetch_add(1, Relaxed);
+            self.put(tls, &Event::Lost { bytes: 0 });
+        }
+    }
+
+    /// Moves the saved cursor of an interrupted level to where its code really was; false when that
+    /// cannot be told.
+    pub(crate) fn recover(&self, inner: &mut Inner, depth: usize) -> bool {
+        let (registers, in_call) = {
+            let above = &inner.levels[depth + 1];
+            (above.registers, above.in_call)
+        };
+        if in_call {
+            return true;
+        }
+        let tape = inner.tape(depth, Lane::Stream);
+        let found = tape
+            .buffer
+            .as_ref()
+            .and_then(|buffer| self.cursor_ahead(buffer, tape.saved.0, &registers));
+        if let Some(cursor) = found {
+            tape.saved.0 = cursor;
+        }
+        found.is_some()
+    }
+
+    fn leave_to(&'static self, inner: &mut Inner, tls: &TlsBlock, depth: usize) {
+        let now = self.clock.now();
+        while inner.depth > depth {
+            for lane in Lane::ALL {
+                self.leave_tape(inner, tls, lane, now);
+            }
+            inner.depth -= 1;
+            tls.set_handlers(inner.depth);
+        }
+    }
+
+    fn leave_tape(&'static self, inner: &mut Inner, tls: &TlsBlock, lane: Lane, now: u64) {
+        let depth = inner.depth;
+        let tape = inner.tape(depth, lane);
+        let (buffer, _) = tape.take(tls.at(lane).0, now);
+        let mut done = std::mem::take(&mut tape.out);
+        if let Some(buffer) = buffer {
+            if buffer.piece().len == 0 {
+                self.pool.put(buffer);
+            } else {
+                done.push(buffer);
+            }
+        }
+        done.append(std::mem::take(&mut tape.deeper));
+        let below = inner.tape(depth - 1, lane);
+        below.deeper.append(done);
+        let (cursor, limit) = below.saved;
+        // A null limit makes the next check or event of the interrupted code take the slow path.
+        let due = !below.deeper.is_empty();
+        tls.set_at(
+            lane,
+            (cursor, if due { std::ptr::null_mut() } else { limit }),
+        );
+    }
+}
