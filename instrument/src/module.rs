@@ -1,7 +1,7 @@
 //! Instruments one translation unit.
 
 use contech_trace::abi::RESERVED_IDS;
-use contech_trace::table::{Block, Call, Function, ModuleTable};
+use contech_trace::table::{BLOCK_CHECKED, Block, Call, Function, ModuleTable};
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
@@ -131,7 +131,7 @@ fn record<'m>(
             plan.pieces
                 .iter()
                 .filter(|p| !p.silent)
-                .map(|p| block(index, p)),
+                .map(|p| block(index, p, options)),
         );
         for (reason, n) in &plan.unrecorded {
             *unrecorded.entry(reason.clone()).or_default() += n;
@@ -187,7 +187,7 @@ fn record<'m>(
     Ok((targets.ids, u64::from(count)))
 }
 
-fn block(function: u32, piece: &Piece<'_>) -> Block {
+fn block(function: u32, piece: &Piece<'_>, options: Options) -> Block {
     let call = match &piece.end {
         End::Call { callee, line } => Some(Call {
             callee: callee.clone(),
@@ -198,7 +198,7 @@ fn block(function: u32, piece: &Piece<'_>) -> Block {
     Block {
         function,
         line: piece.line,
-        flags: piece.flags,
+        flags: piece.flags | if options.check { BLOCK_CHECKED } else { 0 },
         ir_ops: piece.ir_ops,
         call,
         ops: piece.ops.iter().map(|o| o.op).collect(),

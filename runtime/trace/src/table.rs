@@ -21,6 +21,8 @@ pub const BLOCK_LOOP_HEADER: u8 = 4;
 pub const BLOCK_CONTINUED: u8 = 8;
 /// Block is a landing pad or other exception entry.
 pub const BLOCK_LANDING: u8 = 16;
+/// Block is recorded in naive form too, in the check stream (`--contech-check`).
+pub const BLOCK_CHECKED: u8 = 32;
 
 /// A function of the module.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
