@@ -1,13 +1,13 @@
 //! The shared library inside the traced process: the functions instrumented code calls, and the
 //! functions of the system the program calls that this library stands in front of.
 //!
-//! Every exported symbol is in the list of [`exports`]; each leads to a few lines in the module of its
+//! Every exported symbol is in the list of `exports`; each leads to a few lines in the module of its
 //! family, which pass the call on and tell the core what happened. Rules that hold throughout:
 //!
 //! - the program sees what it would see without us: results, errno, exit status, signal handlers;
 //! - no function here owns anything with a destructor while it calls one that may be cancelled or
 //!   left by `pthread_exit`, except where said;
-//! - no allocation goes through the program's allocator ([`heap`] is the library's own).
+//! - no allocation goes through the program's allocator (`heap` is the library's own).
 #![allow(
     unsafe_code,
     reason = "every function here is called from C, with what C promises about its arguments"
