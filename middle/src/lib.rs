@@ -19,6 +19,7 @@
 
 mod assemble;
 mod board;
+mod check;
 mod clock;
 mod contexts;
 mod cutter;
@@ -57,12 +58,15 @@ pub use options::{Options, Progress};
 pub use summary::{Check, Summary};
 
 use crate::assemble::Parts;
+use crate::check::Kept;
 use crate::clock::Clock;
 use crate::cutter::Cutter;
 use crate::edges::Edges;
 use crate::input::Source;
 use crate::meta::Facts;
+use crate::notes::Notes;
 use crate::pipeline::{Item, Pipeline};
+use crate::program::Program;
 use crate::spill::Spill;
 use taskgraph::GraphWriter;
 
@@ -85,13 +89,13 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
     } = input.open()?;
     let memory = options.memory;
     let cancel = options.cancel.clone();
-    let (header, mut pipeline) =
-        Pipeline::start(reader, &name, options.threads, memory / 2, cancel)?;
-    let mut writer = GraphWriter::create(output, Arc::default())?;
     let spill = Arc::new(Spill::beside(output));
+    let (header, mut pipeline) =
+        Pipeline::start(reader, &name, options.threads, memory / 2, &spill, cancel)?;
+    let mut writer = GraphWriter::create(output, Arc::default())?;
     let mut cutter = Cutter::new(&name, &spill, memory / 8 * 3);
     let mut facts = Facts::new(header, modified_unix_ns);
-    loop {
+    let (kept, program) = loop {
         let item = pipeline.next()?;
         facts.see(&item, &mut cutter.notes);
         match item {
@@ -105,10 +109,11 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
                     remedy: "check the disk or the program that writes the pipe",
                 });
             }
-            Item::End(_, program) => {
+            Item::Broken(error) => return Err(error),
+            Item::End(_, program, kept) => {
                 facts.see_program(&program);
                 writer.set_info(Arc::clone(&program.info))?;
-                break;
+                break (kept, program);
             }
             _ => {}
         }
@@ -116,11 +121,27 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
             done: pipeline.position(),
             of: size,
         });
-    }
+    };
     drop(pipeline);
     options.check_cancelled()?;
     cutter.finish()?;
+    facts.check = compare(&kept, &program, &mut cutter.notes, options)?;
+    drop((kept, program));
     order_and_write(cutter, facts, &spill, writer, &name, output, options)
+}
+
+/// The recording against its naive form, where there is one.
+fn compare(
+    kept: &Kept,
+    program: &Program,
+    notes: &mut Notes,
+    options: &Options,
+) -> Result<Option<Check>> {
+    if !program.has_checked() {
+        return Ok(None);
+    }
+    options.report(Progress::Comparing);
+    check::compare(kept, program, options, notes).map(Some)
 }
 
 /// Passes 2 and 3.
@@ -176,6 +197,7 @@ fn order_and_write(
     let complete = facts.is_complete(&notes);
     let contexts = parts.write(&by_target, complete, &mut notes, &mut writer)?;
     options.check_cancelled()?;
+    let check = facts.check.take();
     let meta = facts.meta(&notes, lost_bytes);
     let totals = writer.finish(contexts, meta.clone())?;
     let graph_bytes = std::fs::metadata(output).map_or(0, |m| m.len());
@@ -189,7 +211,7 @@ fn order_and_write(
         graph_bytes,
         complete: meta.complete,
         lost_bytes: meta.lost_bytes,
-        check: None,
+        check,
         duration_ns: totals.duration_ns,
         notes: meta.notes,
     })

@@ -20,7 +20,8 @@ const INTERRUPTED: u8 = 130;
 
 /// Converts a recorded trace into a task graph.
 ///
-/// Exit code: 0 the trace was whole; 3 it was not, the graph holds what was recovered and is marked; 1 error.
+/// Exit code: 0 the trace was whole; 3 it was not, or differs from its naive form (--contech-check): the graph
+/// holds what was recovered and is marked; 1 error.
 #[derive(Debug, Parser)]
 #[command(name = "contech-middle", version)]
 struct Arguments {
@@ -110,6 +111,15 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => return Err(e.into()),
         _ => {}
     }
+    if let Some(check) = summary.check.filter(|c| c.mismatches > 0) {
+        let first = check.differences.first().map_or("", String::as_str);
+        writeln!(
+            io::stderr(),
+            "contech-middle: the recording differs from its naive form at {} of {} block executions; this is a fault of the instrumentation, please report it with the program ({first})",
+            check.mismatches,
+            check.compared
+        )?;
+    }
     Ok(if summary.complete {
         ExitCode::SUCCESS
     } else {
@@ -166,6 +176,9 @@ fn show(bar: &ProgressBar, progress: Progress) {
                 }
             }
             bar.set_position(done);
+        }
+        Progress::Comparing => {
+            bar.set_style(style("{spinner} {elapsed}: comparing with the naive form"));
         }
         Progress::Ordering => {
             bar.set_style(style("{spinner} {elapsed}: ordering events"));

@@ -8,6 +8,7 @@ use taskgraph::RunMeta;
 use crate::notes::Notes;
 use crate::pipeline::Item;
 use crate::program::Program;
+use crate::summary::Check;
 
 /// Most sentences taken over from the runtime.
 const MOST_NOTES: usize = 1000;
@@ -22,6 +23,8 @@ pub(crate) struct Facts {
     ended: bool,
     skipped: u64,
     trace_bytes: u64,
+    /// Result of the comparison, if there was one.
+    pub(crate) check: Option<Check>,
     complete: bool,
     /// When the file was last written, and the latest tick in it.
     modified_unix_ns: Option<u64>,
@@ -39,6 +42,7 @@ impl Facts {
             ended: false,
             skipped: 0,
             trace_bytes: 0,
+            check: None,
             complete: false,
             modified_unix_ns,
             last_tick: 0,
@@ -49,7 +53,7 @@ impl Facts {
     /// Looks at the next item of the trace.
     pub(crate) fn see(&mut self, item: &Item, notes: &mut Notes) {
         match item {
-            Item::End(bytes, _) => {
+            Item::End(bytes, ..) => {
                 self.trace_bytes = *bytes;
                 self.at_end(notes);
                 return;
@@ -67,7 +71,7 @@ impl Facts {
                 });
             }
             Item::Stream(chunk) => self.last_tick = self.last_tick.max(chunk.last),
-            Item::Modules(_) | Item::Failed(_) => {}
+            Item::Modules(_) | Item::Failed(_) | Item::Broken(_) => {}
         }
         self.ended = matches!(item, Item::Totals(_));
     }

@@ -31,6 +31,8 @@ pub enum Progress {
         /// Size of the trace, for regular files.
         of: Option<u64>,
     },
+    /// The two recordings of `--contech-check` are being compared.
+    Comparing,
     /// The trace was read; events are being ordered.
     Ordering,
     /// Tasks and edges are being written.

@@ -13,10 +13,12 @@ use contech_trace::reader::{Chunk, ChunkReader, Next};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 use crate::board::{Board, Job};
+use crate::check::Kept;
 use crate::encode::{ChunkEncoder, EncodedChunk, payload};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::program::{Program, ProgramBuilder};
+use crate::spill::Spill;
 
 /// What the trace holds, in file order.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ pub(crate) enum Item {
     Stream(Box<EncodedChunk>),
     /// A module was added; whether any of them has blocks.
     Modules(bool),
-    /// A naive reference stream.
+    /// A naive reference stream, of nothing that is known to be recorded so.
     Check,
     Totals(Totals),
     /// A chunk or module that cannot be used: why.
@@ -38,8 +40,10 @@ pub(crate) enum Item {
     },
     /// Reading failed.
     Failed(io::Error),
-    /// The end of the file: its length and the program.
-    End(u64, Arc<Program>),
+    /// The temporary file failed.
+    Broken(Error),
+    /// The end of the file: its length, the program, and what is to be compared.
+    End(u64, Arc<Program>, Box<Kept>),
 }
 
 /// What anything but a stream chunk counts.
@@ -95,6 +99,7 @@ impl Pipeline {
         name: &str,
         threads: usize,
         memory: usize,
+        spill: &Arc<Spill>,
         cancel: Option<Arc<AtomicBool>>,
     ) -> Result<(FileHeader, Self)> {
         let opened = ChunkReader::new(source).map_err(|source| Error::Input {
@@ -122,6 +127,8 @@ impl Pipeline {
             shared: Arc::clone(&shared),
             to_caller,
             program: ProgramBuilder::default(),
+            checked: false,
+            kept: Kept::new(spill),
             index: 0,
         };
         thread::spawn(move || reading.run());
@@ -136,7 +143,7 @@ impl Pipeline {
         Ok((header, pipeline))
     }
 
-    /// The next item in file order; [`Item::End`] or [`Item::Failed`] is the last.
+    /// The next item in file order; [`Item::End`], [`Item::Failed`] or [`Item::Broken`] is the last.
     pub(crate) fn next(&mut self) -> Result<Item> {
         loop {
             if self
@@ -253,11 +260,18 @@ fn work(shared: &Shared, to_caller: &Sender<Message>) {
     }
 }
 
+/// The conversion stops.
+struct Stopped;
+
 struct Reading {
     reader: ChunkReader<Box<dyn Read + Send>>,
     shared: Arc<Shared>,
     to_caller: Sender<Message>,
     program: ProgramBuilder,
+    /// A module is recorded in naive form too.
+    checked: bool,
+    /// Streams to be compared.
+    kept: Kept,
     index: u64,
 }
 
@@ -266,25 +280,23 @@ impl Reading {
         let _watch = Watch(self.to_caller.clone());
         loop {
             let item = match self.reader.next_chunk() {
-                Ok(Next::Chunk(chunk)) if chunk.header.kind == ChunkKind::Stream => {
-                    if !self.dispatch(chunk) {
-                        return;
-                    }
-                    continue;
-                }
-                Ok(Next::Chunk(chunk)) => match self.metadata(&chunk) {
-                    Some(item) => item,
-                    None => continue,
+                Ok(Next::Chunk(chunk)) => match self.chunk(chunk) {
+                    Ok(Some(item)) => item,
+                    Ok(None) => continue,
+                    Err(Stopped) => return,
                 },
                 Ok(Next::Skipped { from, to, error }) => Item::Skipped {
                     from,
                     to,
                     error: error.to_string(),
                 },
-                Ok(Next::End) => Item::End(self.reader.position(), self.program.snapshot()),
+                Ok(Next::End) => {
+                    let kept = Box::new(self.kept.take());
+                    Item::End(self.reader.position(), self.program.snapshot(), kept)
+                }
                 Err(e) => Item::Failed(e),
             };
-            let last = matches!(item, Item::End(..) | Item::Failed(_));
+            let last = matches!(item, Item::End(..) | Item::Failed(_) | Item::Broken(_));
             if !self.shared.chunks.enter(SMALL) {
                 return;
             }
@@ -301,6 +313,25 @@ impl Reading {
                 return;
             }
         }
+    }
+
+    /// What the caller is to know of a chunk.
+    fn chunk(&mut self, chunk: Chunk) -> std::result::Result<Option<Item>, Stopped> {
+        let kind = chunk.header.kind;
+        if self.checked && matches!(kind, ChunkKind::Stream | ChunkKind::Check) {
+            if let Err(e) = self.kept.keep(&chunk) {
+                return Ok(Some(Item::Broken(e)));
+            }
+        } else if kind == ChunkKind::Stream {
+            self.kept.began_late = true;
+        }
+        if kind == ChunkKind::Stream {
+            return self.dispatch(chunk).then_some(None).ok_or(Stopped);
+        }
+        if kind == ChunkKind::Check && self.checked {
+            return Ok(None);
+        }
+        Ok(self.metadata(&chunk))
     }
 
     fn next_index(&mut self) -> u64 {
@@ -358,7 +389,10 @@ impl Reading {
                     .map_err(|e| e.to_string())
                     .and_then(|load| self.program.add(load));
                 match added {
-                    Ok(()) => Some(Item::Modules(self.program.has_blocks())),
+                    Ok(()) => {
+                        self.checked = self.program.has_checked();
+                        Some(Item::Modules(self.program.has_blocks()))
+                    }
                     Err(e) => unusable("module", e),
                 }
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use contech_trace::file::{ModuleLoad, checksum};
 use contech_trace::op::{Op, OpKind};
 use contech_trace::program::Program as Ids;
-use contech_trace::table::ModuleTable;
+use contech_trace::table::{BLOCK_CHECKED, ModuleTable};
 use taskgraph::{FrameEncoder, FunctionId, StaticInfo};
 
 use crate::demangle::demangle;
@@ -19,11 +19,23 @@ pub(crate) struct Program {
     /// What the recorded ids mean.
     pub(crate) ids: Ids,
     pub(crate) info: Arc<StaticInfo>,
+    /// By block, whether it is recorded in naive form too.
+    checked: Vec<bool>,
     /// The first encoder made for this program; the others share what it derived from the tables.
     encoder: Mutex<FrameEncoder>,
 }
 
 impl Program {
+    /// Whether a block is recorded in naive form too.
+    pub(crate) fn is_checked(&self, block: u32) -> bool {
+        self.checked.get(block as usize).is_some_and(|c| *c)
+    }
+
+    /// Whether any block is recorded in naive form too.
+    pub(crate) fn has_checked(&self) -> bool {
+        self.checked.contains(&true)
+    }
+
     /// An empty encoder.
     pub(crate) fn encoder(&self) -> FrameEncoder {
         self.encoder
@@ -50,6 +62,7 @@ pub(crate) struct ProgramBuilder {
     /// All modules so far, while no snapshot holds them.
     ids: Option<Ids>,
     info: StaticInfo,
+    checked: Vec<bool>,
     files: HashMap<String, u32>,
     loaded: Vec<Loaded>,
     versions: u64,
@@ -109,6 +122,11 @@ impl ProgramBuilder {
         !self.info.blocks.is_empty()
     }
 
+    /// Whether any module is recorded in naive form too.
+    pub(crate) fn has_checked(&self) -> bool {
+        self.checked.contains(&true)
+    }
+
     /// The program as known now; cheap when no module was added since.
     pub(crate) fn snapshot(&mut self) -> Arc<Program> {
         if let Some(p) = &self.current {
@@ -122,6 +140,7 @@ impl ProgramBuilder {
             ids: ids.unwrap_or_default(),
             encoder: Mutex::new(FrameEncoder::new(Arc::clone(&info))),
             info,
+            checked: self.checked.clone(),
         });
         self.versions += 1;
         self.current = Some(Arc::clone(&program));
@@ -156,12 +175,13 @@ impl ProgramBuilder {
             });
         }
         for b in &table.blocks {
+            self.checked.push(b.flags & BLOCK_CHECKED != 0);
             self.info.blocks.push(taskgraph::Block {
                 function: FunctionId::new(first_function.checked_add(b.function)?),
                 line: b.line,
                 first_op: u32::try_from(self.info.ops.len()).ok()?,
                 op_count: u32::try_from(b.ops.len()).ok()?,
-                flags: b.flags,
+                flags: b.flags & !BLOCK_CHECKED,
                 ir_ops: b.ir_ops,
                 call: b.call.as_ref().map(|c| taskgraph::CallSite {
                     callee: demangle(&c.callee),

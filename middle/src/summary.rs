@@ -34,12 +34,14 @@ pub struct Summary {
 }
 
 /// Comparison of the two recordings of `--contech-check`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Events compared.
+    /// Block executions compared.
     pub compared: u64,
-    /// Events that differ.
+    /// Those that differ. A context is not compared beyond the first block that is another one.
     pub mismatches: u64,
+    /// The first differences, in words.
+    pub differences: Vec<String>,
 }
 
 impl fmt::Display for Summary {
@@ -65,6 +67,16 @@ impl fmt::Display for Summary {
             write!(f, "complete   yes")?;
         } else {
             write!(f, "complete   no, {} bytes lost", self.lost_bytes)?;
+        }
+        if let Some(check) = &self.check {
+            write!(
+                f,
+                "\ncheck      {} blocks compared, {} mismatches",
+                check.compared, check.mismatches
+            )?;
+            for difference in &check.differences {
+                write!(f, "\nmismatch   {difference}")?;
+            }
         }
         for note in &self.notes {
             write!(f, "\nnote       {note}")?;

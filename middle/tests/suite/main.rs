@@ -1,6 +1,7 @@
 //! Tests of the middle layer on synthetic traces.
 
 mod bounds;
+mod check;
 mod command;
 mod damage;
 mod graph;

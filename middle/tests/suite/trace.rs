@@ -119,6 +119,7 @@ pub(crate) struct Piece {
     pub(crate) last: u64,
     pub(crate) payload: Vec<u8>,
     pub(crate) codec: u8,
+    pub(crate) level: u8,
 }
 
 impl Piece {
@@ -132,6 +133,7 @@ impl Piece {
         let header = ChunkHeader {
             kind: self.kind,
             codec: self.codec,
+            level: self.level,
             context: self.context,
             seq: self.seq,
             raw_len: u32::try_from(self.payload.len()).unwrap(),
@@ -155,9 +157,13 @@ struct Stream {
 /// the order of calls is the recorded order.
 pub(crate) struct TraceBuilder {
     pub(crate) codec: u8,
+    /// Level of the chunks that are cut.
+    pub(crate) level: u8,
     pub(crate) clock: u64,
     pub(crate) totals: Option<Totals>,
     streams: BTreeMap<u32, Stream>,
+    /// The naive forms of `--contech-check`.
+    naive: BTreeMap<u32, Stream>,
     tickets: BTreeMap<u64, u64>,
     pub(crate) pieces: Vec<Piece>,
 }
@@ -181,6 +187,7 @@ impl TraceBuilder {
     pub(crate) fn empty() -> Self {
         let mut t = TraceBuilder {
             codec: CODEC_RAW,
+            level: 0,
             clock: 0,
             totals: Some(Totals {
                 complete: true,
@@ -188,6 +195,7 @@ impl TraceBuilder {
                 ..Totals::default()
             }),
             streams: BTreeMap::new(),
+            naive: BTreeMap::new(),
             tickets: BTreeMap::new(),
             pieces: Vec::new(),
         };
@@ -213,6 +221,7 @@ impl TraceBuilder {
             last: now,
             payload,
             codec,
+            level: 0,
         });
     }
 
@@ -294,12 +303,29 @@ impl TraceBuilder {
 
     /// A block whose first operand takes `first` bytes, the others 6.
     pub(crate) fn record(&mut self, context: u32, block: u32, operands: &[u64], first: usize) {
-        let payload = &mut self.stream(context).payload;
-        for (i, o) in operands.iter().enumerate() {
-            let width = if i == 0 { first } else { 6 };
-            payload.extend_from_slice(&o.to_le_bytes()[..width]);
-        }
-        payload.extend_from_slice(&(BASE + block).to_le_bytes());
+        put_record(&mut self.stream(context).payload, block, operands, first);
+    }
+
+    /// A block in the naive form.
+    pub(crate) fn naive(&mut self, context: u32, block: u32, operands: &[u64]) {
+        let first = if block == GATHER { 8 } else { 6 };
+        let stream = self.naive.entry(context).or_default();
+        put_record(&mut stream.payload, block, operands, first);
+    }
+
+    /// A block in both forms.
+    pub(crate) fn both(&mut self, context: u32, block: u32, operands: &[u64]) {
+        self.block(context, block, operands);
+        self.naive(context, block, operands);
+    }
+
+    /// Cuts the context's chunk of the naive form.
+    pub(crate) fn flush_naive(&mut self, context: u32) {
+        let now = self.clock;
+        let stream = self.naive.entry(context).or_default();
+        let piece = cut(stream, ChunkKind::Check, context, now, self.codec);
+        let level = self.level;
+        self.pieces.extend(piece.map(|p| Piece { level, ..p }));
     }
 
     pub(crate) fn ticket(&mut self, object: u64) -> u64 {
@@ -358,30 +384,20 @@ impl TraceBuilder {
 
     /// Cuts the context's chunk.
     pub(crate) fn flush(&mut self, context: u32) {
-        let last = self.clock;
-        let codec = self.codec;
-        let s = self.streams.entry(context).or_default();
-        if s.payload.is_empty() {
-            return;
-        }
-        let payload = std::mem::take(&mut s.payload);
-        let (first, seq) = (s.first, s.seq);
-        s.seq += 1;
-        self.pieces.push(Piece {
-            kind: ChunkKind::Stream,
-            context,
-            seq,
-            first,
-            last,
-            payload,
-            codec,
-        });
+        let now = self.clock;
+        let stream = self.streams.entry(context).or_default();
+        let piece = cut(stream, ChunkKind::Stream, context, now, self.codec);
+        let level = self.level;
+        self.pieces.extend(piece.map(|p| Piece { level, ..p }));
     }
 
     /// Flushes all contexts and adds the end.
     pub(crate) fn close(&mut self) {
         for context in self.streams.keys().copied().collect::<Vec<_>>() {
             self.flush(context);
+        }
+        for context in self.naive.keys().copied().collect::<Vec<_>>() {
+            self.flush_naive(context);
         }
         if let Some(totals) = self.totals.take() {
             self.metadata(ChunkKind::End, totals.to_bytes());
@@ -393,6 +409,33 @@ impl TraceBuilder {
         self.close();
         assemble(&self.pieces)
     }
+}
+
+fn put_record(payload: &mut Vec<u8>, block: u32, operands: &[u64], first: usize) {
+    for (i, o) in operands.iter().enumerate() {
+        let width = if i == 0 { first } else { 6 };
+        payload.extend_from_slice(&o.to_le_bytes()[..width]);
+    }
+    payload.extend_from_slice(&(BASE + block).to_le_bytes());
+}
+
+/// What the stream holds, as its next chunk.
+fn cut(s: &mut Stream, kind: ChunkKind, context: u32, last: u64, codec: u8) -> Option<Piece> {
+    if s.payload.is_empty() {
+        return None;
+    }
+    let seq = s.seq;
+    s.seq += 1;
+    Some(Piece {
+        kind,
+        context,
+        seq,
+        first: s.first,
+        last,
+        payload: std::mem::take(&mut s.payload),
+        codec,
+        level: 0,
+    })
 }
 
 /// A file of these chunks.

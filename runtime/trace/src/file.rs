@@ -157,6 +157,8 @@ pub struct ChunkHeader {
     pub kind: ChunkKind,
     /// [`CODEC_RAW`] or [`CODEC_ZSTD`].
     pub codec: u8,
+    /// 0 the program, n the n-th signal handler on top of it; no buffer holds records of two levels.
+    pub level: u8,
     /// Context of a stream, else 0.
     pub context: u32,
     /// Number of this chunk in its context and kind, from 0 without gaps.
@@ -181,6 +183,7 @@ impl ChunkHeader {
         put(&mut b, 0, &CHUNK_MAGIC);
         b[4] = self.kind as u8;
         b[5] = self.codec;
+        b[6] = self.level;
         put(&mut b, 8, &self.context.to_le_bytes());
         put(&mut b, 16, &self.seq.to_le_bytes());
         put(&mut b, 24, &self.raw_len.to_le_bytes());
@@ -240,6 +243,7 @@ impl ChunkHeader {
         let header = ChunkHeader {
             kind,
             codec: b[5],
+            level: b[6],
             context: get_u32(b, 8),
             seq: get_u64(b, 16),
             raw_len: get_u32(b, 24),

@@ -14,6 +14,7 @@ fn chunk(seq: u64, payload: &[u8]) -> Vec<u8> {
     let header = ChunkHeader {
         kind: ChunkKind::Stream,
         codec: 0,
+        level: 0,
         context: 0,
         seq,
         raw_len: len,

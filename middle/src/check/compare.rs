@@ -1,0 +1,201 @@
+//! One context: its recording decoded, the naive form read beside it.
+
+use std::collections::BTreeMap;
+
+use contech_trace::event::Event;
+use contech_trace::fast::{Decoder, Sink};
+
+use super::Report;
+use super::describe;
+use super::kept::{Kept, Recordings};
+use super::naive::{Naive, Next};
+use crate::options::Options;
+use crate::program::Program;
+
+/// One level of the context: the program, or signal handlers on top of it.
+struct Level<'a> {
+    decoder: Decoder,
+    naive: Naive<'a>,
+    /// Blocks compared.
+    compared: u64,
+    /// Nothing more of it is compared.
+    ended: bool,
+}
+
+/// Compares a context.
+pub(crate) fn context(
+    context: u32,
+    recordings: &Recordings,
+    kept: &Kept,
+    program: &Program,
+    options: &Options,
+) -> Report {
+    let mut report = Report::default();
+    let both = [&recordings.main, &recordings.naive];
+    let mut levels: BTreeMap<u8, Level<'_>> = both
+        .iter()
+        .flat_map(|r| &r.chunks)
+        .map(|c| c.header.level)
+        .map(|level| {
+            let state = Level {
+                decoder: Decoder::default(),
+                naive: Naive::new(kept, &program.ids, &recordings.naive, level),
+                compared: 0,
+                ended: false,
+            };
+            (level, state)
+        })
+        .collect();
+    report.handlers = levels.keys().any(|level| *level > 0);
+    for (i, chunk) in recordings.main.chunks.iter().enumerate() {
+        let level = chunk.header.level;
+        let Some(state) = levels.get_mut(&level) else {
+            continue;
+        };
+        if let Err(e) = options.check_cancelled() {
+            report.error = Some(e);
+            return report;
+        }
+        let payload = match kept.payload(chunk) {
+            Ok(payload) => payload,
+            Err(e) => {
+                report.error = Some(e);
+                return report;
+            }
+        };
+        let mut decoder = std::mem::take(&mut state.decoder);
+        let mut pair = Pair {
+            context,
+            level,
+            program,
+            state,
+            report: &mut report,
+            lost: false,
+        };
+        let decoded = payload.and_then(|payload| {
+            let decoded = decoder.chunk(&payload, &program.ids, &mut pair);
+            decoded.map_err(|e| e.to_string())
+        });
+        let lost = pair.lost;
+        state.decoder = decoder;
+        if report.error.is_some() {
+            return report;
+        }
+        // A function of a module that is not compared may go on where the first chunk kept begins.
+        let inherited = kept.began_late && i == 0;
+        if let Err(e) = decoded
+            && !inherited
+        {
+            let seq = chunk.header.seq;
+            report.differs(|| format!("context {context}: chunk {seq} cannot be decoded: {e}"));
+            state.ended = true;
+        }
+        if lost {
+            report.end_early("records were lost".into());
+            levels.values_mut().for_each(|state| state.ended = true);
+        }
+    }
+    for (level, state) in &mut levels {
+        if recordings.main.gap {
+            report.end_early("chunks are missing".into());
+        } else {
+            finish(context, *level, state, program, &mut report);
+        }
+        report.compared += state.compared;
+    }
+    report
+}
+
+/// The recording has ended: nothing of the naive form may be left.
+fn finish(context: u32, level: u8, state: &mut Level<'_>, program: &Program, report: &mut Report) {
+    if state.ended {
+        return;
+    }
+    let at = place(context, level, state.compared);
+    match state.naive.next() {
+        Ok(Next::End) => {}
+        Ok(Next::Broken(why)) => report.end_early(why),
+        Ok(Next::Block(block, _)) => {
+            let block = describe::block(program, block);
+            let text = format!("{at}: the recording ends, naive goes on with {block}");
+            report.tails.push(text);
+        }
+        Err(e) => report.error = Some(e),
+    }
+}
+
+fn place(context: u32, level: u8, number: u64) -> String {
+    match level {
+        0 => format!("context {context}, execution {number}"),
+        n => format!("context {context}, signal handler level {n}, execution {number}"),
+    }
+}
+
+/// Takes the blocks of a chunk of the recording.
+struct Pair<'a, 'b> {
+    context: u32,
+    level: u8,
+    program: &'a Program,
+    state: &'b mut Level<'a>,
+    report: &'b mut Report,
+    lost: bool,
+}
+
+impl Sink for Pair<'_, '_> {
+    #[inline]
+    fn block(&mut self, block: u32, operands: &[u64]) {
+        if self.state.ended || !self.program.is_checked(block) {
+            return;
+        }
+        match self.state.naive.next() {
+            Ok(Next::Block(naive, values)) if naive == block && values == operands => {}
+            Ok(Next::Block(naive, values)) => {
+                let (program, number) = (self.program, self.state.compared);
+                let (context, level) = (self.context, self.level);
+                let at = || place(context, level, number);
+                let here = || describe::block(program, block);
+                if naive == block {
+                    let what = || describe::operands(program, block, operands, values);
+                    self.report
+                        .differs(|| format!("{}: {}: {}", at(), here(), what()));
+                } else {
+                    let other = || describe::block(program, naive);
+                    self.report
+                        .differs(|| format!("{}: recorded {}, naive {}", at(), here(), other()));
+                    // What follows is out of step.
+                    self.state.ended = true;
+                }
+            }
+            Ok(Next::End) => {
+                let at = place(self.context, self.level, self.state.compared);
+                let block = describe::block(self.program, block);
+                let text = format!("{at}: the naive form ends, the recording goes on with {block}");
+                self.report.tails.push(text);
+                self.state.ended = true;
+                return;
+            }
+            Ok(Next::Broken(why)) => {
+                self.report.end_early(why);
+                self.state.ended = true;
+                return;
+            }
+            Err(e) => {
+                self.report.error = Some(e);
+                self.state.ended = true;
+                return;
+            }
+        }
+        self.state.compared += 1;
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Lost { .. } => {
+                self.lost = true;
+                self.state.ended = true;
+            }
+            Event::ContextEnd { reason, .. } => self.report.end = Some(reason),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The chunks of both recordings, kept in the temporary file until the trace was read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contech_trace::file::{ChunkHeader, ChunkKind};
+use contech_trace::reader::Chunk;
+
+use crate::encode::payload;
+use crate::error::Result;
+use crate::spill::Spill;
+
+/// A chunk in the temporary file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeptChunk {
+    pub(crate) header: ChunkHeader,
+    /// Place in the trace.
+    offset: u64,
+    /// Place in the temporary file.
+    at: u64,
+}
+
+/// One of a context's two recordings.
+#[derive(Debug, Default)]
+pub(crate) struct Recording {
+    pub(crate) chunks: Vec<KeptChunk>,
+    /// Number of the next chunk.
+    next: u64,
+    /// A chunk is missing after those kept.
+    pub(crate) gap: bool,
+}
+
+/// Both recordings of a context.
+#[derive(Debug, Default)]
+pub(crate) struct Recordings {
+    pub(crate) main: Recording,
+    pub(crate) naive: Recording,
+}
+
+/// All that is to be compared.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    spill: Arc<Spill>,
+    pub(crate) contexts: BTreeMap<u32, Recordings>,
+    /// Streams began before the first module recorded in both forms: their first chunks are not here.
+    pub(crate) began_late: bool,
+}
+
+impl Kept {
+    pub(crate) fn new(spill: &Arc<Spill>) -> Self {
+        Kept {
+            spill: Arc::clone(spill),
+            contexts: BTreeMap::new(),
+            began_late: false,
+        }
+    }
+
+    /// What was kept, leaving nothing.
+    pub(crate) fn take(&mut self) -> Self {
+        let nothing = Kept::new(&self.spill);
+        std::mem::replace(self, nothing)
+    }
+
+    /// Keeps a chunk of a stream.
+    pub(crate) fn keep(&mut self, chunk: &Chunk) -> Result<()> {
+        let header = chunk.header;
+        let recordings = self.contexts.entry(header.context).or_default();
+        let recording = if header.kind == ChunkKind::Check {
+            &mut recordings.naive
+        } else {
+            &mut recordings.main
+        };
+        let first = self.began_late && recording.chunks.is_empty() && !recording.gap;
+        if recording.gap || header.seq < recording.next {
+            return Ok(());
+        }
+        if header.seq > recording.next && !first {
+            recording.gap = true;
+            return Ok(());
+        }
+        recording.next = header.seq.saturating_add(1);
+        recording.chunks.push(KeptChunk {
+            header,
+            offset: chunk.offset,
+            at: self.spill.append(&chunk.stored)?,
+        });
+        Ok(())
+    }
+
+    /// The payload of a chunk; the inner error says why it has none.
+    pub(crate) fn payload(&self, kept: &KeptChunk) -> Result<Result<Vec<u8>, String>> {
+        let mut stored = vec![0; kept.header.stored_len as usize];
+        self.spill.read(&mut stored, kept.at)?;
+        let mut chunk = Chunk {
+            header: kept.header,
+            stored,
+            offset: kept.offset,
+        };
+        let mut raw = Vec::new();
+        let read = payload(&chunk, &mut raw).map(|_| ());
+        match read {
+            Err(e) => Ok(Err(e)),
+            Ok(()) if raw.is_empty() => Ok(Ok(std::mem::take(&mut chunk.stored))),
+            Ok(()) => Ok(Ok(raw)),
+        }
+    }
+}
