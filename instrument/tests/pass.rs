@@ -1,44 +1,19 @@
 //! The pass on small pieces of IR: `opt-22` runs it, `FileCheck-22` compares with the expectations in
 //! each file of `tests/ir`. Both come with llvm-22-dev.
 
+mod plugin;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 
 use contech_trace::op::{ATOMIC, CONST_LEN, OpKind};
 use contech_trace::table::{
     BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_LOOP_HEADER, BLOCK_RETURN, ModuleTable,
 };
 
-/// The plugin. Cargo does not build a cdylib for the tests of its own package, so this asks for it,
-/// in the profile and target folder of the test.
-fn plugin() -> &'static Path {
-    static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
-    PLUGIN.get_or_init(|| {
-        let own = std::env::current_exe().unwrap();
-        let profile = own.ancestors().nth(2).unwrap(); // <target>/<profile>/deps/<test>
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "--package",
-            "contech-instrument",
-            "--target-dir",
-        ]);
-        cargo
-            .arg(profile.parent().unwrap())
-            .current_dir(env!("CARGO_MANIFEST_DIR"));
-        if profile.ends_with("release") {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().unwrap().success(), "the plugin builds");
-        profile.join("libcontech_instrument.so")
-    })
-}
-
 fn opt(ir: &str, passes: &str, options: &str) -> Output {
     let mut child = Command::new("opt-22")
-        .arg(format!("-load-pass-plugin={}", plugin().display()))
+        .arg(format!("-load-pass-plugin={}", plugin::path().display()))
         .args([&format!("-passes={passes}"), "-S", "-", "-o", "-"])
         .env("CONTECH_PASS_OPTIONS", options)
         .stdin(Stdio::piped())
