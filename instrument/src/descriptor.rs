@@ -8,6 +8,7 @@ use contech_trace::abi::{
 use inkwell::GlobalVisibility;
 use inkwell::ThreadLocalMode;
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::llvm_sys::LLVMTailCallKind;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{BasicValue, FunctionValue, GlobalValue, PointerValue};
@@ -29,7 +30,7 @@ pub(crate) fn targets<'m>(module: &Module<'m>, ids: u32) -> Targets<'m> {
         ids: id_array(module, ids),
         cursor: TLS_CURSOR as u64,
         limit: TLS_LIMIT as u64,
-        flush: runtime_fn(module, &FLUSH),
+        flush: near(module, &FLUSH),
     }
 }
 
@@ -38,7 +39,7 @@ pub(crate) fn check_targets<'m>(module: &Module<'m>, targets: Targets<'m>) -> Ta
     Targets {
         cursor: TLS_CHECK_CURSOR as u64,
         limit: TLS_CHECK_LIMIT as u64,
-        flush: runtime_fn(module, &CHECK_FLUSH),
+        flush: near(module, &CHECK_FLUSH),
         ..targets
     }
 }
@@ -99,6 +100,44 @@ fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
             context.create_enum_attribute(kind("cold"), 0),
         );
     }
+    f
+}
+
+/// A function of the linked file itself that goes on to `which`: a direct call takes no register,
+/// where an address from the global offset table would be kept in one through every loop.
+fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
+    let name = format!("{}_near", which.symbol);
+    if let Some(f) = module.get_function(&name) {
+        return f;
+    }
+    let far = runtime_fn(module, which);
+    let f = module.add_function(&name, far.get_type(), Some(Linkage::LinkOnceODR));
+    f.as_global_value().set_visibility(GlobalVisibility::Hidden);
+    f.as_global_value()
+        .set_comdat(module.get_or_insert_comdat(&name));
+    f.set_call_conventions(PRESERVE_ALL);
+    let context = module.get_context();
+    for attribute in ["cold", "noinline", "nounwind"] {
+        let kind = Attribute::get_named_enum_kind_id(attribute);
+        f.add_attribute(
+            AttributeLoc::Function,
+            context.create_enum_attribute(kind, 0),
+        );
+    }
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(f, "entry"));
+    let cursor = f.get_first_param().expect("flush takes the cursor");
+    let call = builder
+        .build_direct_call(far, &[cursor.into()], "")
+        .expect("the builder stands in a block");
+    call.set_call_convention(PRESERVE_ALL);
+    call.set_tail_call_kind(LLVMTailCallKind::LLVMTailCallKindMustTail);
+    let result = call
+        .try_as_basic_value()
+        .expect_basic("flush returns the cursor");
+    builder
+        .build_return(Some(&result))
+        .expect("the builder stands in a block");
     f
 }
 

@@ -281,7 +281,9 @@ impl<'m> Emitter<'_, 'm> {
                 self.builder.position_before(&self.ends[&(e.from, t)]);
                 self.count(n)?;
                 self.id(n, e.increment)?;
-                self.check()?;
+                if fast.checked.contains(&(n, t)) {
+                    self.check()?;
+                }
                 self.set_path(t, None)
             }
         }

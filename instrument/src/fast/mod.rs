@@ -8,7 +8,10 @@ pub(crate) mod emit;
 mod graph;
 mod leaves;
 mod paths;
+mod room;
 mod scev;
+
+use std::collections::HashSet;
 
 use contech_trace::fast as table;
 use contech_trace::fast::FastFunction;
@@ -33,6 +36,8 @@ pub(crate) struct Fast<'m> {
     shapes: Vec<Shape>,
     choice: Choice,
     paths: Paths,
+    /// Cut edges (source and target node) with a check for room.
+    checked: HashSet<(usize, usize)>,
 }
 
 /// Analyses a function whose first block has index `first_block`. May add empty blocks around loops.
@@ -64,11 +69,13 @@ pub(crate) fn analyse<'m>(
         return Err("a block with very many values to record");
     }
     let paths = paths::number(&graph, &shapes, &bytes).ok_or("too many paths")?;
+    let checked = room::checked_cuts(&graph, &paths);
     Ok(Fast {
         graph,
         shapes,
         choice,
         paths,
+        checked,
     })
 }
 

@@ -59,6 +59,9 @@ pub(crate) struct Paths {
     pub(crate) edges: Vec<Vec<Out>>,
     pub(crate) starts: Vec<StartAt>,
     pub(crate) sums: Vec<Sum>,
+    /// Bytes each node writes: its leaves; for the header of a collapsed loop, one iteration and the
+    /// count.
+    pub(crate) own: Vec<usize>,
 }
 
 impl Paths {
@@ -78,6 +81,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
         .collect();
     let mut paths = vec![0u64; n];
     let mut size = vec![0usize; n];
+    let mut owns = vec![0usize; n];
     for i in (0..n).rev() {
         let own = match outer[i] {
             Some((l, c)) if graph.headers[l] == i => {
@@ -85,6 +89,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
             }
             _ => bytes[i],
         };
+        owns[i] = own;
         let count = |e: &Out| match e.to {
             To::Node(t) => paths[t],
             _ => 1,
@@ -117,7 +122,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
                     edges[i][k].to = To::Cut(t);
                     continue;
                 }
-                if total > 1 << 20 || own + longest > MAX_BYTES + 4096 {
+                if total > 1 << 20 || own + longest > MAX_BYTES {
                     return None;
                 }
             }
@@ -147,6 +152,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
         edges,
         starts,
         sums,
+        own: owns,
     })
 }
 

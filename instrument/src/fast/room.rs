@@ -1,0 +1,88 @@
+//! On which cut edges the buffer's room is checked.
+//!
+//! Every fresh segment start has a check, as the callee or caller may have left the cursor at the
+//! limit. A cut edge needs one only where a cycle has no fresh start, or where a path from check to
+//! check would write more than the slack.
+
+use std::collections::HashSet;
+
+use contech_trace::abi::{ID_BYTES, MAX_UNCHECKED};
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::graph::Graph;
+use super::paths::{Paths, To};
+
+/// Source and target node of the cut edges with a check.
+pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, usize)> {
+    let n = graph.nodes.len();
+    let mut checked = HashSet::new();
+    let component = components(graph, paths);
+    for (from, edges) in paths.edges.iter().enumerate() {
+        for e in edges {
+            if let To::Cut(to) = e.to
+                && !graph.nodes[from].fresh
+                && !graph.nodes[to].fresh
+                && component[from] == component[to]
+            {
+                checked.insert((from, to));
+            }
+        }
+    }
+    // Most bytes written since the last check at the start of each node. Every cycle now has a check,
+    // so this settles; a check, once set, stays.
+    let mut before = vec![0usize; n];
+    loop {
+        let mut changed = false;
+        for from in 0..n {
+            let written = if graph.nodes[from].fresh {
+                0
+            } else {
+                before[from]
+            } + paths.own[from];
+            for e in &paths.edges[from] {
+                let (to, bytes) = match e.to {
+                    To::Node(to) => (to, written),
+                    To::Cut(to) if checked.contains(&(from, to)) => (to, 0),
+                    To::Cut(to) => (to, written + ID_BYTES),
+                    To::End | To::LoopCut(_) => continue,
+                };
+                // The rest of a segment, and the buffer it is in, fit by themselves.
+                if matches!(e.to, To::Cut(_)) && bytes > MAX_UNCHECKED / 4 {
+                    changed |= checked.insert((from, to));
+                } else if bytes > before[to] {
+                    before[to] = bytes;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return checked;
+        }
+    }
+}
+
+/// Strongly connected components of what is left without fresh starts.
+fn components(graph: &Graph<'_>, paths: &Paths) -> Vec<usize> {
+    let mut rest = DiGraph::<(), (), usize>::default();
+    for _ in &graph.nodes {
+        rest.add_node(());
+    }
+    for (from, edges) in paths.edges.iter().enumerate() {
+        for e in edges {
+            if let To::Node(to) | To::Cut(to) = e.to
+                && !graph.nodes[from].fresh
+                && !graph.nodes[to].fresh
+            {
+                rest.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
+            }
+        }
+    }
+    let mut component = vec![0; graph.nodes.len()];
+    for (c, nodes) in tarjan_scc(&rest).into_iter().enumerate() {
+        for node in nodes {
+            component[node.index()] = c;
+        }
+    }
+    component
+}
