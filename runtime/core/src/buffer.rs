@@ -33,6 +33,8 @@ pub struct Piece {
     pub first: u64,
     /// Ticks when it was handed over.
     pub last: u64,
+    /// Whose records they are: 0 the program's, n the n-th signal handler's on top of it.
+    pub level: u8,
 }
 
 /// Owns one mapping.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use contech_trace::event::{EndReason, Event, MAX_EVENT};
 use contech_trace::file::Totals;
 
-use crate::level::Registers;
+use crate::level::{self, Registers};
 use crate::mask::{Blocked, Uncancellable};
 use crate::memory::Errno;
 use crate::notice;
@@ -86,7 +86,7 @@ impl Recorder {
         let now = self.clock.now();
         for (depth, lane) in tapes(inner.depth) {
             let cursor = inner.cursor(tls, depth, lane);
-            let (buffer, _) = inner.tape(depth, lane).take(cursor, now);
+            let (buffer, _) = inner.tape(depth, lane).take(depth, cursor, now);
             while let Some(buffer) = inner.tape(depth, lane).out.pop() {
                 self.hand_over(thread, inner, lane, buffer);
             }
@@ -190,7 +190,7 @@ impl Recorder {
         let mut bytes = [0; INLINE];
         bytes[..n].copy_from_slice(&event[..n]);
         let records = Records::Inline(bytes, n);
-        self.stream(thread, inner, Lane::Stream, (now, now), records);
+        self.stream(thread, inner, (0, Lane::Stream), (now, now), records);
         if !resume {
             inner.status = Status::Ended;
         }
@@ -217,14 +217,15 @@ impl Recorder {
         tape.begin = cursor;
         tape.first = now;
         inner.borrowed = true;
-        self.stream(thread, inner, lane, (first, now), Records::Borrowed(bytes));
+        let records = Records::Borrowed(bytes);
+        self.stream(thread, inner, (depth, lane), (first, now), records);
     }
 
     fn stream(
         &'static self,
         thread: &Thread,
         inner: &mut Inner,
-        lane: Lane,
+        (depth, lane): (usize, Lane),
         (first, last): (u64, u64),
         records: Records,
     ) {
@@ -238,6 +239,7 @@ impl Recorder {
         self.send(Message::Stream {
             lane,
             context: thread.context(),
+            level: level::number(depth),
             seq: inner.next_seq(lane),
             first,
             last,

@@ -51,7 +51,7 @@ impl Recorder {
     ) -> *mut u8 {
         let depth = inner.depth;
         let now = self.clock.now();
-        let (buffer, whole) = inner.tape(depth, lane).take(cursor, now);
+        let (buffer, whole) = inner.tape(depth, lane).take(depth, cursor, now);
         if let Some(buffer) = buffer {
             self.deliver(thread, inner, depth, lane, buffer);
         }
@@ -134,6 +134,7 @@ impl Recorder {
         self.send(Message::Stream {
             lane,
             context: thread.context(),
+            level: piece.level,
             seq: inner.next_seq(lane),
             first: piece.first,
             last: piece.last,

@@ -167,7 +167,7 @@ impl Recorder {
     fn leave_tape(&'static self, inner: &mut Inner, tls: &TlsBlock, lane: Lane, now: u64) {
         let depth = inner.depth;
         let tape = inner.tape(depth, lane);
-        let (buffer, _) = tape.take(tls.at(lane).0, now);
+        let (buffer, _) = tape.take(depth, tls.at(lane).0, now);
         let mut done = std::mem::take(&mut tape.out);
         if let Some(buffer) = buffer {
             if buffer.piece().len == 0 {

@@ -20,6 +20,12 @@ pub type StackRange = (usize, usize);
 /// Registers of interrupted code, where its cursor may be.
 pub type Registers = [usize; 16];
 
+/// The number of a level as chunks have it.
+pub(crate) fn number(depth: usize) -> u8 {
+    // At most `MOST`.
+    u8::try_from(depth).unwrap_or(u8::MAX)
+}
+
 /// What a level records into one of its two streams.
 #[derive(Debug)]
 pub(crate) struct Tape {
@@ -88,9 +94,14 @@ impl Tape {
         range
     }
 
-    /// Takes the buffer with what is recorded up to `cursor`; the second value is false when the
+    /// Takes the buffer of the level `depth` with what is recorded up to `cursor`; the second value is false when the
     /// cursor does not belong to it, so that records were lost.
-    pub(crate) fn take(&mut self, cursor: *mut u8, now: u64) -> (Option<Buffer>, bool) {
+    pub(crate) fn take(
+        &mut self,
+        depth: usize,
+        cursor: *mut u8,
+        now: u64,
+    ) -> (Option<Buffer>, bool) {
         let Some(mut buffer) = self.buffer.take() else {
             return (None, cursor.is_null());
         };
@@ -102,6 +113,7 @@ impl Tape {
             len: end.addr() - begin.addr(),
             first,
             last: now,
+            level: number(depth),
         });
         (Some(buffer), whole && fits)
     }

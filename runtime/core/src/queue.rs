@@ -47,6 +47,8 @@ pub enum Message {
         lane: Lane,
         /// The context.
         context: u32,
+        /// Level of its thread, see [`crate::buffer::Piece::level`].
+        level: u8,
         /// Number of this chunk in the context.
         seq: u64,
         /// Ticks when it was begun.

@@ -34,6 +34,7 @@ pub struct Writer {
 struct Place {
     kind: ChunkKind,
     context: u32,
+    level: u8,
     seq: u64,
     first: u64,
     last: u64,
@@ -79,6 +80,7 @@ impl Writer {
             Message::Stream {
                 lane,
                 context,
+                level,
                 seq,
                 first,
                 last,
@@ -91,6 +93,7 @@ impl Writer {
                 let place = Place {
                     kind,
                     context,
+                    level,
                     seq,
                     first,
                     last,
@@ -123,6 +126,7 @@ impl Writer {
         let place = Place {
             kind,
             context: 0,
+            level: 0,
             seq,
             first: 0,
             last: 0,
@@ -140,7 +144,7 @@ impl Writer {
         let header = ChunkHeader {
             kind: place.kind,
             codec: if compressed { CODEC_ZSTD } else { CODEC_RAW },
-            level: 0,
+            level: place.level,
             context: place.context,
             seq: place.seq,
             raw_len: length(raw.len())?,
@@ -223,6 +227,7 @@ mod tests {
         Message::Stream {
             lane: Lane::Stream,
             context: 3,
+            level: 0,
             seq,
             first: 1,
             last: 2,
