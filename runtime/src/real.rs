@@ -197,23 +197,31 @@ fn resolve() {
     }
 }
 
-/// The next definition after this library's; [`missing`] where there is none.
+/// The next definition after this library's; in a plain program that uses an instrumented library, the
+/// C library comes before this one, and is asked by name; [`missing`] where there is none.
 fn find(symbol: &str, version: Option<&str>) -> Ptr {
     let name = symbol.as_ptr().cast::<c_char>();
-    let mut found: Ptr = std::ptr::null_mut();
-    if let Some(version) = version {
-        // SAFETY: both strings end in a zero byte.
-        found = unsafe { libc::dlvsym(libc::RTLD_NEXT, name, version.as_ptr().cast()) };
-    }
-    if found.is_null() {
+    // SAFETY: the name is a C string; nothing is loaded that is not there already.
+    let c_library =
+        unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    for place in [libc::RTLD_NEXT, c_library] {
+        if place.is_null() {
+            continue;
+        }
+        if let Some(version) = version {
+            // SAFETY: both strings end in a zero byte; the place is a handle or a pseudo-handle.
+            let found = unsafe { libc::dlvsym(place, name, version.as_ptr().cast()) };
+            if !found.is_null() {
+                return found;
+            }
+        }
         // SAFETY: as above.
-        found = unsafe { libc::dlsym(libc::RTLD_NEXT, name) };
+        let found = unsafe { libc::dlsym(place, name) };
+        if !found.is_null() {
+            return found;
+        }
     }
-    if found.is_null() {
-        missing as *const () as Ptr
-    } else {
-        found
-    }
+    missing as *const () as Ptr
 }
 
 /// A function by name from the objects after this one, for those that come and go with a library.
