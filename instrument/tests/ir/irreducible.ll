@@ -2,7 +2,7 @@
 
 define i32 @two_entries(i1 %c, i32 %n) {
 ; CHECK-LABEL: define i32 @two_entries(
-; CHECK-COUNT-2: call preserve_allcc ptr @__contech_flush(
+; CHECK-COUNT-2: call preserve_allcc ptr @__contech_flush_near(
 ; CHECK-NOT: call preserve_allcc
 ; CHECK: }
 entry:

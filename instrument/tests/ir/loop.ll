@@ -11,7 +11,7 @@ define i32 @sum(ptr %a, i64 %n) {
 ; CHECK: [[FULL:%.*]] = icmp uge ptr [[AT]], [[LIMIT]]
 ; CHECK: br i1 [[FULL]], label %[[SLOW:.*]], label %[[GO:.*]], !prof
 ; CHECK: [[SLOW]]:
-; CHECK: [[NEW:%.*]] = call preserve_allcc ptr @__contech_flush(ptr [[AT]])
+; CHECK: [[NEW:%.*]] = call preserve_allcc ptr @__contech_flush_near(ptr [[AT]])
 ; CHECK: [[GO]]:
 ; CHECK: [[C0:%.*]] = phi ptr [ [[NEW]], %[[SLOW]] ], [ [[AT]], %entry ]
 ; CHECK: store ptr @__contech_ids, ptr [[C0]], align 1
