@@ -164,6 +164,8 @@ enum Seen {
 struct Trace {
     /// Records by context, each context's chunks in order.
     contexts: std::collections::BTreeMap<u32, Vec<Seen>>,
+    /// Blocks by level, of all contexts.
+    levels: std::collections::BTreeMap<u8, Vec<u32>>,
     totals: Vec<Totals>,
     damage: usize,
     /// Bytes of check streams.
@@ -198,8 +200,15 @@ fn read(run: &Run) -> Trace {
                 let seq = seqs.entry(context).or_default();
                 assert_eq!(chunk.header.seq, *seq, "chunks of context {context}");
                 *seq += 1;
-                let records = trace.contexts.entry(context).or_default();
-                stream(&chunk.stored, &ids, records);
+                let mut records = Vec::new();
+                stream(&chunk.stored, &ids, &mut records);
+                let level = trace.levels.entry(chunk.header.level).or_default();
+                level.extend(blocks(&records));
+                trace
+                    .contexts
+                    .entry(context)
+                    .or_default()
+                    .append(&mut records);
             }
             ChunkKind::End => trace
                 .totals
@@ -444,6 +453,8 @@ fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
     finish(recorder, tls);
     let trace = read(&run);
     assert_eq!(blocks(&trace.contexts[&1]), [0, 1, 5, 6, 7, 2]);
+    let levels: Vec<_> = trace.levels.into_values().collect();
+    assert_eq!(levels, [vec![0, 1, 2], vec![5, 7], vec![6]]);
     assert!(trace.totals[0].complete);
 }
 
