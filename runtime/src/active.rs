@@ -25,11 +25,15 @@ pub(crate) struct Active {
 pub(crate) fn active(caller: usize) -> Option<Active> {
     let recorder = start::recorder_or_due()?;
     let tls = block();
-    (recorder.callers.contains(caller)
+    let records = recorder.callers.contains(caller)
         && recorder.is_recording()
         && !tls.is_quiet()
-        && tls.role() == tls::PROGRAM)
-        .then_some(Active { tls, recorder })
+        && tls.role() == tls::PROGRAM;
+    if !records {
+        return None;
+    }
+    recorder.make_room(tls);
+    Some(Active { tls, recorder })
 }
 
 /// The calling thread, if it has recorded something and its allocations are recorded: the calls of

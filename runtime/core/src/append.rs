@@ -4,6 +4,7 @@
 )]
 //! The hot path: one event at the thread's cursor. No lock, no allocation, no system call.
 
+use contech_trace::abi::{MAX_UNCHECKED, SLACK};
 use contech_trace::event::{AllocKind, Event, MAX_EVENT, SyncOp};
 
 use crate::recorder::Recorder;
@@ -14,6 +15,11 @@ use crate::tls::TlsBlock;
 const SYNC: u64 = 1;
 const ALLOC: u64 = 2;
 const FREE: u64 = 3;
+
+/// Bytes the events of one intercepted call may take.
+const EVENTS: usize = 1024;
+/// The slack takes them, and after them the longest unchecked path of instrumented code.
+const _: () = assert!(EVENTS + MAX_EVENT + 8 + MAX_UNCHECKED < SLACK);
 
 /// A sync event.
 #[derive(Debug, Clone, Copy)]
@@ -43,11 +49,23 @@ unsafe fn store6(at: *mut u8, value: u64) {
 }
 
 impl Recorder {
-    /// A cursor with at least [`contech_trace::abi::SLACK`] bytes of room.
+    /// Flushes if it is time to: before the times of an event are taken, so that a pause for the writer
+    /// comes before them.
+    #[inline]
+    pub fn make_room(&'static self, tls: &TlsBlock) {
+        let cursor = tls.cursor();
+        if cursor >= tls.limit() {
+            self.flush(tls, cursor);
+        }
+    }
+
+    /// A cursor with room for an event. The few events of one call may pass the limit: the slack behind
+    /// it is for them too.
     #[inline]
     fn room(&'static self, tls: &TlsBlock) -> *mut u8 {
         let cursor = tls.cursor();
-        if cursor < tls.limit() {
+        // One less, so that a null cursor is beyond any limit.
+        if cursor.addr().wrapping_sub(1) < tls.limit().addr().wrapping_add(EVENTS) {
             cursor
         } else {
             self.flush(tls, cursor)

@@ -76,7 +76,7 @@ impl Recorder {
             if !inner.introduced {
                 inner.introduced = true;
                 self.counters.contexts.fetch_add(1, Relaxed);
-                at = encode_at(at, &self.context_start(thread));
+                at = encode_at(at, &context_start(thread, now));
             }
             if !whole {
                 at = encode_at(at, &Event::Lost { bytes: 0 });
@@ -87,16 +87,6 @@ impl Recorder {
         }
         tls.set_at(lane, (at, limit));
         at
-    }
-
-    fn context_start(&self, thread: &Thread) -> Event {
-        Event::ContextStart {
-            context: thread.context(),
-            creator: thread.creator.load(Relaxed),
-            announced: thread.announced.load(Relaxed),
-            tid: memory::thread_id(),
-            at: self.clock.now(),
-        }
     }
 
     /// A filled buffer of a level: the program's goes to the writer, a handler's waits its turn.
@@ -161,6 +151,16 @@ impl Recorder {
             before,
             duration: self.clock.now().saturating_sub(before),
         })
+    }
+}
+
+fn context_start(thread: &Thread, at: u64) -> Event {
+    Event::ContextStart {
+        context: thread.context(),
+        creator: thread.creator.load(Relaxed),
+        announced: thread.announced.load(Relaxed),
+        tid: memory::thread_id(),
+        at,
     }
 }
 
