@@ -22,17 +22,19 @@ static void *note(const char *what, void *addr, unsigned long size) {
   return addr;
 }
 
+// A reallocation frees the old place if it moved.
+static char *moved(char *from, char *to, unsigned long size) {
+  if (from != to) note("free", from, 0);
+  return note("alloc realloc", to, size);
+}
+
 int main(void) {
   char *volatile a = note("alloc malloc", malloc(100), 100);
   char *volatile z = note("alloc malloc", malloc(0), 0);
   char *volatile c = note("alloc calloc", calloc(7, 12), 84);
   c[83] = a[0] = 1;
-  note("free", a, 0);
-  a = realloc(a, 100000);
-  note("alloc realloc", a, 100000);
-  note("free", a, 0);
-  a = reallocarray(a, 11, 13);
-  note("alloc realloc", a, 143);
+  a = moved(a, realloc(a, 100000), 100000);
+  a = moved(a, reallocarray(a, 11, 13), 143);
   char *volatile r = realloc(NULL, 33);
   note("alloc realloc", r, 33);
   void *p;

@@ -1,6 +1,7 @@
 // Fatal signals that are not faults: a child per signal (TERM, INT, HUP, FPE by division, ILL, PIPE, XCPU)
 // reports the status the shell would see.
 // MODE: verify
+// TRACES: 8
 // LEVELS: O0 O2
 #include <signal.h>
 #include <stdio.h>

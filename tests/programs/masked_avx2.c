@@ -20,7 +20,10 @@ __attribute__((noinline, target("avx2"))) static void run(const int *from, int *
 
 int main(void) {
   for (int i = 0; i < 64; i++) a[i] = i;
-  run(a, b, 0);
+  const int *volatile from = a; // nothing for the optimiser to see through
+  int *volatile to = b;
+  volatile int k = 0;
+  run(from, to, k);
   int lanes[] = {0, 2, 7};
   for (int i = 0; i < 3; i++) printf("0:* R %p 4\n", (void *)&a[lanes[i]]);
   for (int i = 0; i < 3; i++) printf("0:* W %p 4\n", (void *)&b[3 + lanes[i]]);

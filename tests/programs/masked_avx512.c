@@ -27,8 +27,11 @@ __attribute__((noinline)) static void loop(int n) {
 int main(void) {
   for (int i = 0; i < 64; i++) a[i] = d[i] = i;
   for (int i = 0; i < 256; i++) e[i] = i;
-  run(a, b, 1);
-  loop(256);
+  const int *volatile from = a; // nothing for the optimiser to see through
+  int *volatile to = b;
+  volatile int k = 1;
+  run(from, to, k);
+  loop(256 * k);
   printf("R %p 4\nR %p 4\n", (void *)&a[0], (void *)&a[4]);
   printf("W %p 4\nW %p 4\n", (void *)&b[0], (void *)&b[15]);
   printf("R %p 4\nR %p 4\n", (void *)&a[16 + 16], (void *)&a[16 + 18]);

@@ -10,6 +10,7 @@
 
 static void *work(void *arg) {
   turn_wait(1);
+  turn_set(2);
   return arg;
 }
 
@@ -20,5 +21,6 @@ int main(void) {
   pthread_detach(t);
   printf("%d\n", pthread_join(t, NULL) == EINVAL);
   turn_set(1);
+  turn_wait(2);
   return 0;
 }

@@ -17,6 +17,7 @@
 //! | `REPEAT: N` | recorded runs, each checked |
 //! | `COUNT: NAME N` | tasks of that operation, over all traces |
 //! | `EDGE: FROM -> TO N` | stored edges between tasks of these operations |
+//! | `NOTE: TEXT` | a note of the graph says this |
 //! | `CHECK: accesses`, `bytes`, `allocations`, `lock-order` | standard output says what the graph must hold |
 //! | `NEEDS: FEATURE` | run only where `/proc/cpuinfo` has it; compiled and linked anyway |
 
@@ -73,6 +74,7 @@ pub struct Program {
     pub repeat: usize,
     pub counts: Vec<(String, u64)>,
     pub edges: Vec<(String, String, u64)>,
+    pub notes: Vec<String>,
     pub check: Option<Check>,
     pub needs: Option<String>,
 }
@@ -138,6 +140,7 @@ impl Program {
             repeat: 1,
             counts: Vec::new(),
             edges: Vec::new(),
+            notes: Vec::new(),
             check: None,
             needs: None,
         }
@@ -176,6 +179,7 @@ impl Program {
                 }
                 self.edges.push((from.clone(), to.clone(), n.parse()?));
             }
+            "NOTE" => self.notes.push(value.to_owned()),
             "CHECK" => {
                 self.check = Some(match value {
                     "accesses" => Check::Accesses,

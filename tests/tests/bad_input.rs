@@ -242,7 +242,7 @@ fn output_that_cannot_be_written_is_an_error_and_leaves_nothing() -> Result<()> 
     clear_error(
         &middle(&trace, &scratch.subdir("taken.tg")?)?,
         "taken.tg",
-        &["directory"],
+        &["directory", "not a regular file"],
     );
     let to = scratch.join("no/such/dir/report.html");
     let done = backend(&["report", "-o", &to.to_string_lossy()], &graph)?;

@@ -221,7 +221,7 @@ fn no_function_is_instrumented_twice_under_lto() -> Result<()> {
 fn debug_information_gives_lines() -> Result<()> {
     with_sources("debug", |s| {
         cc(s.dir(), &["-g", "-O1", "main.c", "triple.c", "-o", "p"])?.ok()?;
-        records(s.dir(), "p", "12\n", &["triple.c:3", "main.c:4"])
+        records(s.dir(), "p", "12\n", &["triple.c 3", "main.c 4"])
     })
 }
 

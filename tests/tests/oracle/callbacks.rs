@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 /// Flags that make clang call a function before every access, and do nothing else: no shadow memory, no
 /// red zones, no access left out.
-pub(crate) const FLAGS: [&str; 17] = [
+pub(crate) const FLAGS: [&str; 15] = [
     "-fsanitize=kernel-address",
     "-mllvm",
     "-asan-instrumentation-with-call-threshold=0",
@@ -20,8 +20,6 @@ pub(crate) const FLAGS: [&str; 17] = [
     "-asan-skip-promotable-allocas=0",
     "-mllvm",
     "-asan-use-stack-safety=0",
-    "-mllvm",
-    "-asan-instrument-byval=0",
 ];
 
 /// Renames the callbacks to functions the pass knows not to end a block, with the size as an argument.

@@ -11,8 +11,9 @@
 //!
 //! What it covers: loads, stores, atomics, memcpy, memmove, memset, all threads, order. What it does not:
 //! an atomic read-modify-write is one write to the sanitizer and a read and a write to contech (each such
-//! pair is counted and the count is stated below); copies of by-value arguments; accesses made by the C
-//! library.
+//! pair is counted and the count is stated below); what va_start and va_copy touch;
+//! loads clang marks as not
+//! to be sanitized (of virtual functions by member pointers); accesses made by the C library.
 
 mod callbacks;
 mod streams;
@@ -32,7 +33,6 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Programs whose threads do the same in every run, and the read-modify-writes they execute.
 const PROGRAMS: [(&str, Option<u64>); 20] = [
-    ("abi.c", Some(0)),
     ("atomics.c", Some(7)),
     ("barrier.c", Some(3)),
     ("bulk.c", Some(0)),
@@ -41,14 +41,15 @@ const PROGRAMS: [(&str, Option<u64>); 20] = [
     ("create_join.c", Some(0)),
     ("cxx_exceptions.cpp", None),
     ("cxx_mutex.cpp", None),
+    ("cxx_thread.cpp", None),
     ("cxx_thread_local.cpp", None),
-    ("cxx_virtual.cpp", None),
     ("longjmp.c", Some(0)),
     ("mutex_recursive.c", Some(0)),
     ("nested_create.c", Some(0)),
     ("once.c", Some(0)),
     ("qsort_callback.c", Some(0)),
     ("recursion.c", Some(0)),
+    ("spin.c", Some(0)),
     ("thread_exit.c", Some(0)),
     ("threads_200.c", Some(0)),
     ("tsd_destructor.c", Some(0)),
@@ -90,7 +91,11 @@ fn trial(file: &str, rmws: Option<u64>, level: &str, form: Form) -> Result<()> {
     let scratch = Scratch::new(&format!("oracle/{}-{level}-{form:?}", program.name))?;
     let executable = build(&program, level, form, scratch.dir())?;
     let log = scratch.join("oracle.txt");
-    let mut command = Command::new(executable);
+    // Frames of the deep recursion are larger with a call before every access.
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "ulimit -s 65536 && exec \"$0\""])
+        .arg(executable);
     command.current_dir(scratch.dir()).env("ORACLE_FILE", &log);
     let recording = Recording::of(&mut command, &scratch.join("traces"))?;
     recording.run.clone().expect(&program.expect)?;

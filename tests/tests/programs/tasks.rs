@@ -51,6 +51,18 @@ pub(crate) fn check_edges(program: &Program, graphs: &[Graph]) -> Result<()> {
     Ok(())
 }
 
+/// Each `NOTE` directive is in a note of some graph.
+pub(crate) fn check_notes(program: &Program, graphs: &[Graph]) -> Result<()> {
+    for want in &program.notes {
+        let mut notes = graphs.iter().flat_map(|g| &g.meta().notes);
+        if !notes.any(|n| n.contains(want)) {
+            let all: Vec<_> = graphs.iter().map(|g| &g.meta().notes).collect();
+            bail!("no note says {want:?}: {all:?}");
+        }
+    }
+    Ok(())
+}
+
 fn known(name: &str) -> Result<()> {
     if SyncOp::ALL.iter().any(|op| op.name() == name) {
         return Ok(());

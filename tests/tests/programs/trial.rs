@@ -69,6 +69,7 @@ fn judge(program: &Program, level: &str, recording: &Recording) -> Result<()> {
         .collect::<Result<Vec<_>, _>>()?;
     tasks::check_counts(program, &graphs)?;
     tasks::check_edges(program, &graphs)?;
+    tasks::check_notes(program, &graphs)?;
     if program.mode == Mode::Golden {
         golden::compare(program, level, &graphs[0])?;
     }
