@@ -16,6 +16,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::critpath::CritPath>(),
     analysis::<crate::races::Races>(),
     analysis::<crate::misses::Misses>(),
+    analysis::<crate::sharing::Sharing>(),
     tool::<crate::dump::Options>(
         "dump",
         "Tasks, edges, blocks or accesses as text or JSON",

@@ -64,7 +64,7 @@ impl Kind {
 }
 
 /// One remembered access to some bytes of a granule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
     /// The task that made it.
     pub epoch: Epoch,

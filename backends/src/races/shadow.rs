@@ -1,4 +1,4 @@
-//! Shadow memory: the state of every granule of 8 bytes that was accessed, in pages of 4 KiB made when first touched.
+//! Shadow memory: the state of every granule of 8 bytes that was accessed, in pages of 16 KiB made when first touched.
 
 use rustc_hash::FxHashMap;
 
@@ -7,15 +7,15 @@ use super::states::{StateId, States, UNTOUCHED};
 /// Log2 of the bytes of a granule.
 pub(super) const GRANULE_SHIFT: u32 = 3;
 /// Log2 of the granules of a page.
-const PAGE_SHIFT: u32 = 9;
+const PAGE_SHIFT: u32 = 11;
 const GRANULES: usize = 1 << PAGE_SHIFT;
 /// Granules of a page.
 pub(super) const GRANULES_OF_PAGE: u64 = 1 << PAGE_SHIFT;
 const INSIDE: u64 = GRANULES as u64 - 1;
 /// Pages made at once for an allocation: 1 GiB of memory. Of a larger one only the pages known are marked.
-const MOST_MADE: u64 = 1 << 18;
+const MOST_MADE: u64 = 1 << 16;
 /// Entries of the cache of pages.
-const CACHED: usize = 1024;
+const CACHED: usize = 4096;
 /// Slot of the pages that are not in this part of the shadow.
 const ELSEWHERE: u32 = u32::MAX;
 

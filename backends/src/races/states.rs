@@ -2,6 +2,10 @@
 //! shadow of a granule is a number of 4 bytes, and what an access does to a state is computed once and looked up for
 //! the many granules of an array.
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+
 use super::clocks::Epoch;
 use super::record::Record;
 
@@ -25,10 +29,12 @@ struct State {
     all: Vec<Record>,
 }
 
-/// All states in use.
+/// All states in use; no two have the same records.
 #[derive(Debug)]
 pub struct States {
     states: Vec<State>,
+    /// By hash of the records: the state that has them (the latest, should hashes ever be equal).
+    known: FxHashMap<u64, StateId>,
     free: Vec<StateId>,
     /// States that may be in no granule any more; freed at the next [`States::sweep`], so that what was looked up
     /// stays valid until then.
@@ -55,6 +61,7 @@ impl Default for States {
         };
         Self {
             states: vec![untouched],
+            known: FxHashMap::default(),
             free: Vec::new(),
             unused: Vec::new(),
             long_bytes: 0,
@@ -74,10 +81,16 @@ impl States {
         }
     }
 
-    /// A state with these records, in no granule yet.
+    /// The state with these records; a new one is in no granule yet.
     pub fn make(&mut self, records: &[Record]) -> StateId {
         if records.is_empty() {
             return UNTOUCHED;
+        }
+        let hash = hash(records);
+        if let Some(&id) = self.known.get(&hash)
+            && self.records(id) == records
+        {
+            return id;
         }
         let mut state = State {
             granules: 0,
@@ -104,6 +117,7 @@ impl States {
             }
         };
         self.unused.push(id);
+        self.known.insert(hash, id);
         id
     }
 
@@ -128,9 +142,13 @@ impl States {
     /// Frees the states no granule is in; their numbers are used again.
     pub fn sweep(&mut self) {
         for id in std::mem::take(&mut self.unused) {
-            let state = &mut self.states[id as usize];
-            state.queued = false;
-            if state.granules == 0 {
+            self.states[id as usize].queued = false;
+            if self.states[id as usize].granules == 0 {
+                let hash = hash(self.records(id));
+                if self.known.get(&hash) == Some(&id) {
+                    self.known.remove(&hash);
+                }
+                let state = &mut self.states[id as usize];
                 self.long_bytes -= size_of_val(state.all.as_slice());
                 (state.len, state.all) = (0, Vec::new());
                 self.free.push(id);
@@ -141,8 +159,14 @@ impl States {
     /// Bytes in use.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.states.len() * size_of::<State>() + self.long_bytes
+        self.states.len() * size_of::<State>() + self.known.capacity() * 16 + self.long_bytes
     }
+}
+
+fn hash(records: &[Record]) -> u64 {
+    let mut hasher = FxHasher::default();
+    records.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -1,0 +1,164 @@
+//! The actions of all contexts in the order of time.
+//!
+//! Tasks have a start and an end but their actions have no times of their own: they are taken to be evenly spread over
+//! the task, as in `blocks`. Analyses that ask what contexts do to one another while they run at the same time read
+//! the graph this way; task by task, two long tasks would seem to run one after the other.
+//!
+//! Memory is one decoded frame (about a megabyte) for each context that is inside a task at one time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use anyhow::Result;
+use taskgraph::{Action, Actions, Context, ContextId, Mmap, TaskId, TaskKind};
+
+use crate::analysis::Graph;
+
+/// Fixed point of the time between two actions.
+const FRACTION: u32 = 16;
+
+/// When the `index`-th of `count` actions of a task from `start_ns` to `end_ns` happens.
+#[must_use]
+pub fn time_of(start_ns: u64, end_ns: u64, index: u64, count: u64) -> u64 {
+    Spread::new(start_ns, end_ns, count).time(index)
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Spread {
+    start_ns: u64,
+    step: u64,
+}
+
+impl Spread {
+    fn new(start_ns: u64, end_ns: u64, count: u64) -> Self {
+        let length = u128::from(end_ns.saturating_sub(start_ns));
+        let step = (length << FRACTION) / u128::from(count.max(1));
+        Self {
+            start_ns,
+            step: u64::try_from(step).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn time(self, index: u64) -> u64 {
+        let passed =
+            (u128::from(index) * u128::from(self.step) + u128::from(self.step / 2)) >> FRACTION;
+        self.start_ns
+            .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX))
+    }
+}
+
+/// One context on its way through its tasks.
+struct Stream<'g> {
+    context: ContextId,
+    next: u32,
+    tasks: u32,
+    inside: Option<Inside<'g>>,
+}
+
+/// The task a context is in.
+struct Inside<'g> {
+    actions: Actions<'g, Mmap>,
+    spread: Spread,
+    index: u64,
+    count: u64,
+}
+
+/// Calls `each` with every action of the graph, its context (by position in [`Graph::contexts`](crate::analysis::Graph))
+/// and its time. A context keeps its turn for `slice_ns` after another one would be due.
+///
+/// # Errors
+/// When the graph cannot be read, or `each` fails.
+pub fn by_time(
+    graph: &Graph,
+    slice_ns: u64,
+    mut each: impl FnMut(u32, u64, &Action<'_>) -> Result<()>,
+) -> Result<()> {
+    let stream = |context: Context| Stream {
+        context: context.id,
+        next: 0,
+        tasks: context.task_count,
+        inside: None,
+    };
+    let firsts: Vec<u64> = graph.contexts().map(|context| context.first_ns).collect();
+    let mut streams: Vec<Stream<'_>> = graph.contexts().map(stream).collect();
+    let mut due: BinaryHeap<Reverse<(u64, u32)>> =
+        firsts.into_iter().zip(0..).map(Reverse).collect();
+    while let Some(Reverse((_, number))) = due.pop() {
+        let other = due.peek().map(|next| next.0);
+        let stream = &mut streams[number as usize];
+        // The context runs until it is another one's turn.
+        let runs =
+            |time: u64| other.is_none_or(|other| (time.saturating_sub(slice_ns), number) < other);
+        if let Some(time) = stream.run(graph, runs, |time, action| each(number, time, action))? {
+            due.push(Reverse((time, number)));
+        }
+    }
+    Ok(())
+}
+
+impl<'g> Stream<'g> {
+    /// Runs while `runs` says so; the time of the next action, `None` when there is no more.
+    fn run(
+        &mut self,
+        graph: &'g Graph,
+        runs: impl Fn(u64) -> bool,
+        mut each: impl FnMut(u64, &Action<'_>) -> Result<()>,
+    ) -> Result<Option<u64>> {
+        loop {
+            if let Some(inside) = &mut self.inside {
+                while inside.index < inside.count {
+                    let time = inside.spread.time(inside.index);
+                    if !runs(time) {
+                        return Ok(Some(time));
+                    }
+                    inside.index += 1;
+                    match inside.actions.next()? {
+                        Some(action) => each(time, &action)?,
+                        None => break,
+                    }
+                }
+                self.inside = None;
+            }
+            if !self.enter(graph)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Goes to the next task with actions; false when there is none.
+    fn enter(&mut self, graph: &'g Graph) -> Result<bool> {
+        while self.next < self.tasks {
+            let task = graph.task(TaskId::new(self.context, self.next))?;
+            self.next += 1;
+            if task.kind() == TaskKind::Work && !task.spans().is_empty() {
+                let count = task
+                    .spans()
+                    .iter()
+                    .map(|span| u64::from(span.actions))
+                    .sum();
+                let spread = Spread::new(task.start_ns(), task.end_ns(), count);
+                self.inside = Some(Inside {
+                    actions: task.actions()?,
+                    spread,
+                    index: 0,
+                    count,
+                });
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_are_spread_evenly_over_their_task() {
+        let times: Vec<u64> = (0..4).map(|index| time_of(100, 180, index, 4)).collect();
+        assert_eq!(times, [110, 130, 150, 170]);
+        assert_eq!(time_of(5, 5, 7, 9), 5);
+        assert_eq!(time_of(0, u64::MAX, 1, 2), u64::MAX / 4 * 3);
+    }
+}

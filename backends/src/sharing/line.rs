@@ -1,0 +1,239 @@
+//! One line of memory that several contexts use: who holds a copy, who has written what, and why copies were lost.
+//!
+//! Caches are private, of unlimited size, and coherent: a write takes the line away from all other contexts (MESI and
+//! its relatives do the same), and who lost it misses at its next access. Such a miss is *true sharing* if, before the
+//! line is lost again, the context touches a byte that another one wrote since it last got the line's news, and
+//! *false sharing* if it never does (Dubois et al., "The detection and elimination of useless misses in
+//! multiprocessors", ISCA 1993).
+
+use crate::heap::SiteId;
+
+/// Bytes of a line, bit 0 the first.
+pub type Bytes = u128;
+
+/// The static operation of an access.
+pub type Op = u32;
+
+/// No site: memory that no recorded allocation holds.
+pub const NOWHERE: SiteId = SiteId::MAX;
+
+/// One access to some bytes of a line.
+#[derive(Clone, Copy, Debug)]
+pub struct LineAccess {
+    /// The context, by position.
+    pub context: u32,
+    /// Its bytes.
+    pub bytes: Bytes,
+    /// Whether it writes.
+    pub write: bool,
+    /// The operation.
+    pub op: Op,
+}
+
+/// The copy of one context.
+#[derive(Clone, Copy, Debug)]
+struct Copy {
+    context: u32,
+    valid: bool,
+    /// The miss that brought the copy is not known to be true sharing yet.
+    pending: bool,
+    /// Operation that missed, and the one that had taken the line away.
+    missed: Op,
+    taken_by: Op,
+    /// Where the memory was allocated.
+    site: SiteId,
+    /// Written by others since the last news.
+    stale: Bytes,
+    /// Written by others and not read since.
+    unread: Bytes,
+}
+
+/// What one context wrote last.
+#[derive(Clone, Copy, Debug)]
+struct Writer {
+    context: u32,
+    op: Op,
+    /// Bytes nobody has overwritten since.
+    bytes: Bytes,
+}
+
+/// A miss whose kind is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Miss {
+    /// The write that took the line away; for true sharing, the one whose data was needed.
+    pub writer: Op,
+    /// The operation that missed.
+    pub missed: Op,
+    /// Where the memory was allocated.
+    pub site: SiteId,
+    /// No data of others was needed.
+    pub useless: bool,
+}
+
+/// A line used by several contexts.
+#[derive(Clone, Debug, Default)]
+pub struct SharedLine {
+    copies: Vec<Copy>,
+    writers: Vec<Writer>,
+}
+
+/// What an access did.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Misses settled by it.
+    pub settled: Vec<Miss>,
+    /// Bytes it read that others had written: writer and number.
+    pub read: Vec<(u32, u32)>,
+    /// It was the first of its context.
+    pub cold: bool,
+    /// It missed because another context had taken the line.
+    pub missed: bool,
+    /// It took the line from others.
+    pub took: bool,
+}
+
+impl SharedLine {
+    /// A line so far used by one context, which wrote `written` (last by `op`).
+    #[must_use]
+    pub fn new(owner: u32, written: Bytes, op: Op) -> Self {
+        let mut line = Self::default();
+        line.copies.push(Copy::fresh(owner));
+        if written != 0 {
+            line.writers.push(Writer {
+                context: owner,
+                op,
+                bytes: written,
+            });
+        }
+        line
+    }
+
+    /// Contexts that use the line.
+    #[must_use]
+    pub fn contexts(&self) -> usize {
+        self.copies.len()
+    }
+
+    /// Takes in an access; `site` is asked for when it misses.
+    pub fn access(
+        &mut self,
+        access: LineAccess,
+        effects: &mut Effects,
+        site: impl FnOnce() -> SiteId,
+    ) {
+        let at = self
+            .copies
+            .iter()
+            .position(|copy| copy.context == access.context)
+            .unwrap_or_else(|| {
+                let others = self
+                    .writers
+                    .iter()
+                    .fold(0, |all, writer| all | writer.bytes);
+                self.copies.push(Copy {
+                    unread: others,
+                    ..Copy::fresh(access.context)
+                });
+                effects.cold = true;
+                self.copies.len() - 1
+            });
+        let copy = &mut self.copies[at];
+        if !copy.valid {
+            effects.missed = true;
+            (copy.valid, copy.pending, copy.missed, copy.site) = (true, true, access.op, site());
+        }
+        if access.bytes & copy.stale != 0 {
+            let news = access.bytes & copy.stale;
+            copy.stale = 0;
+            if std::mem::take(&mut copy.pending) {
+                let writer = self.writers.iter().find(|writer| writer.bytes & news != 0);
+                let writer = writer.map_or(copy.taken_by, |writer| writer.op);
+                effects.settled.push(Miss {
+                    writer,
+                    missed: copy.missed,
+                    site: copy.site,
+                    useless: false,
+                });
+            }
+        }
+        if access.write {
+            copy.unread &= !access.bytes;
+            copy.stale &= !access.bytes;
+            self.write(at, access, effects);
+        } else {
+            let new = copy.unread & access.bytes;
+            copy.unread &= !access.bytes;
+            for writer in self.writers.iter().filter(|writer| writer.bytes & new != 0) {
+                effects
+                    .read
+                    .push((writer.context, (writer.bytes & new).count_ones()));
+            }
+        }
+    }
+
+    fn write(&mut self, own: usize, access: LineAccess, effects: &mut Effects) {
+        for (at, copy) in self
+            .copies
+            .iter_mut()
+            .enumerate()
+            .filter(|(at, _)| *at != own)
+        {
+            debug_assert_ne!(at, own);
+            copy.stale |= access.bytes;
+            copy.unread |= access.bytes;
+            if std::mem::take(&mut copy.valid) {
+                effects.took = true;
+                copy.lose(effects);
+                copy.taken_by = access.op;
+            }
+        }
+        self.writers
+            .iter_mut()
+            .for_each(|writer| writer.bytes &= !access.bytes);
+        self.writers
+            .retain(|writer| writer.bytes != 0 || writer.context == access.context);
+        match self
+            .writers
+            .iter_mut()
+            .find(|writer| writer.context == access.context)
+        {
+            Some(writer) => (writer.bytes, writer.op) = (writer.bytes | access.bytes, access.op),
+            None => self.writers.push(Writer {
+                context: access.context,
+                op: access.op,
+                bytes: access.bytes,
+            }),
+        }
+    }
+
+    /// Settles the misses that are still open: the run is over.
+    pub fn finish(&mut self, effects: &mut Effects) {
+        self.copies.iter_mut().for_each(|copy| copy.lose(effects));
+    }
+}
+
+impl Copy {
+    fn fresh(context: u32) -> Self {
+        Self {
+            context,
+            valid: true,
+            pending: false,
+            missed: 0,
+            taken_by: 0,
+            site: NOWHERE,
+            stale: 0,
+            unread: 0,
+        }
+    }
+
+    fn lose(&mut self, effects: &mut Effects) {
+        if std::mem::take(&mut self.pending) {
+            effects.settled.push(Miss {
+                writer: self.taken_by,
+                missed: self.missed,
+                site: self.site,
+                useless: true,
+            });
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `sharing`: which contexts read what which others wrote, and the cache lines that go back and forth between them.
+//!
+//! Contexts are interleaved by time ([`crate::interleave`]); each has a cache of its own of unlimited size, kept
+//! coherent by taking a line away from all others when it is written. A miss on a line that was taken away is true
+//! sharing when data of another context is used before the line is lost again, and false sharing when it is not
+//! (Dubois et al., ISCA 1993). False-sharing misses are what padding or moving the data would save.
+//!
+//! Limits: the accesses of a task are taken to be evenly spread over its duration, and recording stretches time, so
+//! the counts are those of a plausible interleaving, not of the one that happened. A context keeps a line for at least
+//! `--slice`, about the time a transfer takes. First accesses of a context to a line (cold) are not counted as misses.
+
+mod caches;
+mod line;
+mod render;
+mod report;
+
+use anyhow::{Result, bail};
+use rustc_hash::FxHashMap;
+use taskgraph::{Action, BlockId, ContextId};
+
+use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::heap::{Allocation, Heap, Sites};
+use crate::interleave;
+use crate::size::Sizes;
+
+pub use caches::{Caches, LineMisses, Misses};
+pub use line::{Bytes, Effects, LineAccess, Miss, NOWHERE, Op, SharedLine};
+pub use report::{LineRow, Report, SiteMisses, Source, Total};
+
+/// Options of `sharing`.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// Bytes of a line: 32, 64, 128, or several at once 32,64,128
+    #[arg(long, value_name = "BYTES", default_value = "64")]
+    pub line: Sizes,
+    /// How long a context keeps running before another one's turn, in nanoseconds
+    #[arg(long, value_name = "NS", default_value_t = 100)]
+    pub slice: u64,
+    /// Rows of each table shown as text
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub top: u32,
+}
+
+/// The analysis. It reads the graph itself, by time.
+#[derive(Debug)]
+pub struct Sharing {
+    shifts: Vec<u32>,
+    options: Options,
+}
+
+impl Analysis for Sharing {
+    const NAME: &'static str = "sharing";
+    const ABOUT: &'static str =
+        "Communication between contexts, true and false sharing by line, allocation and source";
+    const ORDER: Order = Order::Tables;
+    type Config = Options;
+    type Shard = ();
+    type Report = Report;
+
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
+        let mut shifts = Vec::new();
+        for size in options.line.as_slice() {
+            let bytes = size.bytes();
+            if !bytes.is_power_of_two() || !(8..=128).contains(&bytes) {
+                bail!("--line {size}: a line is 8, 16, 32, 64 or 128 bytes here");
+            }
+            shifts.push(bytes.trailing_zeros());
+        }
+        let summary = graph.summary();
+        if summary.blocks == 0 && summary.tasks.total() > 0 {
+            bail!(
+                "the graph has no blocks and no accesses (recorded in sync mode?): sharing needs a full recording"
+            );
+        }
+        Ok(Self { shifts, options })
+    }
+
+    fn shard(&self, _: Option<ContextId>) {}
+
+    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
+        let mut caches: Vec<Caches> = self
+            .shifts
+            .iter()
+            .map(|&shift| Caches::new(shift))
+            .collect();
+        let mut memory = Memory::default();
+        let mut accesses = 0;
+        interleave::by_time(graph, self.options.slice, |context, _, action| {
+            match action {
+                Action::Block(block) => {
+                    memory.last_block.insert(context, block.id());
+                    block.for_each_access(|access| {
+                        accesses += 1;
+                        for cache in &mut caches {
+                            cache.access(
+                                context,
+                                access.addr,
+                                access.size,
+                                access.write,
+                                access.op.get(),
+                                |address| memory.heap.find(address).site.unwrap_or(NOWHERE),
+                            );
+                        }
+                    });
+                }
+                Action::Alloc { addr, size, .. } => {
+                    let site = memory
+                        .sites
+                        .allocated(memory.last_block.get(&context).copied(), *size);
+                    memory.heap.allocate(Allocation {
+                        start: *addr,
+                        size: *size,
+                        site,
+                        tag: 0,
+                    });
+                }
+                Action::Free { addr } => _ = memory.heap.free(*addr),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(report::report(
+            graph,
+            caches,
+            &memory.sites,
+            accesses,
+            self.options.top as usize,
+        ))
+    }
+}
+
+/// Allocations so far.
+#[derive(Debug, Default)]
+struct Memory {
+    heap: Heap,
+    sites: Sites,
+    last_block: FxHashMap<u32, BlockId>,
+}

@@ -1,0 +1,153 @@
+//! How `sharing` looks in a terminal and in CSV.
+
+use super::{LineRow, Report, Source};
+use crate::view::units::count;
+use crate::view::{Cell, Render, Table, View};
+
+/// Contexts whose matrix fits a terminal.
+const SHOWN: usize = 16;
+
+impl Render for Report {
+    fn view(&self) -> View {
+        let mut view = View::default()
+            .csv(self.lines_table())
+            .heading("Sharing between contexts");
+        for total in &self.totals {
+            view = view.line(format!(
+                "{}-byte lines: {} misses on lines taken by another context, {} of them for nothing (false sharing); {} cold misses.",
+                total.line,
+                count(total.true_misses + total.false_misses),
+                count(total.false_misses),
+                count(total.cold)
+            ));
+        }
+        if self.contexts.is_empty() {
+            view = view.line("No context read what another one wrote.");
+        } else if self.contexts.len() <= SHOWN {
+            view = view
+                .heading("Bytes read (column) that another context wrote (row)")
+                .table(self.matrix_table());
+        } else {
+            let communicating = count(self.contexts.len() as u64);
+            view = view.line(format!(
+                "{communicating} contexts communicate; the matrix is in --format json."
+            ));
+        }
+        if !self.lines.is_empty() {
+            view = view
+                .heading("Lines that go back and forth")
+                .table(self.lines_table().text_rows(self.top))
+                .heading("By source")
+                .table(self.sources_table().text_rows(self.top))
+                .heading("By allocation site")
+                .table(self.sites_table().text_rows(self.top));
+        }
+        view
+    }
+}
+
+impl Report {
+    fn matrix_table(&self) -> Table {
+        let columns = std::iter::once("writer".to_owned()).chain(
+            self.contexts
+                .iter()
+                .map(|context| format!("context {context}")),
+        );
+        let rows = self
+            .contexts
+            .iter()
+            .zip(&self.matrix)
+            .map(|(context, row)| {
+                std::iter::once(Cell::Text(format!("context {context}")))
+                    .chain(row.iter().map(|&bytes| Cell::Count(bytes)))
+            });
+        Table::titled(columns).rows(rows)
+    }
+
+    fn lines_table(&self) -> Table {
+        let row = |row: &LineRow| {
+            let source = |pick: fn(&Source) -> String| {
+                row.sources
+                    .first()
+                    .map_or(Cell::Empty, |source| Cell::Text(pick(source)))
+            };
+            [
+                Cell::Text(format!("{:#x}", row.line)),
+                Cell::Count(row.size),
+                Cell::Count(row.misses),
+                Cell::Count(row.false_misses),
+                Cell::Count(row.contexts),
+                Cell::from(if row.is_false { "false" } else { "true" }),
+                Cell::Text(row.allocation.clone().unwrap_or_default()),
+                source(|source| source.a.short()),
+                source(|source| source.b.short()),
+            ]
+        };
+        Table::new(&[
+            ("line", "line"),
+            ("size", "size"),
+            ("misses", "misses"),
+            ("for nothing", "false_misses"),
+            ("contexts", "contexts"),
+            ("sharing", "sharing"),
+            ("allocated at", "allocation"),
+            ("written at", "a"),
+            ("missed at", "b"),
+        ])
+        .rows(self.lines.iter().map(row))
+    }
+
+    fn sources_table(&self) -> Table {
+        let rows = self.sources.iter().map(|row| {
+            [
+                Cell::Text(row.a.short()),
+                Cell::Text(row.a.function.clone()),
+                Cell::Text(row.b.short()),
+                Cell::Text(row.b.function.clone()),
+                Cell::Count(row.size),
+                Cell::Count(row.misses),
+                Cell::Count(row.false_misses),
+            ]
+        });
+        Table::new(&[
+            ("written at", "a"),
+            ("function", "a_function"),
+            ("missed at", "b"),
+            ("function", "b_function"),
+            ("line size", "size"),
+            ("misses", "misses"),
+            ("for nothing", "false_misses"),
+        ])
+        .rows(rows)
+    }
+
+    fn sites_table(&self) -> Table {
+        let rows = self.sites.iter().map(|row| {
+            let place = row
+                .site
+                .as_ref()
+                .map_or("(static data, stacks, unrecorded)".to_owned(), |site| {
+                    site.place.short()
+                });
+            let function = row
+                .site
+                .as_ref()
+                .map_or(String::new(), |site| site.place.function.clone());
+            [
+                Cell::Text(place),
+                Cell::Text(function),
+                Cell::Count(row.size),
+                Cell::Count(row.misses),
+                Cell::Count(row.false_misses),
+            ]
+        });
+        Table::new(&[
+            ("allocated at", "allocation"),
+            ("function", "function"),
+            ("line size", "size"),
+            ("misses", "misses"),
+            ("for nothing", "false_misses"),
+        ])
+        .rows(rows)
+    }
+}

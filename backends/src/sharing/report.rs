@@ -1,0 +1,271 @@
+//! The result of `sharing`.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use taskgraph::{OpId, StaticInfo};
+
+use super::caches::{Caches, Misses};
+use super::line::NOWHERE;
+use crate::analysis::Graph;
+use crate::analysis::source::Place;
+use crate::heap::{SiteId, SiteRow, Sites};
+
+/// Contexts in the matrix: those that communicate most.
+const MOST_CONTEXTS: usize = 1024;
+/// Lines given, those with most misses.
+const MOST_LINES: usize = 10_000;
+
+/// Communication and sharing of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Contexts of the rows and columns of `matrix`: all that communicate (the busiest 1024).
+    pub contexts: Vec<u32>,
+    /// `matrix[i][j]`: bytes that context `contexts[j]` read and `contexts[i]` had written; each value counts once per
+    /// reader.
+    pub matrix: Vec<Vec<u64>>,
+    /// Reads and writes.
+    pub accesses: u64,
+    /// Misses by line size.
+    pub totals: Vec<Total>,
+    /// Lines with the most misses first, of all line sizes.
+    pub lines: Vec<LineRow>,
+    /// Number of lines with misses.
+    pub lines_total: u64,
+    /// Source pairs with the most misses first.
+    pub sources: Vec<Source>,
+    /// Allocation sites with the most misses first.
+    pub sites: Vec<SiteMisses>,
+    #[serde(skip)]
+    pub(super) top: usize,
+}
+
+/// Misses for one line size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Total {
+    /// Bytes of a line.
+    pub line: u64,
+    /// First accesses of a context to a line.
+    pub cold: u64,
+    /// Misses that brought data of another context.
+    pub true_misses: u64,
+    /// Misses that did not: padding would save them.
+    pub false_misses: u64,
+    /// Writes that took a line from other contexts.
+    pub taken: u64,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LineRow {
+    /// Its address.
+    pub line: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Most of its misses are false sharing.
+    #[serde(rename = "false")]
+    pub is_false: bool,
+    /// Where its memory was allocated; absent for memory no recorded allocation holds.
+    pub allocation: Option<String>,
+    /// Contexts that use it.
+    pub contexts: u64,
+    /// Misses because another context had taken it.
+    pub misses: u64,
+    /// Those that brought data of another context.
+    pub true_misses: u64,
+    /// Those that did not.
+    pub false_misses: u64,
+    /// The accesses on both sides, the most misses first.
+    pub sources: Vec<Source>,
+}
+
+/// Two source places that take a line from one another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Source {
+    /// Bytes of a line.
+    pub size: u64,
+    /// The write.
+    pub a: Place,
+    /// The access that missed.
+    pub b: Place,
+    /// Misses.
+    pub misses: u64,
+    /// Those that brought data of another context.
+    pub true_misses: u64,
+    /// Those that did not.
+    pub false_misses: u64,
+}
+
+/// Misses in memory allocated at one place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SiteMisses {
+    /// Bytes of a line.
+    pub size: u64,
+    /// The place; absent for memory no recorded allocation holds.
+    #[serde(flatten)]
+    pub site: Option<SiteRow>,
+    /// Misses.
+    pub misses: u64,
+    /// Those that brought data of another context.
+    pub true_misses: u64,
+    /// Those that did not.
+    pub false_misses: u64,
+}
+
+/// Puts the result together.
+pub(super) fn report(
+    graph: &Graph,
+    caches: Vec<Caches>,
+    sites: &Sites,
+    accesses: u64,
+    top: usize,
+) -> Report {
+    let info = graph.info();
+    let (contexts, matrix) = matrix(graph, caches.first().map(|cache| &cache.communicated));
+    let mut report = Report {
+        contexts,
+        matrix,
+        accesses,
+        totals: Vec::new(),
+        lines: Vec::new(),
+        lines_total: 0,
+        sources: Vec::new(),
+        sites: Vec::new(),
+        top,
+    };
+    for mut cache in caches {
+        let size = cache.line();
+        let mut total = Misses::default();
+        let mut by_pair: FxHashMap<(u32, u32), Misses> = FxHashMap::default();
+        let mut by_site: BTreeMap<SiteId, Misses> = BTreeMap::new();
+        for (line, contexts, misses) in cache.finish() {
+            let mut pairs: FxHashMap<(u32, u32), Misses> = FxHashMap::default();
+            let mut of_line = Misses::default();
+            for (&(site, writer, missed), &count) in &misses {
+                of_line.add(count);
+                by_site.entry(site).or_default().add(count);
+                pairs.entry((writer, missed)).or_default().add(count);
+                by_pair.entry((writer, missed)).or_default().add(count);
+            }
+            total.add(of_line);
+            let site = misses
+                .iter()
+                .max_by_key(|(key, count)| (count.all(), Reverse(key.0)))
+                .map(|(key, _)| key.0);
+            report.lines.push(LineRow {
+                line,
+                size,
+                is_false: of_line.false_misses > of_line.true_misses,
+                allocation: site
+                    .filter(|&site| site != NOWHERE)
+                    .map(|site| in_words(&sites.row(info, site))),
+                contexts: contexts as u64,
+                misses: of_line.all(),
+                true_misses: of_line.true_misses,
+                false_misses: of_line.false_misses,
+                sources: sources(info, size, &pairs),
+            });
+        }
+        report.totals.push(Total {
+            line: size,
+            cold: cache.cold,
+            true_misses: total.true_misses,
+            false_misses: total.false_misses,
+            taken: cache.taken,
+        });
+        report.sources.extend(sources(info, size, &by_pair));
+        report
+            .sites
+            .extend(by_site.into_iter().map(|(site, misses)| SiteMisses {
+                size,
+                site: (site != NOWHERE).then(|| sites.row(info, site)),
+                misses: misses.all(),
+                true_misses: misses.true_misses,
+                false_misses: misses.false_misses,
+            }));
+        // The lines of one size at a time, so that their sources do not pile up.
+        report.lines_total += report.lines.iter().filter(|row| row.size == size).count() as u64;
+        report
+            .lines
+            .sort_by_key(|row| (Reverse(row.misses), row.size, row.line));
+        report.lines.truncate(MOST_LINES);
+    }
+    report.sources.sort_by_key(|row| Reverse(row.misses));
+    report.sites.sort_by_key(|row| Reverse(row.misses));
+    report
+}
+
+/// Bytes communicated between the contexts that communicate most.
+fn matrix(
+    graph: &Graph,
+    communicated: Option<&FxHashMap<(u32, u32), u64>>,
+) -> (Vec<u32>, Vec<Vec<u64>>) {
+    let Some(communicated) = communicated else {
+        return Default::default();
+    };
+    let ids: Vec<u32> = graph.contexts().map(|context| context.id.get()).collect();
+    let mut volume: BTreeMap<u32, u64> = BTreeMap::new();
+    for (&(writer, reader), &bytes) in communicated {
+        *volume.entry(writer).or_default() += bytes;
+        *volume.entry(reader).or_default() += bytes;
+    }
+    let mut busiest: Vec<(u64, u32)> = volume.into_iter().map(|(at, bytes)| (bytes, at)).collect();
+    busiest.sort_by_key(|&(bytes, at)| (Reverse(bytes), at));
+    busiest.truncate(MOST_CONTEXTS);
+    let chosen: Vec<u32> = busiest
+        .into_iter()
+        .map(|row| row.1)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let bytes =
+        |writer: u32, reader: u32| communicated.get(&(writer, reader)).copied().unwrap_or(0);
+    let row = |&writer: &u32| chosen.iter().map(|&reader| bytes(writer, reader)).collect();
+    let matrix = chosen.iter().map(row).collect();
+    (
+        chosen
+            .iter()
+            .filter_map(|&at| ids.get(at as usize).copied())
+            .collect(),
+        matrix,
+    )
+}
+
+/// Pairs of operations as pairs of places, the most misses first.
+fn sources(info: &StaticInfo, size: u64, pairs: &FxHashMap<(u32, u32), Misses>) -> Vec<Source> {
+    let mut merged: BTreeMap<(Place, Place), Misses> = BTreeMap::new();
+    for (&(writer, missed), &misses) in pairs {
+        merged
+            .entry((place(info, writer), place(info, missed)))
+            .or_default()
+            .add(misses);
+    }
+    let source = |((a, b), misses): ((Place, Place), Misses)| Source {
+        size,
+        a,
+        b,
+        misses: misses.all(),
+        true_misses: misses.true_misses,
+        false_misses: misses.false_misses,
+    };
+    let mut rows: Vec<Source> = merged.into_iter().map(source).collect();
+    rows.sort_by_key(|row| Reverse(row.misses));
+    rows
+}
+
+fn place(info: &StaticInfo, op: u32) -> Place {
+    let op = OpId::new(op);
+    let place = info
+        .block_of_op(op)
+        .map_or_else(Place::default, |block| Place::of_block(info, block));
+    match info.op(op).map_or(0, |op| op.line) {
+        0 => place,
+        line => Place { line, ..place },
+    }
+}
+
+fn in_words(site: &SiteRow) -> String {
+    format!("{}:{}", site.place.file, site.place.line)
+}
