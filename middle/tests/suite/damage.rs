@@ -294,7 +294,9 @@ fn an_order_that_contradicts_itself_is_an_error_with_its_place() {
 fn an_empty_recording_has_the_first_task() {
     let c = converted(TraceBuilder::empty().finish());
     assert_eq!(tasks(&c.graph), "0:0 work 0\n");
-    assert!(!c.summary.complete);
+    assert!(c.summary.complete);
+    let note = "nothing was recorded of the first context";
+    assert_eq!(c.summary.notes, [note]);
 }
 
 #[test]
