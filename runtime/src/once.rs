@@ -15,7 +15,7 @@ struct Call {
     a: Active,
     object: Ptr,
     routine: Routine,
-    /// Ticket and duration, once the routine has run here.
+    /// Ticket and time, once the routine has run here.
     ran: Option<(u64, u64)>,
     /// The call around this one.
     outer: u64,
@@ -27,13 +27,12 @@ unsafe extern "C-unwind" fn run() {
         std::ptr::with_exposed_provenance_mut::<Call>(usize::try_from(block().call()).unwrap_or(0));
     // SAFETY: only `once` passes this function, from a frame that waits for it to return.
     let (a, object, routine) = unsafe { ((*call).a, (*call).object, (*call).routine) };
-    let before = a.now();
     // SAFETY: the program's routine, called once as it asked. It may be left by an exception or by
     // cancellation: nothing here has a destructor.
     unsafe { routine() };
     let ticket = TICKETS.next(object.addr());
     // SAFETY: as above.
-    unsafe { (*call).ran = Some((ticket, a.since(before))) };
+    unsafe { (*call).ran = Some((ticket, a.now())) };
 }
 
 fn once(a: Active, object: Ptr, routine: Routine, call: impl FnOnce(Routine) -> c_int) -> c_int {
@@ -50,7 +49,8 @@ fn once(a: Active, object: Ptr, routine: Routine, call: impl FnOnce(Routine) -> 
     a.tls.set_call(state.outer);
     if result == 0 {
         match state.ran {
-            Some((ticket, taken)) => a.timed(OnceRun, object, ticket, before, taken),
+            // The routine's own time is the program's.
+            Some((ticket, at)) => a.timed(OnceRun, object, ticket, at, 0),
             None => {
                 let ticket = TICKETS.next(object.addr());
                 a.timed(OncePass, object, ticket, before, a.since(before));

@@ -1,0 +1,176 @@
+//! The library in real processes: C programs that record as the compiler pass makes them record.
+
+mod harness;
+
+use contech_trace::event::{Event, SyncOp};
+use harness::{Program, Run};
+
+/// One line, from the runtime, that names all of these.
+fn assert_one_line(run: &Run, words: &[&str]) {
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    assert!(run.stderr.starts_with("contech: "), "{}", run.stderr);
+    for word in words {
+        assert!(
+            run.stderr.contains(word),
+            "{word} is not in: {}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn what_the_program_recorded_is_in_the_file_and_the_program_is_as_ever() {
+    let run = Program::new("blocks.c").run(&["1000"], &[]);
+    assert_eq!((run.stdout.as_str(), run.code()), ("done\n", Some(7)));
+    assert_eq!(run.stderr, "");
+    let trace = run.trace("trace.bin");
+    assert!(trace.complete());
+    assert_eq!(trace.blocks, 1000);
+}
+
+#[test]
+fn a_path_that_cannot_be_opened_is_one_line_and_an_untraced_run() {
+    let run =
+        Program::new("blocks.c").run(&["2000000"], &[("CONTECH_TRACE", "/nonexistent/t.bin")]);
+    assert_eq!((run.stdout.as_str(), run.code()), ("done\n", Some(7)));
+    assert_one_line(
+        &run,
+        &["/nonexistent/t.bin", "No such file", "CONTECH_TRACE"],
+    );
+}
+
+#[test]
+fn a_full_device_is_one_line_and_an_untraced_run() {
+    let run = Program::new("blocks.c").run(&["2000000"], &[("CONTECH_TRACE", "/dev/full")]);
+    assert_eq!((run.stdout.as_str(), run.code()), ("done\n", Some(7)));
+    assert_one_line(&run, &["/dev/full", "No space left"]);
+}
+
+#[test]
+fn a_disk_that_fills_up_stops_the_recording_and_the_file_is_visibly_cut() {
+    let program = Program::new("blocks.c");
+    let run = program.run_by("ulimit -f 600; exec", &["2000000"], &[]);
+    assert_eq!((run.stdout.as_str(), run.code()), ("done\n", Some(7)));
+    assert_one_line(&run, &["trace.bin", "File too large"]);
+    let trace = run.trace("trace.bin");
+    assert!(!trace.complete() && trace.damaged);
+}
+
+#[test]
+fn a_reader_that_goes_away_stops_the_recording() {
+    let program = Program::new("blocks.c");
+    let run = program.run_by(
+        "mkfifo f; (head -c 100000 f >/dev/null) & exec",
+        &["2000000"],
+        &[("CONTECH_TRACE", "f")],
+    );
+    assert_eq!((run.stdout.as_str(), run.code()), ("done\n", Some(7)));
+    assert_one_line(&run, &["Broken pipe"]);
+}
+
+#[test]
+fn a_trace_goes_to_an_open_descriptor() {
+    let program = Program::new("blocks.c");
+    let run = program.run_by("exec 5>five; exec", &["1000"], &[("CONTECH_TRACE", "fd:5")]);
+    assert_eq!(run.code(), Some(7));
+    assert!(run.trace("five").complete());
+}
+
+#[test]
+fn null_and_off_write_nothing() {
+    for variable in [("CONTECH_TRACE", "null"), ("CONTECH_OFF", "1")] {
+        let run = Program::new("blocks.c").run(&["2000000"], &[variable]);
+        assert_eq!((run.stdout.as_str(), run.code()), ("done\n", Some(7)));
+        assert_eq!(run.stderr, "");
+        assert!(!run.exists("trace.bin"));
+    }
+}
+
+#[test]
+fn statistics_count_what_was_thrown_away() {
+    let run = Program::new("blocks.c").run(
+        &["2000000"],
+        &[("CONTECH_TRACE", "null"), ("CONTECH_STATS", "s.json")],
+    );
+    let text = run.read("s.json");
+    assert!(text.contains("\"blocks\":2000000,"), "{text}");
+    assert!(text.contains("\"complete\":true"), "{text}");
+}
+
+#[test]
+fn a_bad_option_is_one_line_and_the_default() {
+    let run = Program::new("blocks.c").run(&["10"], &[("CONTECH_BUFFER", "lots")]);
+    assert_one_line(&run, &["CONTECH_BUFFER=lots", "1M"]);
+    assert!(run.trace("trace.bin").complete());
+}
+
+#[test]
+fn a_flush_preserves_every_register() {
+    let run = Program::new("registers.c").run(&[], &[]);
+    assert_eq!((run.stdout.as_str(), run.code()), ("same\n", Some(0)));
+}
+
+#[test]
+fn the_program_sees_its_own_signal_handlers() {
+    let program = Program::new("handlers.c");
+    let native = program.run_by("CONTECH_OFF=1 exec", &[], &[]);
+    let traced = program.run(&[], &[]);
+    assert!(traced.stdout.contains("for once 1"), "{}", traced.stdout);
+    assert_eq!(native.stdout, traced.stdout);
+    assert_eq!(native.status, traced.status);
+    assert_eq!(traced.trace("trace.bin").blocks, 3);
+}
+
+#[test]
+fn a_program_that_takes_the_descriptor_finds_nothing_in_its_files() {
+    let run = Program::new("closes.c").run(&[], &[]);
+    assert_eq!(run.code(), Some(3));
+    assert_one_line(&run, &["descriptor"]);
+    for i in 0..4 {
+        assert_eq!(run.read(&format!("own-{i}")), "");
+    }
+}
+
+#[test]
+fn colliding_modules_are_refused() {
+    let run = Program::new("collides.c").run(&[], &[]);
+    assert_eq!((run.stdout.as_str(), run.code()), ("done\n", Some(7)));
+    assert_one_line(&run, &["collide"]);
+    assert!(!run.trace("trace.bin").complete());
+}
+
+#[test]
+fn locks_of_a_library_that_is_not_instrumented_are_its_own() {
+    let program = Program::with_library("locks.c", "-DPLAIN");
+    let run = program.run(&[], &[]);
+    assert_eq!((run.stdout.as_str(), run.code()), ("", Some(0)));
+    let ops: Vec<SyncOp> = run.trace("trace.bin").syncs();
+    assert_eq!(ops, [SyncOp::MutexLock, SyncOp::MutexUnlock].repeat(3));
+}
+
+#[test]
+fn tickets_of_a_lock_ascend_and_times_too() {
+    let program = Program::with_library("locks.c", "-DPLAIN");
+    let trace = program.run(&[], &[]).trace("trace.bin");
+    let mut last = (0, 0);
+    for event in &trace.events {
+        if let Event::Sync { ticket, before, .. } = event {
+            assert!((*ticket, *before) > last, "{event:?} after {last:?}");
+            assert!(*ticket > last.0);
+            last = (*ticket, *before);
+        }
+    }
+    assert_eq!(last.0, 6);
+}
+
+#[test]
+fn a_killed_program_leaves_whole_chunks() {
+    let program = Program::new("blocks.c");
+    let kill = "(while [ $(stat -c %s trace.bin 2>/dev/null || echo 0) -lt 5000000 ]; do :; done; kill -9 $$) & exec";
+    let run = program.run_by(kill, &["1000000000000"], &[]);
+    assert_eq!(run.code(), None, "killed");
+    let trace = run.trace("trace.bin");
+    assert!(!trace.complete());
+    assert!(trace.blocks > 1_000_000);
+    std::fs::remove_file(run.path("trace.bin")).unwrap();
+}
