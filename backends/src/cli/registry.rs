@@ -17,6 +17,12 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::races::Races>(),
     analysis::<crate::misses::Misses>(),
     analysis::<crate::sharing::Sharing>(),
+    analysis::<crate::memuse::MemUse>(),
+    tool::<crate::export::Options>(
+        "export",
+        "The graph for other programs: --dot draws a small one",
+        crate::export::run,
+    ),
     tool::<crate::dump::Options>(
         "dump",
         "Tasks, edges, blocks or accesses as text or JSON",

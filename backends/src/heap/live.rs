@@ -19,7 +19,7 @@ const LARGE: u64 = 64 << 20;
 pub struct Allocation {
     /// First byte.
     pub start: u64,
-    /// Bytes, at least 1.
+    /// Bytes asked for; an allocation of none still has an address of its own.
     pub size: u64,
     /// Where it was made.
     pub site: SiteId,
@@ -29,7 +29,7 @@ pub struct Allocation {
 
 impl Allocation {
     fn end(&self) -> u64 {
-        self.start.saturating_add(self.size)
+        self.start.saturating_add(self.size.max(1))
     }
 }
 
@@ -78,12 +78,8 @@ impl Heap {
     }
 
     /// Adds an allocation; returns those whose place it takes.
-    pub fn allocate(&mut self, allocation: Allocation) -> Vec<Allocation> {
+    pub fn allocate(&mut self, new: Allocation) -> Vec<Allocation> {
         self.version += 1;
-        let new = Allocation {
-            size: allocation.size.max(1),
-            ..allocation
-        };
         let old: Vec<Allocation> = self
             .overlapping(&new)
             .into_iter()

@@ -1,0 +1,121 @@
+//! Live bytes over time, their peak, and who holds them.
+
+use taskgraph::BlockId;
+
+use crate::heap::{Allocation, Heap, SiteId, Sites};
+
+/// Live bytes of one site.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    live: u64,
+    most: u64,
+    at_peak: u64,
+    /// The peak `at_peak` belongs to; later ones left it as it is now.
+    peak: u64,
+    frees: u64,
+    /// Sum of the life times of what was freed.
+    life_ns: u128,
+}
+
+/// The heap, allocation by allocation.
+#[derive(Debug, Default)]
+pub struct Live {
+    heap: Heap,
+    /// Where memory is allocated.
+    pub sites: Sites,
+    held: Vec<Held>,
+    /// Live bytes.
+    pub bytes: u64,
+    /// Most live bytes, and when.
+    pub peak: (u64, u64),
+    /// Number of the peak: changes with every new one.
+    peaks: u64,
+    /// Allocations and frees.
+    pub counts: (u64, u64),
+}
+
+/// What became of the memory of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// Live when most was live in all.
+    pub at_peak: u64,
+    /// Most live bytes of the site itself.
+    pub most: u64,
+    /// Never freed.
+    pub at_end: u64,
+    /// Allocations freed.
+    pub frees: u64,
+    /// Average time from allocation to free, nanoseconds; 0 when nothing was freed.
+    pub mean_life_ns: u64,
+}
+
+impl Live {
+    /// An allocation after `block`.
+    pub fn allocate(&mut self, time: u64, addr: u64, size: u64, block: Option<BlockId>) {
+        let site = self.sites.allocated(block, size);
+        self.held.resize(self.sites.len(), Held::default());
+        for taken in self.heap.allocate(Allocation {
+            start: addr,
+            size,
+            site,
+            tag: time,
+        }) {
+            self.end(taken, time);
+        }
+        self.counts.0 += 1;
+        self.bytes += size;
+        let held = self.before_change(site);
+        held.live += size;
+        held.most = held.most.max(held.live);
+        if self.bytes > self.peak.0 {
+            self.peak = (self.bytes, time);
+            self.peaks += 1;
+        }
+    }
+
+    /// A free.
+    pub fn free(&mut self, time: u64, addr: u64) {
+        if let Some(allocation) = self.heap.free(addr) {
+            self.end(allocation, time);
+        }
+    }
+
+    fn end(&mut self, allocation: Allocation, time: u64) {
+        self.counts.1 += 1;
+        let size = allocation.size;
+        self.bytes = self.bytes.saturating_sub(size);
+        let held = self.before_change(allocation.site);
+        held.live = held.live.saturating_sub(size);
+        held.frees += 1;
+        held.life_ns += u128::from(time.saturating_sub(allocation.tag));
+    }
+
+    /// Notes what the site held at the latest peak, if it has not changed since.
+    fn before_change(&mut self, site: SiteId) -> &mut Held {
+        let held = &mut self.held[site as usize];
+        if held.peak != self.peaks {
+            (held.peak, held.at_peak) = (self.peaks, held.live);
+        }
+        held
+    }
+
+    /// The use of each site, by number.
+    pub fn uses(&self) -> impl Iterator<Item = Use> + '_ {
+        self.held.iter().map(|held| Use {
+            at_peak: if held.peak == self.peaks {
+                held.at_peak
+            } else {
+                held.live
+            },
+            most: held.most,
+            at_end: held.live,
+            frees: held.frees,
+            mean_life_ns: u64::try_from(
+                held.life_ns
+                    .checked_div(u128::from(held.frees))
+                    .unwrap_or(0),
+            )
+            .unwrap_or(u64::MAX),
+        })
+    }
+}

@@ -1,0 +1,255 @@
+//! `memuse`: the live heap over time, its peak and who holds it, and the working set.
+//!
+//! Contexts are interleaved by time ([`crate::interleave`]), so the peak is that of actions evenly spread over their
+//! tasks. A site is the call at the end of the last block before the allocation. The working set of a stretch of time
+//! is what is touched in it: distinct lines of 64 bytes and pages of 4 KiB.
+//!
+//! Limits: bytes are those asked for, without what the allocator adds; stacks and static data show in the working set
+//! only.
+
+mod live;
+mod mapped;
+mod render;
+mod working_set;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use taskgraph::{Action, BlockId, ContextId};
+
+use crate::analysis::source::Place;
+use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::heap::SiteRow;
+use crate::interleave;
+
+pub use live::{Live, Use};
+pub use mapped::Mapped;
+pub use working_set::{LINE, PAGE, WorkingSet};
+
+/// Options of `memuse`.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// Stretches of equal length the run is divided into
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub points: u32,
+    /// Sites shown as text
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub top: u32,
+}
+
+/// The analysis. It reads the graph itself, by time.
+#[derive(Debug)]
+pub struct MemUse {
+    options: Options,
+}
+
+/// Memory use of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Length of the run.
+    pub duration_ns: u64,
+    /// Most live heap bytes.
+    pub peak_bytes: u64,
+    /// When that was first reached.
+    pub peak_ns: u64,
+    /// Heap bytes never freed.
+    pub end_bytes: u64,
+    /// Allocations.
+    pub allocations: u64,
+    /// Frees.
+    pub frees: u64,
+    /// Distinct lines touched in the whole run, in bytes.
+    pub footprint_bytes: u64,
+    /// The run in stretches of equal length.
+    pub stretches: Vec<Stretch>,
+    /// Sites, the one that holds most at the peak first.
+    pub sites: Vec<SiteUse>,
+    #[serde(skip)]
+    top: usize,
+}
+
+/// A stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Stretch {
+    /// Its start.
+    pub t_ns: u64,
+    /// Most live heap bytes in it.
+    pub heap_bytes: u64,
+    /// Most mapped bytes in it.
+    pub mapped_bytes: u64,
+    /// Distinct lines touched in it.
+    pub lines: u64,
+    /// Distinct pages touched in it.
+    pub pages: u64,
+}
+
+/// A site and the use of its memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SiteUse {
+    /// The place and what was allocated there.
+    #[serde(flatten)]
+    pub site: SiteRow,
+    /// Live bytes at the peak of the run.
+    pub peak_bytes: u64,
+    /// Most live bytes of this site alone.
+    pub most_bytes: u64,
+    /// Bytes never freed.
+    pub end_bytes: u64,
+    /// Allocations freed.
+    pub frees: u64,
+    /// Average time from allocation to free; 0 when nothing was freed.
+    pub mean_life_ns: u64,
+}
+
+impl Analysis for MemUse {
+    const NAME: &'static str = "memuse";
+    const ABOUT: &'static str = "Live heap over time, its peak, who holds it, and the working set";
+    const ORDER: Order = Order::Tables;
+    type Config = Options;
+    type Shard = ();
+    type Report = Report;
+
+    fn new(options: Options, _: &Graph) -> Result<Self> {
+        Ok(Self { options })
+    }
+
+    fn shard(&self, _: Option<ContextId>) {}
+
+    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
+        let duration_ns = graph.summary().duration_ns;
+        let mut state = State::new(duration_ns, self.options.points);
+        interleave::by_time(graph, 0, |context, time, action| {
+            state.action(context, time, action);
+            Ok(())
+        })?;
+        let stretches = state.close();
+        let live = state.live;
+        let mut merged: BTreeMap<(Place, String), SiteUse> = BTreeMap::new();
+        for (number, usage) in (0..).zip(live.uses()) {
+            let site = live.sites.row(graph.info(), number);
+            let row = SiteUse {
+                peak_bytes: usage.at_peak,
+                most_bytes: usage.most,
+                end_bytes: usage.at_end,
+                frees: usage.frees,
+                mean_life_ns: usage.mean_life_ns,
+                site,
+            };
+            // Several blocks may end in calls on one line (a function inlined twice).
+            match merged.get_mut(&(row.site.place.clone(), row.site.callee.clone())) {
+                Some(known) => known.add(&row),
+                None => _ = merged.insert((row.site.place.clone(), row.site.callee.clone()), row),
+            }
+        }
+        let mut sites: Vec<SiteUse> = merged.into_values().collect();
+        sites.sort_by_key(|row| (Reverse(row.peak_bytes), Reverse(row.site.bytes)));
+        Ok(Report {
+            duration_ns,
+            peak_bytes: live.peak.0,
+            peak_ns: live.peak.1,
+            end_bytes: live.bytes,
+            allocations: live.counts.0,
+            frees: live.counts.1,
+            footprint_bytes: state.set.ever * LINE,
+            stretches,
+            sites,
+            top: self.options.top as usize,
+        })
+    }
+}
+
+impl SiteUse {
+    fn add(&mut self, other: &Self) {
+        let frees = self.frees + other.frees;
+        let life = u128::from(self.mean_life_ns) * u128::from(self.frees)
+            + u128::from(other.mean_life_ns) * u128::from(other.frees);
+        self.mean_life_ns =
+            u64::try_from(life.checked_div(u128::from(frees)).unwrap_or(0)).unwrap_or(u64::MAX);
+        self.frees = frees;
+        self.site.add(&other.site);
+        self.peak_bytes += other.peak_bytes;
+        // The blocks' own maxima may be at different times: their sum is an upper bound.
+        self.most_bytes += other.most_bytes;
+        self.end_bytes += other.end_bytes;
+    }
+}
+
+/// What has been seen so far.
+struct State {
+    live: Live,
+    mapped: Mapped,
+    set: WorkingSet,
+    last_block: FxHashMap<u32, BlockId>,
+    length_ns: u64,
+    current: Stretch,
+    done: Vec<Stretch>,
+    most: usize,
+}
+
+impl State {
+    fn new(duration_ns: u64, points: u32) -> Self {
+        Self {
+            live: Live::default(),
+            mapped: Mapped::default(),
+            set: WorkingSet::default(),
+            last_block: FxHashMap::default(),
+            length_ns: duration_ns.div_ceil(points.into()).max(1),
+            current: Stretch::default(),
+            done: Vec::new(),
+            most: points as usize,
+        }
+    }
+
+    fn action(&mut self, context: u32, time: u64, action: &Action<'_>) {
+        while time >= self.current.t_ns + self.length_ns && self.done.len() + 1 < self.most {
+            self.next_stretch();
+        }
+        match *action {
+            Action::Block(block) => {
+                self.last_block.insert(context, block.id());
+                block.for_each_access(|access| self.set.touch(access.addr, access.size));
+                return;
+            }
+            Action::Alloc { addr, size, .. } => {
+                self.live
+                    .allocate(time, addr, size, self.last_block.get(&context).copied())
+            }
+            Action::Free { addr } => self.live.free(time, addr),
+            Action::Map { addr, size } => self.mapped.map(addr, size),
+            Action::Unmap { addr, size } => self.mapped.unmap(addr, size),
+            _ => {}
+        }
+        self.note_most();
+    }
+
+    fn note_most(&mut self) {
+        self.current.heap_bytes = self.current.heap_bytes.max(self.live.bytes);
+        self.current.mapped_bytes = self.current.mapped_bytes.max(self.mapped.bytes);
+    }
+
+    fn next_stretch(&mut self) {
+        (self.current.lines, self.current.pages) = (self.set.lines, self.set.touched_pages);
+        self.done.push(self.current);
+        self.current = Stretch {
+            t_ns: self.current.t_ns + self.length_ns,
+            ..Stretch::default()
+        };
+        // What is live at its start counts too.
+        self.note_most();
+        self.set.next_stretch();
+    }
+
+    /// The stretches, as many as were asked for unless the run is shorter than that many nanoseconds.
+    fn close(&mut self) -> Vec<Stretch> {
+        self.next_stretch();
+        std::mem::take(&mut self.done)
+    }
+}

@@ -1,0 +1,107 @@
+//! The working set: distinct cache lines and pages touched in a stretch of time (Denning, "The working set model for
+//! program behavior", 1968, with windows side by side).
+
+use rustc_hash::FxHashMap;
+
+/// Log2 of the bytes of a line.
+const LINE_SHIFT: u32 = 6;
+/// Log2 of the lines of a page: 4 KiB.
+const PAGE_SHIFT: u32 = 6;
+/// Entries of the table of pages used last.
+const RECENT: usize = 4096;
+
+/// Bytes of a line.
+pub const LINE: u64 = 1 << LINE_SHIFT;
+/// Bytes of a page.
+pub const PAGE: u64 = LINE << PAGE_SHIFT;
+
+/// A page that was touched.
+#[derive(Clone, Copy, Debug)]
+struct Page {
+    /// Number of the latest stretch it was touched in.
+    stretch: u32,
+    /// Its lines touched in that stretch.
+    lines: u64,
+    /// Its lines touched at all.
+    ever: u64,
+}
+
+/// Lines and pages touched in the current stretch and in all.
+#[derive(Debug)]
+pub struct WorkingSet {
+    number: FxHashMap<u64, u32>,
+    pages: Vec<Page>,
+    /// Page and number.
+    recent: Vec<(u64, u32)>,
+    stretch: u32,
+    /// Distinct lines of the stretch.
+    pub lines: u64,
+    /// Distinct pages of the stretch.
+    pub touched_pages: u64,
+    /// Distinct lines so far.
+    pub ever: u64,
+}
+
+impl Default for WorkingSet {
+    fn default() -> Self {
+        Self {
+            number: FxHashMap::default(),
+            pages: Vec::new(),
+            recent: vec![(u64::MAX, 0); RECENT],
+            stretch: 0,
+            lines: 0,
+            touched_pages: 0,
+            ever: 0,
+        }
+    }
+}
+
+impl WorkingSet {
+    /// Ends the stretch.
+    pub fn next_stretch(&mut self) {
+        self.stretch += 1;
+        (self.lines, self.touched_pages) = (0, 0);
+    }
+
+    /// An access.
+    #[inline]
+    pub fn touch(&mut self, addr: u64, size: u64) {
+        if size == 0 {
+            return;
+        }
+        for line in addr >> LINE_SHIFT..=addr.saturating_add(size - 1) >> LINE_SHIFT {
+            self.touch_line(line);
+        }
+    }
+
+    #[inline]
+    fn touch_line(&mut self, line: u64) {
+        let (number, bit) = (line >> PAGE_SHIFT, 1 << (line % (1 << PAGE_SHIFT)));
+        let recent = usize::try_from(number % RECENT as u64).unwrap_or(0);
+        if self.recent[recent].0 != number {
+            let pages = &mut self.pages;
+            let at = *self.number.entry(number).or_insert_with(|| {
+                pages.push(Page {
+                    stretch: u32::MAX,
+                    lines: 0,
+                    ever: 0,
+                });
+                u32::try_from(pages.len() - 1).unwrap_or(0)
+            });
+            self.recent[recent] = (number, at);
+        }
+        let page = &mut self.pages[self.recent[recent].1 as usize];
+        if page.stretch != self.stretch {
+            (page.stretch, page.lines) = (self.stretch, 0);
+            self.touched_pages += 1;
+        }
+        if page.lines & bit == 0 {
+            page.lines |= bit;
+            self.lines += 1;
+            if page.ever & bit == 0 {
+                page.ever |= bit;
+                self.ever += 1;
+            }
+        }
+    }
+}
