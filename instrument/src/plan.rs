@@ -185,6 +185,13 @@ pub(crate) fn plan<'m>(
     }
     if let Some(first) = plan.pieces.first_mut() {
         first.flags |= BLOCK_ENTRY;
+        // A check before the static allocas would split them off, which makes them dynamic.
+        while first.start.get_opcode() == InstructionOpcode::Alloca
+            && first.start != first.last
+            && let Some(next) = first.start.get_next_instruction()
+        {
+            first.start = next;
+        }
     }
     plan
 }

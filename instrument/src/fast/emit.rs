@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use contech_trace::abi::ID_BYTES;
 use inkwell::IntPredicate;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::ContextRef;
 use inkwell::module::Module;
@@ -68,8 +69,16 @@ pub(crate) fn emit<'m>(
     emitter.finish_checks().map_err(text)?;
     let mut allocas = vec![cursor, path];
     allocas.extend(emitter.counters.values());
-    scev::promote(&allocas);
+    if !is_optnone(f) {
+        scev::promote(&allocas);
+    }
     Ok(())
+}
+
+/// Without optimisation a PHI costs a copy through memory on every edge, more than a slot does.
+fn is_optnone(f: FunctionValue<'_>) -> bool {
+    let kind = Attribute::get_named_enum_kind_id("optnone");
+    f.get_enum_attribute(AttributeLoc::Function, kind).is_some()
 }
 
 fn text(e: BuilderError) -> String {
@@ -219,7 +228,7 @@ impl<'m> Emitter<'_, 'm> {
         let (mut at, mut base) = (0, None);
         // All places before anything is inserted: several leaves may follow one instruction.
         let place = |r: &Record| match r.source.val().instruction() {
-            Some(i) if r.order > 0 && !is_head(i) => i.get_next_instruction().unwrap_or(node.last),
+            Some(i) if r.order > node.first_order => i.get_next_instruction().unwrap_or(node.last),
             _ => node.first,
         };
         let places: Vec<_> = records.iter().map(place).collect();
@@ -466,10 +475,4 @@ impl<'m> Emitter<'_, 'm> {
     fn offset(&self, base: PointerValue<'m>, bytes: u64) -> Built<PointerValue<'m>> {
         ir::offset(&self.builder, base, bytes)
     }
-}
-
-/// Whether nothing can be inserted right after it.
-fn is_head(i: InstructionValue<'_>) -> bool {
-    use inkwell::values::InstructionOpcode::{LandingPad, Phi};
-    matches!(i.get_opcode(), Phi | LandingPad)
 }

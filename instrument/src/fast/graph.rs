@@ -21,6 +21,8 @@ pub(crate) struct Node<'m> {
     pub(crate) block: Option<u32>,
     /// First instruction that is no PHI or landing pad.
     pub(crate) first: InstructionValue<'m>,
+    /// Its position in the basic block.
+    pub(crate) first_order: u32,
     /// Terminator, boundary call, or first instruction of the next piece.
     pub(crate) last: InstructionValue<'m>,
     /// A segment starts here that knows nothing.
@@ -135,7 +137,11 @@ impl<'m> Graph<'m> {
                     after_call = piece.is_some_and(|p| plan.pieces[p].ends_with_call());
                     next += 1;
                     open = Some(self.nodes.len());
-                    self.nodes.push(Node { in_loop, ..node });
+                    self.nodes.push(Node {
+                        in_loop,
+                        first_order: order,
+                        ..node
+                    });
                 }
             }
             // PHIs and pads belong to the node that follows.
@@ -172,6 +178,7 @@ impl<'m> Graph<'m> {
             piece,
             block: piece.and_then(|p| pieces.block[p]),
             first,
+            first_order: 0,
             last,
             fresh: after_call,
             ends,
