@@ -1,6 +1,6 @@
 // abort in a thread: SIGABRT, what was recorded is kept.
 // MODE: verify
-// NOTE: signal 6
+// NOTE: a signal ended the program
 // EXPECT: signal 6
 // COUNT: thread_create 1
 // NATIVE: turn.c

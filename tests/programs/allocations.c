@@ -35,7 +35,8 @@ int main(void) {
   c[83] = a[0] = 1;
   a = moved(a, realloc(a, 100000), 100000);
   a = moved(a, reallocarray(a, 11, 13), 143);
-  char *volatile r = realloc(NULL, 33);
+  void *volatile nothing = NULL;
+  char *volatile r = realloc(nothing, 33);
   note("alloc realloc", r, 33);
   void *p;
   if (posix_memalign(&p, 256, 500) == 0) note("alloc aligned", p, 500);

@@ -5,9 +5,11 @@
 #include <stdio.h>
 
 static pthread_barrier_t b;
+static volatile int passed;
 
 static void *work(void *arg) {
   pthread_barrier_wait(&b);
+  passed++;
   return arg;
 }
 

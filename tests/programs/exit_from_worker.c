@@ -18,6 +18,7 @@ static void *spin(void *arg) {
   return arg;
 }
 static void *leave(void *arg) {
+  turn_wait(2); // the creation is over
   puts("leaving");
   exit(7);
   return arg;
@@ -29,6 +30,7 @@ int main(void) {
   pthread_create(&t, NULL, spin, NULL);
   turn_wait(1);
   pthread_create(&u, NULL, leave, NULL);
+  turn_set(2);
   pthread_join(u, NULL);
   puts("never");
   return 0;

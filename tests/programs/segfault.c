@@ -1,7 +1,7 @@
 // A null pointer is written in a thread: SIGSEGV, what was recorded is kept; the last records of the running
 // functions were in a register, so the graph says it is not whole.
 // MODE: verify
-// NOTE: signal 11
+// NOTE: a signal ended the program
 // EXPECT: signal 11
 // COUNT: thread_create 1
 // NATIVE: turn.c

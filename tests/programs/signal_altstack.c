@@ -1,6 +1,5 @@
 // A handler on an alternate stack catches SIGSEGV of an instrumented store and leaves by siglongjmp.
-// What the interrupted block had not yet handed over is lost, and the graph says so.
-// MODE: incomplete
+// MODE: verify
 // LEVELS: O0 O2
 #include <setjmp.h>
 #include <signal.h>

@@ -70,8 +70,8 @@ const PACKAGES: [Package; 4] = [
         name: "libzstd",
         build: "cmake -S build/cmake -B out -DCMAKE_BUILD_TYPE=Release -DZSTD_LEGACY_SUPPORT=OFF -DZSTD_BUILD_TESTS=OFF && cmake --build out -j2 --target zstd",
         program: "out/programs/zstd",
-        arguments: "-c -q -1 -T{} -B100000 ../input",
-        input: Input::Text(400_000),
+        arguments: "-c -q -1 -T{} -B524288 ../input",
+        input: Input::Text(3_000_000),
     },
 ];
 

@@ -136,11 +136,15 @@ fn subject(dir: &Path) -> Result<Subject> {
                 "-C",
                 "programs",
                 "-j2",
-                "zstd-small",
-                "MOREFLAGS=-g -DZSTD_MULTITHREAD -pthread",
+                "zstd",
+                "MOREFLAGS=-g",
+                "HAVE_ZLIB=0",
+                "HAVE_LZMA=0",
+                "HAVE_LZ4=0",
+                "ZSTD_LEGACY_SUPPORT=0",
             ],
-            program: "programs/zstd-small",
-            arguments: &["-c", "-q", "-3", "-T2", "-B262144", "input.tar"],
+            program: "programs/zstd",
+            arguments: &["-c", "-q", "-3", "-T2", "-B524288", "input.tar"],
         }),
         Err(error) => {
             println!("cannot fetch it: {error:#}");
@@ -179,11 +183,19 @@ fn input(dir: &Path) -> Result<PathBuf> {
     let mut command = Command::new("tar");
     command.current_dir(workspace()).arg("-cf").arg(&tar);
     command.args(["--sort=name", "--mtime=@0", "--owner=0", "--group=0"]);
-    command.args(["runtime", "taskgraph", "Cargo.toml"]);
+    command.args([
+        "runtime",
+        "taskgraph",
+        "middle",
+        "backends",
+        "tests",
+        "Cargo.toml",
+        "Cargo.lock",
+    ]);
     quietly(&mut command)?;
     // Enough for several blocks of work for two threads, and a trace of a sane size.
     let bytes = fs::read(&tar)?;
-    fs::write(&tar, &bytes[..bytes.len().min(1_000_000)])?;
+    fs::write(&tar, &bytes[..bytes.len().min(4_000_000)])?;
     Ok(tar)
 }
 
@@ -244,12 +256,15 @@ fn show(command: &mut Command) -> Result<()> {
 fn show_first(command: &mut Command, lines: usize) -> Result<()> {
     println!("\n$ {}", line_of(command));
     let begun = Instant::now();
-    let done = command
-        .stderr(std::process::Stdio::inherit())
-        .output()
-        .with_context(|| line_of(command))?;
+    let done = command.output().with_context(|| line_of(command))?;
     if !done.status.success() {
-        bail!("{} failed: {}", line_of(command), done.status);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        bail!(
+            "{} failed: {}
+{said}",
+            line_of(command),
+            done.status
+        );
     }
     let text = String::from_utf8_lossy(&done.stdout).into_owned();
     for line in text.lines().take(lines) {

@@ -67,7 +67,7 @@ fn graphs_dir() -> PathBuf {
 /// The graph's tasks, operations, objects and stored edges. No times, no addresses, no contents.
 ///
 /// Whether a context works after its last synchronisation depends on the optimiser (a tail call leaves
-/// nothing to do), so that Work task is not shown, and a Join's edge from a context's last task is one
+/// nothing to do), so that Work task is not shown unless something else leads to it, and a Join's edge from a context's last task is one
 /// from `CTX:end`.
 fn shape(graph: &Graph) -> Result<String> {
     let mut text = String::new();
@@ -77,7 +77,9 @@ fn shape(graph: &Graph) -> Result<String> {
         for task in graph.tasks_of(context.id) {
             let task = task?;
             let id = task.id();
-            if task.kind() == TaskKind::Work && id.seq > 0 && last.contains(&id) {
+            let before = task.dependencies()?;
+            let idle = task.kind() == TaskKind::Work && id.seq > 0 && before.is_empty();
+            if idle && last.contains(&id) {
                 continue;
             }
             write!(text, "{id} {}", task.kind())?;
@@ -94,7 +96,7 @@ fn shape(graph: &Graph) -> Result<String> {
                     )?;
                 }
             }
-            for (i, before) in task.dependencies()?.iter().enumerate() {
+            for (i, before) in before.iter().enumerate() {
                 text.push_str(if i == 0 { " <- " } else { " " });
                 if task.kind() == TaskKind::Join && last.contains(before) {
                     write!(text, "{}:end", before.context)?;
