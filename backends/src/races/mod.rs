@@ -58,7 +58,7 @@ pub struct Races {
 /// Races of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Pairs of source places, the most frequent first.
+    /// Pairs of source places: first those whose contexts share no atomic variable, then the most frequent first.
     pub races: Vec<Race>,
     /// Reads and writes looked at.
     pub accesses: u64,
@@ -228,7 +228,8 @@ impl Merged {
                 atomics: found.atomics,
             });
         }
-        races.sort_by_key(|race| std::cmp::Reverse(race.count));
+        // Those that an atomic variable may order come last.
+        races.sort_by_key(|race| (race.atomics, std::cmp::Reverse(race.count)));
         let atomic = |op: &&taskgraph::MemOp| op.flags & taskgraph::MemOp::ATOMIC != 0;
         Ok(Report {
             races,
