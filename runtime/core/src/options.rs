@@ -139,10 +139,16 @@ impl Options {
         (options, warnings, effective)
     }
 
-    /// Buffers that may wait for the writer.
+    /// Buffers that may wait for the writer. A trace that is thrown away waits for nothing but its
+    /// counting, which memory does not make faster.
     #[must_use]
     pub fn queue_limit(&self) -> usize {
-        let buffers = self.memory / self.buffer as u64;
+        const COUNTED_ONLY: u64 = 64 << 20;
+        let memory = match self.target {
+            Target::Null => self.memory.min(COUNTED_ONLY),
+            _ => self.memory,
+        };
+        let buffers = memory / self.buffer as u64;
         usize::try_from(buffers).unwrap_or(usize::MAX).max(1)
     }
 }
