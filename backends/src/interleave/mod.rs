@@ -26,22 +26,21 @@ pub fn time_of(start_ns: u64, end_ns: u64, index: u64, count: u64) -> u64 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Spread {
     start_ns: u64,
-    step: u64,
+    /// Time between two actions in `1 << FRACTION`ths of a nanosecond.
+    step: u128,
 }
 
 impl Spread {
     fn new(start_ns: u64, end_ns: u64, count: u64) -> Self {
         let length = u128::from(end_ns.saturating_sub(start_ns));
-        let step = (length << FRACTION) / u128::from(count.max(1));
         Self {
             start_ns,
-            step: u64::try_from(step).unwrap_or(u64::MAX),
+            step: (length << FRACTION) / u128::from(count.max(1)),
         }
     }
 
     fn time(self, index: u64) -> u64 {
-        let passed =
-            (u128::from(index) * u128::from(self.step) + u128::from(self.step / 2)) >> FRACTION;
+        let passed = (u128::from(index) * self.step + self.step / 2) >> FRACTION;
         self.start_ns
             .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX))
     }
@@ -159,6 +158,6 @@ mod tests {
         let times: Vec<u64> = (0..4).map(|index| time_of(100, 180, index, 4)).collect();
         assert_eq!(times, [110, 130, 150, 170]);
         assert_eq!(time_of(5, 5, 7, 9), 5);
-        assert_eq!(time_of(0, u64::MAX, 1, 2), u64::MAX / 4 * 3);
+        assert_eq!(time_of(0, 1 << 63, 1, 2), 3 << 61);
     }
 }
