@@ -1,0 +1,119 @@
+//! Rules of the house that no lint covers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use contech_tests::outputs::workspace;
+use contech_tests::process::run;
+
+/// Files under version control with one of these extensions.
+fn files(extensions: &[&str]) -> Result<Vec<PathBuf>> {
+    let mut list = Command::new("git");
+    list.current_dir(workspace())
+        .args(["-c", "safe.directory=*", "ls-files"]);
+    let listed = match run(&mut list).and_then(contech_tests::process::Finished::ok) {
+        Ok(done) => done.out(),
+        // A copy without git: everything but what is built.
+        Err(_) => {
+            let mut find = Command::new("find");
+            find.current_dir(workspace()).args([
+                ".", "-name", "target", "-prune", "-o", "-type", "f", "-print",
+            ]);
+            run(&mut find)?.ok()?.out()
+        }
+    };
+    let wanted = |p: &PathBuf| {
+        p.extension()
+            .is_some_and(|e| extensions.iter().any(|x| e == *x))
+            && workspace().join(p).exists()
+    };
+    let files: Vec<PathBuf> = listed.lines().map(PathBuf::from).filter(wanted).collect();
+    assert!(!files.is_empty(), "no files with {extensions:?}");
+    Ok(files)
+}
+
+fn read(file: &Path) -> Result<String> {
+    fs::read_to_string(workspace().join(file)).with_context(|| file.display().to_string())
+}
+
+#[test]
+fn every_module_says_first_what_it_is() -> Result<()> {
+    let mut silent = Vec::new();
+    for file in files(&["rs"])? {
+        // Attributes of the module may come before.
+        let text = read(&file)?;
+        let mut first = text.lines().take(12);
+        if !first.any(|l| l.starts_with("//!") || l.starts_with("#![doc = include_str!")) {
+            silent.push(file);
+        }
+    }
+    assert!(silent.is_empty(), "no //! at the start: {silent:?}");
+    Ok(())
+}
+
+#[test]
+fn every_test_program_says_first_what_it_shows() -> Result<()> {
+    for file in files(&["c", "cpp"])? {
+        if file.starts_with("tests/programs") || file.starts_with("bench/programs") {
+            assert!(read(&file)?.starts_with("// "), "{}", file.display());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
+    // folder, what its Cargo.toml may name of our own
+    let allowed: [(&str, &[&str]); 8] = [
+        ("instrument", &["contech-trace"]),
+        ("instrument/cc", &[]),
+        ("runtime", &["contech-runtime-core", "contech-trace"]),
+        ("runtime/core", &["contech-trace"]),
+        ("runtime/trace", &[]),
+        ("middle", &["contech-trace", "contech-taskgraph"]),
+        ("taskgraph", &[]),
+        ("backends", &["contech-taskgraph"]),
+    ];
+    for (folder, names) in allowed {
+        let manifest = read(&Path::new(folder).join("Cargo.toml"))?;
+        let own = manifest
+            .split("\n[")
+            .filter(|section| {
+                section.starts_with("dependencies]") || section.starts_with("build-dependencies]")
+            })
+            .flat_map(str::lines)
+            .filter_map(|line| line.split(['.', ' ', '=']).next())
+            .filter(|name| name.starts_with("contech-"));
+        for name in own {
+            assert!(names.contains(&name), "{folder} depends on {name}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn no_file_names_the_host_of_a_package_archive() -> Result<()> {
+    // In two halves, so that this file does not.
+    let hosts = [
+        ("deb.debian", ".org"),
+        ("static.crates", ".io"),
+        ("index.crates", ".io"),
+        ("pypi", ".org"),
+        ("registry.npmjs", ".org"),
+    ];
+    for file in files(&[
+        "rs", "toml", "md", "c", "cpp", "h", "sh", "html", "js", "css",
+    ])? {
+        let text = read(&file)?;
+        for (a, b) in hosts {
+            assert!(
+                !text.contains(&format!("{a}{b}")),
+                "{} names {a}{b}",
+                file.display()
+            );
+        }
+    }
+    Ok(())
+}
