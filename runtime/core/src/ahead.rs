@@ -6,7 +6,7 @@
 //! when a signal ends the process, or a handler is left by a jump, the records beyond the thread-local
 //! cursor would be lost. The register that holds the cursor is the one that points into the buffer, and
 //! up to which the bytes are whole records: the format reads backwards, so that is hard to hit by
-//! chance.
+//! chance. It is a find, not a proof: the cursor may be in memory, and a register hold an older one.
 
 use contech_trace::fast::Decoder;
 use contech_trace::program::Program;
@@ -19,8 +19,8 @@ use crate::recorder::Recorder;
 use crate::sync::lock;
 
 impl Recorder {
-    /// The cursor of code interrupted with these registers, if one is ahead of `cursor` (or at it) in
-    /// this buffer and the bytes between are whole records.
+    /// The cursor of code interrupted with these registers, if one is ahead of `cursor` in this
+    /// buffer and the bytes between are whole records.
     pub(crate) fn cursor_ahead(
         &self,
         buffer: &Buffer,
@@ -35,7 +35,7 @@ impl Recorder {
         let mut program = None;
         for candidate in candidates.into_iter().rev() {
             let ahead = cursor.with_addr(candidate);
-            if candidate < cursor.addr() || !buffer.contains(ahead) {
+            if candidate <= cursor.addr() || !buffer.contains(ahead) {
                 continue;
             }
             // SAFETY: both ends lie in the buffer, whose thread is this one or stands still.

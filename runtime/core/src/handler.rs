@@ -97,7 +97,9 @@ impl Recorder {
 
     /// A jump is about to leave the handlers entered below the stack pointer `target`. What the
     /// interrupted code recorded beyond its thread-local cursor is found by its registers where
-    /// possible; where not, it is lost, and an event says so.
+    /// possible. That nothing is missing is certain only of code that waited in a system call; for any
+    /// other an event says that records were lost here, for its cursor may have been in memory, and
+    /// what its registers tell be older.
     pub fn jump(&'static self, tls: &TlsBlock, target: usize) {
         if tls.handlers() == 0 {
             return;
@@ -132,9 +134,9 @@ impl Recorder {
         }
     }
 
-    /// Moves the saved cursor of an interrupted level to where its code really was; false when that
-    /// cannot be told.
-    pub(crate) fn recover(&self, inner: &mut Inner, depth: usize) -> bool {
+    /// Moves the saved cursor of an interrupted level to where its registers say its code was; true
+    /// when nothing can be missing.
+    fn recover(&self, inner: &mut Inner, depth: usize) -> bool {
         let (registers, in_call) = {
             let above = &inner.levels[depth + 1];
             (above.registers, above.in_call)
@@ -150,7 +152,7 @@ impl Recorder {
         if let Some(cursor) = found {
             tape.saved.0 = cursor;
         }
-        found.is_some()
+        false
     }
 
     fn leave_to(&'static self, inner: &mut Inner, tls: &TlsBlock, depth: usize) {

@@ -22,8 +22,6 @@ pub struct Options {
     pub stats: Option<PathBuf>,
     /// Compress chunks while a core is idle.
     pub compress: bool,
-    /// Record only between the marks of the region of interest.
-    pub roi: bool,
 }
 
 /// Smallest buffer: twice the slack, so that at least half of it is used.
@@ -87,7 +85,10 @@ const TABLE: &[Spec] = &[
     Spec {
         name: "CONTECH_ROI",
         default: "0",
-        set: |o, v, _| flag(&mut o.roi, v),
+        set: |_, v, _| match v {
+            "" | "0" => Ok(()),
+            _ => Err("0, for this version cannot restrict recording to regions of interest"),
+        },
     },
 ];
 
@@ -114,7 +115,6 @@ impl Options {
             off: false,
             stats: None,
             compress: false,
-            roi: false,
         };
         let (mut warnings, mut effective) = (Vec::new(), Vec::new());
         for spec in TABLE {
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(o.target, Target::Path("trace.bin".into()));
         assert_eq!(o.buffer, 1 << 20);
         assert_eq!(o.memory, (10 << 30) / 100 * 90);
-        assert!(!o.off && !o.compress && !o.roi && o.stats.is_none());
+        assert!(!o.off && !o.compress && o.stats.is_none());
         assert!(effective.contains(&"CONTECH_BUFFER=1M".to_owned()));
     }
 
@@ -203,7 +203,7 @@ mod tests {
             ("CONTECH_MEMORY", "200%"),
             ("CONTECH_OFF", "maybe"),
             ("CONTECH_COMPRESS", "yes"),
-            ("CONTECH_ROI", "2"),
+            ("CONTECH_ROI", "1"),
         ] {
             let (o, warnings, _) = read(&[(name, bad)]);
             assert_eq!(warnings.len(), 1, "{name}={bad}");
