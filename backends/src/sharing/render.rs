@@ -21,7 +21,7 @@ impl Render for Report {
                 count(total.cold)
             ));
         }
-        if self.contexts.is_empty() {
+        if self.matrix.iter().flatten().all(|&bytes| bytes == 0) {
             view = view.line("No context read what another one wrote.");
         } else if self.contexts.len() <= SHOWN {
             view = view
@@ -30,7 +30,7 @@ impl Render for Report {
         } else {
             let communicating = count(self.contexts.len() as u64);
             view = view.line(format!(
-                "{communicating} contexts communicate; the matrix is in --format json."
+                "The matrix of {communicating} contexts is in --format json."
             ));
         }
         if !self.lines.is_empty() {

@@ -1,7 +1,7 @@
 //! The result of `sharing`.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::analysis::Graph;
 use crate::analysis::source::Place;
 use crate::heap::{SiteId, SiteRow, Sites};
 
-/// Contexts in the matrix: those that communicate most.
+/// Contexts in the matrix; of more, those that communicate most.
 const MOST_CONTEXTS: usize = 1024;
 /// Lines given, those with most misses.
 const MOST_LINES: usize = 10_000;
@@ -21,7 +21,7 @@ const MOST_LINES: usize = 10_000;
 /// Communication and sharing of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Contexts of the rows and columns of `matrix`: all that communicate (the busiest 1024).
+    /// Contexts of the rows and columns of `matrix`: all, or the 1024 that communicate most.
     pub contexts: Vec<u32>,
     /// `matrix[i][j]`: bytes that context `contexts[j]` read and `contexts[i]` had written; each value counts once per
     /// reader.
@@ -214,12 +214,11 @@ fn matrix(
     let mut busiest: Vec<(u64, u32)> = volume.into_iter().map(|(at, bytes)| (bytes, at)).collect();
     busiest.sort_by_key(|&(bytes, at)| (Reverse(bytes), at));
     busiest.truncate(MOST_CONTEXTS);
-    let chosen: Vec<u32> = busiest
-        .into_iter()
-        .map(|row| row.1)
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
+    let mut chosen: Vec<u32> = busiest.into_iter().map(|row| row.1).collect();
+    if ids.len() <= MOST_CONTEXTS {
+        chosen = (0..).take(ids.len()).collect();
+    }
+    chosen.sort_unstable();
     let bytes =
         |writer: u32, reader: u32| communicated.get(&(writer, reader)).copied().unwrap_or(0);
     let row = |&writer: &u32| chosen.iter().map(|&reader| bytes(writer, reader)).collect();
