@@ -144,10 +144,7 @@ impl Facts {
         let run = self.run.unwrap_or_default();
         let totals = self.totals.unwrap_or_default();
         let mut sentences = notes.sentences();
-        let unrecorded = self.unrecorded.into_iter().take(MOST_NOTES);
-        sentences.extend(
-            unrecorded.map(|(what, n)| format!("not recorded: {what}, {n} places in the program")),
-        );
+        sentences.extend(unrecorded(self.unrecorded));
         sentences.extend(totals.notes.into_iter().take(MOST_NOTES));
         if totals.pauses > 0 {
             sentences.push(format!(
@@ -176,4 +173,29 @@ impl Facts {
             mode: mode.unwrap_or_else(|| "full".into()),
         }
     }
+}
+
+/// One sentence per reason; the library functions that read memory share one.
+fn unrecorded(places: BTreeMap<String, u64>) -> Vec<String> {
+    const READS: &str = "reads inside the library function ";
+    let (reads, others): (Vec<_>, Vec<_>) = places
+        .into_iter()
+        .partition(|(what, _)| what.starts_with(READS));
+    let mut sentences: Vec<String> = others
+        .into_iter()
+        .take(MOST_NOTES)
+        .map(|(what, n)| format!("not recorded: {what}, {n} places in the program"))
+        .collect();
+    if !reads.is_empty() {
+        let places: u64 = reads.iter().map(|(_, n)| n).sum();
+        let names: Vec<_> = reads
+            .iter()
+            .filter_map(|(what, _)| what.strip_prefix(READS))
+            .collect();
+        sentences.push(format!(
+            "not recorded: reads inside library functions ({}), {places} places in the program",
+            names.join(", ")
+        ));
+    }
+    sentences
 }

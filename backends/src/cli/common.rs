@@ -32,6 +32,9 @@ struct Document<'a, R> {
     warnings: &'a [String],
 }
 
+/// Warnings shown on a terminal.
+const MOST_WARNINGS: usize = 3;
+
 impl Common {
     /// Opens the graph and says on standard error if it is not whole.
     ///
@@ -39,8 +42,12 @@ impl Common {
     /// When the file is not a readable task graph.
     pub fn open(&self) -> Result<Graph> {
         let graph = analysis::open(&self.graph)?;
-        for warning in analysis::warnings(&graph) {
+        let warnings = analysis::warnings(&graph);
+        for warning in warnings.iter().take(MOST_WARNINGS) {
             eprintln!("warning: {}: {warning}", self.graph.display());
+        }
+        if let Some(more) = warnings.len().checked_sub(MOST_WARNINGS).filter(|n| *n > 0) {
+            eprintln!("warning: ... and {more} more (all of them in --format json and the report)");
         }
         Ok(graph)
     }
@@ -64,10 +71,11 @@ impl Common {
             }
             Format::Csv => report.view().write_csv(out),
             Format::Text => {
-                for warning in &warnings {
-                    writeln!(out, "Warning: {warning}")?;
-                }
-                if !warnings.is_empty() {
+                // On a terminal they have just been said; a file must say them itself.
+                if self.output.is_some() && !warnings.is_empty() {
+                    for warning in &warnings {
+                        writeln!(out, "Warning: {warning}")?;
+                    }
                     writeln!(out)?;
                 }
                 Ok(report.view().write_text(out)?)

@@ -16,8 +16,8 @@ pub(super) struct Chain {
 
 impl Chain {
     pub(super) fn acquire(&mut self, at: Place, out: &mut Edges) -> Result<()> {
-        // A recursive lock is acquired by its holder without an edge: the release is its own or older.
-        match self.release {
+        // Taken: the nested acquires of a recursive lock follow their own context's first one.
+        match self.release.take() {
             Some(release) => out.edge(release, at),
             None => Ok(()),
         }
