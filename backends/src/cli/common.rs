@@ -71,8 +71,10 @@ impl Common {
             }
             Format::Csv => report.view().write_csv(out),
             Format::Text => {
-                // On a terminal they have just been said; a file must say them itself.
-                if self.output.is_some() && !warnings.is_empty() {
+                // Remarks have just been said on standard error; a file, and the results of an
+                // incomplete recording, must say them themselves.
+                let say = self.output.is_some() || !graph.meta().complete;
+                if say && !warnings.is_empty() {
                     for warning in &warnings {
                         writeln!(out, "Warning: {warning}")?;
                     }
