@@ -313,6 +313,7 @@ impl Cutter {
         for context in self.contexts.numbers() {
             let (state, _) = self.contexts.entry(context);
             let last = state.last;
+            let idle = state.places == 0 && state.open.span.is_none();
             let (name, logs) = (&self.name, &mut self.logs);
             Piece {
                 context,
@@ -323,6 +324,13 @@ impl Cutter {
             .end_work(last, false)?;
             let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
             if unseen && context == 0 {
+                continue;
+            }
+            if !started && idle && end_seen {
+                self.notes
+                    .remark("threads had not begun when the program ended", || {
+                        format!("context {context}")
+                    });
                 continue;
             }
             if !started {

@@ -17,7 +17,7 @@ use contech_runtime_core::{Recorder, TlsBlock, notice, scratch};
 use crate::objects;
 use crate::service::SERVICE;
 use crate::tls::block;
-use crate::{exit, fatal, fork, loader, real};
+use crate::{exit, fatal, fork, loader, real, threads};
 
 static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(std::ptr::null_mut());
 /// A forked child whose recorder is not made yet.
@@ -80,6 +80,7 @@ fn make() -> Option<&'static Recorder> {
         modules,
     };
     let recorder = Recorder::start(start, &SERVICE);
+    threads::announce_main(recorder);
     SERVICE.prepare();
     objects::refresh_callers(recorder);
     fork::install();

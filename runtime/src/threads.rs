@@ -2,10 +2,10 @@
 
 use std::ffi::c_int;
 
-use contech_runtime_core::Thread;
 use contech_runtime_core::host::Host;
 use contech_runtime_core::mask::Blocked;
 use contech_runtime_core::thread::NO_CONTEXT;
+use contech_runtime_core::{Recorder, Thread, memory};
 use contech_trace::event::SyncOp::{ThreadCreate, ThreadJoin};
 
 use crate::active::{Active, active};
@@ -55,6 +55,15 @@ fn begin(child: Ptr) -> (usize, Ptr) {
     }
     Blocked::restore(child.mask());
     (body, std::ptr::with_exposed_provenance_mut(argument))
+}
+
+/// The first thread may be joined, too, when it left by `pthread_exit`.
+pub(crate) fn announce_main(recorder: &Recorder) {
+    if memory::thread_id() == memory::process_id() {
+        // SAFETY: no arguments.
+        let this = unsafe { libc::pthread_self() };
+        recorder.joins.insert(handle(this), 0);
+    }
 }
 
 fn handle(thread: libc::pthread_t) -> usize {

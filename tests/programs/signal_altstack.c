@@ -1,5 +1,6 @@
 // A handler on an alternate stack catches SIGSEGV of an instrumented store and leaves by siglongjmp.
-// MODE: verify
+// What the faulting function had recorded since its last call is lost, and the trace says so.
+// MODE: incomplete
 // LEVELS: O0 O2
 #include <setjmp.h>
 #include <signal.h>

@@ -89,6 +89,8 @@ pub struct Recorder {
     pub(crate) counters: Counters,
     pub(crate) notes: Mutex<Vec<String>>,
     pub(crate) finishing: AtomicBool,
+    /// A reason to stop was given; also one met while the trace is being finished is told.
+    stopped: AtomicBool,
     pub(crate) ended: AtomicBool,
     next_context: AtomicU32,
     cores: i64,
@@ -127,6 +129,7 @@ impl Recorder {
             counters: Counters::default(),
             notes: Mutex::new(Vec::new()),
             finishing: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             next_context: AtomicU32::new(1),
             cores: std::thread::available_parallelism()
@@ -188,7 +191,9 @@ impl Recorder {
 
     /// Stops recording for a reason, which goes to stderr and into the trace; the program goes on.
     pub fn stop(&self, reason: &str) {
-        if self.mode.swap(DISCARDING, SeqCst) == RECORDING {
+        let recording = self.mode.swap(DISCARDING, SeqCst) == RECORDING;
+        let concerned = recording || self.finishing.load(SeqCst);
+        if concerned && !self.stopped.swap(true, SeqCst) {
             notice::say(reason);
             lock(&self.notes).push(reason.to_owned());
         }
