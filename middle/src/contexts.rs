@@ -25,6 +25,8 @@ pub(crate) struct ContextState {
     pub(crate) joined: bool,
     /// Its start event was seen.
     pub(crate) started: bool,
+    /// Its end is all that was recorded: the program ended before the thread began.
+    pub(crate) idle: bool,
     /// Its end event was seen.
     pub(crate) end_seen: bool,
     /// It ended by itself, not with the program.

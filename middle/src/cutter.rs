@@ -217,6 +217,7 @@ impl Cutter {
             Event::ContextEnd { reason, at } => {
                 let at = full(at);
                 state.end_seen = true;
+                state.idle = !state.started && state.places == 0 && state.open.span.is_none();
                 state.ended =
                     matches!(reason, EndReason::Finished | EndReason::Exec) || context == 0;
                 state.last = state.last.max(at);
@@ -313,7 +314,6 @@ impl Cutter {
         for context in self.contexts.numbers() {
             let (state, _) = self.contexts.entry(context);
             let last = state.last;
-            let idle = state.places == 0 && state.open.span.is_none();
             let (name, logs) = (&self.name, &mut self.logs);
             Piece {
                 context,
@@ -323,10 +323,11 @@ impl Cutter {
             }
             .end_work(last, false)?;
             let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
+            let idle = state.idle;
             if unseen && context == 0 {
                 continue;
             }
-            if !started && idle && end_seen {
+            if idle {
                 self.notes
                     .remark("threads had not begun when the program ended", || {
                         format!("context {context}")

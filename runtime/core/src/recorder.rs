@@ -164,6 +164,7 @@ impl Recorder {
         });
         if let Err(e) = begun {
             self.mode.store(DISCARDING, SeqCst);
+            self.stopped.store(true, SeqCst);
             lock(&self.notes).push(e.to_string());
             notice::say(&format!(
                 "cannot write the trace to {}: {e}; running untraced (set CONTECH_TRACE to a path that can be written, or CONTECH_OFF=1)",
