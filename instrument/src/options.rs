@@ -8,7 +8,7 @@ pub(crate) const VARIABLE: &str = "CONTECH_PASS_OPTIONS";
 pub(crate) struct Options {
     /// `mode=sync`: register the module, record no blocks.
     pub(crate) sync_only: bool,
-    /// `fast`: path ids and leaf values where that is exact.
+    /// `fast` (the default), off with `naive`: path ids and leaf values where that is exact.
     pub(crate) fast: bool,
     /// `check`: fast, and the naive form beside it.
     pub(crate) check: bool,
@@ -26,6 +26,7 @@ impl Options {
 
     fn parse(text: &str) -> Result<Self, String> {
         let mut options = Options {
+            fast: true,
             verify: cfg!(debug_assertions),
             ..Options::default()
         };

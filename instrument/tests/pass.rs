@@ -31,7 +31,7 @@ fn opt(ir: &str, passes: &str, options: &str) -> Output {
 
 /// Instrumented IR.
 fn instrumented(ir: &str) -> String {
-    let output = opt(ir, "contech", "verify");
+    let output = opt(ir, "contech", "naive,verify");
     assert!(
         output.status.success(),
         "{}",

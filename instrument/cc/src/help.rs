@@ -12,8 +12,9 @@ Usage: {driver} [--contech-OPTION ...] <any clang arguments>
 
   --contech-mode=full   record blocks, addresses, synchronisation and time (default)
   --contech-mode=sync   record synchronisation and time only
-  --contech-naive       record every block and every address as such (default)
-  --contech-fast        record paths and the values addresses come from, where that is exact
+  --contech-naive       record every block and every address as such
+  --contech-fast        record paths and the values addresses come from, which decodes to the same, and as
+                        the naive form where that is not exact (default)
   --contech-check       record both in one run; contech-middle compares them
   --contech-explain     say per function what is recorded, and what is not and why
   --contech-help        this text
