@@ -9,6 +9,7 @@ pub mod debian;
 pub mod outputs;
 pub mod process;
 pub mod program;
+pub mod random;
 pub mod recording;
 pub mod scratch;
 pub mod tally;

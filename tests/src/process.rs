@@ -121,7 +121,7 @@ pub fn run_for(command: &mut Command, limit: Duration) -> Result<Finished> {
             break None;
         }
         thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
+        pause = (pause * 2).min(Duration::from_millis(4));
     };
     let (stdout, stderr) = (
         out.join().unwrap_or_default(),

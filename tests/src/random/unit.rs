@@ -1,0 +1,347 @@
+//! Whole programs: prelude, functions, units, `main`.
+
+use super::scope::{Array, INTEGERS, Scope};
+use super::{Function, Generator, Leaf};
+
+/// Declarations at the beginning of each unit. `TL` is `__thread` in programs with threads.
+const PRELUDE: &str = r#"typedef unsigned char u8; typedef signed char s8; typedef unsigned short u16; typedef short s16;
+typedef unsigned u32; typedef int s32; typedef unsigned long u64; typedef long s64;
+typedef u32 v4 __attribute__((vector_size(16), aligned(4))); typedef u32 v8 __attribute__((vector_size(32), aligned(4)));
+typedef u16 w16 __attribute__((vector_size(32), aligned(2))); typedef u64 d4 __attribute__((vector_size(32), aligned(8)));
+#define NOINL __attribute__((noinline))
+#ifdef __cplusplus
+extern "C" {
+#endif
+int printf(const char *, ...); void *malloc(u64); void *calloc(u64, u64); void *realloc(void *, u64); void free(void *);
+void *memcpy(void *, const void *, u64); void *memmove(void *, const void *, u64); void *memset(void *, int, u64);
+u64 strlen(const char *); void qsort(void *, u64, u64, int (*)(const void *, const void *)); int raise(int);
+void (*signal(int, void (*)(int)))(int);
+#ifdef __cplusplus
+}
+#endif
+struct S { ty0 a; ty1 b; u32 c[4]; struct S *next; ty2 d; };
+struct B { u32 p : 3, q : 13; s32 r : 7; u64 t : 40; u8 u : 5; };
+union M { u64 w; u16 h[4]; u8 b[8]; };
+struct P { u64 a; u32 b; u8 c[12]; };
+typedef u64 (*Fn)(u64, struct S *, int);
+extern TL u64 acc; extern TL struct S pool[64]; extern TL struct S *head; extern TL struct B bits[16];
+extern TL union M mix[8]; extern TL u32 grid[16][16]; extern TL int fuel; extern u64 shared_sum;
+extern volatile u32 vol;
+static inline void pool_copy(struct S *a, const struct S *b) { struct S *n = a->next; *a = *b; a->next = n; }
+static int by_value(const void *a, const void *b) { u32 x = *(const u32 *)a, y = *(const u32 *)b; return x < y ? -1 : x > y; }
+u64 sum_of(int n, ...); struct P made(u64 x); struct P turned(struct P q, u32 i);
+u64 many(u64, u32, u64, u8, u64, int, struct S *, u64, s16, double);
+"#;
+
+/// Defined once.
+const COMMON: &str = r#"TL u64 acc; TL struct S pool[64]; TL struct S *head; TL struct B bits[16]; TL union M mix[8];
+TL u32 grid[16][16]; TL int fuel; u64 shared_sum; volatile u32 vol = 3;
+u64 sum_of(int n, ...) {
+  __builtin_va_list l; u64 s = 0;
+  __builtin_va_start(l, n);
+  while (n-- > 0) s = s * 3 + __builtin_va_arg(l, u64);
+  __builtin_va_end(l);
+  return s;
+}
+NOINL struct P made(u64 x) { struct P p; p.a = x; p.b = (u32)x; for (int i = 0; i < 12; i++) p.c[i] = (u8)(x >> i); return p; }
+NOINL struct P turned(struct P q, u32 i) { q.a += i; q.b ^= i; q.c[i % 12]++; if (i & 1) q.c[q.b % 12] += 3; return q; }
+NOINL u64 many(u64 a, u32 b, u64 c, u8 e, u64 f, int g, struct S *s, u64 h, s16 i, double z) {
+  s->a = a; return a + b * c + e - f + g + s->b + h * (u64)i + (u64)z;
+}
+"#;
+
+const CXX: &str = r"struct Oops { u64 a; u32 b; };
+struct Guard { u64 x; explicit Guard(u64 v) : x(v) { acc += v; } ~Guard() { acc ^= x; grid[x & 15][1] += 1; } };
+struct Thing { u64 k; virtual u64 turn(u64 x) { return x + k; } virtual ~Thing() {} };
+struct Other : Thing { u32 seen[8]; u64 turn(u64 x) override { return seen[x & 7] += (u32)x + (u32)k; } };
+extern TL Thing *things[4];
+";
+
+const JUMPS: &str = "#include <setjmp.h>\nextern TL jmp_buf places[16]; extern TL int jumps;\n";
+
+impl Generator<'_> {
+    /// The texts of all units.
+    pub(crate) fn units(&mut self) -> Vec<String> {
+        let units = if self.rng.chance(20) { 2 } else { 1 };
+        self.globals(units);
+        self.declare(units);
+        let prelude = self.prelude(units);
+        let mut texts: Vec<String> = Vec::new();
+        for unit in 0..units {
+            self.unit = unit;
+            let mut text = prelude.clone() + &self.own_globals(unit);
+            for leaf in self.leaves.clone() {
+                if leaf.unit == unit {
+                    text += &self.leaf(&leaf);
+                }
+            }
+            for f in self.functions.clone() {
+                if f.unit == unit {
+                    text += &self.function(&f);
+                }
+            }
+            texts.push(text);
+        }
+        let last = self.main_text(units);
+        if let Some(first) = texts.first_mut() {
+            first.push_str(&last);
+        }
+        texts
+    }
+
+    fn globals(&mut self, units: u32) {
+        let types = [
+            "u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "float", "double", "u32", "s32",
+        ];
+        for i in 0..self.rng.range(3, 6) {
+            let array = Array {
+                name: format!("g{i}"),
+                len: *self.rng.pick(&[32, 64, 128, 256]),
+                ty: self.rng.word(&types),
+            };
+            let hidden = units == 1 && self.rng.chance(60);
+            self.arrays.push((array, hidden));
+        }
+        let array = Array {
+            name: "gw".to_owned(),
+            len: 64,
+            ty: "u32",
+        };
+        self.arrays.push((array, false));
+    }
+
+    fn declare(&mut self, units: u32) {
+        for i in 0..self.rng.range(3, 4) {
+            let unit = u32::try_from(self.rng.below(u64::from(units))).unwrap_or(0);
+            let shared = self.rng.chance(if units == 1 { 40 } else { 80 });
+            self.functions.push(Function {
+                name: format!("f{i}"),
+                unit,
+                shared,
+            });
+        }
+        for i in 0..self.rng.range(1, 2) {
+            let unit = u32::try_from(self.rng.below(u64::from(units))).unwrap_or(0);
+            let ty = self.arrays[usize::try_from(i).unwrap_or(0)].0.ty;
+            self.leaves.push(Leaf {
+                name: format!("k{i}"),
+                unit,
+                ty,
+            });
+        }
+    }
+
+    fn prelude(&mut self, units: u32) -> String {
+        let mut text = String::new();
+        let threads = if self.threads { "__thread" } else { "" };
+        text += &format!("#define TL {threads}\n");
+        let mut body = PRELUDE.to_owned();
+        for i in 0..3 {
+            let ty = self.rng.word(&INTEGERS);
+            body = body.replace(&format!("ty{i}"), ty);
+        }
+        text += &body;
+        text += if self.cxx { CXX } else { JUMPS };
+        for (a, hidden) in &self.arrays {
+            if !hidden {
+                text += &format!("extern TL {} {}[{}];\n", a.ty, a.name, a.len);
+            }
+        }
+        for f in &self.functions {
+            if f.shared {
+                text += &format!("u64 {}(u64, struct S *, int);\n", f.name);
+            }
+        }
+        if units > 1 {
+            text += "u64 other_unit(u64);\n";
+        }
+        text
+    }
+
+    fn own_globals(&mut self, unit: u32) -> String {
+        let mut text = String::new();
+        if unit == 0 {
+            text += COMMON;
+            for (a, hidden) in &self.arrays {
+                let scope = if *hidden { "static " } else { "" };
+                text += &format!("{scope}TL {} {}[{}];\n", a.ty, a.name, a.len);
+            }
+            text += if self.cxx {
+                "TL Thing *things[4];\n"
+            } else {
+                "TL jmp_buf places[16]; TL int jumps;\n"
+            };
+        }
+        let mut table = Vec::new();
+        for f in &self.functions {
+            if f.unit == unit && !f.shared {
+                text += &format!("static u64 {}(u64, struct S *, int);\n", f.name);
+            }
+            if f.unit == unit || f.shared {
+                table.push(f.name.clone());
+            }
+        }
+        text += "static NOINL u64 leaf0(u64 x, struct S *s, int d) { s->b ^= 1; return x + s->c[x & 3] + (u64)d; }\n";
+        table.push("leaf0".to_owned());
+        let four: Vec<String> = (0..4).map(|i| table[i % table.len()].clone()).collect();
+        text + &format!("static Fn table[4] = {{{}}};\n", four.join(", "))
+    }
+
+    /// A function over two pointers, a length and a stride; it reaches 31 elements.
+    fn leaf(&mut self, leaf: &Leaf) -> String {
+        let ty = leaf.ty;
+        let how = self.rng.word(&["static NOINL", "static", "static inline"]);
+        let restrict = if self.rng.chance(20) { "const " } else { "" };
+        let whole = if matches!(ty, "float" | "double") {
+            "(u64)(s64)"
+        } else {
+            "(u64)"
+        };
+        let body = match self.rng.below(6) {
+            0 => format!("for (int i = 0; i < (int)n; i++) s += {whole}a[i] + {whole}b[i * step];"),
+            1 => "for (int i = 0; i < (int)n; i++) a[i] = b[i];".to_owned(),
+            2 => format!(
+                "for (u64 i = 0; i != n; i++) {{ if ({whole}b[i] & 1) a[i * 4] = a[i]; else s++; }}"
+            ),
+            3 => format!("while (n--) s = s * 3 + {whole}*b, b += step;"),
+            4 => format!(
+                "for (u32 i = 0; i < n; i++) for (u32 j = 0; j < (u32)step; j++) s += {whole}a[i * 4 + j] ^ i;"
+            ),
+            _ => format!(
+                "if (n > 3) {{ {ty} z = a[3]; a[3] = a[1]; a[2] = z; s = 9; }} else s = {whole}b[n * 2] + {whole}a[n];"
+            ),
+        };
+        // Writes through `a` only, so `b` may be const.
+        format!(
+            "{how} u64 {}({ty} *a, {restrict}{ty} *b, u64 n, int step) {{ u64 s = n; {body} return s; }}\n",
+            leaf.name
+        )
+    }
+
+    fn function(&mut self, f: &Function) -> String {
+        let how = match (f.shared, self.rng.below(3)) {
+            (true, 0) => "NOINL",
+            (true, _) => "",
+            (false, 0) => "static NOINL",
+            (false, 1) => "static inline",
+            (false, _) => "static",
+        };
+        let arrays: Vec<Array> = self
+            .arrays
+            .iter()
+            .filter(|(_, hidden)| !hidden || f.unit == 0)
+            .map(|(a, _)| a.clone())
+            .collect();
+        self.scope = Scope {
+            arrays,
+            ints: vec!["x".to_owned()],
+            pointers: vec!["s".to_owned()],
+            weight: 1,
+            may_leave: true,
+            ..Scope::default()
+        };
+        let mut begin = String::new();
+        for i in 0..self.rng.below(4) {
+            let ty = self.rng.word(&INTEGERS);
+            begin += &format!("{ty} m{i} = ({ty})({}); ", self.expr(2));
+            self.scope.ints.push(format!("m{i}"));
+            self.scope.vars.push((format!("m{i}"), ty));
+        }
+        if self.rng.chance(30) {
+            begin += "static TL u32 seen; seen++; ";
+            self.scope.vars.push(("seen".to_owned(), "u32"));
+            self.scope.ints.push("seen".to_owned());
+        }
+        self.most_statements = self.statements + u32::try_from(self.rng.range(10, 36)).unwrap_or(8);
+        let n = self.rng.range(3, 6);
+        let body = self.some(n, 0);
+        let last = match self.rng.below(6) {
+            0 if !self.cxx => "__attribute__((musttail)) return leaf0(acc ^ x, s, d);".to_owned(),
+            1 => "return table[x & 3](acc, s, d + 1);".to_owned(),
+            _ => "return acc ^ x;".to_owned(),
+        };
+        format!(
+            "{how} u64 {}(u64 x, struct S *s, int d) {{\nif (d > 5 || --fuel < 0) return x;\n{begin}\n{body}\n{last}\n}}\n",
+            f.name
+        )
+    }
+
+    fn main_text(&mut self, units: u32) -> String {
+        let (every, first) = (self.rng.range(3, 9), self.rng.below(40));
+        let mut text = format!(
+            "static NOINL void begin(void) {{ for (int i = 0; i < 63; i++) {{ pool[i].next = i % {every} ? &pool[i + 1] : 0; pool[i].a = i; }} head = &pool[{first}];"
+        );
+        for (a, _) in &self.arrays {
+            let by = self.rng.range(1, 50);
+            text += &format!(
+                " for (int i = 0; i < {}; i++) {n}[i] = ({})(i * {by} % 251);",
+                a.len,
+                a.ty,
+                n = a.name
+            );
+        }
+        if self.cxx {
+            text += " for (int i = 0; i < 4; i++) { things[i] = i & 1 ? new Thing() : new Other(); things[i]->k = i; }";
+        }
+        text += " }\nstatic NOINL u64 end(void) { u64 h = acc;";
+        for (a, _) in &self.arrays {
+            let cast = if a.is_float() { "(u64)(s64)" } else { "(u64)" };
+            text += &format!(
+                " for (int i = 0; i < {}; i++) h = h * 31 + {cast}{}[i];",
+                a.len, a.name
+            );
+        }
+        text += " for (int i = 0; i < 64; i++) h = h * 31 + (u64)pool[i].a + (u64)pool[i].b + pool[i].c[2] + (u64)pool[i].d;";
+        text += " for (int i = 0; i < 256; i++) h = h * 31 + grid[i / 16][i % 16]; for (int i = 0; i < 16; i++) h = h * 31 + bits[i].q + bits[i].t;";
+        text += if self.cxx {
+            " for (int i = 0; i < 4; i++) { h += things[i]->turn(1); delete things[i]; }"
+        } else {
+            ""
+        };
+        text += " return h; }\nstatic NOINL u64 work(u64 seed) {\nbegin();\n";
+        let (rounds, fuel) = (self.rng.range(1, 3), self.rng.range(10, 50));
+        text += &format!("for (int r = 0; r < {rounds}; r++) {{ fuel = {fuel};\n");
+        for f in self.functions.clone() {
+            if f.unit != 0 && !f.shared {
+                continue;
+            }
+            let (x, i) = (self.rng.below(1000), self.rng.below(60));
+            let call = format!("acc += {}({x}u + r + seed, &pool[{i}], 0);", f.name);
+            text += &if self.cxx {
+                format!(
+                    "try {{ {call} }} catch (int e) {{ acc += e; }} catch (Oops &e) {{ acc ^= e.a; }}\n"
+                )
+            } else {
+                format!("jumps = 1; if (!setjmp(places[0])) {{ {call} }}\njumps = 0;\n")
+            };
+        }
+        text += "}\nreturn end(); }\n";
+        let _ = units;
+        text + &self.main_function()
+    }
+
+    fn main_function(&mut self) -> String {
+        if self.threads {
+            return concat!(
+                "#include <pthread.h>\n",
+                "static u64 other; static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n",
+                "static void *second(void *seed) { u64 r = work(*(u64 *)seed); pthread_mutex_lock(&lock); other += r; pthread_mutex_unlock(&lock); return 0; }\n",
+                "int main(void) { pthread_t t; u64 seed = 1; pthread_create(&t, 0, second, &seed); u64 r = work(0);\n",
+                "pthread_mutex_lock(&lock); other ^= 7; other ^= 7; pthread_mutex_unlock(&lock); pthread_join(t, 0);\n",
+                "printf(\"%lu %lu %lu\\n\", r, other, shared_sum); return 0; }\n"
+            )
+            .to_owned();
+        }
+        let handler = if self.cxx {
+            ""
+        } else {
+            "static void on_signal(int n) { for (int i = 0; i < n; i++) grid[i & 15][3] += i; vol = vol ^ 1; }\n"
+        };
+        let install = if self.cxx {
+            ""
+        } else {
+            "signal(10, on_signal); "
+        };
+        format!("{handler}int main(void) {{ {install}printf(\"%lu\\n\", work(0)); return 0; }}\n")
+    }
+}

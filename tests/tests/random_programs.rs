@@ -1,0 +1,160 @@
+//! The oracle over random programs: 2,000 seeds, each at the level its turn has come to, recorded in both
+//! forms at once and compared, and run natively for the output. Then the seeds and the programs kept because
+//! they once failed (`tests/random`).
+//!
+//! A failure names the seed and the command that shows it again, alone or smaller.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use contech_tests::outputs::Outputs;
+use contech_tests::program::is_cxx;
+use contech_tests::random::{check, generate, level};
+use contech_tests::scratch::Scratch;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Seeds, and how many one trial has.
+const SEEDS: u64 = 2000;
+const PART: u64 = 25;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    if !arguments.list {
+        Outputs::get();
+    }
+    let mut trials = Vec::new();
+    for first in (0..SEEDS).step_by(usize::try_from(PART).unwrap_or(1)) {
+        let seeds: Vec<(u64, String)> = (first..first + PART)
+            .map(|s| (s, level::of_seed(s).to_owned()))
+            .collect();
+        trials.push(trial(
+            format!("seeds_{first}_to_{}", first + PART - 1),
+            move |dir| all(&seeds, dir),
+        ));
+    }
+    let kept = kept_seeds().and_then(|seeds| Ok((seeds, kept_programs()?)));
+    match kept {
+        Ok((seeds, programs)) => {
+            trials.push(trial("seeds_that_once_failed".to_owned(), move |dir| {
+                all(&seeds, dir)
+            }));
+            for program in programs {
+                let name = program
+                    .file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                trials.push(trial(format!("kept_{name}"), move |dir| {
+                    one_kept(&program, dir)
+                }));
+            }
+        }
+        Err(error) => trials.push(Trial::test("tests_random", move || {
+            Err(Failed::from(format!("{error:#}")))
+        })),
+    }
+    trials.push(Trial::test("a_seed_gives_the_same_program_again", || {
+        same().map_err(failed)
+    }));
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn trial(name: String, work: impl FnOnce(&Path) -> Result<()> + Send + 'static) -> Trial {
+    Trial::test(name.clone(), move || {
+        let run = || {
+            let scratch = Scratch::new(&format!("random/{name}"))?;
+            work(scratch.dir())?;
+            scratch.done();
+            Ok(())
+        };
+        run().map_err(failed)
+    })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "used with map_err")]
+fn failed(error: anyhow::Error) -> Failed {
+    Failed::from(format!("{error:#}"))
+}
+
+/// Checks every seed; all that fail are named.
+fn all(seeds: &[(u64, String)], dir: &Path) -> Result<()> {
+    let mut failures = Vec::new();
+    for (seed, level) in seeds {
+        if let Err(error) = check::check(&generate(*seed, &BTreeSet::new()), level, dir) {
+            failures.push(format!(
+                "seed {seed} at {level}: {error:#}\nagain, and smaller: cargo run --release -p contech-tests --bin \
+                 random-programs -- --seeds {seed}..{} --level '{level}' --minimise",
+                seed + 1
+            ));
+        }
+    }
+    if !failures.is_empty() {
+        bail!("{}", failures.join("\n\n"));
+    }
+    Ok(())
+}
+
+fn dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("random")
+}
+
+fn kept_seeds() -> Result<Vec<(u64, String)>> {
+    let text = fs::read_to_string(dir().join("seeds.txt"))?;
+    let lines = text
+        .lines()
+        .filter(|l| !l.starts_with('#') && !l.trim().is_empty());
+    lines
+        .map(|line| {
+            let (seed, level) = line.split_once(' ').context("SEED LEVEL")?;
+            let level = level.split('#').next().unwrap_or("").trim();
+            Ok((
+                seed.parse().with_context(|| line.to_owned())?,
+                level.to_owned(),
+            ))
+        })
+        .collect()
+}
+
+fn kept_programs() -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "c" || e == "cpp") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// A kept program says its levels in lines `// LEVEL: FLAGS`.
+fn one_kept(program: &Path, dir: &Path) -> Result<()> {
+    let text = fs::read_to_string(program)?;
+    let levels: Vec<&str> = text
+        .lines()
+        .filter_map(|l| l.strip_prefix("// LEVEL: "))
+        .collect();
+    if levels.is_empty() {
+        bail!("{} names no LEVEL", program.display());
+    }
+    for level in levels {
+        check::check_files(&[program.to_owned()], is_cxx(program), level, dir)
+            .with_context(|| format!("{} at {level}", program.display()))?;
+    }
+    Ok(())
+}
+
+fn same() -> Result<()> {
+    for seed in [0, 1, 7, 1234] {
+        let nothing = BTreeSet::new();
+        let (a, b) = (generate(seed, &nothing), generate(seed, &nothing));
+        // Leaving a statement out changes nothing before it.
+        let less = generate(seed, &BTreeSet::from([a.statements - 1]));
+        if a.units != b.units || less.statements != a.statements || less.units == a.units {
+            bail!("seed {seed} gives another program");
+        }
+    }
+    Ok(())
+}
