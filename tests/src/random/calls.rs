@@ -30,9 +30,9 @@ impl Generator<'_> {
                 let (a, b, c) = (self.expr(1), self.expr(2), self.index(64, 1));
                 format!("acc += many({a}, 2, {b}, 4, acc, 6, &pool[{c}], 8, 9, 2.5);")
             }
-            11..=13 => self.leaf_call(),
-            14..=16 if self.cxx => self.exception(depth),
-            14 | 15 if !self.cxx => self.jump_out(),
+            11 | 12 => self.leaf_call(),
+            13..=16 if self.cxx => self.exception(depth),
+            13..=15 if !self.cxx => self.jump_out(),
             16 if !self.cxx && !self.threads => {
                 format!("if ({}) raise(10);", self.condition(1))
             }
@@ -129,16 +129,16 @@ impl Generator<'_> {
     }
 
     fn exception(&mut self, depth: u32) -> String {
-        match self.rng.below(8) {
-            0 if self.scope.may_leave => {
+        match self.rng.below(9) {
+            0 | 8 if self.scope.may_leave => {
                 format!("if (d > 1 && {}) throw (int)(acc & 15);", self.condition(0))
             }
             1 if self.scope.may_leave => {
                 let (condition, value) = (self.condition(0), self.expr(1));
                 format!("if (d > 1 && {condition}) throw Oops{{{value}, 3}};")
             }
-            0..=2 => {
-                let (name, x) = (self.fresh("g"), self.expr(1));
+            0..=2 | 8 => {
+                let (name, x) = (self.fresh("guard"), self.expr(1));
                 let body = self.some(2, depth + 2);
                 format!("{{ Guard {name}({x});\n{body}\n}}")
             }
@@ -150,14 +150,14 @@ impl Generator<'_> {
                 )
             }
             4 => {
-                let (g, x, call) = (self.fresh("g"), self.expr(1), self.call());
+                let (g, x, call) = (self.fresh("guard"), self.expr(1), self.call());
                 let last = self.some(1, depth + 2);
                 format!(
                     "try {{ Guard {g}({x});\n{call}\n}} catch (const Oops &e) {{ acc ^= e.a;\n{last}\n}} catch (...) {{ acc += 77; }}"
                 )
             }
             5 => {
-                let (call, g) = (self.call(), self.fresh("g"));
+                let (call, g) = (self.call(), self.fresh("guard"));
                 let condition = self.condition(1);
                 format!(
                     "try {{ try {{\n{call}\nif ({condition}) throw 5; }} catch (int) {{ Guard {g}(acc); throw; }} }} catch (int e) {{ acc += 9 * e; }} catch (Oops &e) {{ acc += e.b; }}"
@@ -171,7 +171,7 @@ impl Generator<'_> {
                 )
             }
             _ => {
-                let (n, x) = (self.fresh("g"), self.expr(1));
+                let (n, x) = (self.fresh("guard"), self.expr(1));
                 let (call, second) = (self.call(), self.call());
                 format!(
                     "try {{ Guard {n}({x}); {call} Guard {n}b(acc); {second} }} catch (...) {{ acc += 1; if (d > 2) throw; }}"

@@ -92,9 +92,10 @@ impl Generator<'_> {
             return self.store();
         }
         let (i, j) = (self.bytes_index(&a, 32), self.bytes_index(&b, 32));
-        let (ty, lanes) = *self
-            .rng
-            .pick(&[("v4", 4), ("v8", 8), ("w16", 16), ("d4", 4)]);
+        let (ty, lanes) =
+            *self
+                .rng
+                .pick(&[("u32x4", 4), ("u32x8", 8), ("u16x16", 16), ("u64x4", 4)]);
         let op = self.rng.word(&["+", "*", "^", "-", "&"]);
         let lane = self.rng.below(lanes);
         let last = match self.rng.below(3) {

@@ -6,8 +6,8 @@ use super::{Function, Generator, Leaf};
 /// Declarations at the beginning of each unit. `TL` is `__thread` in programs with threads.
 const PRELUDE: &str = r#"typedef unsigned char u8; typedef signed char s8; typedef unsigned short u16; typedef short s16;
 typedef unsigned u32; typedef int s32; typedef unsigned long u64; typedef long s64;
-typedef u32 v4 __attribute__((vector_size(16), aligned(4))); typedef u32 v8 __attribute__((vector_size(32), aligned(4)));
-typedef u16 w16 __attribute__((vector_size(32), aligned(2))); typedef u64 d4 __attribute__((vector_size(32), aligned(8)));
+typedef u32 u32x4 __attribute__((vector_size(16), aligned(4))); typedef u32 u32x8 __attribute__((vector_size(32), aligned(4)));
+typedef u16 u16x16 __attribute__((vector_size(32), aligned(2))); typedef u64 u64x4 __attribute__((vector_size(32), aligned(8)));
 #define NOINL __attribute__((noinline))
 #ifdef __cplusplus
 extern "C" {
@@ -124,7 +124,7 @@ impl Generator<'_> {
             let unit = u32::try_from(self.rng.below(u64::from(units))).unwrap_or(0);
             let ty = self.arrays[usize::try_from(i).unwrap_or(0)].0.ty;
             self.leaves.push(Leaf {
-                name: format!("k{i}"),
+                name: format!("leaf_{i}"),
                 unit,
                 ty,
             });
