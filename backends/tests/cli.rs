@@ -147,7 +147,7 @@ fn json_has_the_agreed_keys() {
     let finding = &report["findings"][0];
     assert_eq!(
         (&finding["rank"], &finding["cause"]),
-        (&1.into(), &"serial".into())
+        (&1.into(), &"dependences".into())
     );
     assert!(
         finding["where"].is_string() && finding["share"].is_f64(),
@@ -326,7 +326,11 @@ fn an_incomplete_recording_is_announced_everywhere() {
         "report cut.tg",
     ] {
         let output = folder.run(line);
-        assert!(output.status.success());
+        assert!(
+            output.status.success(),
+            "{line}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         for stream in [output.stdout, output.stderr] {
             let text = String::from_utf8(stream).unwrap();
             assert!(text.contains("recording is incomplete"), "{line}: {text}");

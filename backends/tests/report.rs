@@ -54,7 +54,13 @@ fn a_page_has_its_sections_and_its_data() {
         "id=\"timeline\"",
         "id=\"heat\"",
         "id=\"scatter\"",
-        "id=\"misses\"",
+        "id=\"curves\"",
+        "<section id=\"critpath\"",
+        "<section id=\"misses\"",
+        "<section id=\"sharing\"",
+        "<section id=\"races\"",
+        "<section id=\"memuse\"",
+        "<a href=\"#races\">Races</a>",
         "id=\"facts\"",
         "id=\"theme\"",
         "prefers-color-scheme",
@@ -62,7 +68,7 @@ fn a_page_has_its_sections_and_its_data() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    for slot in ["title", "style", "data", "script"] {
+    for slot in ["title", "style", "data", "script", "menu", "sections"] {
         assert!(
             !page.contains(&format!("{{{{{slot}}}}}")),
             "{slot} is filled"

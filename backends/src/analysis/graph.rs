@@ -43,7 +43,12 @@ pub fn warnings(graph: &Graph) -> Vec<String> {
         .flat_map(|module| &module.unrecorded)
         .map(|(_, places)| places)
         .sum();
-    if unrecorded > 0 {
+    // The converter's own note says it better, where there is one.
+    let noted = meta
+        .notes
+        .iter()
+        .any(|note| note.starts_with("not recorded"));
+    if unrecorded > 0 && !noted {
         warnings.push(format!("{} places of the program could not be instrumented: what they access is not in the graph.", crate::view::units::count(unrecorded)));
     }
     warnings.extend(meta.notes.iter().cloned());

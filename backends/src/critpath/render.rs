@@ -2,7 +2,7 @@
 
 use super::{FunctionRow, Report, WhatIf};
 use crate::view::units::{count, share, time};
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
 
 impl Render for Report {
     fn view(&self) -> View {
@@ -13,7 +13,10 @@ impl Render for Report {
         if let Some(what_if) = &self.what_if {
             view = view.line(in_words(what_if, self.span_ns));
         }
-        view = view.line("").table(self.functions_table().text_rows(15));
+        view = view
+            .chart(self.way())
+            .line("")
+            .table(self.functions_table().text_rows(15));
         if !self.overhead.is_empty() {
             view = view
                 .heading("On the path, but no code of the program")
@@ -67,6 +70,31 @@ impl Report {
             time(self.duration_ns),
             count(self.tasks)
         )
+    }
+
+    /// The context the path is in, over the length of the path.
+    fn way(&self) -> Chart {
+        let mut at = 0;
+        let mut points = Vec::with_capacity(self.stretches.len() + 1);
+        for stretch in &self.stretches {
+            #[expect(clippy::cast_precision_loss, reason = "to be drawn")]
+            points.push((at as f64, f64::from(stretch.context)));
+            at += stretch.ns;
+        }
+        if let Some(&(_, context)) = points.last() {
+            #[expect(clippy::cast_precision_loss, reason = "to be drawn")]
+            points.push((at as f64, context));
+        }
+        Chart::Lines {
+            title: "The context the critical path runs in".to_owned(),
+            x: Axis::new("work along the path", Unit::Time),
+            y: Axis::new("context", Unit::Count),
+            steps: true,
+            series: vec![Series {
+                name: "critical path".to_owned(),
+                points,
+            }],
+        }
     }
 
     fn functions_table(&self) -> Table {

@@ -2,7 +2,7 @@
 
 use super::{LINE, PAGE, Report};
 use crate::view::units::{bytes, count, time};
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
 
 /// Rows of the table over time in a terminal.
 const SHOWN: usize = 20;
@@ -16,7 +16,10 @@ impl Render for Report {
             .heading("Memory use")
             .line(self.sentence());
         if !self.stretches.is_empty() {
-            view = view.heading("Over time").table(self.summed_up());
+            view = view
+                .heading("Over time")
+                .chart(self.over_time())
+                .table(self.summed_up());
         }
         if !self.sites.is_empty() {
             view = view
@@ -60,6 +63,29 @@ impl Report {
             ("pages", "pages"),
         ])
         .rows(rows)
+    }
+
+    fn over_time(&self) -> Chart {
+        #[expect(clippy::cast_precision_loss, reason = "to be drawn")]
+        let series = |name: &str, pick: fn(&super::Stretch) -> u64| Series {
+            name: name.to_owned(),
+            points: self
+                .stretches
+                .iter()
+                .map(|at| (at.t_ns as f64, pick(at) as f64))
+                .collect(),
+        };
+        Chart::Lines {
+            title: "Memory over time".to_owned(),
+            x: Axis::new("time", Unit::Time),
+            y: Axis::new("bytes", Unit::Bytes),
+            steps: true,
+            series: vec![
+                series("live heap", |at| at.heap_bytes),
+                series("mapped", |at| at.mapped_bytes),
+                series("working set, in lines", |at| at.lines * LINE),
+            ],
+        }
     }
 
     /// The run in a few rows: the most of each.

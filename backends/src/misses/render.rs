@@ -3,10 +3,12 @@
 use super::{Instruction, Report, Site};
 use crate::size::Size;
 use crate::view::units::{count, ratio};
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
 
 /// Sizes that fit side by side in a terminal.
 const SHOWN: usize = 6;
+/// Instructions drawn as curves.
+const DRAWN: usize = 8;
 
 impl Render for Report {
     fn view(&self) -> View {
@@ -31,6 +33,7 @@ impl Render for Report {
                 self.line,
                 rates.join(", ")
             ))
+            .chart(self.curves())
             .line("Share of the misses at each size:")
             .line("")
             .table(self.instruction_table(&shown).text_rows(self.top))
@@ -40,6 +43,28 @@ impl Render for Report {
 }
 
 impl Report {
+    /// Misses of the instructions that miss most, by size.
+    fn curves(&self) -> Chart {
+        #[expect(clippy::cast_precision_loss, reason = "to be drawn")]
+        let points = |misses: &[u64]| {
+            let pairs = self.sizes.iter().zip(misses);
+            pairs
+                .map(|(&size, &misses)| (size as f64, misses as f64))
+                .collect()
+        };
+        let curves = self.instructions.iter().take(DRAWN).map(|row| Series {
+            name: format!("{} {}", row.access, row.place.short()),
+            points: points(&row.misses),
+        });
+        Chart::Lines {
+            title: "Misses of the instructions that miss most, by cache size".to_owned(),
+            x: Axis::new("cache size", Unit::Bytes).log2(),
+            y: Axis::new("misses", Unit::Count),
+            steps: false,
+            series: curves.collect(),
+        }
+    }
+
     /// Indices of the sizes to show: all, or some evenly from the first to the last.
     fn shown(&self) -> Vec<usize> {
         let sizes = self.sizes.len();

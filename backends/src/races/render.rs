@@ -1,7 +1,7 @@
 //! How `races` looks in a terminal and in CSV.
 
 use super::{Race, Report, Side};
-use crate::view::units::count;
+use crate::view::units::{count, ratio};
 use crate::view::{Cell, Render, Table, View};
 
 /// Races shown in full as text.
@@ -13,12 +13,15 @@ impl Render for Report {
             .csv(self.table())
             .heading("Races")
             .line(self.sentence());
+        if !self.races.is_empty() {
+            view = view.table_in_page(self.pairs_table());
+        }
         for (race, number) in self.races.iter().zip(1..).take(SHOWN) {
             view = view
-                .line("")
-                .line(format!("{number}. {}", side(&race.a)))
-                .line(format!("   {}", side(&race.b)))
-                .line(format!(
+                .line_in_text("")
+                .line_in_text(format!("{number}. {}", side(&race.a)))
+                .line_in_text(format!("   {}", side(&race.b)))
+                .line_in_text(format!(
                     "   at {:#x}, {} times. {}",
                     race.address,
                     count(race.count),
@@ -27,7 +30,7 @@ impl Render for Report {
         }
         if self.races.len() > SHOWN {
             let more = count((self.races.len() - SHOWN) as u64);
-            view = view.line("").line(format!(
+            view = view.line_in_text("").line_in_text(format!(
                 "... {more} more (all of them: --format csv or json)"
             ));
         }
@@ -49,6 +52,28 @@ impl Report {
             sentence += " Some of the contexts also share atomic variables, whose order the graph does not have.";
         }
         sentence
+    }
+
+    /// One row per race, for people.
+    fn pairs_table(&self) -> Table {
+        let total = self.races.iter().map(|race| race.count).sum();
+        let rows = self.races.iter().map(|race| {
+            [
+                Cell::Text(side(&race.a)),
+                Cell::Text(side(&race.b)),
+                Cell::Count(race.count),
+                Cell::Share(ratio(race.count, total)),
+                Cell::Text(race.missing.clone()),
+            ]
+        });
+        Table::new(&[
+            ("one side", "a"),
+            ("the other", "b"),
+            ("times", "count"),
+            ("of all", "share"),
+            ("what is missing", "missing"),
+        ])
+        .rows(rows)
     }
 
     fn table(&self) -> Table {

@@ -3,12 +3,19 @@
 use anyhow::Result;
 use serde::Serialize;
 
-use super::findings::{Finding, find};
+use super::findings::{Finding, Results, find};
+use super::section::{Section, run_default, run_if_recorded};
 use crate::analysis::{self, Graph, run};
 use crate::blocks::{self, Blocks};
 use crate::cache::{self, Cache};
+use crate::critpath::CritPath;
+use crate::memuse::MemUse;
+use crate::misses::Misses;
 use crate::parallelism::{self, Cause, Parallelism, WaitTime};
+use crate::races::Races;
+use crate::sharing::Sharing;
 use crate::stats::{self, Stats};
+use crate::view::page::cut;
 
 /// Blocks in the scatter plot, the most executed ones.
 const SCATTERED: usize = 1500;
@@ -16,8 +23,6 @@ const SCATTERED: usize = 1500;
 const HEATED: usize = 240;
 /// Functions in the table.
 const FUNCTIONS: usize = 40;
-/// Characters of a function name.
-const NAME: usize = 160;
 
 /// Everything the page shows.
 #[derive(Clone, Debug, Serialize)]
@@ -38,6 +43,8 @@ pub struct PageData {
     pub blocks: BlocksPlot,
     /// Plot of miss curves.
     pub cache: cache::Report,
+    /// The other analyses, in their own words.
+    pub sections: Vec<Section>,
 }
 
 /// Parallelism over time, column by column: stretch `i` starts at `t_ns[i]` and ends where the next one starts.
@@ -103,8 +110,34 @@ impl PageData {
         let blocks = run::<Blocks>(blocks::Options::default(), graph)?;
         progress("cache");
         let cache = run::<Cache>(cache, graph)?;
+        progress("critical path");
+        let critpath = run_default::<CritPath>(graph)?;
+        progress("misses");
+        let misses = run_if_recorded::<Misses>(graph)?;
+        progress("sharing");
+        let sharing = run_if_recorded::<Sharing>(graph)?;
+        progress("races");
+        let races = run_if_recorded::<Races>(graph)?;
+        progress("memory");
+        let memuse = run_default::<MemUse>(graph)?;
+        let results = Results {
+            parallelism: &parallelism,
+            blocks: &blocks,
+            cache: &cache,
+            critpath: &critpath,
+            misses: misses.as_ref().ok(),
+            sharing: sharing.as_ref().ok(),
+            races: races.as_ref().ok(),
+        };
         Ok(Self {
-            findings: find(&parallelism, &blocks, &cache),
+            findings: find(&results),
+            sections: vec![
+                Section::of::<CritPath>("Critical path", &critpath),
+                Section::of_either::<Misses>("Misses", &misses),
+                Section::of_either::<Sharing>("Sharing", &sharing),
+                Section::of_either::<Races>("Races", &races),
+                Section::of::<MemUse>("Memory", &memuse),
+            ],
             headline: parallelism.sentence(),
             warnings: analysis::warnings(graph),
             run: graph.meta().clone(),
@@ -168,11 +201,12 @@ impl From<blocks::Report> for BlocksPlot {
         rows.iter_mut()
             .skip(HEATED)
             .for_each(|row| row.levels.clear());
-        rows.iter_mut().for_each(|row| cut(&mut row.place.function));
+        rows.iter_mut()
+            .for_each(|row| row.place.function = cut(&row.place.function));
         let mut functions: Vec<_> = report.functions.into_iter().take(FUNCTIONS).collect();
         functions.iter_mut().for_each(|row| {
             row.levels.clear();
-            cut(&mut row.place.function);
+            row.place.function = cut(&row.place.function);
         });
         Self {
             max_running: report.max_running,
@@ -187,12 +221,4 @@ impl From<blocks::Report> for BlocksPlot {
 /// Three decimals: enough to draw, short to embed.
 fn short(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
-}
-
-/// Shortens the names that templates make.
-fn cut(name: &mut String) {
-    if let Some((at, _)) = name.char_indices().nth(NAME) {
-        name.truncate(at);
-        name.push('…');
-    }
 }

@@ -1,8 +1,10 @@
-//! `report`: one self-contained, offline HTML page with the findings and three interactive plots; or its data as JSON.
+//! `report`: one self-contained, offline HTML page with the findings and every analysis, with
+//! interactive plots; or its data as JSON.
 
 mod data;
 mod findings;
 mod page;
+mod section;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -15,8 +17,9 @@ use crate::cache;
 use crate::cli::{output, progress};
 
 pub use data::{BlocksPlot, PageData, ParallelismPlot};
-pub use findings::{Finding, find};
+pub use findings::{Finding, Results, find};
 pub use page::render;
+pub use section::{Section, run_default};
 
 /// Options of `report`.
 #[derive(Clone, Debug, clap::Args)]

@@ -2,10 +2,12 @@
 
 use super::{LineRow, Report, Source};
 use crate::view::units::count;
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Cell, Chart, Render, Table, Unit, View};
 
 /// Contexts whose matrix fits a terminal.
 const SHOWN: usize = 16;
+/// Contexts in the picture.
+const DRAWN: usize = 128;
 
 impl Render for Report {
     fn view(&self) -> View {
@@ -26,8 +28,10 @@ impl Render for Report {
         } else if self.contexts.len() <= SHOWN {
             view = view
                 .heading("Bytes read (column) that another context wrote (row)")
+                .chart(self.matrix_chart())
                 .table(self.matrix_table());
         } else {
+            view = view.chart(self.matrix_chart());
             let communicating = count(self.contexts.len() as u64);
             view = view.line(format!(
                 "The matrix of {communicating} contexts is in --format json."
@@ -47,6 +51,23 @@ impl Render for Report {
 }
 
 impl Report {
+    /// The first [`DRAWN`] contexts: they communicate most where there are more.
+    fn matrix_chart(&self) -> Chart {
+        let row = |row: &Vec<u64>| row.iter().take(DRAWN).copied().collect();
+        Chart::Matrix {
+            title: "Bytes read that another context wrote".to_owned(),
+            axes: ("writer".to_owned(), "reader".to_owned()),
+            names: self
+                .contexts
+                .iter()
+                .take(DRAWN)
+                .map(ToString::to_string)
+                .collect(),
+            unit: Unit::Bytes,
+            values: self.matrix.iter().take(DRAWN).map(row).collect(),
+        }
+    }
+
     fn matrix_table(&self) -> Table {
         let columns = std::iter::once("writer".to_owned()).chain(
             self.contexts

@@ -2,7 +2,9 @@
 //!
 //! An analysis returns plain data and describes it as a [`View`]; it never prints. JSON comes from the data itself.
 
+pub mod chart;
 mod csv;
+pub(crate) mod page;
 mod text;
 pub mod units;
 
@@ -10,6 +12,9 @@ use std::io;
 
 use anyhow::Result;
 use serde::Serialize;
+
+pub use chart::{Axis, Chart, Series, Unit};
+pub use page::{PageColumn, PagePart};
 
 /// Results that can be shown: JSON by `Serialize`, text and CSV by way of a [`View`].
 pub trait Render: Serialize {
@@ -41,6 +46,11 @@ enum Part {
     Heading(String),
     Line(String),
     Table(Table),
+    /// A line of text that the page shows in another way.
+    TextLine(String),
+    /// A table that text shows in another way.
+    PageTable(Table),
+    Chart(Chart),
 }
 
 /// Rows of typed cells under named columns.
@@ -110,6 +120,27 @@ impl View {
         self
     }
 
+    /// A line of the terminal form alone.
+    #[must_use]
+    pub fn line_in_text(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::TextLine(text.into()));
+        self
+    }
+
+    /// A table of the report alone.
+    #[must_use]
+    pub fn table_in_page(mut self, table: Table) -> Self {
+        self.parts.push(Part::PageTable(table));
+        self
+    }
+
+    /// A picture for the report; text and CSV leave it out.
+    #[must_use]
+    pub fn chart(mut self, chart: Chart) -> Self {
+        self.parts.push(Part::Chart(chart));
+        self
+    }
+
     /// Writes the terminal form.
     ///
     /// # Errors
@@ -125,7 +156,7 @@ impl View {
     pub fn write_csv(&self, out: &mut dyn io::Write) -> Result<()> {
         let first = self.parts.iter().find_map(|part| match part {
             Part::Table(table) => Some(table),
-            Part::Heading(_) | Part::Line(_) => None,
+            _ => None,
         });
         self.csv
             .as_ref()

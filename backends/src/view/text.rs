@@ -14,8 +14,9 @@ pub(super) fn write(parts: &[Part], out: &mut dyn Write) -> io::Result<()> {
                 let blank = if at == 0 { "" } else { "\n" };
                 writeln!(out, "{blank}{text}\n{}", "─".repeat(text.chars().count()))?;
             }
-            Part::Line(text) => writeln!(out, "{text}")?,
+            Part::Line(text) | Part::TextLine(text) => writeln!(out, "{text}")?,
             Part::Table(table) => write_table(table, out)?,
+            Part::PageTable(_) | Part::Chart(_) => {}
         }
     }
     Ok(())

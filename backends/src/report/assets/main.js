@@ -27,7 +27,7 @@ function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
   $("recorded").textContent = [run.host, when].filter(Boolean).join(" · ");
   $("warnings").replaceChildren(...warnings.map(text => html("p", null, text)));
   $("headline").textContent = headline;
-  const colors = { serial: "serial", dependences: "barrier", processors: "running", hot: "semaphore", cache: "w4" };
+  const colors = { serial: "serial", dependences: "barrier", processors: "running", hot: "semaphore", cache: "w4", misses: "w4", sharing: "w7", races: "lock" };
   $("findings").replaceChildren(...findings.map(f => html("li", null,
     html("span", { class: "meter" }, html("i", { style: `width: ${Math.min(100, f.share * 100)}%; background: var(--${colors[f.cause] ?? f.cause})` }), html("b", null, format.percent(f.share))),
     html("span", null, f.text))));
@@ -107,5 +107,6 @@ fillParallelism(data.parallelism);
 fillBlocks(data.blocks);
 $("cache-note").textContent = `${data.cache.private ? "A cache per context" : "One cache shared by all contexts"}, ${data.cache.line}-byte lines, `
   + "least recently used, fed with every access in breadth-first order of tasks.";
-drawMisses($("misses"), data.cache);
+drawMisses($("curves"), data.cache);
+data.sections.forEach(section => drawSection($(section.id), section));
 fillRun(data);

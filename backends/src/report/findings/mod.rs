@@ -1,0 +1,112 @@
+//! What a run's results say, in sentences with numbers and source lines, the most important first.
+
+mod memory;
+mod scaling;
+
+use serde::Serialize;
+
+use crate::analysis::source::Place;
+use crate::parallelism::Cause;
+use crate::{blocks, cache, critpath, misses, parallelism, races, sharing};
+
+/// Shares below this are not worth a sentence.
+const WORTH: f64 = 0.02;
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// 1 is the most important.
+    pub rank: usize,
+    /// `lock`, `barrier`, ... for waits; `serial`, `dependences`, `processors`, `hot`, `cache`, `misses`, `sharing`,
+    /// `races`.
+    pub cause: &'static str,
+    /// Source line, function or size it is about; may be empty.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// How much: a share of one, of what the sentence says.
+    pub share: f64,
+    /// The sentence.
+    pub text: String,
+}
+
+/// The results that findings are drawn from.
+#[derive(Clone, Copy, Debug)]
+pub struct Results<'a> {
+    /// Running and waiting.
+    pub parallelism: &'a parallelism::Report,
+    /// Block executions.
+    pub blocks: &'a blocks::Report,
+    /// Miss curves.
+    pub cache: &'a cache::Report,
+    /// The longest chain of work.
+    pub critpath: &'a critpath::Report,
+    /// Misses by instruction; absent where no access was recorded.
+    pub misses: Option<&'a misses::Report>,
+    /// Lines that go back and forth; absent where no access was recorded.
+    pub sharing: Option<&'a sharing::Report>,
+    /// Unordered accesses; absent where no access was recorded.
+    pub races: Option<&'a races::Report>,
+}
+
+/// The findings of a run.
+#[must_use]
+pub fn find(results: &Results<'_>) -> Vec<Finding> {
+    let mut scaling = scaling::waits(results.parallelism);
+    scaling.extend(scaling::serial(results.parallelism, results.blocks));
+    let limit = scaling::limit(results.parallelism, results.critpath);
+    // A chain as long as the run explains the waits, and comes first; otherwise the waits explain the run.
+    let (first, last): (Vec<_>, Vec<_>) = limit
+        .into_iter()
+        .partition(|finding| finding.cause == scaling::CHAIN);
+    // A parent that waits for its children to end is how programs are written: last, however long it takes.
+    let usual = |finding: &Finding| finding.cause == Cause::Join.name();
+    scaling.sort_by(|a, b| usual(a).cmp(&usual(b)).then(b.share.total_cmp(&a.share)));
+    let findings = first
+        .into_iter()
+        .chain(scaling)
+        .chain(last)
+        .chain(results.sharing.and_then(memory::false_sharing))
+        .chain(memory::hot(results.blocks))
+        .chain(memory::capacity(results.cache))
+        .chain(results.misses.and_then(memory::missing))
+        .chain(results.races.and_then(races));
+    findings
+        .enumerate()
+        .map(|(at, finding)| Finding {
+            rank: at + 1,
+            ..finding
+        })
+        .collect()
+}
+
+fn finding(cause: &'static str, place: String, share: f64, text: String) -> Finding {
+    Finding {
+        rank: 0,
+        cause,
+        place,
+        share,
+        text,
+    }
+}
+
+/// Races: about the results of the program, not its speed, and so last.
+fn races(races: &races::Report) -> Option<Finding> {
+    let first = races.races.first()?;
+    let share = crate::view::units::ratio(first.count, races.accesses).min(1.0);
+    let text = format!(
+        "{} The first: {} and {}.",
+        races.sentence(),
+        located(&first.a.place),
+        located(&first.b.place)
+    );
+    Some(finding("races", first.a.place.short(), share, text))
+}
+
+/// `in work (main.c:41)`.
+fn located(place: &Place) -> String {
+    match (place.function.as_str(), place.short()) {
+        ("", short) => format!("at {short}"),
+        (function, short) if short == function => format!("in {function}"),
+        (function, short) => format!("in {function} ({short})"),
+    }
+}

@@ -1,0 +1,104 @@
+//! Pictures of results: plain data that the HTML report draws; text and CSV leave them out.
+
+use serde::Serialize;
+
+/// What the values along an axis, or in a cell, are: it decides how they are written and whether zero belongs to the
+/// axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// A number of things.
+    Count,
+    /// A number.
+    Number,
+    /// A share of one.
+    Share,
+    /// Bytes.
+    Bytes,
+    /// Nanoseconds.
+    Time,
+}
+
+/// How values are laid out along an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// By powers of two: cache sizes.
+    Log2,
+}
+
+/// One axis of a plot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Axis {
+    /// What it shows, with the unit where that is not in the labels of the ticks.
+    pub label: String,
+    /// Unit of its values.
+    pub unit: Unit,
+    /// Layout of its values.
+    pub scale: Scale,
+}
+
+impl Axis {
+    /// An evenly laid out axis.
+    #[must_use]
+    pub fn new(label: impl Into<String>, unit: Unit) -> Self {
+        Self {
+            label: label.into(),
+            unit,
+            scale: Scale::Linear,
+        }
+    }
+
+    /// The same axis by powers of two.
+    #[must_use]
+    pub fn log2(self) -> Self {
+        Self {
+            scale: Scale::Log2,
+            ..self
+        }
+    }
+}
+
+/// One curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, `x` ascending.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "form", rename_all = "lowercase")]
+pub enum Chart {
+    /// Curves over a common axis.
+    Lines {
+        /// What it shows, in words.
+        title: String,
+        /// Across.
+        x: Axis,
+        /// Up.
+        y: Axis,
+        /// Whether a value holds until the next point (a step) instead of leading to it.
+        steps: bool,
+        /// The curves.
+        series: Vec<Series>,
+    },
+    /// A square of values, darker where larger.
+    Matrix {
+        /// What it shows, in words.
+        title: String,
+        /// What a row is, and what a column is.
+        axes: (String, String),
+        /// Names of rows and columns alike.
+        names: Vec<String>,
+        /// Unit of the values.
+        unit: Unit,
+        /// Row by row.
+        values: Vec<Vec<u64>>,
+    },
+}
