@@ -67,6 +67,8 @@ exports! {
     pthread_timedjoin_np [caller 3] = threads::timedjoin;
     pthread_clockjoin_np [caller 4] = threads::clockjoin;
     pthread_detach = threads::pthread_detach;
+    pthread_setcanceltype = threads::setcanceltype;
+    pthread_exit [before] = threads::before_pthread_exit;
 
     pthread_mutex_init [caller 2] = mutex::init;
     pthread_mutex_destroy [caller 1] = mutex::destroy;
@@ -119,6 +121,7 @@ exports! {
     thrd_create [caller 3] = threads::thrd_create;
     thrd_join [caller 2] = threads::thrd_join;
     thrd_detach = threads::thrd_detach;
+    thrd_exit [before] = threads::before_thrd_exit;
     mtx_init [caller 2] = c11::mtx_init;
     mtx_destroy [caller 1] = c11::mtx_destroy;
     mtx_lock [caller 1] = c11::mtx_lock;

@@ -50,6 +50,8 @@ real_functions! {
     pthread_timedjoin_np: (usize, *mut Ptr, Time) -> c_int;
     pthread_clockjoin_np: (usize, *mut Ptr, c_int, Time) -> c_int;
     pthread_detach: (usize) -> c_int;
+    pthread_exit: (Ptr) -> !;
+    pthread_setcanceltype: (c_int, *mut c_int) -> c_int;
 
     pthread_mutex_init: (Ptr, Ptr) -> c_int;
     pthread_mutex_destroy: (Ptr) -> c_int;
@@ -103,6 +105,7 @@ real_functions! {
     thrd_create: (*mut usize, Body11, Ptr) -> c_int;
     thrd_join: (usize, *mut c_int) -> c_int;
     thrd_detach: (usize) -> c_int;
+    thrd_exit: (c_int) -> !;
     mtx_init: (Ptr, c_int) -> c_int;
     mtx_destroy: (Ptr);
     mtx_lock: (Ptr) -> c_int;

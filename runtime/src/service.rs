@@ -52,6 +52,9 @@ impl Service {
 /// At the end of a thread. Destructors of the program's own may still record, so this one asks to be
 /// called again until the last round.
 unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
+    if let Some(recorder) = start::recorder() {
+        guarded(|| recorder.check_cancelled(block()));
+    }
     match rounds.addr() {
         0 | 1 => {
             if let Some(recorder) = start::recorder() {

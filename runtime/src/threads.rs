@@ -70,12 +70,50 @@ fn handle(thread: libc::pthread_t) -> usize {
     usize::try_from(thread).unwrap_or(0)
 }
 
+/// The calling thread ends by itself, or can be cancelled only at calls: no record of it is missing.
+fn leaving() {
+    if let Some(recorder) = start::recorder() {
+        recorder.set_unsafe_end(block(), false);
+    }
+}
+
+/// The program says where the calling thread may be cancelled.
+pub(crate) unsafe extern "C-unwind" fn setcanceltype(kind: c_int, old: *mut c_int) -> c_int {
+    const ASYNCHRONOUS: c_int = 1;
+    // Before, as a cancellation may strike inside.
+    if kind == ASYNCHRONOUS
+        && let Some(recorder) = start::recorder()
+    {
+        recorder.set_unsafe_end(block(), true);
+    }
+    // SAFETY: the caller's arguments, passed on.
+    let result = unsafe { (real().pthread_setcanceltype)(kind, old) };
+    if result == 0 && kind != ASYNCHRONOUS {
+        leaving();
+    }
+    result
+}
+
+/// Before `pthread_exit`; the function to call.
+pub(crate) extern "C" fn before_pthread_exit() -> usize {
+    leaving();
+    real().pthread_exit as usize
+}
+
+/// As [`before_pthread_exit`].
+pub(crate) extern "C" fn before_thrd_exit() -> usize {
+    leaving();
+    real().thrd_exit as usize
+}
+
 unsafe extern "C-unwind" fn run(child: Ptr) -> Ptr {
     let (body, argument) = begin(child);
     // SAFETY: the creator was given this function as the thread's body.
     let body = unsafe { std::mem::transmute::<usize, Body>(body) };
     // SAFETY: called once with its argument, as the creator asked.
-    unsafe { body(argument) }
+    let result = unsafe { body(argument) };
+    leaving();
+    result
 }
 
 unsafe extern "C-unwind" fn run11(child: Ptr) -> c_int {
@@ -83,7 +121,9 @@ unsafe extern "C-unwind" fn run11(child: Ptr) -> c_int {
     // SAFETY: as in `run`.
     let body = unsafe { std::mem::transmute::<usize, Body11>(body) };
     // SAFETY: as in `run`.
-    unsafe { body(argument) }
+    let result = unsafe { body(argument) };
+    leaving();
+    result
 }
 
 /// Creates a thread by `call`, which gets the state for the new thread if it is to have one.

@@ -7,7 +7,10 @@
 //! cursor would be lost. The register that holds the cursor is the one that points into the buffer, and
 //! up to which the bytes are whole records: the format reads backwards, so that is hard to hit by
 //! chance. It is a find, not a proof: the cursor may be in memory, and a register hold an older one.
+//! A segment under way is no whole record; then what comes before it is kept: the bytes up to the last id
+//! at which they are whole.
 
+use contech_trace::abi::ID_BYTES;
 use contech_trace::fast::Decoder;
 use contech_trace::program::Program;
 use contech_trace::table::ModuleTable;
@@ -20,7 +23,7 @@ use crate::sync::lock;
 
 impl Recorder {
     /// The cursor of code interrupted with these registers, if one is ahead of `cursor` in this
-    /// buffer and the bytes between are whole records.
+    /// buffer and the bytes between are whole records; else the end of the whole records before it.
     pub(crate) fn cursor_ahead(
         &self,
         buffer: &Buffer,
@@ -30,22 +33,31 @@ impl Recorder {
         if !buffer.contains(cursor) {
             return None;
         }
-        let mut candidates = *registers;
+        // The limit is compared with the cursor, and says nothing itself.
+        let mut candidates = registers.to_vec();
+        candidates.retain(|at| {
+            *at > cursor.addr()
+                && *at != buffer.limit().addr()
+                && buffer.contains(cursor.with_addr(*at))
+        });
         candidates.sort_unstable();
-        let mut program = None;
-        for candidate in candidates.into_iter().rev() {
-            let ahead = cursor.with_addr(candidate);
-            if candidate <= cursor.addr() || !buffer.contains(ahead) {
-                continue;
-            }
-            // SAFETY: both ends lie in the buffer, whose thread is this one or stands still.
-            let bytes = unsafe { std::slice::from_raw_parts(cursor, candidate - cursor.addr()) };
-            let program = program.get_or_insert_with(|| program_of(&lock(&self.modules)));
-            if Decoder::default().is_whole(bytes, program) {
-                return Some(ahead);
-            }
-        }
-        None
+        let highest = *candidates.last()?;
+        // SAFETY: both ends lie in the buffer, whose thread is this one or stands still.
+        let bytes = unsafe { std::slice::from_raw_parts(cursor, highest - cursor.addr()) };
+        let program = program_of(&lock(&self.modules));
+        let whole = |n: &usize| Decoder::default().is_whole(&bytes[..*n], &program);
+        let ends = candidates.iter().rev().map(|at| at - cursor.addr());
+        let found = ends.clone().find(whole).or_else(|| {
+            let ends_in_id = |n: &usize| {
+                let id = bytes[..*n].last_chunk().map(|id| u32::from_le_bytes(*id));
+                id.is_some_and(|id| program.meaning(id).is_some())
+            };
+            (ID_BYTES..highest - cursor.addr())
+                .rev()
+                .filter(ends_in_id)
+                .find(whole)
+        });
+        Some(cursor.with_addr(cursor.addr() + found?))
     }
 }
 

@@ -40,6 +40,28 @@ pub struct Finish {
 }
 
 impl Recorder {
+    /// Whether the calling thread may be ended at any instruction: the program lets it be cancelled
+    /// asynchronously, and it is not leaving by itself. See [`Recorder::check_cancelled`].
+    pub fn set_unsafe_end(&self, tls: &TlsBlock, may: bool) {
+        if let Some(thread) = registry::current(tls) {
+            thread.unsafe_end.store(may, Relaxed);
+        }
+    }
+
+    /// The calling thread ends. If that came at any instruction, the cursor was in a register that
+    /// unwinding has not kept, and what was recorded since the last call is lost. An event says so.
+    pub fn check_cancelled(&'static self, tls: &TlsBlock) {
+        let Some(thread) = registry::current(tls) else {
+            return;
+        };
+        let cancelled = thread.unsafe_end.swap(false, Relaxed);
+        let live = thread.lock().status == Status::Live;
+        if cancelled && live && self.is_recording() {
+            self.counters.losses.fetch_add(1, Relaxed);
+            self.put(tls, &Event::Lost { bytes: 0 });
+        }
+    }
+
     /// The calling thread ends. Returns true when it is the last one of the program, in which case it
     /// goes on recording: exit handlers will run in it.
     pub fn end_thread(&'static self, tls: &TlsBlock) -> bool {
@@ -291,7 +313,7 @@ impl Recorder {
         let losses = c.losses.load(Relaxed);
         if losses > 0 {
             notes.push(format!(
-                "records were lost at {losses} places (jumps out of signal handlers and the like)"
+                "records were lost at {losses} places (jumps out of signal handlers, asynchronous cancellation)"
             ));
         }
         let complete = recorded && notes.is_empty();

@@ -332,6 +332,7 @@ impl Recorder {
         thread.context.store(NO_CONTEXT, Relaxed);
         thread.announced.store(false, Relaxed);
         thread.counted.store(false, Relaxed);
+        thread.unsafe_end.store(false, Relaxed);
         let syncs = thread.syncs.swap(0, Relaxed);
         self.counters.syncs.fetch_add(syncs, Relaxed);
         self.registry.put(thread);

@@ -669,6 +669,60 @@ fn a_jump_keeps_what_registers_point_at_but_only_a_system_call_proves_that_nothi
 }
 
 #[test]
+fn a_jump_keeps_the_whole_records_before_a_segment_under_way() {
+    let run = run(&NoThreads, &[]);
+    let (recorder, tls) = (run.recorder, tls());
+    block(recorder, tls, 0);
+    let synced = tls.cursor();
+    block(recorder, tls, 1);
+    block(recorder, tls, 2);
+    // Two leaves of a segment whose id is still to come.
+    let whole = tls.cursor();
+    // SAFETY: the check of `block` leaves room.
+    unsafe { whole.cast::<[u8; 12]>().write([0x11; 12]) };
+    tls.set_cursor(synced);
+    let mut registers = [0; 16];
+    registers[7] = whole.addr() + 12;
+    registers[8] = tls.limit().addr();
+    let interrupted = Entry {
+        registers,
+        ..entry(0x1000)
+    };
+    recorder.enter_handler(tls, &interrupted);
+    block(recorder, tls, 5);
+    recorder.jump(tls, 0x2000);
+    block(recorder, tls, 3);
+    finish(recorder, tls);
+    let trace = read(&run);
+    let lost = |s: &Seen| matches!(s, Seen::Event(Event::Lost { .. }));
+    let at = trace.contexts[&1].iter().position(lost).unwrap();
+    assert_eq!(blocks(&trace.contexts[&1][..at]), [0, 1, 2, 5]);
+    assert_eq!(blocks(&trace.contexts[&1][at..]), [3]);
+    assert!(!trace.totals[0].complete);
+}
+
+#[test]
+fn a_thread_cancelled_anywhere_says_that_records_are_lost_and_one_that_leaves_does_not() {
+    for leaves in [false, true] {
+        let run = run(&NoThreads, &[]);
+        let (recorder, tls) = (run.recorder, tls());
+        block(recorder, tls, 1);
+        recorder.set_unsafe_end(tls, true);
+        if leaves {
+            recorder.set_unsafe_end(tls, false);
+        }
+        recorder.check_cancelled(tls);
+        recorder.check_cancelled(tls);
+        finish(recorder, tls);
+        let trace = read(&run);
+        let lost = |s: &&Seen| matches!(s, Seen::Event(Event::Lost { .. }));
+        let lost = trace.contexts[&1].iter().filter(lost).count();
+        assert_eq!(lost, usize::from(!leaves));
+        assert_eq!(trace.totals[0].complete, leaves);
+    }
+}
+
+#[test]
 fn the_check_stream_is_a_stream_of_its_own() {
     let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
     let (recorder, tls) = (run.recorder, tls());

@@ -32,6 +32,8 @@ pub struct Thread {
     pub(crate) start: (AtomicUsize, AtomicUsize),
     /// Signals the new thread is to block.
     pub(crate) mask: AtomicU64,
+    /// The program lets the thread be cancelled anywhere, and it is not leaving by itself.
+    pub(crate) unsafe_end: AtomicBool,
     /// Held by the owner in its slow path, and by whoever finishes the trace.
     pub(crate) inner: Mutex<Inner>,
     /// Next state in the list of all.
@@ -113,6 +115,7 @@ impl Thread {
             counted: AtomicBool::new(false),
             start: (AtomicUsize::new(0), AtomicUsize::new(0)),
             mask: AtomicU64::new(0),
+            unsafe_end: AtomicBool::new(false),
             inner: Mutex::new(Inner::new()),
             next: AtomicPtr::new(std::ptr::null_mut()),
             next_free: AtomicPtr::new(std::ptr::null_mut()),
