@@ -13,6 +13,7 @@ use inkwell::values::PointerValue;
 
 use super::collapse::Shape;
 use super::graph::Graph;
+use super::planted::{Bug, planted};
 use super::scev::{Analysis, LeafFacts, Source, Sym, Val};
 
 /// Low bits of an address or length that are compared.
@@ -84,6 +85,13 @@ impl Known {
             *w &= !(1 << (i % 64));
         }
     }
+    /// The planted bug's, see `planted`.
+    fn join(&mut self, other: &Known) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            *a |= b;
+        }
+    }
     fn meet(&mut self, other: &Known) {
         self.0.truncate(other.0.len());
         for (a, b) in self.0.iter_mut().zip(&other.0) {
@@ -128,7 +136,12 @@ pub(crate) fn choose<'m>(
         chosen.push(exprs);
         for l in &graph.before[node] {
             if let Some(sym) = shapes[*l].collapsed().and_then(|c| c.count.as_ref()) {
-                counts[*l] = Some(chooser.expression(node, sym));
+                let count = chooser.expression(node, sym);
+                counts[*l] = Some(if planted(Bug::Count) {
+                    Expr::Add(vec![count, Expr::Const(1)])
+                } else {
+                    count
+                });
             }
         }
         chooser.out[node] = Some(chooser.known.clone());
@@ -186,6 +199,7 @@ impl Chooser<'_, '_> {
             let mut known = known.clone();
             for p in predecessors {
                 match &self.out[*p] {
+                    Some(other) if planted(Bug::Dominance) => known.join(other),
                     Some(other) => known.meet(other),
                     None => return,
                 }
@@ -315,6 +329,7 @@ impl Chooser<'_, '_> {
         if delta == 0 {
             expr
         } else {
+            let delta = delta + u64::from(planted(Bug::Delta));
             Expr::Add(vec![expr, Expr::Const(delta)])
         }
     }
@@ -409,6 +424,7 @@ fn width(facts: &LeafFacts, source: Source, need: u8) -> (u8, u8) {
     let bits = need.min(facts.active);
     let width = match bits {
         0..=8 => 1,
+        9..=16 if planted(Bug::Width) => 1,
         9..=16 => 2,
         17..=32 => 4,
         33..=48 => 6,

@@ -8,6 +8,7 @@ pub(crate) mod emit;
 mod graph;
 mod leaves;
 mod paths;
+mod planted;
 mod room;
 mod scev;
 
