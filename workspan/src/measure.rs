@@ -1,0 +1,53 @@
+//! What a profile holds for a call site (section 6).
+
+use std::ops::AddAssign;
+
+/// Work and span of a number of invocations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Invocations.
+    pub count: u64,
+    /// Sum of their work.
+    pub work: u64,
+    /// Sum of their spans.
+    pub span: u64,
+}
+
+impl Sum {
+    /// One invocation.
+    #[must_use]
+    pub fn one(work: u64, span: u64) -> Self {
+        Self {
+            count: 1,
+            work,
+            span,
+        }
+    }
+}
+
+impl AddAssign for Sum {
+    fn add_assign(&mut self, other: Self) {
+        self.count += other.count;
+        self.work = self.work.saturating_add(other.work);
+        self.span = self.span.saturating_add(other.span);
+    }
+}
+
+/// The three measurements of a call site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// Invocations with no invocation of the same call site above them in the invocation tree.
+    pub top_call_site: Sum,
+    /// Invocations with no invocation from the same calling function above them.
+    pub top_caller: Sum,
+    /// All invocations, without what they invoke.
+    pub local: Sum,
+}
+
+impl AddAssign for Measure {
+    fn add_assign(&mut self, other: Self) {
+        self.top_call_site += other.top_call_site;
+        self.top_caller += other.top_caller;
+        self.local += other.local;
+    }
+}

@@ -1,0 +1,124 @@
+//! The work-span algorithm against the recurrences of programs whose work and span are known.
+
+use std::collections::BTreeMap;
+
+use workspan::{Kind, Measure, Shadow, Site, Totals};
+
+const MAIN: u32 = 0;
+const FIB: u32 = 1;
+
+fn site(id: u32, caller: u32, kind: Kind) -> Site {
+    Site { id, caller, kind }
+}
+
+/// Figure 5: one step to test n, one to add.
+fn fib(shadow: &mut Shadow, at: Site, n: u32) {
+    shadow.enter(at);
+    shadow.advance(1);
+    if n >= 2 {
+        fib(shadow, site(4, FIB, Kind::Spawn), n - 1);
+        fib(shadow, site(5, FIB, Kind::Call), n - 2);
+        shadow.sync();
+        shadow.advance(1);
+    }
+    shadow.leave();
+}
+
+fn fib_profile(n: u32) -> (Shadow, Totals) {
+    let mut shadow = Shadow::default();
+    shadow.enter(site(0, 2, Kind::Call));
+    fib(&mut shadow, site(13, MAIN, Kind::Call), n);
+    let totals = shadow.leave().expect("main was entered");
+    (shadow, totals)
+}
+
+fn work(n: u32) -> u64 {
+    if n < 2 {
+        1
+    } else {
+        2 + work(n - 1) + work(n - 2)
+    }
+}
+
+fn span(n: u32) -> u64 {
+    if n < 2 {
+        1
+    } else {
+        2 + span(n - 1).max(span(n - 2))
+    }
+}
+
+fn on_span(shadow: &Shadow) -> BTreeMap<u32, Measure> {
+    let mut profile: BTreeMap<u32, Measure> = BTreeMap::new();
+    shadow.on_span(|site, measure| *profile.entry(site).or_default() += measure);
+    profile
+}
+
+#[test]
+fn work_and_span_of_fib_are_the_recurrences() {
+    for n in [0, 1, 2, 5, 10, 18] {
+        let (_, totals) = fib_profile(n);
+        assert_eq!((totals.work, totals.span), (work(n), span(n)), "fib({n})");
+    }
+}
+
+#[test]
+fn top_caller_counts_the_outermost_fib_only_and_gives_the_golden_ratio() {
+    let (shadow, _) = fib_profile(20);
+    let (first, second) = (shadow.on_work()[4], shadow.on_work()[5]);
+    assert_eq!(
+        (first.top_caller.work, first.top_caller.span),
+        (work(19), span(19))
+    );
+    assert_eq!(
+        (second.top_caller.work, second.top_caller.span),
+        (work(18), span(18))
+    );
+    #[allow(clippy::cast_precision_loss, reason = "a ratio")]
+    let ratio = first.top_caller.work as f64 / second.top_caller.work as f64;
+    let golden = f64::midpoint(1.0, 5f64.sqrt());
+    assert!((ratio / golden - 1.0).abs() < 0.02, "{ratio}");
+}
+
+#[test]
+fn top_call_site_counts_figure_six() {
+    // fib(4): the spawns that are not below a spawn: fib(3) from fib(4), fib(1) from the right child fib(2).
+    let (shadow, _) = fib_profile(4);
+    let (first, second) = (shadow.on_work()[4], shadow.on_work()[5]);
+    assert_eq!(first.top_call_site.count, 2);
+    assert_eq!(first.top_call_site.work, work(3) + work(1));
+    // fib(2) from fib(4), fib(1) from fib(3), fib(0) from the fib(2) under fib(3).
+    assert_eq!(second.top_call_site.count, 3);
+    assert_eq!(second.top_call_site.work, work(2) + work(1) + work(0));
+    assert_eq!((first.local.count, second.local.count), (4, 4));
+}
+
+#[test]
+fn local_spans_on_the_span_add_up_to_the_span() {
+    for n in [1, 6, 15] {
+        let (shadow, totals) = fib_profile(n);
+        let profile = on_span(&shadow);
+        assert_eq!(
+            profile.values().map(|m| m.local.span).sum::<u64>(),
+            totals.span
+        );
+        let all: u64 = shadow.on_work().iter().map(|m| m.local.work).sum();
+        assert_eq!(all, totals.work);
+    }
+}
+
+#[test]
+fn the_middle_of_a_run_shows_the_path_so_far() {
+    let mut shadow = Shadow::default();
+    shadow.enter(site(0, MAIN, Kind::Call));
+    shadow.advance(3);
+    shadow.enter(site(1, FIB, Kind::Spawn));
+    shadow.advance(10);
+    shadow.leave();
+    shadow.advance(4);
+    assert_eq!(shadow.so_far(), Totals { work: 17, span: 13 });
+    assert_eq!(on_span(&shadow)[&1].local.span, 10);
+    shadow.sync();
+    shadow.advance(1);
+    assert_eq!(shadow.leave(), Some(Totals { work: 18, span: 14 }));
+}
