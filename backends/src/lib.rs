@@ -24,3 +24,4 @@ pub mod size;
 pub mod stats;
 pub mod verify;
 pub mod view;
+pub mod workspan;

@@ -14,6 +14,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::blocks::Blocks>(),
     analysis::<crate::cache::Cache>(),
     analysis::<crate::critpath::CritPath>(),
+    analysis::<crate::workspan::WorkSpan>(),
     analysis::<crate::races::Races>(),
     analysis::<crate::misses::Misses>(),
     analysis::<crate::sharing::Sharing>(),

@@ -1,0 +1,108 @@
+//! What work and span are measured in.
+
+use serde::Serialize;
+use taskgraph::{Block, BlockExec, MemOp, OpKind, StaticInfo};
+
+/// A metric.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// Nanoseconds; the time of a task is divided among its blocks by executed IR instructions.
+    #[default]
+    Time,
+    /// IR instructions executed.
+    Ops,
+    /// Memory accesses made.
+    Accesses,
+}
+
+impl Metric {
+    /// The unit, for headings.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Time => "ns",
+            Self::Ops => "operations",
+            Self::Accesses => "accesses",
+        }
+    }
+
+    /// What Cilkview charges for a steal, in this unit: 15,000 instructions.
+    #[must_use]
+    pub fn burden(self) -> u64 {
+        match self {
+            Self::Time | Self::Accesses => 5_000,
+            Self::Ops => 15_000,
+        }
+    }
+}
+
+/// What an execution of a block weighs.
+#[derive(Clone, Copy, Debug)]
+enum Weight {
+    Always(u64),
+    /// Masks and lengths decide.
+    Counted,
+}
+
+/// What the analysis needs to know of a block, in one place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockFacts {
+    weight: Weight,
+    /// Its function.
+    pub function: u32,
+    /// First of its function.
+    pub entry: bool,
+    /// Ends in a return, by itself or after its call.
+    pub returns: bool,
+    /// Ends with a call.
+    pub calls: bool,
+}
+
+impl BlockFacts {
+    /// The facts of all blocks.
+    pub(super) fn of(info: &StaticInfo, metric: Metric) -> Vec<Self> {
+        let facts = |block: &Block| Self {
+            weight: match metric {
+                Metric::Time => Weight::Always(u64::from(block.ir_ops.max(1))),
+                Metric::Ops => Weight::Always(u64::from(block.ir_ops)),
+                Metric::Accesses => accesses(info, block),
+            },
+            function: block.function.get(),
+            entry: block.flags & Block::ENTRY != 0,
+            returns: block.flags & Block::RETURN != 0,
+            calls: block.call.is_some(),
+        };
+        info.blocks.iter().map(facts).collect()
+    }
+
+    /// Weight of one execution.
+    #[inline]
+    pub(super) fn weight(&self, block: &BlockExec<'_>) -> u64 {
+        match self.weight {
+            Weight::Always(weight) => weight,
+            Weight::Counted => {
+                let mut count = 0;
+                block.for_each_access(|_| count += 1);
+                count
+            }
+        }
+    }
+}
+
+fn accesses(info: &StaticInfo, block: &Block) -> Weight {
+    let first = block.first_op as usize;
+    let ops = info
+        .ops
+        .get(first..first + block.op_count as usize)
+        .unwrap_or(&[]);
+    let fixed = |op: &MemOp| match op.kind {
+        OpKind::Load | OpKind::Store => Some(1),
+        OpKind::Rmw => Some(2),
+        _ => None,
+    };
+    ops.iter()
+        .map(fixed)
+        .sum::<Option<u64>>()
+        .map_or(Weight::Counted, Weight::Always)
+}

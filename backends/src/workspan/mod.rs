@@ -1,0 +1,228 @@
+//! `workspan`: work and span by call site, which call site holds the parallelism back, and what would change it
+//! (Schardl et al., "The Cilkprof Scalability Profiler", 2015), for any recorded program.
+//!
+//! *Work* of an invocation is what it executes and what the contexts execute that were created and joined below it.
+//! Its *span* is the longest path of dependences from its first to its last instruction along those: its own
+//! instructions, creation, join, and barriers and other synchronisation among the contexts it created. The *program's*
+//! span is the longest path of the whole graph, all edges followed; an invocation is *on the span* when its first
+//! instruction is on that path, and the local spans on the span of all call sites add up to it. Lock edges are
+//! dependences like the others (the order this run had), unless `--locks free` says that mutual exclusion orders nobody
+//! (as in Cilkview, where locks are not seen). Waiting weighs nothing. A context that is never joined by anyone counts
+//! for the program, not for the invocation that created it.
+//!
+//! Call stacks are rebuilt from blocks: a function's entry block after a block that ends in a call is an invocation of
+//! that call site; a created context's first function is an invocation of the call that ends the block before the Create.
+//! After an exception or a longjmp through a recursion, the innermost invocation of the function that goes on is taken.
+//!
+//! One pass in breadth-first order; memory is that of the contexts not yet joined and of the edges whose end is still
+//! to come, each with a profile of at most as many entries as there are calling contexts.
+
+mod change;
+mod context;
+mod machine;
+mod metric;
+mod paths;
+mod render;
+mod rows;
+mod tree;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+
+use crate::analysis::{Analysis, Graph, Order, Task, run};
+use crate::critpath::{self, CritPath, Detour};
+use crate::view::units::ratio;
+use machine::{Machine, Rules};
+
+pub use change::{Change, Effect, Selector};
+pub use metric::Metric;
+pub use rows::{Bound, FlameNode, Measures, Profile, SiteRow};
+
+/// How lock edges count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Locks {
+    /// As dependences, in the order this run had.
+    #[default]
+    Order,
+    /// Not at all: mutual exclusion orders nobody.
+    Free,
+}
+
+/// Options of `workspan`.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// What work and span are measured in
+    #[arg(long, value_enum, default_value_t)]
+    pub metric: Metric,
+    /// How lock edges count
+    #[arg(long, value_enum, default_value_t)]
+    pub locks: Locks,
+    /// Cost of moving a task to another processor, in units of the metric [default: 15000 operations, 5000 otherwise]
+    #[arg(long, value_name = "N")]
+    pub burden: Option<u64>,
+    /// Processors to bound the speedup for
+    #[arg(long, value_name = "P", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub p_max: u32,
+    /// What if everything below SITE (a function, or FILE:LINE of its call) took FACTOR times as long: partition=0.5
+    #[arg(long, value_name = "SITE=FACTOR", value_parser = change::scale)]
+    pub scale: Vec<Change>,
+    /// What if the own code of SITE's function ran in parallel in pieces of GRAIN: process_node=1000
+    #[arg(long, value_name = "SITE=GRAIN", value_parser = change::parallel)]
+    pub parallel: Vec<Change>,
+    /// Slack of every call site and the near-critical paths too (metric time, lock edges as they are)
+    #[arg(long)]
+    pub slack: bool,
+}
+
+/// The analysis.
+#[derive(Debug)]
+pub struct WorkSpan {
+    options: Options,
+}
+
+/// Work and span, whole and by call site.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What they are measured in.
+    pub metric: Metric,
+    /// How lock edges counted.
+    pub locks: Locks,
+    /// All that was executed.
+    pub work: u64,
+    /// The longest path.
+    pub span: u64,
+    /// Work over span.
+    pub parallelism: f64,
+    /// What moving a task to another processor was taken to cost.
+    pub burden: u64,
+    /// The longest path with that cost at every creation and join.
+    pub burdened_span: u64,
+    /// Work over burdened span.
+    pub burdened_parallelism: f64,
+    /// Call sites, those with the longest local span on the span first.
+    pub sites: Vec<SiteRow>,
+    /// Bounds of the speedup by number of processors.
+    pub bounds: Vec<Bound>,
+    /// Calling contexts, parents first.
+    pub flame: Vec<FlameNode>,
+    /// With every change asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<WhatIf>,
+    /// Near-critical paths, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<Detour>,
+    /// What limits the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A changed program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// The change in words.
+    pub change: String,
+    /// Work then.
+    pub work: u64,
+    /// Span then.
+    pub span: u64,
+    /// Parallelism then.
+    pub parallelism: f64,
+}
+
+impl Options {
+    fn rules(&self) -> Rules {
+        Rules {
+            metric: self.metric,
+            free_locks: self.locks == Locks::Free,
+            burden: self.burden.unwrap_or(self.metric.burden()),
+            changes: Vec::new(),
+        }
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        self.scale.iter().chain(&self.parallel).cloned().collect()
+    }
+}
+
+impl Analysis for WorkSpan {
+    const NAME: &'static str = "workspan";
+    const ABOUT: &'static str =
+        "Work, span and parallelism of every call site, and which one is the bottleneck";
+    const ORDER: Order = Order::Tables;
+    type Config = Options;
+    type Shard = ();
+    type Report = Report;
+
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
+        if options.slack && (options.metric != Metric::Time || options.locks == Locks::Free) {
+            bail!("--slack is for --metric time and --locks order");
+        }
+        if graph.summary().blocks == 0 && options.metric != Metric::Time {
+            bail!(
+                "the graph has no blocks (recorded in sync mode), so operations and accesses are not known; --metric time works"
+            );
+        }
+        Ok(Self { options })
+    }
+
+    fn shard(&self, _: Option<taskgraph::ContextId>) {}
+
+    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
+        let options = &self.options;
+        let table = options
+            .slack
+            .then(|| critpath::Table::new(graph))
+            .transpose()?;
+        let mut machine = walk(graph, options.rules(), table.as_ref())?;
+        drop(table);
+        let mut report = rows::report(graph, &mut machine, options);
+        let changes = options.changes();
+        if !changes.is_empty() {
+            let words: Vec<String> = changes.iter().map(Change::in_words).collect();
+            let rules = Rules {
+                changes,
+                ..options.rules()
+            };
+            let changed = walk(graph, rules, None)?;
+            report.what_if = Some(WhatIf {
+                change: words.join(", "),
+                work: changed.work,
+                span: changed.span,
+                parallelism: ratio(changed.work, changed.span),
+            });
+        }
+        if options.slack {
+            let options = critpath::Options {
+                near: 5,
+                ..critpath::Options::default()
+            };
+            report.near = run::<CritPath>(options, graph)?.near;
+        }
+        Ok(report)
+    }
+}
+
+fn walk<'g>(
+    graph: &'g Graph,
+    rules: Rules,
+    table: Option<&critpath::Table>,
+) -> Result<Machine<'g>> {
+    let counts: rustc_hash::FxHashMap<_, _> = graph
+        .contexts()
+        .map(|context| (context.id, context.task_count))
+        .collect();
+    let mut machine = Machine::new(graph.info(), rules);
+    for task in graph.tasks() {
+        let task = task?;
+        let id = task.id();
+        let slack = table.map(|table| table.slack(id, critpath::weight(&task)));
+        machine.task(&task, counts.get(&id.context).copied().unwrap_or(0), slack)?;
+    }
+    Ok(machine)
+}

@@ -1,0 +1,163 @@
+//! Longest paths with what lies on them: a tree of profiles that share their beginnings.
+//!
+//! Wherever the graph forks, both sides go on from one path; wherever edges meet, the longer path is kept and the other
+//! one given back. A node with one user takes in the node before it (a UNION of amortised constant time), so the tree
+//! has at most about twice as many nodes as there are paths in use.
+
+use workspan::{Measure, Pool, Prof};
+
+const NONE: u32 = u32::MAX;
+
+/// A path in use: give it back with [`Paths::release`].
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PathId(u32);
+
+#[derive(Debug)]
+struct Node {
+    before: u32,
+    users: u32,
+    prof: Prof<Measure>,
+}
+
+/// All paths.
+#[derive(Debug, Default)]
+pub(super) struct Paths {
+    pool: Pool<Measure>,
+    nodes: Vec<Node>,
+    free: Vec<u32>,
+}
+
+impl Paths {
+    /// A path with nothing on it.
+    pub(super) fn empty(&mut self) -> PathId {
+        PathId(self.node(NONE))
+    }
+
+    /// The same path, for another user.
+    pub(super) fn share(&mut self, path: &PathId) -> PathId {
+        self.nodes[path.0 as usize].users += 1;
+        PathId(path.0)
+    }
+
+    /// Adds to what lies on the path under `key`.
+    pub(super) fn add(&mut self, path: &mut PathId, key: u32, measure: Measure) {
+        if self.nodes[path.0 as usize].users == 1 {
+            self.absorb(path.0);
+        } else {
+            // The user's share of the old node is now the new node's.
+            self.absorb(path.0);
+            path.0 = self.node(path.0);
+        }
+        let node = &mut self.nodes[path.0 as usize];
+        self.pool.update(&mut node.prof, key, measure);
+    }
+
+    /// Gives a path back.
+    #[allow(clippy::needless_pass_by_value, reason = "it is used no more")]
+    pub(super) fn release(&mut self, path: PathId) {
+        let mut at = path.0;
+        while at != NONE {
+            let node = &mut self.nodes[at as usize];
+            node.users -= 1;
+            if node.users > 0 {
+                return;
+            }
+            self.pool.init(&mut node.prof);
+            self.free.push(at);
+            at = node.before;
+        }
+    }
+
+    /// Calls `each` with what lies on the path, by ascending key, and gives the path back.
+    pub(super) fn print(&mut self, path: PathId, mut each: impl FnMut(u32, Measure)) {
+        let mut all = std::collections::BTreeMap::<u32, Measure>::new();
+        let mut at = path.0;
+        while at != NONE {
+            let node = &self.nodes[at as usize];
+            self.pool
+                .peek(&node.prof, |key, measure| *all.entry(key).or_default() += measure);
+            at = node.before;
+        }
+        self.release(path);
+        all.into_iter().for_each(|(key, measure)| each(key, measure));
+    }
+
+    /// Nodes in use.
+    #[cfg(test)]
+    fn used(&self) -> usize {
+        self.nodes.len() - self.free.len()
+    }
+
+    fn node(&mut self, before: u32) -> u32 {
+        if let Some(at) = self.free.pop() {
+            let node = &mut self.nodes[at as usize];
+            (node.before, node.users) = (before, 1);
+            return at;
+        }
+        self.nodes.push(Node {
+            before,
+            users: 1,
+            prof: Prof::default(),
+        });
+        u32::try_from(self.nodes.len() - 1).unwrap_or(NONE - 1)
+    }
+
+    /// Takes in the nodes before that nobody else uses.
+    fn absorb(&mut self, at: u32) {
+        loop {
+            let before = self.nodes[at as usize].before;
+            if before == NONE || self.nodes[before as usize].users > 1 {
+                return;
+            }
+            let mut prof = std::mem::take(&mut self.nodes[before as usize].prof);
+            let next = self.nodes[before as usize].before;
+            self.pool.union(&mut self.nodes[at as usize].prof, &mut prof);
+            self.nodes[at as usize].before = next;
+            self.free.push(before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use workspan::Sum;
+
+    use super::*;
+
+    fn one(span: u64) -> Measure {
+        Measure {
+            local: Sum::one(span, span),
+            ..Measure::default()
+        }
+    }
+
+    #[test]
+    fn a_fork_has_the_common_beginning_on_both_sides() {
+        let mut paths = Paths::default();
+        let mut left = paths.empty();
+        paths.add(&mut left, 1, one(10));
+        let mut right = paths.share(&left);
+        paths.add(&mut left, 2, one(20));
+        paths.add(&mut right, 3, one(30));
+        paths.release(left);
+        paths.add(&mut right, 1, one(1));
+        let mut seen = Vec::new();
+        paths.print(right, |key, measure| seen.push((key, measure.local.span)));
+        assert_eq!(seen, [(1, 11), (3, 30)]);
+        assert_eq!(paths.used(), 0);
+    }
+
+    #[test]
+    fn a_million_hand_overs_leave_a_few_nodes() {
+        let mut paths = Paths::default();
+        let mut tips = [paths.empty(), paths.empty(), paths.empty()];
+        for round in 0..1_000_000u32 {
+            let (from, to) = (round as usize % 3, (round as usize + 1) % 3);
+            paths.add(&mut tips[from], round % 7, one(1));
+            let kept = paths.share(&tips[from]);
+            let old = std::mem::replace(&mut tips[to], kept);
+            paths.release(old);
+        }
+        assert!(paths.used() < 10, "{} nodes", paths.used());
+    }
+}

@@ -1,0 +1,248 @@
+//! How `workspan` looks in a terminal and in CSV.
+
+use super::{Metric, Report, SiteRow};
+use crate::view::units::{count, ratio, share, time};
+use crate::view::{Cell, Render, Table, View};
+
+/// Call sites in the terminal.
+const SHOWN: usize = 20;
+/// Processors in the terminal.
+const PROCESSORS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+impl Render for Report {
+    fn view(&self) -> View {
+        let mut view = View::default()
+            .csv(self.csv_table())
+            .heading("Work and span")
+            .line(self.sentence())
+            .line(self.bottleneck_sentence());
+        if let Some(what_if) = &self.what_if {
+            view = view.line(format!(
+                "If {}: work {}, span {}, parallelism {:.2} instead of {:.2}.",
+                what_if.change,
+                self.amount(what_if.work),
+                self.amount(what_if.span),
+                what_if.parallelism,
+                self.parallelism
+            ));
+        }
+        for note in &self.notes {
+            view = view.line(note);
+        }
+        view = view
+            .heading("Call sites on the span")
+            .table(self.span_table().text_rows(SHOWN))
+            .heading("Call sites on the work")
+            .table(self.work_table().text_rows(SHOWN))
+            .heading("Bounds of the speedup")
+            .table(self.bounds_table());
+        if !self.near.is_empty() {
+            let rows = self.near.iter().map(|near| {
+                [
+                    Cell::Time(near.length_ns),
+                    Cell::Time(near.slack_ns),
+                    Cell::Count(near.tasks),
+                    Cell::Text(near.function.clone()),
+                ]
+            });
+            let table = Table::new(&[
+                ("length", "length_ns"),
+                ("slack", "slack_ns"),
+                ("tasks", "tasks"),
+                ("function", "function"),
+            ]);
+            view = view.heading("Near-critical paths").table(table.rows(rows));
+        }
+        view
+    }
+}
+
+impl Report {
+    /// Work, span and parallelism in a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!(
+            "Work {}, span {}: parallelism {:.2}; {:.2} with {} for each task that moves to another processor.",
+            self.amount(self.work),
+            self.amount(self.span),
+            self.parallelism,
+            self.burdened_parallelism,
+            self.amount(self.burden)
+        )
+    }
+
+    /// The call site that holds the parallelism back.
+    #[must_use]
+    pub fn bottleneck(&self) -> Option<&SiteRow> {
+        self.sites.first().filter(|site| site.on_span.local.span > 0)
+    }
+
+    /// The share of the span that is the bottleneck's own code.
+    #[must_use]
+    pub fn bottleneck_share(&self) -> f64 {
+        self.bottleneck()
+            .map_or(0.0, |site| ratio(site.on_span.local.span, self.span))
+    }
+
+    /// The bottleneck in a sentence.
+    #[must_use]
+    pub fn bottleneck_sentence(&self) -> String {
+        let Some(site) = self.bottleneck() else {
+            return "Nothing was executed.".to_owned();
+        };
+        let caller = if site.caller.is_empty() {
+            String::new()
+        } else {
+            format!(" from {}", site.caller)
+        };
+        let own = site.on_span.local.span;
+        let top = site.on_span.top_call_site;
+        let serial = if top.span > 0 && top.parallelism() < 1.1 {
+            "all serial"
+        } else {
+            "in invocations that spawn"
+        };
+        format!(
+            "{} of the span is the own code of {} ({} at {}{caller}), {serial}: without it the parallelism would be {}.",
+            share(ratio(own, self.span)),
+            site.callee,
+            if site.kind == "spawn" { "spawned" } else { "called" },
+            site.place(),
+            if own == self.span {
+                "unlimited".to_owned()
+            } else {
+                format!("{:.2}", ratio(self.work - own.min(self.work), self.span - own))
+            }
+        )
+    }
+
+    fn amount(&self, value: u64) -> String {
+        match self.metric {
+            Metric::Time => time(value),
+            unit => format!("{} {}", count(value), unit.unit()),
+        }
+    }
+
+    fn cell(&self, value: u64) -> Cell {
+        match self.metric {
+            Metric::Time => Cell::Time(value),
+            _ => Cell::Count(value),
+        }
+    }
+
+    fn span_table(&self) -> Table {
+        let slack = self.sites.iter().any(|site| site.slack_ns.is_some());
+        let mut columns = vec![
+            "call", "from", "place", "kind", "on span", "local T∞", "of span", "local T1",
+            "T1", "T∞", "T1/T∞",
+        ];
+        if slack {
+            columns.push("least slack");
+        }
+        let rows = self.sites.iter().map(|site| {
+            let top = site.on_span.top_call_site;
+            let mut row = vec![
+                Cell::Text(site.callee.clone()),
+                Cell::Text(site.caller.clone()),
+                Cell::Text(site.place()),
+                Cell::from(site.kind),
+                Cell::Count(site.on_span.local.count),
+                self.cell(site.on_span.local.span),
+                Cell::Share(ratio(site.on_span.local.span, self.span)),
+                self.cell(site.on_span.local.work),
+                self.cell(top.work),
+                self.cell(top.span),
+                Cell::Number(top.parallelism()),
+            ];
+            if slack {
+                row.push(site.slack_ns.map_or(Cell::Empty, Cell::Time));
+            }
+            row
+        });
+        Table::titled(columns.into_iter().map(str::to_owned)).rows(rows)
+    }
+
+    fn work_table(&self) -> Table {
+        let mut sites: Vec<&SiteRow> = self.sites.iter().collect();
+        sites.sort_by_key(|site| std::cmp::Reverse(site.on_work.local.work));
+        let rows = sites.into_iter().map(|site| {
+            let (top, caller) = (site.on_work.top_call_site, site.on_work.top_caller);
+            [
+                Cell::Text(site.callee.clone()),
+                Cell::Text(site.place()),
+                Cell::Count(site.count),
+                self.cell(top.work),
+                self.cell(top.span),
+                Cell::Number(top.parallelism()),
+                self.cell(caller.work),
+                self.cell(caller.span),
+                Cell::Number(caller.parallelism()),
+                self.cell(site.on_work.local.work),
+                self.cell(site.on_work.local.span),
+            ]
+        });
+        let columns = [
+            "call", "place", "count", "top-call-site T1", "T∞", "T1/T∞", "top-caller T1", "T∞",
+            "T1/T∞", "local T1", "T∞",
+        ];
+        Table::titled(columns.map(str::to_owned)).rows(rows)
+    }
+
+    fn bounds_table(&self) -> Table {
+        let rows = self
+            .bounds
+            .iter()
+            .filter(|bound| PROCESSORS.contains(&bound.processors))
+            .map(|bound| {
+                [
+                    Cell::Count(u64::from(bound.processors)),
+                    Cell::Number(bound.upper),
+                    Cell::Number(bound.lower),
+                ]
+            });
+        Table::new(&[
+            ("processors", "processors"),
+            ("at most", "upper"),
+            ("with burden", "lower"),
+        ])
+        .rows(rows)
+    }
+
+    /// The columns of Figure 2, and the other measurements after them.
+    fn csv_table(&self) -> Table {
+        let names = [
+            "line", "file", "caller", "callee", "kind", "count", "work_on_work", "span_on_work",
+            "parallelism_on_work", "work_on_span", "span_on_span", "parallelism_on_span",
+            "local_work_on_span", "local_span_on_span", "top_caller_work_on_work",
+            "top_caller_span_on_work", "local_work_on_work", "local_span_on_work",
+            "count_on_span", "top_caller_work_on_span", "top_caller_span_on_span",
+        ];
+        let rows = self.sites.iter().map(|site| {
+            let (work, span) = (site.on_work, site.on_span);
+            [
+                Cell::Count(u64::from(site.line)),
+                Cell::Text(site.file.clone()),
+                Cell::Text(site.caller.clone()),
+                Cell::Text(site.callee.clone()),
+                Cell::from(site.kind),
+                Cell::Count(site.count),
+                Cell::Count(work.top_call_site.work),
+                Cell::Count(work.top_call_site.span),
+                Cell::Number(work.top_call_site.parallelism()),
+                Cell::Count(span.top_call_site.work),
+                Cell::Count(span.top_call_site.span),
+                Cell::Number(span.top_call_site.parallelism()),
+                Cell::Count(span.local.work),
+                Cell::Count(span.local.span),
+                Cell::Count(work.top_caller.work),
+                Cell::Count(work.top_caller.span),
+                Cell::Count(work.local.work),
+                Cell::Count(work.local.span),
+                Cell::Count(span.local.count),
+                Cell::Count(span.top_caller.work),
+                Cell::Count(span.top_caller.span),
+            ]
+        });
+        Table::titled(names.map(str::to_owned)).rows(rows)
+    }
+}

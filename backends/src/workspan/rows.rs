@@ -1,0 +1,330 @@
+//! The rows of the result: call sites, speedup bounds, calling contexts.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use taskgraph::{FunctionId, StaticInfo};
+use workspan::{Measure, Sum};
+
+use super::machine::Machine;
+use super::tree::{SiteKey, Tree};
+use super::{Options, Report};
+use crate::analysis::Graph;
+use crate::view::units::{plural, ratio};
+
+/// Calling contexts in the result.
+const MOST_FLAME: usize = 4000;
+
+/// Work and span of a number of invocations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Measures {
+    /// Invocations.
+    pub count: u64,
+    /// Sum of their work.
+    pub work: u64,
+    /// Sum of their spans.
+    pub span: u64,
+}
+
+impl Measures {
+    /// Work over span.
+    #[must_use]
+    pub fn parallelism(&self) -> f64 {
+        ratio(self.work, self.span)
+    }
+}
+
+impl From<Sum> for Measures {
+    fn from(sum: Sum) -> Self {
+        Self {
+            count: sum.count,
+            work: sum.work,
+            span: sum.span,
+        }
+    }
+}
+
+/// The three measurements of section 6.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Profile {
+    /// Invocations not below another one of the same call site.
+    pub top_call_site: Measures,
+    /// Invocations not below another one from the same calling function.
+    pub top_caller: Measures,
+    /// All invocations, without what they invoke.
+    pub local: Measures,
+}
+
+impl From<Measure> for Profile {
+    fn from(measure: Measure) -> Self {
+        Self {
+            top_call_site: measure.top_call_site.into(),
+            top_caller: measure.top_caller.into(),
+            local: measure.local.into(),
+        }
+    }
+}
+
+/// A call site.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SiteRow {
+    /// Function it is in; empty for what no recorded function calls.
+    pub caller: String,
+    /// Function invoked; the one with the most work, where there are several.
+    pub callee: String,
+    /// Source file of the call.
+    pub file: String,
+    /// Source line of the call, 0 when unknown.
+    pub line: u32,
+    /// `call` or `spawn`.
+    pub kind: &'static str,
+    /// Invocations.
+    pub count: u64,
+    /// Work over span of its top-call-site invocations.
+    pub parallelism: f64,
+    /// All invocations.
+    pub on_work: Profile,
+    /// Those on the critical path.
+    pub on_span: Profile,
+    /// The least slack of a task its function ran in, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slack_ns: Option<u64>,
+}
+
+impl SiteRow {
+    /// `qsort.c:20`, or the callee where no line is known.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let file = self.file.rsplit('/').next().unwrap_or_default();
+        match (file, self.line) {
+            ("", _) => self.callee.clone(),
+            (file, 0) => file.to_owned(),
+            (file, line) => format!("{file}:{line}"),
+        }
+    }
+}
+
+/// Bounds of the speedup on a number of processors.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bound {
+    /// Processors.
+    pub processors: u32,
+    /// No schedule is faster: the smaller one of P and the parallelism.
+    pub upper: f64,
+    /// What work stealing with burden can be expected to reach: work / (work / P + 1.7 burdened span), as Cilkview has it.
+    pub lower: f64,
+}
+
+/// A calling context: recursion folded.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlameNode {
+    /// Index of the context it hangs below; its own for the first.
+    pub parent: usize,
+    /// Function.
+    pub name: String,
+    /// Where it is called.
+    pub place: String,
+    /// Its own work.
+    pub work: u64,
+    /// Its own part of the longest path.
+    pub span: u64,
+}
+
+/// The result of a walk.
+pub(super) fn report(graph: &Graph, machine: &mut Machine<'_>, options: &Options) -> Report {
+    let on_span = machine.on_span();
+    let mut on_work = std::mem::take(&mut machine.on_work);
+    on_work.resize(on_span.len(), Measure::default());
+    let (work, span) = (machine.work, machine.span);
+    let mut notes = Vec::new();
+    if machine.unjoined > 0 {
+        notes.push(format!(
+            "{} never joined: their work is in that of the program, but of no call site that created them.",
+            plural(machine.unjoined, "context")
+        ));
+    }
+    let burden = options.burden.unwrap_or(options.metric.burden());
+    let burdened_span = machine.burdened.max(span);
+    Report {
+        metric: options.metric,
+        locks: options.locks,
+        work,
+        span,
+        parallelism: ratio(work, span),
+        burden,
+        burdened_span,
+        burdened_parallelism: ratio(work, burdened_span),
+        sites: sites(graph.info(), machine, &on_work, &on_span),
+        bounds: (1..=options.p_max)
+            .filter(|&p| p <= 64 || p.is_power_of_two() || p == options.p_max)
+            .map(|p| bound(work, span, burdened_span, p))
+            .collect(),
+        flame: flame(graph.info(), &machine.tree, &on_work, &on_span),
+        what_if: None,
+        near: Vec::new(),
+        notes,
+    }
+}
+
+fn bound(work: u64, span: u64, burdened: u64, processors: u32) -> Bound {
+    let p = f64::from(processors);
+    #[expect(clippy::cast_precision_loss, reason = "a bound for people")]
+    let (work_f, burdened) = (work as f64, burdened as f64);
+    let lower = work_f / (work_f / p + 1.7 * burdened);
+    Bound {
+        processors,
+        upper: p.min(ratio(work, span)),
+        lower: if lower.is_finite() { lower } else { 0.0 },
+    }
+}
+
+fn sites(
+    info: &StaticInfo,
+    machine: &Machine<'_>,
+    on_work: &[Measure],
+    on_span: &[Measure],
+) -> Vec<SiteRow> {
+    struct Site {
+        work: Measure,
+        span: Measure,
+        slack: u64,
+        callees: FxHashMap<Option<FunctionId>, u64>,
+    }
+    let tree = &machine.tree;
+    let mut sums: Vec<Site> = (0..tree.sites().len())
+        .map(|_| Site {
+            work: Measure::default(),
+            span: Measure::default(),
+            slack: u64::MAX,
+            callees: FxHashMap::default(),
+        })
+        .collect();
+    for (at, node) in tree.nodes().iter().enumerate() {
+        let site = &mut sums[node.site as usize];
+        site.work += on_work[at];
+        site.span += on_span[at];
+        let slack = machine.least_slack.get(at).copied().unwrap_or(u64::MAX);
+        site.slack = site.slack.min(slack);
+        *site.callees.entry(node.function).or_default() += on_work[at].local.work + 1;
+    }
+    let rows = tree.sites().iter().zip(sums).filter_map(|(&key, sum)| {
+        let callee = sum
+            .callees
+            .iter()
+            .max_by_key(|&(&function, &work)| (function.is_some(), work, std::cmp::Reverse(function)))
+            .and_then(|(&function, _)| function);
+        let place = place(info, key, callee);
+        let top = Measures::from(sum.work.top_call_site);
+        (sum.work != Measure::default() || sum.span != Measure::default()).then(|| SiteRow {
+            caller: place.caller,
+            callee: place.callee,
+            file: place.file,
+            line: place.line,
+            kind: place.kind,
+            count: sum.work.local.count,
+            parallelism: top.parallelism(),
+            on_work: sum.work.into(),
+            on_span: sum.span.into(),
+            slack_ns: Some(sum.slack).filter(|&slack| slack != u64::MAX),
+        })
+    });
+    let mut rows: Vec<SiteRow> = rows.collect();
+    rows.sort_by(|a, b| {
+        let by = |row: &SiteRow| (row.on_span.local.span, row.on_work.local.work);
+        by(b)
+            .cmp(&by(a))
+            .then_with(|| (&a.file, a.line, &a.callee).cmp(&(&b.file, b.line, &b.callee)))
+    });
+    rows
+}
+
+struct Named {
+    caller: String,
+    callee: String,
+    file: String,
+    line: u32,
+    kind: &'static str,
+}
+
+fn place(info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> Named {
+    let name = |id: FunctionId| {
+        info.function(id)
+            .map_or_else(String::new, |function| function.name.clone())
+    };
+    let (block, kind) = match key {
+        SiteKey::Call(block) => (Some(block), "call"),
+        SiteKey::Spawn(block) => (Some(block), "spawn"),
+        SiteKey::SpawnOutside => (None, "spawn"),
+        SiteKey::Program | SiteKey::Outside(_) => (None, "call"),
+    };
+    let Some(block) = block.and_then(|block| info.block(block)) else {
+        let fallback = if key == SiteKey::Program {
+            "(program)"
+        } else {
+            "(not recorded)"
+        };
+        let file = callee.map_or("", |id| info.file_of(id));
+        let line = callee
+            .and_then(|id| info.function(id))
+            .map_or(0, |function| function.line);
+        return Named {
+            caller: String::new(),
+            callee: callee.map_or_else(|| fallback.to_owned(), name),
+            file: file.to_owned(),
+            line,
+            kind,
+        };
+    };
+    let call = block.call.as_ref();
+    Named {
+        caller: name(block.function),
+        callee: callee.map_or_else(
+            || call.map_or_else(String::new, |call| call.callee.clone()),
+            name,
+        ),
+        file: info.file_of(block.function).to_owned(),
+        line: call.map_or(block.line, |call| call.line),
+        kind,
+    }
+}
+
+fn flame(
+    info: &StaticInfo,
+    tree: &Tree,
+    on_work: &[Measure],
+    on_span: &[Measure],
+) -> Vec<FlameNode> {
+    // The nodes with the most below them: children never weigh more than their parents, so parents are among them.
+    let mut below: Vec<u64> = on_work
+        .iter()
+        .zip(on_span)
+        .map(|(work, span)| work.local.work.saturating_add(span.local.span))
+        .collect();
+    for at in (1..below.len()).rev() {
+        let parent = tree.nodes()[at].parent as usize;
+        below[parent] = below[parent].saturating_add(below[at]);
+    }
+    let mut order: Vec<usize> = (0..below.len()).filter(|&at| below[at] > 0).collect();
+    order.sort_by_key(|&at| (std::cmp::Reverse(below[at]), at));
+    order.truncate(MOST_FLAME);
+    order.sort_unstable();
+    let index: FxHashMap<usize, usize> = order.iter().enumerate().map(|(i, &at)| (at, i)).collect();
+    order
+        .iter()
+        .map(|&at| {
+            let node = &tree.nodes()[at];
+            let named = place(info, tree.sites()[node.site as usize], node.function);
+            let file = named.file.rsplit('/').next().unwrap_or_default();
+            FlameNode {
+                parent: index.get(&(node.parent as usize)).copied().unwrap_or(0),
+                name: named.callee,
+                place: if named.line == 0 {
+                    file.to_owned()
+                } else {
+                    format!("{file}:{}", named.line)
+                },
+                work: on_work[at].local.work,
+                span: on_span[at].local.span,
+            }
+        })
+        .collect()
+}
