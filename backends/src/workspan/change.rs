@@ -23,7 +23,9 @@ impl Selector {
         // A name may have colons in it (C++); a line is a number after the last one.
         match text.rsplit_once(':') {
             Some((file, line)) if !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit()) => {
-                let line = line.parse().map_err(|_| format!("{line}: no line number"))?;
+                let line = line
+                    .parse()
+                    .map_err(|_| format!("{line}: no line number"))?;
                 Ok(Self::Line(file.to_owned(), line))
             }
             _ => Ok(Self::Function(text.to_owned())),
@@ -38,11 +40,13 @@ impl Selector {
             _ => None,
         };
         match self {
-            Self::Function(name) => callee
-                .and_then(|id| info.function(id))
-                .is_some_and(|function| {
-                    function.name == *name || function.name.split('(').next() == Some(name)
-                }),
+            Self::Function(name) => {
+                callee
+                    .and_then(|id| info.function(id))
+                    .is_some_and(|function| {
+                        function.name == *name || function.name.split('(').next() == Some(name)
+                    })
+            }
             Self::Line(file, line) => block.is_some_and(|block| {
                 block.call.as_ref().map_or(block.line, |call| call.line) == *line
                     && info.file_of(block.function).ends_with(file.as_str())
@@ -75,7 +79,10 @@ impl Change {
     /// In words.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let place = self.text.rsplit_once('=').map_or(self.text.as_str(), |p| p.0);
+        let place = self
+            .text
+            .rsplit_once('=')
+            .map_or(self.text.as_str(), |p| p.0);
         match self.effect {
             Effect::Scale(factor) => format!("everything below {place} takes {factor} of its time"),
             Effect::Parallel(grain) => {

@@ -5,7 +5,9 @@
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Action, BlockId, ContextId, FunctionId, StaticInfo, Task, TaskId, TaskKind, WaitCause};
+use taskgraph::{
+    Action, BlockId, ContextId, FunctionId, StaticInfo, Task, TaskId, TaskKind, WaitCause,
+};
 use workspan::{Measure, Sum};
 
 use super::change::{Change, Effect};
@@ -164,7 +166,13 @@ impl<'g> Machine<'g> {
 
     // Edges.
 
-    fn create(&mut self, state: &mut State, id: TaskId, object: u64, dependents: &[TaskId]) -> usize {
+    fn create(
+        &mut self,
+        state: &mut State,
+        id: TaskId,
+        object: u64,
+        dependents: &[TaskId],
+    ) -> usize {
         let Some(child) = u32::try_from(object).ok().map(ContextId::new) else {
             return 0;
         };
@@ -248,7 +256,12 @@ impl<'g> Machine<'g> {
     }
 
     /// The work of a context that ended becomes that of the frame that created it. The frame, if it is here.
-    fn absorb_work(&mut self, state: &mut State, here: ContextId, ended: ContextId) -> Option<usize> {
+    fn absorb_work(
+        &mut self,
+        state: &mut State,
+        here: ContextId,
+        ended: ContextId,
+    ) -> Option<usize> {
         let child = self.states.get_mut(&ended)?;
         let owner = child.owner?;
         if std::mem::replace(&mut child.joined, true) {
@@ -322,7 +335,12 @@ impl<'g> Machine<'g> {
 
     // Blocks.
 
-    fn run<D: AsRef<[u8]>>(&mut self, state: &mut State, task: &Task<'_, D>, slack: Option<u64>) -> Result<()> {
+    fn run<D: AsRef<[u8]>>(
+        &mut self,
+        state: &mut State,
+        task: &Task<'_, D>,
+        slack: Option<u64>,
+    ) -> Result<()> {
         let running = state_of(task.kind(), task.op()) == Doing::Running;
         let ns = match self.rules.metric {
             Metric::Time if running => task.duration_ns(),
@@ -338,19 +356,30 @@ impl<'g> Machine<'g> {
         let mut total = 0u64;
         if self.rules.metric == Metric::Time {
             task.for_each_block(|block| {
-                total += self.facts.get(block.id().index()).map_or(0, |facts| facts.weight(block));
+                total += self
+                    .facts
+                    .get(block.id().index())
+                    .map_or(0, |facts| facts.weight(block));
             })?;
         }
-        let mut cut = Cut { ns, total, passed: 0, given: 0, open: 0, time: self.rules.metric == Metric::Time };
+        let mut cut = Cut {
+            ns,
+            total,
+            passed: 0,
+            given: 0,
+            open: 0,
+            time: self.rules.metric == Metric::Time,
+        };
         task.for_each_action(|action| {
             if let Action::Block(block) = action {
                 let Some(&facts) = self.facts.get(block.id().index()) else {
                     return;
                 };
                 let stays = !facts.entry
-                    && state.frames.last().is_some_and(|top| {
-                        top.function == Some(facts.function) && !top.leaving
-                    });
+                    && state
+                        .frames
+                        .last()
+                        .is_some_and(|top| top.function == Some(facts.function) && !top.leaving);
                 if !stays {
                     let before = cut.take();
                     self.advance(state, before, slack);
@@ -418,18 +447,26 @@ impl<'g> Machine<'g> {
         if !state.frames.is_empty() {
             return false;
         }
-        let (key, caller) = match state.spawned_at.and_then(|at| self.info.block(at).map(|b| (at, b))) {
+        let (key, caller) = match state
+            .spawned_at
+            .and_then(|at| self.info.block(at).map(|b| (at, b)))
+        {
             Some((at, block)) => (SiteKey::Spawn(at), block.function.get()),
             None => (SiteKey::SpawnOutside, NOBODY),
         };
         let site = self.tree.site(key);
-        let node = self.tree.child(state.from, site, function.map(FunctionId::new));
+        let node = self
+            .tree
+            .child(state.from, site, function.map(FunctionId::new));
         self.push_at(state, node, site, caller, function);
         true
     }
 
     fn push(&mut self, state: &mut State, function: Option<u32>) {
-        let (from, call) = state.frames.last().map_or((Tree::ROOT, None), |top| (top.node, top.call));
+        let (from, call) = state
+            .frames
+            .last()
+            .map_or((Tree::ROOT, None), |top| (top.node, top.call));
         let block = call.and_then(|at: BlockId| self.info.block(at).map(|block| (at, block)));
         let (key, caller) = match (block, function) {
             (Some((at, block)), _) => (SiteKey::Call(at), block.function.get()),
@@ -441,7 +478,14 @@ impl<'g> Machine<'g> {
         self.push_at(state, node, site, caller, function);
     }
 
-    fn push_at(&mut self, state: &mut State, node: u32, site: u32, caller: u32, function: Option<u32>) {
+    fn push_at(
+        &mut self,
+        state: &mut State,
+        node: u32,
+        site: u32,
+        caller: u32,
+        function: Option<u32>,
+    ) {
         self.flush(state);
         // What no recorded function called is never recursive through its caller.
         let (top_call_site, top_caller) = state.enter(site, caller);
@@ -502,7 +546,13 @@ impl<'g> Machine<'g> {
         };
         state.leave(&frame);
         let (work, span) = (state.work - frame.start_work, state.time - frame.start);
-        let sum = |counts: bool| if counts { Sum::one(work, span) } else { Sum::default() };
+        let sum = |counts: bool| {
+            if counts {
+                Sum::one(work, span)
+            } else {
+                Sum::default()
+            }
+        };
         let mut measure = Measure {
             top_call_site: sum(frame.top_call_site),
             top_caller: sum(frame.top_caller),
@@ -515,7 +565,14 @@ impl<'g> Machine<'g> {
         self.on_work[at] += measure;
         measure.local.span = frame.pending;
         if !frame.on_path {
-            measure = Measure { local: Sum { count: 0, work: 0, span: frame.pending }, ..Measure::default() };
+            measure = Measure {
+                local: Sum {
+                    count: 0,
+                    work: 0,
+                    span: frame.pending,
+                },
+                ..Measure::default()
+            };
         }
         if frame.on_path || frame.pending > 0 {
             let path = state.path.get_or_insert_with(|| self.paths.empty());
@@ -569,7 +626,9 @@ impl<'g> Machine<'g> {
             clippy::cast_sign_loss,
             reason = "a what-if: 53 bits are enough, and the factor is not negative"
         )]
-        let amount = top.factor.map_or(amount, |factor| (amount as f64 * factor) as u64);
+        let amount = top
+            .factor
+            .map_or(amount, |factor| (amount as f64 * factor) as u64);
         let long = match top.grain {
             Some(grain) => amount.min(grain.saturating_sub(top.local_span)),
             None => amount,
@@ -597,7 +656,11 @@ impl<'g> Machine<'g> {
             && top.pending > 0
         {
             let strand = Measure {
-                local: Sum { count: 0, work: 0, span: std::mem::take(&mut top.pending) },
+                local: Sum {
+                    count: 0,
+                    work: 0,
+                    span: std::mem::take(&mut top.pending),
+                },
                 ..Measure::default()
             };
             let path = state.path.get_or_insert_with(|| self.paths.empty());

@@ -34,7 +34,7 @@ use crate::critpath::{self, CritPath, Detour};
 use crate::view::units::ratio;
 use machine::{Machine, Rules};
 
-pub use change::{Change, Effect, Selector};
+pub use change::{Change, Effect, Selector, parallel, scale};
 pub use metric::Metric;
 pub use rows::{Bound, FlameNode, Measures, Profile, SiteRow};
 

@@ -15,7 +15,11 @@ pub(super) struct PathId(u32);
 #[derive(Debug)]
 struct Node {
     before: u32,
+    /// Paths that end here and nodes that come after.
     users: u32,
+    /// How many of them are nodes, and the exclusive or of their numbers: the number of the only one.
+    after: u32,
+    after_xor: u32,
     prof: Prof<Measure>,
 }
 
@@ -41,12 +45,13 @@ impl Paths {
 
     /// Adds to what lies on the path under `key`.
     pub(super) fn add(&mut self, path: &mut PathId, key: u32, measure: Measure) {
-        if self.nodes[path.0 as usize].users == 1 {
-            self.absorb(path.0);
-        } else {
-            // The user's share of the old node is now the new node's.
-            self.absorb(path.0);
-            path.0 = self.node(path.0);
+        if self.nodes[path.0 as usize].users > 1 {
+            // The path's share of the old node is now the new node's.
+            let new = self.node(path.0);
+            let old = &mut self.nodes[path.0 as usize];
+            old.after += 1;
+            old.after_xor ^= new;
+            path.0 = new;
         }
         let node = &mut self.nodes[path.0 as usize];
         self.pool.update(&mut node.prof, key, measure);
@@ -56,15 +61,26 @@ impl Paths {
     #[allow(clippy::needless_pass_by_value, reason = "it is used no more")]
     pub(super) fn release(&mut self, path: PathId) {
         let mut at = path.0;
-        while at != NONE {
+        loop {
             let node = &mut self.nodes[at as usize];
             node.users -= 1;
             if node.users > 0 {
+                if node.users == 1 && node.after == 1 {
+                    let only = node.after_xor;
+                    self.absorb(only, at);
+                }
                 return;
             }
             self.pool.init(&mut node.prof);
             self.free.push(at);
-            at = node.before;
+            let before = node.before;
+            if before == NONE {
+                return;
+            }
+            let node = &mut self.nodes[before as usize];
+            node.after -= 1;
+            node.after_xor ^= at;
+            at = before;
         }
     }
 
@@ -74,12 +90,14 @@ impl Paths {
         let mut at = path.0;
         while at != NONE {
             let node = &self.nodes[at as usize];
-            self.pool
-                .peek(&node.prof, |key, measure| *all.entry(key).or_default() += measure);
+            self.pool.peek(&node.prof, |key, measure| {
+                *all.entry(key).or_default() += measure
+            });
             at = node.before;
         }
         self.release(path);
-        all.into_iter().for_each(|(key, measure)| each(key, measure));
+        all.into_iter()
+            .for_each(|(key, measure)| each(key, measure));
     }
 
     /// Nodes in use.
@@ -91,29 +109,29 @@ impl Paths {
     fn node(&mut self, before: u32) -> u32 {
         if let Some(at) = self.free.pop() {
             let node = &mut self.nodes[at as usize];
-            (node.before, node.users) = (before, 1);
+            (node.before, node.users, node.after, node.after_xor) = (before, 1, 0, 0);
             return at;
         }
         self.nodes.push(Node {
             before,
             users: 1,
+            after: 0,
+            after_xor: 0,
             prof: Prof::default(),
         });
         u32::try_from(self.nodes.len() - 1).unwrap_or(NONE - 1)
     }
 
-    /// Takes in the nodes before that nobody else uses.
-    fn absorb(&mut self, at: u32) {
-        loop {
-            let before = self.nodes[at as usize].before;
-            if before == NONE || self.nodes[before as usize].users > 1 {
-                return;
-            }
-            let mut prof = std::mem::take(&mut self.nodes[before as usize].prof);
-            let next = self.nodes[before as usize].before;
-            self.pool.union(&mut self.nodes[at as usize].prof, &mut prof);
-            self.nodes[at as usize].before = next;
-            self.free.push(before);
+    /// `at` takes in the node before it, which nobody else uses.
+    fn absorb(&mut self, at: u32, before: u32) {
+        let mut prof = std::mem::take(&mut self.nodes[before as usize].prof);
+        self.pool
+            .union(&mut self.nodes[at as usize].prof, &mut prof);
+        let next = self.nodes[before as usize].before;
+        self.nodes[at as usize].before = next;
+        self.free.push(before);
+        if next != NONE {
+            self.nodes[next as usize].after_xor ^= before ^ at;
         }
     }
 }

@@ -74,7 +74,9 @@ impl Report {
     /// The call site that holds the parallelism back.
     #[must_use]
     pub fn bottleneck(&self) -> Option<&SiteRow> {
-        self.sites.first().filter(|site| site.on_span.local.span > 0)
+        self.sites
+            .first()
+            .filter(|site| site.on_span.local.span > 0)
     }
 
     /// The share of the span that is the bottleneck's own code.
@@ -106,12 +108,19 @@ impl Report {
             "{} of the span is the own code of {} ({} at {}{caller}), {serial}: without it the parallelism would be {}.",
             share(ratio(own, self.span)),
             site.callee,
-            if site.kind == "spawn" { "spawned" } else { "called" },
+            if site.kind == "spawn" {
+                "spawned"
+            } else {
+                "called"
+            },
             site.place(),
             if own == self.span {
                 "unlimited".to_owned()
             } else {
-                format!("{:.2}", ratio(self.work - own.min(self.work), self.span - own))
+                format!(
+                    "{:.2}",
+                    ratio(self.work - own.min(self.work), self.span - own)
+                )
             }
         )
     }
@@ -133,8 +142,17 @@ impl Report {
     fn span_table(&self) -> Table {
         let slack = self.sites.iter().any(|site| site.slack_ns.is_some());
         let mut columns = vec![
-            "call", "from", "place", "kind", "on span", "local T∞", "of span", "local T1",
-            "T1", "T∞", "T1/T∞",
+            "call",
+            "from",
+            "place",
+            "kind",
+            "on span",
+            "local T∞",
+            "of span",
+            "local T1",
+            "T1",
+            "T∞",
+            "T1/T∞",
         ];
         if slack {
             columns.push("least slack");
@@ -182,8 +200,17 @@ impl Report {
             ]
         });
         let columns = [
-            "call", "place", "count", "top-call-site T1", "T∞", "T1/T∞", "top-caller T1", "T∞",
-            "T1/T∞", "local T1", "T∞",
+            "call",
+            "place",
+            "count",
+            "top-call-site T1",
+            "T∞",
+            "T1/T∞",
+            "top-caller T1",
+            "T∞",
+            "T1/T∞",
+            "local T1",
+            "T∞",
         ];
         Table::titled(columns.map(str::to_owned)).rows(rows)
     }
@@ -211,11 +238,27 @@ impl Report {
     /// The columns of Figure 2, and the other measurements after them.
     fn csv_table(&self) -> Table {
         let names = [
-            "line", "file", "caller", "callee", "kind", "count", "work_on_work", "span_on_work",
-            "parallelism_on_work", "work_on_span", "span_on_span", "parallelism_on_span",
-            "local_work_on_span", "local_span_on_span", "top_caller_work_on_work",
-            "top_caller_span_on_work", "local_work_on_work", "local_span_on_work",
-            "count_on_span", "top_caller_work_on_span", "top_caller_span_on_span",
+            "line",
+            "file",
+            "caller",
+            "callee",
+            "kind",
+            "count",
+            "work_on_work",
+            "span_on_work",
+            "parallelism_on_work",
+            "work_on_span",
+            "span_on_span",
+            "parallelism_on_span",
+            "local_work_on_span",
+            "local_span_on_span",
+            "top_caller_work_on_work",
+            "top_caller_span_on_work",
+            "local_work_on_work",
+            "local_span_on_work",
+            "count_on_span",
+            "top_caller_work_on_span",
+            "top_caller_span_on_span",
         ];
         let rows = self.sites.iter().map(|site| {
             let (work, span) = (site.on_work, site.on_span);

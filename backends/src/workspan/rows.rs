@@ -210,7 +210,9 @@ fn sites(
         let callee = sum
             .callees
             .iter()
-            .max_by_key(|&(&function, &work)| (function.is_some(), work, std::cmp::Reverse(function)))
+            .max_by_key(|&(&function, &work)| {
+                (function.is_some(), work, std::cmp::Reverse(function))
+            })
             .and_then(|(&function, _)| function);
         let place = place(info, key, callee);
         let top = Measures::from(sum.work.top_call_site);

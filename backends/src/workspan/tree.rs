@@ -26,7 +26,7 @@ pub enum SiteKey {
 
 /// A calling context.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub(super) struct Node {
     /// The calling context it hangs below; itself for the root.
     pub parent: u32,
     /// Index of the call site.
@@ -39,7 +39,7 @@ pub struct Node {
 
 /// The tree and the call sites in it.
 #[derive(Debug)]
-pub struct Tree {
+pub(super) struct Tree {
     nodes: Vec<Node>,
     children: FxHashMap<(u32, u32, Option<FunctionId>), u32>,
     sites: Vec<SiteKey>,
@@ -67,10 +67,10 @@ impl Default for Tree {
 
 impl Tree {
     /// The program.
-    pub const ROOT: u32 = 0;
+    pub(super) const ROOT: u32 = 0;
 
     /// The number of a call site.
-    pub fn site(&mut self, key: SiteKey) -> u32 {
+    pub(super) fn site(&mut self, key: SiteKey) -> u32 {
         let next = u32::try_from(self.sites.len()).unwrap_or(u32::MAX);
         let id = *self.site_ids.entry(key).or_insert(next);
         if id == next {
@@ -81,18 +81,18 @@ impl Tree {
 
     /// All call sites.
     #[must_use]
-    pub fn sites(&self) -> &[SiteKey] {
+    pub(super) fn sites(&self) -> &[SiteKey] {
         &self.sites
     }
 
     /// All nodes, parents first.
     #[must_use]
-    pub fn nodes(&self) -> &[Node] {
+    pub(super) fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// The node of `function` invoked at `site` from the calling context `from`.
-    pub fn child(&mut self, from: u32, site: u32, function: Option<FunctionId>) -> u32 {
+    pub(super) fn child(&mut self, from: u32, site: u32, function: Option<FunctionId>) -> u32 {
         let mut parent = self.nodes[from as usize].home;
         let key = (parent, site, function);
         if let Some(&known) = self.children.get(&key) {
