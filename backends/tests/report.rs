@@ -56,6 +56,7 @@ fn a_page_has_its_sections_and_its_data() {
         "id=\"scatter\"",
         "id=\"curves\"",
         "<section id=\"critpath\"",
+        "<section id=\"workspan\"",
         "<section id=\"misses\"",
         "<section id=\"sharing\"",
         "<section id=\"races\"",

@@ -79,11 +79,12 @@ fn browse(page: &Path, theme: &str, folder: &Path) -> Seen {
     }
 }
 
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 9] = [
     "parallelism",
     "blocks",
     "cache",
     "critpath",
+    "workspan",
     "misses",
     "sharing",
     "races",
@@ -105,6 +106,8 @@ fn every_section_draws_something_without_an_error() {
         }
         assert!(seen.section("parallelism").contains("<svg"), "{name}");
         assert!(seen.section("sharing").contains("<svg"), "{name}: matrix");
+        let flames = seen.section("workspan").matches("class=\"flames\"").count();
+        assert_eq!(flames, 2, "{name}: by work and by span");
         assert!(seen.document.contains("<li><span class=\"meter\">"));
     }
 }

@@ -16,6 +16,7 @@ use crate::races::Races;
 use crate::sharing::Sharing;
 use crate::stats::{self, Stats};
 use crate::view::page::cut;
+use crate::workspan::WorkSpan;
 
 /// Blocks in the scatter plot, the most executed ones.
 const SCATTERED: usize = 1500;
@@ -112,6 +113,8 @@ impl PageData {
         let cache = run::<Cache>(cache, graph)?;
         progress("critical path");
         let critpath = run_default::<CritPath>(graph)?;
+        progress("work and span");
+        let workspan = run_default::<WorkSpan>(graph)?;
         progress("misses");
         let misses = run_if_recorded::<Misses>(graph)?;
         progress("sharing");
@@ -125,6 +128,7 @@ impl PageData {
             blocks: &blocks,
             cache: &cache,
             critpath: &critpath,
+            workspan: &workspan,
             misses: misses.as_ref().ok(),
             sharing: sharing.as_ref().ok(),
             races: races.as_ref().ok(),
@@ -133,6 +137,7 @@ impl PageData {
             findings: find(&results),
             sections: vec![
                 Section::of::<CritPath>("Critical path", &critpath),
+                Section::of::<WorkSpan>("Call sites", &workspan),
                 Section::of_either::<Misses>("Misses", &misses),
                 Section::of_either::<Sharing>("Sharing", &sharing),
                 Section::of_either::<Races>("Races", &races),

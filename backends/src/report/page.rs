@@ -8,7 +8,7 @@ use super::section::Section;
 const TEMPLATE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// In order of use; together one script.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("assets/format.js"),
     include_str!("assets/svg.js"),
     include_str!("assets/plot.js"),
@@ -16,6 +16,7 @@ const SCRIPTS: [&str; 8] = [
     include_str!("assets/blocks.js"),
     include_str!("assets/cache.js"),
     include_str!("assets/view.js"),
+    include_str!("assets/flame.js"),
     include_str!("assets/main.js"),
 ];
 

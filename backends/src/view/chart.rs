@@ -71,6 +71,19 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
+/// A box of a flame graph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Flame {
+    /// Index of the box it stands on; its own for the first.
+    pub parent: usize,
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub place: String,
+    /// What it has itself, without the boxes on it: one value for each graph.
+    pub own: Vec<u64>,
+}
+
 /// A picture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "form", rename_all = "lowercase")]
@@ -100,5 +113,16 @@ pub enum Chart {
         unit: Unit,
         /// Row by row.
         values: Vec<Vec<u64>>,
+    },
+    /// Flame graphs of the same boxes, side by side: as wide as what they have with the boxes on them.
+    Flames {
+        /// What they show, in words.
+        title: String,
+        /// What each graph measures.
+        names: Vec<String>,
+        /// Unit of the values.
+        unit: Unit,
+        /// The boxes, each after the one it stands on.
+        boxes: Vec<Flame>,
     },
 }

@@ -13,7 +13,7 @@ use std::io;
 use anyhow::Result;
 use serde::Serialize;
 
-pub use chart::{Axis, Chart, Series, Unit};
+pub use chart::{Axis, Chart, Flame, Series, Unit};
 pub use page::{PageColumn, PagePart};
 
 /// Results that can be shown: JSON by `Serialize`, text and CSV by way of a [`View`].

@@ -1,8 +1,9 @@
 //! How `workspan` looks in a terminal and in CSV.
 
-use super::{Metric, Report, SiteRow};
+use super::{Bound, Metric, Report, SiteRow};
+use crate::view::page::cut;
 use crate::view::units::{count, ratio, share, time};
-use crate::view::{Cell, Render, Table, View};
+use crate::view::{Axis, Cell, Chart, Flame, Render, Series, Table, Unit, View};
 
 /// Call sites in the terminal.
 const SHOWN: usize = 20;
@@ -30,11 +31,13 @@ impl Render for Report {
             view = view.line(note);
         }
         view = view
+            .chart(self.flames())
             .heading("Call sites on the span")
             .table(self.span_table().text_rows(SHOWN))
             .heading("Call sites on the work")
             .table(self.work_table().text_rows(SHOWN))
             .heading("Bounds of the speedup")
+            .chart(self.bounds_chart())
             .table(self.bounds_table());
         if !self.near.is_empty() {
             let rows = self.near.iter().map(|near| {
@@ -213,6 +216,46 @@ impl Report {
             "T∞",
         ];
         Table::titled(columns.map(str::to_owned)).rows(rows)
+    }
+
+    fn flames(&self) -> Chart {
+        let boxes = self.flame.iter().map(|node| Flame {
+            parent: node.parent,
+            name: cut(&node.name),
+            place: node.place.clone(),
+            own: vec![node.work, node.span],
+        });
+        Chart::Flames {
+            title: "Calling contexts by work and by span".to_owned(),
+            names: vec!["work".to_owned(), "span".to_owned()],
+            unit: match self.metric {
+                Metric::Time => Unit::Time,
+                _ => Unit::Count,
+            },
+            boxes: boxes.collect(),
+        }
+    }
+
+    fn bounds_chart(&self) -> Chart {
+        let series = |name: &str, of: fn(&Bound) -> f64| Series {
+            name: name.to_owned(),
+            points: self
+                .bounds
+                .iter()
+                .map(|bound| (f64::from(bound.processors), of(bound)))
+                .collect(),
+        };
+        Chart::Lines {
+            title: "Bounds of the speedup".to_owned(),
+            x: Axis::new("processors", Unit::Count),
+            y: Axis::new("speedup", Unit::Number),
+            steps: false,
+            series: vec![
+                series("processors", |bound| f64::from(bound.processors)),
+                series("at most", |bound| bound.upper),
+                series("to expect, with burden", |bound| bound.lower),
+            ],
+        }
     }
 
     fn bounds_table(&self) -> Table {

@@ -14,7 +14,7 @@ function drawSection(target, section) {
     else if (part.part === "line") target.append(html("p", { class: "quiet" }, part.text));
     else target.append(place);
     if (part.part === "table") drawTable(place, part, `${section.id}, table ${at}`);
-    if (part.part === "chart") (part.chart.form === "matrix" ? drawMatrix : drawLines)(place, part.chart);
+    if (part.part === "chart") ({ matrix: drawMatrix, flames: drawFlames }[part.chart.form] ?? drawLines)(place, part.chart);
   });
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::analysis::source::Place;
 use crate::parallelism::Cause;
-use crate::{blocks, cache, critpath, misses, parallelism, races, sharing};
+use crate::{blocks, cache, critpath, misses, parallelism, races, sharing, workspan};
 
 /// Shares below this are not worth a sentence.
 const WORTH: f64 = 0.02;
@@ -17,7 +17,7 @@ const WORTH: f64 = 0.02;
 pub struct Finding {
     /// 1 is the most important.
     pub rank: usize,
-    /// `lock`, `barrier`, ... for waits; `serial`, `dependences`, `processors`, `hot`, `cache`, `misses`, `sharing`,
+    /// `lock`, `barrier`, ... for waits; `serial`, `dependences`, `processors`, `bottleneck`, `hot`, `cache`, `misses`, `sharing`,
     /// `races`.
     pub cause: &'static str,
     /// Source line, function or size it is about; may be empty.
@@ -40,6 +40,8 @@ pub struct Results<'a> {
     pub cache: &'a cache::Report,
     /// The longest chain of work.
     pub critpath: &'a critpath::Report,
+    /// Work and span by call site.
+    pub workspan: &'a workspan::Report,
     /// Misses by instruction; absent where no access was recorded.
     pub misses: Option<&'a misses::Report>,
     /// Lines that go back and forth; absent where no access was recorded.
@@ -65,6 +67,7 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
         .into_iter()
         .chain(scaling)
         .chain(last)
+        .chain(bottleneck(results.workspan))
         .chain(results.sharing.and_then(memory::false_sharing))
         .chain(memory::hot(results.blocks))
         .chain(memory::capacity(results.cache))
@@ -87,6 +90,19 @@ fn finding(cause: &'static str, place: String, share: f64, text: String) -> Find
         share,
         text,
     }
+}
+
+/// The call site whose own code is a good part of the longest path of a program that has parallelism to lose.
+fn bottleneck(workspan: &workspan::Report) -> Option<Finding> {
+    let share = workspan.bottleneck_share();
+    let spawns = workspan.sites.iter().any(|site| site.kind == "spawn");
+    let site = workspan.bottleneck().filter(|_| spawns && share >= 0.25)?;
+    Some(finding(
+        "bottleneck",
+        site.place(),
+        share,
+        workspan.bottleneck_sentence(),
+    ))
 }
 
 /// Races: about the results of the program, not its speed, and so last.
