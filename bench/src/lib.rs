@@ -1,13 +1,18 @@
-//! What recording costs: CPU time of recorded runs against native ones, bytes, and how fast the middle is.
+//! What recording costs: CPU time of recorded runs against native ones, bytes, compile time, code size.
 //!
-//! Method: programs of our own, one behaviour each (`programs/`), compiled with clang-22 -O2 and with
-//! contech-cc -O2. Runs alternate native, recorded, native, recorded ..., so that a machine that gets slower
-//! or faster meanwhile treats both alike; the ratio of the two minima and the ratio of the two medians are
-//! reported. Outputs must be equal.
+//! Method: programs of our own, one behaviour each (`programs/`), and Debian's, compiled with clang-22 -O2,
+//! with contech-cc --contech-naive and with contech-cc. Runs take turns native, naive, fast, native, ..., so
+//! that a machine that gets slower or faster meanwhile treats all alike; the ratio of the smallest times, the
+//! median of the rounds' ratios and how far these lie apart are reported. Outputs must be equal.
 
+pub mod compare;
+pub mod form;
+pub mod goals;
 pub mod measure;
 pub mod middle;
-pub mod pairs;
 pub mod programs;
+pub mod real;
 pub mod record;
 pub mod spread;
+pub mod subject;
+pub mod sweep;

@@ -1,96 +1,85 @@
-//! The measured programs and how long they run.
+//! The measured programs of our own and how long they run.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use contech_tests::process::run;
-use contech_tests::toolchain::Toolchain;
+/// What a program spends its time with: goals differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Class {
+    Affine,
+    Float,
+    Gather,
+    Pointer,
+    Branchy,
+    Hashing,
+    String,
+    Real,
+    Call,
+    Sync,
+}
 
-/// A program of `programs/` and its repetitions: natively about half a second.
+impl Class {
+    /// All of them, in the order of the tables.
+    pub const ALL: [Self; 10] = [
+        Self::Affine,
+        Self::Float,
+        Self::Gather,
+        Self::Pointer,
+        Self::Branchy,
+        Self::Hashing,
+        Self::String,
+        Self::Real,
+        Self::Call,
+        Self::Sync,
+    ];
+
+    /// The name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Affine => "affine",
+            Self::Float => "floating point",
+            Self::Gather => "gather",
+            Self::Pointer => "pointers",
+            Self::Branchy => "branchy",
+            Self::Hashing => "hashing",
+            Self::String => "strings",
+            Self::Real => "Debian programs",
+            Self::Call => "call-bound",
+            Self::Sync => "sync-bound",
+        }
+    }
+
+    /// Whether the general goals are for it; call-bound and sync-bound programs have their own.
+    #[must_use]
+    pub fn is_general(self) -> bool {
+        !matches!(self, Self::Call | Self::Sync)
+    }
+}
+
+/// A program of `programs/`.
 #[derive(Debug, Clone, Copy)]
 pub struct Program {
     /// File name.
     pub file: &'static str,
-    /// Repetitions where the trace is thrown away.
+    /// What it does.
+    pub class: Class,
+    /// Threads it runs.
+    pub threads: u32,
+    /// Repetitions: natively 0.3 seconds of CPU time where they were chosen, less for the sync-bound ones.
     pub reps: u64,
 }
 
-/// All of them: arrays, indirection, recursion, calls, text, C++; the last ones with two threads.
-pub const PROGRAMS: [Program; 17] = [
-    Program {
-        file: "triad.c",
-        reps: 100_000,
-    },
-    Program {
-        file: "stencil.c",
-        reps: 20_000,
-    },
-    Program {
-        file: "matmul.c",
-        reps: 350,
-    },
-    Program {
-        file: "spmv.c",
-        reps: 5_000,
-    },
-    Program {
-        file: "histogram.c",
-        reps: 16_000,
-    },
-    Program {
-        file: "quicksort.c",
-        reps: 80,
-    },
-    Program {
-        file: "tree.c",
-        reps: 150,
-    },
-    Program {
-        file: "hash.c",
-        reps: 400,
-    },
-    Program {
-        file: "nqueens.c",
-        reps: 8_000,
-    },
-    Program {
-        file: "fib.c",
-        reps: 10_000,
-    },
-    Program {
-        file: "parser.c",
-        reps: 5_000,
-    },
-    Program {
-        file: "nbody.c",
-        reps: 40_000,
-    },
-    Program {
-        file: "words.cpp",
-        reps: 400,
-    },
-    Program {
-        file: "shapes.cpp",
-        reps: 5_000,
-    },
-    Program {
-        file: "triad_threads.c",
-        reps: 100_000,
-    },
-    Program {
-        file: "histogram_threads.c",
-        reps: 16_000,
-    },
-    Program {
-        file: "quicksort_threads.cpp",
-        reps: 80,
-    },
-];
-
-/// Repetitions are divided by this where the trace is kept: gigabytes otherwise.
-pub const KEPT_SHARE: u64 = 20;
-
 impl Program {
+    const fn new(file: &'static str, class: Class, threads: u32, reps: u64) -> Self {
+        Self {
+            file,
+            class,
+            threads,
+            reps,
+        }
+    }
+
     /// The name without its extension.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -99,23 +88,48 @@ impl Program {
             .map_or(self.file, |(name, _)| name)
     }
 
-    /// Compiles it at -O2 into `to`.
-    ///
-    /// # Errors
-    /// With the compiler's messages.
-    pub fn compile(&self, tools: &Toolchain, to: &Path) -> Result<PathBuf> {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+    /// Where it is.
+    #[must_use]
+    pub fn source(&self) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("programs")
-            .join(self.file);
-        let cxx = contech_tests::program::is_cxx(&source);
-        let executable = to.join(self.name());
-        let mut command = std::process::Command::new(tools.compiler(cxx));
-        command.args(["-O2", "-pthread"]);
-        if cxx {
-            command.arg("-std=c++17");
-        }
-        command.arg(&source).arg("-lm").arg("-o").arg(&executable);
-        run(&mut command)?.ok()?;
-        Ok(executable)
+            .join(self.file)
     }
 }
+
+/// All of them.
+pub const PROGRAMS: [Program; 33] = [
+    Program::new("triad.c", Class::Affine, 1, 90_000),
+    Program::new("stencil.c", Class::Affine, 1, 13_000),
+    Program::new("matmul.c", Class::Affine, 1, 230),
+    Program::new("lu.c", Class::Affine, 1, 460),
+    Program::new("triad_threads.c", Class::Affine, 2, 91_000),
+    Program::new("fft.c", Class::Float, 1, 3_100),
+    Program::new("nbody.c", Class::Float, 1, 31_000),
+    Program::new("shapes.cpp", Class::Float, 1, 3_400),
+    Program::new("gather.c", Class::Gather, 1, 3_600),
+    Program::new("spmv.c", Class::Gather, 1, 3_900),
+    Program::new("histogram.c", Class::Gather, 1, 14_000),
+    Program::new("histogram_threads.c", Class::Gather, 2, 13_000),
+    Program::new("bfs.c", Class::Gather, 1, 1_500),
+    Program::new("chase.c", Class::Pointer, 1, 1_100),
+    Program::new("tree.c", Class::Pointer, 1, 120),
+    Program::new("maps.cpp", Class::Pointer, 1, 370),
+    Program::new("quicksort.c", Class::Branchy, 1, 64),
+    Program::new("branchy.c", Class::Branchy, 1, 690),
+    Program::new("nqueens.c", Class::Branchy, 1, 6_300),
+    Program::new("life.c", Class::Branchy, 1, 2_400),
+    Program::new("sort.cpp", Class::Branchy, 1, 210),
+    Program::new("quicksort_threads.cpp", Class::Branchy, 2, 66),
+    Program::new("hash.c", Class::Hashing, 1, 300),
+    Program::new("crc.c", Class::Hashing, 1, 1_200),
+    Program::new("strings.c", Class::String, 1, 1_100),
+    Program::new("words.cpp", Class::String, 1, 320),
+    Program::new("fib.c", Class::Call, 1, 7_500),
+    Program::new("parser.c", Class::Call, 1, 1_500),
+    Program::new("dispatch.c", Class::Call, 1, 11_000),
+    Program::new("locks.c", Class::Sync, 1, 10_000),
+    Program::new("bank_threads.c", Class::Sync, 2, 10_000),
+    Program::new("queue_threads.cpp", Class::Sync, 2, 100_000),
+    Program::new("barrier_threads.c", Class::Sync, 2, 30_000),
+];

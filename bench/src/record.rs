@@ -1,4 +1,4 @@
-//! The table, and the dated file it goes to.
+//! The tables, and the dated file they go to.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,83 +7,99 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::middle::Conversion;
-use crate::pairs::Cost;
+use crate::compare::{Of, Row};
+use crate::form::Form;
+use crate::goals;
 use crate::spread::geometric_mean;
+use crate::subject::KEPT_SHARE;
 
-/// Everything measured of one program.
-#[derive(Debug)]
-pub struct Row {
-    /// Its name.
-    pub name: &'static str,
-    /// Trace thrown away.
-    pub null: Cost,
-    /// Trace kept in a file in memory.
-    pub kept: Cost,
-    /// That trace made a graph, by one thread.
-    pub middle: Conversion,
+/// Title, machine, command.
+#[must_use]
+pub fn heading(title: &str) -> String {
+    format!(
+        "# {title}, {}\n\n{}\n\nCommand: `{}`.\n",
+        said("date", &["-u", "+%F %H:%M UTC"]),
+        machine(),
+        std::env::args().collect::<Vec<_>>().join(" ")
+    )
 }
 
-/// The table in Markdown with geometric means and what it was measured on.
+/// The whole record in Markdown. `o0` are the ratios of -O0 code.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-pub fn render(rows: &[Row], runs: usize) -> String {
-    let mut text = String::new();
+pub fn render(rows: &[Row], o0: &[f64], runs: usize) -> String {
+    let mut text = heading("Cost of recording");
     let _ = writeln!(
         text,
-        "# Cost of recording, {}\n",
-        said("date", &["-u", "+%F %H:%M UTC"])
+        "{runs} rounds native, naive, fast, after one to warm up. Ratios are over native, smallest time over \
+         smallest; *median*: of the rounds' ratios; *spread*: largest less smallest of these over the median. \
+         *Thrown away*: `CONTECH_TRACE=null`. *Kept*: written to a file in memory, on an input about {KEPT_SHARE} \
+         times smaller, whose bytes, blocks and accesses were counted, too. Compiler: CPU time of `-c` at -O2 (of \
+         the whole build where it is Debian's).\n"
     );
-    let _ = writeln!(text, "{}\n", machine());
-    let _ = writeln!(
-        text,
-        "Command: `{}`. {runs} runs of each, native and recorded alternating, after one to warm up. Ratios are \
-         recorded over native, smallest over smallest (median over median where said). *null*: the trace is \
-         thrown away; *kept*: written to a file in memory, on an input {} times smaller. Middle: one thread, the \
-         kept trace.\n",
-        std::env::args().collect::<Vec<_>>().join(" "),
-        crate::programs::KEPT_SHARE
-    );
-    text.push_str(
-        "| program | native s | null user | median | null user+sys | null wall | B/access | kept user | kept user+sys | kept wall | trace MB | middle MB/s | peak MB | graph % |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+    let _ = writeln!(text, "## Goals\n\n{}", goals::table(rows, o0));
+    let _ = writeln!(text, "## By kind of program\n\n{}", goals::classes(rows));
+    let _ = writeln!(text, "## By program\n\n{}", programs(rows));
+    text
+}
+
+fn programs(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "| program | kind | threads | native s | thrown away, user: naive | fast | median | spread | user+sys: fast | wall: fast | kept, user: fast | user+sys: naive | fast | bytes/access: naive | fast | bytes/block: naive | fast | compiler: naive | fast | text: naive | fast |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for r in rows {
-        let _ = writeln!(
+        let _ = write!(
             text,
-            "| {} | {:.3} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.0} | {:.0} | {:.0} | {:.1} |",
-            r.name,
-            r.null.native_user,
-            r.null.user,
-            r.null.user_median,
-            r.null.cpu,
-            r.null.wall,
-            r.null.bytes_per_access(),
-            r.kept.user,
-            r.kept.cpu,
-            r.kept.wall,
-            r.middle.trace_bytes as f64 / 1e6,
-            r.middle.mb_per_cpu_second,
-            r.middle.peak_bytes as f64 / 1e6,
-            100.0 * r.middle.graph_bytes as f64 / r.middle.trace_bytes as f64,
+            "| {} | {} | {} | {:.3} |",
+            r.subject.name,
+            r.subject.class.name(),
+            r.subject.threads,
+            r.null.least(Form::Native, Of::User)
         );
+        for (value, digits) in figures(r) {
+            let _ = match value.is_nan() {
+                true => write!(text, " – |"),
+                false => write!(text, " {value:.digits$} |"),
+            };
+        }
+        text.push('\n');
     }
-    let mean = |f: &dyn Fn(&Row) -> f64| geometric_mean(&rows.iter().map(f).collect::<Vec<_>>());
-    let _ = writeln!(
-        text,
-        "| **geometric mean** | | **{:.2}** | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | **{:.2}** | {:.2} | | **{:.0}** | | {:.1} |",
-        mean(&|r| r.null.user),
-        mean(&|r| r.null.user_median),
-        mean(&|r| r.null.cpu),
-        mean(&|r| r.null.wall),
-        mean(&|r| r.null.bytes_per_access()),
-        mean(&|r| r.kept.user),
-        mean(&|r| r.kept.cpu),
-        mean(&|r| r.kept.wall),
-        mean(&|r| r.middle.mb_per_cpu_second),
-        mean(&|r| 100.0 * r.middle.graph_bytes as f64 / r.middle.trace_bytes as f64),
-    );
+    let _ = write!(text, "| **geometric mean** | | | |");
+    for i in 0..rows.first().map_or(0, |r| figures(r).len()) {
+        let values: Vec<f64> = rows
+            .iter()
+            .map(|r| figures(r)[i].0)
+            .filter(|v| !v.is_nan())
+            .map(|v| v.max(1e-3))
+            .collect();
+        let _ = write!(text, " {:.2} |", geometric_mean(&values));
+    }
+    text.push('\n');
     text
+}
+
+/// The figures of a row and how many digits they deserve.
+fn figures(r: &Row) -> [(f64, usize); 17] {
+    use Form::{Fast, Naive};
+    [
+        (r.null.ratio(Naive, Of::User), 2),
+        (r.null.ratio(Fast, Of::User), 2),
+        (r.null.median(Fast, Of::User), 2),
+        (r.null.spread(Fast, Of::User), 2),
+        (r.null.ratio(Fast, Of::Cpu), 2),
+        (r.null.ratio(Fast, Of::Wall), 2),
+        (r.kept.ratio(Fast, Of::User), 2),
+        (r.kept.ratio(Naive, Of::Cpu), 2),
+        (r.kept.ratio(Fast, Of::Cpu), 2),
+        (r.bytes_per_access(Naive), 1),
+        (r.bytes_per_access(Fast), 2),
+        (r.bytes_per_block(Naive), 1),
+        (r.bytes_per_block(Fast), 2),
+        (r.compile(Naive), 2),
+        (r.compile(Fast), 2),
+        (r.text(Naive), 2),
+        (r.text(Fast), 2),
+    ]
 }
 
 /// Writes the text to `record/DATE-what.md` beside this crate's sources, never over an older one.

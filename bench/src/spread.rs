@@ -18,6 +18,13 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// Largest less smallest over the median; NaN of nothing.
+#[must_use]
+pub fn spread(values: &[f64]) -> f64 {
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (most - minimum(values)) / median(values)
+}
+
 /// The geometric mean; NaN of nothing.
 #[must_use]
 pub fn geometric_mean(values: &[f64]) -> f64 {
@@ -37,6 +44,7 @@ mod tests {
         assert!((minimum(&sample) - 1.0).abs() < 1e-12);
         assert!((median(&sample) - 2.0).abs() < 1e-12);
         assert!((median(&[1.0, 2.0, 3.0, 10.0]) - 2.5).abs() < 1e-12);
+        assert!((spread(&sample) - 1.5).abs() < 1e-12);
         assert!((geometric_mean(&sample) - 2.0).abs() < 1e-12);
         assert!(geometric_mean(&[]).is_nan());
     }

@@ -13,6 +13,9 @@ use anyhow::{Context, Result, bail};
 /// How long any single command may take before it counts as hanging.
 pub const LIMIT: Duration = Duration::from_secs(300);
 
+/// Bytes of each output that are kept: a command that never stops talking must not take the machine's memory.
+const MOST_OUTPUT: u64 = 512 << 20;
+
 /// What a command did.
 #[derive(Debug, Clone)]
 pub struct Finished {
@@ -146,7 +149,9 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            let _ = pipe.read_to_end(&mut bytes);
+            let _ = pipe.by_ref().take(MOST_OUTPUT).read_to_end(&mut bytes);
+            // The rest is read, so that the command is not held up, and forgotten.
+            let _ = std::io::copy(&mut pipe, &mut std::io::sink());
         }
         bytes
     })

@@ -1,32 +1,65 @@
-//! `cargo bench-record`: what recording costs on this machine, as a table and a dated file.
+//! `cargo bench-record`: what recording costs on this machine, as tables and a dated file.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
+use contech_bench::compare::{Of, Row, rounds, row};
+use contech_bench::form::Form;
+use contech_bench::measure::measure;
 use contech_bench::middle;
-use contech_bench::pairs::{Pair, Sink};
-use contech_bench::programs::{PROGRAMS, Program};
-use contech_bench::record::{self, Row};
+use contech_bench::programs::PROGRAMS;
+use contech_bench::real::PACKAGES;
+use contech_bench::record;
+use contech_bench::subject::Subject;
+use contech_bench::sweep;
 use contech_tests::debian;
 use contech_tests::outputs::{Outputs, target_dir};
 
-/// Compares native and recorded runs pairwise and writes a dated record under bench/record/
+/// Compares native, naive and fast runs and writes a dated record under bench/record/
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Programs to measure (all)
     names: Vec<String>,
-    /// Runs of each, native and recorded alternating
+    /// Rounds of each: native, naive, fast
     #[arg(long, default_value_t = 5)]
     runs: usize,
+    /// A fifth of the work, three rounds, no Debian programs, no -O0: about two minutes
+    #[arg(long)]
+    quick: bool,
+    /// Compare buffer sizes and compression instead
+    #[arg(long)]
+    buffers: bool,
+    /// Measure contech-middle on the traces instead
+    #[arg(long)]
+    middle: bool,
     /// Where kept traces go: a directory in memory
     #[arg(long, default_value = "/dev/shm")]
     traces: PathBuf,
     /// Print only, write no record
     #[arg(long)]
     dry: bool,
+}
+
+impl Arguments {
+    fn wanted(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|n| n == name)
+    }
+
+    fn rounds(&self) -> usize {
+        if self.quick {
+            self.runs.min(3)
+        } else {
+            self.runs
+        }
+    }
+
+    fn share(&self) -> u64 {
+        if self.quick { 5 } else { 1 }
+    }
 }
 
 fn main() -> ExitCode {
@@ -40,55 +73,134 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    debian::ensure(&debian::DEMO_PACKAGES)?;
+    let known: Vec<&str> = PROGRAMS
+        .iter()
+        .map(|p| p.name())
+        .chain(PACKAGES.iter().map(|p| p.name))
+        .collect();
+    if let Some(name) = arguments
+        .names
+        .iter()
+        .find(|n| !known.contains(&n.as_str()))
+    {
+        bail!("unknown program {name}; known are {}", known.join(" "));
+    }
+    debian::ensure(&debian::TEST_PACKAGES)?;
     Outputs::locate()?;
     let dir = target_dir().join("bench");
     let scratch = arguments
         .traces
         .join(format!("contech-bench-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
-    let rows: Result<Vec<Row>> = chosen(arguments)?
-        .into_iter()
-        .map(|program| {
-            let pair = Pair::new(program, &dir)?;
-            let trace = scratch.join(program.name()).with_extension("bin");
-            let null = pair.compare(Sink::Null, arguments.runs, &trace)?;
-            let kept = pair.compare(Sink::Kept, arguments.runs, &trace)?;
-            let middle = middle::convert(&trace, 1, 2)?;
-            fs::remove_file(&trace)?;
-            eprintln!(
-                "{}: null {:.2}, kept {:.2}, middle {:.0} MB/s",
-                program.name(),
-                null.user,
-                kept.cpu,
-                middle.mb_per_cpu_second
-            );
-            Ok(Row {
-                name: program.name(),
-                null,
-                kept,
-                middle,
-            })
-        })
-        .collect();
+    let made = if arguments.buffers {
+        buffers(arguments, &dir, &scratch).map(|text| (text, "buffers"))
+    } else if arguments.middle {
+        conversions(arguments, &dir, &scratch).map(|text| (text, "middle"))
+    } else {
+        costs(arguments, &dir, &scratch).map(|text| (text, "recording"))
+    };
     fs::remove_dir_all(&scratch)?;
-    let table = record::render(&rows?, arguments.runs);
-    println!("{table}");
+    let (text, what) = made?;
+    println!("{text}");
     if !arguments.dry {
-        println!("written: {}", record::save(&table, "recording")?.display());
+        println!("written: {}", record::save(&text, what)?.display());
     }
     Ok(())
 }
 
-fn chosen(arguments: &Arguments) -> Result<Vec<Program>> {
-    if arguments.names.is_empty() {
-        return Ok(PROGRAMS.to_vec());
+fn costs(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
+    let mut rows = Vec::new();
+    let mut notes = String::new();
+    for program in PROGRAMS.iter().filter(|p| arguments.wanted(p.name())) {
+        let subject = Subject::own(program, "-O2", arguments.share(), 2, dir)?;
+        rows.push(measured(subject, arguments, scratch)?);
     }
-    let find = |name: &String| PROGRAMS.into_iter().find(|p| p.name() == name);
-    let programs: Vec<Program> = arguments.names.iter().filter_map(find).collect();
-    if programs.len() != arguments.names.len() {
-        let known: Vec<_> = PROGRAMS.iter().map(Program::name).collect();
-        bail!("unknown program; known are {}", known.join(" "));
+    for package in PACKAGES.iter().filter(|p| arguments.wanted(p.name)) {
+        if arguments.quick && arguments.names.is_empty() {
+            continue;
+        }
+        match package.subject(dir, arguments.quick) {
+            Ok(subject) => rows.push(measured(subject, arguments, scratch)?),
+            Err(error) => {
+                let _ = writeln!(notes, "Not measured: {}: {error:#}", package.name);
+            }
+        }
     }
-    Ok(programs)
+    let o0 = if arguments.quick {
+        Vec::new()
+    } else {
+        unoptimised(arguments, dir, scratch)?
+    };
+    Ok(record::render(&rows, &o0, arguments.rounds()) + &notes)
+}
+
+fn measured(subject: Subject, arguments: &Arguments, scratch: &Path) -> Result<Row> {
+    let row = row(subject, arguments.rounds(), scratch)?;
+    eprintln!(
+        "{}: thrown away: naive {:.2}, fast {:.2}; kept: naive {:.2}, fast {:.2}; {:.2} bytes per access",
+        row.subject.name,
+        row.null.ratio(Form::Naive, Of::User),
+        row.null.ratio(Form::Fast, Of::User),
+        row.kept.ratio(Form::Naive, Of::Cpu),
+        row.kept.ratio(Form::Fast, Of::Cpu),
+        row.bytes_per_access(Form::Fast),
+    );
+    Ok(row)
+}
+
+/// Fast over native, user CPU, of -O0 code.
+fn unoptimised(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<Vec<f64>> {
+    let mut ratios = Vec::new();
+    for program in PROGRAMS.iter().filter(|p| arguments.wanted(p.name())) {
+        let subject = Subject::own(program, "-O0", 6, 1, dir)?;
+        let samples = rounds(&subject, true, 3, &[("CONTECH_TRACE", "null")], scratch)?;
+        ratios.push(samples.ratio(Form::Fast, Of::User));
+    }
+    Ok(ratios)
+}
+
+fn buffers(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
+    let mut subjects = Vec::new();
+    for program in PROGRAMS
+        .iter()
+        .filter(|p| sweep::PROGRAMS.contains(&p.name()))
+    {
+        subjects.push(Subject::own(program, "-O2", arguments.share(), 1, dir)?);
+    }
+    let table = sweep::table(&subjects, arguments.rounds(), scratch)?;
+    Ok(format!(
+        "{}\nTraces kept in a file in memory, the writer running; geometric means over {}, over native, smallest \
+         of {} rounds.\n\n{table}",
+        record::heading("Buffers"),
+        sweep::PROGRAMS.join(", "),
+        arguments.rounds()
+    ))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+fn conversions(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
+    let mut text = record::heading("contech-middle, one thread");
+    text += "\n| program | form | trace MB | MB/s of CPU | MB/s | peak MB | graph % |\n|---|---|---:|---:|---:|---:|---:|\n";
+    for program in PROGRAMS.iter().filter(|p| arguments.wanted(p.name())) {
+        let subject = Subject::own(program, "-O2", arguments.share(), 1, dir)?;
+        for form in [Form::Naive, Form::Fast] {
+            let trace = scratch.join("trace.bin");
+            measure(subject.command(form, false).env("CONTECH_TRACE", &trace))?;
+            let done = middle::convert(&trace, 1, 1)
+                .with_context(|| format!("{} {}", subject.name, form.name()))?;
+            fs::remove_file(&trace)?;
+            let _ = writeln!(
+                text,
+                "| {} | {} | {:.1} | {:.0} | {:.0} | {:.0} | {:.1} |",
+                subject.name,
+                form.name(),
+                done.trace_bytes as f64 / 1e6,
+                done.mb_per_cpu_second,
+                done.mb_per_second,
+                done.peak_bytes as f64 / 1e6,
+                100.0 * done.graph_bytes as f64 / done.trace_bytes as f64
+            );
+        }
+    }
+    Ok(text)
 }

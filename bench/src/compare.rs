@@ -1,0 +1,210 @@
+//! All forms of one program, run in turn.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::form::Form;
+use crate::measure::{Usage, measure};
+use crate::spread::{median, minimum, spread};
+use crate::subject::Subject;
+
+/// What runs of the three forms used, in the order of [`Form::ALL`].
+#[derive(Debug, Clone, Default)]
+pub struct Samples([Vec<Usage>; 3]);
+
+/// What of a run counts.
+#[derive(Debug, Clone, Copy)]
+pub enum Of {
+    /// CPU time in user mode.
+    User,
+    /// And in the kernel.
+    Cpu,
+    /// From start to end.
+    Wall,
+}
+
+impl Of {
+    fn seconds(self, usage: &Usage) -> f64 {
+        match self {
+            Self::User => usage.user.as_secs_f64(),
+            Self::Cpu => usage.cpu().as_secs_f64(),
+            Self::Wall => usage.wall.as_secs_f64(),
+        }
+    }
+}
+
+impl Samples {
+    fn seconds(&self, form: Form, of: Of) -> Vec<f64> {
+        self.0[form as usize]
+            .iter()
+            .map(|u| of.seconds(u))
+            .collect()
+    }
+
+    /// Smallest time of a form, in seconds.
+    #[must_use]
+    pub fn least(&self, form: Form, of: Of) -> f64 {
+        minimum(&self.seconds(form, of))
+    }
+
+    /// A form over native: smallest over smallest.
+    #[must_use]
+    pub fn ratio(&self, form: Form, of: Of) -> f64 {
+        self.least(form, of) / self.least(Form::Native, of)
+    }
+
+    /// The median over rounds of a form over native in the same round.
+    #[must_use]
+    pub fn median(&self, form: Form, of: Of) -> f64 {
+        median(&self.rounds(form, of))
+    }
+
+    /// How far the ratios of the rounds lie apart, as a share of their median.
+    #[must_use]
+    pub fn spread(&self, form: Form, of: Of) -> f64 {
+        spread(&self.rounds(form, of))
+    }
+
+    fn rounds(&self, form: Form, of: Of) -> Vec<f64> {
+        let native = self.seconds(Form::Native, of);
+        let pairs = self.seconds(form, of).into_iter().zip(native);
+        pairs.map(|(f, n)| f / n).collect()
+    }
+}
+
+/// What the runtime counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Counts {
+    /// Bytes recorded.
+    pub bytes: f64,
+    /// Block executions.
+    pub blocks: f64,
+    /// Memory accesses.
+    pub accesses: f64,
+    /// Sync events.
+    pub syncs: f64,
+}
+
+/// Everything measured of one program.
+#[derive(Debug)]
+pub struct Row {
+    /// The program.
+    pub subject: Subject,
+    /// The trace thrown away.
+    pub null: Samples,
+    /// The trace kept in a file in memory, on a smaller input.
+    pub kept: Samples,
+    /// Of the naive and the fast form, on the smaller input.
+    pub counts: [Counts; 2],
+}
+
+impl Row {
+    /// Bytes per access of the naive or fast form; NaN where calls and locks are what is recorded: with fewer
+    /// than one access in four blocks, or more than one sync event in fifty accesses.
+    #[must_use]
+    pub fn bytes_per_access(&self, form: Form) -> f64 {
+        let c = &self.counts[usize::from(form == Form::Fast)];
+        if c.accesses * 4.0 < c.blocks || c.syncs * 50.0 > c.accesses {
+            return f64::NAN;
+        }
+        c.bytes / c.accesses
+    }
+
+    /// The same per block.
+    #[must_use]
+    pub fn bytes_per_block(&self, form: Form) -> f64 {
+        let c = &self.counts[usize::from(form == Form::Fast)];
+        c.bytes / c.blocks.max(1.0)
+    }
+
+    /// CPU time of the compiler over native.
+    #[must_use]
+    pub fn compile(&self, form: Form) -> f64 {
+        self.subject.form(form).compile_seconds / self.subject.form(Form::Native).compile_seconds
+    }
+
+    /// Text over native.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+    pub fn text(&self, form: Form) -> f64 {
+        self.subject.form(form).text as f64 / self.subject.form(Form::Native).text as f64
+    }
+}
+
+/// Measures a program: counts, then `runs` rounds with the trace thrown away and as many with it kept in
+/// `traces`, after one of each to warm up.
+///
+/// # Errors
+/// When a run fails or the outputs differ.
+pub fn row(subject: Subject, runs: usize, traces: &Path) -> Result<Row> {
+    let counts = [
+        counts(&subject, Form::Naive, traces)?,
+        counts(&subject, Form::Fast, traces)?,
+    ];
+    Ok(Row {
+        null: rounds(&subject, true, runs, &[("CONTECH_TRACE", "null")], traces)?,
+        kept: rounds(&subject, false, runs, &[], traces)?,
+        counts,
+        subject,
+    })
+}
+
+/// Runs of all forms in turn. Without `CONTECH_TRACE` in `environment`, traces are kept in `traces`, one at a
+/// time.
+///
+/// # Errors
+/// When a run fails or the outputs differ.
+pub fn rounds(
+    subject: &Subject,
+    whole: bool,
+    runs: usize,
+    environment: &[(&str, &str)],
+    traces: &Path,
+) -> Result<Samples> {
+    let mut samples = Samples::default();
+    for round in 0..=runs {
+        let mut wanted = None;
+        for form in Form::ALL {
+            let trace = traces.join("trace.bin");
+            let mut command = subject.command(form, whole);
+            command.env("CONTECH_TRACE", &trace);
+            command.envs(environment.iter().copied());
+            let (out, used) = measure(&mut command)?;
+            if form != Form::Native && trace.exists() {
+                fs::remove_file(&trace)?;
+            }
+            if wanted.get_or_insert_with(|| out.clone()) != &out {
+                bail!("{}: the {} run's output differs", subject.name, form.name());
+            }
+            if round > 0 {
+                samples.0[form as usize].push(used);
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// What is recorded; counting costs more than recording, so this run is not timed.
+fn counts(subject: &Subject, form: Form, traces: &Path) -> Result<Counts> {
+    let stats = traces.join("stats.json");
+    let mut command: Command = subject.command(form, false);
+    command
+        .env("CONTECH_TRACE", "null")
+        .env("CONTECH_STATS", &stats);
+    measure(&mut command)?;
+    let said: serde_json::Value = serde_json::from_slice(&fs::read(&stats)?)?;
+    let number = |key: &str| {
+        said[key]
+            .as_f64()
+            .with_context(|| format!("no {key} in {said}"))
+    };
+    Ok(Counts {
+        bytes: number("bytes")?,
+        blocks: number("blocks")?,
+        accesses: number("accesses")?,
+        syncs: number("syncs")?,
+    })
+}

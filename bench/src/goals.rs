@@ -1,0 +1,156 @@
+//! The goals of recording beside what was measured.
+
+use std::fmt::Write as _;
+
+use crate::compare::{Of, Row};
+use crate::form::Form;
+use crate::programs::Class;
+use crate::spread::geometric_mean;
+
+/// Nanoseconds that a pair of lock and unlock of a free mutex takes longer than native, from `locks.c`.
+#[must_use]
+pub fn lock_pair(rows: &[Row], form: Form) -> Option<f64> {
+    let row = rows.iter().find(|r| r.subject.name == "locks")?;
+    let reps: f64 = row.subject.whole.first()?.parse().ok()?;
+    let more = row.null.least(form, Of::Cpu) - row.null.least(Form::Native, Of::Cpu);
+    Some(1e9 * more / (reps * 1000.0))
+}
+
+/// The table of goals. `o0` are ratios of -O0 programs, where they were measured.
+#[must_use]
+pub fn table(rows: &[Row], o0: &[f64]) -> String {
+    let general: Vec<&Row> = rows
+        .iter()
+        .filter(|r| r.subject.class.is_general())
+        .collect();
+    let bound: Vec<&Row> = rows
+        .iter()
+        .filter(|r| !r.subject.class.is_general() && r.subject.name != "locks")
+        .collect();
+    let affine: Vec<&Row> = of(rows, Class::Affine);
+    let mean = |rows: &[&Row], f: &dyn Fn(&Row) -> f64| {
+        geometric_mean(&rows.iter().map(|r| f(r)).collect::<Vec<_>>())
+    };
+    let all: Vec<&Row> = rows.iter().collect();
+    let mut text = String::from("| goal | at most | naive | fast | |\n|---|---:|---:|---:|---|\n");
+    let mut line = |what: &str, goal: f64, f: &dyn Fn(Form) -> f64| {
+        let (naive, fast) = (f(Form::Naive), f(Form::Fast));
+        if fast.is_finite() {
+            let verdict = if fast <= goal { "met" } else { "**missed**" };
+            let _ = writeln!(
+                text,
+                "| {what} | {goal:.2} | {naive:.2} | {fast:.2} | {verdict} |"
+            );
+        }
+    };
+    line("thrown away, user CPU, geometric mean (all)", 1.15, &|f| {
+        mean(&all, &|r| r.null.ratio(f, Of::User))
+    });
+    line(
+        "the same without call-bound and sync-bound ones",
+        1.15,
+        &|f| mean(&general, &|r| r.null.ratio(f, Of::User)),
+    );
+    line("worst of these", 1.6, &|f| worst(&general, f));
+    line(
+        "worst of call-bound and sync-bound (locks.c apart, see below)",
+        2.0,
+        &|f| worst(&bound, f),
+    );
+    line(
+        "kept in a memory file, user and system CPU, geometric mean",
+        1.5,
+        &|f| mean(&all, &|r| r.kept.ratio(f, Of::Cpu)),
+    );
+    line("bytes per access, mean", 1.5, &|f| bytes(&all, f));
+    line("affine programs, user CPU, geometric mean", 1.02, &|f| {
+        mean(&affine, &|r| r.null.ratio(f, Of::User))
+    });
+    line("affine programs, bytes per access, mean", 0.05, &|f| {
+        bytes(&affine, f)
+    });
+    line("compiler CPU, geometric mean", 1.25, &|f| {
+        mean(&all, &|r| r.compile(f))
+    });
+    line("code size (text), geometric mean", 2.0, &|f| {
+        mean(&all, &|r| r.text(f))
+    });
+    line(
+        "lock and unlock of a free mutex, ns more than native",
+        40.0,
+        &|f| lock_pair(rows, f).unwrap_or(f64::NAN),
+    );
+    if !o0.is_empty() {
+        let fast = geometric_mean(o0);
+        let verdict = if fast <= 1.6 { "met" } else { "**missed**" };
+        let _ = writeln!(
+            text,
+            "| -O0 code, user CPU, geometric mean | 1.60 | | {fast:.2} | {verdict} |"
+        );
+    }
+    text
+}
+
+fn worst(rows: &[&Row], form: Form) -> f64 {
+    let ratios = rows.iter().map(|r| r.null.ratio(form, Of::User));
+    ratios.fold(f64::NAN, f64::max)
+}
+
+fn of(rows: &[Row], class: Class) -> Vec<&Row> {
+    rows.iter().filter(|r| r.subject.class == class).collect()
+}
+
+/// The table of classes, for people in a hurry.
+#[must_use]
+pub fn classes(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "| programs | | naive | fast | kept: naive | fast | bytes/access: naive | fast |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    let mut line = |name: &str, rows: &[&Row]| {
+        if rows.is_empty() {
+            return;
+        }
+        let mean = |f: &dyn Fn(&Row) -> f64| {
+            geometric_mean(&rows.iter().map(|r| f(r)).collect::<Vec<_>>())
+        };
+        let user = |f: Form| mean(&|r| r.null.ratio(f, Of::User));
+        let kept = |f: Form| mean(&|r| r.kept.ratio(f, Of::Cpu));
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {:.2} | **{:.2}** | {:.2} | **{:.2}** | {} | {} |",
+            rows.len(),
+            user(Form::Naive),
+            user(Form::Fast),
+            kept(Form::Naive),
+            kept(Form::Fast),
+            said(bytes(rows, Form::Naive)),
+            said(bytes(rows, Form::Fast)),
+        );
+    };
+    for class in Class::ALL {
+        line(class.name(), &of(rows, class));
+    }
+    line("all", &rows.iter().collect::<Vec<_>>());
+    text
+}
+
+/// The mean of what has bytes per access.
+fn bytes(rows: &[&Row], form: Form) -> f64 {
+    let all: Vec<f64> = rows
+        .iter()
+        .map(|r| r.bytes_per_access(form))
+        .filter(|b| !b.is_nan())
+        .collect();
+    all.iter().sum::<f64>() / f64::from(u32::try_from(all.len()).unwrap_or(1))
+}
+
+/// Two digits, or a dash.
+#[must_use]
+pub fn said(value: f64) -> String {
+    if value.is_nan() {
+        "–".to_owned()
+    } else {
+        format!("{value:.2}")
+    }
+}

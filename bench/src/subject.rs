@@ -1,0 +1,141 @@
+//! A program built in all three forms, ready to be measured.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use contech_tests::process::run;
+use contech_tests::program::is_cxx;
+
+use crate::form::Form;
+use crate::measure::measure;
+use crate::programs::{Class, Program};
+
+/// Repetitions are divided by this where the trace is kept, or counted: gigabytes otherwise.
+pub const KEPT_SHARE: u64 = 6;
+
+/// One form of a program.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// The executable.
+    pub executable: PathBuf,
+    /// Seconds of CPU time the compiler took.
+    pub compile_seconds: f64,
+    /// Bytes of machine code and constants.
+    pub text: u64,
+}
+
+/// A program in all forms.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub class: Class,
+    /// Threads it runs.
+    pub threads: u32,
+    /// By [`Form`], in the order of [`Form::ALL`].
+    pub built: Vec<Built>,
+    /// Arguments of a whole run.
+    pub whole: Vec<String>,
+    /// Arguments of a run that is kept.
+    pub part: Vec<String>,
+}
+
+impl Subject {
+    /// Compiles a program of our own at an optimisation level, `runs` times each form in turn: the fastest
+    /// compilation counts.
+    ///
+    /// # Errors
+    /// With the compiler's messages.
+    pub fn own(
+        program: &Program,
+        level: &str,
+        share: u64,
+        runs: usize,
+        dir: &Path,
+    ) -> Result<Self> {
+        let mut built: Vec<Built> = Vec::new();
+        for round in 0..runs.max(1) {
+            for (i, form) in Form::ALL.into_iter().enumerate() {
+                let to = dir.join(format!("{}{level}", form.name()));
+                fs::create_dir_all(&to)?;
+                let this = compile(program, level, form, &to)?;
+                if round == 0 {
+                    built.push(this);
+                } else if this.compile_seconds < built[i].compile_seconds {
+                    built[i] = this;
+                }
+            }
+        }
+        let reps = (program.reps / share).max(1);
+        Ok(Self {
+            name: program.name().to_owned(),
+            class: program.class,
+            threads: program.threads,
+            built,
+            whole: vec![reps.to_string()],
+            part: vec![(reps / KEPT_SHARE).max(1).to_string()],
+        })
+    }
+
+    /// One form of it.
+    #[must_use]
+    pub fn form(&self, form: Form) -> &Built {
+        &self.built[form as usize]
+    }
+
+    /// A command that runs it.
+    #[must_use]
+    pub fn command(&self, form: Form, whole: bool) -> Command {
+        let mut command = Command::new(&self.form(form).executable);
+        command.args(if whole { &self.whole } else { &self.part });
+        command
+    }
+}
+
+fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Built> {
+    let source = program.source();
+    let cxx = is_cxx(&source);
+    let (object, executable) = (
+        to.join(program.name()).with_extension("o"),
+        to.join(program.name()),
+    );
+    let mut command = Command::new(form.compiler(cxx));
+    command.env("CONTECH_OPTIONS", form.options());
+    command.args([level, "-pthread", "-w"]);
+    if cxx {
+        command.arg("-std=c++17");
+    }
+    command.arg("-c").arg(&source).arg("-o").arg(&object);
+    let (_, used) = measure(&mut command)?;
+    let mut link = Command::new(form.compiler(cxx));
+    link.env("CONTECH_OPTIONS", form.options());
+    link.args([level, "-pthread"])
+        .arg(&object)
+        .arg("-lm")
+        .arg("-o")
+        .arg(&executable);
+    run(&mut link)?.ok()?;
+    Ok(Built {
+        text: text_size(&executable)?,
+        executable,
+        compile_seconds: used.cpu().as_secs_f64(),
+    })
+}
+
+/// The `text` column of `size`: code, constants and tables for unwinding.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn text_size(executable: &Path) -> Result<u64> {
+    let done = run(Command::new("size").arg(executable))?.ok()?;
+    let out = done.out();
+    let line = out.lines().nth(1).with_context(|| done.to_string())?;
+    let text = line
+        .split_whitespace()
+        .next()
+        .with_context(|| done.to_string())?;
+    text.parse().with_context(|| done.to_string())
+}
