@@ -42,6 +42,31 @@ pub fn render(rows: &[Row], o0: &[f64], runs: usize) -> String {
     text
 }
 
+/// The part of the README between its two `cost` marks, replaced by the tables of goals and classes.
+///
+/// # Errors
+/// When the README has no such marks or cannot be written.
+pub fn into_readme(rows: &[Row], o0: &[f64]) -> Result<()> {
+    const MARKS: [&str; 2] = ["<!-- cost -->\n", "<!-- /cost -->"];
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let old = fs::read_to_string(&file)?;
+    let parts = old.split_once(MARKS[0]);
+    let parts = parts.and_then(|(a, b)| Some((a, b.split_once(MARKS[1])?.1)));
+    let (before, after) = parts.with_context(|| format!("no {MARKS:?} in {}", file.display()))?;
+    let tables = format!(
+        "{}\n{}\n{}, {}.\n",
+        goals::classes(rows),
+        goals::table(rows, o0),
+        said("date", &["-u", "+%F"]),
+        machine()
+    );
+    fs::write(
+        &file,
+        format!("{before}{}{tables}{}{after}", MARKS[0], MARKS[1]),
+    )?;
+    Ok(())
+}
+
 fn programs(rows: &[Row]) -> String {
     let mut text = String::from(
         "| program | kind | threads | native s | thrown away, user: naive | fast | median | spread | user+sys: fast | wall: fast | kept, user: fast | user+sys: naive | fast | bytes/access: naive | fast | bytes/block: naive | fast | compiler: naive | fast | text: naive | fast |\n\

@@ -36,6 +36,9 @@ struct Arguments {
     /// Measure contech-middle on the traces instead
     #[arg(long)]
     middle: bool,
+    /// Put the tables into the README, too
+    #[arg(long)]
+    readme: bool,
     /// Where kept traces go: a directory in memory
     #[arg(long, default_value = "/dev/shm")]
     traces: PathBuf,
@@ -131,6 +134,9 @@ fn costs(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
     } else {
         unoptimised(arguments, dir, scratch)?
     };
+    if arguments.readme {
+        record::into_readme(&rows, &o0)?;
+    }
     Ok(record::render(&rows, &o0, arguments.rounds()) + &notes)
 }
 
