@@ -209,6 +209,7 @@ impl Output<'_> {
         record.reads = draft.counts.reads;
         record.writes = draft.counts.writes;
         record.bytes = draft.counts.bytes;
+        record.others = draft.counts.others;
         std::mem::swap::<Vec<FrameSpan>>(&mut record.frames, &mut draft.spans);
         Ok(self.writer.put_task(record, dependencies)?)
     }

@@ -77,13 +77,13 @@ impl Cutter {
             for span in spans.by_ref().take(segment.spans_end - spans_seen) {
                 let frame = self.frames.get(span.frame).copied();
                 let frame = frame.ok_or_else(|| Error::internal("a span without a frame"))?;
-                let (first_action, actions) = (span.first_action, span.actions);
+                let (first_record, records) = (span.first_record, span.records);
                 self.span(
                     context,
                     FrameSpan {
                         frame,
-                        first_action,
-                        actions,
+                        first_record,
+                        records,
                     },
                 )?;
             }

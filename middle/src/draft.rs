@@ -53,8 +53,8 @@ impl DraftWriter {
     pub(crate) fn put_span(out: &mut Vec<u8>, span: &FrameSpan) {
         out.push(SPAN);
         put(out, span.frame.0);
-        put(out, span.first_action.into());
-        put(out, span.actions.into());
+        put(out, span.first_record.into());
+        put(out, span.records.into());
     }
 
     fn put_times(&mut self, out: &mut Vec<u8>, start: u64, end: u64) {
@@ -67,7 +67,14 @@ impl DraftWriter {
     pub(crate) fn put_work(&mut self, out: &mut Vec<u8>, start: u64, end: u64, counts: &Counts) {
         out.push(WORK);
         self.put_times(out, start, end);
-        for n in [counts.blocks, counts.reads, counts.writes, counts.bytes] {
+        let Counts {
+            blocks,
+            reads,
+            writes,
+            bytes,
+            others,
+        } = *counts;
+        for n in [blocks, reads, writes, bytes, others] {
             put(out, n);
         }
     }
@@ -136,8 +143,8 @@ impl Decoder {
             SPAN => {
                 draft.spans.push(FrameSpan {
                     frame: FrameRef(get(bytes, at)?),
-                    first_action: get32(bytes, at)?,
-                    actions: get32(bytes, at)?,
+                    first_record: get32(bytes, at)?,
+                    records: get32(bytes, at)?,
                 });
                 return Ok(Entry::Span);
             }
@@ -151,6 +158,7 @@ impl Decoder {
                     reads: get(bytes, at)?,
                     writes: get(bytes, at)?,
                     bytes: get(bytes, at)?,
+                    others: get(bytes, at)?,
                 };
             }
             SYNC => {

@@ -7,11 +7,12 @@ use std::io::Read;
 use std::sync::Arc;
 
 use contech_trace::event::{AllocKind, Event};
-use contech_trace::fast::{Decoder, Sink};
+use contech_trace::fast::{Decoder, Records, Segment as PathSegment};
 use contech_trace::file::CODEC_ZSTD;
 use contech_trace::reader::Chunk;
 use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
 
+use crate::paths;
 use crate::program::Program;
 
 /// A part of a chunk's result is handed over when its frames have this many bytes, or are this many: a few
@@ -27,12 +28,12 @@ pub(crate) struct Segment {
     pub(crate) counts: Counts,
 }
 
-/// A run of actions within one of the chunk's own frames.
+/// A run of records within one of the chunk's own frames.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) frame: usize,
-    pub(crate) first_action: u32,
-    pub(crate) actions: u32,
+    pub(crate) first_record: u32,
+    pub(crate) records: u32,
 }
 
 /// What became of a chunk, or of a part of it.
@@ -141,13 +142,13 @@ impl ChunkEncoder {
         let mut cut = Cutting {
             counts: encoder.counts(),
             encoder,
-            first_action: 0,
+            first_record: 0,
             frame_bytes: 0,
             out,
             hand_over,
         };
         decoder.swap_buffers(&mut self.scratch);
-        let decoded = decoder.chunk(payload, &program.ids, &mut cut);
+        let decoded = decoder.segments(payload, &program.ids, &mut cut);
         decoder.swap_buffers(&mut self.scratch);
         cut.end_frame();
         cut.end_segment();
@@ -190,8 +191,8 @@ pub(crate) fn payload<'a>(chunk: &'a Chunk, raw: &'a mut Vec<u8>) -> Result<&'a 
 /// Cuts a chunk into segments while its actions are encoded.
 struct Cutting<'a> {
     encoder: &'a mut FrameEncoder,
-    /// First action of the running frame that belongs to the running segment.
-    first_action: u32,
+    /// First record of the running frame that belongs to the running segment.
+    first_record: u32,
     /// Totals at the start of the running segment.
     counts: Counts,
     /// Bytes of the frames in `out`.
@@ -200,7 +201,7 @@ struct Cutting<'a> {
     hand_over: &'a mut dyn FnMut(EncodedChunk),
 }
 
-impl Sink for Cutting<'_> {
+impl Records for Cutting<'_> {
     #[inline]
     fn block(&mut self, block: u32, operands: &[u64]) {
         self.encoder.block(BlockId::new(block), operands);
@@ -209,7 +210,30 @@ impl Sink for Cutting<'_> {
         }
     }
 
-    fn event(&mut self, event: Event) {
+    #[inline]
+    fn segment(&mut self, segment: PathSegment<'_>) -> bool {
+        if segment.resumed {
+            // A frame goes on with what it says itself.
+            self.end_frame();
+        }
+        let (function, plan) = (segment.function, segment.plan);
+        let taken = self.encoder.segment(
+            taskgraph::Segment {
+                path: segment.number,
+                bytes: segment.bytes,
+                counts: segment.counts,
+                slots: segment.slots,
+                iterations: segment.iterations,
+            },
+            || Some(paths::path(function, plan)),
+        );
+        if self.encoder.is_full() {
+            self.end_frame();
+        }
+        taken
+    }
+
+    fn event(&mut self, event: Event, inside: bool) {
         match event {
             Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, alloc_kind(kind)),
             Event::Free { addr } => self.encoder.free(addr),
@@ -217,6 +241,10 @@ impl Sink for Cutting<'_> {
             Event::Unmap { addr, size } => self.encoder.unmap(addr, size),
             _ => {
                 self.end_segment();
+                if inside {
+                    // The next task goes on with what this one knew, and can be read without it.
+                    self.end_frame();
+                }
                 self.out.events.push(event);
                 return;
             }
@@ -230,20 +258,20 @@ impl Sink for Cutting<'_> {
 impl Cutting<'_> {
     /// Closes the span of the running segment in the running frame.
     fn end_span(&mut self) {
-        let end = self.encoder.action_count();
-        if end > self.first_action {
+        let end = self.encoder.record_count();
+        if end > self.first_record {
             self.out.spans.push(Span {
                 frame: self.out.frames.len(),
-                first_action: self.first_action,
-                actions: end - self.first_action,
+                first_record: self.first_record,
+                records: end - self.first_record,
             });
         }
-        self.first_action = end;
+        self.first_record = end;
     }
 
     fn end_frame(&mut self) {
         self.end_span();
-        self.first_action = 0;
+        self.first_record = 0;
         if let Some(frame) = self.encoder.finish() {
             self.frame_bytes += frame.encoded_len();
             self.out.frames.push(frame);
@@ -275,7 +303,7 @@ impl Cutting<'_> {
     }
 }
 
-fn alloc_kind(kind: AllocKind) -> taskgraph::AllocKind {
+pub(crate) fn alloc_kind(kind: AllocKind) -> taskgraph::AllocKind {
     match kind {
         AllocKind::Malloc => taskgraph::AllocKind::Malloc,
         AllocKind::Calloc => taskgraph::AllocKind::Calloc,

@@ -65,6 +65,22 @@ pub enum Error {
         /// A task it waits for.
         needed: String,
     },
+    /// A graph does not hold what the trace recorded.
+    #[error(
+        "{file}: context {context} recorded {recorded} actions, the graph has {stored}; the first difference is between actions {} and {}. If the graph was made from this trace by this version, please report it with the trace", place.0, place.1
+    )]
+    Differs {
+        /// Name of the trace.
+        file: String,
+        /// The context.
+        context: u32,
+        /// Actions of the context between which the first difference is.
+        place: (u64, u64),
+        /// Actions in the trace.
+        recorded: u64,
+        /// Actions in the graph.
+        stored: u64,
+    },
     /// A context has more tasks than a task id can count.
     #[error("{file}: context {context} has more than 4294967295 tasks; record a shorter run")]
     TooManyTasks {

@@ -28,6 +28,7 @@ mod draft;
 mod dump;
 mod edges;
 mod encode;
+mod equal;
 mod error;
 mod gate;
 mod input;
@@ -36,6 +37,7 @@ mod meta;
 mod notes;
 mod options;
 mod order;
+mod paths;
 mod pipeline;
 mod place;
 mod program;
@@ -52,6 +54,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use dump::dump_trace;
+pub use equal::{Equal, compare_graph};
 pub use error::{Error, Result};
 pub use input::Input;
 pub use options::{Options, Progress};
@@ -113,6 +116,7 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
             Item::End(_, program, kept) => {
                 facts.see_program(&program);
                 writer.set_info(Arc::clone(&program.info))?;
+                writer.set_paths(&program.paths, |number| program.path(number))?;
                 break (kept, program);
             }
             _ => {}

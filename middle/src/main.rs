@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use contech_middle::{Error, Input, Options, Progress, convert, dump_trace};
+use contech_middle::{Error, Input, Options, Progress, compare_graph, convert, dump_trace};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Exit code for a graph recovered from an incomplete trace.
@@ -37,6 +37,9 @@ struct Arguments {
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
+    /// Compare an existing graph with its trace instead: every block, operand and allocation of every context.
+    #[arg(long, conflicts_with = "dump_trace")]
+    compare: bool,
     /// Print the trace as text instead: one block or event per line.
     #[arg(long)]
     dump_trace: bool,
@@ -84,6 +87,15 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         }
         bail!("merging several traces is not available yet; convert them one by one");
     };
+    if arguments.compare {
+        let equal = compare_graph(trace.clone(), graph)?;
+        let (contexts, blocks, others) = (equal.contexts, equal.blocks, equal.others);
+        writeln!(
+            io::stdout(),
+            "equal: {contexts} contexts, {blocks} blocks, {others} other actions"
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let cancel = Arc::new(AtomicBool::new(false));
     let on_signal = Arc::clone(&cancel);
     ctrlc::set_handler(move || on_signal.store(true, Ordering::Relaxed))

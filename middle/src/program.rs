@@ -7,9 +7,11 @@ use contech_trace::file::{ModuleLoad, checksum};
 use contech_trace::op::{Op, OpKind};
 use contech_trace::program::Program as Ids;
 use contech_trace::table::{BLOCK_CHECKED, ModuleTable};
+use taskgraph::path::{Path, PathFunction, PathTable};
 use taskgraph::{FrameEncoder, FunctionId, StaticInfo};
 
 use crate::demangle::demangle;
+use crate::paths;
 
 /// What decoding and encoding a chunk need to know; never changes once made.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub(crate) struct Program {
     /// What the recorded ids mean.
     pub(crate) ids: Ids,
     pub(crate) info: Arc<StaticInfo>,
+    /// What paths occur, in the form of the graph.
+    pub(crate) paths: Arc<PathTable>,
     /// By block, whether it is recorded in naive form too.
     checked: Vec<bool>,
     /// The first encoder made for this program; the others share what it derived from the tables.
@@ -34,6 +38,12 @@ impl Program {
     /// Whether any block is recorded in naive form too.
     pub(crate) fn has_checked(&self) -> bool {
         self.checked.contains(&true)
+    }
+
+    /// A path by its dense number, in the form of the graph.
+    pub(crate) fn path(&self, number: u32) -> Option<Path> {
+        let (function, plan) = self.ids.path(number).ok()?;
+        Some(paths::path(function, &plan))
     }
 
     /// An empty encoder.
@@ -62,6 +72,7 @@ pub(crate) struct ProgramBuilder {
     /// All modules so far, while no snapshot holds them.
     ids: Option<Ids>,
     info: StaticInfo,
+    functions: Vec<PathFunction>,
     checked: Vec<bool>,
     files: HashMap<String, u32>,
     loaded: Vec<Loaded>,
@@ -93,6 +104,10 @@ impl ProgramBuilder {
         let added = ids.add(base, count, &table, &load.globals);
         self.ids = Some(ids);
         added.map_err(fault)?;
+        let first_block = u32::try_from(self.info.blocks.len()).unwrap_or(u32::MAX);
+        let functions = table.fast.iter();
+        let functions = functions.map(|f| paths::function(f, first_block, &load.globals));
+        self.functions.extend(functions);
         self.merge(&table)
             .ok_or_else(|| format!("{}: the tables of all modules exceed 32 bits", load.object))?;
         let globals = load.globals;
@@ -135,10 +150,17 @@ impl ProgramBuilder {
         let info = Arc::new(self.info.clone());
         // What was added once is added again without an error.
         let ids = self.ids.take().or_else(|| self.replay().ok());
+        let ids = ids.unwrap_or_default();
+        // The functions were checked as they were added: no error. Without them every segment would be one.
+        let table = PathTable::new(&info, self.functions.clone(), ids.path_count() as usize)
+            .or_else(|_| PathTable::new(&info, Vec::new(), 0));
+        let table = Arc::new(table.unwrap_or_default());
+        let encoder = FrameEncoder::with_paths(Arc::clone(&info), Arc::clone(&table));
         let program = Arc::new(Program {
             version: self.versions,
-            ids: ids.unwrap_or_default(),
-            encoder: Mutex::new(FrameEncoder::new(Arc::clone(&info))),
+            ids,
+            paths: table,
+            encoder: Mutex::new(encoder),
             info,
             checked: self.checked.clone(),
         });

@@ -112,12 +112,12 @@ fn stream(name: &str, stream: Stream, executions: u64) -> taskgraph::Result<()> 
     let spent = cpu_seconds() - start;
     drop(trace);
     for frame in frames {
-        let actions = frame.action_count();
+        let actions = frame.record_count();
         let frame = writer.put_frame(frame)?;
         record.frames.push(FrameSpan {
             frame,
-            first_action: 0,
-            actions,
+            first_record: 0,
+            records: actions,
         });
     }
     let counts = encoder.counts();

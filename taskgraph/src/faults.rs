@@ -6,6 +6,7 @@ use crate::builder::GraphBuilder;
 use crate::codec::{MAX_PAGE, Packer, Unpacker};
 use crate::frame::{DecodedFrame, FRAME_HEADER, FrameDecoder, Layout};
 use crate::page::{DependentsPage, OrderPage, TaskPage, pack, unpack};
+use crate::path::PathSet;
 use crate::text::{TextOptions, to_text};
 use crate::unit::{FILE_HEADER, TRAILER, Tag, UNIT_HEADER, Unit, header};
 use crate::{
@@ -42,17 +43,17 @@ fn encoder() -> FrameEncoder {
 impl Parts {
     fn new() -> Self {
         let frame = FrameRef(FILE_HEADER as u64);
-        let work = |id, first_action, actions: u32| TaskRecord {
+        let work = |id, first_record, records: u32| TaskRecord {
             id,
             end_ns: 5,
             frames: vec![FrameSpan {
                 frame,
-                first_action,
-                actions,
+                first_record,
+                records,
             }],
-            blocks: actions.into(),
-            reads: actions.into(),
-            bytes: 8 * u64::from(actions),
+            blocks: records.into(),
+            reads: records.into(),
+            bytes: 8 * u64::from(records),
             ..TaskRecord::default()
         };
         let other = |id, kind, op| TaskRecord {
@@ -143,12 +144,12 @@ fn verify_finds_every_planted_fault() {
         (|p| p.tasks[0].0.reads += 1, "task 0:0: its totals"),
         (|p| p.tasks[3].0.blocks = 0, "task 1:0: its totals"),
         (
-            |p| p.tasks[3].0.frames[0].first_action = 5,
+            |p| p.tasks[3].0.frames[0].first_record = 5,
             "exactly one task",
         ),
         (
-            |p| p.tasks[3].0.frames[0].first_action = 7,
-            "actions up to 11 of the 10",
+            |p| p.tasks[3].0.frames[0].first_record = 7,
+            "records up to 11 of the 10",
         ),
         (|p| p.tasks[3].0.frames[0].frame.0 += 1, "frame"),
         (|p| p.tasks[3].0.frames[0].frame.0 = u64::MAX, "frame"),
@@ -309,13 +310,18 @@ fn damage_under_valid_checksums_never_panics() {
 fn damage_under_the_compression_never_panics() {
     let good = rich();
     let graph = TaskGraph::from_bytes(&good[..]).unwrap();
-    let mut decoder = FrameDecoder::new(Arc::new(Layout::new(graph.info())));
+    let mut decoder = {
+        let layout = Arc::new(Layout::new(graph.info()));
+        let paths = Arc::new(PathSet::empty(&layout));
+        FrameDecoder::new(layout, paths)
+    };
     let mut random = Random(11);
     for (tag, start, length) in units(&good) {
         let payload = &good[start..start + length];
         for _ in 0..1500 {
             if tag == Tag::Frame {
                 let _ = decoder.decode(
+                    tag,
                     &damaged_frame(payload, &mut random),
                     &mut DecodedFrame::default(),
                 );
@@ -340,12 +346,12 @@ fn damage_under_the_compression_never_panics() {
 /// The frame with its columns damaged before compression, and lengths that fit (mostly).
 fn damaged_frame(payload: &[u8], random: &mut Random) -> Vec<u8> {
     let length = |i: usize| u32::from_le_bytes(payload[4 * i..][..4].try_into().unwrap()) as usize;
-    let others = payload.len() - FRAME_HEADER - length(3) - length(4) - length(6);
     let packed = [
         (length(2), length(3)),
         (length(1), length(4)),
         (length(5), length(6)),
-        (length(7), others),
+        (length(7), length(8)),
+        (length(9), length(9)),
     ];
     let mut rest = &payload[FRAME_HEADER..];
     let mut columns = packed.map(|(raw, packed)| {
@@ -356,17 +362,17 @@ fn damaged_frame(payload: &[u8], random: &mut Random) -> Vec<u8> {
         rest = &rest[packed..];
         column
     });
-    let column = random.below(4);
+    let column = random.below(5);
     random.damage(&mut columns[column]);
     let mut packer = Packer::new(1).unwrap();
     let mut body = Vec::new();
     let packed = columns
         .each_ref()
         .map(|c| packer.pack(c, &mut body).unwrap());
-    let [ids, tags, data, others] = columns.each_ref().map(Vec::len);
+    let [ids, tags, data, others, _] = columns.each_ref().map(Vec::len);
     let actions = length(0) + random.below(3) - 1;
     let lengths = [
-        actions, tags, ids, packed[0], packed[1], data, packed[2], others,
+        actions, tags, ids, packed[0], packed[1], data, packed[2], others, packed[3], packed[4],
     ];
     let mut out: Vec<u8> = lengths
         .iter()

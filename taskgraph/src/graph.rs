@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -10,11 +10,12 @@ use crate::cache::Cache;
 use crate::context::Context;
 use crate::context_table::ContextTable;
 use crate::error::{Error, ErrorKind, Result, malformed};
-use crate::frame::{DecodedFrame, FrameDecoder, Layout};
+use crate::frame::{DecodedFrame, FrameDecoder, Layout, Score};
 use crate::id::{ContextId, TaskId};
 use crate::meta::{RunMeta, Summary};
 use crate::order::{TasksInOrder, TasksOf};
 use crate::page::{DependentsPage, OrderPage, PageIndex, TaskPage};
+use crate::path::PathSet;
 use crate::record::FrameSpan;
 use crate::static_table;
 use crate::statics::StaticInfo;
@@ -55,6 +56,9 @@ pub struct TaskGraph<D> {
     task_pages: Cache<TaskPage>,
     dependents_pages: Cache<DependentsPage>,
     frames: Cache<DecodedFrame>,
+    path_tables: Option<Range<usize>>,
+    /// Decoded when first used.
+    paths: OnceLock<std::result::Result<Arc<PathSet>, String>>,
     decoders: Mutex<Vec<FrameDecoder>>,
     spares: Mutex<Vec<DecodedFrame>>,
 }
@@ -71,6 +75,14 @@ impl<'a> Sections<'a> {
         let &(_, at) =
             place.ok_or_else(|| malformed("footer", format!("it names no {}", tag.name())))?;
         Unit::read(self.data, at, tag)
+    }
+
+    /// [`Sections::range`] of a section that need not be there.
+    fn find(&self, tag: Tag) -> Result<Option<Range<usize>>> {
+        match self.places.iter().any(|p| p.0 == tag as u32) {
+            true => self.range(tag).map(Some),
+            false => Ok(None),
+        }
     }
 
     fn range(&self, tag: Tag) -> Result<Range<usize>> {
@@ -124,6 +136,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             task_pages: Cache::new(PAGE_CACHE),
             dependents_pages: Cache::new(EDGE_CACHE),
             frames: Cache::new(FRAME_CACHE),
+            path_tables: sections.find(Tag::Paths)?,
+            paths: OnceLock::new(),
             decoders: Mutex::default(),
             spares: Mutex::default(),
             data,
@@ -140,6 +154,12 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     pub fn named(mut self, file: &Path) -> Self {
         self.file = Some(file.to_owned());
         self
+    }
+
+    /// The version of its format.
+    pub fn version(&self) -> u32 {
+        let field = self.bytes().get(8..).and_then(|b| b.first_chunk::<4>());
+        field.map_or(0, |b| u32::from_le_bytes(*b))
     }
 
     /// The bytes of the graph.
@@ -300,7 +320,29 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         OrderPage::decode(Unit::read(self.bytes(), at, Tag::OrderPage)?)
     }
 
-    /// The decoded frame of a span, and the span as a range of its actions.
+    fn path_set(&self) -> Result<&Arc<PathSet>> {
+        let decoded = self.paths.get_or_init(|| {
+            let Some(section) = &self.path_tables else {
+                return Ok(Arc::new(PathSet::empty(&self.layout)));
+            };
+            PathSet::decode(self.section(section), &self.info, &self.layout)
+                .map(Arc::new)
+                .map_err(|e| e.to_string())
+        });
+        decoded
+            .as_ref()
+            .map_err(|e| malformed(Tag::Paths.name(), e.as_str()))
+    }
+
+    /// What is needed to play decoded frames.
+    pub(crate) fn score(&self) -> Result<Score<'_>> {
+        Ok(Score {
+            layout: &self.layout,
+            paths: self.path_set()?,
+        })
+    }
+
+    /// The decoded frame of a span, and the span as a range of its records.
     pub(crate) fn frame(&self, span: &FrameSpan) -> Result<(Arc<DecodedFrame>, Range<usize>)> {
         let at = span.frame.0;
         let known = self.frames.get(at);
@@ -308,12 +350,12 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             Some(frame) => Arc::clone(frame),
             None => Arc::new(self.decode_frame(at)?),
         };
-        let first = span.first_action as usize;
-        let range = first..first.saturating_add(span.actions as usize);
+        let first = span.first_record as usize;
+        let range = first..first.saturating_add(span.records as usize);
         if range.end > frame.len() {
             let n = frame.len();
             let detail = format!(
-                "actions up to {} of the {n} in the frame at byte {at}",
+                "records up to {} of the {n} in the frame at byte {at}",
                 range.end
             );
             return Err(malformed(Tag::TaskPage.name(), detail));
@@ -327,11 +369,19 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     }
 
     fn decode_frame(&self, at: u64) -> Result<DecodedFrame> {
-        let payload = Unit::read(self.bytes(), at, Tag::Frame)?;
+        let unit = Unit::at(self.bytes(), at, Tag::Frame.name())?;
+        let tag = match unit.tag {
+            tag @ (Tag::Frame | Tag::FrameV1) => tag,
+            _ => Tag::Frame,
+        };
+        let payload = Unit::read(self.bytes(), at, tag)?;
         let decoder = lock(&self.decoders).pop();
-        let mut decoder = decoder.unwrap_or_else(|| FrameDecoder::new(Arc::clone(&self.layout)));
+        let mut decoder = match decoder {
+            Some(decoder) => decoder,
+            None => FrameDecoder::new(Arc::clone(&self.layout), Arc::clone(self.path_set()?)),
+        };
         let mut frame = lock(&self.spares).pop().unwrap_or_default();
-        let done = decoder.decode(payload, &mut frame);
+        let done = decoder.decode(tag, payload, &mut frame);
         lock(&self.decoders).push(decoder);
         done.map(|()| frame).map_err(|e| place_frame(e, at))
     }

@@ -7,15 +7,16 @@ use crate::kind::{SyncOp, TaskKind};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameRef(pub u64);
 
-/// A run of consecutive actions within one frame.
+/// A run of consecutive records within one frame. A record is one action, or one execution of a path, which can be any
+/// number of actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrameSpan {
     /// The frame.
     pub frame: FrameRef,
-    /// Actions of the frame before the run.
-    pub first_action: u32,
-    /// Actions in the run.
-    pub actions: u32,
+    /// Records of the frame before the run.
+    pub first_record: u32,
+    /// Records in the run.
+    pub records: u32,
 }
 
 /// A task as it is written.
@@ -43,4 +44,6 @@ pub struct TaskRecord {
     pub writes: u64,
     /// Bytes read and written.
     pub bytes: u64,
+    /// Actions that are no executions of blocks.
+    pub others: u64,
 }

@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::action::{Action, BlockExec};
+use crate::compact::{Compact, advance};
 use crate::error::Result;
-use crate::frame::DecodedFrame;
+use crate::frame::{DecodedFrame, Played, Player};
 use crate::graph::TaskGraph;
-use crate::id::TaskId;
+use crate::id::{BlockId, TaskId};
 use crate::kind::{SyncOp, TaskKind};
 use crate::op::Access;
 use crate::page::{TaskFields, TaskPage};
@@ -113,6 +114,13 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.fields().bytes
     }
 
+    /// Actions: executions of basic blocks, allocations, frees and mappings. In a graph of format version 1, which does not
+    /// count the others, executions only.
+    #[must_use]
+    pub fn action_count(&self) -> u64 {
+        self.fields().blocks.saturating_add(self.fields().others)
+    }
+
     /// The stored predecessors, sorted: not the one before it in its context.
     ///
     /// # Errors
@@ -179,6 +187,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             reads: f.reads,
             writes: f.writes,
             bytes: f.bytes,
+            others: f.others,
         }
     }
 
@@ -192,6 +201,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             task: self.clone(),
             span: 0,
             frame: None,
+            player: Player::default(),
+            run: None,
         })
     }
 
@@ -200,9 +211,25 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// # Errors
     /// A damaged frame; `f` has then seen the actions before it.
     pub fn for_each_action(&self, mut f: impl FnMut(Action<'_>)) -> Result<()> {
+        self.for_each_compact(|item| match item {
+            Compact::Action(action) => f(action),
+            Compact::Run(run) => run.for_each_block(|block| f(Action::Block(block))),
+        })
+    }
+
+    /// Calls `f` for each item of the compact form in program order: iterations of affine loops are one item.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_action`].
+    pub fn for_each_compact(&self, mut f: impl FnMut(Compact<'_>)) -> Result<()> {
+        let mut player = Player::default();
         for span in self.spans() {
             let (frame, range) = self.graph.in_file(self.graph.frame(span))?;
-            frame.for_each(self.graph.info(), range, &mut f);
+            let score = self.graph.in_file(self.graph.score())?;
+            player.start(&frame, range);
+            while let Some(played) = self.graph.in_file(player.next(score, &frame))? {
+                f(Compact::new(self.graph.info(), played, &player.operands));
+            }
             self.graph.recycle(frame);
         }
         Ok(())
@@ -244,8 +271,21 @@ pub struct Actions<'g, D> {
     task: Task<'g, D>,
     /// The next span.
     span: usize,
-    /// The current frame, and what is left of it.
-    frame: Option<(Arc<DecodedFrame>, Range<usize>)>,
+    /// The current frame.
+    frame: Option<Arc<DecodedFrame>>,
+    player: Player,
+    run: Option<Running<'g>>,
+}
+
+/// A place in an affine run, whose operands the player has.
+#[derive(Clone, Copy, Debug)]
+struct Running<'g> {
+    blocks: &'g [(BlockId, u32)],
+    strides: &'g [u64],
+    /// Iterations left, this one included.
+    left: u64,
+    /// Next block of the iteration.
+    at: usize,
 }
 
 impl<D: AsRef<[u8]>> Actions<'_, D> {
@@ -259,19 +299,72 @@ impl<D: AsRef<[u8]>> Actions<'_, D> {
     )]
     pub fn next(&mut self) -> Result<Option<Action<'_>>> {
         let graph = self.task.graph;
-        while self.frame.as_ref().is_none_or(|(_, left)| left.is_empty()) {
-            if let Some((frame, _)) = self.frame.take() {
-                graph.recycle(frame);
+        loop {
+            if let Some(operands) = self.in_run() {
+                let (id, range) = operands;
+                let own = self.player.operands.get(range).unwrap_or(&[]);
+                return Ok(Some(Action::Block(BlockExec::new(graph.info(), id, own))));
             }
-            let Some(span) = self.task.spans().get(self.span) else {
-                return Ok(None);
+            let Some(frame) = &self.frame else {
+                let Some(span) = self.task.spans().get(self.span) else {
+                    return Ok(None);
+                };
+                let (frame, range) = graph.in_file(graph.frame(span))?;
+                self.player.start(&frame, range);
+                self.frame = Some(frame);
+                self.span += 1;
+                continue;
             };
-            self.frame = Some(graph.in_file(graph.frame(span))?);
-            self.span += 1;
+            let score = graph.in_file(graph.score())?;
+            match graph.in_file(self.player.next(score, frame))? {
+                None => {
+                    if let Some(frame) = self.frame.take() {
+                        graph.recycle(frame);
+                    }
+                }
+                Some(Played::Run {
+                    blocks,
+                    strides,
+                    iterations,
+                }) => {
+                    self.run = Some(Running {
+                        blocks,
+                        strides,
+                        left: iterations,
+                        at: 0,
+                    });
+                }
+                Some(Played::Other(action)) => return Ok(Some(action)),
+                Some(Played::Block(id)) => {
+                    let operands = &self.player.operands;
+                    return Ok(Some(Action::Block(BlockExec::new(
+                        graph.info(),
+                        id,
+                        operands,
+                    ))));
+                }
+            }
         }
-        Ok(self
-            .frame
-            .as_mut()
-            .and_then(|(frame, left)| frame.get(graph.info(), left.next()?)))
+    }
+
+    /// The next execution of the affine run, and where its operands are; `None` when there is none left.
+    fn in_run(&mut self) -> Option<(BlockId, Range<usize>)> {
+        let run = self.run.as_mut()?;
+        if run.at == run.blocks.len() {
+            run.left -= 1;
+            run.at = 0;
+            advance(&mut self.player.operands, run.strides);
+        }
+        if run.left == 0 {
+            self.run = None;
+            return None;
+        }
+        let from = run
+            .at
+            .checked_sub(1)
+            .map_or(0, |before| run.blocks[before].1 as usize);
+        let (id, end) = run.blocks[run.at];
+        run.at += 1;
+        Some((id, from..end as usize))
     }
 }

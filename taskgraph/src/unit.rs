@@ -9,8 +9,8 @@ use crate::wire::Reader;
 pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
 /// First eight bytes of a trace, to tell the user what to do with it.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
-/// The version written, and the only one read.
-pub(crate) const VERSION: u32 = 1;
+/// The version written; those before are read too.
+pub(crate) const VERSION: u32 = 2;
 /// Bytes of the file header.
 pub(crate) const FILE_HEADER: usize = 32;
 /// Bytes of the trailer.
@@ -22,7 +22,8 @@ pub(crate) const UNIT_HEADER: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Tag {
-    Frame = u32::from_le_bytes(*b"FRAM"),
+    Frame = u32::from_le_bytes(*b"FRM2"),
+    FrameV1 = u32::from_le_bytes(*b"FRAM"),
     TaskPage = u32::from_le_bytes(*b"TASK"),
     DependentsPage = u32::from_le_bytes(*b"DEPS"),
     OrderPage = u32::from_le_bytes(*b"ORDR"),
@@ -32,13 +33,15 @@ pub(crate) enum Tag {
     Contexts = u32::from_le_bytes(*b"CTXS"),
     Names = u32::from_le_bytes(*b"NAME"),
     Info = u32::from_le_bytes(*b"INFO"),
+    Paths = u32::from_le_bytes(*b"PATH"),
     Meta = u32::from_le_bytes(*b"META"),
     Footer = u32::from_le_bytes(*b"FOOT"),
 }
 
 impl Tag {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Frame,
+        Self::FrameV1,
         Self::TaskPage,
         Self::DependentsPage,
         Self::OrderPage,
@@ -48,6 +51,7 @@ impl Tag {
         Self::Contexts,
         Self::Names,
         Self::Info,
+        Self::Paths,
         Self::Meta,
         Self::Footer,
     ];
@@ -55,7 +59,7 @@ impl Tag {
     /// What errors call it.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Frame => "frame",
+            Self::Frame | Self::FrameV1 => "frame",
             Self::TaskPage => "task page",
             Self::DependentsPage => "edge page",
             Self::OrderPage => "order page",
@@ -65,6 +69,7 @@ impl Tag {
             Self::Contexts => "context table",
             Self::Names => "context names",
             Self::Info => "static tables",
+            Self::Paths => "path tables",
             Self::Meta => "run metadata",
             Self::Footer => "footer",
         }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::action::Action;
+use crate::action::{Action, BlockExec};
+use crate::compact::Compact;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::Counts;
 use crate::graph::TaskGraph;
@@ -50,6 +51,20 @@ impl Coverage {
         let range = bound(first.wrapping_add(actions)).wrapping_sub(bound(first));
         self.sum = self.sum.wrapping_add(range);
     }
+}
+
+/// What an execution counts.
+fn count(block: &BlockExec<'_>) -> Counts {
+    let mut counts = Counts {
+        blocks: 1,
+        ..Counts::default()
+    };
+    block.for_each_access(|a| {
+        counts.reads += u64::from(!a.write);
+        counts.writes += u64::from(a.write);
+        counts.bytes = counts.bytes.wrapping_add(a.size);
+    });
+    counts
 }
 
 fn fault(place: impl std::fmt::Display, fault: impl Into<String>) -> Error {
@@ -111,7 +126,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         while at < self.footer {
             let unit = Unit::at(self.bytes(), at, "unit")?;
             unit.check()?;
-            if unit.tag == Tag::Frame {
+            if matches!(unit.tag, Tag::Frame | Tag::FrameV1) {
                 let actions = Reader::new("frame", unit.payload).u32()?;
                 stored.add(at, 0, u64::from(actions));
                 seen.frames += 1;
@@ -126,7 +141,6 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 format!("at byte {}, the units end at {at}", self.footer),
             ));
         }
-        seen.actions = stored.actions;
         Ok(stored)
     }
 
@@ -207,33 +221,53 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             return bad(format!("a {} task with actions", task.kind()));
         }
         for span in task.spans() {
-            if span.actions == 0 {
+            if span.records == 0 {
                 return bad("an empty span of actions".into());
             }
             used.add(
                 span.frame.0,
-                u64::from(span.first_action),
-                u64::from(span.actions),
+                u64::from(span.first_record),
+                u64::from(span.records),
             );
         }
         let mut counts = Counts::default();
-        task.for_each_action(|action| {
-            if let Action::Block(block) = action {
-                counts.blocks += 1;
-                block.for_each_access(|a| {
-                    counts.reads += u64::from(!a.write);
-                    counts.writes += u64::from(a.write);
-                    counts.bytes = counts.bytes.wrapping_add(a.size);
-                });
-            }
+        task.for_each_compact(|item| {
+            counts = counts.plus(match item {
+                Compact::Action(Action::Block(block)) => count(&block),
+                Compact::Action(_) => Counts {
+                    others: 1,
+                    ..Counts::default()
+                },
+                Compact::Run(run) if run.has_static_counts() => {
+                    let once = run
+                        .first()
+                        .fold(Counts::default(), |sum, b| sum.plus(count(&b)));
+                    once.times(run.iterations())
+                }
+                Compact::Run(run) => {
+                    let mut sum = Counts::default();
+                    run.for_each_block(|b| sum = sum.plus(count(&b)));
+                    sum
+                }
+            });
         })?;
-        seen.blocks += counts.blocks;
-        seen.accesses += counts.reads + counts.writes;
+        // Records of version 1 were actions, and the others not counted.
+        let others = if self.version() == 1 {
+            0
+        } else {
+            counts.others
+        };
+        seen.actions += counts.blocks + counts.others;
+        counts.others = others;
+        seen.blocks = seen.blocks.wrapping_add(counts.blocks);
+        let accesses = counts.reads.wrapping_add(counts.writes);
+        seen.accesses = seen.accesses.wrapping_add(accesses);
         let stated = Counts {
             blocks: task.block_count(),
             reads: task.read_count(),
             writes: task.write_count(),
             bytes: task.bytes_accessed(),
+            others: task.action_count().wrapping_sub(task.block_count()),
         };
         if stated != counts {
             return bad(format!(

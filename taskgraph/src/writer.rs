@@ -1,5 +1,6 @@
 //! Writes a graph file in one pass with bounded memory.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::frame::EncodedFrame;
 use crate::id::TaskId;
 use crate::meta::{RunMeta, Summary};
 use crate::page::{DependentsPageWriter, OrderPageWriter, PageIndexWriter, TaskPageWriter};
+use crate::path::{Path as ExecutionPath, PathTable};
 use crate::record::{FrameRef, TaskRecord};
 use crate::rules::WriteRules;
 use crate::sink::Sink;
@@ -60,6 +62,9 @@ pub struct GraphWriter {
     task_index: PageIndexWriter,
     dependents_index: PageIndexWriter,
     order_index: PageIndexWriter,
+    used_paths: BTreeSet<u32>,
+    /// The path tables, encoded.
+    paths: Option<Vec<u8>>,
 }
 
 impl GraphWriter {
@@ -96,6 +101,8 @@ impl GraphWriter {
             task_index: PageIndexWriter::default(),
             dependents_index: PageIndexWriter::default(),
             order_index: PageIndexWriter::default(),
+            used_paths: BTreeSet::new(),
+            paths: None,
         };
         this.write(&unit::file_header(unit::VERSION))?;
         Ok(this)
@@ -131,6 +138,20 @@ impl GraphWriter {
         Ok(())
     }
 
+    /// Says what the paths in the frames put so far are; must follow the last frame that has paths. `define` describes those
+    /// the table does not know yet.
+    ///
+    /// # Errors
+    /// A path that is in the frames and not described, or tables over 256 MiB.
+    pub fn set_paths(
+        &mut self,
+        table: &PathTable,
+        define: impl Fn(u32) -> Option<ExecutionPath>,
+    ) -> Result<()> {
+        self.paths = Some(table.encode(self.used_paths.iter().copied(), define)?);
+        Ok(())
+    }
+
     fn write(&mut self, bytes: &[u8]) -> Result<u64> {
         let at = self.offset;
         self.sink.write(bytes)?;
@@ -156,6 +177,10 @@ impl GraphWriter {
     pub fn put_frame(&mut self, frame: EncodedFrame) -> Result<FrameRef> {
         if let Some(fault) = &frame.fault {
             return Err(misuse(fault));
+        }
+        if !frame.paths.is_empty() {
+            self.used_paths.extend(&frame.paths);
+            self.paths = None;
         }
         self.totals.frames += 1;
         self.write(&frame.bytes).map(FrameRef)
@@ -285,6 +310,12 @@ impl GraphWriter {
         };
         let meta = serde_json::to_vec(&meta).map_err(|e| misuse(format!("metadata: {e}")))?;
         let info = static_table::encode(&self.info)?;
+        if !self.used_paths.is_empty() && self.paths.is_none() {
+            return Err(misuse(
+                "frames hold paths, and set_paths was not called after them",
+            ));
+        }
+        let paths = self.paths.take().map(|payload| (Tag::Paths, payload));
         let sections = [
             (Tag::TaskIndex, self.task_index.bytes().to_vec()),
             (Tag::DependentsIndex, self.dependents_index.bytes().to_vec()),
@@ -298,7 +329,7 @@ impl GraphWriter {
         for total in [self.totals.tasks, self.totals.edges, self.totals.frames] {
             footer.extend_from_slice(&total.to_le_bytes());
         }
-        for (tag, payload) in sections {
+        for (tag, payload) in sections.into_iter().chain(paths) {
             let at = self.write_unit(tag, &payload)?;
             footer.extend_from_slice(&(tag as u32).to_le_bytes());
             footer.extend_from_slice(&at.to_le_bytes());

@@ -134,8 +134,8 @@ fn an_encoder_is_full_at_the_documented_sizes() {
     assert!(!encoder.is_full());
     encoder.block(BlockId::new(0), &[0]);
     assert!(encoder.is_full());
-    assert_eq!(encoder.finish().unwrap().action_count(), 32768);
-    assert!(!encoder.is_full() && encoder.action_count() == 0);
+    assert_eq!(encoder.finish().unwrap().record_count(), 32768);
+    assert!(!encoder.is_full() && encoder.record_count() == 0);
     (0..65535).for_each(|i| encoder.free(i));
     assert!(!encoder.is_full());
     encoder.free(0);
@@ -250,8 +250,8 @@ fn static_tables_may_grow_but_not_change() {
     assert!(writer.set_info(Arc::new(more)).is_err());
     let span = FrameSpan {
         frame,
-        first_action: 0,
-        actions: 1,
+        first_record: 0,
+        records: 1,
     };
     let record = TaskRecord {
         frames: vec![span],

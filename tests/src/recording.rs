@@ -34,7 +34,7 @@ impl Recording {
         })
     }
 
-    /// Makes a graph of each trace and verifies it.
+    /// Makes a graph of each trace, verifies it, and compares all blocks, accesses and allocations with the trace's.
     ///
     /// `complete`: traces must be whole (the middle exits 0), otherwise each must be cut (exit 3).
     ///
@@ -48,6 +48,7 @@ impl Recording {
                 let graph = trace.with_extension("tg");
                 middle(trace, &graph)?.expect(want)?;
                 verify(&graph)?;
+                compare(trace, &graph)?;
                 Ok(graph)
             })
             .collect()
@@ -78,6 +79,16 @@ pub fn middle(trace: &Path, graph: &Path) -> Result<Finished> {
     let mut command = Command::new(Outputs::get().command("contech-middle"));
     command.arg(trace).arg(graph).arg("--json");
     run(&mut command)
+}
+
+/// `contech-middle --compare trace graph`.
+///
+/// # Errors
+/// When the graph does not hold what the trace recorded.
+pub fn compare(trace: &Path, graph: &Path) -> Result<()> {
+    let mut command = Command::new(Outputs::get().command("contech-middle"));
+    command.arg("--compare").arg(trace).arg(graph);
+    run(&mut command)?.ok().map(drop)
 }
 
 /// `contech-backend verify graph`.

@@ -130,11 +130,7 @@ impl<'g> Stream<'g> {
             let task = graph.task(TaskId::new(self.context, self.next))?;
             self.next += 1;
             if task.kind() == TaskKind::Work && !task.spans().is_empty() {
-                let count = task
-                    .spans()
-                    .iter()
-                    .map(|span| u64::from(span.actions))
-                    .sum();
+                let count = task.action_count();
                 let spread = Spread::new(task.start_ns(), task.end_ns(), count);
                 self.inside = Some(Inside {
                     actions: task.actions()?,

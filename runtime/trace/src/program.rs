@@ -27,6 +27,8 @@ pub enum Meaning<'a> {
     },
     /// A segment of a function in fast form.
     Path {
+        /// Dense number of the path, over all modules.
+        number: u32,
         /// Dense index of the function in fast form.
         function: u32,
         /// What it executes, or why the table is wrong.
@@ -48,6 +50,7 @@ struct Module {
     count: u32,
     first_block: u32,
     blocks: u32,
+    first_path: u32,
     /// Dense index of its first function in fast form, and the first id of each start:
     /// (id relative to the module, function, start), ascending.
     starts: Vec<(u32, u32, u32)>,
@@ -65,6 +68,7 @@ pub struct Program {
     operand_bytes: Vec<u32>,
     op_ranges: Vec<(u32, u32)>,
     ops: Vec<Op>,
+    path_count: u32,
 }
 
 fn invalid(detail: String) -> Error {
@@ -140,6 +144,10 @@ impl Program {
                 .iter()
                 .map(|f| Compiled::new(f.clone(), first_block, globals, ops)),
         );
+        let first_path = self.path_count;
+        self.path_count = first_path
+            .checked_add(count - blocks)
+            .ok_or_else(|| invalid("more than 2^32 paths".into()))?;
         let paths = (blocks..count).map(|_| OnceLock::new()).collect();
         if count > 0 {
             let index = u32::try_from(self.modules.len()).map_err(too_many)?;
@@ -151,6 +159,7 @@ impl Program {
             count,
             first_block,
             blocks,
+            first_path,
             starts,
             paths,
         });
@@ -161,6 +170,23 @@ impl Program {
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.operand_bytes.len()
+    }
+
+    /// Number of paths of all modules, whether they occur or not.
+    #[must_use]
+    pub fn path_count(&self) -> u32 {
+        self.path_count
+    }
+
+    /// The function (its dense index) and plan of a path by its dense number.
+    ///
+    /// # Errors
+    /// There is no such path, or the table of its module is wrong.
+    pub fn path(&self, number: u32) -> Result<(u32, Plan)> {
+        let none = || invalid(format!("path {number} of {}", self.path_count));
+        let of = |m: &&Module| number.wrapping_sub(m.first_path) < m.count - m.blocks;
+        let m = self.modules.iter().find(of).ok_or_else(none)?;
+        self.resolve(m, m.blocks + (number - m.first_path))
     }
 
     /// The function in fast form with this dense index (from [`Meaning::Path`]).
@@ -203,6 +229,7 @@ impl Program {
             .get_or_init(|| self.resolve(m, k))
             .as_ref();
         Some(Meaning::Path {
+            number: m.first_path + (k - m.blocks),
             function: path.map_or(0, |p| p.0),
             plan: path.map(|p| &p.1),
         })

@@ -57,7 +57,7 @@ pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> 
     let mut open: Vec<(usize, u32, u32)> = Vec::new();
     for at in 0..tasks.len() {
         let before = encoder.counts();
-        let mut first = encoder.action_count();
+        let mut first = encoder.record_count();
         for action in std::mem::take(&mut tasks[at].actions) {
             match action {
                 BuiltAction::Block(id, operands) => encoder.block(id, &operands),
@@ -67,20 +67,22 @@ pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> 
                 BuiltAction::Unmap(addr, size) => encoder.unmap(addr, size),
             }
             if encoder.is_full() {
-                open.push((at, first, encoder.action_count() - first));
+                open.push((at, first, encoder.record_count() - first));
                 close(writer, &mut encoder, &mut open, tasks)?;
                 first = 0;
             }
         }
-        open.push((at, first, encoder.action_count() - first));
+        open.push((at, first, encoder.record_count() - first));
         let Counts {
             blocks,
             reads,
             writes,
             bytes,
+            others,
         } = encoder.counts().since(before);
         let record = &mut tasks[at].record;
-        (record.blocks, record.reads, record.writes, record.bytes) = (blocks, reads, writes, bytes);
+        (record.blocks, record.others) = (blocks, others);
+        (record.reads, record.writes, record.bytes) = (reads, writes, bytes);
     }
     close(writer, &mut encoder, &mut open, tasks)
 }
@@ -96,11 +98,11 @@ fn close(
         Some(frame) => writer.put_frame(frame)?,
         None => FrameRef::default(),
     };
-    for (task, first_action, actions) in open.drain(..).filter(|span| span.2 > 0) {
+    for (task, first_record, records) in open.drain(..).filter(|span| span.2 > 0) {
         tasks[task].record.frames.push(FrameSpan {
             frame,
-            first_action,
-            actions,
+            first_record,
+            records,
         });
     }
     Ok(())

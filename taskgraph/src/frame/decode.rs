@@ -1,115 +1,95 @@
-//! Decodes whole frames.
+//! Decodes whole frames into records: which path or block, and its stored values. Nothing is computed here; see
+//! [`Player`](crate::frame::Player).
 
 use std::sync::Arc;
 
-use crate::action::{Action, AllocKind, BlockExec};
+use crate::action::{Action, AllocKind};
 use crate::codec::{MAX_PAGE, Unpacker};
 use crate::error::{Result, malformed};
 use crate::frame::layout::Layout;
 use crate::frame::predict::{Predictor, Slot};
-use crate::frame::{FRAME_HEADER, MAX_ACTIONS, MAX_OPERANDS, code, other, tag};
-use crate::id::BlockId;
-use crate::statics::StaticInfo;
-use crate::wire::{Reader, unzigzag};
+use crate::frame::{MAX_RECORDS, MAX_VALUES, code, other, tag, v1};
+use crate::path::{CompiledFunction, PathSet, State, Stored};
+use crate::unit::Tag;
+use crate::wire::{Reader, unzigzag, zigzag};
 
-const WHAT: &str = "frame";
+pub(super) const WHAT: &str = "frame";
 
-/// One action of a decoded frame.
+/// One record of a decoded frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    /// The block, or [`Entry::OTHER`].
-    block: u32,
-    /// First operand, or index of the other action.
-    start: u32,
-    /// Operands.
-    len: u32,
+pub(super) struct Record {
+    /// A block; or the number of blocks + index of a path; or [`Record::OTHER`].
+    pub(super) symbol: u32,
+    /// First stored value, or index of the other action.
+    pub(super) start: u32,
 }
 
-impl Entry {
-    const OTHER: u32 = u32::MAX;
+impl Record {
+    pub(super) const OTHER: u32 = u32::MAX;
 }
 
-/// The actions of a frame, ready to be walked in any order.
+/// The records of a frame.
 #[derive(Debug, Default)]
 pub(crate) struct DecodedFrame {
-    entries: Vec<Entry>,
-    operands: Vec<u64>,
-    others: Vec<Action<'static>>,
+    pub(super) records: Vec<Record>,
+    pub(super) values: Vec<u64>,
+    pub(super) others: Vec<Action<'static>>,
+    /// What the first path goes on with: its function (an index), and what is known.
+    pub(super) initial: Option<(u32, State)>,
 }
 
 impl DecodedFrame {
-    /// Number of actions.
+    /// Number of records.
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        self.records.len()
     }
 
     /// Approximate bytes in memory.
     pub(crate) fn weight(&self) -> usize {
-        12 * self.entries.capacity() + 8 * self.operands.capacity() + 32 * self.others.capacity()
-    }
-
-    /// Calls `f` for the actions of a range, which must be within [`DecodedFrame::len`].
-    #[inline]
-    pub(crate) fn for_each(
-        &self,
-        info: &StaticInfo,
-        range: std::ops::Range<usize>,
-        mut f: impl FnMut(Action<'_>),
-    ) {
-        for entry in self.entries.get(range).unwrap_or(&[]) {
-            f(self.action(info, entry));
-        }
-    }
-
-    /// The `i`-th action.
-    pub(crate) fn get<'f>(&'f self, info: &'f StaticInfo, i: usize) -> Option<Action<'f>> {
-        self.entries.get(i).map(|e| self.action(info, e))
-    }
-
-    #[inline]
-    fn action<'f>(&'f self, info: &'f StaticInfo, entry: &Entry) -> Action<'f> {
-        let start = entry.start as usize;
-        if entry.block == Entry::OTHER {
-            return self.others[start];
-        }
-        let operands = &self.operands[start..start + entry.len as usize];
-        Action::Block(BlockExec::new(info, BlockId::new(entry.block), operands))
+        8 * (self.records.capacity() + self.values.capacity()) + 32 * self.others.capacity()
     }
 }
 
-/// The lengths at the start of a frame.
-struct Lengths {
-    actions: usize,
-    operands: usize,
-    ids: usize,
-    packed_ids: usize,
-    packed_tags: usize,
-    data: usize,
-    packed_data: usize,
-    others: usize,
+/// The lengths at the start of a frame; pairs are raw and packed.
+pub(super) struct Lengths {
+    pub(super) records: usize,
+    pub(super) values: usize,
+    pub(super) ids: (usize, usize),
+    pub(super) packed_tags: usize,
+    pub(super) data: (usize, usize),
+    pub(super) others: (usize, usize),
+    /// As it is, after the packed columns.
+    pub(super) state: usize,
 }
 
 impl Lengths {
     fn read(r: &mut Reader<'_>) -> Result<Self> {
         let mut next = || r.u32().map(|n| n as usize);
-        let this = Self {
-            actions: next()?,
-            operands: next()?,
-            ids: next()?,
-            packed_ids: next()?,
+        Ok(Self {
+            records: next()?,
+            values: next()?,
+            ids: (next()?, next()?),
             packed_tags: next()?,
-            data: next()?,
-            packed_data: next()?,
-            others: next()?,
-        };
-        if this.actions > MAX_ACTIONS || this.operands > MAX_OPERANDS {
-            let (a, o) = (this.actions, this.operands);
-            return Err(malformed(
-                WHAT,
-                format!("{a} actions and {o} operands are over the limit"),
-            ));
-        }
-        Ok(this)
+            data: (next()?, next()?),
+            others: (next()?, next()?),
+            state: next()?,
+        })
+    }
+}
+
+/// What an explicit code of the id column stands for.
+pub(super) enum Named {
+    Block(u32),
+    /// By its number in the file.
+    Path(u32),
+}
+
+fn named(code: u64) -> Named {
+    let number = u32::try_from(code >> 1).unwrap_or(u32::MAX);
+    if code & 1 == 0 {
+        Named::Block(number)
+    } else {
+        Named::Path(number)
     }
 }
 
@@ -117,86 +97,274 @@ impl Lengths {
 #[derive(Debug)]
 pub(crate) struct FrameDecoder {
     layout: Arc<Layout>,
+    paths: Arc<PathSet>,
     predictor: Predictor,
     unpacker: Unpacker,
     ids: Vec<u8>,
+    columns: Columns,
+}
+
+/// The columns values come from.
+#[derive(Debug, Default)]
+struct Columns {
     tags: Vec<u8>,
     data: Vec<u8>,
     others: Vec<u8>,
+    /// Values decoded, place in the data column, other actions used.
+    next_value: usize,
+    at: usize,
+    next_other: usize,
+    /// Some values are stored as they are (since version 2).
+    plain: bool,
 }
 
 impl FrameDecoder {
-    pub(crate) fn new(layout: Arc<Layout>) -> Self {
+    pub(crate) fn new(layout: Arc<Layout>, paths: Arc<PathSet>) -> Self {
+        let symbols = layout.blocks.len() + paths.paths.len();
         Self {
-            predictor: Predictor::new(&layout),
+            predictor: Predictor::new(paths.units, symbols),
             layout,
+            paths,
             unpacker: Unpacker::new(),
             ids: Vec::new(),
-            tags: Vec::new(),
-            data: Vec::new(),
-            others: Vec::new(),
+            columns: Columns::default(),
         }
     }
 
     /// Decodes the payload of a frame, replacing what is in `out` (its memory is used again).
-    pub(crate) fn decode(&mut self, payload: &[u8], out: &mut DecodedFrame) -> Result<()> {
-        out.entries.clear();
-        out.operands.clear();
+    pub(crate) fn decode(
+        &mut self,
+        tag: Tag,
+        payload: &[u8],
+        out: &mut DecodedFrame,
+    ) -> Result<()> {
+        out.records.clear();
+        out.values.clear();
         out.others.clear();
+        out.initial = None;
         self.predictor.reset();
         let mut r = Reader::new(WHAT, payload);
-        let n = Lengths::read(&mut r)?;
-        debug_assert_eq!(payload.len() - r.remaining(), FRAME_HEADER);
-        let unpacker = &mut self.unpacker;
-        unpacker.unpack(WHAT, r.take(n.packed_ids)?, n.ids, MAX_PAGE, &mut self.ids)?;
-        unpacker.unpack(
-            WHAT,
-            r.take(n.packed_tags)?,
-            n.operands,
-            MAX_PAGE,
-            &mut self.tags,
-        )?;
-        unpacker.unpack(
-            WHAT,
-            r.take(n.packed_data)?,
-            n.data,
-            MAX_PAGE,
-            &mut self.data,
-        )?;
-        unpacker.unpack(
-            WHAT,
-            r.take(r.remaining())?,
-            n.others,
-            MAX_PAGE,
-            &mut self.others,
-        )?;
-        self.decode_others(out)?;
-        // Each action has at least one byte of id, each operand one tag: the reservations follow bytes that are there.
-        out.entries.reserve(n.actions.min(self.ids.len()));
-        out.operands.resize(self.tags.len(), 0);
-        self.decode_blocks(n.actions, out)
+        let n = match tag {
+            Tag::FrameV1 => v1::lengths(&mut r)?,
+            _ => Lengths::read(&mut r)?,
+        };
+        if n.records > MAX_RECORDS || n.values > MAX_VALUES {
+            let (a, o) = (n.records, n.values);
+            return Err(malformed(
+                WHAT,
+                format!("{a} records and {o} values are over the limit"),
+            ));
+        }
+        let c = &mut self.columns;
+        (c.next_value, c.at, c.next_other) = (0, 0, 0);
+        c.plain = tag != Tag::FrameV1;
+        let mut unpack = |(raw, packed), to: &mut Vec<u8>| {
+            self.unpacker
+                .unpack(WHAT, r.take(packed)?, raw, MAX_PAGE, to)
+        };
+        unpack(n.ids, &mut self.ids)?;
+        unpack((n.values, n.packed_tags), &mut c.tags)?;
+        unpack(n.data, &mut c.data)?;
+        unpack(n.others, &mut c.others)?;
+        let state = r.take(n.state)?;
+        r.end()?;
+        self.decode_state(state, out)?;
+        self.columns.decode_others(out)?;
+        // Each record has at least one byte of id, each value one tag: the reservations follow bytes that are there.
+        out.records.reserve(n.records.min(self.ids.len()));
+        out.values.resize(self.columns.tags.len(), 0);
+        // Room for 8-byte loads at any place.
+        let room = self.columns.data.len() + 8;
+        self.columns.data.resize(room, 0);
+        let named = if tag == Tag::FrameV1 {
+            v1::named
+        } else {
+            named
+        };
+        self.decode_records(n.records, named, out)
     }
 
-    fn decode_others(&mut self, out: &mut DecodedFrame) -> Result<()> {
+    fn decode_state(&self, bytes: &[u8], out: &mut DecodedFrame) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mut r = Reader::new(WHAT, bytes);
+        let number = r.varint32()?;
+        let function = self.paths.function(number);
+        let function = function.ok_or_else(|| r.error(format!("function {number}")))?;
+        let f: &CompiledFunction = &self.paths.functions[function as usize];
+        let mut state = State::default();
+        state.begin(f);
+        let mut last = 0;
+        for v in state.slots.iter_mut().chain(&mut state.iterations) {
+            last = r.delta(last)?;
+            *v = last;
+        }
+        out.initial = Some((function, state));
+        r.end()
+    }
+
+    fn decode_records(
+        &mut self,
+        records: usize,
+        named: fn(u64) -> Named,
+        out: &mut DecodedFrame,
+    ) -> Result<()> {
+        let ids = std::mem::take(&mut self.ids);
+        let done = self.decode_ids(&ids, records, named, out);
+        self.ids = ids;
+        done?;
+        let c = &self.columns;
+        if c.next_value != c.tags.len()
+            || c.at + 8 != c.data.len()
+            || c.next_other != out.others.len()
+        {
+            return Err(malformed(WHAT, "its columns do not end together"));
+        }
+        Ok(())
+    }
+
+    fn decode_ids(
+        &mut self,
+        ids: &[u8],
+        records: usize,
+        named: fn(u64) -> Named,
+        out: &mut DecodedFrame,
+    ) -> Result<()> {
+        let mut ids = Reader::new(WHAT, ids);
+        let blocks = self.layout.blocks.len();
+        for _ in 0..records {
+            let coded = ids.varint()?;
+            let symbol = match coded {
+                code::AS_LAST => self.predictor.successors()[0],
+                code::AS_BEFORE => {
+                    let next = self.predictor.successors();
+                    next.swap(0, 1);
+                    next[0]
+                }
+                code::OTHER => {
+                    let start = narrow(self.columns.next_other);
+                    if self.columns.next_other == out.others.len() {
+                        return Err(ids.error("more other actions than their column has"));
+                    }
+                    self.columns.next_other += 1;
+                    out.records.push(Record {
+                        symbol: Record::OTHER,
+                        start,
+                    });
+                    continue;
+                }
+                _ => {
+                    let symbol = match named(coded - code::FIRST) {
+                        Named::Block(b) if (b as usize) < blocks => b,
+                        Named::Block(b) => return Err(ids.error(format!("block {b} of {blocks}"))),
+                        Named::Path(p) => match self.paths.index(p) {
+                            Some(index) => narrow(blocks + index as usize),
+                            None => return Err(ids.error(format!("path {p} is not in the tables"))),
+                        },
+                    };
+                    let next = self.predictor.successors();
+                    *next = [symbol, next[0]];
+                    symbol
+                }
+            };
+            let start = narrow(self.columns.next_value);
+            self.values(symbol as usize, out)
+                .ok_or_else(|| ids.error("fewer values than its records have"))?;
+            self.predictor.follow(symbol as usize);
+            out.records.push(Record { symbol, start });
+        }
+        ids.end()
+    }
+
+    /// The stored values of one record.
+    #[inline]
+    fn values(&mut self, symbol: usize, out: &mut DecodedFrame) -> Option<()> {
+        let blocks = &self.layout.blocks;
+        let (c, p) = (&mut self.columns, &mut self.predictor);
+        if let Some(block) = blocks.get(symbol) {
+            return c.unit(p, symbol, block.operands as usize, &mut out.values);
+        }
+        let (path, f) = self.paths.get(symbol - blocks.len())?;
+        for stored in &path.stored {
+            match *stored {
+                Stored::Leaves(n) => {
+                    let leaves = f.nodes[n as usize].leaves.len();
+                    c.unit(p, f.node_unit(n), leaves, &mut out.values)?;
+                }
+                Stored::Loop { index, cut } => {
+                    let l = f.loops[index as usize].as_ref()?;
+                    c.unit(p, f.loop_unit(index), 1, &mut out.values)?;
+                    let count = out.values[c.next_value - 1];
+                    if l.leafy.is_empty() {
+                        continue;
+                    }
+                    let iteration = |nodes: &[u32],
+                                     c: &mut Columns,
+                                     p: &mut Predictor,
+                                     out: &mut DecodedFrame| {
+                        nodes.iter().try_for_each(|n| {
+                            let leaves = f.nodes[*n as usize].leaves.len();
+                            c.unit(p, f.node_unit(*n), leaves, &mut out.values)
+                        })
+                    };
+                    // Each iteration takes a value at least: a count too large ends with the values.
+                    for _ in 0..count {
+                        iteration(&l.leafy, c, p, out)?;
+                    }
+                    if !cut {
+                        iteration(&l.leafy[..l.leafy_last], c, p, out)?;
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+impl Columns {
+    /// The values of one execution of a unit.
+    #[inline]
+    fn unit(&mut self, p: &mut Predictor, unit: usize, n: usize, values: &mut [u64]) -> Option<()> {
+        let start = self.next_value;
+        let end = start.checked_add(n)?;
+        let tags = self.tags.get(start..end)?;
+        let slots = p.enter(unit, n);
+        let values = &mut values[start..end];
+        let decode = if self.plain {
+            decode_values::<true>
+        } else {
+            decode_values::<false>
+        };
+        self.at = decode(tags, &self.data, self.at, slots, values);
+        self.next_value = end;
+        if let Some(&last) = values.last() {
+            p.last_value = last;
+        }
+        Some(())
+    }
+
+    fn decode_others(&self, out: &mut DecodedFrame) -> Result<()> {
         let mut r = Reader::new(WHAT, &self.others);
         let mut addr = 0;
         while r.remaining() > 0 {
             let what = r.u8()?;
             addr = r.delta(addr)?;
+            let mut size = || r.varint();
             let action = match what {
                 other::FREE => Action::Free { addr },
                 other::MAP => Action::Map {
                     addr,
-                    size: r.varint()?,
+                    size: size()?,
                 },
                 other::UNMAP => Action::Unmap {
                     addr,
-                    size: r.varint()?,
+                    size: size()?,
                 },
                 kind => match AllocKind::from_u8(kind) {
                     Some(kind) => Action::Alloc {
                         addr,
-                        size: r.varint()?,
+                        size: size()?,
                         kind,
                     },
                     None => return Err(r.error(format!("action {kind} is none of this version"))),
@@ -206,75 +374,12 @@ impl FrameDecoder {
         }
         Ok(())
     }
-
-    fn decode_blocks(&mut self, actions: usize, out: &mut DecodedFrame) -> Result<()> {
-        let mut ids = Reader::new(WHAT, &self.ids);
-        let data_len = self.data.len();
-        // Room for 8-byte loads at any place.
-        self.data.resize(data_len + 8, 0);
-        let (mut at, mut start, mut others) = (0usize, 0usize, 0usize);
-        for _ in 0..actions {
-            let coded = ids.varint()?;
-            let block = match coded {
-                code::AS_LAST => self.predictor.successors()[0],
-                code::AS_BEFORE => {
-                    let next = self.predictor.successors();
-                    next.swap(0, 1);
-                    next[0]
-                }
-                code::OTHER => {
-                    if others == out.others.len() {
-                        return Err(ids.error("more other actions than their column has"));
-                    }
-                    let index = narrow(others);
-                    out.entries.push(Entry {
-                        block: Entry::OTHER,
-                        start: index,
-                        len: 0,
-                    });
-                    others += 1;
-                    continue;
-                }
-                _ => {
-                    let block = u32::try_from(coded - code::FIRST_BLOCK).unwrap_or(u32::MAX);
-                    let next = self.predictor.successors();
-                    *next = [block, next[0]];
-                    block
-                }
-            };
-            let Some(&layout) = self.layout.blocks.get(block as usize) else {
-                let n = self.layout.blocks.len();
-                return Err(ids.error(format!("block {block} of {n}")));
-            };
-            let len = layout.operands as usize;
-            let Some(tags) = self.tags.get(start..start.saturating_add(len)) else {
-                return Err(ids.error("fewer operands than its blocks have"));
-            };
-            let slots = self.predictor.enter(block as usize, layout.operands);
-            let values = &mut out.operands[start..start + len];
-            at = decode_operands(tags, &self.data, at, slots, values);
-            if let Some(&last) = values.last() {
-                self.predictor.last_operand = last;
-            }
-            out.entries.push(Entry {
-                block,
-                start: narrow(start),
-                len: layout.operands,
-            });
-            start += len;
-        }
-        ids.end()?;
-        if start != self.tags.len() || at != data_len || others != out.others.len() {
-            return Err(malformed(WHAT, "its columns do not end together"));
-        }
-        Ok(())
-    }
 }
 
-/// The operands of one execution. `at` is the place in the data column, which has 8 bytes of room at its end; returns the
-/// place after the operands, which is beyond the column when they are cut off.
+/// The values of one execution. `at` is the place in the data column, which has 8 bytes of room at its end; returns the
+/// place after them, which is beyond the column when they are cut off.
 #[inline]
-fn decode_operands(
+fn decode_values<const PLAIN: bool>(
     tags: &[u8],
     data: &[u8],
     mut at: usize,
@@ -291,15 +396,23 @@ fn decode_operands(
             coded = word.map_or(0, |w| u64::from_le_bytes(*w)) & (u64::MAX >> (64 - 8 * bytes));
             at += bytes;
         }
-        let miss = unzigzag(coded).wrapping_add(slot.followed(neighbour));
+        let followed = slot.followed(neighbour);
+        let miss = if PLAIN && slot.is_plain() {
+            coded.wrapping_sub(slot.predicted())
+        } else {
+            unzigzag(coded).wrapping_add(followed)
+        };
         *value = slot.predicted().wrapping_add(miss);
+        if PLAIN {
+            slot.weigh(*value, zigzag(miss.wrapping_sub(followed)));
+        }
         slot.learn(*value, miss, neighbour);
         neighbour = miss;
     }
     at
 }
 
-/// An index below [`MAX_OPERANDS`], which fits.
+/// An index below [`MAX_VALUES`], which fits.
 fn narrow(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

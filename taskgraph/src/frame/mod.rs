@@ -1,38 +1,41 @@
 //! Frames: independently compressed runs of actions, the only place where actions are stored.
 //!
-//! The bytes are described in `FORMAT.md`. A frame is decoded as a whole, from no other state than the static
+//! The bytes are described in `FORMAT.md`. A frame is decoded as a whole, from no other state than the static and path
 //! tables, so any action of a graph is reachable by decoding the one frame it is in.
 
 mod decode;
 mod encode;
 mod layout;
+mod play;
 mod predict;
+mod v1;
 
 pub(crate) use decode::{DecodedFrame, FrameDecoder};
-pub use encode::{Counts, EncodedFrame, FrameEncoder};
+pub use encode::{Counts, EncodedFrame, FrameEncoder, Segment};
 pub(crate) use layout::Layout;
+pub(crate) use play::{Played, Player, Score};
 
-/// A frame with this many actions is full.
-pub(crate) const FULL_ACTIONS: usize = 1 << 16;
-/// A frame with this many operands (8 bytes each: 256 KiB) is full.
-pub(crate) const FULL_OPERANDS: usize = 1 << 15;
-/// No frame has more actions or operands than this, however large its last block.
-pub(crate) const MAX_ACTIONS: usize = 1 << 20;
-/// As [`MAX_ACTIONS`].
-pub(crate) const MAX_OPERANDS: usize = 1 << 22;
+/// A frame with this many records is full.
+pub(crate) const FULL_RECORDS: usize = 1 << 16;
+/// A frame with this many values (8 bytes each: 256 KiB) is full.
+pub(crate) const FULL_VALUES: usize = 1 << 15;
+/// No frame has more records than this.
+pub(crate) const MAX_RECORDS: usize = 1 << 20;
+/// No frame has more values than this, however large its last record: a chunk of the trace can be one path.
+pub(crate) const MAX_VALUES: usize = 1 << 26;
 /// Bytes of the lengths at the start of a frame.
-pub(crate) const FRAME_HEADER: usize = 32;
+pub(crate) const FRAME_HEADER: usize = 40;
 
-/// Codes of the block column below the explicit block ids.
+/// Codes of the id column below the explicit ones.
 mod code {
-    /// The block that followed the previous block last time.
+    /// What followed the record before last time.
     pub(super) const AS_LAST: u64 = 0;
-    /// The block that followed it the time before the successor changed.
+    /// What followed it the time before the successor changed.
     pub(super) const AS_BEFORE: u64 = 1;
-    /// Not a block: see the column of other actions.
+    /// Neither block nor path: see the column of other actions.
     pub(super) const OTHER: u64 = 2;
-    /// Block 0; the others follow.
-    pub(super) const FIRST_BLOCK: u64 = 3;
+    /// The first explicit one.
+    pub(super) const FIRST: u64 = 3;
 }
 
 /// Codes of the column of other actions above the allocation kinds.
@@ -42,7 +45,7 @@ mod other {
     pub(super) const UNMAP: u8 = 34;
 }
 
-/// Tags of the operand column.
+/// Tags of the values.
 mod tag {
     /// Tags below this are residuals themselves; tag `LONG + n` is followed by `n + 1` bytes in the data column.
     pub(super) const LONG: u8 = 248;

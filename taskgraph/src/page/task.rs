@@ -36,6 +36,8 @@ const HAS_OBJECT: u8 = 8;
 const HAS_SPANS: u8 = 16;
 const HAS_COUNTS: u8 = 32;
 const HAS_EDGES: u8 = 64;
+/// Since version 2.
+const HAS_OTHERS: u8 = 128;
 const KIND: u8 = 7;
 
 /// What the fields of one task are coded against; the same in writer and reader.
@@ -91,6 +93,7 @@ impl TaskPageWriter {
         } else {
             HAS_EDGES
         };
+        kind |= if t.others == 0 { 0 } else { HAS_OTHERS };
         self.column(Column::Kind).push(kind);
         self.column(Column::Op).push(t.op as u8);
         let end = self.previous.end_ns;
@@ -110,6 +113,9 @@ impl TaskPageWriter {
             counts
                 .iter()
                 .for_each(|&n| put_varint(self.column(Column::Counts), n));
+        }
+        if t.others != 0 {
+            put_varint(self.column(Column::Counts), t.others);
         }
         if !dependencies.is_empty() {
             put_varint(self.column(Column::EdgeCount), dependencies.len() as u64);
@@ -144,10 +150,10 @@ impl TaskPageWriter {
         for s in spans {
             put_delta(column, s.frame.0, p.frame);
             let expected = if s.frame.0 == p.frame { p.span_end } else { 0 };
-            put_delta(column, u64::from(s.first_action), u64::from(expected));
-            put_varint(column, u64::from(s.actions));
+            put_delta(column, u64::from(s.first_record), u64::from(expected));
+            put_varint(column, u64::from(s.records));
             p.frame = s.frame.0;
-            p.span_end = s.first_action.wrapping_add(s.actions);
+            p.span_end = s.first_record.wrapping_add(s.records);
         }
     }
 
@@ -180,6 +186,7 @@ pub(crate) struct TaskFields {
     pub(crate) reads: u64,
     pub(crate) writes: u64,
     pub(crate) bytes: u64,
+    pub(crate) others: u64,
     spans: Range<usize>,
     edges: Range<usize>,
 }
@@ -273,6 +280,10 @@ impl TaskPage {
                 *total = columns.of(Column::Counts).varint()?;
             }
         }
+        let others = match has(HAS_OTHERS) {
+            true => columns.of(Column::Counts).varint()?,
+            false => 0,
+        };
         let first = self.edges.len();
         if has(HAS_EDGES) {
             let [.., counts, contexts, seqs] = &mut columns.0;
@@ -294,6 +305,7 @@ impl TaskPage {
             reads,
             writes,
             bytes,
+            others,
             spans,
             edges,
         })
@@ -334,15 +346,15 @@ impl Previous {
             } else {
                 0
             };
-            let first_action = column.delta32(expected)?;
-            let actions = column.varint32()?;
+            let first_record = column.delta32(expected)?;
+            let records = column.varint32()?;
             out.push(FrameSpan {
                 frame: FrameRef(frame),
-                first_action,
-                actions,
+                first_record,
+                records,
             });
             self.frame = frame;
-            self.span_end = first_action.wrapping_add(actions);
+            self.span_end = first_record.wrapping_add(records);
         }
         Ok(first..out.len())
     }

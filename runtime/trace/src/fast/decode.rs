@@ -3,6 +3,7 @@
 use super::compiled::{Affine, Compiled};
 use super::expr::Environment;
 use super::path::{Item, Plan};
+use super::segments::recorded_counts;
 use super::table::{Count, FastFunction, Loop, LoopStep, Target};
 use crate::abi::ID_BYTES;
 use crate::event::Event;
@@ -32,19 +33,19 @@ const AFFINE_MIN: u64 = 4;
 #[derive(Debug, Default)]
 pub struct Decoder {
     /// Function (dense index) and node the next segment must start at, unless it is fresh.
-    expected: Option<Resume>,
-    slots: Vec<u64>,
-    iterations: Vec<u64>,
+    pub(super) expected: Option<Resume>,
+    pub(super) slots: Vec<u64>,
+    pub(super) iterations: Vec<u64>,
     /// Functions cut by a signal handler, whose records stand between their segments.
     suspended: Vec<Suspended>,
-    records: Vec<Found>,
-    counts: Vec<u64>,
-    operands: Vec<u64>,
+    pub(super) records: Vec<Found>,
+    pub(super) counts: Vec<u64>,
+    pub(super) operands: Vec<u64>,
     starts: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Resume {
+pub(super) struct Resume {
     function: u32,
     node: u32,
     resumes: Option<u32>,
@@ -63,9 +64,9 @@ struct Suspended {
 const MOST_SUSPENDED: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
-struct Found {
-    offset: usize,
-    id: u32,
+pub(super) struct Found {
+    pub(super) offset: usize,
+    pub(super) id: u32,
 }
 
 impl Decoder {
@@ -81,7 +82,7 @@ impl Decoder {
     }
 
     /// Something else begins where a function was to go on: it was interrupted.
-    fn suspend(&mut self) {
+    pub(super) fn suspend(&mut self) {
         if let Some(expected) = self.expected.take() {
             if self.suspended.len() == MOST_SUSPENDED {
                 self.suspended.remove(0);
@@ -136,7 +137,7 @@ impl Decoder {
         parsed.and(outcome)
     }
 
-    fn parse(&mut self, payload: &[u8], program: &Program) -> Result<()> {
+    pub(super) fn parse(&mut self, payload: &[u8], program: &Program) -> Result<()> {
         self.records.clear();
         self.counts.clear();
         let mut end = payload.len();
@@ -243,11 +244,16 @@ impl Decoder {
                 sink.event(Event::decode(found.id, fields)?);
                 Ok(())
             }
-            Some(Meaning::Path { function, plan }) => {
+            Some(Meaning::Path { function, plan, .. }) => {
                 let compiled = program.function(function);
                 let f = &compiled.table;
                 let plan = plan.map_err(Clone::clone)?;
-                self.begin(function, f, plan, found.offset)?;
+                let after = self.counts.len().saturating_sub(recorded_counts(f, plan));
+                if let Err(e) = self.begin(function, f, plan, found.offset) {
+                    // Those of the segments that follow are their own.
+                    self.counts.truncate(after);
+                    return Err(e);
+                }
                 let mut run = Run {
                     payload,
                     pos: found.offset,
@@ -255,51 +261,66 @@ impl Decoder {
                     decoder: self,
                 };
                 run.items(&plan.items, sink);
-                self.expected = match plan.end {
-                    Target::Cut(node) => Some(Resume {
-                        function,
-                        node,
-                        resumes: None,
-                    }),
-                    Target::LoopCut(l) => match &f.loops[l as usize] {
-                        Loop::Collapsed { header, .. } => Some(Resume {
-                            function,
-                            node: *header,
-                            resumes: Some(l),
-                        }),
-                        Loop::Plain => None,
-                    },
-                    Target::End | Target::Node(_) => None,
-                };
+                self.expected = next(function, f, plan);
                 Ok(())
             }
             None => Ok(()),
         }
     }
 
-    /// Checks that the segment may start here, and clears what a fresh one does not know.
-    fn begin(&mut self, function: u32, f: &FastFunction, plan: &Plan, at: usize) -> Result<()> {
+    /// Checks that the segment may start here, and clears what a fresh one does not know. True when it goes on
+    /// after an interruption.
+    pub(super) fn begin(
+        &mut self,
+        function: u32,
+        f: &FastFunction,
+        plan: &Plan,
+        at: usize,
+    ) -> Result<bool> {
         if plan.fresh {
             self.suspend();
             self.slots.clear();
             self.slots.resize(f.slots as usize, 0);
             self.iterations.clear();
             self.iterations.resize(f.loops.len(), 0);
-            return Ok(());
+            return Ok(false);
         }
         let here = Resume {
             function,
             node: plan.start,
             resumes: plan.resumes,
         };
-        if self.expected == Some(here) || self.resume(here) {
-            return Ok(());
+        if self.expected == Some(here) {
+            return Ok(false);
+        }
+        if self.resume(here) {
+            return Ok(true);
         }
         Err(Error::Invalid {
             what: "segment",
             offset: at as u64,
             detail: format!("goes on at {here:?}, but {:?} was to follow", self.expected),
         })
+    }
+}
+
+/// What must follow a segment.
+pub(super) fn next(function: u32, f: &FastFunction, plan: &Plan) -> Option<Resume> {
+    match plan.end {
+        Target::Cut(node) => Some(Resume {
+            function,
+            node,
+            resumes: None,
+        }),
+        Target::LoopCut(l) => match &f.loops[l as usize] {
+            Loop::Collapsed { header, .. } => Some(Resume {
+                function,
+                node: *header,
+                resumes: Some(l),
+            }),
+            Loop::Plain => None,
+        },
+        Target::End | Target::Node(_) => None,
     }
 }
 

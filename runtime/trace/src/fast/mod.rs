@@ -19,12 +19,14 @@ mod compiled;
 mod decode;
 mod expr;
 mod path;
+mod segments;
 mod table;
 
 pub use compiled::{Affine, Compiled};
 pub use decode::{Decoder, Sink};
 pub use expr::{Environment, Expr};
 pub use path::{Item, Plan};
+pub use segments::{Records, Segment};
 pub use table::{Count, Edge, FastFunction, Leaf, Loop, LoopStep, Node, Start, Target};
 
 #[cfg(test)]

@@ -1,0 +1,144 @@
+//! A chunk's records as they are: segments with the bytes of their leaves, not the blocks they stand for.
+
+use super::decode::{Decoder, next};
+use super::path::{Item, Plan};
+use super::table::{Count, FastFunction, Loop};
+use crate::abi::ID_BYTES;
+use crate::event::Event;
+use crate::program::{Meaning, Program};
+use crate::{Error, Result};
+
+/// One recorded segment.
+#[derive(Debug)]
+pub struct Segment<'a> {
+    /// Dense number of its path.
+    pub number: u32,
+    /// Dense index of its function.
+    pub function: u32,
+    /// What it executes.
+    pub plan: &'a Plan,
+    /// Its leaves and recorded counts.
+    pub bytes: &'a [u8],
+    /// It goes on where something else interrupted its function.
+    pub resumed: bool,
+    /// Recorded trip counts, the first one last.
+    pub counts: &'a mut Vec<u64>,
+    /// What is known before, to be made what is known after: leaf slots.
+    pub slots: &'a mut Vec<u64>,
+    /// And iteration numbers.
+    pub iterations: &'a mut Vec<u64>,
+}
+
+/// Takes records in program order.
+pub trait Records {
+    /// One block execution in naive form, with the operands of its operations.
+    fn block(&mut self, block: u32, operands: &[u64]);
+    /// One runtime event; with `inside`, a function goes on after it with what is known now.
+    fn event(&mut self, event: Event, inside: bool);
+    /// One segment; false when it cannot be used.
+    fn segment(&mut self, segment: Segment<'_>) -> bool;
+}
+
+impl Decoder {
+    /// As [`Decoder::chunk`], but segments are not expanded: `sink` keeps slots and iteration numbers.
+    ///
+    /// # Errors
+    /// As [`Decoder::chunk`].
+    pub fn segments(
+        &mut self,
+        payload: &[u8],
+        program: &Program,
+        sink: &mut impl Records,
+    ) -> Result<()> {
+        let parsed = self.parse(payload, program);
+        if parsed.is_err() {
+            self.forget();
+        }
+        let mut outcome = Ok(());
+        while let Some(found) = self.records.pop() {
+            let end = self.records.last().map_or(payload.len(), |r| r.offset);
+            let fields = &payload[found.offset..end - ID_BYTES];
+            if let Err(e) = self.record(fields, found.offset, found.id, program, sink) {
+                self.forget();
+                outcome = Err(e);
+            }
+        }
+        parsed.and(outcome)
+    }
+
+    #[inline]
+    fn record(
+        &mut self,
+        fields: &[u8],
+        offset: usize,
+        id: u32,
+        program: &Program,
+        sink: &mut impl Records,
+    ) -> Result<()> {
+        match program.meaning(id) {
+            Some(Meaning::Block { block, .. }) => {
+                self.suspend();
+                self.operands.clear();
+                crate::stream::operands(fields, 0, program.ops(block), &mut self.operands);
+                sink.block(block, &self.operands);
+            }
+            Some(Meaning::Event { .. }) => {
+                sink.event(Event::decode(id, fields)?, self.expected.is_some());
+            }
+            Some(Meaning::Path {
+                number,
+                function,
+                plan,
+            }) => {
+                let f = &program.function(function).table;
+                let plan = plan.map_err(Clone::clone)?;
+                let recorded = recorded_counts(f, plan);
+                let counts_after = self.counts.len().saturating_sub(recorded);
+                let begun = self.begin(function, f, plan, offset);
+                let taken = begun.map(|resumed| {
+                    sink.segment(Segment {
+                        number,
+                        function,
+                        plan,
+                        bytes: fields,
+                        resumed,
+                        counts: &mut self.counts,
+                        slots: &mut self.slots,
+                        iterations: &mut self.iterations,
+                    })
+                });
+                self.counts.truncate(counts_after);
+                if !taken? {
+                    return Err(Error::Invalid {
+                        what: "segment",
+                        offset: offset as u64,
+                        detail: "it does not fit the tables of its module".into(),
+                    });
+                }
+                self.expected = next(function, f, plan);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Loops of a plan whose counts are recorded.
+pub(super) fn recorded_counts(f: &FastFunction, plan: &Plan) -> usize {
+    if plan.fixed_bytes.is_some() {
+        return 0;
+    }
+    let recorded = |i: &&Item| {
+        let Item::Loop { index, .. } = i else {
+            return false;
+        };
+        matches!(
+            f.loops[*index as usize],
+            Loop::Collapsed {
+                count: Count::Recorded,
+                ..
+            }
+        )
+    };
+    plan.items.iter().filter(recorded).count()
+}

@@ -1,0 +1,148 @@
+//! Compact items of a task: affine runs stand for all their iterations.
+
+use crate::action::{Action, BlockExec};
+use crate::frame::Played;
+use crate::id::{BlockId, OpId};
+use crate::op::{Access, MemOp};
+use crate::statics::StaticInfo;
+
+/// One item of a task in compact form, in program order. Together they say the same as its [`Action`]s.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Compact<'f> {
+    /// One action.
+    Action(Action<'f>),
+    /// Many executions of the same blocks.
+    Run(AffineRun<'f>),
+}
+
+/// Iterations of a loop that execute the same blocks, each operand changing by a constant from one to the next.
+#[derive(Clone, Copy)]
+pub struct AffineRun<'f> {
+    pub(crate) info: &'f StaticInfo,
+    pub(crate) blocks: &'f [(BlockId, u32)],
+    pub(crate) starts: &'f [u64],
+    pub(crate) strides: &'f [u64],
+    pub(crate) iterations: u64,
+}
+
+/// The accesses of one operation in all iterations of an [`AffineRun`]: `access` first, each next one `stride` bytes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StridedAccess {
+    /// The access of the first iteration.
+    pub access: Access,
+    /// Bytes from one to the next; wraps, so that steps back are large numbers.
+    pub stride: u64,
+}
+
+impl<'f> AffineRun<'f> {
+    /// How often its blocks are executed.
+    #[must_use]
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// The executions of the first iteration, in order.
+    pub fn first(&self) -> impl Iterator<Item = BlockExec<'f>> + '_ {
+        executions(self.info, self.blocks, self.starts)
+    }
+
+    /// Change of each operand from one iteration to the next, wrapping; in the order of the operands of
+    /// [`AffineRun::first`].
+    #[must_use]
+    pub fn strides(&self) -> &'f [u64] {
+        self.strides
+    }
+
+    /// Every iteration has as many accesses of the same sizes as the first.
+    pub(crate) fn has_static_counts(&self) -> bool {
+        let fixed = |b: &(BlockId, u32)| self.info.ops_of(b.0).iter().all(MemOp::has_static_counts);
+        self.blocks.iter().all(fixed)
+    }
+
+    /// Calls `f` for each access of the first iteration, with what it changes by. False, and nothing is called, when an
+    /// operation is not a plain load, store or read-modify-write: expand the run then.
+    pub fn for_each_strided(&self, mut f: impl FnMut(StridedAccess)) -> bool {
+        let plain = |op: &MemOp| op.has_static_counts() && op.operand_count() == 1;
+        let all = |b: &(BlockId, u32)| self.info.ops_of(b.0).iter().all(plain);
+        if !self.blocks.iter().all(all) {
+            return false;
+        }
+        let mut operands = self.starts.iter().zip(self.strides);
+        for (block, _) in self.blocks {
+            let first = self.info.block(*block).map_or(0, |b| b.first_op);
+            for (id, op) in (first..).zip(self.info.ops_of(*block)) {
+                if let Some((start, &stride)) = operands.next() {
+                    op.expand(OpId::new(id), &[*start], |access| {
+                        f(StridedAccess { access, stride });
+                    });
+                }
+            }
+        }
+        true
+    }
+
+    /// Calls `f` for each execution of a block, in program order.
+    #[inline]
+    pub fn for_each_block(&self, mut f: impl FnMut(BlockExec<'_>)) {
+        let mut operands = self.starts.to_vec();
+        for _ in 0..self.iterations {
+            executions(self.info, self.blocks, &operands).for_each(&mut f);
+            advance(&mut operands, self.strides);
+        }
+    }
+}
+
+impl std::fmt::Debug for AffineRun<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AffineRun")
+            .field("blocks", &self.blocks)
+            .field("starts", &self.starts)
+            .field("strides", &self.strides)
+            .field("iterations", &self.iterations)
+            .finish()
+    }
+}
+
+impl<'f> Compact<'f> {
+    /// What was played, with its operands.
+    pub(crate) fn new(info: &'f StaticInfo, played: Played<'f>, operands: &'f [u64]) -> Self {
+        match played {
+            Played::Block(id) => Self::Action(Action::Block(BlockExec::new(info, id, operands))),
+            Played::Other(action) => Self::Action(action),
+            Played::Run {
+                blocks,
+                strides,
+                iterations,
+            } => Self::Run(AffineRun {
+                info,
+                blocks,
+                starts: operands,
+                strides,
+                iterations,
+            }),
+        }
+    }
+}
+
+#[inline]
+fn executions<'f>(
+    info: &'f StaticInfo,
+    blocks: &'f [(BlockId, u32)],
+    operands: &'f [u64],
+) -> impl Iterator<Item = BlockExec<'f>> {
+    let mut from = 0;
+    blocks.iter().map(move |(id, end)| {
+        let own = operands.get(from..*end as usize).unwrap_or(&[]);
+        from = *end as usize;
+        BlockExec::new(info, *id, own)
+    })
+}
+
+/// To the next iteration.
+#[inline]
+pub(crate) fn advance(operands: &mut [u64], strides: &[u64]) {
+    for (v, stride) in operands.iter_mut().zip(strides) {
+        *v = v.wrapping_add(*stride);
+    }
+}

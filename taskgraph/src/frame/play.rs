@@ -1,0 +1,217 @@
+//! Plays the records of a frame: computes the executions of blocks from paths and their stored values.
+
+use std::ops::Range;
+
+use crate::action::Action;
+use crate::error::{Result, malformed};
+use crate::frame::decode::{DecodedFrame, Record, WHAT};
+use crate::frame::layout::Layout;
+use crate::id::BlockId;
+use crate::path::{CompiledFunction, CompiledLoop, NO_BLOCK, PathSet, State, Visit, Walk, Walked};
+
+/// What is needed to play frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Score<'g> {
+    pub(crate) layout: &'g Layout,
+    pub(crate) paths: &'g PathSet,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Played<'g> {
+    /// An execution; its operands are in [`Player::operands`].
+    Block(BlockId),
+    /// Executions of these blocks (each with the end of its operands) with [`Player::operands`] that change by these
+    /// strides, that often.
+    Run {
+        blocks: &'g [(BlockId, u32)],
+        strides: &'g [u64],
+        iterations: u64,
+    },
+    /// Another action.
+    Other(Action<'static>),
+}
+
+/// A place within a range of a frame's records.
+#[derive(Debug, Default)]
+pub(crate) struct Player {
+    records: Range<usize>,
+    /// What is known of which function (an index).
+    state: State,
+    known: Option<u32>,
+    /// The path being executed: its index, and where in it.
+    inside: Option<usize>,
+    walk: Walk,
+    stored: Stored,
+    /// Operands of what was played last.
+    pub(crate) operands: Vec<u64>,
+}
+
+/// Stored values still to be used, and the run found last.
+#[derive(Debug, Default)]
+struct Stored {
+    next: usize,
+    run: u64,
+}
+
+impl Player {
+    /// To a range of the records of a frame, which must be within [`DecodedFrame::len`].
+    pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
+        self.known = None;
+        self.inside = None;
+        if records.start == 0
+            && let Some((function, state)) = &frame.initial
+        {
+            self.known = Some(*function);
+            self.state.clone_from(state);
+        }
+        self.records = records;
+    }
+
+    /// Goes on; `None` after the last record of the range.
+    #[inline]
+    pub(crate) fn next<'g>(
+        &mut self,
+        score: Score<'g>,
+        frame: &DecodedFrame,
+    ) -> Result<Option<Played<'g>>> {
+        loop {
+            if let Some(index) = self.inside {
+                if let Some(played) = self.inside(index, score, frame)? {
+                    return Ok(Some(played));
+                }
+                self.inside = None;
+            }
+            let Some(record) = self.records.next().and_then(|at| frame.records.get(at)) else {
+                return Ok(None);
+            };
+            let start = record.start as usize;
+            if record.symbol == Record::OTHER {
+                return Ok(frame.others.get(start).map(|a| Played::Other(*a)));
+            }
+            if let Some(block) = score.layout.blocks.get(record.symbol as usize) {
+                self.operands.clear();
+                let values = frame.values.get(start..start + block.operands as usize);
+                self.operands.extend_from_slice(values.unwrap_or(&[]));
+                return Ok(Some(Played::Block(BlockId::new(record.symbol))));
+            }
+            let index = record.symbol as usize - score.layout.blocks.len();
+            self.enter(index, start, score)?;
+        }
+    }
+
+    fn enter(&mut self, index: usize, start: usize, score: Score<'_>) -> Result<()> {
+        let Some((path, f)) = score.paths.get(index) else {
+            return Err(malformed(WHAT, "a path that is not in the tables"));
+        };
+        if path.path.fresh {
+            self.state.begin(f);
+            self.known = Some(path.path.function);
+        } else if self.known != Some(path.path.function) || !self.state.fits(f) {
+            return Err(malformed(WHAT, "a path goes on with what is not known"));
+        }
+        self.walk.restart();
+        self.stored.next = start;
+        self.inside = Some(index);
+        Ok(())
+    }
+
+    #[inline]
+    fn inside<'g>(
+        &mut self,
+        index: usize,
+        score: Score<'g>,
+        frame: &DecodedFrame,
+    ) -> Result<Option<Played<'g>>> {
+        let Some((path, f)) = score.paths.get(index) else {
+            return Ok(None);
+        };
+        loop {
+            let mut visit = Reading {
+                f,
+                frame,
+                stored: &mut self.stored,
+                operands: &mut self.operands,
+                short: false,
+            };
+            let walked = self.walk.next(f, path, &mut self.state, &mut visit);
+            if visit.short {
+                return Err(short());
+            }
+            match walked {
+                Walked::End => return Ok(None),
+                Walked::Run(l) => {
+                    let flat = f.loops[l as usize].as_ref().and_then(|l| l.flat.as_ref());
+                    if let Some(flat) = flat.filter(|flat| !flat.blocks.is_empty()) {
+                        return Ok(Some(Played::Run {
+                            blocks: &flat.blocks,
+                            strides: &flat.strides,
+                            iterations: self.stored.run,
+                        }));
+                    }
+                }
+                Walked::Node(n) => {
+                    let node = &f.nodes[n as usize];
+                    if !node.leaves.is_empty() {
+                        let next = self.stored.next;
+                        let values = frame.values.get(next..next + node.leaves.len());
+                        let values = values.ok_or_else(short)?;
+                        for (leaf, v) in node.leaves.iter().zip(values) {
+                            self.state.slots[leaf.slot as usize] = *v;
+                        }
+                        self.stored.next += values.len();
+                    }
+                    if node.block != NO_BLOCK {
+                        let (slots, iterations) = (&self.state.slots, &self.state.iterations);
+                        self.operands.clear();
+                        let values = node.operands.iter().map(|v| v.eval(slots, iterations));
+                        self.operands.extend(values);
+                        return Ok(Some(Played::Block(BlockId::new(node.block))));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cold]
+fn short() -> crate::Error {
+    malformed(WHAT, "a record with fewer values than its path stores")
+}
+
+/// Where a walk finds trip counts.
+struct Reading<'a> {
+    f: &'a CompiledFunction,
+    frame: &'a DecodedFrame,
+    stored: &'a mut Stored,
+    operands: &'a mut Vec<u64>,
+    short: bool,
+}
+
+impl Visit for Reading<'_> {
+    fn count(&mut self, _: u32, l: &CompiledLoop, state: &State) -> u64 {
+        if l.stored {
+            let count = self.frame.values.get(self.stored.next).copied();
+            self.stored.next += 1;
+            self.short |= count.is_none();
+            return count.unwrap_or(0);
+        }
+        let count = l.count.as_ref();
+        count.map_or(0, |c| c.eval(&state.slots, &state.iterations))
+    }
+
+    fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool {
+        let Some(flat) = &l.flat else { return false };
+        self.operands.clear();
+        for ((node, k), stride) in flat.operands.iter().zip(&flat.strides) {
+            let value = &self.f.nodes[*node as usize].operands[*k as usize];
+            let start = value.eval(&state.slots, &state.iterations);
+            if !value.stays(start, *stride, iterations) {
+                return false;
+            }
+            self.operands.push(start);
+        }
+        self.stored.run = iterations;
+        true
+    }
+}

@@ -1,0 +1,220 @@
+//! Path tables made ready for encoding and decoding.
+
+use crate::frame::{Counts, Layout};
+use crate::id::BlockId;
+use crate::path::value::{Value, operand_masks};
+use crate::path::{Leaf, Path, PathFunction, PathLoop, Step};
+use crate::statics::StaticInfo;
+
+/// A node that is no block of the program.
+pub(crate) const NO_BLOCK: u32 = u32::MAX;
+
+/// A node.
+#[derive(Debug)]
+pub(crate) struct CompiledNode {
+    /// The block, or [`NO_BLOCK`].
+    pub(crate) block: u32,
+    pub(crate) leaves: Box<[Leaf]>,
+    pub(crate) operands: Box<[Value]>,
+    /// What an execution counts, when that is always the same.
+    pub(crate) counts: Option<Counts>,
+    /// The collapsed loop it is the first node of.
+    pub(crate) collapsed: Option<u32>,
+}
+
+/// A collapsed loop without inner loops and leaves whose operands are all linear.
+#[derive(Debug)]
+pub(crate) struct Flat {
+    /// Block and end of its operands, in order.
+    pub(crate) blocks: Box<[(BlockId, u32)]>,
+    /// Node and operand of each operand.
+    pub(crate) operands: Box<[(u32, u32)]>,
+    pub(crate) strides: Box<[u64]>,
+    /// What an iteration counts, when that is always the same.
+    pub(crate) counts: Option<Counts>,
+}
+
+/// A collapsed loop.
+#[derive(Debug)]
+pub(crate) struct CompiledLoop {
+    pub(crate) body: Box<[u32]>,
+    pub(crate) last: usize,
+    pub(crate) count: Option<Value>,
+    /// Its executions store their count.
+    pub(crate) stored: bool,
+    /// Nodes of the body with leaves, and how many of them are in the last iteration.
+    pub(crate) leafy: Box<[u32]>,
+    pub(crate) leafy_last: usize,
+    pub(crate) flat: Option<Flat>,
+}
+
+/// A function.
+#[derive(Debug)]
+pub(crate) struct CompiledFunction {
+    pub(crate) slots: usize,
+    pub(crate) nodes: Box<[CompiledNode]>,
+    /// `None` for plain loops.
+    pub(crate) loops: Box<[Option<CompiledLoop>]>,
+    /// Predictor unit of its first node; those of the loops follow those of the nodes.
+    pub(crate) first_unit: u32,
+}
+
+impl CompiledFunction {
+    /// Compiles a function that was checked.
+    pub(crate) fn new(
+        f: &PathFunction,
+        info: &StaticInfo,
+        layout: &Layout,
+        first_unit: u32,
+    ) -> Self {
+        let index = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let nodes: Box<[CompiledNode]> = f
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(i, n)| {
+                let masks = n
+                    .block
+                    .map(|b| operand_masks(info.ops_of(b)))
+                    .unwrap_or_default();
+                let counts = match n.block {
+                    Some(b) => layout.blocks.get(b.index()).and_then(|l| l.counts),
+                    None => Some(Counts::default()),
+                };
+                CompiledNode {
+                    block: n.block.map_or(NO_BLOCK, BlockId::get),
+                    leaves: n.leaves.clone().into_boxed_slice(),
+                    operands: n
+                        .operands
+                        .iter()
+                        .zip(masks)
+                        .map(|(e, m)| Value::new(e, m))
+                        .collect(),
+                    counts,
+                    collapsed: f.collapsed_at(index(i)),
+                }
+            })
+            .collect();
+        let compile = |(i, l): (usize, &PathLoop)| match l {
+            PathLoop::Plain => None,
+            PathLoop::Collapsed { body, last, count } => {
+                let last = *last as usize;
+                let has_leaves = |n: &&u32| !nodes[**n as usize].leaves.is_empty();
+                Some(CompiledLoop {
+                    body: body.clone().into_boxed_slice(),
+                    last,
+                    count: count.as_ref().map(|e| Value::new(e, u64::MAX)),
+                    stored: f.stores_count(index(i)),
+                    leafy: body.iter().filter(has_leaves).copied().collect(),
+                    leafy_last: body[..last].iter().filter(has_leaves).count(),
+                    flat: flatten(&nodes, index(i), body, last),
+                })
+            }
+        };
+        let loops = f.loops.iter().enumerate().map(compile).collect();
+        Self {
+            slots: f.slots as usize,
+            nodes,
+            loops,
+            first_unit,
+        }
+    }
+
+    /// Predictor units it takes.
+    pub(crate) fn units(&self) -> u32 {
+        u32::try_from(self.nodes.len() + self.loops.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn node_unit(&self, node: u32) -> usize {
+        (self.first_unit + node) as usize
+    }
+
+    pub(crate) fn loop_unit(&self, l: u32) -> usize {
+        self.first_unit as usize + self.nodes.len() + l as usize
+    }
+}
+
+fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32], last: usize) -> Option<Flat> {
+    let plain = |n: &u32| nodes[*n as usize].leaves.is_empty();
+    let inner = |n: &u32| nodes[*n as usize].collapsed.is_some();
+    if last != body.len() || !body.iter().all(plain) || body[1..].iter().any(inner) {
+        return None;
+    }
+    let (mut blocks, mut operands, mut strides) = (Vec::new(), Vec::new(), Vec::new());
+    let mut counts = Some(Counts::default());
+    for n in body {
+        let node = &nodes[*n as usize];
+        if node.block == NO_BLOCK {
+            continue;
+        }
+        for (k, v) in (0..).zip(&node.operands) {
+            strides.push(v.stride(l)?);
+            operands.push((*n, k));
+        }
+        blocks.push((
+            BlockId::new(node.block),
+            u32::try_from(operands.len()).ok()?,
+        ));
+        counts = counts.zip(node.counts).map(|(a, b)| a.plus(b));
+    }
+    Some(Flat {
+        blocks: blocks.into_boxed_slice(),
+        operands: operands.into_boxed_slice(),
+        strides: strides.into_boxed_slice(),
+        counts,
+    })
+}
+
+/// A stored value of a path, or several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stored {
+    /// The leaves of a node.
+    Leaves(u32),
+    /// The count of a loop, then the leaves of its iterations.
+    Loop { index: u32, cut: bool },
+}
+
+/// A path.
+#[derive(Debug)]
+pub(crate) struct CompiledPath {
+    pub(crate) path: Path,
+    /// What it stores, in order.
+    pub(crate) stored: Box<[Stored]>,
+    /// It has no collapsed loops.
+    pub(crate) simple: bool,
+    /// What an execution counts, when it is simple and that is always the same.
+    pub(crate) counts: Option<Counts>,
+}
+
+impl CompiledPath {
+    /// Compiles a path that was checked.
+    pub(crate) fn new(path: Path, f: &CompiledFunction) -> Self {
+        let mut stored = Vec::new();
+        let mut simple = true;
+        let mut counts = Some(Counts::default());
+        for step in &path.steps {
+            match *step {
+                Step::Node(n) => {
+                    let node = &f.nodes[n as usize];
+                    counts = counts.zip(node.counts).map(|(a, b)| a.plus(b));
+                    if !node.leaves.is_empty() {
+                        stored.push(Stored::Leaves(n));
+                    }
+                }
+                Step::Loop { index, cut, .. } => {
+                    simple = false;
+                    if f.loops[index as usize].as_ref().is_some_and(|l| l.stored) {
+                        stored.push(Stored::Loop { index, cut });
+                    }
+                }
+                Step::Enter(_) | Step::Next(_) => {}
+            }
+        }
+        Self {
+            path,
+            stored: stored.into_boxed_slice(),
+            simple,
+            counts: counts.filter(|_| simple),
+        }
+    }
+}

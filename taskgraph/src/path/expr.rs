@@ -1,0 +1,166 @@
+//! Expressions that operands and trip counts are computed by.
+
+use crate::error::Result;
+use crate::wire::{Reader, put_varint};
+
+/// An expression over leaf values and iteration numbers. All arithmetic wraps in 64 bits; [`Expr::Zext`] and
+/// [`Expr::Sext`] first reduce to their width, so any width is exact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// A constant.
+    Const(u64),
+    /// The leaf value in this slot.
+    Slot(u32),
+    /// Iteration number of this loop, 0 in the first iteration.
+    Iter(u32),
+    /// Sum.
+    Add(Vec<Expr>),
+    /// Product.
+    Mul(Box<Expr>, Box<Expr>),
+    /// The low bits (1 to 64), zero-extended.
+    Zext(u8, Box<Expr>),
+    /// The low bits (1 to 64), sign-extended.
+    Sext(u8, Box<Expr>),
+    /// Unsigned quotient of the low bits (1 to 64); division by zero gives 0.
+    Udiv(u8, Box<Expr>, Box<Expr>),
+}
+
+/// Most nested an expression may be in a file; deeper claims are damage.
+const MAX_DEPTH: u32 = 80;
+
+impl Expr {
+    /// The value; slots and loops out of range count as 0 (tables are checked when they are read).
+    pub(crate) fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
+        let at = |s: &[u64], i: u32| s.get(i as usize).copied().unwrap_or(0);
+        let of = |e: &Expr| e.eval(slots, iterations);
+        match self {
+            Expr::Const(c) => *c,
+            Expr::Slot(i) => at(slots, *i),
+            Expr::Iter(i) => at(iterations, *i),
+            Expr::Add(terms) => terms.iter().fold(0, |s, t| s.wrapping_add(of(t))),
+            Expr::Mul(a, b) => of(a).wrapping_mul(of(b)),
+            Expr::Zext(bits, a) => low(of(a), *bits),
+            Expr::Sext(bits, a) => sign_extend(of(a), *bits),
+            Expr::Udiv(bits, a, b) => low(of(a), *bits)
+                .checked_div(low(of(b), *bits))
+                .unwrap_or(0),
+        }
+    }
+
+    /// Whether every slot and loop it uses is below these numbers, and every width right.
+    pub(crate) fn is_within(&self, slots: u32, loops: usize) -> bool {
+        let ok = |e: &Expr| e.is_within(slots, loops);
+        let width = |bits: u8| (1..=64).contains(&bits);
+        match self {
+            Expr::Const(_) => true,
+            Expr::Slot(i) => *i < slots,
+            Expr::Iter(i) => (*i as usize) < loops,
+            Expr::Add(terms) => terms.iter().all(ok),
+            Expr::Zext(bits, a) | Expr::Sext(bits, a) => width(*bits) && ok(a),
+            Expr::Mul(a, b) => ok(a) && ok(b),
+            Expr::Udiv(bits, a, b) => width(*bits) && ok(a) && ok(b),
+        }
+    }
+
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        let mut tagged = |tag: u8, v: u64| {
+            out.push(tag);
+            put_varint(out, v);
+        };
+        match self {
+            Expr::Const(c) => tagged(0, *c),
+            Expr::Slot(i) => tagged(1, u64::from(*i)),
+            Expr::Iter(i) => tagged(2, u64::from(*i)),
+            Expr::Add(terms) => {
+                tagged(3, terms.len() as u64);
+                terms.iter().for_each(|t| t.encode(out));
+            }
+            Expr::Mul(a, b) => {
+                out.push(4);
+                a.encode(out);
+                b.encode(out);
+            }
+            Expr::Zext(bits, a) => {
+                out.extend([5, *bits]);
+                a.encode(out);
+            }
+            Expr::Sext(bits, a) => {
+                out.extend([6, *bits]);
+                a.encode(out);
+            }
+            Expr::Udiv(bits, a, b) => {
+                out.extend([7, *bits]);
+                a.encode(out);
+                b.encode(out);
+            }
+        }
+    }
+
+    pub(crate) fn decode(r: &mut Reader<'_>) -> Result<Self> {
+        take(r, MAX_DEPTH)
+    }
+}
+
+fn take(r: &mut Reader<'_>, depth: u32) -> Result<Expr> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(r.error("an expression nested too deeply"));
+    };
+    let boxed = |r: &mut Reader<'_>| take(r, depth).map(Box::new);
+    Ok(match r.u8()? {
+        0 => Expr::Const(r.varint()?),
+        1 => Expr::Slot(r.varint32()?),
+        2 => Expr::Iter(r.varint32()?),
+        3 => {
+            let n = r.count(r.remaining())?;
+            Expr::Add((0..n).map(|_| take(r, depth)).collect::<Result<_>>()?)
+        }
+        4 => Expr::Mul(boxed(r)?, boxed(r)?),
+        5 => Expr::Zext(r.u8()?, boxed(r)?),
+        6 => Expr::Sext(r.u8()?, boxed(r)?),
+        7 => Expr::Udiv(r.u8()?, boxed(r)?, boxed(r)?),
+        n => return Err(r.error(format!("operator {n} is none of this version"))),
+    })
+}
+
+/// The low `bits` bits of `v`.
+fn low(v: u64, bits: u8) -> u64 {
+    if bits >= 64 { v } else { v & ((1 << bits) - 1) }
+}
+
+fn sign_extend(v: u64, bits: u8) -> u64 {
+    let shift = 64 - u32::from(bits.clamp(1, 64));
+    ((v << shift).cast_signed() >> shift).cast_unsigned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn b(e: Expr) -> Box<Expr> {
+        Box::new(e)
+    }
+
+    #[test]
+    fn expressions_read_back_and_wrap_at_their_widths() {
+        let e = Expr::Add(vec![
+            Expr::Const(u64::MAX),
+            Expr::Mul(b(Expr::Const(8)), b(Expr::Iter(1))),
+            Expr::Sext(8, b(Expr::Slot(0))),
+            Expr::Zext(4, b(Expr::Slot(0))),
+            Expr::Udiv(64, b(Expr::Const(9)), b(Expr::Slot(1))),
+        ]);
+        let mut bytes = Vec::new();
+        e.encode(&mut bytes);
+        let mut r = Reader::new("test", &bytes);
+        assert_eq!(Expr::decode(&mut r).unwrap(), e);
+        assert_eq!(e.eval(&[0xff, 2], &[0, 3]), 24 - 1 - 1 + 15 + 4);
+        assert_eq!(e.eval(&[0xff, 0], &[0, 3]), 24 - 1 - 1 + 15);
+        assert!(e.is_within(2, 2) && !e.is_within(1, 2) && !e.is_within(2, 1));
+    }
+
+    #[test]
+    fn an_expression_that_nests_without_end_is_refused() {
+        let bytes = [5; 100_000];
+        assert!(Expr::decode(&mut Reader::new("test", &bytes)).is_err());
+    }
+}

@@ -1,0 +1,199 @@
+//! Paths: the compact stored form of execution, whole runs through a function instead of single blocks.
+//!
+//! A record of a frame is one execution of a path: its number, and the values ([`Leaf`]) that operands are computed from.
+//! Blocks and accesses are computed when they are read. What a function and its paths look like is in the path tables
+//! ([`PathTable`]), which the producer of the graph supplies and the file holds as far as they are used.
+
+mod compiled;
+mod expr;
+mod file;
+mod table;
+mod value;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+pub(crate) use compiled::{
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, Stored,
+};
+pub use expr::Expr;
+pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
+pub(crate) use walk::{State, Visit, Walk, Walked};
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Result, malformed, misuse};
+use crate::frame::Layout;
+use crate::statics::StaticInfo;
+
+/// All functions and paths of a program, for [`FrameEncoder::with_paths`](crate::FrameEncoder::with_paths).
+#[derive(Debug, Default)]
+pub struct PathTable {
+    sources: Vec<PathFunction>,
+    pub(crate) functions: Vec<CompiledFunction>,
+    paths: Vec<OnceLock<Option<Box<CompiledPath>>>>,
+    /// Predictor units of blocks and functions.
+    pub(crate) units: usize,
+}
+
+impl PathTable {
+    /// A table with room for `paths` paths, which are made known when they first occur.
+    ///
+    /// # Errors
+    /// A function that contradicts itself or `info`.
+    pub fn new(info: &StaticInfo, functions: Vec<PathFunction>, paths: usize) -> Result<Self> {
+        let layout = Layout::new(info);
+        let (compiled, units) =
+            compile(&functions, info, &layout).map_err(|e| misuse(format!("path tables: {e}")))?;
+        let mut room = Vec::new();
+        room.resize_with(paths, OnceLock::new);
+        Ok(Self {
+            sources: functions,
+            functions: compiled,
+            paths: room,
+            units,
+        })
+    }
+
+    /// No functions and no paths.
+    pub(crate) fn without_paths(layout: &Layout) -> Self {
+        Self {
+            sources: Vec::new(),
+            functions: Vec::new(),
+            paths: Vec::new(),
+            units: layout.blocks.len(),
+        }
+    }
+
+    /// Room for this many paths.
+    pub(crate) fn capacity(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// The path with this number, made known by `define` unless it is; `None` when there is no room for it or what
+    /// `define` says contradicts its function.
+    #[inline]
+    pub(crate) fn path(
+        &self,
+        number: u32,
+        define: impl FnOnce() -> Option<Path>,
+    ) -> Option<&CompiledPath> {
+        let cell = self.paths.get(number as usize)?;
+        let known = cell.get_or_init(|| {
+            let path = define()?;
+            let at = path.function as usize;
+            if !path.check(self.sources.get(at)?) {
+                return None;
+            }
+            Some(Box::new(CompiledPath::new(path, &self.functions[at])))
+        });
+        known.as_deref()
+    }
+
+    /// The payload that describes these paths, which `define` makes known where they are not.
+    pub(crate) fn encode(
+        &self,
+        used: impl Iterator<Item = u32>,
+        define: impl Fn(u32) -> Option<Path>,
+    ) -> Result<Vec<u8>> {
+        let (mut functions, mut paths) = (BTreeMap::new(), BTreeMap::new());
+        for number in used {
+            let path = self.path(number, || define(number));
+            let path = path.ok_or_else(|| misuse(format!("path {number} is not known")))?;
+            let function = path.path.function;
+            functions.insert(function, &self.sources[function as usize]);
+            paths.insert(number, &path.path);
+        }
+        file::encode(&functions, &paths)
+    }
+}
+
+fn compile(
+    functions: &[PathFunction],
+    info: &StaticInfo,
+    layout: &Layout,
+) -> Result<(Vec<CompiledFunction>, usize), String> {
+    let operands = |b: crate::BlockId| layout.blocks.get(b.index()).map(|l| l.operands as usize);
+    let mut units = layout.blocks.len();
+    let mut compiled = Vec::with_capacity(functions.len());
+    for (i, f) in functions.iter().enumerate() {
+        f.check(operands)
+            .map_err(|e| format!("function {i}: {e}"))?;
+        let first = u32::try_from(units).map_err(|_| "too many nodes".to_owned())?;
+        let f = CompiledFunction::new(f, info, layout, first);
+        units += f.units() as usize;
+        compiled.push(f);
+    }
+    Ok((compiled, units))
+}
+
+/// The paths of a graph that is read, numbered densely.
+#[derive(Debug, Default)]
+pub(crate) struct PathSet {
+    pub(crate) functions: Vec<CompiledFunction>,
+    pub(crate) paths: Vec<CompiledPath>,
+    /// Number in the file to index.
+    by_number: FxHashMap<u32, u32>,
+    function_by_number: FxHashMap<u32, u32>,
+    pub(crate) units: usize,
+}
+
+impl PathSet {
+    /// No paths.
+    pub(crate) fn empty(layout: &Layout) -> Self {
+        Self {
+            units: layout.blocks.len(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn decode(payload: &[u8], info: &StaticInfo, layout: &Layout) -> Result<Self> {
+        let bad = |detail: String| malformed("path tables", detail);
+        let (functions, paths) = file::decode(payload)?;
+        let index = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let mut function_by_number = FxHashMap::default();
+        let mut sources = Vec::with_capacity(functions.len());
+        for (i, (number, f)) in functions.into_iter().enumerate() {
+            function_by_number.insert(number, index(i));
+            sources.push(f);
+        }
+        let (functions, units) = compile(&sources, info, layout).map_err(bad)?;
+        let mut this = Self {
+            functions,
+            paths: Vec::with_capacity(paths.len()),
+            by_number: FxHashMap::default(),
+            function_by_number,
+            units,
+        };
+        for (i, (number, mut path)) in paths.into_iter().enumerate() {
+            let function = this.function_by_number.get(&path.function).copied();
+            let Some(at) = function.filter(|at| path.check(&sources[*at as usize])) else {
+                return Err(bad(format!("path {number}")));
+            };
+            path.function = at;
+            this.by_number.insert(number, index(i));
+            this.paths
+                .push(CompiledPath::new(path, &this.functions[at as usize]));
+        }
+        Ok(this)
+    }
+
+    /// The index of the path with this number in the file.
+    #[inline]
+    pub(crate) fn index(&self, number: u32) -> Option<u32> {
+        self.by_number.get(&number).copied()
+    }
+
+    /// The index of the function with this number in the file.
+    pub(crate) fn function(&self, number: u32) -> Option<u32> {
+        self.function_by_number.get(&number).copied()
+    }
+
+    /// The path at an index, and its function.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<(&CompiledPath, &CompiledFunction)> {
+        let path = self.paths.get(index)?;
+        Some((path, &self.functions[path.path.function as usize]))
+    }
+}

@@ -1,0 +1,195 @@
+//! The static description of functions whose execution is stored as paths.
+
+use crate::id::BlockId;
+use crate::path::Expr;
+
+/// Deepest nest of collapsed loops.
+pub(crate) const MAX_NEST: u32 = 16;
+/// Most leaf slots of a function.
+pub(crate) const MAX_SLOTS: u32 = 1 << 20;
+
+/// A function stored as paths: which blocks there are, what each records, and how operands follow from it.
+///
+/// A *path* ([`Path`]) is an acyclic run through the nodes. Its execution stores the *leaves* of its nodes; the operands
+/// of the nodes' blocks are expressions over the leaves known so far and the iteration numbers of loops.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathFunction {
+    /// Number of leaf slots.
+    pub slots: u32,
+    /// Nodes.
+    pub nodes: Vec<PathNode>,
+    /// Loops.
+    pub loops: Vec<PathLoop>,
+}
+
+/// A block of a function stored as paths, or a node without a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathNode {
+    /// The block that is executed.
+    pub block: Option<BlockId>,
+    /// What an execution stores, in order.
+    pub leaves: Vec<Leaf>,
+    /// One expression per operand of the block.
+    pub operands: Vec<Expr>,
+}
+
+/// A stored value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// The slot that holds the value from here on.
+    pub slot: u32,
+    /// Bytes in the recorded form: 1, 2, 4, 6 or 8.
+    pub width: u8,
+}
+
+/// A loop of a function stored as paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathLoop {
+    /// Each iteration is a path of its own; it has an iteration number only.
+    Plain,
+    /// All iterations are one step of a path.
+    Collapsed {
+        /// Nodes of one iteration in order; one that is the first of another collapsed loop stands for that whole loop,
+        /// but for the first, which is this loop's own.
+        body: Vec<u32>,
+        /// Nodes executed in the last iteration, at least 1.
+        last: u32,
+        /// Times the back edge was taken: computed, or stored (`None`).
+        count: Option<Expr>,
+    },
+}
+
+/// One step of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Execution of a node.
+    Node(u32),
+    /// All iterations of a collapsed loop.
+    Loop {
+        /// The loop.
+        index: u32,
+        /// Whole iterations only: the recording was cut there, another path goes on.
+        cut: bool,
+        /// Goes on from such a cut: iteration numbers continue.
+        resumed: bool,
+    },
+    /// A plain loop begins: iteration 0.
+    Enter(u32),
+    /// A plain loop goes on: next iteration.
+    Next(u32),
+}
+
+/// One path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Index of its function.
+    pub function: u32,
+    /// It knows nothing at its start; otherwise it goes on with the leaves and iteration numbers of the path before.
+    pub fresh: bool,
+    /// What it executes.
+    pub steps: Vec<Step>,
+}
+
+impl PathFunction {
+    /// The collapsed loop whose first node is `node`.
+    pub(crate) fn collapsed_at(&self, node: u32) -> Option<u32> {
+        let at = |l: &PathLoop| matches!(l, PathLoop::Collapsed { body, .. } if body.first() == Some(&node));
+        self.loops
+            .iter()
+            .position(at)
+            .and_then(|i| u32::try_from(i).ok())
+    }
+
+    fn has_leaves(&self, nodes: &[u32]) -> bool {
+        let leaves = |n: &u32| {
+            self.nodes
+                .get(*n as usize)
+                .is_some_and(|n| !n.leaves.is_empty())
+        };
+        nodes.iter().any(leaves)
+    }
+
+    /// Whether executions of the loop store their count: where it is not computed, and where leaves follow, so that they
+    /// can be found without computing anything.
+    pub(crate) fn stores_count(&self, l: u32) -> bool {
+        match self.loops.get(l as usize) {
+            Some(PathLoop::Collapsed { body, count, .. }) => {
+                count.is_none() || self.has_leaves(body)
+            }
+            _ => false,
+        }
+    }
+
+    /// Checks every index; `operands_of` gives the number of operands of a block, `None` for one that is not there.
+    ///
+    /// # Errors
+    /// Says in words what is out of range.
+    pub(crate) fn check(
+        &self,
+        operands_of: impl Fn(BlockId) -> Option<usize>,
+    ) -> Result<(), String> {
+        if self.slots > MAX_SLOTS {
+            return Err(format!("{} slots", self.slots));
+        }
+        let loops = self.loops.len();
+        for (i, n) in self.nodes.iter().enumerate() {
+            let want = n.block.map_or(Some(0), &operands_of);
+            let leaf = |l: &Leaf| l.slot < self.slots && [1, 2, 4, 6, 8].contains(&l.width);
+            if want != Some(n.operands.len())
+                || !n.leaves.iter().all(leaf)
+                || !n.operands.iter().all(|e| e.is_within(self.slots, loops))
+            {
+                return Err(format!("node {i}"));
+            }
+        }
+        for (i, l) in self.loops.iter().enumerate() {
+            let PathLoop::Collapsed { body, last, count } = l else {
+                continue;
+            };
+            let nodes = body.iter().all(|n| (*n as usize) < self.nodes.len());
+            let counted = count
+                .as_ref()
+                .is_none_or(|e| e.is_within(self.slots, loops));
+            let partial = (1..=body.len()).contains(&(*last as usize));
+            if !nodes || !counted || !partial || !self.nests(i, body) {
+                return Err(format!("loop {i}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Inner loops come after outer ones (so nesting ends), are at most [`MAX_NEST`] deep, and store nothing.
+    fn nests(&self, outer: usize, body: &[u32]) -> bool {
+        body[1..]
+            .iter()
+            .filter_map(|n| self.collapsed_at(*n))
+            .all(|inner| {
+                !self.stores_count(inner) && inner as usize > outer && self.depth(inner, MAX_NEST)
+            })
+    }
+
+    fn depth(&self, l: u32, left: u32) -> bool {
+        let PathLoop::Collapsed { body, .. } = &self.loops[l as usize] else {
+            return true;
+        };
+        left > 0
+            && body
+                .iter()
+                .skip(1)
+                .filter_map(|n| self.collapsed_at(*n))
+                .all(|inner| inner > l && self.depth(inner, left - 1))
+    }
+}
+
+impl Path {
+    /// Checks every index against its function.
+    pub(crate) fn check(&self, f: &PathFunction) -> bool {
+        let collapsed =
+            |l: &u32| matches!(f.loops.get(*l as usize), Some(PathLoop::Collapsed { .. }));
+        self.steps.iter().all(|s| match s {
+            Step::Node(n) => (*n as usize) < f.nodes.len(),
+            Step::Loop { index, .. } => collapsed(index),
+            Step::Enter(l) | Step::Next(l) => (*l as usize) < f.loops.len(),
+        })
+    }
+}

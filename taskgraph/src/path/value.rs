@@ -1,0 +1,181 @@
+//! Expressions made ready for fast evaluation.
+
+use crate::op::{MemOp, OpKind};
+use crate::path::Expr;
+
+/// Addresses and lengths are recorded in 48 bits.
+const MASK_48: u64 = (1 << 48) - 1;
+
+/// A value to evaluate, wrapping, then masked.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    form: Form,
+    mask: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// `constant + slot`: most operands.
+    Slot {
+        constant: u64,
+        slot: u32,
+    },
+    /// constant + sum of coefficient * slot + sum of coefficient * iteration number.
+    Linear {
+        constant: u64,
+        slots: Box<[(u32, u64)]>,
+        loops: Box<[(u32, u64)]>,
+    },
+    Tree(Expr),
+}
+
+impl Value {
+    pub(crate) fn new(expr: &Expr, mask: u64) -> Self {
+        let mut sum = Sum::default();
+        let form = if !sum.add(expr, 1) {
+            Form::Tree(expr.clone())
+        } else if let ([(slot, 1)], []) = (sum.slots.as_slice(), sum.loops.as_slice()) {
+            Form::Slot {
+                constant: sum.constant,
+                slot: *slot,
+            }
+        } else {
+            Form::Linear {
+                constant: sum.constant,
+                slots: sum.slots.into_boxed_slice(),
+                loops: sum.loops.into_boxed_slice(),
+            }
+        };
+        Value { form, mask }
+    }
+
+    #[inline]
+    pub(crate) fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
+        let value = match &self.form {
+            Form::Slot { constant, slot } => constant.wrapping_add(slots[*slot as usize]),
+            Form::Linear {
+                constant,
+                slots: of_slots,
+                loops,
+            } => {
+                let mut v = *constant;
+                for (slot, k) in of_slots {
+                    v = v.wrapping_add(slots[*slot as usize].wrapping_mul(*k));
+                }
+                for (l, k) in loops {
+                    v = v.wrapping_add(iterations[*l as usize].wrapping_mul(*k));
+                }
+                v
+            }
+            Form::Tree(expr) => expr.eval(slots, iterations),
+        };
+        value & self.mask
+    }
+
+    /// Change per iteration of loop `l`, `None` when not linear.
+    pub(crate) fn stride(&self, l: u32) -> Option<u64> {
+        match &self.form {
+            Form::Slot { .. } => Some(0),
+            Form::Linear { loops, .. } => {
+                let own = loops.iter().find(|(i, _)| *i == l);
+                Some(own.map_or(0, |(_, k)| *k))
+            }
+            Form::Tree(_) => None,
+        }
+    }
+
+    /// Whether `start` stays within the mask for `iterations` steps of `stride`.
+    pub(crate) fn stays(&self, start: u64, stride: u64, iterations: u64) -> bool {
+        let steps = i128::from(iterations.saturating_sub(1));
+        let end = i128::from(start) + i128::from(stride.cast_signed()) * steps;
+        (0..=i128::from(self.mask)).contains(&end)
+    }
+}
+
+#[derive(Default)]
+struct Sum {
+    constant: u64,
+    slots: Vec<(u32, u64)>,
+    loops: Vec<(u32, u64)>,
+}
+
+impl Sum {
+    /// Adds `factor * expr`; false when that is not linear.
+    fn add(&mut self, expr: &Expr, factor: u64) -> bool {
+        match expr {
+            Expr::Const(c) => self.constant = self.constant.wrapping_add(c.wrapping_mul(factor)),
+            Expr::Slot(s) => term(&mut self.slots, *s, factor),
+            Expr::Iter(l) => term(&mut self.loops, *l, factor),
+            Expr::Add(terms) => return terms.iter().all(|t| self.add(t, factor)),
+            Expr::Mul(a, b) => match (&**a, &**b) {
+                (Expr::Const(c), e) | (e, Expr::Const(c)) => {
+                    return self.add(e, factor.wrapping_mul(*c));
+                }
+                _ => return false,
+            },
+            Expr::Zext(64, e) | Expr::Sext(64, e) => return self.add(e, factor),
+            Expr::Zext(..) | Expr::Sext(..) | Expr::Udiv(..) => return false,
+        }
+        true
+    }
+}
+
+fn term(terms: &mut Vec<(u32, u64)>, index: u32, factor: u64) {
+    match terms.iter_mut().find(|(i, _)| *i == index) {
+        Some((_, k)) => *k = k.wrapping_add(factor),
+        None => terms.push((index, factor)),
+    }
+}
+
+/// What is recorded of each operand of these operations: addresses and lengths in 48 bits, lane masks whole.
+pub(crate) fn operand_masks(ops: &[MemOp]) -> Vec<u64> {
+    let mut masks = Vec::new();
+    for op in ops {
+        let n = op.operand_count();
+        let first = masks.len();
+        masks.resize(first + n, MASK_48);
+        match op.kind {
+            OpKind::MaskedLoad
+            | OpKind::MaskedStore
+            | OpKind::ExpandLoad
+            | OpKind::CompressStore => masks[first + 1] = u64::MAX,
+            OpKind::Gather | OpKind::Scatter => masks[first] = u64::MAX,
+            OpKind::Load | OpKind::Store | OpKind::Rmw | OpKind::Copy | OpKind::Set => {}
+        }
+    }
+    masks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_and_other_expressions_give_the_same_as_their_trees() {
+        let iter = |k| Expr::Mul(Box::new(Expr::Const(k)), Box::new(Expr::Iter(0)));
+        let cases = [
+            Expr::Add(vec![Expr::Slot(0), Expr::Const(7)]),
+            Expr::Add(vec![Expr::Slot(1), iter(24), Expr::Slot(1)]),
+            Expr::Sext(32, Box::new(Expr::Add(vec![Expr::Slot(0), iter(3)]))),
+        ];
+        for e in &cases {
+            let v = Value::new(e, MASK_48);
+            for (slots, i) in [
+                ([0, 1], [0]),
+                ([u64::MAX, 5], [1 << 50]),
+                ([9, 1 << 47], [3]),
+            ] {
+                assert_eq!(v.eval(&slots, &i), e.eval(&slots, &i) & MASK_48, "{e:?}");
+            }
+        }
+        assert_eq!(Value::new(&cases[1], MASK_48).stride(0), Some(24));
+        assert_eq!(Value::new(&cases[2], MASK_48).stride(0), None);
+    }
+
+    #[test]
+    fn a_run_stays_only_while_no_operand_wraps() {
+        let v = Value::new(&Expr::Slot(0), MASK_48);
+        assert!(v.stays(0, 8, 100) && v.stays(800, 0u64.wrapping_sub(8), 101));
+        assert!(!v.stays(800, 0u64.wrapping_sub(8), 102) && !v.stays(MASK_48, 1, 2));
+    }
+}

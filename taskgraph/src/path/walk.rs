@@ -1,0 +1,202 @@
+//! Walks one execution of a path: which nodes are executed, in order. Iterations of affine loops are one step.
+
+use crate::path::Step;
+use crate::path::compiled::{CompiledFunction, CompiledLoop, CompiledPath};
+
+/// Fewer iterations than this are not worth a run.
+pub(crate) const MIN_RUN: u64 = 4;
+
+/// What is known of the function that is executed: leaf slots and iteration numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) slots: Vec<u64>,
+    pub(crate) iterations: Vec<u64>,
+}
+
+impl State {
+    /// Forgets all, for a fresh path of `f`.
+    pub(crate) fn begin(&mut self, f: &CompiledFunction) {
+        self.slots.clear();
+        self.slots.resize(f.slots, 0);
+        self.iterations.clear();
+        self.iterations.resize(f.loops.len(), 0);
+    }
+
+    /// Whether it is one of `f`, at least by its sizes.
+    pub(crate) fn fits(&self, f: &CompiledFunction) -> bool {
+        self.slots.len() == f.slots && self.iterations.len() == f.loops.len()
+    }
+}
+
+/// Where the walk gets trip counts from, and what it does with affine loops.
+pub(crate) trait Visit {
+    /// The times the back edge of loop `index` is taken, which is entered now.
+    fn count(&mut self, index: u32, l: &CompiledLoop, state: &State) -> u64;
+    /// A flat loop is to be executed that often; false to have its nodes one by one.
+    fn run(&mut self, index: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool;
+    /// All iterations of a loop, walked one by one, are over.
+    fn ended(&mut self, _: &CompiledLoop) {}
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Walked {
+    /// Execution of a node: load its leaves.
+    Node(u32),
+    /// [`Visit::run`] took a loop.
+    Run(u32),
+    /// The path is over.
+    End,
+}
+
+/// A loop whose iterations are walked.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    index: u32,
+    base: u64,
+    count: u64,
+    /// Iterations begun.
+    done: u64,
+    /// Next place in the body.
+    at: usize,
+    cut: bool,
+}
+
+/// A place within one execution of a path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Walk {
+    step: usize,
+    levels: Vec<Level>,
+}
+
+impl Walk {
+    /// To the start of a path.
+    pub(crate) fn restart(&mut self) {
+        self.step = 0;
+        self.levels.clear();
+    }
+
+    /// Goes on to the next execution.
+    #[inline]
+    pub(crate) fn next(
+        &mut self,
+        f: &CompiledFunction,
+        path: &CompiledPath,
+        state: &mut State,
+        visit: &mut impl Visit,
+    ) -> Walked {
+        loop {
+            if !self.levels.is_empty() {
+                if let Some(found) = self.inside(f, state, visit) {
+                    return found;
+                }
+                continue;
+            }
+            let Some(step) = path.path.steps.get(self.step) else {
+                return Walked::End;
+            };
+            self.step += 1;
+            match *step {
+                Step::Node(n) => return Walked::Node(n),
+                Step::Enter(l) => state.iterations[l as usize] = 0,
+                Step::Next(l) => {
+                    let i = &mut state.iterations[l as usize];
+                    *i = i.wrapping_add(1);
+                }
+                Step::Loop {
+                    index,
+                    cut,
+                    resumed,
+                } => {
+                    if let Some(found) = self.enter(f, index, cut, resumed, state, visit) {
+                        return found;
+                    }
+                }
+            }
+        }
+    }
+
+    fn enter(
+        &mut self,
+        f: &CompiledFunction,
+        index: u32,
+        cut: bool,
+        resumed: bool,
+        state: &mut State,
+        visit: &mut impl Visit,
+    ) -> Option<Walked> {
+        let at = index as usize;
+        let l = f.loops[at].as_ref()?;
+        let count = visit.count(index, l, state);
+        let base = if resumed {
+            state.iterations[at].wrapping_add(1)
+        } else {
+            0
+        };
+        state.iterations[at] = base;
+        let whole = if cut { count } else { count.saturating_add(1) };
+        if l.flat.is_some() && whole >= MIN_RUN && visit.run(index, l, whole, state) {
+            leave(state, at, base, count, cut);
+            return Some(Walked::Run(index));
+        }
+        self.levels.push(Level {
+            index,
+            base,
+            count,
+            done: 0,
+            at: 0,
+            cut,
+        });
+        None
+    }
+
+    /// The next node of the innermost loop.
+    fn inside(
+        &mut self,
+        f: &CompiledFunction,
+        state: &mut State,
+        visit: &mut impl Visit,
+    ) -> Option<Walked> {
+        let level = self.levels.last_mut()?;
+        let at = level.index as usize;
+        let Some(l) = f.loops[at].as_ref() else {
+            self.levels.pop();
+            return None;
+        };
+        let last = level.done == level.count;
+        let end = match (last, level.cut) {
+            (true, true) => 0,
+            (true, false) => l.last,
+            (false, _) => l.body.len(),
+        };
+        if level.at >= end {
+            if last {
+                let Level {
+                    base, count, cut, ..
+                } = *level;
+                leave(state, at, base, count, cut);
+                visit.ended(l);
+                self.levels.pop();
+            } else {
+                level.done += 1;
+                level.at = 0;
+            }
+            return None;
+        }
+        if level.at == 0 {
+            state.iterations[at] = level.base.wrapping_add(level.done);
+        }
+        let n = l.body[level.at];
+        level.at += 1;
+        match f.nodes[n as usize].collapsed {
+            Some(inner) if level.at > 1 => self.enter(f, inner, false, false, state, visit),
+            _ => Some(Walked::Node(n)),
+        }
+    }
+}
+
+/// After a cut the next path's first iteration follows the last one run here.
+fn leave(state: &mut State, at: usize, base: u64, count: u64, cut: bool) {
+    let ended = base.wrapping_add(count);
+    state.iterations[at] = if cut { ended.wrapping_sub(1) } else { ended };
+}

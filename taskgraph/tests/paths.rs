@@ -1,0 +1,333 @@
+//! Functions stored as paths: what is read back is what their blocks would have been.
+
+use std::sync::Arc;
+
+use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
+use taskgraph::{
+    Access, Action, Block, BlockId, Compact, Context, ContextId, EncodedFrame, FrameEncoder,
+    FrameSpan, Function, GraphWriter, MemOp, Module, RunMeta, Segment, StaticInfo, TaskGraph,
+    TaskId, TaskRecord,
+};
+
+fn times(l: u32, k: u64) -> Expr {
+    Expr::Mul(Box::new(Expr::Const(k)), Box::new(Expr::Iter(l)))
+}
+
+fn sum(terms: &[Expr]) -> Expr {
+    Expr::Add(terms.to_vec())
+}
+
+fn node(block: u32, leaves: &[(u32, u8)], operands: Vec<Expr>) -> PathNode {
+    let leaf = |&(slot, width): &(u32, u8)| Leaf { slot, width };
+    PathNode {
+        block: Some(BlockId::new(block)),
+        leaves: leaves.iter().map(leaf).collect(),
+        operands,
+    }
+}
+
+fn collapsed(body: &[u32], count: Option<Expr>) -> PathLoop {
+    PathLoop::Collapsed {
+        body: body.to_vec(),
+        last: u32::try_from(body.len()).unwrap(),
+        count,
+    }
+}
+
+/// Slot 0 is an address, slot 1 a number, slot 2 an index. Loop 0 is plain; 1 is affine; 2 has an index as leaf
+/// and a recorded count; 3 has 1 as inner loop.
+fn function() -> PathFunction {
+    PathFunction {
+        slots: 3,
+        nodes: vec![
+            node(0, &[(0, 6), (1, 4)], vec![]),
+            node(
+                1,
+                &[],
+                vec![sum(&[Expr::Slot(0), times(1, 8), times(3, 100)])],
+            ),
+            node(2, &[(2, 1)], vec![sum(&[Expr::Slot(0), Expr::Slot(2)])]),
+            node(3, &[], vec![]),
+        ],
+        loops: vec![
+            PathLoop::Plain,
+            PathLoop::Plain,
+            collapsed(&[2], None),
+            collapsed(&[3, 1], Some(Expr::Const(2))),
+            collapsed(&[1], Some(Expr::Slot(1))),
+        ],
+    }
+}
+
+/// The same, with the affine loop where the expressions say.
+fn table(info: &StaticInfo) -> Arc<PathTable> {
+    let mut f = function();
+    f.loops[1] = f.loops.pop().unwrap();
+    // Inner loops come after outer ones.
+    f.loops.swap(1, 3);
+    f.nodes[1].operands = vec![sum(&[Expr::Slot(0), times(3, 8), times(1, 100)])];
+    Arc::new(PathTable::new(info, vec![f], 10).unwrap())
+}
+
+fn info() -> Arc<StaticInfo> {
+    let block = |(i, n): (usize, u32)| Block {
+        first_op: u32::try_from(i).unwrap().saturating_sub(1).min(2),
+        op_count: n,
+        ..Block::default()
+    };
+    Arc::new(StaticInfo {
+        modules: vec![Module::default()],
+        files: vec!["a.c".into()],
+        functions: vec![Function::default()],
+        blocks: [0, 1, 1, 0].into_iter().enumerate().map(block).collect(),
+        ops: vec![MemOp::load(8), MemOp::store(4)],
+    })
+}
+
+fn path(number: u32) -> Option<Path> {
+    let cut = |index, cut, resumed| Step::Loop {
+        index,
+        cut,
+        resumed,
+    };
+    let (fresh, steps) = match number {
+        // Entry, the affine loop, exit.
+        0 => (
+            true,
+            vec![Step::Node(0), cut(3, false, false), Step::Node(3)],
+        ),
+        // Entry, the loop with leaves, cut when the buffer was full; then the rest.
+        1 => (true, vec![Step::Node(0), cut(2, true, false)]),
+        2 => (false, vec![cut(2, false, true), Step::Node(3)]),
+        // Entry, the nest.
+        3 => (true, vec![Step::Node(0), cut(1, false, false)]),
+        // A plain loop, one iteration each.
+        4 => (true, vec![Step::Node(0), Step::Enter(0), Step::Node(1)]),
+        5 => (false, vec![Step::Next(0), Step::Node(1)]),
+        _ => return None,
+    };
+    Some(Path {
+        function: 0,
+        fresh,
+        steps,
+    })
+}
+
+/// Writes segments; knows what is known between them, as the recording does.
+struct Recorder {
+    encoder: FrameEncoder,
+    slots: Vec<u64>,
+    iterations: Vec<u64>,
+}
+
+impl Recorder {
+    fn new(info: &Arc<StaticInfo>) -> Self {
+        Self {
+            encoder: FrameEncoder::with_paths(Arc::clone(info), table(info)),
+            slots: vec![0; 3],
+            iterations: vec![0; 4],
+        }
+    }
+
+    fn segment(&mut self, number: u32, bytes: &[u8], counts: &[u64]) -> bool {
+        if path(number).is_some_and(|p| p.fresh) {
+            self.slots.fill(0);
+            self.iterations.fill(0);
+        }
+        let segment = Segment {
+            path: number,
+            bytes,
+            counts: &mut counts.to_vec(),
+            slots: &mut self.slots,
+            iterations: &mut self.iterations,
+        };
+        self.encoder.segment(segment, || path(number))
+    }
+}
+
+fn entry(address: u64, n: u32) -> Vec<u8> {
+    [&address.to_le_bytes()[..6], &n.to_le_bytes()].concat()
+}
+
+/// A graph of one task with these frames.
+fn graph(
+    info: &Arc<StaticInfo>,
+    recorder: &Recorder,
+    frames: Vec<EncodedFrame>,
+) -> TaskGraph<Vec<u8>> {
+    let mut writer = GraphWriter::in_memory(Arc::clone(info)).unwrap();
+    let counts = recorder.encoder.counts();
+    let mut record = TaskRecord {
+        blocks: counts.blocks,
+        reads: counts.reads,
+        writes: counts.writes,
+        bytes: counts.bytes,
+        others: counts.others,
+        ..TaskRecord::default()
+    };
+    for frame in frames {
+        let records = frame.record_count();
+        record.frames.push(FrameSpan {
+            frame: writer.put_frame(frame).unwrap(),
+            first_record: 0,
+            records,
+        });
+    }
+    writer.set_paths(&table(info), path).unwrap();
+    writer.put_task(&record, &[]).unwrap();
+    writer.put_order(TaskId::default()).unwrap();
+    let context = Context {
+        id: ContextId::new(0),
+        task_count: 1,
+        ..Context::default()
+    };
+    let bytes = writer
+        .finish_in_memory(vec![context], RunMeta::default())
+        .unwrap();
+    let graph = TaskGraph::from_bytes(bytes).unwrap();
+    graph.verify().unwrap();
+    graph
+}
+
+/// The addresses accessed, the ways to read them compared.
+fn addresses(graph: &TaskGraph<Vec<u8>>) -> Vec<u64> {
+    let task = graph.task(TaskId::default()).unwrap();
+    let mut all: Vec<Access> = Vec::new();
+    task.for_each_access(|a| all.push(a)).unwrap();
+    let mut lent = Vec::new();
+    let mut actions = task.actions().unwrap();
+    while let Some(action) = actions.next().unwrap() {
+        if let Action::Block(block) = action {
+            lent.extend(block.accesses());
+        }
+    }
+    assert_eq!(lent, all);
+    assert_eq!(all.len() as u64, task.access_count());
+    all.iter().map(|a| a.addr).collect()
+}
+
+#[test]
+fn an_affine_loop_is_one_run_and_reads_as_its_iterations() {
+    let info = info();
+    let mut r = Recorder::new(&info);
+    assert!(r.segment(0, &entry(0x7000, 9), &[]));
+    let frame = r.encoder.finish().unwrap();
+    assert_eq!(frame.record_count(), 1);
+    let graph = graph(&info, &r, vec![frame]);
+    let expected: Vec<u64> = (0..10).map(|i| 0x7000 + 8 * i).collect();
+    assert_eq!(addresses(&graph), expected);
+    let task = graph.task(TaskId::default()).unwrap();
+    assert_eq!((task.block_count(), task.read_count()), (12, 10));
+    let (mut runs, mut strided) = (0, Vec::new());
+    task.for_each_compact(|item| {
+        if let Compact::Run(run) = item {
+            runs += run.iterations();
+            assert!(run.for_each_strided(|s| strided.push((s.access.addr, s.stride))));
+        }
+    })
+    .unwrap();
+    assert_eq!((runs, strided), (10, vec![(0x7000, 8)]));
+}
+
+#[test]
+fn a_loop_with_leaves_goes_on_after_a_cut_also_in_another_frame() {
+    let info = info();
+    for cut_frame in [false, true] {
+        let mut r = Recorder::new(&info);
+        let mut frames = Vec::new();
+        let first = [entry(0x1000, 0), vec![1, 2, 3], vec![0; 6]].concat();
+        assert!(r.segment(1, &first, &[3]));
+        if cut_frame {
+            frames.extend(r.encoder.finish());
+        }
+        // Two more times back, then the last iteration.
+        assert!(r.segment(2, &[[4, 5, 255].to_vec(), vec![0; 6]].concat(), &[2]));
+        frames.extend(r.encoder.finish());
+        let graph = graph(&info, &r, frames);
+        assert_eq!(
+            addresses(&graph),
+            [1, 2, 3, 4, 5, 255].map(|i| 0x1000 + i),
+            "{cut_frame}"
+        );
+    }
+}
+
+#[test]
+fn nested_loops_are_runs_in_each_iteration_of_the_outer_one() {
+    let info = info();
+    let mut r = Recorder::new(&info);
+    assert!(r.segment(3, &entry(0x2000, 4), &[]));
+    let frames = r.encoder.finish().into_iter().collect();
+    let graph = graph(&info, &r, frames);
+    let expected: Vec<u64> = (0..3)
+        .flat_map(|outer| (0..5).map(move |i| 0x2000 + 100 * outer + 8 * i))
+        .collect();
+    assert_eq!(addresses(&graph), expected);
+}
+
+#[test]
+fn short_runs_and_plain_loops_are_blocks() {
+    let info = info();
+    let mut r = Recorder::new(&info);
+    assert!(r.segment(0, &entry(0x3000, 1), &[]));
+    assert!(r.segment(4, &entry(0x4000, 0), &[]));
+    assert!(r.segment(5, &[], &[]));
+    let frames = r.encoder.finish().into_iter().collect();
+    let graph = graph(&info, &r, frames);
+    assert_eq!(addresses(&graph), [0x3000, 0x3008, 0x4000, 0x4000]);
+}
+
+#[test]
+fn many_segments_in_many_frames_read_back() {
+    let info = info();
+    let mut r = Recorder::new(&info);
+    let (mut frames, mut expected) = (Vec::new(), Vec::new());
+    let mut x = 1u64;
+    for i in 0..20_000u64 {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let n = u32::try_from(x >> 60).unwrap();
+        let base = x >> 20;
+        assert!(r.segment(0, &entry(base, n), &[]));
+        expected.extend((0..=u64::from(n)).map(|i| base + 8 * i));
+        if i % 7 == 0 {
+            r.encoder.alloc(base, 64, taskgraph::AllocKind::New);
+        }
+        if r.encoder.is_full() {
+            frames.extend(r.encoder.finish());
+        }
+    }
+    frames.extend(r.encoder.finish());
+    assert!(frames.len() > 1);
+    assert_eq!(addresses(&graph(&info, &r, frames)), expected);
+}
+
+#[test]
+fn a_path_that_is_not_known_or_does_not_fit_is_refused() {
+    let info = info();
+    let mut r = Recorder::new(&info);
+    assert!(!r.segment(6, &[], &[]) && !r.segment(10, &[], &[]) && !r.segment(u32::MAX, &[], &[]));
+    r.slots.push(0);
+    assert!(!r.segment(0, &entry(0, 0), &[]));
+    assert!(r.encoder.finish().is_none());
+}
+
+#[test]
+fn a_function_out_of_range_is_refused() {
+    let info = info();
+    let faults: [fn(&mut PathFunction); 6] = [
+        |f| f.nodes[0].block = Some(BlockId::new(4)),
+        |f| f.nodes[1].operands.clear(),
+        |f| f.nodes[0].leaves[0].slot = 3,
+        |f| f.nodes[0].leaves[0].width = 3,
+        |f| f.loops[2] = collapsed(&[9], None),
+        |f| f.loops[2] = collapsed(&[], None),
+    ];
+    for (i, fault) in faults.into_iter().enumerate() {
+        let mut f = function();
+        f.loops.truncate(3);
+        f.nodes[1].operands = vec![Expr::Slot(0)];
+        assert!(PathTable::new(&info, vec![f.clone()], 1).is_ok());
+        fault(&mut f);
+        assert!(PathTable::new(&info, vec![f], 1).is_err(), "fault {i}");
+    }
+}
