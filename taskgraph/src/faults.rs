@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::builder::GraphBuilder;
 use crate::codec::{MAX_PAGE, Packer, Unpacker};
-use crate::frame::{DecodedFrame, FRAME_HEADER, FrameDecoder, Layout};
+use crate::frame::{COLUMNS, DecodedFrame, FrameDecoder, Layout};
 use crate::page::{DependentsPage, OrderPage, TaskPage, pack, unpack};
 use crate::path::PathSet;
 use crate::text::{TextOptions, to_text};
 use crate::unit::{FILE_HEADER, TRAILER, Tag, UNIT_HEADER, Unit, header};
+use crate::wire::{Reader, put_varint};
 use crate::{
     AllocKind, BlockId, Context, ContextId, FrameEncoder, FrameRef, FrameSpan, GraphWriter, MemOp,
     OpKind, RunMeta, StaticInfo, SyncOp, TaskGraph, TaskId, TaskKind, TaskRecord, static_table,
@@ -345,39 +346,42 @@ fn damage_under_the_compression_never_panics() {
 
 /// The frame with its columns damaged before compression, and lengths that fit (mostly).
 fn damaged_frame(payload: &[u8], random: &mut Random) -> Vec<u8> {
-    let length = |i: usize| u32::from_le_bytes(payload[4 * i..][..4].try_into().unwrap()) as usize;
-    let packed = [
-        (length(2), length(3)),
-        (length(1), length(4)),
-        (length(5), length(6)),
-        (length(7), length(8)),
-        (length(9), length(9)),
-    ];
-    let mut rest = &payload[FRAME_HEADER..];
-    let mut columns = packed.map(|(raw, packed)| {
-        let mut column = Vec::new();
-        Unpacker::new()
-            .unpack("test", &rest[..packed], raw, MAX_PAGE, &mut column)
-            .unwrap();
-        rest = &rest[packed..];
-        column
-    });
-    let column = random.below(5);
-    random.damage(&mut columns[column]);
-    let mut packer = Packer::new(1).unwrap();
-    let mut body = Vec::new();
-    let packed = columns
-        .each_ref()
-        .map(|c| packer.pack(c, &mut body).unwrap());
-    let [ids, tags, data, others, _] = columns.each_ref().map(Vec::len);
-    let actions = length(0) + random.below(3) - 1;
-    let lengths = [
-        actions, tags, ids, packed[0], packed[1], data, packed[2], others, packed[3], packed[4],
-    ];
-    let mut out: Vec<u8> = lengths
-        .iter()
-        .flat_map(|&n| u32::try_from(n).unwrap().to_le_bytes())
+    let mut r = Reader::new("test", payload);
+    let records = r.varint().unwrap() + random.below(3) as u64;
+    let lengths: Vec<(usize, usize)> = (0..COLUMNS)
+        .map(|_| {
+            (
+                r.varint32().unwrap() as usize,
+                r.varint32().unwrap() as usize,
+            )
+        })
         .collect();
+    let state = r.varint32().unwrap() as usize;
+    let mut columns: Vec<Vec<u8>> = lengths
+        .into_iter()
+        .map(|(raw, packed)| {
+            let mut column = Vec::new();
+            Unpacker::new()
+                .unpack("test", r.take(packed).unwrap(), raw, MAX_PAGE, &mut column)
+                .unwrap();
+            column
+        })
+        .collect();
+    let mut initial = r.take(state).unwrap().to_vec();
+    match random.below(COLUMNS + 1) {
+        COLUMNS => random.damage(&mut initial),
+        column => random.damage(&mut columns[column]),
+    }
+    let mut packer = Packer::new(1).unwrap();
+    let (mut out, mut body) = (Vec::new(), Vec::new());
+    put_varint(&mut out, records.saturating_sub(1));
+    for column in &columns {
+        let packed = packer.pack(column, &mut body).unwrap();
+        put_varint(&mut out, column.len() as u64);
+        put_varint(&mut out, packed as u64);
+    }
+    put_varint(&mut out, initial.len() as u64);
     out.append(&mut body);
+    out.append(&mut initial);
     out
 }

@@ -127,8 +127,12 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             let unit = Unit::at(self.bytes(), at, "unit")?;
             unit.check()?;
             if matches!(unit.tag, Tag::Frame | Tag::FrameV1) {
-                let actions = Reader::new("frame", unit.payload).u32()?;
-                stored.add(at, 0, u64::from(actions));
+                let mut r = Reader::new("frame", unit.payload);
+                let records = match unit.tag {
+                    Tag::FrameV1 => r.u32()?,
+                    _ => r.varint32()?,
+                };
+                stored.add(at, 0, u64::from(records));
                 seen.frames += 1;
             }
             at = unit.end();

@@ -8,7 +8,7 @@ use crate::codec::{MAX_PAGE, Unpacker};
 use crate::error::{Result, malformed};
 use crate::frame::layout::Layout;
 use crate::frame::predict::{Predictor, Slot};
-use crate::frame::{MAX_RECORDS, MAX_VALUES, code, other, tag, v1};
+use crate::frame::{COLUMNS, MAX_RECORDS, MAX_VALUES, code, other, tag, v1};
 use crate::path::{CompiledFunction, PathSet, State, Stored};
 use crate::unit::Tag;
 use crate::wire::{Reader, unzigzag, zigzag};
@@ -50,30 +50,32 @@ impl DecodedFrame {
     }
 }
 
-/// The lengths at the start of a frame; pairs are raw and packed.
+/// The lengths at the start of a frame.
 pub(super) struct Lengths {
     pub(super) records: usize,
-    pub(super) values: usize,
-    pub(super) ids: (usize, usize),
-    pub(super) packed_tags: usize,
-    pub(super) data: (usize, usize),
-    pub(super) others: (usize, usize),
+    /// Raw and packed.
+    pub(super) columns: [(usize, usize); COLUMNS],
     /// As it is, after the packed columns.
     pub(super) state: usize,
 }
 
 impl Lengths {
     fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut next = || r.u32().map(|n| n as usize);
+        let mut next = || r.varint32().map(|n| n as usize);
+        let records = next()?;
+        let mut columns = [(0, 0); COLUMNS];
+        for column in &mut columns {
+            *column = (next()?, next()?);
+        }
         Ok(Self {
-            records: next()?,
-            values: next()?,
-            ids: (next()?, next()?),
-            packed_tags: next()?,
-            data: (next()?, next()?),
-            others: (next()?, next()?),
+            records,
+            columns,
             state: next()?,
         })
+    }
+
+    fn values(&self) -> usize {
+        self.columns[1].0
     }
 }
 
@@ -108,14 +110,73 @@ pub(crate) struct FrameDecoder {
 #[derive(Debug, Default)]
 struct Columns {
     tags: Vec<u8>,
-    data: Vec<u8>,
+    /// Bytes of long values.
+    long: Long,
     others: Vec<u8>,
-    /// Values decoded, place in the data column, other actions used.
+    /// Values decoded, other actions used.
     next_value: usize,
-    at: usize,
     next_other: usize,
     /// Some values are stored as they are (since version 2).
     plain: bool,
+}
+
+/// The bytes of long values: the first ones, the second ones, and the others; each with room for 8-byte loads at its end.
+#[derive(Debug, Default)]
+struct Long {
+    planes: [Vec<u8>; 3],
+    at: [usize; 3],
+}
+
+impl Long {
+    /// Adds the room.
+    fn begin(&mut self) {
+        self.at = [0; 3];
+        for plane in &mut self.planes {
+            plane.resize(plane.len() + 8, 0);
+        }
+    }
+
+    /// All bytes were taken, and no more.
+    fn is_done(&self) -> bool {
+        self.planes
+            .iter()
+            .zip(self.at)
+            .all(|(p, at)| p.len() == at + 8)
+    }
+
+    /// The next value of `n` bytes, 1 to 8; all 0 beyond the end.
+    #[inline]
+    fn next(&mut self, n: usize) -> u64 {
+        let [first, second, rest] = &self.planes;
+        let byte = |plane: &[u8], at: usize| u64::from(plane.get(at).copied().unwrap_or(0));
+        let mut value = byte(first, self.at[0]);
+        self.at[0] += 1;
+        if n > 1 {
+            value |= byte(second, self.at[1]) << 8;
+            self.at[1] += 1;
+        }
+        if n > 2 {
+            value |= load(rest, self.at[2], n - 2) << 16;
+            self.at[2] += n - 2;
+        }
+        value
+    }
+
+    /// The same with all bytes in the last plane (version 1).
+    #[inline]
+    fn next_v1(&mut self, n: usize) -> u64 {
+        let value = load(&self.planes[2], self.at[2], n);
+        self.at[2] += n;
+        value
+    }
+}
+
+/// `n` bytes (1 to 8) at a place of a plane that has room for 8-byte loads at its end; beyond it, anything.
+#[inline]
+fn load(plane: &[u8], at: usize, n: usize) -> u64 {
+    let last = plane.len() - 8;
+    let word = plane[at.min(last)..].first_chunk::<8>();
+    word.map_or(0, |w| u64::from_le_bytes(*w)) & (u64::MAX >> (64 - 8 * n))
 }
 
 impl FrameDecoder {
@@ -148,24 +209,21 @@ impl FrameDecoder {
             Tag::FrameV1 => v1::lengths(&mut r)?,
             _ => Lengths::read(&mut r)?,
         };
-        if n.records > MAX_RECORDS || n.values > MAX_VALUES {
-            let (a, o) = (n.records, n.values);
-            return Err(malformed(
-                WHAT,
-                format!("{a} records and {o} values are over the limit"),
-            ));
+        if n.records > MAX_RECORDS || n.values() > MAX_VALUES {
+            let (a, o) = (n.records, n.values());
+            let detail = format!("{a} records and {o} values are over the limit");
+            return Err(malformed(WHAT, detail));
         }
         let c = &mut self.columns;
-        (c.next_value, c.at, c.next_other) = (0, 0, 0);
+        (c.next_value, c.next_other) = (0, 0);
         c.plain = tag != Tag::FrameV1;
-        let mut unpack = |(raw, packed), to: &mut Vec<u8>| {
-            self.unpacker
-                .unpack(WHAT, r.take(packed)?, raw, MAX_PAGE, to)
-        };
-        unpack(n.ids, &mut self.ids)?;
-        unpack((n.values, n.packed_tags), &mut c.tags)?;
-        unpack(n.data, &mut c.data)?;
-        unpack(n.others, &mut c.others)?;
+        let [p0, p1, p2] = &mut c.long.planes;
+        let columns = [&mut self.ids, &mut c.tags, p0, p1, p2, &mut c.others];
+        for ((raw, packed), to) in n.columns.into_iter().zip(columns) {
+            let packed = r.take(packed)?;
+            self.unpacker.unpack(WHAT, packed, raw, MAX_PAGE, to)?;
+        }
+        c.long.begin();
         let state = r.take(n.state)?;
         r.end()?;
         self.decode_state(state, out)?;
@@ -173,9 +231,6 @@ impl FrameDecoder {
         // Each record has at least one byte of id, each value one tag: the reservations follow bytes that are there.
         out.records.reserve(n.records.min(self.ids.len()));
         out.values.resize(self.columns.tags.len(), 0);
-        // Room for 8-byte loads at any place.
-        let room = self.columns.data.len() + 8;
-        self.columns.data.resize(room, 0);
         let named = if tag == Tag::FrameV1 {
             v1::named
         } else {
@@ -215,10 +270,8 @@ impl FrameDecoder {
         self.ids = ids;
         done?;
         let c = &self.columns;
-        if c.next_value != c.tags.len()
-            || c.at + 8 != c.data.len()
-            || c.next_other != out.others.len()
-        {
+        let all = c.next_value == c.tags.len() && c.next_other == out.others.len();
+        if !all || !c.long.is_done() {
             return Err(malformed(WHAT, "its columns do not end together"));
         }
         Ok(())
@@ -331,12 +384,11 @@ impl Columns {
         let tags = self.tags.get(start..end)?;
         let slots = p.enter(unit, n);
         let values = &mut values[start..end];
-        let decode = if self.plain {
-            decode_values::<true>
+        if self.plain {
+            decode_values::<true>(tags, &mut self.long, slots, values);
         } else {
-            decode_values::<false>
-        };
-        self.at = decode(tags, &self.data, self.at, slots, values);
+            decode_values::<false>(tags, &mut self.long, slots, values);
+        }
         self.next_value = end;
         if let Some(&last) = values.last() {
             p.last_value = last;
@@ -376,25 +428,24 @@ impl Columns {
     }
 }
 
-/// The values of one execution. `at` is the place in the data column, which has 8 bytes of room at its end; returns the
-/// place after them, which is beyond the column when they are cut off.
+/// The values of one execution. Where bytes are cut off, [`Long::is_done`] tells later.
 #[inline]
 fn decode_values<const PLAIN: bool>(
     tags: &[u8],
-    data: &[u8],
-    mut at: usize,
+    long: &mut Long,
     slots: &mut [Slot],
     values: &mut [u64],
-) -> usize {
-    let last_load = data.len() - 8;
+) {
     let mut neighbour = 0;
     for ((&tag, slot), value) in tags.iter().zip(slots).zip(values) {
         let mut coded = u64::from(tag);
         if tag >= tag::LONG {
             let bytes = usize::from(tag - tag::LONG) + 1;
-            let word = data[at.min(last_load)..].first_chunk::<8>();
-            coded = word.map_or(0, |w| u64::from_le_bytes(*w)) & (u64::MAX >> (64 - 8 * bytes));
-            at += bytes;
+            coded = if PLAIN {
+                long.next(bytes)
+            } else {
+                long.next_v1(bytes)
+            };
         }
         let followed = slot.followed(neighbour);
         let miss = if PLAIN && slot.is_plain() {
@@ -409,7 +460,6 @@ fn decode_values<const PLAIN: bool>(
         slot.learn(*value, miss, neighbour);
         neighbour = miss;
     }
-    at
 }
 
 /// An index below [`MAX_VALUES`], which fits.

@@ -7,9 +7,7 @@ use crate::codec::Packer;
 use crate::error::{Result, misuse};
 use crate::frame::layout::Layout;
 use crate::frame::predict::Predictor;
-use crate::frame::{
-    FRAME_HEADER, FULL_RECORDS, FULL_VALUES, MAX_RECORDS, MAX_VALUES, code, other, tag,
-};
+use crate::frame::{COLUMNS, FULL_RECORDS, FULL_VALUES, MAX_RECORDS, MAX_VALUES, code, other, tag};
 use crate::id::{BlockId, OpId};
 use crate::path::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, Path, PathTable, State,
@@ -166,9 +164,8 @@ struct Running {
 struct Columns {
     ids: Vec<u8>,
     tags: Vec<u8>,
-    /// Only the first `data_len` bytes count, the rest is room for 8-byte stores.
-    data: Vec<u8>,
-    data_len: usize,
+    /// The first, second and further bytes of long values.
+    planes: [Vec<u8>; 3],
 }
 
 impl FrameEncoder {
@@ -506,7 +503,7 @@ impl Running {
         self.records = 0;
         self.columns.ids.clear();
         self.columns.tags.clear();
-        self.columns.data_len = 0;
+        self.columns.planes.iter_mut().for_each(Vec::clear);
         self.others.clear();
         self.last_address = 0;
         self.known = false;
@@ -537,29 +534,19 @@ impl Running {
             Some(packer) => packer,
             none => none.insert(Packer::new(1)?),
         };
-        let mut bytes = vec![0; unit::UNIT_HEADER + FRAME_HEADER];
-        let ids = packer.pack(&c.ids, &mut bytes)?;
-        let tags = packer.pack(&c.tags, &mut bytes)?;
-        let data = packer.pack(&c.data[..c.data_len], &mut bytes)?;
-        let others = packer.pack(&self.others, &mut bytes)?;
-        bytes.extend_from_slice(&self.initial);
-        let lengths = [
-            self.records,
-            c.tags.len(),
-            c.ids.len(),
-            ids,
-            tags,
-            c.data_len,
-            data,
-            self.others.len(),
-            others,
-            self.initial.len(),
-        ];
-        let fields = bytes[unit::UNIT_HEADER..].chunks_exact_mut(4);
-        for (field, length) in fields.zip(lengths) {
-            let length = u32::try_from(length).map_err(|_| misuse("a frame over 4 GiB"))?;
-            field.copy_from_slice(&length.to_le_bytes());
+        let [first, second, rest] = &c.planes;
+        let columns: [&[u8]; COLUMNS] = [&c.ids, &c.tags, first, second, rest, &self.others];
+        let mut packed = Vec::new();
+        let mut bytes = vec![0; unit::UNIT_HEADER];
+        put_varint(&mut bytes, self.records as u64);
+        for column in columns {
+            let length = packer.pack(column, &mut packed)?;
+            put_varint(&mut bytes, column.len() as u64);
+            put_varint(&mut bytes, length as u64);
         }
+        put_varint(&mut bytes, self.initial.len() as u64);
+        bytes.append(&mut packed);
+        bytes.extend_from_slice(&self.initial);
         let header = unit::header(Tag::Frame, &bytes[unit::UNIT_HEADER..])?;
         bytes[..unit::UNIT_HEADER].copy_from_slice(&header);
         Ok(bytes)
@@ -578,12 +565,7 @@ impl Columns {
     ) {
         let first_tag = self.tags.len();
         self.tags.resize(first_tag + n, 0);
-        let room = self.data_len + 8 * n;
-        if self.data.len() < room {
-            self.data.resize(2 * room, 0);
-        }
         let slots = predictor.enter(unit, n);
-        let mut at = self.data_len;
         let mut neighbour = 0;
         let mut last = 0;
         for ((value, slot), tag) in values.zip(slots).zip(&mut self.tags[first_tag..]) {
@@ -599,11 +581,15 @@ impl Columns {
             } else {
                 let bytes = 8 - coded.leading_zeros() / 8;
                 *tag = tag::LONG - 1 + bytes.to_le_bytes()[0];
-                self.data[at..at + 8].copy_from_slice(&coded.to_le_bytes());
-                at += bytes as usize;
+                let word = coded.to_le_bytes();
+                let [first, second, rest] = &mut self.planes;
+                first.push(word[0]);
+                if bytes > 1 {
+                    second.push(word[1]);
+                    rest.extend_from_slice(&word[2..bytes.max(2) as usize]);
+                }
             }
         }
-        self.data_len = at;
         predictor.last_value = last;
     }
 }

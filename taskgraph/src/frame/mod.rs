@@ -23,8 +23,8 @@ pub(crate) const FULL_VALUES: usize = 1 << 15;
 pub(crate) const MAX_RECORDS: usize = 1 << 20;
 /// No frame has more values than this, however large its last record: a chunk of the trace can be one path.
 pub(crate) const MAX_VALUES: usize = 1 << 26;
-/// Bytes of the lengths at the start of a frame.
-pub(crate) const FRAME_HEADER: usize = 40;
+/// Columns of a frame: ids, tags, first bytes of long values, second bytes, the bytes after these, other actions.
+pub(crate) const COLUMNS: usize = 6;
 
 /// Codes of the id column below the explicit ones.
 mod code {

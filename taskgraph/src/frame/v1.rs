@@ -10,21 +10,15 @@ use crate::wire::Reader;
 pub(super) fn lengths(r: &mut Reader<'_>) -> Result<Lengths> {
     let mut next = || r.u32().map(|n| n as usize);
     let (records, values) = (next()?, next()?);
-    let (ids, packed_ids) = (next()?, next()?);
-    let packed_tags = next()?;
-    let (data, packed_data) = (next()?, next()?);
+    let ids = (next()?, next()?);
+    let tags = (values, next()?);
+    let data = (next()?, next()?);
     let others = next()?;
+    let packed = r.remaining().saturating_sub(ids.1 + tags.1 + data.1);
     Ok(Lengths {
         records,
-        values,
-        ids: (ids, packed_ids),
-        packed_tags,
-        data: (data, packed_data),
-        others: (
-            others,
-            r.remaining()
-                .saturating_sub(packed_ids + packed_tags + packed_data),
-        ),
+        // All bytes of long values are together.
+        columns: [ids, tags, (0, 0), (0, 0), data, (others, packed)],
         state: 0,
     })
 }
