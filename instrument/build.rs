@@ -17,6 +17,7 @@ fn main() {
         .std("c++17")
         .file("shim/shim.cpp")
         .file("shim/scev.cpp")
+        .file("shim/atomics.cpp")
         .flag("-isystem")
         .flag(include)
         .flag("-fno-rtti") // as LLVM itself is built

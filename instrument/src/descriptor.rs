@@ -71,14 +71,24 @@ fn id_array<'m>(module: &Module<'m>, n: u32) -> GlobalValue<'m> {
     ids
 }
 
-fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
+/// Declares a function of the runtime.
+pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
     if let Some(f) = module.get_function(which.symbol) {
         return f;
     }
     let ptr = ir::ptr_type(module);
-    let args: Vec<BasicMetadataTypeEnum<'_>> = which.args.iter().map(|_| ptr.into()).collect();
+    let word = module.get_context().i64_type();
+    let kind = |name: &&str| -> BasicMetadataTypeEnum<'_> {
+        if *name == "ptr" {
+            ptr.into()
+        } else {
+            word.into()
+        }
+    };
+    let args: Vec<BasicMetadataTypeEnum<'_>> = which.args.iter().map(kind).collect();
     let ty = match which.ret {
         "ptr" => inkwell::types::BasicType::fn_type(&ptr, &args, false),
+        "word" => word.fn_type(&args, false),
         _ => module.get_context().void_type().fn_type(&args, false),
     };
     let f = module.add_function(which.symbol, ty, None);

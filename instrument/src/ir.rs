@@ -2,6 +2,7 @@
 //! and the C++ shim. All other modules of the pass are free of `unsafe`.
 #![allow(unsafe_code, reason = "calls of the LLVM C API and of shim/shim.cpp")]
 
+use std::collections::HashSet;
 use std::ffi::{CString, c_char, c_int, c_void};
 
 use inkwell::AddressSpace;
@@ -57,6 +58,16 @@ unsafe extern "C" {
         start: LLVMValueRef,
         stop: LLVMValueRef,
     ) -> LLVMValueRef;
+    fn contech_shim_has_fence(module: LLVMModuleRef) -> c_int;
+    fn contech_shim_wrap_atomics(
+        function: LLVMValueRef,
+        relaxed: c_int,
+        begin: LLVMValueRef,
+        end: LLVMValueRef,
+        fence: LLVMValueRef,
+        visit: Visit,
+        context: *mut c_void,
+    );
     fn contech_shim_append_ctor(module: LLVMModuleRef, function: LLVMValueRef);
     fn contech_shim_append_dtor(module: LLVMModuleRef, function: LLVMValueRef);
     fn contech_shim_append_used(module: LLVMModuleRef, value: LLVMValueRef);
@@ -241,6 +252,46 @@ pub(crate) fn annotated<'m>(module: &Module<'m>, text: &str) -> Vec<FunctionValu
     // SAFETY: the shim visits functions of the module only.
     list.into_iter()
         .filter_map(|f| unsafe { FunctionValue::new(f) })
+        .collect()
+}
+
+// ---- atomic operations ---------------------------------------------------------------------------
+
+/// Whether the module has a fence between threads.
+pub(crate) fn has_fence(module: &Module<'_>) -> bool {
+    // SAFETY: the module is live.
+    unsafe { contech_shim_has_fence(module.as_mut_ptr()) != 0 }
+}
+
+/// Puts the atomic operations of a defined function (those of relaxed order if asked for) between
+/// calls of the first two functions, and a call of the third after its fences; returns what was added.
+pub(crate) fn wrap_atomics<'m>(
+    f: FunctionValue<'m>,
+    relaxed: bool,
+    [begin, end, fence]: [FunctionValue<'m>; 3],
+) -> HashSet<InstructionValue<'m>> {
+    unsafe extern "C" fn push(context: *mut c_void, inst: LLVMValueRef) {
+        // SAFETY: `context` is the Vec passed below, alive during the call.
+        let list = unsafe { &mut *context.cast::<Vec<LLVMValueRef>>() };
+        list.push(inst);
+    }
+    let mut list: Vec<LLVMValueRef> = Vec::new();
+    // SAFETY: callers pass a function with a body and three of its module's with the types of the
+    // contract; `push` gets the list it expects.
+    unsafe {
+        contech_shim_wrap_atomics(
+            f.as_value_ref(),
+            c_int::from(relaxed),
+            begin.as_value_ref(),
+            end.as_value_ref(),
+            fence.as_value_ref(),
+            push,
+            (&raw mut list).cast(),
+        );
+    }
+    // SAFETY: the shim visits instructions only.
+    list.into_iter()
+        .map(|i| unsafe { InstructionValue::new(i) })
         .collect()
 }
 

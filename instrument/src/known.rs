@@ -186,6 +186,7 @@ const fn is_sorted(names: &[&str]) -> bool {
 
 /// Functions of the implementation's name space with the same property, which LLVM does not list.
 const PURE_RESERVED: &[&str] = &[
+    "__contech_atomic_begin",
     "__ctype_b_loc",
     "__ctype_tolower_loc",
     "__ctype_toupper_loc",

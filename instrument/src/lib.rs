@@ -16,9 +16,10 @@
 //!
 //! Module map: [`plugin`] is the edge to the host compiler; `module` drives one translation unit;
 //! `plan` decides what each function records and `check` where it checks for room; `emit` inserts the
-//! code; `memop`, `callee`, `known`, `x86` classify instructions; `source` finds lines; `ir` and `lanes`
+//! code; `memop`, `callee`, `known`, `x86` classify instructions; `atomics` puts atomic operations in order; `source` finds lines; `ir` and `lanes`
 //! wrap LLVM.
 
+mod atomics;
 mod callee;
 mod check;
 mod descriptor;

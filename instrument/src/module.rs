@@ -6,6 +6,7 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 
+use crate::atomics::Order;
 use crate::emit;
 use crate::fast::{self, Fast, Globals};
 use crate::frames;
@@ -16,7 +17,7 @@ use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
 use crate::report;
 use crate::select::{Choice, MARK, Selector};
 use crate::source;
-use crate::{check, descriptor, x86};
+use crate::{atomics, check, descriptor, x86};
 
 /// Instruments the module. Returns whether it changed.
 ///
@@ -57,7 +58,16 @@ pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, 
         });
     }
     let mut globals = Globals::default();
+    let order = Order::of(module, options);
+    let mark = module.get_context().create_string_attribute(MARK, "");
     let ids = if options.sync_only {
+        for f in &chosen {
+            if let Some(order) = order {
+                ir::hoist_allocas(*f);
+                order.add(*f);
+            }
+            f.add_attribute(AttributeLoc::Function, mark);
+        }
         None
     } else {
         Some(record(
@@ -66,7 +76,7 @@ pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, 
             &mut table,
             &mut unrecorded,
             &mut globals,
-            options,
+            (order, options),
         )?)
     };
     table.unrecorded = unrecorded.into_iter().collect();
@@ -114,7 +124,7 @@ fn record<'m>(
     table: &mut ModuleTable,
     unrecorded: &mut Unrecorded,
     globals: &mut Globals<'m>,
-    options: Options,
+    (order, options): (Option<Order<'m>>, Options),
 ) -> Result<Ids<'m>, String> {
     let mut paths = 0u32;
     let mut plans = Vec::with_capacity(chosen.len());
@@ -122,8 +132,10 @@ fn record<'m>(
         ir::hoist_allocas(*f);
         frames::keep(*f);
         ir::fold_tail_returns(*f);
+        let added = order.map(|order| order.add(*f)).unwrap_or_default();
         let edges = plan::separate_invoke_edges(*f);
-        let prepared = x86::prepare(module, *f);
+        let mut prepared = x86::prepare(module, *f);
+        prepared.added.extend(added);
         let mut plan = plan::plan(module, *f, &edges, &prepared);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;
@@ -190,7 +202,7 @@ fn record<'m>(
 fn block(function: u32, piece: &Piece<'_>, options: Options) -> Block {
     let call = match &piece.end {
         End::Call { callee, line } => Some(Call {
-            callee: callee.clone(),
+            callee: atomics::display(callee).map_or_else(|| callee.clone(), str::to_owned),
             line: *line,
         }),
         End::Terminator | End::Full => None,

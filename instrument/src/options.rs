@@ -3,6 +3,18 @@
 /// Variable that carries the options: comma-separated words.
 pub(crate) const VARIABLE: &str = "CONTECH_PASS_OPTIONS";
 
+/// Which atomic operations order the program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Atomics {
+    /// `atomics=none`: they are accesses, no more.
+    None,
+    /// `atomics=ordered`: all but relaxed ones; those, too, in a file with fences.
+    #[default]
+    Ordered,
+    /// `atomics=all`.
+    All,
+}
+
 /// Parsed [`VARIABLE`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Options {
@@ -12,6 +24,8 @@ pub(crate) struct Options {
     pub(crate) fast: bool,
     /// `check`: fast, and the naive form beside it.
     pub(crate) check: bool,
+    /// `atomics=...`.
+    pub(crate) atomics: Atomics,
     /// `explain`: one line per function on stderr, and what could not be recorded.
     pub(crate) explain: bool,
     /// `verify`: run LLVM's verifier over the instrumented module.
@@ -37,11 +51,14 @@ impl Options {
                 "fast" => options.fast = true,
                 "check" => (options.fast, options.check) = (true, true),
                 "mode=sync" => options.sync_only = true,
+                "atomics=none" => options.atomics = Atomics::None,
+                "atomics=ordered" => options.atomics = Atomics::Ordered,
+                "atomics=all" => options.atomics = Atomics::All,
                 "explain" => options.explain = true,
                 "verify" => options.verify = true,
                 _ => {
                     return Err(format!(
-                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, naive, fast, check, explain, verify"
+                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, naive, fast, check, atomics=none, atomics=ordered, atomics=all, explain, verify"
                     ));
                 }
             }

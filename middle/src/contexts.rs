@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use taskgraph::{Counts, FrameSpan};
 
 use crate::draft::DraftWriter;
+use crate::fences::Fences;
 
 /// A context while its stream is cut into tasks, and after.
 #[derive(Debug, Default)]
@@ -34,6 +35,7 @@ pub(crate) struct ContextState {
     /// The work task that grows.
     pub(crate) open: OpenWork,
     pub(crate) writer: DraftWriter,
+    pub(crate) fences: Fences,
 }
 
 /// A work task that may grow with the next chunk.

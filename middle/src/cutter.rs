@@ -13,6 +13,7 @@ use crate::log::Logs;
 use crate::notes::Notes;
 use crate::place::Place;
 use crate::rules::Events;
+use crate::rules::atomic::{acquires, releases};
 use crate::spill::Spill;
 
 /// Where the results of pass 1 go.
@@ -169,6 +170,9 @@ impl Cutter {
                 before,
                 duration,
             } => {
+                if op == SyncOp::AtomicSpun {
+                    return Ok(());
+                }
                 let start = full(before);
                 let draft = Draft {
                     kind: kind(op),
@@ -267,7 +271,35 @@ impl Cutter {
             self.task(context, draft)?
         };
         self.has_barriers |= op == SyncOp::BarrierWait;
+        if op.is_atomic() || op == SyncOp::Fence {
+            return self.atomic(op, object, ticket, aux, at);
+        }
         self.events.push(op, object, ticket, aux, at)
+    }
+
+    /// An atomic operation or a fence: relaxed loads say nothing to the rules but through fences.
+    fn atomic(
+        &mut self,
+        op: SyncOp,
+        object: u64,
+        ticket: u64,
+        aux: u64,
+        at: Place,
+    ) -> Result<()> {
+        let order = aux & contech_trace::abi::ATOMIC_ORDER;
+        let (state, _) = self.contexts.entry(at.context());
+        if op == SyncOp::Fence {
+            for (op, object, ticket, order, at) in state.fences.fence(order, at) {
+                self.events.push(op, object, ticket, order, at)?;
+            }
+            return Ok(());
+        }
+        let order = state.fences.order(op, object, ticket, order);
+        let orders = op == SyncOp::AtomicStore || acquires(order) || releases(order);
+        if orders {
+            self.events.push(op, object, ticket, order, at)?;
+        }
+        Ok(())
     }
 
     /// Ends the work before, appends a task.
@@ -444,6 +476,14 @@ fn operation(op: SyncOp) -> taskgraph::SyncOp {
         // Corrected in pass 2, where the kind of the object is known.
         SyncOp::TryFail => To::MutexTryFail,
         SyncOp::Fork => To::Fork,
-        SyncOp::ObjectInit | SyncOp::ObjectDestroy => To::Other,
+        SyncOp::AtomicLoad => To::AtomicLoad,
+        SyncOp::AtomicStore => To::AtomicStore,
+        SyncOp::AtomicRmw => To::AtomicRmw,
+        SyncOp::AtomicFail => To::AtomicFail,
+        SyncOp::Fence => To::Fence,
+        SyncOp::FutexWait => To::FutexWait,
+        SyncOp::FutexTimeout => To::FutexTimeout,
+        SyncOp::FutexWake => To::FutexWake,
+        SyncOp::ObjectInit | SyncOp::ObjectDestroy | SyncOp::AtomicSpun => To::Other,
     }
 }

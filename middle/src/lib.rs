@@ -30,6 +30,7 @@ mod edges;
 mod encode;
 mod equal;
 mod error;
+mod fences;
 mod gate;
 mod input;
 mod log;

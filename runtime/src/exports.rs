@@ -6,8 +6,8 @@
 use std::arch::naked_asm;
 
 use crate::{
-    allocation, barrier, c11, condition, exec, exit, flush, fork, handlers, jump, mapping, mutex,
-    objects, once, operator_new, rwlock, semaphore, spin, threads,
+    allocation, atomic, barrier, c11, condition, exec, exit, flush, fork, futex, handlers, jump,
+    mapping, mutex, objects, once, operator_new, rwlock, semaphore, spin, threads,
 };
 
 macro_rules! exports {
@@ -60,6 +60,9 @@ exports! {
     __contech_check_flush = flush::check_flush;
     __contech_register = objects::register;
     __contech_unregister = objects::unregister;
+    __contech_atomic_begin = atomic::begin;
+    __contech_atomic_end [caller 4] = atomic::end;
+    __contech_fence = atomic::fence;
 
     pthread_create [caller 4] = threads::pthread_create;
     pthread_join [caller 2] = threads::pthread_join;
@@ -183,6 +186,8 @@ exports! {
     _longjmp [before] = jump::before_underscore_longjmp;
     siglongjmp [before] = jump::before_siglongjmp;
     __longjmp_chk [before] = jump::before_longjmp_chk;
+
+    syscall = futex::syscall;
 
     fork [caller 0] = fork::fork;
     _exit = exit::underscore_exit;

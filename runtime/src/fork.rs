@@ -8,6 +8,7 @@ use contech_runtime_core::modules::Found;
 use contech_trace::event::SyncOp::Fork;
 
 use crate::active::active;
+use crate::atomic::STRIPES;
 use crate::heap::HEAP;
 use crate::real::real;
 use crate::start::{self, guarded};
@@ -52,6 +53,7 @@ unsafe extern "C" fn parent() {
 
 unsafe extern "C" fn child() {
     HEAP.unlock();
+    STRIPES.free_all();
     if start::recorder().is_some() {
         PARENT.store(parent_id(), Relaxed);
         start::forget();

@@ -2,6 +2,7 @@
 
 use std::arch::asm;
 
+use crate::atomic;
 use crate::real::real;
 use crate::start::{self, guarded};
 use crate::tls::block;
@@ -13,6 +14,7 @@ const ROTATION: u32 = 0x11;
 
 unsafe fn before(buffer: *const u64) {
     let tls = block();
+    atomic::abandon(tls);
     if tls.handlers() == 0 {
         return;
     }

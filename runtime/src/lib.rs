@@ -20,6 +20,7 @@ compile_error!(
 
 mod active;
 mod allocation;
+mod atomic;
 mod barrier;
 mod bootstrap;
 mod c11;
@@ -30,6 +31,7 @@ mod exports;
 mod fatal;
 mod flush;
 mod fork;
+mod futex;
 mod handlers;
 mod heap;
 mod jump;

@@ -1,6 +1,7 @@
 //! Instrumented modules and the objects (executable, shared libraries) that hold them.
 
 use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use contech_runtime_core::Recorder;
 use contech_runtime_core::mask::{Blocked, Uncancellable};
@@ -78,6 +79,14 @@ impl Object {
     }
 }
 
+/// Where this library is: first address and length.
+static OWN: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
+
+/// Whether the code at this address is this library's, as far as that is known yet.
+pub(crate) fn is_own(address: usize) -> bool {
+    address.wrapping_sub(OWN.0.load(Relaxed)) < OWN.1.load(Relaxed)
+}
+
 /// Sees anew whose calls are recorded.
 pub(crate) fn refresh_callers(recorder: &'static Recorder) {
     let _blocked = Blocked::new();
@@ -89,7 +98,12 @@ pub(crate) fn refresh_callers(recorder: &'static Recorder) {
             || modules.iter().any(|m| o.holds(*m))
             || ALSO.iter().any(|name| o.path.contains(name))
     };
-    let ranges = objects()
+    let objects = objects();
+    if let Some(object) = objects.iter().find(|o| o.holds(own)) {
+        OWN.0.store(object.start, Relaxed);
+        OWN.1.store(object.len, Relaxed);
+    }
+    let ranges = objects
         .into_iter()
         .filter(counts)
         .map(|o| (o.start, o.len))

@@ -7,6 +7,7 @@ use contech_runtime_core::Recorder;
 use contech_runtime_core::host::Host;
 use contech_runtime_core::tls::RUNTIME;
 
+use crate::atomic;
 use crate::real::{Ptr, real};
 use crate::start::{self, guarded};
 use crate::tls::block;
@@ -58,6 +59,7 @@ unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
     match rounds.addr() {
         0 | 1 => {
             if let Some(recorder) = start::recorder() {
+                atomic::abandon(block());
                 guarded(|| recorder.end_thread(block()));
             }
         }

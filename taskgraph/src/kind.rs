@@ -190,6 +190,22 @@ sync_ops! {
     Delay = 26, "delay", Some(WaitCause::Delay);
     /// An operation this version has no name for.
     Other = 27, "other", None;
+    /// An atomic variable was read; its time is that of a spin-wait, if it ended one.
+    AtomicLoad = 40, "atomic_load", Some(WaitCause::Lock);
+    /// An atomic variable was written.
+    AtomicStore = 41, "atomic_store", None;
+    /// An atomic variable was read and written in one step.
+    AtomicRmw = 42, "atomic_rmw", Some(WaitCause::Lock);
+    /// A compare-exchange found another value.
+    AtomicFail = 43, "atomic_fail", Some(WaitCause::Lock);
+    /// A fence.
+    Fence = 44, "fence", None;
+    /// Woken from a wait on a futex.
+    FutexWait = 45, "futex_wait", Some(WaitCause::Condition);
+    /// A wait on a futex ended without being woken.
+    FutexTimeout = 46, "futex_timeout", Some(WaitCause::Condition);
+    /// Waiters of a futex were woken.
+    FutexWake = 47, "futex_wake", None;
 }
 
 impl fmt::Display for SyncOp {

@@ -16,6 +16,8 @@ Usage: {driver} [--contech-OPTION ...] <any clang arguments>
   --contech-fast        record paths and the values addresses come from, which decodes to the same, and as
                         the naive form where that is not exact (default)
   --contech-check       record both in one run; contech-middle compares them
+  --contech-atomics=ordered  atomic operations order the program: all but relaxed ones, and those
+                        too in files with fences (default); =all: every one; =none: accesses only
   --contech-explain     say per function what is recorded, and what is not and why
   --contech-help        this text
 

@@ -25,6 +25,17 @@ pub enum Form {
     Check,
 }
 
+/// Which atomic operations order the program in the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Atomics {
+    /// None: they are accesses only.
+    None,
+    /// All but relaxed ones, unless the file has fences.
+    Ordered,
+    /// All.
+    All,
+}
+
 /// The driver's own options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
@@ -32,6 +43,8 @@ pub struct Options {
     pub mode: Mode,
     /// The last of `--contech-naive`, `--contech-fast` and `--contech-check`.
     pub form: Option<Form>,
+    /// `--contech-atomics`; the pass's own default without it.
+    pub atomics: Option<Atomics>,
     /// `--contech-explain`.
     pub explain: bool,
     /// `--contech-help`.
@@ -39,7 +52,7 @@ pub struct Options {
 }
 
 const PREFIX: &str = "--contech-";
-const VALID: &str = "--contech-mode=full|sync, --contech-naive, --contech-fast, --contech-check, --contech-explain, --contech-help";
+const VALID: &str = "--contech-mode=full|sync, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-help";
 
 impl Options {
     /// Takes the options out of the command line, after those of `from_env` (words separated by
@@ -82,6 +95,9 @@ impl Options {
             "--contech-naive" => self.form = Some(Form::Naive),
             "--contech-fast" => self.form = Some(Form::Fast),
             "--contech-check" => self.form = Some(Form::Check),
+            "--contech-atomics=none" => self.atomics = Some(Atomics::None),
+            "--contech-atomics=ordered" => self.atomics = Some(Atomics::Ordered),
+            "--contech-atomics=all" => self.atomics = Some(Atomics::All),
             "--contech-explain" => self.explain = true,
             "--contech-help" => self.help = true,
             "--contech-mode=workspan" => {
@@ -111,6 +127,11 @@ impl Options {
             Form::Naive => "naive",
             Form::Fast => "fast",
             Form::Check => "check",
+        }));
+        words.extend(self.atomics.map(|atomics| match atomics {
+            Atomics::None => "atomics=none",
+            Atomics::Ordered => "atomics=ordered",
+            Atomics::All => "atomics=all",
         }));
         words.extend(self.explain.then_some("explain"));
         words.join(",")

@@ -10,12 +10,16 @@
 //! | semaphore | `sem` | post -> the wait that took its unit |
 //! | once | `once` | run -> every pass |
 //! | barrier | `barrier` | all arrive -> one task -> all leave |
+//! | atomic variable | `atomic` | release -> acquire that reads what it wrote |
+//! | futex | `futex` | wake -> those it woke |
 //!
 //! Edges within one context are program order and not stored.
 
+pub(crate) mod atomic;
 mod barrier;
 mod cond;
 mod create_join;
+mod futex;
 mod mutex;
 mod once;
 mod rwlock;
@@ -69,6 +73,8 @@ enum Family {
     Sem,
     Once,
     Barrier,
+    Atomic,
+    Futex,
 }
 
 fn family(op: Op) -> Option<Family> {
@@ -88,7 +94,17 @@ fn family(op: Op) -> Option<Family> {
         SyncOp::SemWait | SyncOp::SemPost => Family::Sem,
         SyncOp::OnceRun | SyncOp::OncePass => Family::Once,
         SyncOp::BarrierWait => Family::Barrier,
-        SyncOp::TryFail | SyncOp::ObjectInit | SyncOp::ObjectDestroy | SyncOp::Fork => return None,
+        SyncOp::AtomicLoad | SyncOp::AtomicStore | SyncOp::AtomicRmw | SyncOp::AtomicFail => {
+            Family::Atomic
+        }
+        SyncOp::FutexWait | SyncOp::FutexWake => Family::Futex,
+        SyncOp::TryFail
+        | SyncOp::ObjectInit
+        | SyncOp::ObjectDestroy
+        | SyncOp::Fork
+        | SyncOp::Fence
+        | SyncOp::AtomicSpun
+        | SyncOp::FutexTimeout => return None,
     })
 }
 
@@ -100,6 +116,8 @@ const OBJECT_BITS: u32 = 48;
 const MASK: u64 = (1 << OBJECT_BITS) - 1;
 /// Objects that are contexts, not addresses.
 const THREAD: u64 = 1 << OBJECT_BITS;
+/// Atomic variables: their tickets are of another count than those of other objects at the address.
+const ATOMIC: u64 = 1 << (OBJECT_BITS + 1);
 /// After all real tickets: a failed try has no place in the order, only a kind of object.
 const LAST: u64 = u64::MAX >> 1;
 const WAIT_BEGIN: u64 = 0;
@@ -122,7 +140,8 @@ impl Events {
             SyncOp::ThreadCreate => (object | THREAD, 0),
             SyncOp::ThreadJoin => (object | THREAD, 2),
             SyncOp::TryFail => (object, LAST),
-            SyncOp::Fork => return Ok(()),
+            SyncOp::Fork | SyncOp::Fence | SyncOp::AtomicSpun | SyncOp::FutexTimeout => return Ok(()),
+            _ if op.is_atomic() => (object | ATOMIC, ticket),
             _ => (object, ticket << 1),
         };
         if matches!(op, SyncOp::CondWake | SyncOp::CondTimeout) {
@@ -165,6 +184,8 @@ struct Rules {
     sem: sem::Sem,
     once: once::Once,
     barrier: barrier::Barrier,
+    atomic: atomic::Atomic,
+    futex: futex::Futex,
 }
 
 impl Rules {
@@ -178,6 +199,8 @@ impl Rules {
             sem: sem::Sem::new(spill),
             once: once::Once::default(),
             barrier: barrier::Barrier::default(),
+            atomic: atomic::Atomic::default(),
+            futex: futex::Futex::default(),
         }
     }
 
@@ -191,6 +214,8 @@ impl Rules {
             Family::Sem => &mut self.sem,
             Family::Once => &mut self.once,
             Family::Barrier => &mut self.barrier,
+            Family::Atomic => &mut self.atomic,
+            Family::Futex => &mut self.futex,
         }
     }
 }

@@ -29,6 +29,10 @@ impl Recorder {
         let _errno = Errno::save();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
+        if lane == Lane::Stream {
+            // Its event is about to leave the thread's hands.
+            tls.spin().forget();
+        }
         let Some(thread) = self.thread(tls) else {
             self.stop("no memory for another thread; recording stops here, the program goes on");
             return scratch::last_resort(tls, lane);
@@ -82,6 +86,7 @@ impl Recorder {
                 at = encode_at(at, &Event::Lost { bytes: 0 });
             }
             if let Some(delay) = delay {
+                tls.spin().resume(self.clock.now());
                 at = encode_at(at, &delay);
             }
         }

@@ -51,6 +51,7 @@ impl Recorder {
         let _blocked = Blocked::new();
         let mut inner = thread.lock();
         let saved = Lane::ALL.map(|lane| tls.at(lane));
+        tls.spin().reset();
         if inner.depth == MOST {
             self.counters.losses.fetch_add(1, Relaxed);
             for lane in Lane::ALL {
@@ -75,6 +76,7 @@ impl Recorder {
 
     /// A signal handler returns.
     pub fn leave_handler(&'static self, tls: &TlsBlock, entered: &Entered) {
+        tls.spin().reset();
         match *entered {
             Entered::Not => {}
             Entered::TooDeep(saved) => {
@@ -157,6 +159,7 @@ impl Recorder {
 
     fn leave_to(&'static self, inner: &mut Inner, tls: &TlsBlock, depth: usize) {
         let now = self.clock.now();
+        tls.spin().reset();
         while inner.depth > depth {
             for lane in Lane::ALL {
                 self.leave_tape(inner, tls, lane, now);

@@ -9,6 +9,7 @@
 
 mod ahead;
 pub mod append;
+pub mod atomic;
 pub mod buffer;
 pub mod callers;
 pub mod clock;
@@ -31,7 +32,9 @@ pub mod registry;
 pub mod scan;
 pub mod scratch;
 pub mod size;
+pub mod spin;
 pub mod stats;
+pub mod stripes;
 pub(crate) mod sync;
 pub mod target;
 pub mod thread;

@@ -148,6 +148,12 @@ impl Thread {
         self.syncs.store(self.syncs.load(Relaxed) + 1, Relaxed);
     }
 
+    /// Sync events counted so far; for the owner.
+    #[inline]
+    pub(crate) fn syncs(&self) -> u64 {
+        self.syncs.load(Relaxed)
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
         lock(&self.inner)
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use contech_trace::abi;
 
+use crate::spin::Spin;
 use crate::thread::Thread;
 
 /// The thread takes part in recording.
@@ -42,6 +43,8 @@ pub struct TlsBlock {
     role: AtomicU32,
     handlers: AtomicU32,
     call: AtomicU64,
+    spin: Spin,
+    held: AtomicU64,
 }
 
 const _: () = {
@@ -74,6 +77,8 @@ impl TlsBlock {
             role: AtomicU32::new(PROGRAM),
             handlers: AtomicU32::new(0),
             call: AtomicU64::new(0),
+            spin: Spin::new(),
+            held: AtomicU64::new(0),
         }
     }
 
@@ -183,6 +188,24 @@ impl TlsBlock {
         self.call.store(call, Relaxed);
     }
 
+    /// The last atomic operation.
+    #[inline]
+    pub fn spin(&self) -> &Spin {
+        &self.spin
+    }
+
+    /// The stripe held for an atomic operation, counted from 1; 0 for none.
+    #[inline]
+    pub fn held(&self) -> u64 {
+        self.held.load(Relaxed)
+    }
+
+    /// Sets [`TlsBlock::held`].
+    #[inline]
+    pub fn set_held(&self, held: u64) {
+        self.held.store(held, Relaxed);
+    }
+
     /// Forgets everything, as in a thread that never recorded.
     pub fn reset(&self) {
         for lane in Lane::ALL {
@@ -192,6 +215,8 @@ impl TlsBlock {
         self.set_handlers(0);
         self.quiet.store(0, Relaxed);
         self.allocating.store(0, Relaxed);
+        self.spin.reset();
+        self.set_held(0);
         self.set_role(PROGRAM);
     }
 }

@@ -2,12 +2,12 @@
 //! module descriptors. Both sides expand it from here; change it and [`ABI_VERSION`] together.
 
 /// Version of this contract; part of every [`ModuleDescriptor`], checked when a module registers.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 
 /// Thread-local block of the runtime (initial-exec), a [`TLS_SIZE`]-byte struct of pointers.
 pub const TLS_SYMBOL: &str = "__contech_tls";
 /// Size of the thread-local block in bytes; the tail is reserved and zero.
-pub const TLS_SIZE: usize = 64;
+pub const TLS_SIZE: usize = 192;
 /// Offset of the cursor: where the next record goes. Null until the thread first flushes.
 pub const TLS_CURSOR: usize = 0;
 /// Offset of the limit: `cursor >= limit` must flush before writing. Null at first, so `0 >= 0` flushes.
@@ -67,9 +67,27 @@ pub struct ModuleDescriptor {
 }
 const _: () = assert!(size_of::<ModuleDescriptor>() == 64);
 
+/// What an atomic operation was, bits 0..3: its memory order, as C numbers them (0 relaxed, 1 consume,
+/// 2 acquire, 3 release, 4 both, 5 sequentially consistent); of a failed compare-exchange that of failure.
+pub const ATOMIC_ORDER: u64 = 7;
+/// Bits 3..5: the kind, one of the four below.
+pub const ATOMIC_KIND: u64 = 3 << 3;
+/// It read.
+pub const ATOMIC_LOAD: u64 = 0;
+/// It wrote.
+pub const ATOMIC_STORE: u64 = 1 << 3;
+/// It read and wrote.
+pub const ATOMIC_RMW: u64 = 2 << 3;
+/// A compare-exchange that found another value: it read.
+pub const ATOMIC_FAIL: u64 = 3 << 3;
+/// Bit 5: a read-modify-write that wrote what it found (a lock that was taken already).
+pub const ATOMIC_SILENT: u64 = 1 << 5;
+/// Bit 6: the value it found is not stated (wider than 64 bits).
+pub const ATOMIC_UNSTATED: u64 = 1 << 6;
+
 /// Expands `$m!` with every runtime function that instrumented code calls:
 /// `(constant, "symbol", [argument kinds], return kind, calling convention)`.
-/// Kinds: `ptr`, `void`; conventions: `c`, `preserve_all`.
+/// Kinds: `ptr`, `word` (64 bits), `void`; conventions: `c`, `preserve_all`.
 #[macro_export]
 macro_rules! for_each_runtime_fn {
     ($m:ident) => {
@@ -84,6 +102,13 @@ macro_rules! for_each_runtime_fn {
             (REGISTER, "__contech_register", [ptr, ptr], void, c)
             /// The same range goes away (dlclose, exit).
             (UNREGISTER, "__contech_unregister", [ptr, ptr], void, c)
+            /// An atomic operation on the address follows. Returns a token for [`ATOMIC_END`], by which
+            /// nobody else operates on the address; does not touch the cursor.
+            (ATOMIC_BEGIN, "__contech_atomic_begin", [ptr], word, c)
+            /// It is done: address, token, what it was (see the `ATOMIC_*` bits), the value it found.
+            (ATOMIC_END, "__contech_atomic_end", [ptr, word, word, word], void, c)
+            /// A fence of this memory order.
+            (FENCE, "__contech_fence", [word], void, c)
         }
     };
 }
@@ -106,9 +131,9 @@ macro_rules! define_names {
 pub struct RuntimeFn {
     /// Linker symbol.
     pub symbol: &'static str,
-    /// Kind of each argument (`ptr`).
+    /// Kind of each argument (`ptr`, `word`).
     pub args: &'static [&'static str],
-    /// Kind of the result (`ptr`, `void`).
+    /// Kind of the result (`ptr`, `word`, `void`).
     pub ret: &'static str,
     /// Calling convention (`c`, `preserve_all`).
     pub convention: &'static str,

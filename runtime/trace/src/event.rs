@@ -57,6 +57,36 @@ pub enum SyncOp {
     ObjectDestroy = 23,
     /// fork; object = process id of the child.
     Fork = 24,
+    /// Atomic load. For this and the next three: aux = memory order (`abi::ATOMIC_ORDER`), from bit 8 on
+    /// how often it was repeated without finding anything new.
+    AtomicLoad = 40,
+    /// Atomic store.
+    AtomicStore = 41,
+    /// Atomic read-modify-write, compare-exchange that succeeded included.
+    AtomicRmw = 42,
+    /// Compare-exchange that failed: a load.
+    AtomicFail = 43,
+    /// Fence; aux = memory order, no object.
+    Fence = 44,
+    /// Nothing: the first try of a spin-wait, which the event that ended it stands for.
+    AtomicSpun = 45,
+    /// Woken from a wait on a futex (object).
+    FutexWait = 46,
+    /// A wait on a futex ended otherwise: a task without edges.
+    FutexTimeout = 47,
+    /// Waiters of a futex woken; aux = how many.
+    FutexWake = 48,
+}
+
+impl SyncOp {
+    /// Operations on atomic variables, whose tickets are in an order of their own.
+    #[must_use]
+    pub fn is_atomic(self) -> bool {
+        matches!(
+            self,
+            Self::AtomicLoad | Self::AtomicStore | Self::AtomicRmw | Self::AtomicFail
+        )
+    }
 }
 
 impl SyncOp {
@@ -64,11 +94,27 @@ impl SyncOp {
     #[must_use]
     pub fn from_u8(n: u8) -> Option<Self> {
         use SyncOp::{
-            BarrierWait, CondBroadcast, CondReacquire, CondRelease, CondSignal, CondTimeout,
-            CondWake, Fork, MutexLock, MutexUnlock, ObjectDestroy, ObjectInit, OncePass, OnceRun,
-            RwRead, RwUnlock, RwWrite, SemPost, SemWait, SpinLock, SpinUnlock, ThreadCreate,
-            ThreadJoin, TryFail,
+            AtomicFail, AtomicLoad, AtomicRmw, AtomicSpun, AtomicStore, BarrierWait, CondBroadcast,
+            CondReacquire, CondRelease, CondSignal, CondTimeout, CondWake, Fence, Fork, FutexTimeout,
+            FutexWait, FutexWake, MutexLock, MutexUnlock, ObjectDestroy, ObjectInit,
+            OncePass, OnceRun, RwRead, RwUnlock, RwWrite, SemPost, SemWait, SpinLock, SpinUnlock,
+            ThreadCreate, ThreadJoin, TryFail,
         };
+        const FIRST_ATOMIC: u8 = 40;
+        const ATOMIC: [SyncOp; 9] = [
+            AtomicLoad,
+            AtomicStore,
+            AtomicRmw,
+            AtomicFail,
+            Fence,
+            AtomicSpun,
+            FutexWait,
+            FutexTimeout,
+            FutexWake,
+        ];
+        if n >= FIRST_ATOMIC {
+            return ATOMIC.get(usize::from(n - FIRST_ATOMIC)).copied();
+        }
         const ALL: [SyncOp; 24] = [
             ThreadCreate,
             ThreadJoin,

@@ -1,0 +1,244 @@
+// Puts every atomic operation of a function between two calls of the runtime, which give it its place
+// in the order of its address. Policy and meaning: src/atomics.rs, contech_trace::abi (ATOMIC_*).
+
+#include "llvm-c/Core.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include <optional>
+
+using namespace llvm;
+
+namespace {
+constexpr uint64_t Load = 0, Store = 1 << 3, Rmw = 2 << 3, Fail = 3 << 3, Silent = 1 << 5,
+                   Unstated = 1 << 6;
+constexpr uint64_t Relaxed = 0, SeqCst = 5;
+
+uint64_t order(AtomicOrdering O) {
+  return isStrongerThanUnordered(O) ? static_cast<uint64_t>(toCABI(O)) : Relaxed;
+}
+
+// An operation: what it is to the runtime, as far as it is known before it is made.
+struct Op {
+  Instruction *At = nullptr;
+  Value *Address = nullptr;
+  uint64_t Kind = Load;
+  uint64_t Order = SeqCst; // of the weaker kind that a compare-exchange may turn out to be: Failure
+  uint64_t Failure = SeqCst;
+  Value *DynamicOrder = nullptr;
+  Value *Found = nullptr;   // the value it found, if that is the instruction's result
+  Value *Success = nullptr; // of a compare-exchange that is a call
+  bool Around = true;       // else it is done, and only to be told
+};
+
+bool plain(Value *Address) { return Address->getType()->getPointerAddressSpace() == 0; }
+
+std::optional<Op> instruction(Instruction &I) {
+  Op O;
+  O.At = &I;
+  if (auto *L = dyn_cast<LoadInst>(&I)) {
+    if (!isStrongerThanUnordered(L->getOrdering()) || L->getSyncScopeID() == SyncScope::SingleThread)
+      return {};
+    O.Address = L->getPointerOperand(), O.Order = order(L->getOrdering()), O.Found = L;
+  } else if (auto *S = dyn_cast<StoreInst>(&I)) {
+    if (!isStrongerThanUnordered(S->getOrdering()) || S->getSyncScopeID() == SyncScope::SingleThread)
+      return {};
+    O.Address = S->getPointerOperand(), O.Order = order(S->getOrdering()), O.Kind = Store;
+  } else if (auto *R = dyn_cast<AtomicRMWInst>(&I)) {
+    if (R->getSyncScopeID() == SyncScope::SingleThread)
+      return {};
+    O.Address = R->getPointerOperand(), O.Order = order(R->getOrdering()), O.Kind = Rmw, O.Found = R;
+  } else if (auto *C = dyn_cast<AtomicCmpXchgInst>(&I)) {
+    if (C->getSyncScopeID() == SyncScope::SingleThread)
+      return {};
+    O.Address = C->getPointerOperand(), O.Kind = Rmw, O.Found = C;
+    O.Order = order(C->getSuccessOrdering()), O.Failure = order(C->getFailureOrdering());
+  } else {
+    return {};
+  }
+  return O;
+}
+
+void setOrder(Op &O, CallBase &C, unsigned Argument) {
+  Value *V = C.getArgOperand(Argument);
+  if (auto *K = dyn_cast<ConstantInt>(V))
+    O.Order = K->getZExtValue() & 7;
+  else
+    O.DynamicOrder = V;
+}
+
+// Calls of libatomic and of the C++ library's guards of static variables.
+std::optional<Op> call(CallInst &C) {
+  Function *F = C.getCalledFunction();
+  if (!F || !F->isDeclaration())
+    return {};
+  StringRef Name = F->getName();
+  Op O;
+  O.At = &C;
+  unsigned N = C.arg_size();
+  if (Name == "__cxa_guard_acquire" && N == 1) {
+    // It may wait: what it did is told when it has done it.
+    O.Address = C.getArgOperand(0), O.Order = 2, O.Around = false;
+    return O;
+  }
+  if (Name == "__cxa_guard_release" && N == 1) {
+    O.Address = C.getArgOperand(0), O.Order = 3, O.Kind = Store;
+    return O;
+  }
+  if (!Name.consume_front("__atomic_"))
+    return {};
+  bool Sized = Name.consume_back("_1") || Name.consume_back("_2") || Name.consume_back("_4") ||
+               Name.consume_back("_8") || Name.consume_back("_16");
+  unsigned At = Sized ? 0 : 1; // the generic forms have the size first
+  bool Fetch = Name.starts_with("fetch_") || Name.ends_with("_fetch");
+  unsigned Expected = Name == "load"       ? (Sized ? 2 : 4)
+                      : Name == "store"    ? (Sized ? 3 : 4)
+                      : Name == "exchange" ? (Sized ? 3 : 5)
+                      : Name == "compare_exchange" ? (Sized ? 5 : 6)
+                      : Fetch && Sized             ? 3
+                                                   : 0;
+  if (Expected == 0 || N != Expected)
+    return {};
+  O.Address = C.getArgOperand(At);
+  if (!O.Address->getType()->isPointerTy())
+    return {};
+  if (Name == "compare_exchange") {
+    O.Kind = Rmw, O.Success = &C;
+    setOrder(O, C, N - 2);
+    if (auto *K = dyn_cast<ConstantInt>(C.getArgOperand(N - 1)))
+      O.Failure = K->getZExtValue() & 7;
+    return O;
+  }
+  setOrder(O, C, N - 1);
+  O.Kind = Name == "load" ? Load : Name == "store" ? Store : Rmw;
+  if (Sized && O.Kind == Load)
+    O.Found = &C;
+  return O;
+}
+
+// The value as 64 bits, if it has no more.
+Value *bits(IRBuilder<> &B, const DataLayout &DL, Value *V) {
+  Type *T = V->getType();
+  if (T->isPointerTy())
+    return B.CreatePtrToInt(V, B.getInt64Ty());
+  TypeSize Size = DL.getTypeSizeInBits(T);
+  if (Size.isScalable() || Size.getFixedValue() == 0 || Size.getFixedValue() > 64 ||
+      !(T->isIntegerTy() || T->isFloatingPointTy() || T->isVectorTy()) ||
+      T->isPtrOrPtrVectorTy())
+    return nullptr;
+  if (!T->isIntegerTy())
+    V = B.CreateBitCast(V, B.getIntNTy(Size.getFixedValue()));
+  return B.CreateZExtOrTrunc(V, B.getInt64Ty());
+}
+
+// Whether a read-modify-write wrote what it found, where that is easily seen.
+Value *silent(IRBuilder<> &B, AtomicRMWInst *R) {
+  Value *V = R->getValOperand();
+  if (!V->getType()->isIntegerTy())
+    return nullptr;
+  switch (R->getOperation()) {
+  case AtomicRMWInst::Xchg:
+    return B.CreateICmpEQ(R, V);
+  case AtomicRMWInst::Or:
+    return B.CreateICmpEQ(B.CreateOr(R, V), R);
+  default:
+    return nullptr;
+  }
+}
+
+// What the operation was, now that it is made, and what it found.
+std::pair<Value *, Value *> told(IRBuilder<> &B, const DataLayout &DL, const Op &O) {
+  Value *What = B.getInt64(O.Kind | O.Order);
+  if (O.DynamicOrder) {
+    Value *Order = B.CreateZExtOrTrunc(O.DynamicOrder, B.getInt64Ty());
+    What = B.CreateOr(B.CreateAnd(Order, 7), B.getInt64(O.Kind));
+  }
+  Value *Found = O.Found;
+  Value *Success = O.Success;
+  if (auto *C = dyn_cast_or_null<AtomicCmpXchgInst>(O.At)) {
+    Found = B.CreateExtractValue(C, 0);
+    Success = B.CreateExtractValue(C, 1);
+  } else if (auto *R = dyn_cast_or_null<AtomicRMWInst>(O.At)) {
+    if (Value *S = silent(B, R))
+      What = B.CreateOr(What, B.CreateSelect(S, B.getInt64(Silent), B.getInt64(0)));
+  }
+  if (Success) {
+    if (!Success->getType()->isIntegerTy(1))
+      Success = B.CreateIsNotNull(Success);
+    What = B.CreateSelect(Success, What, B.getInt64(Fail | O.Failure));
+  }
+  Value *Bits = Found ? bits(B, DL, Found) : nullptr;
+  if (!Bits && O.Kind != Store)
+    What = B.CreateOr(What, Unstated);
+  return {What, Bits ? Bits : B.getInt64(0)};
+}
+} // namespace
+
+extern "C" {
+
+// Whether the module has a fence between threads.
+int contech_shim_has_fence(LLVMModuleRef M) {
+  for (Function &F : *unwrap(M))
+    for (Instruction &I : instructions(F))
+      if (auto *Fence = dyn_cast<FenceInst>(&I))
+        if (Fence->getSyncScopeID() != SyncScope::SingleThread)
+          return 1;
+  return 0;
+}
+
+// Wraps the atomic operations of F, those of relaxed order only if Relaxed. Visits every instruction
+// added.
+void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef BeginV,
+                               LLVMValueRef EndV, LLVMValueRef FenceV,
+                               void (*Visit)(void *, LLVMValueRef), void *Context) {
+  Function &F = *unwrap<Function>(FV);
+  FunctionCallee Begin = unwrap<Function>(BeginV), End = unwrap<Function>(EndV),
+                 Fence = unwrap<Function>(FenceV);
+  const DataLayout &DL = F.getParent()->getDataLayout();
+  SmallVector<Op, 16> Ops;
+  SmallVector<FenceInst *, 4> Fences;
+  for (Instruction &I : instructions(F)) {
+    std::optional<Op> O = instruction(I);
+    if (auto *C = dyn_cast<CallInst>(&I); C && !O && !C->isMustTailCall())
+      O = call(*C);
+    if (O && plain(O->Address) && (O->Order != Relaxed || O->DynamicOrder || TakeRelaxed))
+      Ops.push_back(*O);
+    if (auto *Found = dyn_cast<FenceInst>(&I);
+        Found && Found->getSyncScopeID() != SyncScope::SingleThread)
+      Fences.push_back(Found);
+  }
+  auto Added = [&](Instruction *From, Instruction *To) {
+    for (; From != To; From = From->getNextNode())
+      Visit(Context, wrap(From));
+  };
+  auto Call = [](IRBuilder<> &B, FunctionCallee Callee, ArrayRef<Value *> Arguments) {
+    CallInst *C = B.CreateCall(Callee, Arguments);
+    C->setTailCallKind(CallInst::TCK_NoTail);
+    return C;
+  };
+  for (Op &O : Ops) {
+    Instruction *Next = O.At->getNextNode();
+    IRBuilder<> B(O.Around ? O.At : Next);
+    B.SetCurrentDebugLocation(O.At->getDebugLoc());
+    CallInst *Token = Call(B, Begin, {O.Address});
+    Added(Token, Token->getNextNode());
+    B.SetInsertPoint(Next);
+    B.SetCurrentDebugLocation(O.At->getDebugLoc());
+    Instruction *Last = Next->getPrevNode();
+    auto [What, Found] = told(B, DL, O);
+    Call(B, End, {O.Address, Token, What, Found});
+    Added(Last->getNextNode(), Next);
+  }
+  for (FenceInst *Found : Fences) {
+    IRBuilder<> B(Found->getNextNode());
+    B.SetCurrentDebugLocation(Found->getDebugLoc());
+    CallInst *C = Call(B, Fence, {B.getInt64(order(Found->getOrdering()))});
+    Added(C, C->getNextNode());
+  }
+}
+
+} // extern "C"

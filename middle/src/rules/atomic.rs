@@ -1,0 +1,81 @@
+//! Atomic variables, by the memory model of C and C++ (ISO C++ 6.9.2): an acquire that reads what a release
+//! wrote, or a read-modify-write of its release sequence, comes after it.
+//!
+//! All operations of a variable are here in the order they really had, so what a load read is what the last
+//! write before it wrote. Relaxed operations order nothing; fences make them (`fences`).
+
+use contech_trace::event::SyncOp;
+use rustc_hash::FxHashMap;
+
+use super::{Event, Op, Rule};
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::place::Place;
+
+/// Whether an operation of this memory order (as C numbers them) comes after what it reads.
+pub(crate) fn acquires(order: u64) -> bool {
+    matches!(order & contech_trace::abi::ATOMIC_ORDER, 1 | 2 | 4 | 5)
+}
+
+/// Whether what reads its write comes after it.
+pub(crate) fn releases(order: u64) -> bool {
+    matches!(order & contech_trace::abi::ATOMIC_ORDER, 3..=5)
+}
+
+/// State of an atomic variable.
+#[derive(Debug, Default)]
+pub(super) struct Atomic {
+    /// Releases whose value, or the release sequence they head, is in the variable: the last of each
+    /// context, and when it came.
+    releases: FxHashMap<u32, (u64, Place)>,
+    /// Releases so far.
+    count: u64,
+    /// How many of them each context has acquired: what comes later in it need not again.
+    acquired: FxHashMap<u32, u64>,
+}
+
+impl Atomic {
+    fn acquire(&mut self, at: Place, out: &mut Edges) -> Result<()> {
+        let seen = self.acquired.insert(at.context(), self.count).unwrap_or(0);
+        if seen == self.count {
+            return Ok(());
+        }
+        for (_, release) in self.releases.values().filter(|(n, _)| *n > seen) {
+            out.edge(*release, at)?;
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, at: Place) {
+        self.count += 1;
+        self.releases.insert(at.context(), (self.count, at));
+    }
+}
+
+impl Rule for Atomic {
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        let (acquires, releases) = (acquires(event.aux), releases(event.aux));
+        if acquires && event.op != Op::Recorded(SyncOp::AtomicStore) {
+            self.acquire(event.at, out)?;
+        }
+        match event.op {
+            // A store ends release sequences; so does a read-modify-write that comes after all of them,
+            // for whoever comes after it comes after them.
+            Op::Recorded(SyncOp::AtomicStore) => self.releases.clear(),
+            Op::Recorded(SyncOp::AtomicRmw) if acquires && releases => self.releases.clear(),
+            Op::Recorded(SyncOp::AtomicRmw) => {}
+            _ => return Ok(()),
+        }
+        if releases {
+            self.release(event.at);
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
+        self.releases.clear();
+        self.acquired.clear();
+        self.count = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! Futexes: the kernel says how many waiters a wake has woken; each of them comes after it.
+
+use std::collections::VecDeque;
+
+use contech_trace::event::SyncOp;
+
+use super::{Event, Op, Rule};
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::place::Place;
+
+/// Wakes kept whose waiters are not all seen: more are of waiters that are not recorded.
+const MOST: usize = 4096;
+
+/// State of a futex: wakes, with the number of waiters that have not returned yet.
+#[derive(Debug, Default)]
+pub(super) struct Futex(VecDeque<(u64, Place)>);
+
+impl Rule for Futex {
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        match event.op {
+            Op::Recorded(SyncOp::FutexWake) if event.aux > 0 => {
+                if self.0.len() == MOST {
+                    self.0.pop_front();
+                }
+                self.0.push_back((event.aux, event.at));
+            }
+            Op::Recorded(SyncOp::FutexWait) => {
+                if let Some((left, wake)) = self.0.front_mut() {
+                    out.edge(*wake, event.at)?;
+                    *left -= 1;
+                    if *left == 0 {
+                        self.0.pop_front();
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
+        self.0.clear();
+        Ok(())
+    }
+}

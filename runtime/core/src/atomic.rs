@@ -1,0 +1,64 @@
+//! Events of atomic operations.
+
+use contech_trace::abi::{
+    ATOMIC_FAIL, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW, ATOMIC_SILENT, ATOMIC_STORE,
+    ATOMIC_UNSTATED,
+};
+use contech_trace::event::SyncOp;
+
+use crate::append::Sync;
+use crate::recorder::Recorder;
+use crate::registry;
+use crate::spin::Try;
+use crate::tls::TlsBlock;
+
+/// Whether the operation wrote, and so has a ticket of its own.
+#[inline]
+#[must_use]
+pub fn writes(what: u64) -> bool {
+    matches!(what & ATOMIC_KIND, ATOMIC_STORE | ATOMIC_RMW)
+}
+
+/// Whether it may be one of many in vain.
+fn may_be_in_vain(what: u64) -> bool {
+    what & ATOMIC_UNSTATED == 0
+        && match what & ATOMIC_KIND {
+            ATOMIC_LOAD | ATOMIC_FAIL => true,
+            ATOMIC_RMW => what & ATOMIC_SILENT != 0,
+            _ => false,
+        }
+}
+
+impl Recorder {
+    /// Records an atomic operation of the calling thread (`what` it was: the `ATOMIC_*` bits), or counts it
+    /// as one more try of a spin-wait.
+    #[inline]
+    pub fn atomic(&'static self, tls: &TlsBlock, what: u64, t: &Try) {
+        let spin = tls.spin();
+        let syncs = || registry::current(tls).map_or(0, crate::thread::Thread::syncs);
+        if may_be_in_vain(what) && spin.repeats(t, syncs(), tls.cursor()) {
+            return;
+        }
+        self.make_room(tls);
+        let now = self.clock.now();
+        let waited = spin.end(t, syncs(), tls.cursor());
+        let (before, repeats) = waited.unwrap_or((now, 0));
+        let op = match what & ATOMIC_KIND {
+            ATOMIC_LOAD => SyncOp::AtomicLoad,
+            ATOMIC_STORE => SyncOp::AtomicStore,
+            ATOMIC_RMW => SyncOp::AtomicRmw,
+            _ => SyncOp::AtomicFail,
+        };
+        let event = Sync {
+            op,
+            #[allow(clippy::cast_possible_truncation, reason = "an address")]
+            object: t.address as usize,
+            ticket: t.ticket,
+            aux: what & ATOMIC_ORDER | u64::from(repeats) << 8,
+            before,
+            duration: now.saturating_sub(before),
+        };
+        self.sync(tls, event);
+        spin.set(t, syncs(), now, tls.cursor());
+    }
+}

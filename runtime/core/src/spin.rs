@@ -1,0 +1,284 @@
+#![allow(
+    unsafe_code,
+    reason = "changes an event that stands in the thread's buffer"
+)]
+//! The last atomic operation of a thread: one that is repeated and finds nothing new is a spin-wait, and
+//! a spin-wait is one event.
+//!
+//! The event of the first try is in the buffer while the thread spins. Repeats only count there. When a
+//! try at last finds something, its event takes over the first one's time, and the first one is marked as
+//! nothing. A buffer that was handed over meanwhile keeps its event: a long wait is then two, the second
+//! with the time.
+
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use contech_trace::event::SyncOp;
+
+/// Most bytes of records between two tries of a spin-wait: more than that is work, not waiting.
+const TIGHT: usize = 1024;
+
+// Offsets in an encoded sync event; the test below holds them against the format.
+const TICKET: usize = 6;
+const REPEATS: usize = 13;
+const OP: usize = 30;
+/// Bytes of an encoded sync event.
+pub(crate) const EVENT: usize = 36;
+
+/// Fields are atomics as those of the thread-local block they are in; only its thread uses them.
+#[derive(Debug)]
+pub struct Spin {
+    address: AtomicU64,
+    value: AtomicU64,
+    site: AtomicU64,
+    ticket: AtomicU64,
+    /// Events of the thread when it was recorded: another one since ends the wait.
+    syncs: AtomicU64,
+    /// Its event in the buffer; null when it is not to be changed any more.
+    event: AtomicPtr<u8>,
+    /// The cursor after the last try.
+    mark: AtomicPtr<u8>,
+    /// When it began, in ticks.
+    before: AtomicU64,
+    repeats: AtomicU32,
+    /// There was work between tries.
+    loose: AtomicU32,
+}
+
+/// An atomic operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Try {
+    /// Address of the variable.
+    pub address: u64,
+    /// Where the code is.
+    pub site: u64,
+    /// The value found.
+    pub value: u64,
+    /// Its place in the order.
+    pub ticket: u64,
+}
+
+impl Default for Spin {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Spin {
+    /// None.
+    #[must_use]
+    pub const fn new() -> Self {
+        Spin {
+            address: AtomicU64::new(0),
+            value: AtomicU64::new(0),
+            site: AtomicU64::new(0),
+            ticket: AtomicU64::new(0),
+            syncs: AtomicU64::new(0),
+            event: AtomicPtr::new(std::ptr::null_mut()),
+            mark: AtomicPtr::new(std::ptr::null_mut()),
+            before: AtomicU64::new(0),
+            repeats: AtomicU32::new(0),
+            loose: AtomicU32::new(0),
+        }
+    }
+
+    /// Whatever comes next is no repeat: another level of records begins or ends.
+    pub fn reset(&self) {
+        self.forget();
+        self.address.store(0, Relaxed);
+    }
+
+    /// The event leaves the buffer.
+    #[inline]
+    pub fn forget(&self) {
+        self.event.store(std::ptr::null_mut(), Relaxed);
+        self.mark.store(std::ptr::null_mut(), Relaxed);
+    }
+
+    /// Whether the last operation was at the same place, with nothing recorded since but blocks.
+    #[inline]
+    fn was_at(&self, t: &Try, syncs: u64) -> bool {
+        self.address.load(Relaxed) == t.address
+            && self.site.load(Relaxed) == t.site
+            && self.syncs.load(Relaxed) == syncs
+    }
+
+    /// Whether hardly anything was recorded since the last try. What a handed-over buffer held is not
+    /// known; it counts as little.
+    fn is_tight(&self, cursor: *mut u8) -> bool {
+        let mark = self.mark.load(Relaxed);
+        mark.is_null() || cursor.addr().wrapping_sub(mark.addr()) <= TIGHT
+    }
+
+    /// Takes a try that found `t.value` as a repeat of the last one, if it is one: it read what the last
+    /// one read, or nothing was done in between.
+    #[inline]
+    pub(crate) fn repeats(&self, t: &Try, syncs: u64, cursor: *mut u8) -> bool {
+        if !self.was_at(t, syncs) || self.value.load(Relaxed) != t.value {
+            return false;
+        }
+        let tight = self.is_tight(cursor);
+        let same_write = self.ticket.load(Relaxed) == t.ticket;
+        if !tight {
+            self.loose.store(1, Relaxed);
+        }
+        if !same_write && !tight {
+            return false;
+        }
+        self.ticket.store(t.ticket, Relaxed);
+        self.mark.store(cursor, Relaxed);
+        let repeats = self.repeats.load(Relaxed).saturating_add(1);
+        self.repeats.store(repeats, Relaxed);
+        let event = self.event.load(Relaxed);
+        if !event.is_null() {
+            let ticket = t.ticket.to_le_bytes();
+            // SAFETY: the event is in the thread's buffer (`forget` is called when that changes), whole,
+            // and 36 bytes long.
+            unsafe {
+                event.add(TICKET).copy_from(ticket.as_ptr(), 6);
+                event.add(REPEATS).cast::<u32>().write_unaligned(repeats);
+            }
+        }
+        true
+    }
+
+    /// The try that ended a spin-wait takes the first one's place: returns its time and the number of
+    /// repeats.
+    #[inline]
+    pub(crate) fn end(&self, t: &Try, syncs: u64, cursor: *mut u8) -> Option<(u64, u32)> {
+        let repeats = self.repeats.load(Relaxed);
+        let event = self.event.load(Relaxed);
+        let waited = repeats > 0
+            && self.loose.load(Relaxed) == 0
+            && self.was_at(t, syncs)
+            && self.is_tight(cursor);
+        if !waited {
+            return None;
+        }
+        if !event.is_null() {
+            // SAFETY: as in `repeats`.
+            unsafe { event.add(OP).write(SyncOp::AtomicSpun as u8) };
+        }
+        Some((self.before.load(Relaxed), repeats + 1))
+    }
+
+    /// The thread was paused until now: a wait goes on from here.
+    pub(crate) fn resume(&self, now: u64) {
+        self.before.store(now, Relaxed);
+    }
+
+    /// The event of `t`, which came at `now`, was written, the thread's `syncs`-th; it ends at `cursor`.
+    #[inline]
+    pub(crate) fn set(&self, t: &Try, syncs: u64, now: u64, cursor: *mut u8) {
+        self.before.store(now, Relaxed);
+        self.address.store(t.address, Relaxed);
+        self.value.store(t.value, Relaxed);
+        self.site.store(t.site, Relaxed);
+        self.ticket.store(t.ticket, Relaxed);
+        self.syncs.store(syncs, Relaxed);
+        self.event.store(cursor.wrapping_sub(EVENT), Relaxed);
+        self.mark.store(cursor, Relaxed);
+        self.repeats.store(0, Relaxed);
+        self.loose.store(0, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contech_trace::event::{Event, MAX_EVENT};
+
+    const TRY: Try = Try {
+        address: 0x1000,
+        site: 7,
+        value: 1,
+        ticket: 11,
+    };
+
+    fn event(buffer: &mut [u8; 4096]) -> *mut u8 {
+        let sync = Event::Sync {
+            op: SyncOp::AtomicLoad,
+            object: TRY.address,
+            ticket: TRY.ticket,
+            aux: 5,
+            before: 0x0102_0304_0506,
+            duration: 0x0708_090a_0b0c,
+        };
+        let mut bytes = [0; MAX_EVENT];
+        assert_eq!(sync.encode(&mut bytes), EVENT);
+        buffer[..EVENT].copy_from_slice(&bytes);
+        buffer.as_mut_ptr().wrapping_add(EVENT)
+    }
+
+    fn decoded(buffer: &[u8; 4096]) -> (SyncOp, u64, u64, u64, u64) {
+        let n = |at: usize| {
+            let mut word = [0; 8];
+            word[..6].copy_from_slice(&buffer[at..at + 6]);
+            u64::from_le_bytes(word)
+        };
+        let op = SyncOp::from_u8(buffer[30]).unwrap();
+        (op, n(0), n(6), n(12), n(24))
+    }
+
+    #[test]
+    fn repeats_are_counted_in_the_first_tries_event_and_its_end_takes_over() {
+        let mut buffer = [0; 4096];
+        let cursor = event(&mut buffer);
+        let spin = Spin::new();
+        spin.set(&TRY, 3, 99, cursor);
+        let again = cursor.wrapping_add(40);
+        assert!(spin.repeats(&TRY, 3, again));
+        let later = Try { ticket: 15, ..TRY };
+        assert!(spin.repeats(&later, 3, again.wrapping_add(40)));
+        let (op, object, ticket, aux, duration) = decoded(&buffer);
+        assert_eq!((op, object, ticket), (SyncOp::AtomicLoad, 0x1000, 15));
+        assert_eq!((aux, duration), (5 | 2 << 8, 0x0708_090a_0b0c));
+        let found = Try {
+            value: 2,
+            ticket: 17,
+            ..TRY
+        };
+        let end = spin.end(&found, 3, again.wrapping_add(80));
+        assert_eq!(end, Some((99, 3)));
+        assert_eq!(decoded(&buffer).0, SyncOp::AtomicSpun);
+    }
+
+    #[test]
+    fn another_place_value_or_event_is_no_repeat() {
+        let mut buffer = [0; 4096];
+        let cursor = event(&mut buffer);
+        let spin = Spin::new();
+        spin.set(&TRY, 3, 99, cursor);
+        assert!(!spin.repeats(&Try { site: 8, ..TRY }, 3, cursor));
+        assert!(!spin.repeats(&Try { value: 8, ..TRY }, 3, cursor));
+        assert!(!spin.repeats(&Try { address: 8, ..TRY }, 3, cursor));
+        assert!(!spin.repeats(&TRY, 4, cursor));
+        assert!(spin.end(&TRY, 3, cursor).is_none(), "nothing was repeated");
+    }
+
+    #[test]
+    fn work_between_tries_counts_only_if_nothing_was_written_meanwhile() {
+        let mut buffer = [0; 4096];
+        let cursor = event(&mut buffer);
+        let spin = Spin::new();
+        spin.set(&TRY, 3, 99, cursor);
+        let far = cursor.wrapping_add(TIGHT + 1);
+        assert!(!spin.repeats(&Try { ticket: 13, ..TRY }, 3, far));
+        assert!(spin.repeats(&TRY, 3, far), "it read the same write");
+        let found = Try { value: 2, ..TRY };
+        assert!(spin.end(&found, 3, far).is_none(), "it did not wait");
+    }
+
+    #[test]
+    fn a_buffer_handed_over_is_not_touched() {
+        let mut buffer = [0; 4096];
+        let cursor = event(&mut buffer);
+        let spin = Spin::new();
+        spin.set(&TRY, 3, 99, cursor);
+        let before = buffer;
+        spin.forget();
+        assert!(spin.repeats(&Try { ticket: 13, ..TRY }, 3, cursor));
+        let end = spin.end(&Try { value: 2, ..TRY }, 3, cursor);
+        assert_eq!(end, Some((99, 2)), "the time it waited is known");
+        assert_eq!(buffer, before);
+    }
+}

@@ -1,0 +1,222 @@
+//! The order of atomic operations: a ticket and the operation it is for must not be separable, so both
+//! happen under a lock that addresses of equal hash share.
+//!
+//! The lock is the counter: a word holds the number of writes (the ticket) and whether somebody operates
+//! just now, so that taking it costs one locked instruction and giving it back none. It is held over a few
+//! instructions. Should its holder never come back (a jump out of a signal handler in just that moment, a
+//! cancelled thread), whoever waits takes it over after [`PATIENCE`]: no program ever hangs by us.
+
+use std::sync::atomic::{
+    AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+use std::time::{Duration, Instant};
+
+const STRIPES: usize = 4096;
+/// Somebody operates.
+const LOCKED: u64 = 1;
+/// Tickets count in steps of this.
+const STEP: u64 = 2;
+/// How often the lock was taken, in the bits above the ticket's: tells one holder from the next.
+const HOLDER: u64 = 1 << 49;
+const TICKET: u64 = (HOLDER - 1) & !LOCKED;
+
+/// How long a holder may take. It is a few instructions away from giving the stripe back, but may have
+/// been preempted.
+pub const PATIENCE: Duration = Duration::from_millis(200);
+
+#[repr(align(64))]
+#[derive(Debug)]
+struct Stripe(AtomicU64);
+
+/// All stripes.
+#[derive(Debug)]
+pub struct Stripes {
+    words: [Stripe; STRIPES],
+    taken_over: AtomicU64,
+}
+
+impl Default for Stripes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Stripes {
+    /// Nobody operates, no tickets were drawn.
+    #[must_use]
+    pub const fn new() -> Self {
+        Stripes {
+            words: [const { Stripe(AtomicU64::new(0)) }; STRIPES],
+            taken_over: AtomicU64::new(0),
+        }
+    }
+
+    /// The stripe of an address. Operations of different widths that overlap share one: all within an
+    /// aligned 16 bytes, the widest there is, do.
+    #[inline]
+    #[must_use]
+    pub fn of(address: usize) -> usize {
+        let hash = (address as u64 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 12);
+        #[allow(clippy::cast_possible_truncation, reason = "12 bits")]
+        let index = hash as usize;
+        index
+    }
+
+    #[inline]
+    fn word(&self, stripe: usize) -> &AtomicU64 {
+        &self.words[stripe % STRIPES].0
+    }
+
+    /// Takes the stripe if nobody has it.
+    #[inline]
+    pub fn try_take(&self, stripe: usize) -> bool {
+        let word = self.word(stripe);
+        let seen = word.load(Relaxed);
+        let mine = seen.wrapping_add(HOLDER) | LOCKED;
+        seen & LOCKED == 0
+            && word
+                .compare_exchange(seen, mine, Acquire, Relaxed)
+                .is_ok()
+    }
+
+    /// Takes the stripe.
+    #[inline]
+    pub fn take(&self, stripe: usize) {
+        if !self.try_take(stripe) {
+            self.wait(stripe);
+        }
+    }
+
+    #[cold]
+    fn wait(&self, stripe: usize) {
+        let word = self.word(stripe);
+        let (mut holder, mut since) = (0, None);
+        for round in 0u32.. {
+            if self.try_take(stripe) {
+                return;
+            }
+            if round < 64 {
+                std::hint::spin_loop();
+                continue;
+            }
+            let seen = word.load(Relaxed);
+            let waited = match since {
+                Some(since) if seen == holder => Instant::duration_since(&Instant::now(), since),
+                _ => {
+                    (holder, since) = (seen, Some(Instant::now()));
+                    Duration::ZERO
+                }
+            };
+            let mine = seen.wrapping_add(HOLDER);
+            if waited >= PATIENCE
+                && seen & LOCKED != 0
+                && word.compare_exchange(seen, mine, Acquire, Relaxed).is_ok()
+            {
+                self.taken_over.fetch_add(1, Relaxed);
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Draws the ticket of the operation that was made, a write or not, and gives the stripe back unless
+    /// it is to be `kept`, by the code this one interrupted.
+    #[inline]
+    pub fn give(&self, stripe: usize, writes: bool, kept: bool) -> u64 {
+        let word = self.word(stripe);
+        let before = word.load(Relaxed);
+        let ticket = before & TICKET;
+        let lock = if kept { 0 } else { before & LOCKED };
+        if writes {
+            word.store(before.wrapping_add(STEP) - lock, Release);
+            ticket + STEP
+        } else {
+            word.store(before - lock, Release);
+            ticket + 1
+        }
+    }
+
+    /// How often a stripe was taken over: that many operations may stand in a wrong order.
+    pub fn taken_over(&self) -> u64 {
+        self.taken_over.load(Relaxed)
+    }
+
+    /// Nobody operates: in a forked child, where the holders are no more.
+    pub fn free_all(&self) {
+        for stripe in &self.words {
+            stripe.0.fetch_and(!LOCKED, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64 as Variable;
+
+    static STRIPES_UNDER_TEST: Stripes = Stripes::new();
+
+    #[test]
+    fn tickets_of_writes_are_the_order_of_their_values() {
+        static VARIABLE: Variable = Variable::new(0);
+        let stripe = Stripes::of((&raw const VARIABLE).addr());
+        let first = STRIPES_UNDER_TEST.word(stripe).load(Relaxed) & TICKET;
+        let work = || {
+            let pairs = (0..2000).map(|_| {
+                STRIPES_UNDER_TEST.take(stripe);
+                let value = VARIABLE.fetch_add(1, Relaxed);
+                (STRIPES_UNDER_TEST.give(stripe, true, false), value)
+            });
+            pairs.collect::<Vec<_>>()
+        };
+        let all: Vec<_> = std::thread::scope(|s| {
+            let threads: Vec<_> = (0..4).map(|_| s.spawn(work)).collect();
+            threads
+                .into_iter()
+                .flat_map(|t| t.join().unwrap())
+                .collect()
+        });
+        for (ticket, value) in all {
+            assert_eq!(ticket, first + STEP * (value + 1));
+        }
+    }
+
+    #[test]
+    fn a_load_stands_between_two_writes() {
+        let stripes = Stripes::new();
+        let drawn = [true, false, false, true].map(|writes| {
+            stripes.take(5);
+            stripes.give(5, writes, false)
+        });
+        assert_eq!(drawn, [2, 3, 3, 4]);
+    }
+
+    #[test]
+    fn a_handler_draws_within_the_operation_it_interrupted() {
+        let stripes = Stripes::new();
+        stripes.take(5);
+        assert!(!stripes.try_take(5));
+        assert_eq!(stripes.give(5, true, true), 2);
+        assert!(!stripes.try_take(5), "it was kept");
+        assert_eq!(stripes.give(5, true, false), 4);
+        assert!(stripes.try_take(5));
+    }
+
+    #[test]
+    fn a_stripe_whose_holder_is_gone_is_taken_over() {
+        let stripes = Stripes::new();
+        stripes.take(5);
+        stripes.take(5);
+        assert_eq!(stripes.taken_over(), 1);
+        stripes.give(5, false, false);
+        assert!(stripes.try_take(5));
+    }
+
+    #[test]
+    fn overlapping_addresses_share_a_stripe() {
+        for offset in 0..16 {
+            assert_eq!(Stripes::of(0x7000 + offset), Stripes::of(0x7000));
+        }
+        assert!((0..64).any(|i| Stripes::of(0x7000 + 16 * i) != Stripes::of(0x7000)));
+    }
+}
