@@ -2,9 +2,9 @@
 // the same sequence.
 // MODE: verify
 // CHECK: lock-order
-// ARGS: 50000
-// COUNT: mutex_lock 100000
-// COUNT: mutex_unlock 100000
+// ARGS: 500000
+// COUNT: mutex_lock 1000000
+// COUNT: mutex_unlock 1000000
 // LEVELS: O2
 #include <pthread.h>
 #include <stdio.h>

@@ -66,7 +66,9 @@ impl Toolchain {
     /// With the messages of the tool that failed.
     pub fn program(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
         let mut flags = vec![format!("-{level}"), "-pthread".to_owned()];
-        flags.extend(program.flags.iter().cloned());
+        let own = |flag: &&String| flag.starts_with("--contech-");
+        let native = self.cc == Self::native().cc;
+        flags.extend(program.flags.iter().filter(|f| !(native && own(f))).cloned());
         let mut command = Command::new(self.compiler(program.is_cxx()));
         command
             .args(&flags)

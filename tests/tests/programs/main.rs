@@ -8,6 +8,7 @@ mod allocations;
 mod bytes;
 mod golden;
 mod lock_order;
+mod log_order;
 mod tasks;
 mod trial;
 

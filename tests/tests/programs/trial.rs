@@ -10,7 +10,7 @@ use contech_tests::recording::Recording;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
-use crate::{accesses, allocations, bytes, golden, lock_order, tasks};
+use crate::{accesses, allocations, bytes, golden, lock_order, log_order, tasks};
 
 /// Runs the whole trial.
 pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
@@ -79,6 +79,7 @@ fn judge(program: &Program, level: &str, recording: &Recording) -> Result<()> {
         Some(Check::Accesses) => accesses::check(&said, &graphs[0]),
         Some(Check::Bytes) => bytes::check(&said, &graphs[0]),
         Some(Check::Allocations) => allocations::check(&said, &graphs[0]),
+        Some(Check::LogOrder) => log_order::check(&said, &graphs[0]),
         Some(Check::LockOrder) => lock_order::check(&said, &graphs[0]),
     }
 }

@@ -1,0 +1,123 @@
+//! `CHECK: log-order`: the order the program logged is an order of the graph.
+//!
+//! Standard output has one line `sections ADDRESS COUNT SIZE`: an array whose entries the critical sections
+//! wrote in the order they were in. The work that wrote an entry must come before the work that wrote the next.
+//! With `tickets` instead of `sections` the entries are those an atomic counter gave out, written after the
+//! counting: the synchronisation before each must come before that before the next.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result, bail};
+use taskgraph::{TaskId, TaskKind};
+
+use crate::tasks::Graph;
+
+struct Log {
+    tickets: bool,
+    base: u64,
+    count: usize,
+    size: u64,
+}
+
+/// Checks the graph against the logged order.
+pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
+    let log = said
+        .lines()
+        .find_map(parse)
+        .context("no line `sections ADDRESS COUNT SIZE`")?;
+    let mut clocks = Clocks::new(graph);
+    let mut writers: Vec<Option<TaskId>> = vec![None; log.count];
+    for task in graph.tasks() {
+        let task = task?;
+        clocks.advance(task.id(), &task.dependencies()?);
+        if task.kind() != TaskKind::Work {
+            continue;
+        }
+        task.for_each_access(|a| {
+            let entry = a.addr.wrapping_sub(log.base) / log.size;
+            let entry = usize::try_from(entry).unwrap_or(usize::MAX);
+            if a.write && entry < log.count && a.size == log.size {
+                writers[entry] = Some(task.id());
+            }
+        })?;
+    }
+    let mut changes = 0;
+    let mut last: Option<TaskId> = None;
+    for (entry, writer) in writers.iter().enumerate() {
+        let mut task = writer.with_context(|| format!("nobody wrote entry {entry}"))?;
+        if log.tickets {
+            task.seq -= 1;
+        }
+        if let Some(before) = last {
+            if !clocks.ordered(before, task) {
+                bail!("entry {entry}: the graph does not put {before} before {task}");
+            }
+            changes += usize::from(before.context != task.context);
+        }
+        last = Some(task);
+    }
+    if changes == 0 {
+        bail!("the log never changed hands: the test showed nothing");
+    }
+    Ok(())
+}
+
+fn parse(line: &str) -> Option<Log> {
+    let mut words = line.split_whitespace();
+    let tickets = match words.next()? {
+        "sections" => false,
+        "tickets" => true,
+        _ => return None,
+    };
+    let base = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
+    Some(Log {
+        tickets,
+        base,
+        count: words.next()?.parse().ok()?,
+        size: words.next()?.parse().ok()?,
+    })
+}
+
+/// For every task, how many tasks of each context come before it or are it.
+struct Clocks {
+    contexts: usize,
+    index: HashMap<u32, usize>,
+    /// By context, then task, then context.
+    of: Vec<Vec<u32>>,
+}
+
+impl Clocks {
+    fn new(graph: &Graph) -> Self {
+        let index: HashMap<u32, usize> = graph.contexts().map(|c| c.id.get()).zip(0..).collect();
+        Clocks {
+            contexts: index.len(),
+            of: vec![Vec::new(); index.len()],
+            index,
+        }
+    }
+
+    fn at(&self, task: TaskId) -> &[u32] {
+        let from = task.seq as usize * self.contexts;
+        &self.of[self.index[&task.context.get()]][from..from + self.contexts]
+    }
+
+    /// Tasks come in a topological order.
+    fn advance(&mut self, task: TaskId, before: &[TaskId]) {
+        let own = self.index[&task.context.get()];
+        let mut clock = match task.seq {
+            0 => vec![0; self.contexts],
+            n => self.at(TaskId::new(task.context, n - 1)).to_vec(),
+        };
+        for before in before {
+            for (mine, theirs) in clock.iter_mut().zip(self.at(*before)) {
+                *mine = (*mine).max(*theirs);
+            }
+        }
+        clock[own] = task.seq + 1;
+        self.of[own].extend(clock);
+    }
+
+    fn ordered(&self, before: TaskId, after: TaskId) -> bool {
+        self.at(after)[self.index[&before.context.get()]] > before.seq
+    }
+}
