@@ -31,6 +31,10 @@ pub(crate) unsafe extern "C" fn begin(address: usize) -> u64 {
     if !records(recorder, tls) {
         return 0;
     }
+    // Only code without blocks comes here with no cursor; there is none in a register then.
+    if tls.cursor().is_null() {
+        recorder.make_room(tls);
+    }
     let stripe = Stripes::of(address);
     let (before, mine) = (tls.held(), stripe as u64 + 1);
     // Held by this very thread, it will not be given back while we wait.
@@ -56,19 +60,22 @@ pub(crate) unsafe extern "C" fn end(
         return;
     }
     let tls = block();
-    let kept = token & INTERRUPTS != 0;
-    let ticket = STRIPES.give(Stripes::of(address), atomic::writes(what), kept);
-    tls.set_held(token >> BEFORE_BITS);
-    if let Some(recorder) = start::recorder()
-        && records(recorder, tls)
-    {
+    let stripe = Stripes::of(address);
+    let writes = atomic::writes(what);
+    let recorder = start::recorder().filter(|recorder| records(recorder, tls));
+    if let Some(recorder) = recorder {
         let attempt = Try {
             address: address as u64,
             site: site as u64,
             value,
-            ticket,
+            ticket: STRIPES.ticket(stripe, writes),
         };
         recorder.atomic(tls, what, &attempt);
+    }
+    STRIPES.give(stripe, writes, token & INTERRUPTS != 0);
+    tls.set_held(token >> BEFORE_BITS);
+    if let Some(recorder) = recorder {
+        recorder.make_room(tls);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the middle layer on synthetic traces.
 
+mod atomics;
 mod bounds;
 mod check;
 mod command;

@@ -13,7 +13,7 @@ const OBJECT: u64 = 0x1000;
 const MUTEX: u64 = 0x2000;
 
 /// A trace with children 1 .. n started by 0, without work.
-fn children(n: u32) -> TraceBuilder {
+pub(crate) fn children(n: u32) -> TraceBuilder {
     let mut t = TraceBuilder::new();
     for child in 1..=n {
         t.create(0, child);
@@ -21,7 +21,7 @@ fn children(n: u32) -> TraceBuilder {
     t
 }
 
-fn end(mut t: TraceBuilder, n: u32) -> Vec<u8> {
+pub(crate) fn end(mut t: TraceBuilder, n: u32) -> Vec<u8> {
     for child in 1..=n {
         t.join(0, child);
     }

@@ -76,7 +76,20 @@ impl Recorder {
     #[inline]
     pub fn sync(&'static self, tls: &TlsBlock, s: Sync) {
         let at = self.room(tls);
-        // SAFETY: `room` leaves more than the 38 bytes stored here; the cursor is this thread's.
+        self.sync_at(tls, at, s);
+    }
+
+    /// The same right at the cursor, which is not null: nothing is handed over before it. The slack has
+    /// room for one such event after the longest unchecked path; see to it that room is checked after.
+    #[inline]
+    pub(crate) fn sync_here(&'static self, tls: &TlsBlock, s: Sync) {
+        self.sync_at(tls, tls.cursor(), s);
+    }
+
+    #[inline]
+    fn sync_at(&'static self, tls: &TlsBlock, at: *mut u8, s: Sync) {
+        // SAFETY: `room` or the slack leaves more than the 38 bytes stored here; the cursor is this
+        // thread's.
         unsafe {
             store6(at, s.object as u64);
             store6(at.add(6), s.ticket);

@@ -31,7 +31,9 @@ fn may_be_in_vain(what: u64) -> bool {
 
 impl Recorder {
     /// Records an atomic operation of the calling thread (`what` it was: the `ATOMIC_*` bits), or counts it
-    /// as one more try of a spin-wait.
+    /// as one more try of a spin-wait. The stripe is still held: nobody else's operation comes between this
+    /// one and its event, nor can that of a signal handler contradict it. So nothing is handed over here,
+    /// which may take long; check for room afterwards.
     #[inline]
     pub fn atomic(&'static self, tls: &TlsBlock, what: u64, t: &Try) {
         let spin = tls.spin();
@@ -39,7 +41,9 @@ impl Recorder {
         if may_be_in_vain(what) && spin.repeats(t, syncs(), tls.cursor()) {
             return;
         }
-        self.make_room(tls);
+        if tls.cursor().is_null() {
+            self.make_room(tls);
+        }
         let now = self.clock.now();
         let waited = spin.end(t, syncs(), tls.cursor());
         let (before, repeats) = waited.unwrap_or((now, 0));
@@ -58,7 +62,7 @@ impl Recorder {
             before,
             duration: now.saturating_sub(before),
         };
-        self.sync(tls, event);
+        self.sync_here(tls, event);
         spin.set(t, syncs(), now, tls.cursor());
     }
 }

@@ -119,21 +119,22 @@ impl Stripes {
         }
     }
 
-    /// Draws the ticket of the operation that was made, a write or not, and gives the stripe back unless
-    /// it is to be `kept`, by the code this one interrupted.
+    /// The ticket of the operation that was made, a write or not, while the stripe is held.
     #[inline]
-    pub fn give(&self, stripe: usize, writes: bool, kept: bool) -> u64 {
+    pub fn ticket(&self, stripe: usize, writes: bool) -> u64 {
+        let ticket = self.word(stripe).load(Relaxed) & TICKET;
+        ticket + if writes { STEP } else { 1 }
+    }
+
+    /// Uses up a write's ticket and gives the stripe back, unless it is to be `kept`, by the code this one
+    /// interrupted.
+    #[inline]
+    pub fn give(&self, stripe: usize, writes: bool, kept: bool) {
         let word = self.word(stripe);
         let before = word.load(Relaxed);
-        let ticket = before & TICKET;
         let lock = if kept { 0 } else { before & LOCKED };
-        if writes {
-            word.store(before.wrapping_add(STEP) - lock, Release);
-            ticket + STEP
-        } else {
-            word.store(before - lock, Release);
-            ticket + 1
-        }
+        let step = if writes { STEP } else { 0 };
+        word.store(before.wrapping_add(step) - lock, Release);
     }
 
     /// How often a stripe was taken over: that many operations may stand in a wrong order.
@@ -165,7 +166,9 @@ mod tests {
             let pairs = (0..2000).map(|_| {
                 STRIPES_UNDER_TEST.take(stripe);
                 let value = VARIABLE.fetch_add(1, Relaxed);
-                (STRIPES_UNDER_TEST.give(stripe, true, false), value)
+                let ticket = STRIPES_UNDER_TEST.ticket(stripe, true);
+                STRIPES_UNDER_TEST.give(stripe, true, false);
+                (ticket, value)
             });
             pairs.collect::<Vec<_>>()
         };
@@ -186,7 +189,9 @@ mod tests {
         let stripes = Stripes::new();
         let drawn = [true, false, false, true].map(|writes| {
             stripes.take(5);
-            stripes.give(5, writes, false)
+            let ticket = stripes.ticket(5, writes);
+            stripes.give(5, writes, false);
+            ticket
         });
         assert_eq!(drawn, [2, 3, 3, 4]);
     }
@@ -196,9 +201,11 @@ mod tests {
         let stripes = Stripes::new();
         stripes.take(5);
         assert!(!stripes.try_take(5));
-        assert_eq!(stripes.give(5, true, true), 2);
+        assert_eq!(stripes.ticket(5, true), 2);
+        stripes.give(5, true, true);
         assert!(!stripes.try_take(5), "it was kept");
-        assert_eq!(stripes.give(5, true, false), 4);
+        assert_eq!(stripes.ticket(5, true), 4);
+        stripes.give(5, true, false);
         assert!(stripes.try_take(5));
     }
 

@@ -82,8 +82,9 @@ fn parse(line: &str) -> Option<Log> {
 struct Clocks {
     contexts: usize,
     index: HashMap<u32, usize>,
-    /// By context, then task, then context.
-    of: Vec<Vec<u32>>,
+    /// By context, the tasks that something of another context comes directly before, with what comes before
+    /// them: those that follow in the context have the same but for their own number.
+    of: Vec<Vec<(u32, Vec<u32>)>>,
 }
 
 impl Clocks {
@@ -96,28 +97,37 @@ impl Clocks {
         }
     }
 
-    fn at(&self, task: TaskId) -> &[u32] {
-        let from = task.seq as usize * self.contexts;
-        &self.of[self.index[&task.context.get()]][from..from + self.contexts]
+    fn before(&self, task: TaskId) -> Option<&[u32]> {
+        let list = &self.of[self.index[&task.context.get()]];
+        let after = list.partition_point(|(seq, _)| *seq <= task.seq);
+        Some(&list[after.checked_sub(1)?].1)
     }
 
     /// Tasks come in a topological order.
     fn advance(&mut self, task: TaskId, before: &[TaskId]) {
-        let own = self.index[&task.context.get()];
-        let mut clock = match task.seq {
-            0 => vec![0; self.contexts],
-            n => self.at(TaskId::new(task.context, n - 1)).to_vec(),
-        };
-        for before in before {
-            for (mine, theirs) in clock.iter_mut().zip(self.at(*before)) {
-                *mine = (*mine).max(*theirs);
-            }
+        if before.is_empty() {
+            return;
         }
-        clock[own] = task.seq + 1;
-        self.of[own].extend(clock);
+        let own = self.before(task).map(<[u32]>::to_vec);
+        let mut clock = own.unwrap_or_else(|| vec![0; self.contexts]);
+        for before in before {
+            if let Some(theirs) = self.before(*before) {
+                for (mine, theirs) in clock.iter_mut().zip(theirs) {
+                    *mine = (*mine).max(*theirs);
+                }
+            }
+            let of = &mut clock[self.index[&before.context.get()]];
+            *of = (*of).max(before.seq + 1);
+        }
+        let index = self.index[&task.context.get()];
+        self.of[index].push((task.seq, clock));
     }
 
     fn ordered(&self, before: TaskId, after: TaskId) -> bool {
-        self.at(after)[self.index[&before.context.get()]] > before.seq
+        if before.context == after.context {
+            return before.seq <= after.seq;
+        }
+        let index = self.index[&before.context.get()];
+        self.before(after).is_some_and(|c| c[index] > before.seq)
     }
 }
