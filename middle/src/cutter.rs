@@ -278,14 +278,7 @@ impl Cutter {
     }
 
     /// An atomic operation or a fence: relaxed loads say nothing to the rules but through fences.
-    fn atomic(
-        &mut self,
-        op: SyncOp,
-        object: u64,
-        ticket: u64,
-        aux: u64,
-        at: Place,
-    ) -> Result<()> {
+    fn atomic(&mut self, op: SyncOp, object: u64, ticket: u64, aux: u64, at: Place) -> Result<()> {
         let order = aux & contech_trace::abi::ATOMIC_ORDER;
         let (state, _) = self.contexts.entry(at.context());
         if op == SyncOp::Fence {

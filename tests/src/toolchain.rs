@@ -68,7 +68,13 @@ impl Toolchain {
         let mut flags = vec![format!("-{level}"), "-pthread".to_owned()];
         let own = |flag: &&String| flag.starts_with("--contech-");
         let native = self.cc == Self::native().cc;
-        flags.extend(program.flags.iter().filter(|f| !(native && own(f))).cloned());
+        flags.extend(
+            program
+                .flags
+                .iter()
+                .filter(|f| !(native && own(f)))
+                .cloned(),
+        );
         let mut command = Command::new(self.compiler(program.is_cxx()));
         command
             .args(&flags)

@@ -140,7 +140,9 @@ impl Events {
             SyncOp::ThreadCreate => (object | THREAD, 0),
             SyncOp::ThreadJoin => (object | THREAD, 2),
             SyncOp::TryFail => (object, LAST),
-            SyncOp::Fork | SyncOp::Fence | SyncOp::AtomicSpun | SyncOp::FutexTimeout => return Ok(()),
+            SyncOp::Fork | SyncOp::Fence | SyncOp::AtomicSpun | SyncOp::FutexTimeout => {
+                return Ok(());
+            }
             _ if op.is_atomic() => (object | ATOMIC, ticket),
             _ => (object, ticket << 1),
         };

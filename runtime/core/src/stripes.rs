@@ -6,9 +6,7 @@
 //! instructions. Should its holder never come back (a jump out of a signal handler in just that moment, a
 //! cancelled thread), whoever waits takes it over after [`PATIENCE`]: no program ever hangs by us.
 
-use std::sync::atomic::{
-    AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
-};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::time::{Duration, Instant};
 
 const STRIPES: usize = 4096;
@@ -73,10 +71,7 @@ impl Stripes {
         let word = self.word(stripe);
         let seen = word.load(Relaxed);
         let mine = seen.wrapping_add(HOLDER) | LOCKED;
-        seen & LOCKED == 0
-            && word
-                .compare_exchange(seen, mine, Acquire, Relaxed)
-                .is_ok()
+        seen & LOCKED == 0 && word.compare_exchange(seen, mine, Acquire, Relaxed).is_ok()
     }
 
     /// Takes the stripe.

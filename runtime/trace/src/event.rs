@@ -95,8 +95,8 @@ impl SyncOp {
     pub fn from_u8(n: u8) -> Option<Self> {
         use SyncOp::{
             AtomicFail, AtomicLoad, AtomicRmw, AtomicSpun, AtomicStore, BarrierWait, CondBroadcast,
-            CondReacquire, CondRelease, CondSignal, CondTimeout, CondWake, Fence, Fork, FutexTimeout,
-            FutexWait, FutexWake, MutexLock, MutexUnlock, ObjectDestroy, ObjectInit,
+            CondReacquire, CondRelease, CondSignal, CondTimeout, CondWake, Fence, Fork,
+            FutexTimeout, FutexWait, FutexWake, MutexLock, MutexUnlock, ObjectDestroy, ObjectInit,
             OncePass, OnceRun, RwRead, RwUnlock, RwWrite, SemPost, SemWait, SpinLock, SpinUnlock,
             ThreadCreate, ThreadJoin, TryFail,
         };
