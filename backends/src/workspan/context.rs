@@ -37,11 +37,29 @@ pub(super) struct Frame {
     pub call: Option<BlockId>,
     /// It returns when that call does.
     pub leaving: bool,
+    /// The next call is a spawn; the call under way is one.
+    pub marked: bool,
+    pub spawns: bool,
+    /// Where the caller goes on, if this is a spawn executed serially.
+    pub continuation: Option<Branch>,
+    /// The longest of the serially executed spawns since the last sync.
+    pub longest: Option<Branch>,
     /// What-if: factor of everything below, and size of the pieces its own code is cut into.
     pub factor: Option<f64>,
     pub grain: Option<u64>,
     /// Contexts created by it, or by what it called, that nobody has joined.
     pub children: Vec<ContextId>,
+}
+
+/// One side of a fork that is executed serially (Figure 3): the continuation, or the end of the longest child.
+#[derive(Debug)]
+pub(super) struct Branch {
+    pub time: u64,
+    pub length: u64,
+    pub burdened: u64,
+    /// The spawning frame's own part of its longest path, up to the spawn.
+    pub local: u64,
+    pub path: PathId,
 }
 
 /// Call sites and calling functions of the invocations a context is below.

@@ -11,8 +11,8 @@ use taskgraph::{
 use workspan::{Measure, Sum};
 
 use super::change::{Change, Effect};
-use super::context::{Frame, Owner, State};
-use super::metric::{BlockFacts, Metric};
+use super::context::{Branch, Frame, Owner, State};
+use super::metric::{BlockFacts, Mark, Metric};
 use super::paths::{PathId, Paths};
 use super::tree::{SiteKey, Tree};
 use crate::parallelism::{State as Doing, state_of};
@@ -393,6 +393,18 @@ impl<'g> Machine<'g> {
                 if let Some(top) = state.frames.last_mut() {
                     top.call = facts.calls.then(|| block.id());
                     top.leaving = facts.calls && facts.returns;
+                    if facts.calls {
+                        top.spawns = std::mem::replace(&mut top.marked, false);
+                    }
+                    match facts.mark {
+                        Some(Mark::Spawn) => top.marked = true,
+                        Some(Mark::Sync) => {
+                            let before = cut.take();
+                            self.advance(state, before, slack);
+                            self.sync(state);
+                        }
+                        None => {}
+                    }
                 }
                 if facts.returns && !facts.calls {
                     let before = cut.take();
@@ -463,12 +475,12 @@ impl<'g> Machine<'g> {
     }
 
     fn push(&mut self, state: &mut State, function: Option<u32>) {
-        let (from, call) = state
-            .frames
-            .last()
-            .map_or((Tree::ROOT, None), |top| (top.node, top.call));
+        let top = state.frames.last();
+        let (from, call) = top.map_or((Tree::ROOT, None), |top| (top.node, top.call));
+        let spawns = top.is_some_and(|top| top.spawns);
         let block = call.and_then(|at: BlockId| self.info.block(at).map(|block| (at, block)));
         let (key, caller) = match (block, function) {
+            (Some((at, block)), _) if spawns => (SiteKey::Spawn(at), block.function.get()),
             (Some((at, block)), _) => (SiteKey::Call(at), block.function.get()),
             (None, Some(function)) => (SiteKey::Outside(FunctionId::new(function)), NOBODY),
             (None, None) => (SiteKey::Program, NOBODY),
@@ -476,6 +488,84 @@ impl<'g> Machine<'g> {
         let site = self.tree.site(key);
         let node = self.tree.child(from, site, function.map(FunctionId::new));
         self.push_at(state, node, site, caller, function);
+        if spawns {
+            self.fork(state);
+        }
+    }
+
+    /// The frame just pushed is a spawn that is executed before its continuation.
+    fn fork(&mut self, state: &mut State) {
+        let path = state.path.get_or_insert_with(|| self.paths.empty());
+        let path = self.paths.share(path);
+        let local = state.frames.len().checked_sub(2).map(|at| {
+            let caller = &mut state.frames[at];
+            caller.spawns = false;
+            caller.local_span
+        });
+        if let Some(frame) = state.frames.last_mut() {
+            frame.continuation = Some(Branch {
+                time: state.time,
+                length: state.length,
+                burdened: state.burdened + self.rules.burden,
+                local: local.unwrap_or_default(),
+                path,
+            });
+        }
+    }
+
+    /// A spawned frame has been popped: the caller goes on from the spawn (Figure 3, lines 10-13).
+    fn back(&mut self, state: &mut State, continuation: Branch) {
+        let path = state.path.replace(continuation.path);
+        let child = Branch {
+            time: state.time,
+            length: state.length,
+            burdened: state.burdened + self.rules.burden,
+            local: continuation.local,
+            path: path.unwrap_or_else(|| self.paths.empty()),
+        };
+        state.time = continuation.time;
+        state.length = continuation.length;
+        state.burdened = continuation.burdened;
+        let longest = state.frames.last_mut().map(|frame| &mut frame.longest);
+        match longest {
+            Some(Some(longest)) if longest.length >= child.length => {
+                longest.burdened = longest.burdened.max(child.burdened);
+                self.paths.release(child.path);
+            }
+            Some(slot) => {
+                let burdened = slot.as_ref().map_or(0, |old| old.burdened);
+                if let Some(old) = slot.replace(child) {
+                    self.paths.release(old.path);
+                }
+                if let Some(new) = slot {
+                    new.burdened = new.burdened.max(burdened);
+                }
+            }
+            None => self.paths.release(child.path),
+        }
+    }
+
+    /// The innermost frame waits for its serially executed spawns (Figure 3, lines 14-19).
+    fn sync(&mut self, state: &mut State) {
+        let Some(child) = state
+            .frames
+            .last_mut()
+            .and_then(|frame| frame.longest.take())
+        else {
+            return;
+        };
+        self.flush(state);
+        state.burdened = state.burdened.max(child.burdened);
+        if child.length <= state.length {
+            return self.paths.release(child.path);
+        }
+        (state.time, state.length) = (child.time, child.length);
+        if let Some(frame) = state.frames.last_mut() {
+            frame.local_span = child.local;
+        }
+        if let Some(old) = state.path.replace(child.path) {
+            self.paths.release(old);
+        }
     }
 
     fn push_at(
@@ -511,6 +601,10 @@ impl<'g> Machine<'g> {
             on_path: true,
             call: None,
             leaving: false,
+            marked: false,
+            spawns: false,
+            continuation: None,
+            longest: None,
             factor,
             grain,
             children: Vec::new(),
@@ -541,9 +635,11 @@ impl<'g> Machine<'g> {
     }
 
     fn pop(&mut self, state: &mut State) {
-        let Some(frame) = state.frames.pop() else {
+        self.sync(state);
+        let Some(mut frame) = state.frames.pop() else {
             return;
         };
+        let continuation = frame.continuation.take();
         state.leave(&frame);
         let (work, span) = (state.work - frame.start_work, state.time - frame.start);
         let sum = |counts: bool| {
@@ -589,6 +685,9 @@ impl<'g> Machine<'g> {
             }
         } else {
             self.lift(state, &frame.children);
+        }
+        if let Some(continuation) = continuation {
+            self.back(state, continuation);
         }
     }
 

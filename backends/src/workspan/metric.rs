@@ -57,6 +57,27 @@ pub(super) struct BlockFacts {
     pub returns: bool,
     /// Ends with a call.
     pub calls: bool,
+    /// The call marks the next one as a spawn, or a sync: the Cilk-style header's serial form.
+    pub mark: Option<Mark>,
+}
+
+/// What a call of the Cilk-style header's serial form says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// The next call of the function is a spawn.
+    Spawn,
+    /// The function waits for what it has spawned.
+    Sync,
+}
+
+impl Mark {
+    fn of(callee: &str) -> Option<Self> {
+        match callee {
+            "contech_cilk_spawn" => Some(Self::Spawn),
+            "contech_cilk_sync" => Some(Self::Sync),
+            _ => None,
+        }
+    }
 }
 
 impl BlockFacts {
@@ -72,6 +93,7 @@ impl BlockFacts {
             entry: block.flags & Block::ENTRY != 0,
             returns: block.flags & Block::RETURN != 0,
             calls: block.call.is_some(),
+            mark: block.call.as_ref().and_then(|call| Mark::of(&call.callee)),
         };
         info.blocks.iter().map(facts).collect()
     }

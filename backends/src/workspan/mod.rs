@@ -14,6 +14,9 @@
 //! that call site; a created context's first function is an invocation of the call that ends the block before the Create.
 //! After an exception or a longjmp through a recursion, the innermost invocation of the function that goes on is taken.
 //!
+//! A serial execution of a program written with `contech/cilk.h` is a recording of its parallelism all the same: the
+//! header marks spawns and syncs, and the paper's algorithm (Figure 3) is followed within the context.
+//!
 //! One pass in breadth-first order; memory is that of the contexts not yet joined and of the edges whose end is still
 //! to come, each with a profile of at most as many entries as there are calling contexts.
 

@@ -1,0 +1,104 @@
+// Cilk's spawn, sync and parallel for, in C and C++, on OpenMP tasks or serially.
+//
+//   cilk:      x = cilk_spawn fib(n - 1);       here:   cilk_spawn_to(x, fib, n - 1);
+//              cilk_spawn sort(a, n);                   cilk_spawn(sort, a, n);
+//              cilk_sync;                               cilk_sync;
+//              cilk_for (int i = a; i < b; ++i) f(i);   cilk_for (int, i, a, b, grain) f(i); cilk_end_for
+//
+// As in Cilk, the arguments are evaluated before the spawn, in the spawning function, and the result is stored when the
+// spawned function returns; it may be read after the next cilk_sync. A function that spawns must cilk_sync before it
+// returns: Cilk does it by itself, C cannot. Spawned calls are never inlined.
+//
+//   -fopenmp    spawns are OpenMP tasks, cilk_sync is taskwait, a cilk_for is a spawn for each grain of the range and a
+//               sync. Call the first function that spawns by cilk_run(f, args) (or cilk_run_to(x, f, args)): it makes
+//               the threads.
+//   otherwise   everything runs serially, in Cilk's serial order. contech-cc then marks spawns and syncs, and
+//               `contech-backend workspan` and --contech-mode=workspan measure the program's work and span.
+#ifndef CONTECH_CILK_H
+#define CONTECH_CILK_H
+
+#ifdef __cplusplus
+#define CILK_AUTO auto
+#define CILK_TYPEOF(x) decltype(&(x))
+extern "C" {
+#else
+#define CILK_AUTO __auto_type
+#define CILK_TYPEOF(x) __typeof__(&(x))
+#endif
+#if defined(__CONTECH__) && !defined(_OPENMP)
+// The call that follows in this function is a spawn.
+void contech_cilk_spawn(void);
+// This function waits for what it has spawned.
+void contech_cilk_sync(void);
+#define CILK_MARK_SPAWN contech_cilk_spawn();
+#define CILK_MARK_SYNC contech_cilk_sync()
+#else
+#define CILK_MARK_SPAWN
+#define CILK_MARK_SYNC ((void)0)
+#endif
+#ifdef __cplusplus
+}
+#endif
+
+#define CILK_PRAGMA(text) _Pragma(#text)
+#ifdef _OPENMP
+#define CILK_TASK(...) CILK_PRAGMA(omp task default(shared) firstprivate(__VA_ARGS__))
+#define CILK_TASK_ALONE CILK_PRAGMA(omp task default(shared))
+#define cilk_sync CILK_PRAGMA(omp taskwait)
+#define CILK_TEAM CILK_PRAGMA(omp parallel) CILK_PRAGMA(omp single)
+#else
+#define CILK_TASK(...) CILK_MARK_SPAWN
+#define CILK_TASK_ALONE CILK_MARK_SPAWN
+#define cilk_sync CILK_MARK_SYNC
+#define CILK_TEAM
+#endif
+#ifdef __clang__
+#define CILK_CALL [[clang::noinline]]
+#else
+#define CILK_CALL
+#endif
+
+#define CILK_PICK(_0, _1, _2, _3, _4, _5, _6, _7, _8, NAME, ...) NAME
+#define CILK_COUNT(...) CILK_PICK(0, ##__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define CILK_JOIN_(a, b) a##b
+#define CILK_JOIN(a, b) CILK_JOIN_(a, b)
+
+// Runs f(args) with a team of threads for what it spawns.
+#define cilk_run(f, ...) do { CILK_TEAM { f(__VA_ARGS__); } } while (0)
+#define cilk_run_to(x, f, ...) do { CILK_TEAM { (x) = f(__VA_ARGS__); } } while (0)
+
+// f(args), in parallel with what follows until the next cilk_sync.
+#define cilk_spawn(f, ...) CILK_JOIN(CILK_SPAWN_, CILK_COUNT(__VA_ARGS__))(f, ##__VA_ARGS__)
+// x = f(args), the same way.
+#define cilk_spawn_to(x, f, ...) CILK_JOIN(CILK_SPAWN_TO_, CILK_COUNT(__VA_ARGS__))(x, f, ##__VA_ARGS__)
+
+#define CILK_SPAWN_0(f) do { CILK_TASK_ALONE CILK_CALL f(); } while (0)
+#define CILK_SPAWN_TO_0(x, f) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_TASK(cilk_r) CILK_CALL *cilk_r = f(); } while (0)
+#define CILK_SPAWN_1(f, v0) do { CILK_AUTO cilk_0 = (v0); CILK_TASK(cilk_0) CILK_CALL f(cilk_0); } while (0)
+#define CILK_SPAWN_TO_1(x, f, v0) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_TASK(cilk_r, cilk_0) CILK_CALL *cilk_r = f(cilk_0); } while (0)
+#define CILK_SPAWN_2(f, v0, v1) do { CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_TASK(cilk_0, cilk_1) CILK_CALL f(cilk_0, cilk_1); } while (0)
+#define CILK_SPAWN_TO_2(x, f, v0, v1) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_TASK(cilk_r, cilk_0, cilk_1) CILK_CALL *cilk_r = f(cilk_0, cilk_1); } while (0)
+#define CILK_SPAWN_3(f, v0, v1, v2) do { CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_TASK(cilk_0, cilk_1, cilk_2) CILK_CALL f(cilk_0, cilk_1, cilk_2); } while (0)
+#define CILK_SPAWN_TO_3(x, f, v0, v1, v2) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_TASK(cilk_r, cilk_0, cilk_1, cilk_2) CILK_CALL *cilk_r = f(cilk_0, cilk_1, cilk_2); } while (0)
+#define CILK_SPAWN_4(f, v0, v1, v2, v3) do { CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_TASK(cilk_0, cilk_1, cilk_2, cilk_3) CILK_CALL f(cilk_0, cilk_1, cilk_2, cilk_3); } while (0)
+#define CILK_SPAWN_TO_4(x, f, v0, v1, v2, v3) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_TASK(cilk_r, cilk_0, cilk_1, cilk_2, cilk_3) CILK_CALL *cilk_r = f(cilk_0, cilk_1, cilk_2, cilk_3); } while (0)
+#define CILK_SPAWN_5(f, v0, v1, v2, v3, v4) do { CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_TASK(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4) CILK_CALL f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4); } while (0)
+#define CILK_SPAWN_TO_5(x, f, v0, v1, v2, v3, v4) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_TASK(cilk_r, cilk_0, cilk_1, cilk_2, cilk_3, cilk_4) CILK_CALL *cilk_r = f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4); } while (0)
+#define CILK_SPAWN_6(f, v0, v1, v2, v3, v4, v5) do { CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_TASK(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5) CILK_CALL f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5); } while (0)
+#define CILK_SPAWN_TO_6(x, f, v0, v1, v2, v3, v4, v5) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_TASK(cilk_r, cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5) CILK_CALL *cilk_r = f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5); } while (0)
+#define CILK_SPAWN_7(f, v0, v1, v2, v3, v4, v5, v6) do { CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_AUTO cilk_6 = (v6); CILK_TASK(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6) CILK_CALL f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6); } while (0)
+#define CILK_SPAWN_TO_7(x, f, v0, v1, v2, v3, v4, v5, v6) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_AUTO cilk_6 = (v6); CILK_TASK(cilk_r, cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6) CILK_CALL *cilk_r = f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6); } while (0)
+#define CILK_SPAWN_8(f, v0, v1, v2, v3, v4, v5, v6, v7) do { CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_AUTO cilk_6 = (v6); CILK_AUTO cilk_7 = (v7); CILK_TASK(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7) CILK_CALL f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7); } while (0)
+#define CILK_SPAWN_TO_8(x, f, v0, v1, v2, v3, v4, v5, v6, v7) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_AUTO cilk_6 = (v6); CILK_AUTO cilk_7 = (v7); CILK_TASK(cilk_r, cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7) CILK_CALL *cilk_r = f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7); } while (0)
+
+// A parallel loop over [from, to): each grain of it is a task. The body is a statement that ends with cilk_end_for.
+#ifdef _OPENMP
+#define cilk_for(type, i, from, to, grain) \
+  do { CILK_PRAGMA(omp taskloop grainsize(grain) default(shared)) for (type i = (from); i < (to); ++i) {
+#define cilk_end_for } } while (0);
+#else
+#define cilk_for(type, i, from, to, grain) do { (void)(grain); for (type i = (from); i < (to); ++i) {
+#define cilk_end_for } } while (0);
+#endif
+
+#endif

@@ -1,0 +1,27 @@
+// The Cilk-style header in C++: arguments are evaluated before the spawn, results stored, loops run once for each index.
+#include <contech/cilk.h>
+#include <cstdio>
+#include <vector>
+
+static int twice(const int &x) { return 2 * x; }
+static void nothing() {}
+
+static int all() {
+  int i = 1, a = 0, b = 0, n = 0;
+  cilk_spawn_to(a, twice, i++);
+  cilk_spawn_to(b, twice, i++);
+  cilk_spawn(nothing);
+  cilk_sync;
+  std::vector<int> seen(100);
+  cilk_for(int, k, 0, 100, 8) seen[k] += k;
+  cilk_end_for
+  for (int k = 0; k < 100; k++) n += seen[k] == k;
+  return a == 2 && b == 4 && i == 3 && n == 100;
+}
+
+int main() {
+  int right = 0;
+  cilk_run_to(right, all);
+  std::printf("%d\n", right);
+  return !right;
+}
