@@ -24,6 +24,7 @@ mod atomic;
 mod barrier;
 mod bootstrap;
 mod c11;
+mod cilk;
 mod condition;
 mod exec;
 mod exit;

@@ -7,10 +7,11 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 
 /// Packages whose outputs make up a working installation.
-pub const PACKAGES: [&str; 5] = [
+pub const PACKAGES: [&str; 6] = [
     "contech-instrument",
     "contech-cc",
     "contech-runtime",
+    "contech-online",
     "contech-middle",
     "contech-backends",
 ];

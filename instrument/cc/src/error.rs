@@ -14,14 +14,6 @@ pub enum Error {
         /// The options there are.
         valid: &'static str,
     },
-    /// An option of the interface that this version cannot do.
-    #[error("{option} is not available in this version: {instead}")]
-    Unavailable {
-        /// The option as written.
-        option: String,
-        /// What to do instead.
-        instead: &'static str,
-    },
     /// No clang 22.
     #[error(
         "clang 22 not found: looked for {looked}; install it (Debian: clang-22), or set CONTECH_CLANG to its path"

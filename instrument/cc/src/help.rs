@@ -12,6 +12,9 @@ Usage: {driver} [--contech-OPTION ...] <any clang arguments>
 
   --contech-mode=full   record blocks, addresses, synchronisation and time (default)
   --contech-mode=sync   record synchronisation and time only
+  --contech-mode=workspan
+                        no recording: the work/span profile of a fork-join program that runs serially (contech/cilk.h),
+                        written at exit and on SIGUSR2 to $CONTECH_PROFILE (workspan.json)
   --contech-naive       record every block and every address as such
   --contech-fast        record paths and the values addresses come from, which decodes to the same, and as
                         the naive form where that is not exact (default)
@@ -24,7 +27,7 @@ Usage: {driver} [--contech-OPTION ...] <any clang arguments>
 Environment:
   CONTECH_OPTIONS       the same options, for builds that own their flags; the command line wins
   CONTECH_CLANG         path of clang 22 (default: clang-22, then /usr/lib/llvm-22/bin/clang)
-  CONTECH_HOME          folder of libcontech_instrument.so and libcontech_rt.so
+  CONTECH_HOME          folder of libcontech_instrument.so, libcontech_rt.so, libcontech_ws.so, include
                         (default: the folder of {driver}, or ../lib from there)
 
 Everything else, --help and --version included, goes to clang unchanged.

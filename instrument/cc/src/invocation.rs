@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::{Error, Line, Options};
+use crate::{Error, Line, Mode, Options};
 
 /// Which driver this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,10 @@ pub struct Tools {
     pub clang: PathBuf,
     /// The pass plugin, if code is compiled.
     pub plugin: Option<PathBuf>,
+    /// Folder of `contech/cilk.h`, if code is compiled.
+    pub headers: Option<PathBuf>,
+    /// Code is compiled with calls of the on-line profiler's hooks.
+    pub hooks: bool,
     /// Folder of the runtime library, if something is linked.
     pub runtime_folder: Option<PathBuf>,
 }
@@ -66,6 +70,23 @@ impl Invocation {
             // Line tables do not change code; any -g of the user comes later and wins.
             added.extend([flag, "-gline-tables-only".into()]);
         }
+        if tools.hooks {
+            added.extend([
+                "-finstrument-functions-after-inlining".into(),
+                "-gline-tables-only".into(),
+            ]);
+        }
+        if tools.plugin.is_some() || tools.hooks {
+            // The serial form of contech/cilk.h marks spawns and syncs.
+            added.push("-D__CONTECH__=1".into());
+        }
+        if let Some(folder) = &tools.headers {
+            added.extend(["-idirafter".into(), folder.into()]);
+        }
+        let library = match options.mode {
+            Mode::Workspan => "-lcontech_ws",
+            Mode::Full | Mode::Sync => "-lcontech_rt",
+        };
         if let Some(folder) = &tools.runtime_folder {
             if let Some(flag) = &line.fully_static {
                 return Err(Error::Static { flag: flag.clone() });
@@ -87,7 +108,7 @@ impl Invocation {
                 "-Xlinker".into(),
                 folder.into(),
                 format!("-Wl,--push-state,{needed}").into(),
-                "-lcontech_rt".into(),
+                library.into(),
                 "-Wl,--pop-state".into(),
             ]);
         }
@@ -120,6 +141,8 @@ mod tests {
         let tools = Tools {
             clang: "clang".into(),
             plugin: (line.compiles && !line.freestanding).then(|| "/h/p.so".into()),
+            headers: None,
+            hooks: false,
             runtime_folder: (line.links && !line.relocatable).then(|| "/h".into()),
         };
         let made = Invocation::new(language, Options::default(), &line, tools, user)?;
@@ -134,7 +157,7 @@ mod tests {
     fn a_compilation_gets_the_plugin_and_no_link_flags() {
         assert_eq!(
             build(Language::C, "-c a.c").unwrap().join(" "),
-            "--start-no-unused-arguments -fpass-plugin=/h/p.so -gline-tables-only --end-no-unused-arguments -c a.c"
+            "--start-no-unused-arguments -fpass-plugin=/h/p.so -gline-tables-only -D__CONTECH__=1 --end-no-unused-arguments -c a.c"
         );
     }
 

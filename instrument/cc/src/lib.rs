@@ -51,7 +51,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         return Ok(ExitCode::SUCCESS);
     }
     let line = classify(&rest);
-    let tools = locate::tools(&line)?;
+    let tools = locate::tools(&line, options.mode)?;
     let invocation = Invocation::new(language, options, &line, tools, rest)?;
     let mut command = Command::new(&invocation.program);
     command.args(&invocation.arguments);

@@ -4,15 +4,17 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::{CLANG_VARIABLE, Error, HOME_VARIABLE, Line, Tools};
+use crate::{CLANG_VARIABLE, Error, HOME_VARIABLE, Line, Mode, Tools};
 
 const CLANG: &str = "clang-22";
 const LLVM_CLANG: &str = "/usr/lib/llvm-22/bin/clang";
 const PLUGIN: &str = "libcontech_instrument.so";
 const RUNTIME: &str = "libcontech_rt.so";
+const ONLINE: &str = "libcontech_ws.so";
+const HEADERS: &str = "include";
 
 /// Finds what the command line needs; a link needs no plugin, a compilation no runtime.
-pub(crate) fn tools(line: &Line) -> Result<Tools, Error> {
+pub(crate) fn tools(line: &Line, mode: Mode) -> Result<Tools, Error> {
     let folders = folders();
     let find = |file: &'static str| {
         folders
@@ -28,15 +30,21 @@ pub(crate) fn tools(line: &Line) -> Result<Tools, Error> {
                     .join(", "),
             })
     };
-    let plugin = (line.compiles && !line.freestanding)
-        .then(|| find(PLUGIN))
-        .transpose()?;
+    let online = mode == Mode::Workspan;
+    let instruments = line.compiles && !line.freestanding;
+    let plugin = (instruments && !online).then(|| find(PLUGIN)).transpose()?;
+    let library = if online { ONLINE } else { RUNTIME };
     let runtime = (line.links && !line.relocatable)
-        .then(|| find(RUNTIME))
+        .then(|| find(library))
         .transpose()?;
+    let headers = folders.iter().map(|f| f.join(HEADERS));
     Ok(Tools {
         clang: clang()?,
         plugin,
+        headers: headers
+            .filter(|_| instruments)
+            .find(|f| f.join("contech/cilk.h").is_file()),
+        hooks: instruments && online,
         runtime_folder: runtime.and_then(|r| r.parent().map(Path::to_path_buf)),
     })
 }

@@ -12,6 +12,8 @@ pub enum Mode {
     Full,
     /// Synchronisation and time.
     Sync,
+    /// The profile of work and span, while the program runs; nothing else.
+    Workspan,
 }
 
 /// How it is written into the program; the pass's own default without one.
@@ -52,7 +54,7 @@ pub struct Options {
 }
 
 const PREFIX: &str = "--contech-";
-const VALID: &str = "--contech-mode=full|sync, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-help";
+const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-help";
 
 impl Options {
     /// Takes the options out of the command line, after those of `from_env` (words separated by
@@ -60,7 +62,7 @@ impl Options {
     /// options in it is replaced by its words, others are left for clang to read.
     ///
     /// # Errors
-    /// [`Error::UnknownOption`] and [`Error::Unavailable`].
+    /// [`Error::UnknownOption`].
     pub fn extract(
         from_env: &str,
         arguments: Vec<OsString>,
@@ -100,12 +102,7 @@ impl Options {
             "--contech-atomics=all" => self.atomics = Some(Atomics::All),
             "--contech-explain" => self.explain = true,
             "--contech-help" => self.help = true,
-            "--contech-mode=workspan" => {
-                return Err(Error::Unavailable {
-                    option: option.into(),
-                    instead: "record with --contech-mode=full and use `contech-backend workspan`",
-                });
-            }
+            "--contech-mode=workspan" => self.mode = Mode::Workspan,
             _ => {
                 return Err(Error::UnknownOption {
                     option: option.into(),
@@ -122,6 +119,8 @@ impl Options {
         let mut words = vec![match self.mode {
             Mode::Full => "mode=full",
             Mode::Sync => "mode=sync",
+            // No pass runs.
+            Mode::Workspan => return String::new(),
         }];
         words.extend(self.form.map(|form| match form {
             Form::Naive => "naive",

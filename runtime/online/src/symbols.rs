@@ -1,0 +1,76 @@
+//! Names and source lines of addresses in the loaded objects, from their debug information.
+#![allow(unsafe_code, reason = "dladdr")]
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::path::PathBuf;
+
+use addr2line::Loader;
+
+/// A place in the source.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    pub function: String,
+    pub file: String,
+    pub line: u32,
+}
+
+/// Objects read so far.
+#[derive(Default)]
+pub(crate) struct Symbols {
+    objects: HashMap<PathBuf, Option<Loader>>,
+}
+
+impl Symbols {
+    /// What is known of the code at `address`.
+    pub(crate) fn place(&mut self, address: usize) -> Place {
+        let Some((object, base)) = object(address) else {
+            return Place::default();
+        };
+        let loader = self
+            .objects
+            .entry(object)
+            .or_insert_with_key(|path| Loader::new(path).ok());
+        let Some(loader) = loader else {
+            return Place::default();
+        };
+        let offset = (address - base) as u64;
+        // The outermost one: a place in the function that was compiled, not in one inlined there.
+        let mut line = (String::new(), 0);
+        if let Ok(mut frames) = loader.find_frames(offset) {
+            while let Ok(Some(frame)) = frames.next() {
+                if let Some(location) = frame.location {
+                    let file = location.file.unwrap_or_default().to_owned();
+                    line = (file, location.line.unwrap_or(0));
+                }
+            }
+        }
+        Place {
+            function: loader.find_symbol(offset).unwrap_or_default().to_owned(),
+            file: line.0,
+            line: line.1,
+        }
+    }
+}
+
+/// The file an address was loaded from, and where it was loaded.
+fn object(address: usize) -> Option<(PathBuf, usize)> {
+    // SAFETY: plain data, for which all zeros is a value.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: dladdr takes any address and fills `info`, which outlives the call.
+    let found = unsafe { libc::dladdr(address as *const libc::c_void, &raw mut info) };
+    if found == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: dladdr found the object, so the name is a string of the loader's that stays while it is loaded.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?;
+    let path = PathBuf::from(name);
+    let path = if path.exists() {
+        path
+    } else {
+        PathBuf::from("/proc/self/exe")
+    };
+    // Objects that are not position-independent have absolute addresses in their files.
+    let fixed = info.dli_fbase as usize == 0x40_0000;
+    Some((path, if fixed { 0 } else { info.dli_fbase as usize }))
+}
