@@ -14,7 +14,7 @@ use crate::recording::middle;
 use crate::toolchain::Toolchain;
 
 /// How long one program may run.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// What every program is compiled with: one result on every level and machine, no time lost.
 const FLAGS: [&str; 5] = [

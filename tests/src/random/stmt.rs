@@ -259,7 +259,7 @@ impl Generator<'_> {
     }
 
     fn local_integer(&mut self, depth: u32) -> String {
-        let name = self.fresh("m");
+        let name = self.fresh("y");
         let ty = self.rng.word(&INTEGERS);
         let (value, double) = (self.expr(1), self.fresh("z"));
         let body = self.scoped(|g| {
