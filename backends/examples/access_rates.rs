@@ -153,6 +153,7 @@ fn main() -> anyhow::Result<()> {
             line: "64".parse().map_err(anyhow::Error::msg)?,
             shared: true,
             private: false,
+            sample: None,
         };
         measure::<cache::Cache>("cache, 19 sizes, full", full, &graph)?;
         let all = misses::Options {

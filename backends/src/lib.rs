@@ -12,6 +12,7 @@ pub mod critpath;
 pub mod dump;
 pub mod export;
 pub mod heap;
+pub mod hierarchy;
 pub mod interleave;
 pub mod memuse;
 pub mod misses;

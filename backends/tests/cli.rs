@@ -175,7 +175,7 @@ fn text_is_aligned_and_csv_is_raw() {
     let csv = folder.ok("cache two.tg --sizes 1K --ways full --format csv");
     assert_eq!(
         csv,
-        "size,ways,accesses,misses,miss_rate\n1024,full,200,6,0.03\n"
+        "size,ways,accesses,misses,miss_rate,cold,capacity,conflict\n1024,full,200,6,0.03,6,0,0\n"
     );
 }
 
@@ -248,6 +248,8 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
             "more than the 16 lines",
         ),
         ("cache two.tg --ways 0", "not a number of ways"),
+        ("cache two.tg --sample 2", "not a share of the lines"),
+        ("hierarchy two.tg --l1 none", "every core has a first level"),
         ("cache two.tg --line 48", "power of two"),
         ("cache two.tg --shared --private", "cannot be used with"),
         ("parallelism two.tg --points 0", "0"),

@@ -58,6 +58,7 @@ fn a_page_has_its_sections_and_its_data() {
         "<section id=\"critpath\"",
         "<section id=\"workspan\"",
         "<section id=\"misses\"",
+        "<section id=\"hierarchy\"",
         "<section id=\"sharing\"",
         "<section id=\"races\"",
         "<section id=\"memuse\"",

@@ -86,6 +86,7 @@ const SECTIONS: [&str; 9] = [
     "critpath",
     "workspan",
     "misses",
+    "hierarchy",
     "sharing",
     "races",
     "memuse",

@@ -8,6 +8,7 @@ mod geometry;
 mod model;
 mod recency;
 mod render;
+mod sample;
 mod sets;
 
 use anyhow::Result;
@@ -20,6 +21,7 @@ use crate::size::{Size, Sizes};
 pub use geometry::{Geometries, Geometry, Ways};
 pub use model::CacheModel;
 pub use recency::RecencyStack;
+pub use sample::SampledModel;
 pub use sets::SetForest;
 
 /// Options of `cache`.
@@ -46,6 +48,18 @@ pub struct Options {
     /// A cache for each context; the counts are the sums
     #[arg(long)]
     pub private: bool,
+    /// A preview from this share of the lines, 0.001 to 1: estimates, for fully associative caches only
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub sample: Option<f64>,
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(rate) if (0.001..=1.0).contains(&rate) => Ok(rate),
+        _ => Err(format!(
+            "'{text}' is not a share of the lines; write a number from 0.001 to 1, e.g. 0.01"
+        )),
+    }
 }
 
 impl Default for Options {
@@ -65,6 +79,7 @@ impl Default for Options {
 pub struct Cache {
     geometries: Geometries,
     private: bool,
+    sample: Option<f64>,
 }
 
 /// The caches of one shard, or their counts once the shard is sealed.
@@ -72,8 +87,10 @@ pub struct Cache {
 pub enum Shard {
     /// Still fed.
     Model(Box<CacheModel>),
-    /// Accesses, and misses per geometry.
-    Counts(u64, Vec<u64>),
+    /// Still fed, with a sample.
+    Sample(Box<SampledModel>),
+    /// Accesses, first accesses of lines where they are known, and misses per geometry.
+    Counts(u64, Option<u64>, Vec<u64>),
 }
 
 /// Miss curves.
@@ -83,6 +100,9 @@ pub struct Report {
     pub line: u64,
     /// Whether each context has its own cache.
     pub private: bool,
+    /// The share of the lines the numbers are estimated from; absent where they are exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<f64>,
     /// Every cache modelled, by ways, then size.
     pub points: Vec<Point>,
 }
@@ -98,6 +118,32 @@ pub struct Point {
     pub accesses: u64,
     /// Lines not found.
     pub misses: u64,
+    /// Why; absent unless fully associative caches are modelled too.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
+}
+
+/// Misses by cause (Hill and Smith, "Evaluating associativity in CPU caches", 1989); they add up to the misses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Split {
+    /// First look-ups of a line.
+    pub cold: u64,
+    /// Further misses of a fully associative cache of this size.
+    pub capacity: u64,
+    /// What the sets add. Negative where they keep lines that least-recently-used over the whole cache would have
+    /// dropped.
+    pub conflict: i64,
+}
+
+impl Split {
+    /// From the misses of the cache, those of the fully associative one of its size, and first look-ups.
+    fn new(misses: u64, full: u64, cold: u64) -> Self {
+        Self {
+            cold,
+            capacity: full - cold,
+            conflict: misses.cast_signed() - full.cast_signed(),
+        }
+    }
 }
 
 impl Analysis for Cache {
@@ -109,10 +155,15 @@ impl Analysis for Cache {
     type Report = Report;
 
     fn new(options: Options, _: &Graph) -> Result<Self> {
-        let geometries = Geometries::new(&options.sizes, &options.ways, options.line)?;
+        let full = [Ways::Full];
+        let ways = match options.sample {
+            Some(_) => &full[..],
+            None => &options.ways,
+        };
         Ok(Self {
-            geometries,
+            geometries: Geometries::new(&options.sizes, ways, options.line)?,
             private: options.private,
+            sample: options.sample,
         })
     }
 
@@ -125,50 +176,72 @@ impl Analysis for Cache {
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
-        Shard::Model(Box::new(CacheModel::new(&self.geometries)))
+        match self.sample {
+            Some(rate) => Shard::Sample(Box::new(SampledModel::new(&self.geometries, rate))),
+            None => Shard::Model(Box::new(CacheModel::new(&self.geometries))),
+        }
     }
 
     fn task(&self, shard: &mut Shard, task: &Task<'_>) -> Result<()> {
-        if let Shard::Model(model) = shard {
-            task.for_each_access(|access| model.access(access.addr, access.size))?;
+        match shard {
+            Shard::Model(model) => {
+                task.for_each_access(|access| model.access(access.addr, access.size))?;
+            }
+            Shard::Sample(model) => {
+                task.for_each_access(|access| model.access(access.addr, access.size))?;
+            }
+            Shard::Counts(..) => {}
         }
         Ok(())
     }
 
     fn seal(&self, shard: &mut Shard) {
-        if let Shard::Model(model) = shard {
-            let misses = self
-                .geometries
-                .all
-                .iter()
-                .map(|geometry| model.misses(geometry))
-                .collect();
-            *shard = Shard::Counts(model.accesses(), misses);
-        }
+        *shard = match shard {
+            Shard::Model(model) => {
+                let all = &self.geometries.all;
+                let misses = all.iter().map(|geometry| model.misses(geometry)).collect();
+                Shard::Counts(model.accesses(), model.cold(), misses)
+            }
+            Shard::Sample(model) => Shard::Counts(model.accesses(), None, model.misses()),
+            Shard::Counts(..) => return,
+        };
     }
 
     fn finish(self, _: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        let mut accesses = 0;
+        let (mut accesses, mut cold) = (0, Some(0));
         let mut misses = vec![0; self.geometries.all.len()];
         for shard in &shards {
-            if let Shard::Counts(seen, missed) = shard {
+            if let Shard::Counts(seen, first, missed) = shard {
                 accesses += seen;
+                cold = cold.zip(*first).map(|(sum, first)| sum + first);
                 misses
                     .iter_mut()
                     .zip(missed)
                     .for_each(|(sum, missed)| *sum += missed);
             }
         }
-        let point = |(geometry, misses): (&Geometry, u64)| Point {
+        let all = &self.geometries.all;
+        let full = |size| {
+            let found = all
+                .iter()
+                .zip(&misses)
+                .find(|(geometry, _)| geometry.ways == Ways::Full && geometry.size == size);
+            found.map(|(_, &misses)| misses)
+        };
+        let point = |(geometry, &misses): (&Geometry, &u64)| Point {
             size: geometry.size,
             ways: geometry.ways,
             accesses,
             misses,
+            split: cold
+                .zip(full(geometry.size))
+                .map(|(cold, full)| Split::new(misses, full, cold)),
         };
-        let points = self.geometries.all.iter().zip(misses).map(point).collect();
+        let points = all.iter().zip(&misses).map(point).collect();
         Ok(Report {
             line: 1 << self.geometries.line_shift,
             private: self.private,
+            sample: self.sample,
             points,
         })
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
+
 use super::geometry::{Geometries, Geometry, Ways};
 use super::recency::RecencyStack;
 use super::sets::SetForest;
@@ -22,6 +24,8 @@ struct FullyAssociative {
     capacities: Vec<usize>,
     /// `hits[i]`: accesses whose smallest hitting capacity is `capacities[i]`.
     hits: Vec<u64>,
+    /// Lines ever looked up: those the stack does not know may only have been forgotten.
+    seen: FxHashSet<u64>,
 }
 
 impl CacheModel {
@@ -46,6 +50,7 @@ impl CacheModel {
             stack: RecencyStack::new(largest),
             hits: vec![0; capacities.len()],
             capacities: capacities.clone(),
+            seen: FxHashSet::default(),
         });
         Self {
             line_shift: geometries.line_shift,
@@ -86,6 +91,12 @@ impl CacheModel {
         self.accesses
     }
 
+    /// Lines looked up for the first time: misses of any cache. `None` unless a fully associative cache is modelled.
+    #[must_use]
+    pub fn cold(&self) -> Option<u64> {
+        self.full.as_ref().map(|full| full.seen.len() as u64)
+    }
+
     /// Misses of one of the configured caches.
     ///
     /// # Panics
@@ -108,7 +119,10 @@ impl CacheModel {
 impl FullyAssociative {
     #[inline]
     fn touch(&mut self, line: u64) -> Option<usize> {
-        let distance = self.stack.touch(line)?;
+        let Some(distance) = self.stack.touch(line) else {
+            self.seen.insert(line);
+            return None;
+        };
         let smallest = self
             .capacities
             .partition_point(|&capacity| capacity <= distance);

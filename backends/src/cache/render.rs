@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Report, Ways};
-use crate::view::units::{count, ratio};
+use super::{Point, Report, Split, Ways};
+use crate::view::units::{count, ratio, share};
 use crate::view::{Cell, Render, Table, View};
 
 impl Render for Report {
@@ -14,14 +14,22 @@ impl Render for Report {
             "one shared cache"
         };
         let accesses = self.points.first().map_or(0, |point| point.accesses);
+        let split = self.points.iter().find_map(|point| point.split);
+        let cold = split.map_or_else(String::new, |split| {
+            format!(", {} for the first time", count(split.cold))
+        });
+        let preview = self.sample.map_or_else(String::new, |rate| {
+            format!("Estimated from {} of the lines.", share(rate))
+        });
         View::default()
             .csv(self.points_table())
             .heading(format!(
                 "Cache misses: {kind}, {}-byte lines, least recently used",
                 self.line
             ))
+            .line(preview)
             .line(format!(
-                "{} lines looked up. Miss rate by size and ways:",
+                "{} lines looked up{cold}. Miss rate by size and ways:",
                 count(accesses)
             ))
             .line("")
@@ -31,6 +39,9 @@ impl Render for Report {
 
 impl Report {
     fn points_table(&self) -> Table {
+        let split = |point: &Point, cell: fn(&Split) -> Cell| {
+            point.split.as_ref().map_or(Cell::Empty, cell)
+        };
         let rows = self.points.iter().map(|point| {
             [
                 Cell::Bytes(point.size),
@@ -38,6 +49,9 @@ impl Report {
                 Cell::Count(point.accesses),
                 Cell::Count(point.misses),
                 Cell::Share(ratio(point.misses, point.accesses)),
+                split(point, |split| Cell::Count(split.cold)),
+                split(point, |split| Cell::Count(split.capacity)),
+                split(point, |split| Cell::Text(split.conflict.to_string())),
             ]
         });
         let columns = [
@@ -46,6 +60,9 @@ impl Report {
             ("accesses", "accesses"),
             ("misses", "misses"),
             ("rate", "miss_rate"),
+            ("cold", "cold"),
+            ("capacity", "capacity"),
+            ("conflict", "conflict"),
         ];
         Table::new(&columns).rows(rows)
     }

@@ -13,6 +13,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::parallelism::Parallelism>(),
     analysis::<crate::blocks::Blocks>(),
     analysis::<crate::cache::Cache>(),
+    analysis::<crate::hierarchy::Hierarchy>(),
     analysis::<crate::critpath::CritPath>(),
     analysis::<crate::workspan::WorkSpan>(),
     analysis::<crate::races::Races>(),

@@ -151,6 +151,7 @@ impl Analysis for Misses {
             ways: geometry.ways,
             accesses: total.accesses,
             misses,
+            split: None,
         };
         Ok(Report {
             line: 1 << self.geometries.line_shift,

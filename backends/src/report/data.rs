@@ -9,6 +9,7 @@ use crate::analysis::{self, Graph, run};
 use crate::blocks::{self, Blocks};
 use crate::cache::{self, Cache};
 use crate::critpath::CritPath;
+use crate::hierarchy::Hierarchy;
 use crate::memuse::MemUse;
 use crate::misses::Misses;
 use crate::parallelism::{self, Cause, Parallelism, WaitTime};
@@ -117,6 +118,8 @@ impl PageData {
         let workspan = run_default::<WorkSpan>(graph)?;
         progress("misses");
         let misses = run_if_recorded::<Misses>(graph)?;
+        progress("hierarchy");
+        let hierarchy = run_if_recorded::<Hierarchy>(graph)?;
         progress("sharing");
         let sharing = run_if_recorded::<Sharing>(graph)?;
         progress("races");
@@ -139,6 +142,7 @@ impl PageData {
                 Section::of::<CritPath>("Critical path", &critpath),
                 Section::of::<WorkSpan>("Call sites", &workspan),
                 Section::of_either::<Misses>("Misses", &misses),
+                Section::of_either::<Hierarchy>("Hierarchy", &hierarchy),
                 Section::of_either::<Sharing>("Sharing", &sharing),
                 Section::of_either::<Races>("Races", &races),
                 Section::of::<MemUse>("Memory", &memuse),

@@ -1,0 +1,298 @@
+//! Cores with private caches, kept coherent by MESI (Papamarcos and Patel, ISCA 1984) over a full directory, and a
+//! shared last-level cache.
+//!
+//! The outer private cache holds the states and includes the inner one. The shared cache is filled by private misses
+//! and by modified lines written back; it does not include the private ones. A modified line of another core is
+//! supplied by that core, everything else by the shared cache or memory.
+
+use rustc_hash::FxHashMap;
+
+use super::set_cache::SetCache;
+
+/// Most cores: the directory has a bit for each.
+pub const MAX_CORES: usize = 64;
+
+/// What a core may do with a line it holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mesi {
+    /// Written, nobody else has it, memory is stale.
+    Modified,
+    /// Nobody else has it.
+    Exclusive,
+    /// Others may have it.
+    #[default]
+    Shared,
+}
+
+/// Sets and ways of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Sets, a power of two.
+    pub sets: u64,
+    /// Lines per set.
+    pub ways: usize,
+}
+
+/// Look-ups of one level by one core, and why lines were not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lookups {
+    /// Lines looked up.
+    pub accesses: u64,
+    /// Never used by this core before.
+    pub cold: u64,
+    /// Taken away by another core's write.
+    pub coherence: u64,
+    /// Pushed out by other lines (capacity or conflict).
+    pub replaced: u64,
+}
+
+impl Lookups {
+    /// Lines not found.
+    #[must_use]
+    pub fn misses(&self) -> u64 {
+        self.cold + self.coherence + self.replaced
+    }
+}
+
+/// What one core did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CoreCounts {
+    /// Inner private cache.
+    pub l1: Lookups,
+    /// Outer private cache; nothing where there is none.
+    pub l2: Lookups,
+    /// Private misses that another core's modified line answered.
+    pub transfers: u64,
+    /// Writes to lines that others might have.
+    pub upgrades: u64,
+    /// Lines lost to other cores' writes.
+    pub invalidated: u64,
+    /// Modified lines written back: pushed out, or read by another core.
+    pub write_backs: u64,
+    /// Private misses that asked the shared cache.
+    pub l3: u64,
+    /// Those that it did not have.
+    pub l3_misses: u64,
+}
+
+#[derive(Debug)]
+struct Core {
+    l1: SetCache<Mesi>,
+    l2: Option<SetCache<Mesi>>,
+    /// Lines this core has used: whether the last it lost of them was to another core's write, by level.
+    history: FxHashMap<u64, Lost>,
+    counts: CoreCounts,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Lost {
+    l1: bool,
+    l2: bool,
+}
+
+/// The machine.
+#[derive(Debug)]
+pub struct Machine {
+    cores: Vec<Core>,
+    l3: Option<SetCache<()>>,
+    /// Cores that hold each line, as bits.
+    holders: FxHashMap<u64, u64>,
+}
+
+impl Core {
+    /// The cache that holds the states.
+    fn outer(&mut self) -> &mut SetCache<Mesi> {
+        self.l2.as_mut().unwrap_or(&mut self.l1)
+    }
+
+    /// Takes a line away because another core writes it.
+    fn invalidate(&mut self, line: u64) -> Option<Mesi> {
+        let inner = self.l1.remove(line);
+        let outer = self.l2.as_mut().and_then(|l2| l2.remove(line));
+        let lost = self.history.entry(line).or_default();
+        lost.l1 |= inner.is_some();
+        lost.l2 |= outer.is_some();
+        let state = if self.l2.is_some() { outer } else { inner };
+        self.counts.invalidated += u64::from(state.is_some());
+        state
+    }
+
+    /// Counts a look-up that failed in the inner (and, if so, the outer) private cache.
+    fn missed(&mut self, line: u64, outer_too: bool) {
+        let known = self.history.get_mut(&line).map(std::mem::take);
+        if known.is_none() {
+            self.history.insert(line, Lost::default());
+        }
+        let why = |lookups: &mut Lookups, lost: fn(Lost) -> bool| match known {
+            None => lookups.cold += 1,
+            Some(known) if lost(known) => lookups.coherence += 1,
+            Some(_) => lookups.replaced += 1,
+        };
+        why(&mut self.counts.l1, |known| known.l1);
+        if outer_too {
+            why(&mut self.counts.l2, |known| known.l2);
+        }
+    }
+}
+
+impl Machine {
+    /// A machine of `cores` equal cores (at most [`MAX_CORES`]) with empty caches.
+    #[must_use]
+    pub fn new(cores: usize, l1: Shape, l2: Option<Shape>, l3: Option<Shape>) -> Self {
+        let core = || Core {
+            l1: SetCache::new(l1.sets, l1.ways),
+            l2: l2.map(|shape| SetCache::new(shape.sets, shape.ways)),
+            history: FxHashMap::default(),
+            counts: CoreCounts::default(),
+        };
+        Self {
+            cores: (0..cores.clamp(1, MAX_CORES)).map(|_| core()).collect(),
+            l3: l3.map(|shape| SetCache::new(shape.sets, shape.ways)),
+            holders: FxHashMap::default(),
+        }
+    }
+
+    /// What each core did.
+    pub fn counts(&self) -> impl ExactSizeIterator<Item = CoreCounts> + '_ {
+        self.cores.iter().map(|core| core.counts)
+    }
+
+    /// One access of a core to a line.
+    pub fn access(&mut self, core: usize, line: u64, write: bool) {
+        let own = &mut self.cores[core];
+        own.counts.l1.accesses += 1;
+        let found = own.l1.touch(line).is_some() || own.find_outer(line);
+        if !found {
+            return self.fetch(core, line, write);
+        }
+        if write {
+            let state = own
+                .outer()
+                .peek(line)
+                .expect("the outer cache includes the inner");
+            let before = std::mem::replace(state, Mesi::Modified);
+            if before == Mesi::Shared {
+                own.counts.upgrades += 1;
+                self.take_from_others(core, line);
+            }
+        }
+    }
+
+    /// Brings in a line that this core does not hold.
+    fn fetch(&mut self, core: usize, line: u64, write: bool) {
+        let others = self.holders.get(&line).copied().unwrap_or(0);
+        let supplied = if write {
+            self.take_from_others(core, line)
+        } else {
+            self.share(others, line)
+        };
+        let counts = &mut self.cores[core].counts;
+        if supplied {
+            counts.transfers += 1;
+        } else if let Some(l3) = &mut self.l3 {
+            counts.l3 += 1;
+            if l3.touch(line).is_none() {
+                counts.l3_misses += 1;
+                l3.insert(line, ());
+            }
+        }
+        let state = match (write, others) {
+            (true, _) => Mesi::Modified,
+            (false, 0) => Mesi::Exclusive,
+            (false, _) => Mesi::Shared,
+        };
+        self.fill(core, line, state);
+    }
+
+    /// Other cores that hold a line read here may only share it from now on; true when one had modified it.
+    fn share(&mut self, others: u64, line: u64) -> bool {
+        let mut supplied = false;
+        for other in bits(others) {
+            let holder = &mut self.cores[other];
+            let Some(state) = holder.outer().peek(line) else {
+                continue;
+            };
+            if std::mem::replace(state, Mesi::Shared) == Mesi::Modified {
+                holder.counts.write_backs += 1;
+                supplied = true;
+            }
+        }
+        if supplied {
+            self.write_back(line);
+        }
+        supplied
+    }
+
+    /// Other cores lose a line written here; true when one had modified it.
+    fn take_from_others(&mut self, core: usize, line: u64) -> bool {
+        let own = 1 << core;
+        let holders = self.holders.entry(line).or_default();
+        let others = *holders & !own;
+        *holders &= own;
+        let mut supplied = false;
+        for other in bits(others) {
+            supplied |= self.cores[other].invalidate(line) == Some(Mesi::Modified);
+        }
+        supplied
+    }
+
+    /// Puts a line into both private caches; what has to go is written back when modified.
+    fn fill(&mut self, core: usize, line: u64, state: Mesi) {
+        *self.holders.entry(line).or_default() |= 1 << core;
+        let own = &mut self.cores[core];
+        let out = match &mut own.l2 {
+            None => own.l1.insert(line, state),
+            Some(l2) => {
+                let out = l2.insert(line, state);
+                if let Some((gone, _)) = out {
+                    own.l1.remove(gone);
+                }
+                own.l1.insert(line, state);
+                out
+            }
+        };
+        let Some((gone, state)) = out else { return };
+        if let Some(holders) = self.holders.get_mut(&gone) {
+            *holders &= !(1 << core);
+        }
+        if state == Mesi::Modified {
+            own.counts.write_backs += 1;
+            self.write_back(gone);
+        }
+    }
+
+    /// A modified line arrives in the shared cache.
+    fn write_back(&mut self, line: u64) {
+        if let Some(l3) = &mut self.l3
+            && l3.touch(line).is_none()
+        {
+            l3.insert(line, ());
+        }
+    }
+}
+
+impl Core {
+    /// After a miss in the inner cache: looks the outer one up, and fills the inner one from it. Counts both misses.
+    fn find_outer(&mut self, line: u64) -> bool {
+        let Some(l2) = &mut self.l2 else {
+            self.missed(line, false);
+            return false;
+        };
+        self.counts.l2.accesses += 1;
+        let state = l2.touch(line).copied();
+        self.missed(line, state.is_none());
+        if let Some(state) = state {
+            self.l1.insert(line, state);
+        }
+        state.is_some()
+    }
+}
+
+/// Positions of the bits that are set, lowest first.
+fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (lowest < 64).then_some(lowest as usize)
+    })
+}

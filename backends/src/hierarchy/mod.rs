@@ -1,0 +1,280 @@
+//! `hierarchy`: private first- and second-level caches kept coherent by MESI, and a shared last level.
+//!
+//! Contexts run on cores of their own (or, with `--cores`, context c on core c modulo N) and are interleaved by time
+//! ([`crate::interleave`]). A private miss is *cold* when the core never used the line, *coherence* when another core's
+//! write took it away, and *replaced* (capacity or conflict) otherwise. The protocol is in [`Machine`].
+//!
+//! Limits: no prefetching, no instruction fetches, physical addresses are virtual ones, and the interleaving is a
+//! plausible one, as in `sharing`. Memory is the caches and a few bytes per line and core.
+
+mod machine;
+mod render;
+mod set_cache;
+
+use std::str::FromStr;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+use taskgraph::{Action, ContextId};
+
+use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::interleave;
+use crate::size::Size;
+
+pub use machine::{CoreCounts, Lookups, MAX_CORES, Machine, Mesi, Shape};
+pub use set_cache::SetCache;
+
+/// Options of `hierarchy`.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// First level of each core: size and ways
+    #[arg(long, value_name = "SIZE:WAYS", default_value = "32K:8")]
+    pub l1: Level,
+    /// Second level of each core, or `none`
+    #[arg(long, value_name = "SIZE:WAYS", default_value = "512K:8")]
+    pub l2: Level,
+    /// Last level, shared by all cores, or `none`
+    #[arg(long, value_name = "SIZE:WAYS", default_value = "16M:16")]
+    pub l3: Level,
+    /// Bytes of a cache line
+    #[arg(long, value_name = "BYTES", default_value = "64")]
+    pub line: Size,
+    /// Cores; contexts take turns on them [default: one for each context, at most 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub cores: Option<u32>,
+    /// How long a context keeps running before another one's turn, in nanoseconds
+    #[arg(long, value_name = "NS", default_value_t = 100)]
+    pub slice: u64,
+}
+
+/// A level as typed: `32K:8`, or `none`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level(Option<(Size, u32)>);
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        let parts = text.split_once(':').and_then(|(size, ways)| {
+            let ways: u32 = ways.parse().ok()?;
+            Some((size.parse::<Size>().ok()?, ways))
+        });
+        match parts {
+            Some((size, ways @ 1..=1024)) => Ok(Self(Some((size, ways)))),
+            _ => Err(format!(
+                "'{text}' is no cache level; write its size and its ways, e.g. 32K:8, or none"
+            )),
+        }
+    }
+}
+
+impl Level {
+    /// Sets and ways.
+    ///
+    /// # Errors
+    /// When the sets are no power of two, or there are more ways than lines.
+    fn shape(self, name: &str, line: Size) -> Result<Option<Shape>> {
+        let Some((size, ways)) = self.0 else {
+            return Ok(None);
+        };
+        let lines = size.bytes() / line.bytes();
+        let sets = lines / u64::from(ways);
+        let whole = sets * u64::from(ways) * line.bytes() == size.bytes();
+        if !whole || !sets.is_power_of_two() {
+            bail!(
+                "{name} {size}:{ways} with {line}-byte lines has {lines}/{ways} sets, which is not a power of two; choose other ways"
+            );
+        }
+        Ok(Some(Shape {
+            sets,
+            ways: ways as usize,
+        }))
+    }
+}
+
+/// The analysis. It reads the graph itself, by time.
+#[derive(Debug)]
+pub struct Hierarchy {
+    line_shift: u32,
+    l1: Shape,
+    l2: Option<Shape>,
+    l3: Option<Shape>,
+    cores: Option<u32>,
+    slice: u64,
+}
+
+/// What the caches did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Bytes of a line.
+    pub line: u64,
+    /// One row per level and kind of core: private levels are sums over cores.
+    pub levels: Vec<LevelRow>,
+    /// One row per core.
+    pub cores: Vec<CoreRow>,
+}
+
+/// One level.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LevelRow {
+    /// `L1`, `L2`, `L3`.
+    pub level: &'static str,
+    /// Lines looked up.
+    pub accesses: u64,
+    /// Lines not found.
+    pub misses: u64,
+    /// Misses on lines the core never used; for the shared level absent.
+    pub cold: Option<u64>,
+    /// Misses on lines another core's write took away.
+    pub coherence: Option<u64>,
+    /// Misses on lines pushed out by others.
+    pub replaced: Option<u64>,
+}
+
+/// One core.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CoreRow {
+    /// Its number.
+    pub core: usize,
+    /// Lines looked up.
+    pub accesses: u64,
+    /// Misses of its first level.
+    pub l1_misses: u64,
+    /// Those caused by other cores' writes.
+    pub l1_coherence: u64,
+    /// Private misses: of its last private level.
+    pub private_misses: u64,
+    /// Those that another core's modified line answered.
+    pub transfers: u64,
+    /// Writes to lines that others might have.
+    pub upgrades: u64,
+    /// Lines lost to other cores' writes.
+    pub invalidated: u64,
+    /// Modified lines written back.
+    pub write_backs: u64,
+    /// Misses of the shared level on its behalf.
+    pub l3_misses: u64,
+}
+
+impl Analysis for Hierarchy {
+    const NAME: &'static str = "hierarchy";
+    const ABOUT: &'static str = "Private L1 and L2, shared L3, MESI: misses by level and cause";
+    const ORDER: Order = Order::Tables;
+    type Config = Options;
+    type Shard = ();
+    type Report = Report;
+
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
+        let line = options.line;
+        if !line.bytes().is_power_of_two() || !(4..=65536).contains(&line.bytes()) {
+            bail!("--line {line}: a cache line is a power of two from 4 to 65536 bytes");
+        }
+        let Some(l1) = options.l1.shape("--l1", line)? else {
+            bail!("--l1 none: every core has a first level; give its size and ways, e.g. 32K:8");
+        };
+        let l2 = options.l2.shape("--l2", line)?;
+        if let Some(l2) = l2
+            && l2.sets * (l2.ways as u64) < l1.sets * (l1.ways as u64)
+        {
+            bail!("--l2 is smaller than --l1, which it has to include; make it larger, or none");
+        }
+        let summary = graph.summary();
+        if summary.blocks == 0 && summary.tasks.total() > 0 {
+            bail!(
+                "the graph has no blocks and no accesses (recorded in sync mode?): hierarchy needs a full recording"
+            );
+        }
+        Ok(Self {
+            line_shift: line.bytes().trailing_zeros(),
+            l1,
+            l2,
+            l3: options.l3.shape("--l3", line)?,
+            cores: options.cores,
+            slice: options.slice,
+        })
+    }
+
+    fn shard(&self, _: Option<ContextId>) {}
+
+    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
+        let contexts = graph.contexts().count();
+        let cores = self.cores.map_or(contexts, |cores| cores as usize);
+        let mut machine = Machine::new(cores, self.l1, self.l2, self.l3);
+        let cores = machine.counts().len();
+        interleave::by_time(graph, self.slice, |context, _, action| {
+            if let Action::Block(block) = action {
+                let core = context as usize % cores;
+                block.for_each_access(|access| {
+                    if access.size == 0 {
+                        return;
+                    }
+                    let last = access.addr.saturating_add(access.size - 1) >> self.line_shift;
+                    for line in access.addr >> self.line_shift..=last {
+                        machine.access(core, line, access.write);
+                    }
+                });
+            }
+            Ok(())
+        })?;
+        Ok(self.report(&machine))
+    }
+}
+
+impl Hierarchy {
+    fn report(&self, machine: &Machine) -> Report {
+        let level = |level, pick: fn(&CoreCounts) -> Lookups| {
+            let sum = |of: fn(&Lookups) -> u64| machine.counts().map(|core| of(&pick(&core))).sum();
+            LevelRow {
+                level,
+                accesses: sum(|at| at.accesses),
+                misses: sum(Lookups::misses),
+                cold: Some(sum(|at| at.cold)),
+                coherence: Some(sum(|at| at.coherence)),
+                replaced: Some(sum(|at| at.replaced)),
+            }
+        };
+        let mut levels = vec![level("L1", |core| core.l1)];
+        if self.l2.is_some() {
+            levels.push(level("L2", |core| core.l2));
+        }
+        if self.l3.is_some() {
+            levels.push(LevelRow {
+                level: "L3",
+                accesses: machine.counts().map(|core| core.l3).sum(),
+                misses: machine.counts().map(|core| core.l3_misses).sum(),
+                cold: None,
+                coherence: None,
+                replaced: None,
+            });
+        }
+        let row = |(core, counts): (usize, CoreCounts)| CoreRow {
+            core,
+            accesses: counts.l1.accesses,
+            l1_misses: counts.l1.misses(),
+            l1_coherence: counts.l1.coherence,
+            private_misses: if self.l2.is_some() {
+                counts.l2.misses()
+            } else {
+                counts.l1.misses()
+            },
+            transfers: counts.transfers,
+            upgrades: counts.upgrades,
+            invalidated: counts.invalidated,
+            write_backs: counts.write_backs,
+            l3_misses: counts.l3_misses,
+        };
+        Report {
+            line: 1 << self.line_shift,
+            levels,
+            cores: machine.counts().enumerate().map(row).collect(),
+        }
+    }
+}
