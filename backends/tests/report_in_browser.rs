@@ -79,7 +79,7 @@ fn browse(page: &Path, theme: &str, folder: &Path) -> Seen {
     }
 }
 
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "parallelism",
     "blocks",
     "cache",
