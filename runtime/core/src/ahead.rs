@@ -21,6 +21,9 @@ use crate::modules::Modules;
 use crate::recorder::Recorder;
 use crate::sync::lock;
 
+/// Each try reads all records again; after more of them the bytes are something else.
+const MOST_TRIED: usize = 64;
+
 impl Recorder {
     /// The cursor of code interrupted with these registers, if one is ahead of `cursor` in this
     /// buffer and the bytes between are whole records; else the end of the whole records before it.
@@ -55,6 +58,7 @@ impl Recorder {
             (ID_BYTES..highest - cursor.addr())
                 .rev()
                 .filter(ends_in_id)
+                .take(MOST_TRIED)
                 .find(whole)
         });
         Some(cursor.with_addr(cursor.addr() + found?))
