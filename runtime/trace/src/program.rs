@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::abi::RESERVED_IDS;
 use crate::event;
-use crate::fast::{Compiled, Plan};
+use crate::fast::{Compiled, Plan, Straight};
 use crate::ids::overlap;
 use crate::op::Op;
 use crate::table::ModuleTable;
@@ -33,6 +33,8 @@ pub enum Meaning<'a> {
         function: u32,
         /// What it executes, or why the table is wrong.
         plan: std::result::Result<&'a Plan, &'a Error>,
+        /// The same made ready to decode, if it has no collapsed loops.
+        straight: Option<&'a Straight>,
     },
 }
 
@@ -42,6 +44,14 @@ impl Meaning<'_> {
     pub fn is_event(&self) -> bool {
         matches!(self, Meaning::Event { .. })
     }
+}
+
+/// What a path id stands for.
+#[derive(Debug)]
+struct Path {
+    function: u32,
+    plan: Plan,
+    straight: Option<Straight>,
 }
 
 #[derive(Debug)]
@@ -54,8 +64,6 @@ struct Module {
     /// Dense index of its first function in fast form, and the first id of each start:
     /// (id relative to the module, function, start), ascending.
     starts: Vec<(u32, u32, u32)>,
-    /// Per path id, its function and plan, made when first met.
-    paths: Vec<OnceLock<Result<(u32, Plan)>>>,
 }
 
 /// The static side of a trace; blocks and fast functions are numbered densely in module order.
@@ -65,6 +73,8 @@ pub struct Program {
     /// First id and index of each module that has ids, ascending.
     by_base: Vec<(u32, u32)>,
     functions: Vec<Compiled>,
+    /// Per path, by its dense number, what it executes; made when first met.
+    paths: Vec<OnceLock<Result<Path>>>,
     operand_bytes: Vec<u32>,
     op_ranges: Vec<(u32, u32)>,
     ops: Vec<Op>,
@@ -148,7 +158,7 @@ impl Program {
         self.path_count = first_path
             .checked_add(count - blocks)
             .ok_or_else(|| invalid("more than 2^32 paths".into()))?;
-        let paths = (blocks..count).map(|_| OnceLock::new()).collect();
+        self.paths.extend((blocks..count).map(|_| OnceLock::new()));
         if count > 0 {
             let index = u32::try_from(self.modules.len()).map_err(too_many)?;
             let at = self.by_base.partition_point(|b| b.0 < base);
@@ -161,7 +171,6 @@ impl Program {
             blocks,
             first_path,
             starts,
-            paths,
         });
         Ok(first_block)
     }
@@ -187,6 +196,13 @@ impl Program {
         let of = |m: &&Module| number.wrapping_sub(m.first_path) < m.count - m.blocks;
         let m = self.modules.iter().find(of).ok_or_else(none)?;
         self.resolve(m, m.blocks + (number - m.first_path))
+    }
+
+    /// Function and plan of a path whose id has been met, by its dense number.
+    #[inline]
+    pub(crate) fn met(&self, number: u32) -> Option<(u32, &Plan, Option<&Straight>)> {
+        let path = self.paths.get(number as usize)?.get()?.as_ref().ok()?;
+        Some((path.function, &path.plan, path.straight.as_ref()))
     }
 
     /// The function in fast form with this dense index (from [`Meaning::Path`]).
@@ -225,13 +241,23 @@ impl Program {
                 operand_bytes,
             });
         }
-        let path = m.paths[(k - m.blocks) as usize]
-            .get_or_init(|| self.resolve(m, k))
+        let number = m.first_path + (k - m.blocks);
+        let path = self.paths[number as usize]
+            .get_or_init(|| {
+                let (function, plan) = self.resolve(m, k)?;
+                let straight = Straight::new(&self.functions[function as usize], &plan);
+                Ok(Path {
+                    function,
+                    plan,
+                    straight,
+                })
+            })
             .as_ref();
         Some(Meaning::Path {
-            number: m.first_path + (k - m.blocks),
-            function: path.map_or(0, |p| p.0),
-            plan: path.map(|p| &p.1),
+            number,
+            function: path.map_or(0, |p| p.function),
+            plan: path.map(|p| &p.plan),
+            straight: path.ok().and_then(|p| p.straight.as_ref()),
         })
     }
 

@@ -63,6 +63,22 @@ impl Value {
         value & self.mask
     }
 
+    /// The slot (or none) and constant whose sum it is, if it is one.
+    pub(crate) fn slot_plus(&self) -> Option<(Option<u32>, u64)> {
+        match &self.form {
+            Form::Linear {
+                constant,
+                slots,
+                loops,
+            } if loops.is_empty() => match **slots {
+                [] => Some((None, *constant)),
+                [(slot, 1)] => Some((Some(slot), *constant)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Change per iteration of loop `l`, `None` when not linear.
     fn stride(&self, l: u32) -> Option<u64> {
         match &self.form {

@@ -4,6 +4,7 @@ use super::compiled::{Affine, Compiled};
 use super::expr::Environment;
 use super::path::{Item, Plan};
 use super::segments::recorded_counts;
+use super::straight::{Act, Operand, Straight, leaf};
 use super::table::{Count, FastFunction, Loop, LoopStep, Target};
 use crate::abi::ID_BYTES;
 use crate::event::Event;
@@ -65,8 +66,19 @@ const MOST_SUSPENDED: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
-    pub(super) offset: usize,
+    offset: u32,
     pub(super) id: u32,
+    /// Dense number of its path, [`NO_PATH`] if it is none.
+    number: u32,
+}
+
+const NO_PATH: u32 = u32::MAX;
+
+impl Found {
+    /// Where its operands begin.
+    pub(super) fn offset(&self) -> usize {
+        self.offset as usize
+    }
 }
 
 impl Decoder {
@@ -151,10 +163,17 @@ impl Decoder {
                 payload[at + 2],
                 payload[at + 3],
             ]);
+            let mut path = NO_PATH;
             let bytes = match program.meaning(id) {
                 Some(Meaning::Block { operand_bytes, .. }) => operand_bytes as usize,
                 Some(Meaning::Event { field_bytes }) => field_bytes,
-                Some(Meaning::Path { function, plan, .. }) => {
+                Some(Meaning::Path {
+                    number,
+                    function,
+                    plan,
+                    ..
+                }) => {
+                    path = number;
                     let plan = plan.map_err(Clone::clone)?;
                     match plan.fixed_bytes {
                         Some(n) => n,
@@ -172,7 +191,11 @@ impl Decoder {
                 }
             };
             let offset = at.checked_sub(bytes).ok_or_else(|| short(at, bytes))?;
-            self.records.push(Found { offset, id });
+            self.records.push(Found {
+                offset: u32::try_from(offset).map_err(|_| short(offset, bytes))?,
+                id,
+                number: path,
+            });
             end = offset;
         }
         Ok(())
@@ -230,42 +253,107 @@ impl Decoder {
         found: Found,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        if let Some(met) = program.met(found.number) {
+            return self.path(payload, program, found, met, sink);
+        }
         match program.meaning(found.id) {
             Some(Meaning::Block { block, .. }) => {
                 self.suspend();
                 self.operands.clear();
-                let at = u32::try_from(found.offset).map_err(|_| short(found.offset, 0))?;
+                let at = u32::try_from(found.offset()).map_err(|_| short(found.offset(), 0))?;
                 crate::stream::operands(payload, at, program.ops(block), &mut self.operands);
                 sink.block(block, &self.operands);
                 Ok(())
             }
             Some(Meaning::Event { field_bytes }) => {
-                let fields = &payload[found.offset..found.offset + field_bytes];
+                let fields = &payload[found.offset()..found.offset() + field_bytes];
                 sink.event(Event::decode(found.id, fields)?);
                 Ok(())
             }
-            Some(Meaning::Path { function, plan, .. }) => {
-                let compiled = program.function(function);
-                let f = &compiled.table;
-                let plan = plan.map_err(Clone::clone)?;
-                let after = self.counts.len().saturating_sub(recorded_counts(f, plan));
-                if let Err(e) = self.begin(function, f, plan, found.offset) {
-                    // Those of the segments that follow are their own.
-                    self.counts.truncate(after);
-                    return Err(e);
-                }
-                let mut run = Run {
-                    payload,
-                    pos: found.offset,
-                    f: compiled,
-                    decoder: self,
-                };
-                run.items(&plan.items, sink);
-                self.expected = next(function, f, plan);
-                Ok(())
-            }
-            None => Ok(()),
+            _ => Ok(()),
         }
+    }
+
+    /// Executes a segment.
+    fn path(
+        &mut self,
+        payload: &[u8],
+        program: &Program,
+        found: Found,
+        (function, plan, straight): (u32, &Plan, Option<&Straight>),
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let compiled = program.function(function);
+        let f = &compiled.table;
+        if let Some(straight) = straight {
+            if straight.alone {
+                self.suspend();
+            } else {
+                self.begin(function, f, plan, found.offset())?;
+            }
+            self.straight(&payload[found.offset()..], compiled, straight, sink);
+            self.expected = next(function, f, plan);
+            return Ok(());
+        }
+        let after = self.counts.len().saturating_sub(recorded_counts(f, plan));
+        if let Err(e) = self.begin(function, f, plan, found.offset()) {
+            // Those of the segments that follow are their own.
+            self.counts.truncate(after);
+            return Err(e);
+        }
+        let mut run = Run {
+            payload,
+            pos: found.offset(),
+            f: compiled,
+            decoder: self,
+        };
+        run.items(&plan.items, sink);
+        self.expected = next(function, f, plan);
+        Ok(())
+    }
+
+    /// Executes a segment without collapsed loops, whose record `record` begins with.
+    fn straight(&mut self, record: &[u8], f: &Compiled, straight: &Straight, sink: &mut impl Sink) {
+        let mut operands = std::mem::take(&mut self.operands);
+        let mut from = 0;
+        for act in &straight.acts {
+            match *act {
+                Act::Leaf { at, width, slot } => {
+                    self.slots[slot as usize] = read(record, at as usize, width);
+                }
+                Act::Enter(l) => self.iterations[l as usize] = 0,
+                Act::Next(l) => {
+                    let i = &mut self.iterations[l as usize];
+                    *i = i.wrapping_add(1);
+                }
+                Act::Block { block, end } => {
+                    let end = end as usize;
+                    operands.clear();
+                    for operand in &straight.operands[from..end] {
+                        operands.push(match *operand {
+                            Operand::Is(v) => v,
+                            Operand::Leaf {
+                                at,
+                                shift,
+                                add,
+                                mask,
+                            } => leaf(record, at as usize, shift).wrapping_add(add) & mask,
+                            Operand::Other { node, k } => {
+                                let env = Environment {
+                                    slots: &self.slots,
+                                    iterations: &self.iterations,
+                                    globals: &[], // folded into constants
+                                };
+                                f.operands[node as usize][k as usize].eval(&env)
+                            }
+                        });
+                    }
+                    from = end;
+                    sink.block(block, &operands);
+                }
+            }
+        }
+        self.operands = operands;
     }
 
     /// Checks that the segment may start here, and clears what a fresh one does not know. True when it goes on
@@ -464,16 +552,7 @@ impl Run<'_, '_> {
 /// A little-endian value of 1, 2, 4, 6 or 8 bytes; what lies outside the payload reads as 0.
 #[inline]
 fn read(payload: &[u8], at: usize, width: u8) -> u64 {
-    let unused = 64 - 8 * u32::from(width.clamp(1, 8));
-    if let Some(bytes) = payload.get(at..).and_then(|p| p.first_chunk::<8>()) {
-        return u64::from_le_bytes(*bytes) << unused >> unused;
-    }
-    let mut bytes = [0; 8];
-    let have = payload.get(at..).unwrap_or_default();
-    for (to, from) in bytes.iter_mut().zip(have).take(usize::from(width)) {
-        *to = *from;
-    }
-    u64::from_le_bytes(bytes)
+    leaf(payload, at, 64 - 8 * width.clamp(1, 8))
 }
 
 fn short(have: usize, need: usize) -> Error {

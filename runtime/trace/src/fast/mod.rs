@@ -20,6 +20,7 @@ mod decode;
 mod expr;
 mod path;
 mod segments;
+mod straight;
 mod table;
 
 pub use compiled::{Affine, Compiled};
@@ -27,6 +28,7 @@ pub use decode::{Decoder, Sink};
 pub use expr::{Environment, Expr};
 pub use path::{Item, Plan};
 pub use segments::{Records, Segment};
+pub use straight::Straight;
 pub use table::{Count, Edge, FastFunction, Leaf, Loop, LoopStep, Node, Start, Target};
 
 #[cfg(test)]

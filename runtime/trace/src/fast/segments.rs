@@ -56,9 +56,9 @@ impl Decoder {
         }
         let mut outcome = Ok(());
         while let Some(found) = self.records.pop() {
-            let end = self.records.last().map_or(payload.len(), |r| r.offset);
-            let fields = &payload[found.offset..end - ID_BYTES];
-            if let Err(e) = self.record(fields, found.offset, found.id, program, sink) {
+            let end = self.records.last().map_or(payload.len(), |r| r.offset());
+            let fields = &payload[found.offset()..end - ID_BYTES];
+            if let Err(e) = self.record(fields, found.offset(), found.id, program, sink) {
                 self.forget();
                 outcome = Err(e);
             }
@@ -89,6 +89,7 @@ impl Decoder {
                 number,
                 function,
                 plan,
+                ..
             }) => {
                 let f = &program.function(function).table;
                 let plan = plan.map_err(Clone::clone)?;
