@@ -104,6 +104,7 @@ pub(crate) fn of_call<'m>(
     call: &Call,
 ) -> Effect<'m> {
     match call {
+        Call::Boundary { callee } if callee.starts_with("__atomic_") => libatomic(inst, callee),
         Call::Boundary { .. } => byval_copies(module, inst),
         Call::Nothing => Effect::None,
         Call::Pure { name } if known::reads_memory(name) => {
@@ -142,6 +143,58 @@ fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'
         n if n > MAX_BYVAL => Effect::Unrecorded(format!("more than {MAX_BYVAL} byval arguments")),
         _ => Effect::Ops(ops),
     }
+}
+
+/// Calls of libatomic: `__atomic_NAME_SIZE(pointer, ...)`, or `__atomic_NAME(size, pointer, ...)` with
+/// further pointers to values. What a failed compare-exchange writes back is not recorded.
+fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
+    let unknown = || Effect::Unrecorded(format!("accesses of {callee}"));
+    let name = callee.trim_start_matches("__atomic_");
+    let sized = name
+        .rsplit_once('_')
+        .and_then(|(name, size)| Some((name, size.parse::<u32>().ok()?)));
+    let constant = || u32::try_from(ir::operand(inst, 0).constant()?).ok();
+    let (name, size, first) = match sized {
+        Some((name, size)) => (name, size, 0),
+        None => match constant() {
+            Some(size) => (name, size, 1),
+            None => return unknown(),
+        },
+    };
+    let generic = first == 1;
+    // Kinds of what the pointer arguments point to, in the order of the accesses.
+    let kinds: &[(u32, OpKind, u8)] = match name {
+        "load" if generic => &[(0, OpKind::Load, ATOMIC), (1, OpKind::Store, 0)],
+        "load" => &[(0, OpKind::Load, ATOMIC)],
+        "store" if generic => &[(1, OpKind::Load, 0), (0, OpKind::Store, ATOMIC)],
+        "store" => &[(0, OpKind::Store, ATOMIC)],
+        "exchange" if generic => &[
+            (1, OpKind::Load, 0),
+            (0, OpKind::Rmw, ATOMIC),
+            (2, OpKind::Store, 0),
+        ],
+        "compare_exchange" if generic => &[
+            (1, OpKind::Load, 0),
+            (2, OpKind::Load, 0),
+            (0, OpKind::Rmw, ATOMIC),
+        ],
+        "compare_exchange" => &[(1, OpKind::Load, 0), (0, OpKind::Rmw, ATOMIC)],
+        "exchange" => &[(0, OpKind::Rmw, ATOMIC)],
+        "is_lock_free" => return Effect::None,
+        _ if name.starts_with("fetch_") || name.ends_with("_fetch") => &[(0, OpKind::Rmw, ATOMIC)],
+        _ => return unknown(),
+    };
+    let mut ops = Vec::with_capacity(kinds.len());
+    for (argument, kind, flags) in kinds {
+        if first + argument >= ir::arg_count(inst) {
+            return unknown();
+        }
+        match ir::operand(inst, first + argument).pointer() {
+            Ok(p) => ops.push((op(inst, *kind, size, *flags), vec![Value::Address(p)])),
+            Err(reason) => return Effect::Unrecorded(reason),
+        }
+    }
+    Effect::Ops(ops)
 }
 
 fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) -> Effect<'m> {

@@ -44,7 +44,7 @@ pub(crate) fn recorder_or_due() -> Option<&'static Recorder> {
 /// The recorder, made now if need be; `None` while that is not possible yet, or goes on in this thread.
 #[cold]
 pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
-    if tls.is_quiet() || !has_environment() {
+    if tls.is_quiet() || !has_environment() || is_privileged() {
         return None;
     }
     let _errno = Errno::save();
@@ -60,6 +60,12 @@ pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
     }
     let made = guarded(make).flatten();
     DUE.store(false, Relaxed);
+    if tls.thread().is_null() {
+        // An instrumented allocator that was called meanwhile recorded into nothing; from now on it counts.
+        for lane in Lane::ALL {
+            tls.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
+        }
+    }
     made
 }
 
@@ -106,6 +112,13 @@ unsafe extern "C" {
 fn has_environment() -> bool {
     // SAFETY: the C library defines the variable; it is only compared with null.
     unsafe { !environ.is_null() }
+}
+
+/// A program that runs with more rights than its caller (setuid, file capabilities) writes no file that the
+/// caller's environment names: it is not traced.
+fn is_privileged() -> bool {
+    // SAFETY: reads the kernel's auxiliary vector.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 /// Runs what must not take the program down with it: a panic stops the recording instead.

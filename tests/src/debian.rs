@@ -12,7 +12,7 @@ use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, beyond cargo and a C
 /// compiler.
-pub const TEST_PACKAGES: [&str; 12] = [
+pub const TEST_PACKAGES: [&str; 13] = [
     "clang-22",         // the compiler the pass is a plug-in of
     "lld-22",           // linking with LTO
     "llvm-22-dev",      // headers for the shim of the pass, llvm-config
@@ -24,6 +24,7 @@ pub const TEST_PACKAGES: [&str; 12] = [
     "zlib1g-dev",       // minimap2
     "libbz2-dev",       // pbzip2
     "libsimde-dev",     // minimap2
+    "libtbb-dev",       // a oneTBB program
     "chromium",         // the report is looked at
 ];
 
