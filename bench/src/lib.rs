@@ -8,6 +8,7 @@
 pub mod compare;
 pub mod form;
 pub mod goals;
+pub mod graph;
 pub mod measure;
 pub mod middle;
 pub mod programs;
@@ -16,3 +17,11 @@ pub mod record;
 pub mod spread;
 pub mod subject;
 pub mod sweep;
+pub mod synthetic;
+#[path = "../../middle/tests/suite/trace.rs"]
+#[allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "the tests of the middle use all of it"
+)]
+mod trace;

@@ -1,6 +1,6 @@
 //! What a writer is held to: order and agreement of the tables it is given.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -201,7 +201,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             task: self.clone(),
             span: 0,
             frame: None,
-            player: Player::default(),
+            player: Player::of_blocks(self.block_count()),
             run: None,
         })
     }
@@ -222,7 +222,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// # Errors
     /// As [`Task::for_each_action`].
     pub fn for_each_compact(&self, mut f: impl FnMut(Compact<'_>)) -> Result<()> {
-        let mut player = Player::default();
+        let mut player = Player::of_blocks(self.block_count());
         for span in self.spans() {
             let (frame, range) = self.graph.in_file(self.graph.frame(span))?;
             let score = self.graph.in_file(self.graph.score())?;

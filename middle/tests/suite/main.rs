@@ -5,6 +5,8 @@ mod bounds;
 mod check;
 mod command;
 mod damage;
+mod fuzz;
 mod graph;
+mod robust;
 mod rules;
 mod trace;

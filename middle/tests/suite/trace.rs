@@ -256,7 +256,7 @@ impl TraceBuilder {
     pub(crate) fn event(&mut self, context: u32, event: Event) {
         let mut buffer = [0; MAX_EVENT];
         let n = event.encode(&mut buffer);
-        self.stream(context).payload.extend_from_slice(&buffer[..n]);
+        self.raw(context, &buffer[..n]);
     }
 
     /// Starts a context that context 0 announced.
@@ -288,6 +288,11 @@ impl TraceBuilder {
                 at,
             },
         );
+    }
+
+    /// Bytes as they are.
+    pub(crate) fn raw(&mut self, context: u32, bytes: &[u8]) {
+        self.stream(context).payload.extend_from_slice(bytes);
     }
 
     /// A block without operands.

@@ -43,6 +43,8 @@ pub(crate) struct Player {
     inside: Option<usize>,
     walk: Walk,
     stored: Stored,
+    /// Executions that may still come.
+    left: u64,
     /// Operands of what was played last.
     pub(crate) operands: Vec<u64>,
 }
@@ -54,7 +56,21 @@ struct Stored {
     run: u64,
 }
 
+/// Nodes without a block are few: for each execution of a block a path may have this many nodes, and [`SLACK`] more.
+const NODES: u64 = 16;
+const SLACK: u64 = 1 << 20;
+/// No loop whose operands leave their 48 bits goes on longer.
+const MOST_WRAPPING: u64 = 1 << 24;
+
 impl Player {
+    /// For a task that says that it executes so many blocks: no damage makes it go on much longer.
+    pub(crate) fn of_blocks(blocks: u64) -> Self {
+        Self {
+            left: blocks.saturating_mul(NODES).saturating_add(SLACK),
+            ..Self::default()
+        }
+    }
+
     /// To a range of the records of a frame, which must be within [`DecodedFrame::len`].
     pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
         self.known = None;
@@ -143,6 +159,8 @@ impl Player {
                 Walked::Run(l) => {
                     let flat = f.loops[l as usize].as_ref().and_then(|l| l.flat.as_ref());
                     if let Some(flat) = flat.filter(|flat| !flat.blocks.is_empty()) {
+                        let run = self.stored.run;
+                        self.left = self.left.checked_sub(run).ok_or_else(endless)?;
                         return Ok(Some(Played::Run {
                             blocks: &flat.blocks,
                             strides: &flat.strides,
@@ -151,6 +169,7 @@ impl Player {
                     }
                 }
                 Walked::Node(n) => {
+                    self.left = self.left.checked_sub(1).ok_or_else(endless)?;
                     let node = &f.nodes[n as usize];
                     if !node.leaves.is_empty() {
                         let next = self.stored.next;
@@ -176,7 +195,12 @@ impl Player {
 
 #[cold]
 fn short() -> crate::Error {
-    malformed(WHAT, "a record with fewer values than its path stores")
+    malformed(WHAT, "a record that does not fit its path")
+}
+
+#[cold]
+fn endless() -> crate::Error {
+    malformed(WHAT, "loops that execute more blocks than their task says")
 }
 
 /// Where a walk finds trip counts.
@@ -207,6 +231,7 @@ impl Visit for Reading<'_> {
             let value = &self.f.nodes[*node as usize].operands[*k as usize];
             let start = value.eval(&state.slots, &state.iterations);
             if !value.stays(start, *stride, iterations) {
+                self.short |= iterations > MOST_WRAPPING;
                 return false;
             }
             self.operands.push(start);

@@ -13,7 +13,7 @@ pub(crate) use index::{PageIndex, PageIndexWriter};
 pub(crate) use order::{OrderPage, OrderPageWriter};
 pub(crate) use task::{TaskFields, TaskPage, TaskPageWriter};
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::codec::{MAX_PAGE, Packer, Unpacker};
 use crate::error::{Result, misuse};

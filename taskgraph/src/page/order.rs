@@ -3,7 +3,7 @@
 //! Within a context sequence numbers ascend by one, so the order is a sequence of contexts; each page names the
 //! contexts in it with the sequence number each starts at, so that a page is readable by itself.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::codec::{MAX_PAGE, Packer};
 use crate::error::Result;

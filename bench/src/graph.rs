@@ -1,0 +1,117 @@
+//! How fast a graph is written by the middle, and read with the library.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::Result;
+use contech_tests::outputs::Outputs;
+use taskgraph::{Compact, Mmap, TaskGraph, TaskId};
+
+use crate::measure::measure;
+
+/// What a conversion costs.
+#[derive(Debug, Clone, Copy)]
+pub struct Writing {
+    /// User and system time, seconds: the least of the runs.
+    pub cpu: f64,
+    /// Wall time, seconds: the least of the runs.
+    pub wall: f64,
+    /// Peak resident memory, bytes: the most of the runs.
+    pub peak_bytes: u64,
+}
+
+/// Converts a trace `runs` times.
+///
+/// # Errors
+/// When the middle fails.
+pub fn convert(trace: &Path, graph: &Path, threads: usize, runs: usize) -> Result<Writing> {
+    let mut best = Writing {
+        cpu: f64::MAX,
+        wall: f64::MAX,
+        peak_bytes: 0,
+    };
+    for _ in 0..runs.max(1) {
+        let mut command = Command::new(Outputs::get().command("contech-middle"));
+        command.arg(trace).arg(graph);
+        command.args(["--threads", &threads.to_string()]);
+        let (_, used) = measure(&mut command)?;
+        // A clock tick at least, so that rates stay numbers.
+        best.cpu = best.cpu.min(used.cpu().as_secs_f64().max(0.001));
+        best.wall = best.wall.min(used.wall.as_secs_f64());
+        best.peak_bytes = best.peak_bytes.max(used.peak_bytes);
+    }
+    Ok(best)
+}
+
+/// What reading costs, one thread.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reading {
+    /// Opening, milliseconds.
+    pub open_ms: f64,
+    /// A task by its id in a graph just opened, milliseconds: mean of 20 graphs.
+    pub cold_ms: f64,
+    /// A task by its id, with its first action, in an open graph: mean of 2,000.
+    pub warm_ms: f64,
+    /// Accesses per second one by one, millions.
+    pub scan: f64,
+    /// Accesses per second with loops as runs, millions.
+    pub compact: f64,
+}
+
+/// Measures a graph file.
+///
+/// # Errors
+/// When it cannot be read.
+#[expect(clippy::cast_precision_loss, reason = "rates for people")]
+pub fn read(path: &Path) -> Result<Reading> {
+    let mut r = Reading {
+        open_ms: f64::MAX,
+        ..Reading::default()
+    };
+    let mut random = 88_172_645_463_325_252u64;
+    let mut any = |graph: &TaskGraph<Mmap>| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let contexts: Vec<_> = graph.contexts().collect();
+        let context = &contexts[usize::try_from(random).unwrap_or(0) % contexts.len()];
+        let seq = u32::try_from(random >> 33).unwrap_or(0) % context.task_count.max(1);
+        TaskId::new(context.id, seq)
+    };
+    let touch = |graph: &TaskGraph<Mmap>, id: TaskId| -> Result<f64> {
+        let begun = Instant::now();
+        let task = graph.task(id)?;
+        let mut actions = task.actions()?;
+        std::hint::black_box(actions.next()?.is_some());
+        Ok(begun.elapsed().as_secs_f64() * 1e3)
+    };
+    for _ in 0..20 {
+        let begun = Instant::now();
+        let graph = taskgraph::map(path)?;
+        r.open_ms = r.open_ms.min(begun.elapsed().as_secs_f64() * 1e3);
+        r.cold_ms += touch(&graph, any(&graph))? / 20.0;
+    }
+    let graph = taskgraph::map(path)?;
+    for _ in 0..2000 {
+        r.warm_ms += touch(&graph, any(&graph))? / 2000.0;
+    }
+    let accesses = graph.summary().accesses as f64 / 1e6;
+    let (mut sum, begun) = (0u64, Instant::now());
+    for task in graph.tasks() {
+        task?.for_each_access(|a| sum = sum.wrapping_add(a.addr))?;
+    }
+    r.scan = accesses / begun.elapsed().as_secs_f64();
+    let begun = Instant::now();
+    for task in graph.tasks() {
+        task?.for_each_compact(|item| {
+            sum = sum.wrapping_add(match item {
+                Compact::Run(run) => run.iterations(),
+                _ => 1,
+            });
+        })?;
+    }
+    r.compact = accesses / begun.elapsed().as_secs_f64();
+    std::hint::black_box(sum);
+    Ok(r)
+}
