@@ -102,7 +102,7 @@ fn fill(arguments: &Arguments, scratch: &std::path::Path, table: &mut String) ->
                 reading.scan,
                 reading.compact,
             );
-            eprintln!("{} {mega:.1} M done", kind.name());
+            eprintln!("{}", table.lines().last().unwrap_or_default());
             fs::remove_file(&trace)?;
         }
     }
