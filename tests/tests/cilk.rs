@@ -12,7 +12,7 @@ use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 13] = [
     "fib",
     "quicksort",
     "matmul",
@@ -25,6 +25,7 @@ const PROGRAMS: [&str; 12] = [
     "heat",
     "lu",
     "cholesky",
+    "tree",
 ];
 
 fn source(name: &str) -> PathBuf {
@@ -35,6 +36,10 @@ fn source(name: &str) -> PathBuf {
 
 /// Compiles a program and runs it in `dir`; its own check decides.
 fn build_and_run(name: &str, dir: &Path, options: &[&str]) -> Result<()> {
+    execute(&build(name, dir, options)?, dir, &[]).with_context(|| format!("{name} {options:?}"))
+}
+
+fn build(name: &str, dir: &Path, options: &[&str]) -> Result<PathBuf> {
     let outputs = Outputs::get();
     let driver = if name.ends_with(".cpp") {
         "contech-c++"
@@ -46,23 +51,33 @@ fn build_and_run(name: &str, dir: &Path, options: &[&str]) -> Result<()> {
     compile.args(["-O2", "-Wno-unknown-pragmas"]).args(options);
     compile.arg(source(name)).arg("-o").arg(&program);
     run(&mut compile)?.ok()?;
-    let mut command = Command::new(&program);
+    Ok(program)
+}
+
+fn execute(program: &Path, dir: &Path, arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new(program);
     command
+        .args(arguments)
         .current_dir(dir)
         .env("CONTECH_TRACE", dir.join("trace.bin"))
         .env("CONTECH_PROFILE", dir.join("online.json"));
-    run(&mut command)?
-        .ok()
-        .with_context(|| format!("{name} {options:?}"))?;
+    run(&mut command)?.ok()?;
     Ok(())
 }
 
 /// The profile of a recording of the serial form.
 fn from_graph(name: &str) -> Result<Value> {
-    let outputs = Outputs::get();
     let scratch = Scratch::new(&format!("cilk-graph-{name}"))?;
     let dir = scratch.dir();
     build_and_run(&format!("{name}.c"), dir, &[])?;
+    let profile = analyse(dir)?;
+    scratch.done();
+    Ok(profile)
+}
+
+/// Work and span in operations of the trace in `dir`.
+fn analyse(dir: &Path) -> Result<Value> {
+    let outputs = Outputs::get();
     let mut middle = Command::new(outputs.command("contech-middle"));
     middle.arg(dir.join("trace.bin")).arg(dir.join("graph.tg"));
     run(&mut middle)?.ok()?;
@@ -70,9 +85,7 @@ fn from_graph(name: &str) -> Result<Value> {
     backend
         .args(["workspan", "--metric", "ops", "--format", "json"])
         .arg(dir.join("graph.tg"));
-    let profile = serde_json::from_str(&run(&mut backend)?.ok()?.out())?;
-    scratch.done();
-    Ok(profile)
+    Ok(serde_json::from_str(&run(&mut backend)?.ok()?.out())?)
 }
 
 /// The profile the program writes itself.
@@ -266,5 +279,56 @@ fn the_fix_of_breadth_first_search_raises_its_parallelism() -> Result<()> {
         .find(|s| s["callee"] == "process_nodes");
     let own = number(nodes.context("process_nodes")?, "/on_span/local/span");
     assert!(own / level > 0.66, "process_nodes is {own} of {level}");
+    Ok(())
+}
+
+/// Work and span of the outermost invocation of `function`, for sizes 0, 1, 2, ...
+fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<(u64, u64)>> {
+    let scratch = Scratch::new(&format!("cilk-sizes-{name}"))?;
+    let program = build(&format!("{name}.c"), scratch.dir(), &[])?;
+    let mut all = Vec::new();
+    for size in 0..count {
+        execute(&program, scratch.dir(), &[&size.to_string()])?;
+        let profile = analyse(scratch.dir())?;
+        let top = &site(&profile, "main", function, "call")?["on_work"]["top_call_site"];
+        let value = |key: &str| top[key].as_u64().context(key.to_owned());
+        all.push((value("work")?, value("span")?));
+    }
+    scratch.done();
+    Ok(all)
+}
+
+#[test]
+fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<()> {
+    let fib = sizes("fib", "fib", 14)?;
+    assert_eq!(fib[0].0, fib[1].0, "a leaf is a leaf");
+    // What an inner invocation executes itself.
+    let own = fib[2].0 - fib[1].0 - fib[0].0;
+    for n in 2..fib.len() {
+        assert_eq!(
+            fib[n].0,
+            own + fib[n - 1].0 + fib[n - 2].0,
+            "work of fib({n})"
+        );
+    }
+    // From n = 4 on the spawned side is the longer one, by more than the call of the other one takes.
+    let step = fib[4].1 - fib[3].1;
+    for n in 4..fib.len() {
+        assert_eq!(fib[n].1, step + fib[n - 1].1, "span of fib({n})");
+    }
+    let tree = sizes("tree", "leaves", 9)?;
+    let (own, step) = (tree[1].0 - 2 * tree[0].0, tree[1].1 - tree[0].1);
+    for depth in 1..tree.len() {
+        assert_eq!(
+            tree[depth].0,
+            own + 2 * tree[depth - 1].0,
+            "work at depth {depth}"
+        );
+        assert_eq!(
+            tree[depth].1,
+            step + tree[depth - 1].1,
+            "span at depth {depth}"
+        );
+    }
     Ok(())
 }

@@ -237,11 +237,14 @@ impl Report {
     }
 
     fn bounds_chart(&self) -> Chart {
+        // Beyond a few times the parallelism the bounds are flat.
+        let most = (4.0 * self.parallelism).max(8.0);
         let series = |name: &str, of: fn(&Bound) -> f64| Series {
             name: name.to_owned(),
             points: self
                 .bounds
                 .iter()
+                .filter(|bound| f64::from(bound.processors) <= most)
                 .map(|bound| (f64::from(bound.processors), of(bound)))
                 .collect(),
         };

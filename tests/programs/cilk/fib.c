@@ -1,6 +1,7 @@
 // Figure 5 of the Cilkprof paper: Fibonacci numbers by recursion.
 #include <contech/cilk.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static long fib(int n) {
   if (n < 2) return n;
@@ -11,9 +12,15 @@ static long fib(int n) {
   return x + y;
 }
 
-int main(void) {
-  long result;
-  cilk_run_to(result, fib, 16);
+int main(int argc, char **argv) {
+  int n = argc > 1 ? atoi(argv[1]) : 16;
+  long result, a = 0, b = 1;
+  cilk_run_to(result, fib, n);
+  for (int i = 0; i < n; i++) {
+    long next = a + b;
+    a = b;
+    b = next;
+  }
   printf("%ld\n", result);
-  return result != 987;
+  return result != a;
 }

@@ -1,0 +1,61 @@
+//! The on-line profile of programs it is not for: what completed, marked so, with a line on standard error.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+use contech_tests::outputs::Outputs;
+use contech_tests::process::run;
+use contech_tests::scratch::Scratch;
+use serde_json::Value;
+
+/// What a program says on standard error, and the profile it leaves.
+fn profile(name: &str, outcome: &str) -> Result<(String, Value)> {
+    let scratch = Scratch::new(&format!("cilk-{name}"))?;
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("programs/cilk/{name}.c"));
+    let program = scratch.join("program");
+    let mut compile = Command::new(Outputs::get().command("contech-cc"));
+    compile.args(["--contech-mode=workspan", "-O2", "-pthread"]);
+    run(compile.arg(source).arg("-o").arg(&program))?.ok()?;
+    let file = scratch.join("profile.json");
+    let done = run(Command::new(&program).env("CONTECH_PROFILE", &file))?.expect(outcome)?;
+    let profile = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+    scratch.done();
+    Ok((done.err(), profile))
+}
+
+fn count(profile: &Value, callee: &str) -> u64 {
+    let sites = profile["sites"].as_array().into_iter().flatten();
+    sites
+        .filter(|site| site["callee"] == callee)
+        .filter_map(|site| site["count"].as_u64())
+        .sum()
+}
+
+#[test]
+fn several_threads_are_no_profile_of_the_program() -> Result<()> {
+    let (said, profile) = profile("bad_threads", "exit 0")?;
+    assert!(said.contains("several threads"), "{said}");
+    assert_eq!(profile["complete"], false);
+    assert_eq!(count(&profile, "work"), 1, "that of the first thread");
+    Ok(())
+}
+
+#[test]
+fn an_exit_inside_a_spawned_function_leaves_what_completed() -> Result<()> {
+    let (said, profile) = profile("bad_exit", "exit 3")?;
+    assert!(said.contains("ended inside 2 invocations"), "{said}");
+    assert_eq!(profile["complete"], false);
+    assert_eq!((count(&profile, "done"), count(&profile, "leave")), (1, 0));
+    Ok(())
+}
+
+#[test]
+fn a_jump_is_told_and_a_signal_writes_the_profile_in_the_middle() -> Result<()> {
+    let (said, profile) = profile("bad_jump", "exit 0")?;
+    assert!(said.contains("written while the program runs"), "{said}");
+    assert!(said.contains("2 invocations ended by a jump"), "{said}");
+    assert_eq!(profile["complete"], false);
+    assert_eq!((count(&profile, "jump"), count(&profile, "after")), (1, 1));
+    Ok(())
+}
