@@ -60,9 +60,9 @@ struct Frame {
 #[derive(Debug, Default)]
 pub struct Shadow {
     pool: Pool<Measure>,
+    /// The stack, and beyond its depth frames left, kept for their memory.
     frames: Vec<Frame>,
-    /// Frames left, kept for their memory.
-    spare: Vec<Frame>,
+    depth: usize,
     /// By call site, by calling function: invocations on the stack.
     active_sites: Vec<u32>,
     active_callers: Vec<u32>,
@@ -101,7 +101,7 @@ impl Shadow {
     /// Invocations on the stack.
     #[must_use]
     pub fn depth(&self) -> usize {
-        self.frames.len()
+        self.depth
     }
 
     /// Most invocations ever on the stack.
@@ -119,7 +119,15 @@ impl Shadow {
     /// The call site of the innermost invocation.
     #[must_use]
     pub fn top(&self) -> Option<Site> {
-        self.frames.last().map(|frame| frame.site)
+        self.stack().last().map(|frame| frame.site)
+    }
+
+    fn stack(&self) -> &[Frame] {
+        &self.frames[..self.depth]
+    }
+
+    fn stack_mut(&mut self) -> &mut [Frame] {
+        &mut self.frames[..self.depth]
     }
 
     /// F calls or spawns G (lines 1-4).
@@ -130,25 +138,32 @@ impl Shadow {
         let callers = slot(&mut self.active_callers, site.caller);
         *callers += 1;
         let top_caller = *callers == 1;
-        let mut frame = self.spare.pop().unwrap_or_else(|| Frame {
-            site,
-            work: 0,
-            local_work: 0,
-            prefix: Span::default(),
-            longest: Span::default(),
-            continuation: Span::default(),
-            top_call_site,
-            top_caller,
-        });
+        if self.depth == self.frames.len() {
+            self.frames.push(Frame {
+                site,
+                work: 0,
+                local_work: 0,
+                prefix: Span::default(),
+                longest: Span::default(),
+                continuation: Span::default(),
+                top_call_site,
+                top_caller,
+            });
+        }
+        let frame = &mut self.frames[self.depth];
+        if self.depth == 0 {
+            // What the last computation left.
+            frame.prefix.clear(&mut self.pool);
+        }
         (frame.site, frame.top_call_site, frame.top_caller) = (site, top_call_site, top_caller);
         (frame.work, frame.local_work) = (0, 0);
-        self.frames.push(frame);
-        self.deepest = self.deepest.max(self.frames.len());
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
     }
 
     /// F executes instructions (lines 20-21).
     pub fn advance(&mut self, amount: u64) {
-        if let Some(frame) = self.frames.last_mut() {
+        if let Some(frame) = self.stack_mut().last_mut() {
             frame.work += amount;
             frame.local_work += amount;
             frame.continuation.value += amount;
@@ -158,18 +173,21 @@ impl Shadow {
 
     /// F syncs (lines 14-19).
     pub fn sync(&mut self) {
-        if let Some(frame) = self.frames.last_mut() {
-            sync(frame, &mut self.pool);
+        if let Some(at) = self.depth.checked_sub(1) {
+            sync(&mut self.frames[at], &mut self.pool);
         }
     }
 
     /// G returns to F, called (lines 5-7) or spawned (lines 8-13); a function syncs before it returns. The work and
     /// span of the invocation.
     pub fn leave(&mut self) -> Option<Totals> {
-        let mut g = self.frames.pop()?;
+        let at = self.depth.checked_sub(1)?;
+        self.depth = at;
+        let (callers, rest) = self.frames.split_at_mut(at);
+        let g = rest.first_mut()?;
         let pool = &mut self.pool;
         // Line 5 and line 8, with a sync before as Cilk has it at the end of every function.
-        sync(&mut g, pool);
+        sync(g, pool);
         *slot(&mut self.active_sites, g.site.id) -= 1;
         *slot(&mut self.active_callers, g.site.caller) -= 1;
         let totals = Totals {
@@ -187,26 +205,28 @@ impl Shadow {
             self.on_work.resize(at + 1, Measure::default());
         }
         self.on_work[at] += measure;
-        pool.update(&mut g.prefix.prof, g.site.id, measure);
-        if let Some(f) = self.frames.last_mut() {
-            f.work += g.work;
-            // What is G's own is not F's.
-            g.prefix.local = 0;
-            match g.site.kind {
-                Kind::Call => f.continuation.add(&mut g.prefix, pool),
-                Kind::Spawn if f.continuation.value + g.prefix.value > f.longest.value => {
-                    f.longest.clear(pool);
-                    f.longest.add(&mut g.prefix, pool);
-                    f.prefix.add(&mut f.continuation, pool);
-                }
-                Kind::Spawn => g.prefix.clear(pool),
-            }
-            self.spare.push(g);
-        } else {
+        let Some(f) = callers.last_mut() else {
             // The outermost invocation: its profile is the result.
-            self.frames.clear();
-            self.spare.push(g);
-        }
+            pool.update(&mut g.prefix.prof, g.site.id, measure);
+            return Some(totals);
+        };
+        f.work += g.work;
+        // What is G's own is not F's.
+        g.prefix.local = 0;
+        let to = match g.site.kind {
+            Kind::Call => &mut f.continuation,
+            Kind::Spawn if f.continuation.value + g.prefix.value > f.longest.value => {
+                f.prefix.add(&mut f.continuation, pool);
+                f.longest.clear(pool);
+                &mut f.longest
+            }
+            Kind::Spawn => {
+                g.prefix.clear(pool);
+                return Some(totals);
+            }
+        };
+        to.add(&mut g.prefix, pool);
+        pool.update(&mut to.prof, g.site.id, measure);
         Some(totals)
     }
 
@@ -219,13 +239,13 @@ impl Shadow {
     /// Calls `each` for parts of the on-span profile: of the computation if its outermost invocation has returned, else
     /// of the path to the place reached. Parts of one call site add up.
     pub fn on_span(&self, mut each: impl FnMut(u32, Measure)) {
-        if self.frames.is_empty() {
-            if let Some(frame) = self.spare.last() {
+        if self.depth == 0 {
+            if let Some(frame) = self.frames.first() {
                 self.pool.peek(&frame.prefix.prof, &mut each);
             }
             return;
         }
-        for frame in &self.frames {
+        for frame in self.stack() {
             self.pool.peek(&frame.prefix.prof, &mut each);
             let last = if frame.continuation.value > frame.longest.value {
                 &frame.continuation
@@ -239,12 +259,12 @@ impl Shadow {
     /// Work and span up to now, as if everything running returned here.
     #[must_use]
     pub fn so_far(&self) -> Totals {
-        let work = self.frames.iter().map(|frame| frame.work).sum();
+        let work = self.stack().iter().map(|frame| frame.work).sum();
         let span =
             |frame: &Frame| frame.prefix.value + frame.continuation.value.max(frame.longest.value);
         Totals {
             work,
-            span: self.frames.iter().map(span).sum(),
+            span: self.stack().iter().map(span).sum(),
         }
     }
 }

@@ -8,8 +8,9 @@ use crate::sites::Numbers;
 /// What a call site is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SiteFacts {
-    /// The function invoked first.
+    /// The function invoked first, and its number.
     pub function: usize,
+    pub number: u32,
     /// Whether it was a spawn.
     pub spawn: bool,
 }
@@ -21,8 +22,8 @@ pub(crate) struct Profile {
     pub sites: Numbers,
     pub functions: Numbers,
     pub facts: Vec<SiteFacts>,
-    /// Functions on the stack.
-    stack: Vec<u32>,
+    /// Functions on the stack: address and number.
+    stack: Vec<(usize, u32)>,
     /// When the last hook ended.
     last: u64,
     /// Cycles from the end of a hook to the beginning of the next one with nothing in between.
@@ -65,11 +66,11 @@ impl Profile {
     #[inline]
     pub(crate) fn exit(&mut self, function: usize) {
         self.advance(cycles());
-        let id = self.functions.of(function);
-        if self.stack.last() != Some(&id) {
-            self.unwind(id);
+        let is = |top: &(usize, u32)| top.0 == function;
+        if !self.stack.last().is_some_and(is) {
+            self.unwind(function);
         }
-        if self.stack.len() > 1 && self.stack.last() == Some(&id) {
+        if self.stack.len() > 1 && self.stack.last().is_some_and(is) {
             self.stack.pop();
             self.shadow.leave();
         }
@@ -112,22 +113,32 @@ impl Profile {
         let spawn = std::mem::take(&mut self.spawn);
         let id = self.sites.of(call_site);
         if id as usize == self.facts.len() {
-            self.facts.push(SiteFacts { function, spawn });
+            let number = self.functions.of(function);
+            self.facts.push(SiteFacts {
+                function,
+                number,
+                spawn,
+            });
         }
+        let facts = self.facts[id as usize];
+        let number = if facts.function == function {
+            facts.number
+        } else {
+            self.functions.of(function)
+        };
         let kind = if spawn { Kind::Spawn } else { Kind::Call };
-        let caller = self.stack.last().copied().unwrap_or(u32::from(u16::MAX));
+        let caller = self.stack.last().map_or(u32::from(u16::MAX), |top| top.1);
         self.shadow.enter(Site { id, caller, kind });
-        let function = self.functions.of(function);
-        self.stack.push(function);
+        self.stack.push((function, number));
     }
 
     /// Functions were left by a jump or an exception: down to the one that goes on.
     #[cold]
-    fn unwind(&mut self, function: u32) {
-        if !self.stack[1..].contains(&function) {
+    fn unwind(&mut self, function: usize) {
+        if !self.stack[1..].iter().any(|at| at.0 == function) {
             return;
         }
-        while self.stack.len() > 1 && self.stack.last() != Some(&function) {
+        while self.stack.len() > 1 && self.stack.last().is_some_and(|top| top.0 != function) {
             self.stack.pop();
             self.shadow.leave();
             self.jumped += 1;
