@@ -62,6 +62,8 @@ pub struct Pool<V> {
     steps: u64,
 }
 
+/// Lists are not flushed below this length: for a few call sites an array is not worth making.
+const SHORTEST: usize = 32;
 /// Freed arrays kept for their memory.
 const SPARE_ARRAYS: usize = 64;
 
@@ -119,7 +121,7 @@ impl<V: Copy + Default + PartialEq + AddAssign> Pool<V> {
         }
         prof.tail = element;
         prof.len += 1;
-        if prof.len as usize >= self.sites {
+        if prof.len as usize >= self.sites.max(SHORTEST) {
             self.flush(prof);
         }
     }
@@ -151,7 +153,7 @@ impl<V: Copy + Default + PartialEq + AddAssign> Pool<V> {
             prof.len += from.len;
             (from.head, from.tail, from.len) = (NONE, NONE, 0);
         }
-        if prof.len as usize >= self.sites && prof.len > 0 {
+        if prof.len as usize >= self.sites.max(SHORTEST) {
             self.flush(prof);
         }
     }
