@@ -11,6 +11,9 @@ use crate::measure::{Usage, measure};
 use crate::spread::{median, minimum, spread};
 use crate::subject::Subject;
 
+/// Seconds below which a time is no measurement.
+const LEAST: f64 = 1e-3;
+
 /// What runs of the three forms used, in the order of [`Form::ALL`].
 #[derive(Debug, Clone, Default)]
 pub struct Samples([Vec<Usage>; 3]);
@@ -53,7 +56,7 @@ impl Samples {
     /// A form over native: smallest over smallest.
     #[must_use]
     pub fn ratio(&self, form: Form, of: Of) -> f64 {
-        self.least(form, of) / self.least(Form::Native, of)
+        self.least(form, of) / self.least(Form::Native, of).max(LEAST)
     }
 
     /// The median over rounds of a form over native in the same round.
@@ -71,7 +74,7 @@ impl Samples {
     fn rounds(&self, form: Form, of: Of) -> Vec<f64> {
         let native = self.seconds(Form::Native, of);
         let pairs = self.seconds(form, of).into_iter().zip(native);
-        pairs.map(|(f, n)| f / n).collect()
+        pairs.map(|(f, n)| f / n.max(LEAST)).collect()
     }
 }
 

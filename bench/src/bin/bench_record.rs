@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use contech_bench::compare::{Of, Row, rounds, row};
 use contech_bench::form::Form;
+use contech_bench::goals;
 use contech_bench::measure::measure;
 use contech_bench::middle;
 use contech_bench::programs::PROGRAMS;
@@ -143,13 +144,13 @@ fn costs(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
 fn measured(subject: Subject, arguments: &Arguments, scratch: &Path) -> Result<Row> {
     let row = row(subject, arguments.rounds(), scratch)?;
     eprintln!(
-        "{}: thrown away: naive {:.2}, fast {:.2}; kept: naive {:.2}, fast {:.2}; {:.2} bytes per access",
+        "{}: thrown away: naive {:.2}, fast {:.2}; kept: naive {:.2}, fast {:.2}; {} bytes per access",
         row.subject.name,
         row.null.ratio(Form::Naive, Of::User),
         row.null.ratio(Form::Fast, Of::User),
         row.kept.ratio(Form::Naive, Of::Cpu),
         row.kept.ratio(Form::Fast, Of::Cpu),
-        row.bytes_per_access(Form::Fast),
+        goals::said(row.bytes_per_access(Form::Fast)),
     );
     Ok(row)
 }
