@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taskgraph::{Context, ContextId, FrameSpan, GraphWriter, SyncOp, TaskId, TaskKind, TaskRecord};
+use taskgraph::{Context, ContextId, FrameSpan, GraphWriter, SyncOp, TaskId, TaskRecord};
 
 use crate::clock::Clock;
 use crate::contexts::{ContextState, Contexts};
@@ -167,7 +167,7 @@ impl Collect<'_> {
         // Edges to an arrival are passed over: each is also there as an edge to the barrier's task.
         self.edges
             .take(place.bits(), |from| dependencies.push(task_from_bits(from)))?;
-        if draft.kind == TaskKind::Join {
+        if draft.op == SyncOp::ThreadJoin {
             // The rule knows the child's last place: perhaps a barrier's task by another name.
             let child = u32::try_from(draft.object).ok();
             dependencies.extend(child.and_then(|c| self.last.get(&c)));

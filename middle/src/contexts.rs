@@ -6,12 +6,21 @@ use taskgraph::{Counts, FrameSpan};
 
 use crate::draft::DraftWriter;
 use crate::fences::Fences;
+use crate::place::Place;
 
 /// A context while its stream is cut into tasks, and after.
 #[derive(Debug, Default)]
 pub(crate) struct ContextState {
-    /// Number of the chunk that comes next.
-    pub(crate) next_chunk: u64,
+    /// Its thread left it at this tick and has not come back.
+    pub(crate) away: Option<u64>,
+    /// Ticks its thread was away, outside of waits, since the last task: no work of its own.
+    pub(crate) shift: u64,
+    /// Last piece that was read to its end, of a context that goes from thread to thread.
+    pub(crate) piece: u32,
+    /// Such a piece is being read.
+    pub(crate) in_piece: bool,
+    /// Where the event of a detached task was fulfilled.
+    pub(crate) fulfilled: Option<Place>,
     /// Tasks and barrier arrivals so far.
     pub(crate) places: u32,
     /// End of the last event, in ticks.
@@ -24,6 +33,8 @@ pub(crate) struct ContextState {
     pub(crate) announced: bool,
     /// Somebody waited for its end.
     pub(crate) joined: bool,
+    /// It was begun by a thread that has a context of its own or none.
+    pub(crate) entered: bool,
     /// Its start event was seen.
     pub(crate) started: bool,
     /// Its end is all that was recorded: the program ended before the thread began.

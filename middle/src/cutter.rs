@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use contech_trace::event::{EndReason, Event, SyncOp};
-use taskgraph::{FrameRef, FrameSpan, GraphWriter, TaskKind};
+use contech_trace::event::{Arrival, EndReason, Event, SyncOp};
+use taskgraph::{Counts, FrameRef, FrameSpan, GraphWriter, TaskKind};
 
 use crate::contexts::{ContextState, Contexts};
 use crate::draft::{Draft, DraftWriter};
@@ -15,12 +15,14 @@ use crate::place::Place;
 use crate::rules::Events;
 use crate::rules::atomic::{acquires, releases};
 use crate::spill::Spill;
+use crate::streams::{Record, Streams, TEAM_STREAMS, piece_after};
 
 /// Where the results of pass 1 go.
 #[derive(Debug)]
 pub(crate) struct Cutter {
     name: String,
     pub(crate) contexts: Contexts,
+    streams: Streams,
     pub(crate) logs: Logs,
     pub(crate) events: Events,
     pub(crate) notes: Notes,
@@ -39,6 +41,7 @@ impl Cutter {
         Cutter {
             name: name.to_owned(),
             contexts: Contexts::default(),
+            streams: Streams::default(),
             logs: Logs::new(spill, memory / 3),
             events: Events::new(spill, memory / 3 * 2),
             notes: Notes::default(),
@@ -79,23 +82,33 @@ impl Cutter {
                 let frame = self.frames.get(span.frame).copied();
                 let frame = frame.ok_or_else(|| Error::internal("a span without a frame"))?;
                 let (first_record, records) = (span.first_record, span.records);
-                self.span(
-                    context,
-                    FrameSpan {
-                        frame,
-                        first_record,
-                        records,
-                    },
-                )?;
+                self.feed(Record::Span(FrameSpan {
+                    frame,
+                    first_record,
+                    records,
+                }))?;
             }
             spans_seen = segment.spans_end;
-            let (state, _) = self.contexts.entry(context);
-            state.open.counts = state.open.counts.plus(segment.counts);
-            if let Some(event) = chunk.events.get(i) {
-                self.event(context, chunk.first, event)?;
+            if segment.counts != Counts::default() {
+                self.feed(Record::Counts(segment.counts))?;
+            }
+            match chunk.events.get(i) {
+                Some(Event::Switch {
+                    context,
+                    piece,
+                    how,
+                    at,
+                }) => self.switch(*context, *piece, *how, unwrap_ticks(*at, chunk.first))?,
+                Some(event) => self.feed(Record::Event(*event, chunk.first))?,
+                None => {}
             }
         }
-        let (state, _) = self.contexts.entry(context);
+        if self.streams.holding.is_some() {
+            return Ok(());
+        }
+        let Some(state) = self.contexts.get_mut(self.streams.context) else {
+            return Ok(());
+        };
         state.last = state.last.max(state.clock);
         // A context that has ended is over then, not when its buffer was handed over.
         let ended = matches!(chunk.events.last(), Some(Event::ContextEnd { .. }));
@@ -105,11 +118,113 @@ impl Cutter {
         Ok(())
     }
 
+    /// A record of the context at hand.
+    fn feed(&mut self, record: Record) -> Result<()> {
+        match self.streams.holding {
+            Some(piece) => {
+                self.streams.hold(piece, record);
+                Ok(())
+            }
+            None => self.apply(self.streams.context, record),
+        }
+    }
+
+    fn apply(&mut self, context: u32, record: Record) -> Result<()> {
+        match record {
+            Record::Span(span) => self.span(context, span),
+            Record::Counts(counts) => {
+                let (state, _) = self.contexts.entry(context);
+                state.open.counts = state.open.counts.plus(counts);
+                Ok(())
+            }
+            Record::Event(event, chunk_first) => self.event(context, chunk_first, &event),
+            Record::Leave(at) => self.leave(context, at),
+            Record::Arrive(how, at) => self.arrive(context, how, at),
+        }
+    }
+
+    /// What follows in the stream belongs to another context.
+    fn switch(&mut self, context: u32, piece: u32, how: Arrival, at: u64) -> Result<()> {
+        let stays = how == Arrival::Stays;
+        if !stays && self.contexts.get(self.streams.context).is_some() {
+            self.feed(Record::Leave(at))?;
+        }
+        (self.streams.context, self.streams.holding) = (context, None);
+        if context >= TEAM_STREAMS {
+            return Ok(());
+        }
+        if piece > 0 {
+            let (state, _) = self.contexts.entry(context);
+            let next = if state.in_piece && stays {
+                state.piece
+            } else if state.in_piece {
+                0
+            } else {
+                piece_after(state.piece)
+            };
+            if piece != next {
+                self.streams.holding = Some((context, piece));
+            } else {
+                (state.piece, state.in_piece) = (piece, true);
+            }
+        }
+        if stays {
+            return Ok(());
+        }
+        self.feed(Record::Arrive(how, at))
+    }
+
+    fn arrive(&mut self, context: u32, how: Arrival, at: u64) -> Result<()> {
+        let (state, _) = self.contexts.entry(context);
+        let away = state.away.take();
+        match how {
+            Arrival::Begins => {
+                if state.started || state.places > 0 {
+                    self.notes
+                        .damage("a context start is in a wrong place", || {
+                            format!("of context {context}")
+                        });
+                    return Ok(());
+                }
+                (state.started, state.entered) = (true, true);
+                (state.clock, state.first, state.last) = (at, at, at);
+            }
+            Arrival::Resumes => state.shift += away.map_or(0, |left| at.saturating_sub(left)),
+            Arrival::Waits | Arrival::Stays => {}
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, context: u32, at: u64) -> Result<()> {
+        let (state, _) = self.contexts.entry(context);
+        state.away = Some(at);
+        if !state.end_seen {
+            state.last = state.last.max(at);
+        }
+        if !std::mem::take(&mut state.in_piece) {
+            return Ok(());
+        }
+        let next = (context, piece_after(state.piece));
+        if let Some(records) = self.streams.release(next) {
+            self.read_held(next, records)?;
+        }
+        Ok(())
+    }
+
+    fn read_held(&mut self, (context, piece): (u32, u32), records: Vec<Record>) -> Result<()> {
+        let (state, _) = self.contexts.entry(context);
+        (state.piece, state.in_piece) = (piece, true);
+        for record in records {
+            self.apply(context, record)?;
+        }
+        Ok(())
+    }
+
     /// A chunk begins; false when it is to be ignored.
     fn begin(&mut self, chunk: &EncodedChunk) -> Result<bool> {
         let context = chunk.context;
-        let (state, new) = self.contexts.entry(context);
-        if chunk.seq < state.next_chunk {
+        let next_chunk = self.streams.next_chunk(context);
+        if chunk.seq < next_chunk {
             self.notes.remark("repeated chunks were ignored", || {
                 format!(
                     "chunk {} of context {context} at byte {}",
@@ -118,34 +233,52 @@ impl Cutter {
             });
             return Ok(false);
         }
-        if new {
-            (state.clock, state.first, state.last) = (chunk.first, chunk.first, chunk.first);
-            state.announced = context == 0;
-        }
-        let missing = chunk.seq > state.next_chunk;
+        // Where a gap ends the data, as far as is known: in the context that was at hand before it.
+        let before = if next_chunk > 0 {
+            self.streams.context_of(context)
+        } else {
+            context
+        };
+        self.streams.begin(context, chunk.seq);
+        let missing = chunk.seq > next_chunk;
         if missing {
-            let (from, to) = (state.next_chunk, chunk.seq);
+            let (from, to) = (next_chunk, chunk.seq);
             self.notes.damage("chunks of a context are missing", || {
                 format!("{from} to {} of context {context}", to - 1)
             });
         }
-        state.next_chunk = chunk.seq.saturating_add(1);
-        if (missing || chunk.fault.is_some()) && !new {
-            // The task before the gap ends where its data ends.
-            let last = state.last;
-            let (name, logs) = (&self.name, &mut self.logs);
-            let mut piece = Piece {
-                context,
-                name,
-                state,
-                logs,
-            };
-            piece.end_work(last, self.keep_empty)?;
-            piece.state.clock = piece.state.clock.max(chunk.first);
+        if missing || chunk.fault.is_some() {
+            self.end_before_gap(before, chunk.first)?;
+        }
+        if context >= TEAM_STREAMS {
+            return Ok(true);
+        }
+        let (state, new) = self.contexts.entry(context);
+        if new {
+            (state.clock, state.first, state.last) = (chunk.first, chunk.first, chunk.first);
+            state.announced = context == 0;
         }
         self.logs
             .append(context, |out| DraftWriter::put_chunk(out, chunk.offset))?;
         Ok(true)
+    }
+
+    /// The task before a gap ends where its data ends.
+    fn end_before_gap(&mut self, context: u32, after: u64) -> Result<()> {
+        let Some(state) = self.contexts.get_mut(context) else {
+            return Ok(());
+        };
+        let last = state.last;
+        let (name, logs) = (&self.name, &mut self.logs);
+        let mut piece = Piece {
+            context,
+            name,
+            state,
+            logs,
+        };
+        piece.end_work(last, self.keep_empty)?;
+        piece.state.clock = piece.state.clock.max(after);
+        Ok(())
     }
 
     fn span(&mut self, context: u32, span: FrameSpan) -> Result<()> {
@@ -176,7 +309,7 @@ impl Cutter {
                 let start = full(before);
                 let draft = Draft {
                     kind: kind(op),
-                    op: operation(op),
+                    op: operation(op, aux),
                     object,
                     start,
                     end: start.saturating_add(duration),
@@ -249,6 +382,8 @@ impl Cutter {
                     format!("it first {word} at tick {at} in context {context}")
                 });
             }
+            // Taken out of the stream before.
+            Event::Switch { .. } => {}
             // Actions; the encoder has them.
             Event::Alloc { .. } | Event::Free { .. } | Event::Map { .. } | Event::Unmap { .. } => {}
         }
@@ -264,13 +399,22 @@ impl Cutter {
         draft: Draft,
     ) -> Result<()> {
         let object = draft.object;
-        let at = if matches!(op, SyncOp::ObjectInit | SyncOp::ObjectDestroy) {
+        let mark = matches!(
+            op,
+            SyncOp::ObjectInit | SyncOp::ObjectDestroy | SyncOp::TaskgroupBegin
+        );
+        let at = if mark {
             let (state, _) = self.contexts.entry(context);
             Place::new(context, state.places)
         } else {
             self.task(context, draft)?
         };
         self.has_barriers |= op == SyncOp::BarrierWait;
+        if op == SyncOp::Fulfill
+            && let Ok(task) = u32::try_from(object)
+        {
+            self.contexts.entry(task).0.fulfilled = Some(at);
+        }
         if op.is_atomic() || op == SyncOp::Fence {
             return self.atomic(op, object, ticket, aux, at);
         }
@@ -308,6 +452,7 @@ impl Cutter {
         };
         piece.end_work(draft.start, keep_empty)?;
         let state = &mut *piece.state;
+        state.shift = 0;
         if draft.start < state.clock {
             let back = state.clock - draft.start;
             self.notes
@@ -336,6 +481,13 @@ impl Cutter {
             self.notes
                 .remark("nothing was recorded of the first context", String::new);
         }
+        while let Some((piece, records)) = self.streams.release_any() {
+            self.notes
+                .damage("parts of a task that went from thread to thread are missing", || {
+                    format!("before piece {} of context {}", piece.1, piece.0)
+                });
+            self.read_held(piece, records)?;
+        }
         for context in self.contexts.numbers() {
             let (state, _) = self.contexts.entry(context);
             let last = state.last;
@@ -347,9 +499,24 @@ impl Cutter {
                 logs,
             }
             .end_work(last, false)?;
+            let state_entered = state.entered;
             let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
             let idle = state.idle;
             if unseen && context == 0 {
+                continue;
+            }
+            if context >= TEAM_STREAMS {
+                self.notes
+                    .remark("OpenMP threads ran code outside of any task", || {
+                        format!("context {context}")
+                    });
+                continue;
+            }
+            if state_entered && !end_seen {
+                self.notes
+                    .remark("tasks had not ended when the program ended", || {
+                        format!("context {context}")
+                    });
                 continue;
             }
             if idle {
@@ -403,8 +570,9 @@ impl Piece<'_> {
 
     /// Ends the work task that grows, if it has actions or is the context's first task.
     fn end_work(&mut self, at: u64, keep_empty: bool) -> Result<()> {
-        let start = self.state.clock;
-        let end = at.max(start);
+        let end = at.max(self.state.clock);
+        // What its thread did elsewhere meanwhile is no work of this context.
+        let start = (self.state.clock + self.state.shift).min(end);
         let kept = keep_empty && end > start;
         if self.state.open.span.is_none() && self.state.places > 0 && !kept {
             return Ok(());
@@ -439,11 +607,17 @@ fn kind(op: SyncOp) -> TaskKind {
         SyncOp::ThreadCreate => TaskKind::Create,
         SyncOp::ThreadJoin => TaskKind::Join,
         SyncOp::BarrierWait => TaskKind::Barrier,
+        SyncOp::TeamCreate | SyncOp::TaskCreate => TaskKind::Create,
+        SyncOp::TeamJoin
+        | SyncOp::TaskWait
+        | SyncOp::TaskJoin
+        | SyncOp::TaskgroupEnd
+        | SyncOp::TasksJoin => TaskKind::Join,
         _ => TaskKind::Sync,
     }
 }
 
-fn operation(op: SyncOp) -> taskgraph::SyncOp {
+fn operation(op: SyncOp, aux: u64) -> taskgraph::SyncOp {
     use taskgraph::SyncOp as To;
     match op {
         SyncOp::ThreadCreate => To::ThreadCreate,
@@ -477,6 +651,29 @@ fn operation(op: SyncOp) -> taskgraph::SyncOp {
         SyncOp::FutexWait => To::FutexWait,
         SyncOp::FutexTimeout => To::FutexTimeout,
         SyncOp::FutexWake => To::FutexWake,
-        SyncOp::ObjectInit | SyncOp::ObjectDestroy | SyncOp::AtomicSpun => To::Other,
+        SyncOp::TeamCreate => To::ParallelBegin,
+        SyncOp::TeamJoin => To::ParallelEnd,
+        SyncOp::TaskCreate => To::TaskCreate,
+        SyncOp::TaskWait => To::TaskWait,
+        SyncOp::TaskJoin => To::TaskJoin,
+        SyncOp::TaskgroupEnd => To::TaskgroupEnd,
+        SyncOp::TasksJoin => To::TasksJoin,
+        SyncOp::Fulfill => To::Fulfill,
+        SyncOp::OmpLock => To::OmpLock,
+        SyncOp::OmpUnlock => To::OmpUnlock,
+        SyncOp::CriticalEnter => To::CriticalEnter,
+        SyncOp::CriticalExit => To::CriticalExit,
+        SyncOp::OrderedEnter => To::OrderedEnter,
+        SyncOp::OrderedExit => To::OrderedExit,
+        SyncOp::Reduction => To::Reduction,
+        SyncOp::DoacrossPost => To::DoacrossPost,
+        SyncOp::DoacrossWait => To::DoacrossWait,
+        SyncOp::WorkEnd => To::WorkEnd,
+        SyncOp::Depend => crate::openmp::dependence(aux),
+        SyncOp::Work => crate::openmp::work(aux),
+        SyncOp::ObjectInit
+        | SyncOp::ObjectDestroy
+        | SyncOp::TaskgroupBegin
+        | SyncOp::AtomicSpun => To::Other,
     }
 }

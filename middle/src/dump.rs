@@ -232,5 +232,11 @@ fn event_text(event: &Event) -> String {
         Event::Delay { before, duration } => format!("delay at {before} for {duration}"),
         Event::Lost { bytes } => format!("lost {bytes}"),
         Event::Roi { begin, at } => format!("roi begin {begin} at {at}"),
+        Event::Switch {
+            context,
+            piece,
+            how,
+            at,
+        } => format!("switch {how:?} context {context} piece {piece} at {at}"),
     }
 }

@@ -79,6 +79,12 @@ impl<'a> Edges<'a> {
         Some(Place::new(context, last))
     }
 
+    /// Where a context was over: at its last place and, of a detached task, where its event was fulfilled.
+    pub(crate) fn ends_of(&self, context: u32) -> [Option<Place>; 2] {
+        let fulfilled = self.contexts.get(context).and_then(|c| c.fulfilled);
+        [self.last_place(context), fulfilled]
+    }
+
     /// Whether there is such a place.
     pub(crate) fn exists(&self, place: Place) -> bool {
         self.last_place(place.context())

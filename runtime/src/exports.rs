@@ -7,7 +7,7 @@ use std::arch::naked_asm;
 
 use crate::{
     allocation, atomic, barrier, c11, condition, exec, exit, flush, fork, futex, handlers, jump,
-    mapping, mutex, objects, once, operator_new, rwlock, semaphore, spin, threads,
+    mapping, mutex, objects, ompt, once, operator_new, rwlock, semaphore, spin, threads,
 };
 
 macro_rules! exports {
@@ -138,6 +138,9 @@ exports! {
     cnd_signal [caller 1] = condition::c11_signal;
     cnd_broadcast [caller 1] = condition::c11_broadcast;
     call_once [caller 2] = once::c11;
+
+    ompt_start_tool = ompt::start_tool;
+    __kmpc_omp_task_begin_if0 [before] = ompt::before_begin_if0;
 
     malloc [caller 1] = allocation::malloc;
     calloc [caller 2] = allocation::calloc;

@@ -40,6 +40,7 @@ mod loader;
 mod mapping;
 mod mutex;
 mod objects;
+mod ompt;
 mod once;
 mod operator_new;
 mod real;

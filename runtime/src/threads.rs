@@ -9,6 +9,7 @@ use contech_runtime_core::{Recorder, Thread, memory};
 use contech_trace::event::SyncOp::{ThreadCreate, ThreadJoin};
 
 use crate::active::{Active, active};
+use crate::ompt;
 use crate::real::{Body, Body11, Ptr, Time, real};
 use crate::service::SERVICE;
 use crate::start::{self, guarded};
@@ -136,6 +137,9 @@ fn create(
     call: impl FnOnce(Option<Ptr>) -> c_int,
 ) -> c_int {
     let creator = active(caller);
+    if creator.is_none() {
+        ompt::thread_created_by(caller);
+    }
     argument.expose_provenance();
     let Some(child) = child(creator, body, argument) else {
         return call(None);

@@ -206,6 +206,62 @@ sync_ops! {
     FutexTimeout = 46, "futex_timeout", Some(WaitCause::Condition);
     /// Waiters of a futex were woken.
     FutexWake = 47, "futex_wake", None;
+    /// An OpenMP parallel or teams region began: one context for each implicit task.
+    ParallelBegin = 64, "parallel_begin", None;
+    /// An OpenMP region ended: waited for its implicit tasks and all explicit ones.
+    ParallelEnd = 65, "parallel_end", Some(WaitCause::Join);
+    /// An OpenMP explicit task was generated.
+    TaskCreate = 66, "task_create", None;
+    /// taskwait: waited for the tasks this context generated.
+    TaskWait = 67, "task_wait", Some(WaitCause::Join);
+    /// An undeferred OpenMP task ended.
+    TaskJoin = 68, "task_join", Some(WaitCause::Join);
+    /// taskgroup: waited for all tasks of the group.
+    TaskgroupEnd = 69, "taskgroup_end", Some(WaitCause::Join);
+    /// A barrier waited for the tasks this context generated.
+    TasksJoin = 70, "tasks_join", Some(WaitCause::Join);
+    /// An OpenMP task depends on what was written to the item.
+    DependIn = 71, "depend_in", None;
+    /// An OpenMP task depends on all earlier uses of the item.
+    DependInout = 72, "depend_inout", None;
+    /// The same, in any order with others of its kind, one at a time.
+    DependMutexinoutset = 73, "depend_mutexinoutset", None;
+    /// The same, together with others of its kind.
+    DependInoutset = 74, "depend_inoutset", None;
+    /// The event of a detached OpenMP task was fulfilled.
+    Fulfill = 75, "fulfill", None;
+    /// An OpenMP lock was acquired.
+    OmpLock = 76, "omp_lock", Some(WaitCause::Lock);
+    /// An OpenMP lock was released.
+    OmpUnlock = 77, "omp_unlock", None;
+    /// A critical section was entered.
+    CriticalEnter = 78, "critical_enter", Some(WaitCause::Lock);
+    /// A critical section was left.
+    CriticalExit = 79, "critical_exit", None;
+    /// An ordered region was entered.
+    OrderedEnter = 80, "ordered_enter", Some(WaitCause::Lock);
+    /// An ordered region was left.
+    OrderedExit = 81, "ordered_exit", None;
+    /// Partial results of a reduction are combined.
+    Reduction = 82, "reduction", None;
+    /// An iteration of a doacross loop was posted.
+    DoacrossPost = 83, "doacross_post", None;
+    /// Waited for an iteration of a doacross loop.
+    DoacrossWait = 84, "doacross_wait", Some(WaitCause::Condition);
+    /// Mark: the context's part of a worksharing loop (also distribute) begins.
+    Loop = 85, "loop", None;
+    /// Mark: the context's part of a sections construct begins.
+    Sections = 86, "sections", None;
+    /// Mark: this context runs a single construct.
+    Single = 87, "single", None;
+    /// Mark: this context runs a masked construct.
+    Masked = 88, "masked", None;
+    /// Mark: a taskloop begins to generate its tasks.
+    Taskloop = 89, "taskloop", None;
+    /// Mark: a worksharing construct ends for this context.
+    WorkEnd = 90, "work_end", None;
+    /// Mark: cancellation was asked for.
+    Cancel = 91, "cancel", None;
 }
 
 impl fmt::Display for SyncOp {

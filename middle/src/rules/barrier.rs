@@ -1,9 +1,10 @@
 //! Barriers: arrivals in ticket order form generations of as many as take part. A generation is one task,
 //! in the context with the smallest number; the places of the other arrivals become names of that task.
 
+use contech_trace::event::SyncOp;
 use rustc_hash::FxHashSet;
 
-use super::{Event, Rule};
+use super::{Event, Op, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -46,6 +47,11 @@ impl Barrier {
 
 impl Rule for Barrier {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        if event.op == Op::Recorded(SyncOp::Reduction) {
+            // Inside of the barrier, after what the others did before they arrived.
+            let before = self.arrivals.iter().filter_map(|at| at.before());
+            return before.into_iter().try_for_each(|b| out.edge(b, event.at));
+        }
         // A context that arrives again, or another number of participants: the generation is not going to fill.
         let again = !self.contexts.insert(event.at.context());
         if again || (!self.arrivals.is_empty() && event.aux != self.participants) {

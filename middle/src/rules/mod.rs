@@ -12,6 +12,9 @@
 //! | barrier | `barrier` | all arrive -> one task -> all leave |
 //! | atomic variable | `atomic` | release -> acquire that reads what it wrote |
 //! | futex | `futex` | wake -> those it woke |
+//! | OpenMP tasks | `tree` | Create -> first task; last task -> the wait that waited for it |
+//! | OpenMP dependences | `depend` | last task of who used the item before -> Sync |
+//! | OpenMP doacross | `doacross` | post -> wait |
 //!
 //! Edges within one context are program order and not stored.
 
@@ -20,11 +23,14 @@ mod barrier;
 mod cond;
 mod create_join;
 mod futex;
+mod depend;
+mod doacross;
 mod mutex;
 mod once;
 mod rwlock;
 mod sem;
 mod spin;
+mod tree;
 
 use std::sync::Arc;
 
@@ -75,6 +81,9 @@ enum Family {
     Barrier,
     Atomic,
     Futex,
+    Tree,
+    Depend,
+    Doacross,
 }
 
 fn family(op: Op) -> Option<Family> {
@@ -93,18 +102,37 @@ fn family(op: Op) -> Option<Family> {
         }
         SyncOp::SemWait | SyncOp::SemPost => Family::Sem,
         SyncOp::OnceRun | SyncOp::OncePass => Family::Once,
-        SyncOp::BarrierWait => Family::Barrier,
         SyncOp::AtomicLoad | SyncOp::AtomicStore | SyncOp::AtomicRmw | SyncOp::AtomicFail => {
             Family::Atomic
         }
         SyncOp::FutexWait | SyncOp::FutexWake => Family::Futex,
+        SyncOp::BarrierWait | SyncOp::Reduction => Family::Barrier,
+        SyncOp::TeamCreate
+        | SyncOp::TeamJoin
+        | SyncOp::TaskCreate
+        | SyncOp::TaskWait
+        | SyncOp::TaskJoin
+        | SyncOp::TaskgroupBegin
+        | SyncOp::TaskgroupEnd
+        | SyncOp::TasksJoin => Family::Tree,
+        SyncOp::Depend => Family::Depend,
+        SyncOp::DoacrossPost | SyncOp::DoacrossWait => Family::Doacross,
+        SyncOp::OmpLock
+        | SyncOp::OmpUnlock
+        | SyncOp::CriticalEnter
+        | SyncOp::CriticalExit
+        | SyncOp::OrderedEnter
+        | SyncOp::OrderedExit => Family::Mutex,
         SyncOp::TryFail
         | SyncOp::ObjectInit
         | SyncOp::ObjectDestroy
         | SyncOp::Fork
         | SyncOp::Fence
         | SyncOp::AtomicSpun
-        | SyncOp::FutexTimeout => return None,
+        | SyncOp::FutexTimeout
+        | SyncOp::Fulfill
+        | SyncOp::Work
+        | SyncOp::WorkEnd => return None,
     })
 }
 
@@ -118,6 +146,9 @@ const MASK: u64 = (1 << OBJECT_BITS) - 1;
 const THREAD: u64 = 1 << OBJECT_BITS;
 /// Atomic variables: their tickets are of another count than those of other objects at the address.
 const ATOMIC: u64 = 1 << (OBJECT_BITS + 1);
+/// Objects of their own: what a context generates and waits for, items of dependences.
+const TREE: u64 = 4 << OBJECT_BITS;
+const DEPEND: u64 = 5 << OBJECT_BITS;
 /// After all real tickets: a failed try has no place in the order, only a kind of object.
 const LAST: u64 = u64::MAX >> 1;
 const WAIT_BEGIN: u64 = 0;
@@ -136,14 +167,37 @@ impl Events {
         aux: u64,
         at: Place,
     ) -> Result<()> {
+        let mut op = op;
+        let mut aux = aux;
         let (key, order) = match op {
             SyncOp::ThreadCreate => (object | THREAD, 0),
             SyncOp::ThreadJoin => (object | THREAD, 2),
             SyncOp::TryFail => (object, LAST),
-            SyncOp::Fork | SyncOp::Fence | SyncOp::AtomicSpun | SyncOp::FutexTimeout => {
-                return Ok(());
-            }
+            SyncOp::Fork
+            | SyncOp::Fence
+            | SyncOp::AtomicSpun
+            | SyncOp::FutexTimeout
+            | SyncOp::Fulfill
+            | SyncOp::Work
+            | SyncOp::WorkEnd => return Ok(()),
             _ if op.is_atomic() => (object | ATOMIC, ticket),
+            SyncOp::Depend => (object | DEPEND, ticket << 1),
+            // A release has its acquire's ticket.
+            SyncOp::OmpLock | SyncOp::CriticalEnter | SyncOp::OrderedEnter => {
+                op = SyncOp::MutexLock;
+                (object, ticket << 1)
+            }
+            SyncOp::OmpUnlock | SyncOp::CriticalExit | SyncOp::OrderedExit => {
+                op = SyncOp::MutexUnlock;
+                (object, ticket << 1 | 1)
+            }
+            _ if family(Op::Recorded(op)) == Some(Family::Tree) => {
+                aux = tree::pack(object, aux);
+                // Later contexts first. A mark stands before the task at its place.
+                let task = u64::from(op != SyncOp::TaskgroupBegin);
+                let position = u64::from(at.position()) << 1 | task;
+                (TREE | u64::from(u32::MAX - at.context()), position)
+            }
             _ => (object, ticket << 1),
         };
         if matches!(op, SyncOp::CondWake | SyncOp::CondTimeout) {
@@ -188,6 +242,9 @@ struct Rules {
     barrier: barrier::Barrier,
     atomic: atomic::Atomic,
     futex: futex::Futex,
+    tree: tree::Tree,
+    depend: depend::Depend,
+    doacross: doacross::Doacross,
 }
 
 impl Rules {
@@ -203,6 +260,9 @@ impl Rules {
             barrier: barrier::Barrier::default(),
             atomic: atomic::Atomic::default(),
             futex: futex::Futex::default(),
+            tree: tree::Tree::default(),
+            depend: depend::Depend::default(),
+            doacross: doacross::Doacross::default(),
         }
     }
 
@@ -218,6 +278,9 @@ impl Rules {
             Family::Barrier => &mut self.barrier,
             Family::Atomic => &mut self.atomic,
             Family::Futex => &mut self.futex,
+            Family::Tree => &mut self.tree,
+            Family::Depend => &mut self.depend,
+            Family::Doacross => &mut self.doacross,
         }
     }
 }

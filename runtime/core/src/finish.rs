@@ -18,6 +18,7 @@ use crate::queue::{INLINE, Message, Patience, Records};
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::stats::Stats;
+use crate::switch::TEAM_STREAMS;
 use crate::sync::{MutexGuard, lock};
 use crate::thread::{Inner, Status, Thread};
 use crate::tls::{self, Lane, TlsBlock};
@@ -79,7 +80,9 @@ impl Recorder {
         if live && self.is_recording() {
             let at = self.clock.now();
             let reason = EndReason::Finished;
-            self.put(tls, &Event::ContextEnd { reason, at });
+            if thread.context() < TEAM_STREAMS {
+                self.put(tls, &Event::ContextEnd { reason, at });
+            }
         }
         let _blocked = Blocked::new();
         let quiet = tls.quiet();
@@ -207,18 +210,27 @@ impl Recorder {
                 self.hand_over(thread, inner, lane, buffer);
             }
         }
-        let mut event = [0; MAX_EVENT];
-        let n = Event::ContextEnd { reason, at: now }.encode(&mut event);
+        let end = Event::ContextEnd { reason, at: now };
+        let own = (thread.context() < TEAM_STREAMS).then_some(end);
+        let entered = thread.stay(now);
         let mut bytes = [0; INLINE];
-        bytes[..n].copy_from_slice(&event[..n]);
-        let records = Records::Inline(bytes, n);
-        self.stream(thread, inner, (0, Lane::Stream), (now, now), records);
+        let mut len = 0;
+        for event in [own, entered, entered.and(Some(end))].iter().flatten() {
+            let mut encoded = [0; MAX_EVENT];
+            let n = event.encode(&mut encoded);
+            bytes[len..len + n].copy_from_slice(&encoded[..n]);
+            len += n;
+        }
+        if len > 0 {
+            let records = Records::Inline(bytes, len);
+            self.stream(thread, inner, (0, Lane::Stream), (now, now), records);
+        }
         if !resume {
             inner.status = Status::Ended;
         }
     }
 
-    fn lend(
+    pub(crate) fn lend(
         &'static self,
         thread: &Thread,
         inner: &mut Inner,
@@ -317,6 +329,7 @@ impl Recorder {
             ));
         }
         let complete = recorded && notes.is_empty();
+        notes.extend(lock(&self.remarks).iter().cloned());
         notes.extend(how.note.clone());
         let live_syncs: u64 = self.registry.iter().map(|t| t.syncs.load(Relaxed)).sum();
         Totals {

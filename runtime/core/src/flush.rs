@@ -82,6 +82,9 @@ impl Recorder {
                 self.counters.contexts.fetch_add(1, Relaxed);
                 at = encode_at(at, &context_start(thread, now));
             }
+            if let Some(stay) = thread.stay(now) {
+                at = encode_at(at, &stay);
+            }
             if !whole {
                 at = encode_at(at, &Event::Lost { bytes: 0 });
             }

@@ -35,6 +35,7 @@ pub mod size;
 pub mod spin;
 pub mod stats;
 pub mod stripes;
+pub mod switch;
 pub(crate) mod sync;
 pub mod target;
 pub mod thread;

@@ -19,6 +19,7 @@ use crate::pool::Pool;
 use crate::queue::{Message, Queue};
 use crate::registry::{self, Registry};
 use crate::sync::{Mutex, lock};
+use crate::switch::TEAM_STREAMS;
 use crate::target::{Target, expand};
 use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::TlsBlock;
@@ -88,11 +89,14 @@ pub struct Recorder {
     pub(crate) host: &'static dyn Host,
     pub(crate) counters: Counters,
     pub(crate) notes: Mutex<Vec<String>>,
+    /// Notes that do not make the trace incomplete.
+    pub(crate) remarks: Mutex<Vec<String>>,
     pub(crate) finishing: AtomicBool,
     /// A reason to stop was given; also one met while the trace is being finished is told.
     stopped: AtomicBool,
     pub(crate) ended: AtomicBool,
     next_context: AtomicU32,
+    next_stream: AtomicU32,
     cores: i64,
 }
 
@@ -128,10 +132,12 @@ impl Recorder {
             host,
             counters: Counters::default(),
             notes: Mutex::new(Vec::new()),
+            remarks: Mutex::new(Vec::new()),
             finishing: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             next_context: AtomicU32::new(1),
+            next_stream: AtomicU32::new(TEAM_STREAMS),
             cores: std::thread::available_parallelism()
                 .ok()
                 .and_then(|n| i64::try_from(n.get()).ok())
@@ -200,6 +206,15 @@ impl Recorder {
         }
     }
 
+    /// Something worth knowing that makes the recording no less complete; said once.
+    pub fn remark(&self, text: &str) {
+        let _blocked = Blocked::new();
+        let mut remarks = lock(&self.remarks);
+        if !remarks.iter().any(|r| r == text) {
+            remarks.push(text.to_owned());
+        }
+    }
+
     /// Modules that are loaded now, for the trace of a forked child.
     pub fn loaded_modules(&self) -> Vec<Found> {
         lock(&self.modules).loaded().cloned().collect()
@@ -234,7 +249,15 @@ impl Recorder {
     }
 
     fn next_context(&self) -> u32 {
-        self.next_context.fetch_add(1, Relaxed)
+        self.next_context_of(1)
+    }
+
+    pub(crate) fn next_context_of(&self, n: u32) -> u32 {
+        self.next_context.fetch_add(n, Relaxed)
+    }
+
+    pub(crate) fn next_stream(&self) -> u32 {
+        self.next_stream.fetch_add(1, Relaxed)
     }
 
     /// State of the calling thread; made at its first use. `None` when memory has run out.
@@ -257,7 +280,7 @@ impl Recorder {
         Some(thread)
     }
 
-    fn attach(&self, tls: &TlsBlock) -> Option<&'static Thread> {
+    pub(crate) fn attach(&self, tls: &TlsBlock) -> Option<&'static Thread> {
         let thread = self.registry.take()?;
         thread
             .tls
@@ -330,6 +353,7 @@ impl Recorder {
 
     pub(crate) fn release(&self, thread: &'static Thread) {
         thread.context.store(NO_CONTEXT, Relaxed);
+        thread.entered.store(NO_CONTEXT, Relaxed);
         thread.announced.store(false, Relaxed);
         thread.counted.store(false, Relaxed);
         thread.unsafe_end.store(false, Relaxed);

@@ -24,6 +24,10 @@ pub struct Thread {
     /// The owner's thread-local block.
     pub(crate) tls: AtomicPtr<TlsBlock>,
     pub(crate) context: AtomicU32,
+    /// The context the thread runs where that is not its own, else [`NO_CONTEXT`]; only the owner writes it.
+    pub(crate) entered: AtomicU32,
+    /// Number of that context's piece.
+    pub(crate) piece: AtomicU32,
     pub(crate) creator: AtomicU32,
     pub(crate) announced: AtomicBool,
     /// Counted among the program's threads that live.
@@ -110,6 +114,8 @@ impl Thread {
             syncs: AtomicU64::new(0),
             tls: AtomicPtr::new(std::ptr::null_mut()),
             context: AtomicU32::new(NO_CONTEXT),
+            entered: AtomicU32::new(NO_CONTEXT),
+            piece: AtomicU32::new(0),
             creator: AtomicU32::new(NO_CONTEXT),
             announced: AtomicBool::new(false),
             counted: AtomicBool::new(false),

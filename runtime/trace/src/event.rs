@@ -76,6 +76,53 @@ pub enum SyncOp {
     FutexTimeout = 47,
     /// Waiters of a futex woken; aux = how many.
     FutexWake = 48,
+    /// OpenMP parallel (or teams) region: implicit tasks begin; object = the first one's context, aux = how
+    /// many, their contexts follow each other.
+    TeamCreate = 64,
+    /// The region's end; object and aux as where it was created, times around the wait.
+    TeamJoin = 65,
+    /// OpenMP explicit task generated; object = its context.
+    TaskCreate = 66,
+    /// taskwait: waited for the tasks this context has generated.
+    TaskWait = 67,
+    /// An undeferred task has ended; object = its context.
+    TaskJoin = 68,
+    /// A taskgroup begins here: orders nothing.
+    TaskgroupBegin = 69,
+    /// Waited for the tasks generated since the innermost taskgroup began, and for all they generated.
+    TaskgroupEnd = 70,
+    /// A barrier waited for all tasks this context has generated, and for all they generated.
+    TasksJoin = 71,
+    /// Dependence of the task that runs (of a taskwait, where it stands) on an item (object); ticket in the
+    /// order in which tasks were generated; aux = generating context, from bit 32 on the type as OMPT numbers
+    /// them.
+    Depend = 72,
+    /// A detached task's event was fulfilled; object = the task's context.
+    Fulfill = 73,
+    /// OpenMP lock (nest lock, mutexinoutset item) acquired. The releases of this and of the next two have
+    /// the ticket of their acquire.
+    OmpLock = 74,
+    /// The same released.
+    OmpUnlock = 75,
+    /// Critical section entered.
+    CriticalEnter = 76,
+    /// Critical section left.
+    CriticalExit = 77,
+    /// Ordered region entered.
+    OrderedEnter = 78,
+    /// Ordered region left.
+    OrderedExit = 79,
+    /// A partial result is combined inside of a barrier (object), after all who have arrived.
+    Reduction = 80,
+    /// Doacross: the iteration `object` (a hash of region and iteration vector) is done so far.
+    DoacrossPost = 81,
+    /// Doacross: waited for that iteration.
+    DoacrossWait = 82,
+    /// Mark: a worksharing construct begins; aux = what, as OMPT numbers work (100: masked, 101: cancellation
+    /// was asked for).
+    Work = 83,
+    /// Mark: a worksharing construct ends.
+    WorkEnd = 84,
 }
 
 impl SyncOp {
@@ -86,6 +133,35 @@ impl SyncOp {
             self,
             Self::AtomicLoad | Self::AtomicStore | Self::AtomicRmw | Self::AtomicFail
         )
+    }
+
+    const OPENMP: [SyncOp; 21] = [
+        SyncOp::TeamCreate,
+        SyncOp::TeamJoin,
+        SyncOp::TaskCreate,
+        SyncOp::TaskWait,
+        SyncOp::TaskJoin,
+        SyncOp::TaskgroupBegin,
+        SyncOp::TaskgroupEnd,
+        SyncOp::TasksJoin,
+        SyncOp::Depend,
+        SyncOp::Fulfill,
+        SyncOp::OmpLock,
+        SyncOp::OmpUnlock,
+        SyncOp::CriticalEnter,
+        SyncOp::CriticalExit,
+        SyncOp::OrderedEnter,
+        SyncOp::OrderedExit,
+        SyncOp::Reduction,
+        SyncOp::DoacrossPost,
+        SyncOp::DoacrossWait,
+        SyncOp::Work,
+        SyncOp::WorkEnd,
+    ];
+
+    fn openmp(n: u8) -> Option<Self> {
+        let at = usize::from(n).checked_sub(Self::TeamCreate as usize)?;
+        Self::OPENMP.get(at).copied()
     }
 }
 
@@ -141,7 +217,9 @@ impl SyncOp {
             ObjectDestroy,
             Fork,
         ];
-        ALL.get(usize::from(n).checked_sub(1)?).copied()
+        ALL.get(usize::from(n).checked_sub(1)?)
+            .copied()
+            .or_else(|| Self::openmp(n))
     }
 }
 
@@ -194,6 +272,29 @@ impl EndReason {
         [Finished, ProcessExit, Signal, Exec]
             .get(usize::from(n))
             .copied()
+    }
+}
+
+/// How a thread comes to a context. Numbers are part of the format.
+#[repr(u8)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arrival {
+    /// Goes on with it.
+    Resumes = 0,
+    /// The context begins here.
+    Begins = 1,
+    /// It was there all the time: a new buffer begins.
+    Stays = 2,
+    /// Goes on with it inside of a wait, whose event will follow.
+    Waits = 3,
+}
+
+impl Arrival {
+    /// The arrival with this number.
+    #[must_use]
+    pub fn from_u8(n: u8) -> Option<Self> {
+        use Arrival::{Begins, Resumes, Stays, Waits};
+        [Resumes, Begins, Stays, Waits].get(usize::from(n)).copied()
     }
 }
 
@@ -283,6 +384,18 @@ pub enum Event {
         /// Ticks.
         at: u64,
     },
+    /// What follows in this stream belongs to another context, until the next such event or the end of the
+    /// chunk.
+    Switch {
+        /// The context.
+        context: u32,
+        /// Pieces of a context that may go on in another thread's stream are numbered from 1; else 0.
+        piece: u32,
+        /// Whether it begins here.
+        how: Arrival,
+        /// Ticks.
+        at: u64,
+    },
 }
 
 const SYNC: u32 = 1;
@@ -295,6 +408,7 @@ const END: u32 = 7;
 const DELAY: u32 = 8;
 const LOST: u32 = 9;
 const ROI: u32 = 10;
+const SWITCH: u32 = 16;
 
 /// Longest encoded event in bytes.
 pub const MAX_EVENT: usize = 5 * 6 + 2 + ID_BYTES;
@@ -309,6 +423,7 @@ pub fn field_bytes(id: u32) -> Option<usize> {
         MAP | UNMAP | DELAY => 2 * 6,
         START => 3 * 4 + 1 + 6,
         END | ROI => 6 + 1,
+        SWITCH => 2 * 4 + 6 + 1,
         _ => return None,
     })
 }
@@ -389,6 +504,18 @@ impl Event {
             Event::Roi { begin, at } => {
                 o.u48(at).u8(u8::from(begin)).u32(ROI);
             }
+            Event::Switch {
+                context,
+                piece,
+                how,
+                at,
+            } => {
+                o.u32(context)
+                    .u32(piece)
+                    .u48(at)
+                    .u8(how as u8)
+                    .u32(SWITCH);
+            }
         }
         o.len
     }
@@ -455,6 +582,12 @@ impl Event {
                 duration: u48(6),
             },
             LOST => Event::Lost { bytes: u48(0) },
+            SWITCH => Event::Switch {
+                context: u32_at(0),
+                piece: u32_at(4),
+                at: u48(8),
+                how: Arrival::from_u8(fields[14]).ok_or_else(|| invalid("unknown arrival"))?,
+            },
             _ => Event::Roi {
                 begin: fields[6] != 0,
                 at: u48(0),
@@ -502,7 +635,13 @@ mod tests {
             Event::Lost { bytes: 9 },
             Event::Roi { begin: true, at: 3 },
         ];
-        events.extend((1..=24).map(|n| Event::Sync {
+        events.extend((0..4).map(|n| Event::Switch {
+            context: 7,
+            piece: 1,
+            how: Arrival::from_u8(n).unwrap(),
+            at: 14,
+        }));
+        events.extend((1..=24).chain(64..=84).map(|n| Event::Sync {
             op: SyncOp::from_u8(n).unwrap(),
             object: 0xffff_ffff_ffff,
             ticket: 2,

@@ -1,0 +1,40 @@
+//! Doacross loops: an iteration that was posted comes before who waited for it.
+
+use contech_trace::event::SyncOp;
+
+use super::{Event, Op, Rule};
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::place::Place;
+
+/// State of one iteration.
+#[derive(Debug, Default)]
+pub(super) struct Doacross {
+    post: Option<Place>,
+    /// libomp may say that a wait is over before it says what it waited for.
+    early: Vec<Place>,
+}
+
+impl Rule for Doacross {
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        if event.op == Op::Recorded(SyncOp::DoacrossPost) {
+            self.post = Some(event.at);
+            return self
+                .early
+                .drain(..)
+                .try_for_each(|wait| out.edge(event.at, wait));
+        }
+        match self.post {
+            Some(post) => out.edge(post, event.at),
+            None => {
+                self.early.push(event.at);
+                Ok(())
+            }
+        }
+    }
+
+    fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
+        *self = Doacross::default();
+        Ok(())
+    }
+}

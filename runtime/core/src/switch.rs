@@ -1,0 +1,144 @@
+//! Threads that run one context after another: OpenMP's. What a thread records belongs to its own context
+//! until it enters another one; a [`Event::Switch`] in the stream says so.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use contech_trace::event::{Arrival, EndReason, Event};
+
+use crate::mask::Blocked;
+use crate::memory::Errno;
+use crate::recorder::Recorder;
+use crate::registry;
+use crate::thread::{NO_CONTEXT, Status, Thread};
+use crate::tls::{Lane, TlsBlock};
+
+/// Streams of threads that have no context of their own are numbered from here.
+pub const TEAM_STREAMS: u32 = 1 << 31;
+
+impl Recorder {
+    /// The calling thread was made by a library to run the contexts it will enter: it has none of its own.
+    pub fn join_team(&'static self, tls: &TlsBlock) {
+        if tls.is_quiet() || !self.is_recording() {
+            return;
+        }
+        let _errno = Errno::save();
+        let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
+        let Some(thread) = registry::current(tls).or_else(|| self.attach(tls)) else {
+            return;
+        };
+        if thread.context() == NO_CONTEXT {
+            let stream = self.next_stream();
+            thread.context.store(stream, Relaxed);
+            thread.announced.store(true, Relaxed);
+            thread.lock().introduced = true;
+        }
+    }
+
+    /// Numbers for `n` contexts that follow each other.
+    pub fn reserve_contexts(&self, n: u32) -> u32 {
+        self.next_context_of(n)
+    }
+
+    /// The context the calling thread records for; `None` where it has none.
+    pub fn current_context(&self, tls: &TlsBlock) -> Option<u32> {
+        let thread = registry::current(tls)?;
+        let entered = thread.entered.load(Relaxed);
+        let context = if entered == NO_CONTEXT {
+            thread.context()
+        } else {
+            entered
+        };
+        (context < TEAM_STREAMS).then_some(context)
+    }
+
+    /// The context of the calling thread itself; `None` where it has none (yet).
+    pub fn own_context(&self, tls: &TlsBlock) -> Option<u32> {
+        let own = registry::current(tls)?.context();
+        (own < TEAM_STREAMS).then_some(own)
+    }
+
+    /// What follows belongs to this context.
+    pub fn enter(&'static self, tls: &TlsBlock, context: u32, piece: u32, how: Arrival) {
+        self.make_room(tls);
+        let Some(thread) = registry::current(tls) else {
+            return;
+        };
+        let at = self.clock.now();
+        if how == Arrival::Begins {
+            self.counters.contexts.fetch_add(1, Relaxed);
+        }
+        self.put(
+            tls,
+            &Event::Switch {
+                context,
+                piece,
+                how,
+                at,
+            },
+        );
+        let own = context == thread.context();
+        thread.piece.store(piece, Relaxed);
+        let entered = if own { NO_CONTEXT } else { context };
+        thread.entered.store(entered, Relaxed);
+    }
+
+    /// The context that the calling thread has entered ends; until it enters another one it has none.
+    pub fn end_entered(&'static self, tls: &TlsBlock) {
+        let Some(thread) = registry::current(tls) else {
+            return;
+        };
+        let (reason, at) = (EndReason::Finished, self.clock.now());
+        self.put(tls, &Event::ContextEnd { reason, at });
+        thread.entered.store(NO_CONTEXT, Relaxed);
+    }
+
+    fn enter_own(&'static self, tls: &TlsBlock, thread: &Thread) {
+        let (context, at) = (thread.context(), self.clock.now());
+        self.put(
+            tls,
+            &Event::Switch {
+                context,
+                piece: 0,
+                how: Arrival::Waits,
+                at,
+            },
+        );
+        thread.entered.store(NO_CONTEXT, Relaxed);
+    }
+
+    /// Hands over what the calling thread has recorded: the context it leaves may go on in another thread,
+    /// and what that records is to come later in the file. Another context must be entered next.
+    pub fn publish(&'static self, tls: &TlsBlock) {
+        let Some(thread) = registry::current(tls) else {
+            return;
+        };
+        if thread.entered.load(Relaxed) != NO_CONTEXT {
+            self.enter_own(tls, thread);
+        }
+        let _errno = Errno::save();
+        let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
+        let mut inner = thread.lock();
+        if self.is_recording() && inner.status == Status::Live && inner.depth == 0 {
+            let now = self.clock.now();
+            self.lend(thread, &mut inner, 0, Lane::Stream, tls.cursor(), now);
+            drop(inner);
+            self.serve();
+        }
+    }
+}
+
+impl Thread {
+    /// The event that says, at the start of a chunk, which context the thread is in; `None` in its own.
+    pub(crate) fn stay(&self, at: u64) -> Option<Event> {
+        let context = self.entered.load(Relaxed);
+        let piece = self.piece.load(Relaxed);
+        (context != NO_CONTEXT).then_some(Event::Switch {
+            context,
+            piece,
+            how: Arrival::Stays,
+            at,
+        })
+    }
+}

@@ -1,0 +1,52 @@
+//! OpenMP that nobody tells us about: libgomp, or a libomp that has no OMPT or was told not to use it.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use contech_runtime_core::notice;
+
+use super::tool::LISTENS;
+use crate::start;
+
+/// A library made a thread by the call at this address: says so, once, if it is a mute OpenMP runtime.
+pub(crate) fn thread_created_by(caller: usize) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if SAID.load(Relaxed) {
+        return;
+    }
+    let Some(name) = object_of(caller) else {
+        return;
+    };
+    let text = if name.starts_with("libgomp.") {
+        "this program uses libgomp, which tells no tool what it does: its threads are recorded, its OpenMP \
+         constructs and tasks are not; compile all of it with contech-cc -fopenmp, or link LLVM's libomp \
+         (libomp-22-dev) in place of libgomp"
+    } else if (name.starts_with("libomp.") || name.starts_with("libiomp")) && !LISTENS.load(Relaxed)
+    {
+        "this program's libomp does not use OMPT (built without it, or OMP_TOOL=disabled): its threads are \
+         recorded, its OpenMP constructs and tasks are not; use Debian's libomp-22-dev and unset OMP_TOOL"
+    } else {
+        return;
+    };
+    if !SAID.swap(true, Relaxed)
+        && let Some(recorder) = start::recorder()
+    {
+        notice::say(text);
+        recorder.remark(text);
+    }
+}
+
+/// File name of the object that holds the code at this address.
+fn object_of(address: usize) -> Option<String> {
+    // SAFETY: plain data for which zero is a value; filled by the call below.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    let at = std::ptr::without_provenance(address);
+    // SAFETY: any address may be asked for; the record is live.
+    let found = unsafe { libc::dladdr(at, &raw mut info) };
+    if found == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the linker's own C string.
+    let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy();
+    Some(path.rsplit('/').next()?.to_owned())
+}

@@ -1,0 +1,62 @@
+//! OpenMP: the tool that LLVM's libomp finds in this library and tells what the program does (OMPT).
+//!
+//! Each implicit and each explicit task is a context. A thread of the OpenMP runtime enters the context of
+//! the task it runs and comes back to the one it left; it does so inside of calls into libomp, so the cursor
+//! is in its thread-local place then. The word libomp has for us in each task names its context, so nothing
+//! is allocated for a task, unless it has dependences.
+
+mod abi;
+mod exclusion;
+mod missing;
+mod node;
+mod parallel;
+mod sync;
+mod task;
+mod team;
+mod tool;
+mod word;
+
+use contech_runtime_core::tls;
+use contech_trace::event::Arrival;
+
+pub(crate) use missing::thread_created_by;
+pub(crate) use tool::{before_begin_if0, start_tool};
+
+use crate::active::Active;
+use crate::start::{self, guarded};
+use crate::tls::block;
+use abi::Data;
+use team::{WORKER, Worker};
+use word::Word;
+
+/// The calling thread, if it records.
+fn active() -> Option<Active> {
+    let recorder = start::recorder_or_due()?;
+    let tls = block();
+    let records = recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM;
+    records.then_some(Active { tls, recorder })
+}
+
+/// Runs a callback, if the calling thread records.
+fn callback(f: impl FnOnce(Active, &Worker)) {
+    if let Some(a) = active() {
+        guarded(|| {
+            a.recorder.make_room(a.tls);
+            WORKER.with(|worker| f(a, worker));
+        });
+    }
+}
+
+/// The calling thread goes on with the context that the word names, if any.
+fn enter(a: Active, word: Word, how: Arrival) {
+    if word.has(Word::VALID) && word.context() != u32::MAX {
+        a.recorder.enter(a.tls, word.context(), word.piece(), how);
+    }
+}
+
+/// The word of the task that runs in this thread.
+fn running(worker: &Worker) -> (Data, Word) {
+    let data = worker.task.get();
+    // SAFETY: the task that runs is alive, and only its thread uses its word.
+    (data, unsafe { node::word(data) })
+}

@@ -1,0 +1,112 @@
+//! A task with dependences, from where it was generated to its end.
+
+use super::abi::{self, DEPENDENCE_MUTEXINOUTSET, Data, Dependence};
+use super::word::Word;
+use crate::active::TICKETS;
+
+/// One dependence.
+#[derive(Clone, Copy)]
+pub(super) struct Item {
+    pub(super) variable: u64,
+    pub(super) kind: u32,
+    /// In the order in which tasks that name the variable were generated.
+    pub(super) ticket: u64,
+}
+
+/// What does not fit in a task's word.
+pub(super) struct Node {
+    /// The word proper.
+    pub(super) word: Word,
+    /// Context that generated the task.
+    pub(super) parent: u32,
+    /// Ticks when it was generated.
+    pub(super) before: u64,
+    pub(super) items: Vec<Item>,
+    /// Tickets of the mutexinoutset items it holds.
+    pub(super) held: Vec<(u64, u64)>,
+}
+
+const ADDRESS: u64 = (1 << 48) - 1;
+
+impl Node {
+    /// The node of a task, if it has one.
+    ///
+    /// # Safety
+    /// The OpenMP runtime passed the word of a live task, which no other thread uses now.
+    pub(super) unsafe fn of(data: Data) -> Option<&'static mut Node> {
+        // SAFETY: the caller's word.
+        let word = Word(unsafe { abi::read(data) });
+        if !word.has(Word::NODE) {
+            return None;
+        }
+        let address = usize::try_from(word.0 & ADDRESS).ok()?;
+        // SAFETY: such a word has the address of a node `attach` leaked, freed only by `take`, which
+        // replaces the word.
+        unsafe { std::ptr::with_exposed_provenance_mut::<Node>(address).as_mut() }
+    }
+
+    /// Gives the task a node.
+    ///
+    /// # Safety
+    /// As for [`Node::of`].
+    pub(super) unsafe fn attach(data: Data, node: Box<Node>) {
+        let address = Box::into_raw(node).expose_provenance() as u64;
+        // SAFETY: the caller's word.
+        unsafe { abi::write(data, address & ADDRESS | Word::NODE | Word::VALID) };
+    }
+
+    /// Takes the node from the task, which gets its word back.
+    ///
+    /// # Safety
+    /// As for [`Node::of`]; nobody has a reference to the node.
+    pub(super) unsafe fn take(data: Data) -> Option<Box<Node>> {
+        // SAFETY: the caller's word.
+        let node: *mut Node = unsafe { Node::of(data) }?;
+        // SAFETY: `attach` made it from a box, and this is the only place that takes it back.
+        let node = unsafe { Box::from_raw(node) };
+        // SAFETY: the caller's word.
+        unsafe { abi::write(data, node.word.0) };
+        Some(node)
+    }
+
+    pub(super) fn add(&mut self, dependences: &[Dependence]) {
+        self.items.extend(dependences.iter().map(|d| Item {
+            variable: d.variable,
+            kind: d.kind,
+            ticket: TICKETS.next(usize::try_from(d.variable).unwrap_or(0)),
+        }));
+    }
+
+    pub(super) fn exclusive(&self) -> impl Iterator<Item = u64> {
+        let items = self.items.iter();
+        items
+            .filter(|i| i.kind == DEPENDENCE_MUTEXINOUTSET)
+            .map(|i| i.variable)
+    }
+}
+
+/// The word of a task, also where it has a node.
+///
+/// # Safety
+/// As for [`Node::of`].
+pub(super) unsafe fn word(data: Data) -> Word {
+    // SAFETY: the caller's word.
+    match unsafe { Node::of(data) } {
+        Some(node) => node.word,
+        // SAFETY: the caller's word.
+        None => Word(unsafe { abi::read(data) }),
+    }
+}
+
+/// Sets it.
+///
+/// # Safety
+/// As for [`Node::of`].
+pub(super) unsafe fn set_word(data: Data, word: Word) {
+    // SAFETY: the caller's word.
+    match unsafe { Node::of(data) } {
+        Some(node) => node.word = word,
+        // SAFETY: the caller's word.
+        None => unsafe { abi::write(data, word.0) },
+    }
+}

@@ -1,0 +1,185 @@
+//! Parallel and teams regions and their implicit tasks.
+
+use std::ffi::{c_int, c_uint};
+
+use contech_runtime_core::switch::TEAM_STREAMS;
+use contech_trace::event::Arrival;
+use contech_trace::event::SyncOp::{TeamCreate, TeamJoin};
+
+use super::abi::{self, BEGIN, Code, Data, Frame, THREAD_INITIAL};
+use super::team::{Region, Worker};
+use super::word::Word;
+use super::{active, callback, enter, node};
+use crate::active::Active;
+use crate::real::Ptr;
+use crate::start::guarded;
+
+/// Objects of our own making are in the upper half of the address space, where the program has none.
+pub(super) const OWN_OBJECTS: u64 = 1 << 47;
+
+fn object(context: u32) -> Ptr {
+    std::ptr::without_provenance_mut(context as usize)
+}
+
+/// The region a word is about.
+///
+/// # Safety
+/// libomp passed the region's word, or null.
+pub(super) unsafe fn region(parallel: Data) -> *mut Region {
+    // SAFETY: the caller's word.
+    let address = unsafe { abi::read(parallel) };
+    std::ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0))
+}
+
+pub(super) unsafe extern "C" fn thread_begin(kind: c_int, _thread: Data) {
+    // Before anything is recorded, which would give the thread a context.
+    if let Some(a) = active().filter(|_| kind != THREAD_INITIAL) {
+        guarded(|| a.recorder.join_team(a.tls));
+    }
+}
+
+pub(super) unsafe extern "C" fn parallel_begin(
+    encountering: Data,
+    _: Frame,
+    parallel: Data,
+    _requested: c_uint,
+    _flags: c_int,
+    _: Code,
+) {
+    callback(|a, worker| {
+        let region = Region::new(
+            // SAFETY: libomp's word of the task that runs in this thread.
+            unsafe { node::word(encountering) },
+            worker.region.get(),
+            worker.team.get(),
+            a.now(),
+        );
+        let address = Box::into_raw(Box::new(region)).expose_provenance();
+        // SAFETY: libomp's word for the new region.
+        unsafe { abi::write(parallel, address as u64) };
+    });
+}
+
+pub(super) unsafe extern "C" fn implicit_task(
+    endpoint: c_int,
+    parallel: Data,
+    task: Data,
+    size: c_uint,
+    index: c_uint,
+    _flags: c_int,
+) {
+    callback(|a, worker| {
+        if endpoint != BEGIN {
+            // SAFETY: libomp's word of the implicit task.
+            unsafe { end_implicit(a, worker, task) };
+            return;
+        }
+        // SAFETY: the word is of a region that began and has not ended; it is null for an initial task.
+        match unsafe { region(parallel).as_ref() } {
+            Some(region) => {
+                let first = region.first_context(a, size);
+                // SAFETY: libomp's word of the new task.
+                unsafe { begin_implicit(a, worker, region, task, (first, size, index)) };
+            }
+            None => {
+                if let Some(context) = a.recorder.current_context(a.tls) {
+                    let word = Word::new(context, Word::STARTED);
+                    // SAFETY: as above.
+                    unsafe { abi::write(task, word.0) };
+                }
+                worker.task.set(task);
+            }
+        }
+    });
+}
+
+/// # Safety
+/// libomp passed the word of a task that begins in this thread.
+unsafe fn begin_implicit(
+    a: Active,
+    worker: &Worker,
+    region: &Region,
+    task: Data,
+    (first, size, index): (u32, u32, u32),
+) {
+    let mut flags = Word::STARTED;
+    if index == 0 {
+        flags |= Word::PRIMARY;
+        let before = region.before.get();
+        let taken = a.since(before);
+        a.with_aux(TeamCreate, object(first), 0, size.into(), before, taken);
+        worker.region.set(std::ptr::from_ref(region).cast_mut());
+    }
+    let word = Word::new(first + index, flags);
+    // SAFETY: the caller's word.
+    unsafe { abi::write(task, word.0) };
+    worker.task.set(task);
+    worker.team.set((first, size));
+    enter(a, word, Arrival::Begins);
+}
+
+/// The implicit task is over for its thread: it arrives at the barrier that ends the region (whose end other
+/// threads are told only when they are needed again), or the region has no barrier.
+///
+/// # Safety
+/// libomp passed the word of a task that runs in this thread, or did.
+pub(super) unsafe fn end_implicit(a: Active, worker: &Worker, task: Data) {
+    // SAFETY: the caller's word.
+    let word = unsafe { node::word(task) };
+    let runs = a.recorder.current_context(a.tls) == Some(word.context());
+    if !word.has(Word::VALID) || word.has(Word::ENDED) || !runs {
+        return;
+    }
+    // SAFETY: the regions of which a thread is the primary live until `parallel_end` in it.
+    let region = unsafe { worker.region.get().as_ref() };
+    let back = match region {
+        Some(region) if word.has(Word::PRIMARY) => region.encountering,
+        _ if word.has(Word::PRIMARY) => return,
+        _ => Word::new(u32::MAX, 0),
+    };
+    if is_own(a, word) {
+        return;
+    }
+    a.recorder.end_entered(a.tls);
+    let kept = back.with(Word::ENDED | Word::STARTED | Word::WAITS);
+    // SAFETY: the caller's word.
+    unsafe { abi::write(task, kept.0) };
+    if let Some(region) = region.filter(|_| word.has(Word::PRIMARY)) {
+        region.before.set(a.now());
+        enter(a, back, Arrival::Resumes);
+    }
+}
+
+/// Whether the word is of an initial task: its context is that of the thread.
+fn is_own(a: Active, word: Word) -> bool {
+    a.recorder
+        .own_context(a.tls)
+        .is_some_and(|own| own < TEAM_STREAMS && own == word.context())
+}
+
+pub(super) unsafe extern "C" fn parallel_end(
+    parallel: Data,
+    encountering: Data,
+    _flags: c_int,
+    _: Code,
+) {
+    callback(|a, worker| {
+        // SAFETY: the word is of a region that began.
+        let region = unsafe { region(parallel) };
+        if region.is_null() {
+            return;
+        }
+        // SAFETY: `parallel_begin` made it from a box; the region is over, so nobody else refers to it.
+        let region = unsafe { Box::from_raw(region) };
+        // SAFETY: libomp's word of the region.
+        unsafe { abi::write(parallel, 0) };
+        worker.task.set(encountering);
+        worker.team.set(region.outer_team);
+        if let Some((first, size)) = region.team() {
+            worker.region.set(region.outer);
+            let before = region.before.get();
+            let taken = a.since(before);
+            a.with_aux(TeamJoin, object(first), 0, size.into(), before, taken);
+        }
+    });
+}

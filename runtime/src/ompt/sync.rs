@@ -1,0 +1,174 @@
+//! Barriers, taskwait, taskgroup, reductions, and marks of worksharing constructs.
+
+use std::ffi::c_int;
+
+use contech_trace::event::SyncOp::{
+    BarrierWait, Reduction, TaskWait, TaskgroupBegin, TaskgroupEnd, TasksJoin, Work, WorkEnd,
+};
+
+use super::abi::{
+    BEGIN, CANCEL_ACTIVATED, Code, Data, END, REGION_BARRIER_PARALLEL, REGION_BARRIER_TEAMS,
+    REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT, WORK_SINGLE_OTHER,
+};
+use super::node;
+use super::parallel::{OWN_OBJECTS, end_implicit};
+use super::team::{Wait, Worker};
+use super::word::Word;
+use super::callback;
+use crate::active::{Active, TICKETS};
+use crate::real::Ptr;
+
+/// Kinds of [`Work`] beyond those of OMPT.
+const MASKED: u64 = 100;
+const CANCEL: u64 = 101;
+
+fn object(number: u64) -> Ptr {
+    std::ptr::without_provenance_mut(usize::try_from(number).unwrap_or(0))
+}
+
+pub(super) unsafe extern "C" fn sync_region(
+    kind: c_int,
+    endpoint: c_int,
+    _parallel: Data,
+    task: Data,
+    _: Code,
+) {
+    callback(|a, worker| match (kind, endpoint) {
+        (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS, BEGIN) => {
+            // SAFETY: libomp's word of this thread's implicit task.
+            unsafe { end_implicit(a, worker, task) };
+        }
+        (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS | REGION_REDUCTION, _) => {}
+        (REGION_TASKGROUP, BEGIN) => a.with_aux(TaskgroupBegin, object(0), 0, 0, a.now(), 0),
+        (REGION_TASKWAIT, BEGIN) => begin_wait(a, worker, task, None),
+        (_, BEGIN) => {
+            begin_wait(a, worker, task, Some(worker.team.get()));
+        }
+        (_, END) => end_wait(a, worker, kind, task),
+        _ => {}
+    });
+}
+
+/// Only that of a taskgroup is of interest: its wait begins after the region.
+pub(super) unsafe extern "C" fn sync_region_wait(
+    kind: c_int,
+    endpoint: c_int,
+    _parallel: Data,
+    task: Data,
+    _: Code,
+) {
+    if kind == REGION_TASKGROUP && endpoint == BEGIN {
+        callback(|a, worker| begin_wait(a, worker, task, None));
+    }
+}
+
+/// The running task begins to wait; at a barrier of `(first context, size)` where there is one.
+fn begin_wait(a: Active, worker: &Worker, task: Data, barrier: Option<(u32, u32)>) {
+    // SAFETY: libomp's word of the task that runs in this thread, or null.
+    unsafe { node::set_word(task, node::word(task).with(Word::WAITS)) };
+    let (object, ticket, participants) = match barrier {
+        Some((first, size)) => {
+            let object = u64::from(first) | OWN_OBJECTS;
+            let key = usize::try_from(object).unwrap_or(0);
+            (object, TICKETS.next(key), size)
+        }
+        None => (0, 0, 0),
+    };
+    worker.waits.borrow_mut().push(Wait {
+        before: a.now(),
+        object,
+        ticket,
+        participants,
+    });
+}
+
+fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
+    let Some(wait) = worker.waits.borrow_mut().pop() else {
+        return;
+    };
+    // SAFETY: libomp's word of the task that runs in this thread, or null.
+    let word = unsafe { node::word(task) };
+    let mut now = word.without(Word::WAITS);
+    let before = wait.before;
+    let taken = a.since(before);
+    match kind {
+        REGION_TASKWAIT => a.timed(TaskWait, object(0), 0, before, taken),
+        REGION_TASKGROUP => a.timed(TaskgroupEnd, object(0), 0, before, taken),
+        _ => {
+            let mut arrival = (before, taken);
+            if word.has(Word::GENERATED) {
+                // Who generated tasks waits for them, then for the others of the team.
+                now = now.without(Word::GENERATED);
+                a.timed(TasksJoin, object(0), 0, before, taken);
+                arrival = (before + taken, 0);
+            }
+            let (at, aux) = (object(wait.object), wait.participants.into());
+            a.with_aux(BarrierWait, at, wait.ticket, aux, arrival.0, arrival.1);
+        }
+    }
+    // SAFETY: as above.
+    unsafe { node::set_word(task, now) };
+}
+
+/// Partial results are combined inside of the barrier this thread waits at.
+pub(super) unsafe extern "C" fn reduction(
+    _kind: c_int,
+    endpoint: c_int,
+    _parallel: Data,
+    _task: Data,
+    _: Code,
+) {
+    if endpoint == BEGIN {
+        callback(|a, worker| {
+            let barrier = worker.waits.borrow().last().map_or(0, |w| w.object);
+            if barrier != 0 {
+                a.instant(Reduction, object(barrier), 0);
+            }
+        });
+    }
+}
+
+pub(super) unsafe extern "C" fn work(
+    kind: c_int,
+    endpoint: c_int,
+    _parallel: Data,
+    _task: Data,
+    _count: u64,
+    _: Code,
+) {
+    if kind != WORK_SINGLE_OTHER {
+        mark(endpoint, u64::try_from(kind).unwrap_or(0));
+    }
+}
+
+pub(super) unsafe extern "C" fn masked(endpoint: c_int, _parallel: Data, _task: Data, _: Code) {
+    mark(endpoint, MASKED);
+}
+
+fn mark(endpoint: c_int, kind: u64) {
+    let op = if endpoint == END { WorkEnd } else { Work };
+    callback(|a, _| a.with_aux(op, object(0), 0, kind, a.now(), 0));
+}
+
+pub(super) unsafe extern "C" fn cancel(_task: Data, flags: c_int, _: Code) {
+    if flags & CANCEL_ACTIVATED != 0 {
+        mark(BEGIN, CANCEL);
+    }
+}
+
+/// Offloading is seen on the host only.
+pub(super) unsafe extern "C" fn target(
+    _kind: c_int,
+    _endpoint: c_int,
+    device: c_int,
+    _task: Data,
+    _id: u64,
+    _: Code,
+) {
+    callback(|a, _| {
+        if device >= 0 {
+            a.recorder
+                .remark("OpenMP: target regions were offloaded: what devices do is not recorded");
+        }
+    });
+}

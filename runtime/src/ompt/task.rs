@@ -1,0 +1,283 @@
+//! Explicit tasks: generated, run, suspended, ended.
+
+use std::ffi::c_int;
+
+use contech_trace::event::Arrival;
+use contech_trace::event::SyncOp::{
+    Depend, DoacrossPost, DoacrossWait, Fulfill, OmpLock, OmpUnlock, TaskCreate, TaskJoin,
+};
+
+use super::abi::{
+    self, Code, DEPENDENCE_OUT_ALL_MEMORY, DEPENDENCE_SINK, DEPENDENCE_SOURCE, Data, Dependence,
+    Frame, STATUS_CANCEL, STATUS_COMPLETE, STATUS_DETACH, STATUS_EARLY_FULFILL,
+    STATUS_LATE_FULFILL, STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_FINAL, TASK_TARGET,
+    TASK_TASKWAIT, TASK_UNDEFERRED, TASK_UNTIED,
+};
+use super::node::{self, Node};
+use super::parallel::OWN_OBJECTS;
+use super::team::Worker;
+use super::word::Word;
+use super::{callback, enter, running};
+use crate::active::{Active, TICKETS};
+use crate::real::Ptr;
+
+fn object(number: u64) -> Ptr {
+    std::ptr::without_provenance_mut(usize::try_from(number).unwrap_or(0))
+}
+
+pub(super) unsafe extern "C" fn task_create(
+    encountering: Data,
+    _: Frame,
+    task: Data,
+    flags: c_int,
+    _has_dependences: c_int,
+    _: Code,
+) {
+    callback(|a, worker| {
+        // SAFETY: libomp's words of a task that runs in this thread and of one that nobody else knows yet.
+        unsafe {
+            if flags & TASK_TASKWAIT != 0 {
+                generate_wait(a, encountering, task);
+            } else if flags & (TASK_EXPLICIT | TASK_TARGET) != 0 {
+                generate(a, worker, encountering, task, flags);
+            }
+        }
+    });
+}
+
+/// # Safety
+/// As in [`task_create`].
+unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: c_int) {
+    // SAFETY: the caller's word.
+    let generating = unsafe { node::word(parent) };
+    let context = a.recorder.reserve_contexts(1);
+    a.with_aux(TaskCreate, object(context.into()), 0, 0, a.now(), 0);
+    if !generating.has(Word::GENERATED) {
+        // SAFETY: the caller's word.
+        unsafe { node::set_word(parent, generating.with(Word::GENERATED)) };
+    }
+    // In a team of one libomp calls every task undeferred; which are is known from elsewhere then.
+    let asked = worker.undeferred.take();
+    let said = flags & TASK_UNDEFERRED != 0 && worker.team.get().1 > 1;
+    let mut bits = 0;
+    if asked || said || generating.has(Word::FINAL) {
+        bits |= Word::UNDEFERRED;
+    }
+    if flags & TASK_FINAL != 0 {
+        bits |= Word::FINAL;
+    }
+    if flags & TASK_UNTIED != 0 {
+        bits |= Word::UNTIED;
+    }
+    // SAFETY: the caller's word.
+    unsafe { abi::write(task, Word::new(context, bits).0) };
+}
+
+/// A taskwait with dependences is a task to libomp, but none of the program's.
+///
+/// # Safety
+/// As in [`task_create`].
+unsafe fn generate_wait(a: Active, parent: Data, task: Data) {
+    let node = Node {
+        word: Word::new(u32::MAX, Word::STARTED),
+        // SAFETY: the caller's word.
+        parent: unsafe { node::word(parent) }.context(),
+        before: a.now(),
+        items: Vec::new(),
+        held: Vec::new(),
+    };
+    // SAFETY: the caller's word.
+    unsafe { Node::attach(task, Box::new(node)) };
+    // SAFETY: as above.
+    let waiting = unsafe { node::word(parent) }.with(Word::WAITS);
+    // SAFETY: as above.
+    unsafe { node::set_word(parent, waiting) };
+}
+
+pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence, count: c_int) {
+    callback(|a, worker| {
+        let count = usize::try_from(count).unwrap_or(0);
+        if list.is_null() || count == 0 {
+            return;
+        }
+        // SAFETY: libomp passes an array of that length.
+        let list = unsafe { std::slice::from_raw_parts(list, count) };
+        if matches!(list[0].kind, DEPENDENCE_SOURCE | DEPENDENCE_SINK) {
+            return doacross(a, worker, list);
+        }
+        if list.iter().any(|d| d.kind >= DEPENDENCE_OUT_ALL_MEMORY) {
+            a.recorder.remark(
+                "OpenMP: dependences on omp_all_memory are recorded as dependences on one item of that name",
+            );
+        }
+        // SAFETY: libomp's word of a task that has not begun.
+        unsafe {
+            if let Some(node) = Node::of(task) {
+                node.add(list);
+                return;
+            }
+            let mut node = Box::new(Node {
+                word: Word(abi::read(task)),
+                parent: running(worker).1.context(),
+                before: a.now(),
+                items: Vec::new(),
+                held: Vec::new(),
+            });
+            node.add(list);
+            Node::attach(task, node);
+        }
+    });
+}
+
+/// A doacross loop: the iteration vector stands in place of variables.
+fn doacross(a: Active, worker: &Worker, list: &[Dependence]) {
+    let mut hash = u64::from(worker.team.get().0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for d in list {
+        hash = (hash ^ d.variable).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^= hash >> 29;
+    }
+    let op = if list[0].kind == DEPENDENCE_SOURCE {
+        DoacrossPost
+    } else {
+        DoacrossWait
+    };
+    a.instant(op, object(hash & (OWN_OBJECTS - 1) | OWN_OBJECTS), 0);
+}
+
+pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
+    callback(|a, worker| {
+        // SAFETY: libomp's words of tasks that live, of which no other thread uses these now.
+        unsafe {
+            match status {
+                STATUS_EARLY_FULFILL | STATUS_LATE_FULFILL => {
+                    let context = node::word(prior).context();
+                    a.with_aux(Fulfill, object(context.into()), 0, 0, a.now(), 0);
+                }
+                STATUS_TASKWAIT_COMPLETE => wait_ends(a, worker, prior),
+                STATUS_CANCEL if prior != worker.task.get() => discard(a, worker, prior),
+                _ => switch(a, worker, prior, status, next),
+            }
+        }
+    });
+}
+
+/// # Safety
+/// libomp passed the words of the task that was running in this thread and of the one that runs now.
+unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: Data) {
+    // SAFETY: the caller's word.
+    let left = unsafe { node::word(prior) };
+    let ends = matches!(status, STATUS_COMPLETE | STATUS_CANCEL | STATUS_DETACH);
+    let ours = left.has(Word::VALID) && !left.has(Word::ENDED);
+    if ours && ends {
+        // SAFETY: the caller's word; the task is over.
+        if let Some(node) = unsafe { Node::take(prior) } {
+            for (variable, ticket) in node.held {
+                let item = object(variable | OWN_OBJECTS);
+                a.timed(OmpUnlock, item, ticket, a.now(), 0);
+            }
+        }
+        a.recorder.end_entered(a.tls);
+    } else if ours && left.has(Word::UNTIED) {
+        a.recorder.publish(a.tls);
+    }
+    worker.task.set(next);
+    // SAFETY: the caller's word.
+    let word = unsafe { node::word(next) };
+    if !word.has(Word::VALID) {
+        return;
+    }
+    let how = if !word.has(Word::STARTED) {
+        Arrival::Begins
+    } else if word.has(Word::WAITS) {
+        Arrival::Waits
+    } else {
+        Arrival::Resumes
+    };
+    let word = word.with(Word::STARTED).next_piece();
+    // SAFETY: the caller's word.
+    unsafe { node::set_word(next, word) };
+    enter(a, word, how);
+    if how == Arrival::Begins {
+        // SAFETY: the caller's word.
+        unsafe { depend(a, next) };
+    }
+    if ours && ends && left.has(Word::UNDEFERRED) {
+        a.with_aux(TaskJoin, object(left.context().into()), 0, 0, a.now(), 0);
+    }
+}
+
+/// The dependences of a task that begins.
+///
+/// # Safety
+/// libomp passed the word of the task.
+unsafe fn depend(a: Active, task: Data) {
+    // SAFETY: the caller's word.
+    let Some(node) = (unsafe { Node::of(task) }) else {
+        return;
+    };
+    record_items(a, node, a.now());
+    let exclusive: Vec<u64> = node.exclusive().collect();
+    if exclusive.is_empty() {
+        // SAFETY: the caller's word; the reference ends here.
+        unsafe { Node::take(task) };
+        return;
+    }
+    for variable in exclusive {
+        let item = object(variable | OWN_OBJECTS);
+        let ticket = TICKETS.next(item.addr());
+        a.timed(OmpLock, item, ticket, a.now(), 0);
+        node.held.push((variable, ticket));
+    }
+}
+
+fn record_items(a: Active, node: &Node, before: u64) {
+    let mut before = before;
+    for item in &node.items {
+        let aux = u64::from(node.parent) | u64::from(item.kind) << 32;
+        let taken = a.since(before);
+        a.with_aux(
+            Depend,
+            object(item.variable),
+            item.ticket,
+            aux,
+            before,
+            taken,
+        );
+        before = a.now();
+    }
+}
+
+/// A taskwait with dependences is over.
+///
+/// # Safety
+/// libomp passed the word of its task.
+unsafe fn wait_ends(a: Active, worker: &Worker, task: Data) {
+    // SAFETY: the caller's word.
+    if let Some(node) = unsafe { Node::take(task) } {
+        let (data, word) = running(worker);
+        // SAFETY: the task that runs in this thread.
+        unsafe { node::set_word(data, word.without(Word::WAITS)) };
+        record_items(a, &node, node.before);
+    }
+}
+
+/// A task ends that never began: cancelled.
+///
+/// # Safety
+/// libomp passed its word.
+unsafe fn discard(a: Active, worker: &Worker, task: Data) {
+    // SAFETY: the caller's word.
+    drop(unsafe { Node::take(task) });
+    // SAFETY: as above.
+    let word = unsafe { node::word(task) };
+    if word.has(Word::VALID) && !word.has(Word::STARTED | Word::ENDED) {
+        enter(a, word.next_piece(), Arrival::Begins);
+        a.recorder.end_entered(a.tls);
+        let how = if running(worker).1.has(Word::WAITS) {
+            Arrival::Waits
+        } else {
+            Arrival::Resumes
+        };
+        enter(a, running(worker).1, how);
+    }
+}

@@ -1,0 +1,115 @@
+//! What is kept of a parallel region and of each thread that runs in one.
+
+use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
+
+use super::abi::Data;
+use super::word::Word;
+use crate::active::Active;
+
+/// A parallel or teams region.
+pub(super) struct Region {
+    /// First context and number of them, 0 before the first implicit task begins, [`BUSY`] while it does.
+    team: AtomicU64,
+    /// The task that met the region. By value: where libomp nests teams of one it moves words about.
+    pub(super) encountering: Word,
+    /// The region around this one of which the same thread is the primary, or null.
+    pub(super) outer: *mut Region,
+    /// The team around it.
+    pub(super) outer_team: (u32, u32),
+    /// Ticks at its begin; from the end of its primary's part on, those there.
+    pub(super) before: Cell<u64>,
+}
+
+const BUSY: u64 = u64::MAX;
+
+impl Region {
+    pub(super) fn new(
+        encountering: Word,
+        outer: *mut Region,
+        outer_team: (u32, u32),
+        before: u64,
+    ) -> Self {
+        Region {
+            team: AtomicU64::new(0),
+            encountering,
+            outer,
+            outer_team,
+            before: Cell::new(before),
+        }
+    }
+
+    /// First context of the implicit tasks; the first of the team to ask reserves the numbers.
+    pub(super) fn first_context(&self, a: Active, size: u32) -> u32 {
+        loop {
+            let known = self
+                .team
+                .compare_exchange(0, BUSY, Acquire, Acquire)
+                .err()
+                .unwrap_or(0);
+            match known {
+                0 => {
+                    let first = a.recorder.reserve_contexts(size);
+                    let team = u64::from(first) | u64::from(size) << 32;
+                    self.team.store(team, Release);
+                    return first;
+                }
+                BUSY => std::hint::spin_loop(),
+                team => return low(team),
+            }
+        }
+    }
+
+    /// First context and number of the implicit tasks; `None` where none began.
+    pub(super) fn team(&self) -> Option<(u32, u32)> {
+        match self.team.load(Acquire) {
+            0 | BUSY => None,
+            team => Some((low(team), low(team >> 32))),
+        }
+    }
+}
+
+fn low(n: u64) -> u32 {
+    u32::try_from(n & u64::from(u32::MAX)).unwrap_or(0)
+}
+
+/// A wait that has begun.
+#[derive(Clone, Copy)]
+pub(super) struct Wait {
+    pub(super) before: u64,
+    /// Of a barrier: its object, the ticket of the arrival, how many take part.
+    pub(super) object: u64,
+    pub(super) ticket: u64,
+    pub(super) participants: u32,
+}
+
+/// State of a thread in OpenMP. Nothing in it needs to be dropped, so that it is there as long as the thread.
+pub(super) struct Worker {
+    /// The task that runs, null before the first.
+    pub(super) task: Cell<Data>,
+    /// Innermost region of which this thread is the primary.
+    pub(super) region: Cell<*mut Region>,
+    /// The team it is in: first context, number of them.
+    pub(super) team: Cell<(u32, u32)>,
+    /// The next task generated is undeferred.
+    pub(super) undeferred: Cell<bool>,
+    /// Ticks when it began to acquire a lock.
+    pub(super) acquiring: Cell<u64>,
+    /// Waits begun, innermost last: a task that runs inside of a wait may wait, too.
+    pub(super) waits: ManuallyDrop<RefCell<Vec<Wait>>>,
+    /// Locks held, with the tickets of their acquires.
+    pub(super) held: ManuallyDrop<RefCell<Vec<(u64, u64)>>>,
+}
+
+thread_local! {
+    pub(super) static WORKER: Worker = const { Worker {
+        task: Cell::new(std::ptr::null_mut()),
+        region: Cell::new(std::ptr::null_mut()),
+        team: Cell::new((0, 1)),
+        undeferred: Cell::new(false),
+        acquiring: Cell::new(0),
+        waits: ManuallyDrop::new(RefCell::new(Vec::new())),
+        held: ManuallyDrop::new(RefCell::new(Vec::new())),
+    } };
+}
