@@ -482,10 +482,10 @@ impl Cutter {
                 .remark("nothing was recorded of the first context", String::new);
         }
         while let Some((piece, records)) = self.streams.release_any() {
-            self.notes
-                .damage("parts of a task that went from thread to thread are missing", || {
-                    format!("before piece {} of context {}", piece.1, piece.0)
-                });
+            self.notes.damage(
+                "parts of a task that went from thread to thread are missing",
+                || format!("before piece {} of context {}", piece.1, piece.0),
+            );
             self.read_held(piece, records)?;
         }
         for context in self.contexts.numbers() {

@@ -16,6 +16,7 @@ pub const TEST_PACKAGES: [&str; 13] = [
     "clang-22",         // the compiler the pass is a plug-in of
     "lld-22",           // linking with LTO
     "llvm-22-dev",      // headers for the shim of the pass, llvm-config
+    "libomp-22-dev",    // OpenMP programs
     "libstdc++-12-dev", // C++ programs
     "g++",              // the shim itself, where CXX is not set
     "make",             // toy and real projects

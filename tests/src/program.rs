@@ -15,6 +15,8 @@
 //! | `ARCHIVE:`, `SHARED:`, `PLUGIN: FILE` | an instrumented static archive, shared library, library to dlopen |
 //! | `TRACES: N` | number of traces the run leaves (default 1) |
 //! | `REPEAT: N` | recorded runs, each checked |
+//! | `THREADS: N ...` | runs with these values of `OMP_NUM_THREADS`, native and recorded, each checked; the explicit tasks must be the same in all; once more with `--contech-check`, which must find nothing |
+//! | `MODEL: NAME N` | tasks and edges are those of a model in `tests/programs/models.rs` |
 //! | `COUNT: NAME N` | tasks of that operation, over all traces |
 //! | `EDGE: FROM -> TO N` | stored edges between tasks of these operations |
 //! | `NOTE: TEXT` | a note of the graph says this |
@@ -74,6 +76,8 @@ pub struct Program {
     pub plugin: Vec<PathBuf>,
     pub traces: usize,
     pub repeat: usize,
+    pub threads: Vec<u32>,
+    pub model: Option<String>,
     pub counts: Vec<(String, u64)>,
     pub edges: Vec<(String, String, u64)>,
     pub notes: Vec<String>,
@@ -140,6 +144,8 @@ impl Program {
             plugin: Vec::new(),
             traces: 1,
             repeat: 1,
+            threads: Vec::new(),
+            model: None,
             counts: Vec::new(),
             edges: Vec::new(),
             notes: Vec::new(),
@@ -166,6 +172,10 @@ impl Program {
             "SHARED" => self.shared.push(file()),
             "PLUGIN" => self.plugin.push(file()),
             "TRACES" => self.traces = value.parse()?,
+            "THREADS" => {
+                self.threads = words().map(|w| w.parse()).collect::<Result<_, _>>()?;
+            }
+            "MODEL" => self.model = Some(value.to_owned()),
             "REPEAT" => self.repeat = value.parse()?,
             "COUNT" => {
                 let (name, n) = value.split_once(' ').context("COUNT: NAME N")?;

@@ -1,8 +1,11 @@
 //! Barriers: arrivals in ticket order form generations of as many as take part. A generation is one task,
 //! in the context with the smallest number; the places of the other arrivals become names of that task.
+//!
+//! Contexts that have arrived at an OpenMP barrier may combine partial results there, each after what the
+//! others did before they arrived or when they combined themselves.
 
 use contech_trace::event::SyncOp;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Event, Op, Rule};
 use crate::edges::Edges;
@@ -16,9 +19,38 @@ pub(super) struct Barrier {
     participants: u64,
     arrivals: Vec<Place>,
     contexts: FxHashSet<u32>,
+    combining: Combining,
+}
+
+/// What is combined inside of a generation.
+#[derive(Debug, Default)]
+struct Combining {
+    /// By context, where it first began to.
+    first: FxHashMap<u32, Place>,
+    /// By context, where it last ended.
+    done: FxHashMap<u32, Place>,
+    /// Who comes after what a context did before it arrived.
+    after: Vec<(u32, Place)>,
 }
 
 impl Barrier {
+    fn combine(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        let own = event.at.context();
+        let combining = &mut self.combining;
+        if event.aux != 0 {
+            combining.done.insert(own, event.at);
+            return Ok(());
+        }
+        combining.first.entry(own).or_insert(event.at);
+        for context in self.arrivals.iter().map(|at| at.context()) {
+            match combining.done.get(&context) {
+                Some(done) => out.edge(*done, event.at)?,
+                None => combining.after.push((context, event.at)),
+            }
+        }
+        Ok(())
+    }
+
     fn close(&mut self, out: &mut Edges) -> Result<()> {
         let Some(owner) = self.arrivals.iter().copied().min() else {
             return Ok(());
@@ -29,6 +61,14 @@ impl Barrier {
             out.notes.remark("barriers that not all reached", || {
                 format!("object {object:#x}, {arrived} of {all} arrived")
             });
+        }
+        let combining = std::mem::take(&mut self.combining);
+        for (context, at) in combining.after {
+            let arrival = self.arrivals.iter().find(|a| a.context() == context);
+            let begun = combining.first.get(&context).or(arrival);
+            if let Some(before) = begun.and_then(|p| p.before()) {
+                out.edge(before, at)?;
+            }
         }
         for at in self.arrivals.drain(..).filter(|at| *at != owner) {
             out.alias(at, owner)?;
@@ -48,21 +88,18 @@ impl Barrier {
 impl Rule for Barrier {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
         if event.op == Op::Recorded(SyncOp::Reduction) {
-            // Inside of the barrier, after what the others did before they arrived.
-            let before = self.arrivals.iter().filter_map(|at| at.before());
-            return before.into_iter().try_for_each(|b| out.edge(b, event.at));
+            return self.combine(event, out);
         }
         // A context that arrives again, or another number of participants: the generation is not going to fill.
         let again = !self.contexts.insert(event.at.context());
-        if again || (!self.arrivals.is_empty() && event.aux != self.participants) {
+        // Only now: those who have all arrived may still combine.
+        let full = self.arrivals.len() as u64 == self.participants;
+        if again || full || (!self.arrivals.is_empty() && event.aux != self.participants) {
             self.close(out)?;
             self.contexts.insert(event.at.context());
         }
         self.participants = event.aux;
         self.arrivals.push(event.at);
-        if self.arrivals.len() as u64 == self.participants {
-            self.close(out)?;
-        }
         Ok(())
     }
 

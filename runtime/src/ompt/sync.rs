@@ -10,11 +10,11 @@ use super::abi::{
     BEGIN, CANCEL_ACTIVATED, Code, Data, END, REGION_BARRIER_PARALLEL, REGION_BARRIER_TEAMS,
     REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT, WORK_SINGLE_OTHER,
 };
+use super::callback;
 use super::node;
 use super::parallel::{OWN_OBJECTS, end_implicit};
 use super::team::{Wait, Worker};
 use super::word::Word;
-use super::callback;
 use crate::active::{Active, TICKETS};
 use crate::real::Ptr;
 
@@ -118,14 +118,12 @@ pub(super) unsafe extern "C" fn reduction(
     _task: Data,
     _: Code,
 ) {
-    if endpoint == BEGIN {
-        callback(|a, worker| {
-            let barrier = worker.waits.borrow().last().map_or(0, |w| w.object);
-            if barrier != 0 {
-                a.instant(Reduction, object(barrier), 0);
-            }
-        });
-    }
+    callback(|a, worker| {
+        let barrier = worker.waits.borrow().last().map_or(0, |w| w.object);
+        if barrier != 0 {
+            a.instant(Reduction, object(barrier), u64::from(endpoint == END));
+        }
+    });
 }
 
 pub(super) unsafe extern "C" fn work(

@@ -112,7 +112,7 @@ pub enum SyncOp {
     OrderedEnter = 78,
     /// Ordered region left.
     OrderedExit = 79,
-    /// A partial result is combined inside of a barrier (object), after all who have arrived.
+    /// Inside of a barrier (object) partial results begin to be combined, or have been (aux = 1).
     Reduction = 80,
     /// Doacross: the iteration `object` (a hash of region and iteration vector) is done so far.
     DoacrossPost = 81,
@@ -510,11 +510,7 @@ impl Event {
                 how,
                 at,
             } => {
-                o.u32(context)
-                    .u32(piece)
-                    .u48(at)
-                    .u8(how as u8)
-                    .u32(SWITCH);
+                o.u32(context).u32(piece).u48(at).u8(how as u8).u32(SWITCH);
             }
         }
         o.len

@@ -85,9 +85,16 @@ fn shape(graph: &Graph) -> Result<String> {
             write!(text, "{id} {}", task.kind())?;
             if task.kind() != TaskKind::Work {
                 write!(text, " {}", task.op())?;
-                if matches!(task.op(), SyncOp::ThreadCreate | SyncOp::ThreadJoin) {
+                let names_context = task.kind() == TaskKind::Create
+                    || matches!(
+                        task.op(),
+                        SyncOp::ThreadJoin | SyncOp::ParallelEnd | SyncOp::TaskJoin
+                    );
+                // Marks and waits for several contexts have no object.
+                let names_nothing = task.object() == 0 && SyncOp::ParallelBegin <= task.op();
+                if names_context {
                     write!(text, " context {}", task.object())?;
-                } else {
+                } else if !names_nothing {
                     let next = objects.len() + 1;
                     write!(
                         text,
@@ -98,7 +105,8 @@ fn shape(graph: &Graph) -> Result<String> {
             }
             for (i, before) in before.iter().enumerate() {
                 text.push_str(if i == 0 { " <- " } else { " " });
-                if task.kind() == TaskKind::Join && last.contains(before) {
+                let at_end = task.kind() == TaskKind::Join || depends(task.op());
+                if at_end && last.contains(before) {
                     write!(text, "{}:end", before.context)?;
                 } else {
                     write!(text, "{before}")?;
@@ -108,6 +116,11 @@ fn shape(graph: &Graph) -> Result<String> {
         }
     }
     Ok(text)
+}
+
+/// Whether the operation comes after the whole of another OpenMP task.
+fn depends(op: SyncOp) -> bool {
+    (SyncOp::DependIn..=SyncOp::DependInoutset).contains(&op)
 }
 
 /// Both texts side by side in one: lines only the golden graph has with `-`, only this one with `+`.

@@ -21,7 +21,7 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
         let task = task?;
         let context = task.id().context.get();
         match task.op() {
-            SyncOp::MutexLock => {
+            SyncOp::MutexLock | SyncOp::CriticalEnter | SyncOp::OmpLock => {
                 // The acquire directly before this one must be ordered before it by an edge, not by luck.
                 if let Some(&before) = locks.last() {
                     ordered(graph, before, &unlock_after, task.id())?;
@@ -29,7 +29,7 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
                 locks.push(task.id());
                 held.insert(context, task.id());
             }
-            SyncOp::MutexUnlock => {
+            SyncOp::MutexUnlock | SyncOp::CriticalExit | SyncOp::OmpUnlock => {
                 let lock = held
                     .remove(&context)
                     .with_context(|| format!("{} unlocks nothing", task.id()))?;

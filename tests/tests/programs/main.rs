@@ -9,6 +9,8 @@ mod bytes;
 mod golden;
 mod lock_order;
 mod log_order;
+mod models;
+mod structure;
 mod tasks;
 mod trial;
 

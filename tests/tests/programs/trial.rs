@@ -6,11 +6,14 @@ use std::process::Command;
 use anyhow::{Result, bail};
 use contech_tests::process::{self, Finished};
 use contech_tests::program::{Check, Mode, Program};
-use contech_tests::recording::Recording;
+use contech_tests::recording::{Recording, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
-use crate::{accesses, allocations, bytes, golden, lock_order, log_order, tasks};
+use crate::tasks::Graph;
+use crate::{
+    accesses, allocations, bytes, golden, lock_order, log_order, models, structure, tasks,
+};
 
 /// Runs the whole trial.
 pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
@@ -19,7 +22,7 @@ pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
     let traced_dir = scratch.subdir("traced")?;
     let plain = Toolchain::native().program(program, level, &plain_dir)?;
     let traced = Toolchain::contech().program(program, level, &traced_dir)?;
-    if program.can_run() {
+    if program.can_run() && program.threads.is_empty() {
         let native = process::run(&mut command(program, &plain, &plain_dir))?;
         native.clone().expect(&program.expect)?;
         for round in 0..program.repeat {
@@ -29,7 +32,60 @@ pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
             judge(program, level, &recording)?;
         }
     }
+    if !program.threads.is_empty() {
+        with_threads(program, level, (&plain, &plain_dir), (&traced, &traced_dir))?;
+        recorded_twice(program, level, &scratch.subdir("check")?)?;
+    }
     scratch.done();
+    Ok(())
+}
+
+/// Runs with each number of threads: the explicit tasks must not depend on it.
+fn with_threads(
+    program: &Program,
+    level: &str,
+    (plain, plain_dir): (&Path, &Path),
+    (traced, traced_dir): (&Path, &Path),
+) -> Result<()> {
+    let mut structures = Vec::new();
+    for n in &program.threads {
+        let set = |mut c: Command| {
+            c.env("OMP_NUM_THREADS", n.to_string());
+            c
+        };
+        let native = process::run(&mut set(command(program, plain, plain_dir)))?;
+        native.clone().expect(&program.expect)?;
+        let traces = traced_dir.join(format!("threads{n}"));
+        let recording = Recording::of(&mut set(command(program, traced, traced_dir)), &traces)?;
+        same_behaviour(program, &native, &recording.run)?;
+        let graphs = judge(program, level, &recording)?;
+        structures.push(structure::of(&graphs[0])?);
+    }
+    // Which tasks a cancellation reaches is chance.
+    let chance = |s: &Vec<String>| s.iter().any(|t| t.contains("cancel"));
+    if let [first, rest @ ..] = structures.as_slice()
+        && !structures.iter().any(chance)
+        && let Some(other) = rest.iter().find(|other| *other != first)
+    {
+        bail!("the tasks depend on the number of threads:\n{first:#?}\n{other:#?}");
+    }
+    Ok(())
+}
+
+/// The fast form of the recording equals the naive one of the same run.
+fn recorded_twice(program: &Program, level: &str, dir: &Path) -> Result<()> {
+    let mut checked = program.clone();
+    checked.flags.push("--contech-check".to_owned());
+    let executable = Toolchain::contech().program(&checked, level, dir)?;
+    let recording = Recording::of(&mut command(program, &executable, dir), &dir.join("traces"))?;
+    for trace in &recording.traces {
+        let done = middle(trace, &trace.with_extension("tg"))?.expect("exit 0")?;
+        let summary: serde_json::Value = serde_json::from_slice(&done.stdout)?;
+        let mismatches = &summary["check"]["mismatches"];
+        if *mismatches != 0 {
+            bail!("--contech-check: {}", summary["check"]);
+        }
+    }
     Ok(())
 }
 
@@ -54,7 +110,7 @@ fn same_behaviour(program: &Program, native: &Finished, traced: &Finished) -> Re
     Ok(())
 }
 
-fn judge(program: &Program, level: &str, recording: &Recording) -> Result<()> {
+fn judge(program: &Program, level: &str, recording: &Recording) -> Result<Vec<Graph>> {
     if recording.traces.len() != program.traces {
         bail!(
             "expected {} traces, found {:?}",
@@ -73,6 +129,9 @@ fn judge(program: &Program, level: &str, recording: &Recording) -> Result<()> {
     if program.mode == Mode::Golden {
         golden::compare(program, level, &graphs[0])?;
     }
+    if let Some(model) = &program.model {
+        models::check(model, &graphs[0])?;
+    }
     let said = recording.run.out();
     match program.check {
         None => Ok(()),
@@ -81,5 +140,6 @@ fn judge(program: &Program, level: &str, recording: &Recording) -> Result<()> {
         Some(Check::Allocations) => allocations::check(&said, &graphs[0]),
         Some(Check::LogOrder) => log_order::check(&said, &graphs[0]),
         Some(Check::LockOrder) => lock_order::check(&said, &graphs[0]),
-    }
+    }?;
+    Ok(graphs)
 }
