@@ -99,7 +99,12 @@ impl Cutter {
                     how,
                     at,
                 }) => self.switch(*context, *piece, *how, unwrap_ticks(*at, chunk.first))?,
-                Some(event) => self.feed(Record::Event(*event, chunk.first))?,
+                Some(event) => {
+                    self.feed(Record::Event(*event, chunk.first))?;
+                    if matches!(event, Event::ContextEnd { .. }) {
+                        self.streams.ended();
+                    }
+                }
                 None => {}
             }
         }

@@ -12,6 +12,8 @@ use taskgraph::{Counts, FrameSpan};
 
 /// Streams from this number on are of threads without a context of their own.
 pub(crate) const TEAM_STREAMS: u32 = 1 << 31;
+/// No context is at hand.
+const NO_CONTEXT: u32 = u32::MAX;
 /// Pieces are numbered from 1 to this, and from 1 again.
 const LAST_PIECE: u32 = (1 << 20) - 1;
 
@@ -68,6 +70,13 @@ impl Streams {
         self.next_chunk.insert(stream, chunk.saturating_add(1));
         self.context = stream;
         self.holding = None;
+    }
+
+    /// The context at hand has ended; where it was not the thread's own, none is at hand now.
+    pub(crate) fn ended(&mut self) {
+        if self.context != self.stream {
+            (self.context, self.holding) = (NO_CONTEXT, None);
+        }
     }
 
     /// Holds back a record of `piece`.

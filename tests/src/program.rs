@@ -15,7 +15,7 @@
 //! | `ARCHIVE:`, `SHARED:`, `PLUGIN: FILE` | an instrumented static archive, shared library, library to dlopen |
 //! | `TRACES: N` | number of traces the run leaves (default 1) |
 //! | `REPEAT: N` | recorded runs, each checked |
-//! | `THREADS: N ...` | runs with these values of `OMP_NUM_THREADS`, native and recorded, each checked; the explicit tasks must be the same in all; once more with `--contech-check`, which must find nothing |
+//! | `THREADS: N ...` | runs with these values of `OMP_NUM_THREADS`, native and recorded, each checked; the explicit OpenMP tasks must be the same in all |
 //! | `MODEL: NAME N` | tasks and edges are those of a model in `tests/programs/models.rs` |
 //! | `COUNT: NAME N` | tasks of that operation, over all traces |
 //! | `EDGE: FROM -> TO N` | stored edges between tasks of these operations |

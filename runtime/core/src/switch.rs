@@ -32,6 +32,7 @@ impl Recorder {
             thread.context.store(stream, Relaxed);
             thread.announced.store(true, Relaxed);
             thread.lock().introduced = true;
+            tls.set_parked(true);
         }
     }
 
@@ -79,6 +80,7 @@ impl Recorder {
         );
         let own = context == thread.context();
         thread.piece.store(piece, Relaxed);
+        tls.set_parked(own && context >= TEAM_STREAMS);
         let entered = if own { NO_CONTEXT } else { context };
         thread.entered.store(entered, Relaxed);
     }
@@ -91,6 +93,7 @@ impl Recorder {
         let (reason, at) = (EndReason::Finished, self.clock.now());
         self.put(tls, &Event::ContextEnd { reason, at });
         thread.entered.store(NO_CONTEXT, Relaxed);
+        tls.set_parked(thread.context() >= TEAM_STREAMS);
     }
 
     fn enter_own(&'static self, tls: &TlsBlock, thread: &Thread) {
@@ -105,6 +108,7 @@ impl Recorder {
             },
         );
         thread.entered.store(NO_CONTEXT, Relaxed);
+        tls.set_parked(context >= TEAM_STREAMS);
     }
 
     /// Hands over what the calling thread has recorded: the context it leaves may go on in another thread,

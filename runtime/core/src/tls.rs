@@ -14,6 +14,9 @@ pub const RUNTIME: u32 = 1;
 /// The thread's context has ended; code that still runs in it is not recorded.
 pub const ENDED: u32 = 2;
 
+/// Bit of `allocating` beyond any nesting.
+const PARKED: u32 = 1 << 31;
+
 /// The two streams a thread may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
@@ -157,6 +160,14 @@ impl TlsBlock {
     #[inline]
     pub fn is_allocating(&self) -> bool {
         self.allocating.load(Relaxed) != 0
+    }
+
+    /// The thread has no context (see [`crate::switch`]): what the library it belongs to allocates then is
+    /// nobody's.
+    pub(crate) fn set_parked(&self, parked: bool) {
+        let nested = self.allocating.load(Relaxed) & !PARKED;
+        let bit = if parked { PARKED } else { 0 };
+        self.allocating.store(nested | bit, Relaxed);
     }
 
     /// Allocations until the guard is dropped are part of one already recorded.

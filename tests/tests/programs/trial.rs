@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 use contech_tests::process::{self, Finished};
 use contech_tests::program::{Check, Mode, Program};
-use contech_tests::recording::{Recording, middle};
+use contech_tests::recording::Recording;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
@@ -34,7 +34,6 @@ pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
     }
     if !program.threads.is_empty() {
         with_threads(program, level, (&plain, &plain_dir), (&traced, &traced_dir))?;
-        recorded_twice(program, level, &scratch.subdir("check")?)?;
     }
     scratch.done();
     Ok(())
@@ -68,23 +67,6 @@ fn with_threads(
         && let Some(other) = rest.iter().find(|other| *other != first)
     {
         bail!("the tasks depend on the number of threads:\n{first:#?}\n{other:#?}");
-    }
-    Ok(())
-}
-
-/// The fast form of the recording equals the naive one of the same run.
-fn recorded_twice(program: &Program, level: &str, dir: &Path) -> Result<()> {
-    let mut checked = program.clone();
-    checked.flags.push("--contech-check".to_owned());
-    let executable = Toolchain::contech().program(&checked, level, dir)?;
-    let recording = Recording::of(&mut command(program, &executable, dir), &dir.join("traces"))?;
-    for trace in &recording.traces {
-        let done = middle(trace, &trace.with_extension("tg"))?.expect("exit 0")?;
-        let summary: serde_json::Value = serde_json::from_slice(&done.stdout)?;
-        let mismatches = &summary["check"]["mismatches"];
-        if *mismatches != 0 {
-            bail!("--contech-check: {}", summary["check"]);
-        }
     }
     Ok(())
 }

@@ -1,0 +1,84 @@
+//! OpenMP runtimes that tell nobody what the program does: one line says so and what to do, the program is as
+//! it was, and what was recorded is a graph with a note.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+use contech_tests::process::run;
+use contech_tests::recording::{Recording, backend_json};
+use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
+
+const PROGRAM: &str = "#include <stdio.h>\nint work(int);\nint main(void) { printf(\"%d\\n\", work(4)); return 0; }\n";
+const WORK: &str = "int work(int n) {\n  int sum = 0;\n#pragma omp parallel num_threads(2)\n  {\n#pragma omp critical\n    sum += n;\n  }\n  return sum;\n}\n";
+
+/// One line on standard error with these words, nothing else changed; the same words in the graph's notes.
+#[track_caller]
+fn told(recording: &Recording, words: &[&str]) -> Result<()> {
+    let said = recording.run.err();
+    assert_eq!(recording.run.out(), "8\n", "{}", recording.run);
+    assert_eq!(said.lines().count(), 1, "{}", recording.run);
+    assert!(said.starts_with("contech: "), "{said}");
+    let graph = &recording.graphs(true)?[0];
+    let notes = backend_json(&["stats"], graph)?["notes"].to_string();
+    for word in words {
+        assert!(said.contains(word), "no {word} in {said}");
+        assert!(notes.contains(word), "no {word} in {notes}");
+    }
+    Ok(())
+}
+
+fn object(compiler: &Path, flags: &[&str], source: &Path, to: &Path) -> Result<()> {
+    let mut command = Command::new(compiler);
+    command.args(flags).arg("-c").arg(source).arg("-o").arg(to);
+    run(&mut command)?.ok()?;
+    Ok(())
+}
+
+#[test]
+fn a_libomp_that_may_not_use_tools_is_named() -> Result<()> {
+    let scratch = Scratch::new("openmp/no_tool")?;
+    scratch.write("main.c", PROGRAM)?;
+    scratch.write("work.c", WORK)?;
+    let cc = Toolchain::contech();
+    let mut link = Command::new(cc.compiler(false));
+    link.current_dir(scratch.dir())
+        .args(["-O1", "-fopenmp", "main.c", "work.c", "-o", "prog"]);
+    run(&mut link)?.ok()?;
+    let mut command = Command::new(scratch.join("prog"));
+    command.env("OMP_TOOL", "disabled");
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    told(&recording, &["libomp", "OMPT", "OMP_TOOL"])?;
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn a_program_linked_to_libgomp_is_told_what_to_do() -> Result<()> {
+    let scratch = Scratch::new("openmp/libgomp")?;
+    scratch.write("main.c", PROGRAM)?;
+    scratch.write("work.c", WORK)?;
+    let work = scratch.join("work.o");
+    object(
+        Path::new("gcc"),
+        &["-O1", "-fopenmp"],
+        &scratch.join("work.c"),
+        &work,
+    )?;
+    let cc = Toolchain::contech();
+    let mut link = Command::new(cc.compiler(false));
+    link.current_dir(scratch.dir())
+        .args(["-O1", "main.c"])
+        .arg(&work);
+    link.args(["-o", "prog", "-L/usr/lib/gcc/x86_64-linux-gnu/12", "-lgomp"]);
+    run(&mut link)?.ok()?;
+    let mut command = Command::new(scratch.join("prog"));
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    told(
+        &recording,
+        &["libgomp", "contech-cc -fopenmp", "libomp-22-dev"],
+    )?;
+    scratch.done();
+    Ok(())
+}
