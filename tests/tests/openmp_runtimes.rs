@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Result;
 use contech_tests::process::run;
-use contech_tests::recording::{Recording, backend_json};
+use contech_tests::recording::{Recording, middle};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
@@ -20,8 +20,9 @@ fn told(recording: &Recording, words: &[&str]) -> Result<()> {
     assert_eq!(recording.run.out(), "8\n", "{}", recording.run);
     assert_eq!(said.lines().count(), 1, "{}", recording.run);
     assert!(said.starts_with("contech: "), "{said}");
-    let graph = &recording.graphs(true)?[0];
-    let notes = backend_json(&["stats"], graph)?["notes"].to_string();
+    recording.graphs(true)?;
+    let trace = &recording.traces[0];
+    let notes = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
     for word in words {
         assert!(said.contains(word), "no {word} in {said}");
         assert!(notes.contains(word), "no {word} in {notes}");
