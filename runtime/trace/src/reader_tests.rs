@@ -92,7 +92,7 @@ fn a_wrong_start_says_what_the_file_is() {
         read(&newer),
         Err(Error::Version {
             got: 9,
-            expected: 1
+            expected: crate::file::VERSION
         })
     );
     let mut swapped = bytes.clone();
