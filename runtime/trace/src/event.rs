@@ -189,7 +189,8 @@ impl SyncOp {
             FutexWake,
         ];
         if n >= FIRST_ATOMIC {
-            return ATOMIC.get(usize::from(n - FIRST_ATOMIC)).copied();
+            let atomic = ATOMIC.get(usize::from(n - FIRST_ATOMIC)).copied();
+            return atomic.or_else(|| Self::openmp(n));
         }
         const ALL: [SyncOp; 24] = [
             ThreadCreate,
@@ -217,9 +218,7 @@ impl SyncOp {
             ObjectDestroy,
             Fork,
         ];
-        ALL.get(usize::from(n).checked_sub(1)?)
-            .copied()
-            .or_else(|| Self::openmp(n))
+        ALL.get(usize::from(n).checked_sub(1)?).copied()
     }
 }
 
