@@ -1,8 +1,10 @@
 //! Random programs under `--contech-check`, by hand: longer campaigns than the test's, one program again, or
 //! a smaller one that still fails.
 //!
-//!     cargo run --release -p contech-tests --bin random-programs -- --seeds 10000..20000
-//!     cargo run --release -p contech-tests --bin random-programs -- --seeds 17..18 --level '-O3' --minimise
+//! ```text
+//! cargo run --release -p contech-tests --bin random-programs -- --seeds 10000..20000
+//! cargo run --release -p contech-tests --bin random-programs -- --seeds 17..18 --level '-O3' --minimise
+//! ```
 
 use std::collections::BTreeSet;
 use std::path::Path;
