@@ -382,11 +382,12 @@ fn the_largest_drop_and_the_place_of_waiting_are_findings() {
             (3, "barrier", "two.c:44"),
             (4, "lock", "two.c:31"),
             (5, "join", "two.c:60"),
+            (6, "bottleneck", "two.c:20"),
             // Both contexts write the same lines, and 300-400 us of one has no order with 300-500 us of the other.
-            (6, "sharing", "two.c:20"),
-            (7, "hot", "two.c:20"),
-            (8, "misses", "two.c:20"),
-            (9, "races", "two.c:20"),
+            (7, "sharing", "two.c:20"),
+            (8, "hot", "two.c:20"),
+            (9, "misses", "two.c:20"),
+            (10, "races", "two.c:20"),
         ]
     );
     // 150 us of 1500 us of life: context 0 lives 800, context 1 lives 700.

@@ -1,5 +1,7 @@
 //! Atomic operations of instrumented code: each stands between a call of [`begin`] and one of [`end`].
 
+use contech_runtime_core::mask::Blocked;
+use contech_runtime_core::owners::Owners;
 use contech_runtime_core::spin::Try;
 use contech_runtime_core::stripes::Stripes;
 use contech_runtime_core::{Recorder, TlsBlock, atomic, tls};
@@ -22,6 +24,34 @@ fn records(recorder: &Recorder, tls: &TlsBlock) -> bool {
     recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM
 }
 
+/// Numbers of threads in the words of stripes.
+static OWNERS: Owners = Owners::new();
+
+#[inline]
+fn number(tls: &TlsBlock) -> u64 {
+    match tls.owner() {
+        0 => draw(tls),
+        owner => owner,
+    }
+}
+
+#[cold]
+fn draw(tls: &TlsBlock) -> u64 {
+    // A handler that draws one in between would have its number forgotten.
+    let _blocked = Blocked::new();
+    if tls.owner() == 0 {
+        tls.set_owner(OWNERS.draw());
+    }
+    tls.owner()
+}
+
+/// The thread ends, and its number is free again.
+pub(crate) fn forget(tls: &TlsBlock) {
+    abandon(tls);
+    OWNERS.put_back(tls.owner());
+    tls.set_owner(0);
+}
+
 /// `__contech_atomic_begin`.
 pub(crate) unsafe extern "C" fn begin(address: usize) -> u64 {
     let Some(recorder) = start::recorder_or_due() else {
@@ -36,15 +66,13 @@ pub(crate) unsafe extern "C" fn begin(address: usize) -> u64 {
         recorder.make_room(tls);
     }
     let stripe = Stripes::of(address);
-    let (before, mine) = (tls.held(), stripe as u64 + 1);
+    let (before, owner) = (tls.held(), number(tls));
     // Held by this very thread, it will not be given back while we wait.
-    if before == mine && !STRIPES.try_take(stripe) {
+    if STRIPES.is_held_by(stripe, owner) {
         return INTERRUPTS | before << BEFORE_BITS;
     }
-    if before != mine {
-        STRIPES.take(stripe);
-    }
-    tls.set_held(mine);
+    tls.set_held(stripe as u64 + 1);
+    STRIPES.take(stripe, owner);
     TAKEN | before << BEFORE_BITS
 }
 
@@ -64,6 +92,11 @@ pub(crate) unsafe extern "C" fn end(
     let writes = atomic::writes(what);
     let recorder = start::recorder().filter(|recorder| records(recorder, tls));
     if let Some(recorder) = recorder {
+        // A signal handler recorded something while this thread waited for the stripe: that comes first. It cannot
+        // come between from now on without having its place in the order within this operation.
+        if tls.limit().is_null() {
+            recorder.make_room(tls);
+        }
         let attempt = Try {
             address: address as u64,
             site: site as u64,
@@ -96,6 +129,9 @@ pub(crate) fn abandon(tls: &TlsBlock) {
     let held = tls.held();
     if let Some(stripe) = held.checked_sub(1) {
         tls.set_held(0);
-        STRIPES.give(usize::try_from(stripe).unwrap_or(0), true, false);
+        let stripe = usize::try_from(stripe).unwrap_or(0);
+        if STRIPES.is_held_by(stripe, tls.owner()) {
+            STRIPES.give(stripe, true, false);
+        }
     }
 }

@@ -59,7 +59,7 @@ unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
     match rounds.addr() {
         0 | 1 => {
             if let Some(recorder) = start::recorder() {
-                atomic::abandon(block());
+                atomic::forget(block());
                 guarded(|| recorder.end_thread(block()));
             }
         }

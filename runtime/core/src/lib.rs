@@ -25,6 +25,7 @@ pub mod notice;
 pub mod numbers;
 pub mod options;
 pub mod output;
+pub mod owners;
 pub mod pool;
 pub mod queue;
 pub mod recorder;

@@ -2,25 +2,35 @@
 //! happen under a lock that addresses of equal hash share.
 //!
 //! The lock is the counter: a word holds the number of writes (the ticket) and whether somebody operates
-//! just now, so that taking it costs one locked instruction and giving it back none. It is held over a few
-//! instructions. Should its holder never come back (a jump out of a signal handler in just that moment, a
+//! just now and who, so that taking it costs one locked instruction and giving it back none, and a signal handler
+//! knows at any instruction whether its own thread holds it. It is held over a few instructions. Should its holder never come back (a jump out of a signal handler in just that moment, a
 //! cancelled thread), whoever waits takes it over after [`PATIENCE`]: no program ever hangs by us.
 
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::time::{Duration, Instant};
+
+use crate::owners::OWNER_BITS;
 
 const STRIPES: usize = 4096;
 /// Somebody operates.
 const LOCKED: u64 = 1;
 /// Tickets count in steps of this.
 const STEP: u64 = 2;
-/// How often the lock was taken, in the bits above the ticket's: tells one holder from the next.
-const HOLDER: u64 = 1 << 49;
-const TICKET: u64 = (HOLDER - 1) & !LOCKED;
+/// The thread that took the lock last, see [`crate::owners`].
+const OWNER: u64 = 1 << (COUNT.trailing_zeros() - OWNER_BITS);
+/// How often the lock was taken, in the highest bits: tells one holder from the next.
+const COUNT: u64 = 1 << 60;
+const TICKET: u64 = (OWNER - 1) & !LOCKED;
+
+/// The word once `owner` has the lock.
+fn taken_by(owner: u64, seen: u64) -> u64 {
+    let count = (seen & !(COUNT - 1)).wrapping_add(COUNT);
+    count | (owner * OWNER) | (seen & TICKET) | LOCKED
+}
 
 /// How long a holder may take. It is a few instructions away from giving the stripe back, but may have
 /// been preempted.
-pub const PATIENCE: Duration = Duration::from_millis(200);
+pub const PATIENCE: Duration = Duration::from_secs(1);
 
 #[repr(align(64))]
 #[derive(Debug)]
@@ -65,29 +75,36 @@ impl Stripes {
         &self.words[stripe % STRIPES].0
     }
 
-    /// Takes the stripe if nobody has it.
+    /// Takes the stripe for a thread if nobody has it.
     #[inline]
-    pub fn try_take(&self, stripe: usize) -> bool {
+    pub fn try_take(&self, stripe: usize, owner: u64) -> bool {
         let word = self.word(stripe);
         let seen = word.load(Relaxed);
-        let mine = seen.wrapping_add(HOLDER) | LOCKED;
+        let mine = taken_by(owner, seen);
         seen & LOCKED == 0 && word.compare_exchange(seen, mine, Acquire, Relaxed).is_ok()
     }
 
-    /// Takes the stripe.
+    /// Whether this thread has the stripe. A thread without a number never does.
     #[inline]
-    pub fn take(&self, stripe: usize) {
-        if !self.try_take(stripe) {
-            self.wait(stripe);
+    pub fn is_held_by(&self, stripe: usize, owner: u64) -> bool {
+        let seen = self.word(stripe).load(Relaxed);
+        owner != 0 && seen & LOCKED != 0 && seen & (COUNT - OWNER) == owner * OWNER
+    }
+
+    /// Takes the stripe for a thread.
+    #[inline]
+    pub fn take(&self, stripe: usize, owner: u64) {
+        if !self.try_take(stripe, owner) {
+            self.wait(stripe, owner);
         }
     }
 
     #[cold]
-    fn wait(&self, stripe: usize) {
+    fn wait(&self, stripe: usize, owner: u64) {
         let word = self.word(stripe);
         let (mut holder, mut since) = (0, None);
         for round in 0u32.. {
-            if self.try_take(stripe) {
+            if self.try_take(stripe, owner) {
                 return;
             }
             if round < 64 {
@@ -102,7 +119,7 @@ impl Stripes {
                     Duration::ZERO
                 }
             };
-            let mine = seen.wrapping_add(HOLDER);
+            let mine = taken_by(owner, seen);
             if waited >= PATIENCE
                 && seen & LOCKED != 0
                 && word.compare_exchange(seen, mine, Acquire, Relaxed).is_ok()
@@ -157,9 +174,9 @@ mod tests {
         static VARIABLE: Variable = Variable::new(0);
         let stripe = Stripes::of((&raw const VARIABLE).addr());
         let first = STRIPES_UNDER_TEST.word(stripe).load(Relaxed) & TICKET;
-        let work = || {
+        let work = move |owner: u64| {
             let pairs = (0..2000).map(|_| {
-                STRIPES_UNDER_TEST.take(stripe);
+                STRIPES_UNDER_TEST.take(stripe, owner);
                 let value = VARIABLE.fetch_add(1, Relaxed);
                 let ticket = STRIPES_UNDER_TEST.ticket(stripe, true);
                 STRIPES_UNDER_TEST.give(stripe, true, false);
@@ -168,7 +185,7 @@ mod tests {
             pairs.collect::<Vec<_>>()
         };
         let all: Vec<_> = std::thread::scope(|s| {
-            let threads: Vec<_> = (0..4).map(|_| s.spawn(work)).collect();
+            let threads: Vec<_> = (1..5).map(|owner| s.spawn(move || work(owner))).collect();
             threads
                 .into_iter()
                 .flat_map(|t| t.join().unwrap())
@@ -183,7 +200,7 @@ mod tests {
     fn a_load_stands_between_two_writes() {
         let stripes = Stripes::new();
         let drawn = [true, false, false, true].map(|writes| {
-            stripes.take(5);
+            stripes.take(5, 1);
             let ticket = stripes.ticket(5, writes);
             stripes.give(5, writes, false);
             ticket
@@ -194,24 +211,40 @@ mod tests {
     #[test]
     fn a_handler_draws_within_the_operation_it_interrupted() {
         let stripes = Stripes::new();
-        stripes.take(5);
-        assert!(!stripes.try_take(5));
+        stripes.take(5, 1);
+        assert!(!stripes.try_take(5, 2));
         assert_eq!(stripes.ticket(5, true), 2);
         stripes.give(5, true, true);
-        assert!(!stripes.try_take(5), "it was kept");
+        assert!(!stripes.try_take(5, 2), "it was kept");
         assert_eq!(stripes.ticket(5, true), 4);
         stripes.give(5, true, false);
-        assert!(stripes.try_take(5));
+        assert!(stripes.try_take(5, 2));
+    }
+
+    #[test]
+    fn a_thread_knows_whether_it_holds_a_stripe_whatever_the_ticket() {
+        let stripes = Stripes::new();
+        for round in 0..1000 {
+            let owner = 1 + round % 7 * 2340;
+            assert!(!stripes.is_held_by(5, owner), "given back, or never taken");
+            stripes.take(5, owner);
+            assert!(stripes.is_held_by(5, owner) && !stripes.is_held_by(5, owner + 1));
+            assert_eq!(stripes.ticket(5, true), 2 * (round + 1));
+            stripes.give(5, true, false);
+        }
+        stripes.take(5, 0);
+        assert!(!stripes.is_held_by(5, 0), "0 is nobody's number");
     }
 
     #[test]
     fn a_stripe_whose_holder_is_gone_is_taken_over() {
         let stripes = Stripes::new();
-        stripes.take(5);
-        stripes.take(5);
+        stripes.take(5, 1);
+        stripes.take(5, 2);
         assert_eq!(stripes.taken_over(), 1);
+        assert!(stripes.is_held_by(5, 2) && !stripes.is_held_by(5, 1));
         stripes.give(5, false, false);
-        assert!(stripes.try_take(5));
+        assert!(stripes.try_take(5, 2));
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub struct TlsBlock {
     call: AtomicU64,
     spin: Spin,
     held: AtomicU64,
+    owner: AtomicU64,
 }
 
 const _: () = {
@@ -82,6 +83,7 @@ impl TlsBlock {
             call: AtomicU64::new(0),
             spin: Spin::new(),
             held: AtomicU64::new(0),
+            owner: AtomicU64::new(0),
         }
     }
 
@@ -205,7 +207,18 @@ impl TlsBlock {
         &self.spin
     }
 
-    /// The stripe held for an atomic operation, counted from 1; 0 for none.
+    /// The thread's number in the words of stripes; 0 until it has one.
+    #[inline]
+    pub fn owner(&self) -> u64 {
+        self.owner.load(Relaxed)
+    }
+
+    /// Sets [`TlsBlock::owner`].
+    pub fn set_owner(&self, owner: u64) {
+        self.owner.store(owner, Relaxed);
+    }
+
+    /// The stripe held, or about to be taken or given back, for an atomic operation, counted from 1; 0 for none.
     #[inline]
     pub fn held(&self) -> u64 {
         self.held.load(Relaxed)
@@ -217,7 +230,7 @@ impl TlsBlock {
         self.held.store(held, Relaxed);
     }
 
-    /// Forgets everything, as in a thread that never recorded.
+    /// Forgets everything, as in a thread that never recorded; its number stays its own.
     pub fn reset(&self) {
         for lane in Lane::ALL {
             self.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
