@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 
 use contech_runtime_core::Recorder;
 use contech_runtime_core::host::Host;
-use contech_runtime_core::tls::RUNTIME;
+use contech_runtime_core::scratch;
+use contech_runtime_core::tls::{Lane, RUNTIME};
 
 use crate::atomic;
 use crate::real::{Ptr, real};
@@ -69,6 +70,32 @@ unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
 
 impl Host for Service {
     fn start_writer(&self, recorder: &'static Recorder) -> bool {
+        // The C library may get the thread's memory from an allocator of the program's own: what that records is
+        // nobody's, and the buffers of this thread are just being handed over.
+        let tls = block();
+        let saved = Lane::ALL.map(|lane| tls.at(lane));
+        for lane in Lane::ALL {
+            scratch::last_resort(tls, lane);
+        }
+        let started = self.start_thread(recorder);
+        for lane in Lane::ALL {
+            tls.set_at(lane, saved[lane as usize]);
+        }
+        started
+    }
+
+    fn join_writer(&self) {
+        // SAFETY: called once per started writer, whose handle this is.
+        unsafe { (real().pthread_join)(self.writer.load(Relaxed), std::ptr::null_mut()) };
+    }
+
+    fn watch_thread_end(&self) {
+        self.set(ROUNDS);
+    }
+}
+
+impl Service {
+    fn start_thread(&self, recorder: &'static Recorder) -> bool {
         let real = real();
         // SAFETY: attributes are plain data for which zero is a value until they are initialised.
         let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
@@ -88,15 +115,6 @@ impl Host for Service {
             self.writer.store(thread, Relaxed);
         }
         started
-    }
-
-    fn join_writer(&self) {
-        // SAFETY: called once per started writer, whose handle this is.
-        unsafe { (real().pthread_join)(self.writer.load(Relaxed), std::ptr::null_mut()) };
-    }
-
-    fn watch_thread_end(&self) {
-        self.set(ROUNDS);
     }
 }
 

@@ -226,6 +226,7 @@ fn text(size: usize) -> Result<Vec<u8>> {
     let mut files: Vec<_> = fs::read_dir(dir)?
         .map(|e| e.map(|e| e.path()))
         .collect::<Result<_, _>>()?;
+    files.retain(|path| path.is_file());
     files.sort();
     while bytes.len() < size {
         for file in &files {
