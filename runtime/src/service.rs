@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 
 use contech_runtime_core::Recorder;
 use contech_runtime_core::host::Host;
+use contech_runtime_core::mask::Blocked;
 use contech_runtime_core::scratch;
 use contech_runtime_core::tls::{Lane, RUNTIME};
 
@@ -60,8 +61,14 @@ unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
     match rounds.addr() {
         0 | 1 => {
             if let Some(recorder) = start::recorder() {
+                // What a signal handler did from here on would not be recorded; the C library blocks signals itself a
+                // few instructions later.
+                let blocked = Blocked::new();
                 atomic::forget(block());
-                guarded(|| recorder.end_thread(block()));
+                let goes_on = guarded(|| recorder.end_thread(block()));
+                if !goes_on.unwrap_or(false) {
+                    std::mem::forget(blocked);
+                }
             }
         }
         more => SERVICE.set(more - 1),

@@ -146,12 +146,11 @@ fn create(
     };
     let context = child.context();
     let before = creator.map_or(0, Active::now);
-    let result = {
-        // The new thread inherits the mask: no handler may run in it before it has its state.
-        let blocked = Blocked::new();
-        child.set_mask(blocked.before());
-        call(Some(std::ptr::from_ref(child).cast_mut().cast()))
-    };
+    // The new thread inherits the mask: no handler may run in it before it has its state. Nor in this one before the
+    // creation is recorded: the new thread's work may come before what the handler does, but never before its creation.
+    let blocked = Blocked::new();
+    child.set_mask(blocked.before());
+    let result = call(Some(std::ptr::from_ref(child).cast_mut().cast()));
     if result != 0 {
         if let Some(recorder) = start::recorder() {
             recorder.drop_child(child);
