@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use taskgraph::Mmap;
 
 /// A task graph in a mapped file.
@@ -17,6 +17,21 @@ pub type Task<'g> = taskgraph::Task<'g, Mmap>;
 /// When the file cannot be read or is not a whole task graph; the message names the file.
 pub fn open(path: &Path) -> Result<Graph> {
     Ok(taskgraph::map(path)?)
+}
+
+/// For analyses of accesses: refuses a graph that has none because only synchronisation was recorded. `who` begins the
+/// end of the sentence: `races need`.
+///
+/// # Errors
+/// When the graph has tasks but no blocks.
+pub fn full_recording(graph: &Graph, who: &str) -> Result<()> {
+    let summary = graph.summary();
+    if summary.blocks == 0 && summary.tasks.total() > 0 {
+        bail!(
+            "the graph has no blocks and no accesses (recorded in sync mode?): {who} a full recording"
+        );
+    }
+    Ok(())
 }
 
 /// What a reader of any result must know about the recording: one sentence each, none for a complete one.

@@ -50,7 +50,7 @@ use taskgraph::ContextId;
 
 pub use driver::run;
 pub use frontier::Frontier;
-pub use graph::{Graph, Task, open, warnings};
+pub use graph::{Graph, Task, full_recording, open, warnings};
 
 /// The order in which an analysis sees tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

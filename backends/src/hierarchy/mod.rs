@@ -17,7 +17,7 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use taskgraph::{Action, ContextId};
 
-use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::analysis::{self, Analysis, Graph, Order, Task};
 use crate::interleave;
 use crate::size::Size;
 
@@ -182,12 +182,7 @@ impl Analysis for Hierarchy {
         {
             bail!("--l2 is smaller than --l1, which it has to include; make it larger, or none");
         }
-        let summary = graph.summary();
-        if summary.blocks == 0 && summary.tasks.total() > 0 {
-            bail!(
-                "the graph has no blocks and no accesses (recorded in sync mode?): hierarchy needs a full recording"
-            );
-        }
+        analysis::full_recording(graph, "hierarchy needs")?;
         Ok(Self {
             line_shift: line.bytes().trailing_zeros(),
             l1,

@@ -25,7 +25,7 @@ use serde::Serialize;
 use taskgraph::{ContextId, OpId, StaticInfo, TaskId};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::analysis::{self, Analysis, Graph, Order, Task};
 use crate::size::Size;
 
 use explain::Locks;
@@ -113,12 +113,7 @@ impl Analysis for Races {
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
-        let summary = graph.summary();
-        if summary.blocks == 0 && summary.tasks.total() > 0 {
-            bail!(
-                "the graph has no blocks and no accesses (recorded in sync mode?): races need a full recording"
-            );
-        }
+        analysis::full_recording(graph, "races need")?;
         Ok(Self {
             memory: usize::try_from(options.memory.bytes())?,
         })

@@ -18,7 +18,7 @@ use anyhow::{Result, bail};
 use rustc_hash::FxHashMap;
 use taskgraph::{Action, BlockId, ContextId};
 
-use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::analysis::{self, Analysis, Graph, Order, Task};
 use crate::heap::{Allocation, Heap, Sites};
 use crate::interleave;
 use crate::size::Sizes;
@@ -67,12 +67,7 @@ impl Analysis for Sharing {
             }
             shifts.push(bytes.trailing_zeros());
         }
-        let summary = graph.summary();
-        if summary.blocks == 0 && summary.tasks.total() > 0 {
-            bail!(
-                "the graph has no blocks and no accesses (recorded in sync mode?): sharing needs a full recording"
-            );
-        }
+        analysis::full_recording(graph, "sharing needs")?;
         Ok(Self { shifts, options })
     }
 
