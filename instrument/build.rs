@@ -18,6 +18,7 @@ fn main() {
         .file("shim/shim.cpp")
         .file("shim/scev.cpp")
         .file("shim/atomics.cpp")
+        .file("shim/openmp.cpp")
         .flag("-isystem")
         .flag(include)
         .flag("-fno-rtti") // as LLVM itself is built

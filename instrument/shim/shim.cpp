@@ -20,6 +20,28 @@
 
 using namespace llvm;
 
+namespace {
+// flang's code generator puts constructors into .ctors, which lld does not run.
+bool isFlangs(Module &M) {
+  NamedMDNode *Idents = M.getNamedMetadata("llvm.ident");
+  return Idents && any_of(Idents->operands(), [](MDNode *N) {
+           auto *Text = N->getNumOperands() ? dyn_cast<MDString>(N->getOperand(0)) : nullptr;
+           return Text && Text->getString().contains("flang");
+         });
+}
+
+// A pointer to the function in an array of its own, kept or dropped with it.
+void appendToArray(Function &F, StringRef Section) {
+  Module &M = *F.getParent();
+  auto *Entry = new GlobalVariable(M, F.getType(), false, GlobalValue::LinkOnceODRLinkage, &F,
+                                   F.getName() + "_entry");
+  Entry->setVisibility(GlobalValue::HiddenVisibility);
+  Entry->setComdat(F.getComdat());
+  Entry->setSection(Section);
+  appendToCompilerUsed(M, {Entry});
+}
+} // namespace
+
 extern "C" {
 // src/plugin.rs. Returns non-zero when the module was changed.
 int contech_run_on_module(LLVMModuleRef M);
@@ -231,13 +253,17 @@ LLVMValueRef contech_shim_comdat_caller(LLVMModuleRef MR, const char *Name,
 }
 
 void contech_shim_append_ctor(LLVMModuleRef M, LLVMValueRef F) {
-  appendToGlobalCtors(*unwrap(M), unwrap<Function>(F), 0, unwrap<Function>(F));
+  if (isFlangs(*unwrap(M)))
+    appendToArray(*unwrap<Function>(F), ".init_array.0");
+  else
+    appendToGlobalCtors(*unwrap(M), unwrap<Function>(F), 0, unwrap<Function>(F));
 }
-
 void contech_shim_append_dtor(LLVMModuleRef M, LLVMValueRef F) {
-  appendToGlobalDtors(*unwrap(M), unwrap<Function>(F), 0, unwrap<Function>(F));
+  if (isFlangs(*unwrap(M)))
+    appendToArray(*unwrap<Function>(F), ".fini_array.0");
+  else
+    appendToGlobalDtors(*unwrap(M), unwrap<Function>(F), 0, unwrap<Function>(F));
 }
-
 void contech_shim_append_used(LLVMModuleRef M, LLVMValueRef V) {
   appendToUsed(*unwrap(M), {unwrap<GlobalValue>(V)});
 }

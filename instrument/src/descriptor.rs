@@ -2,8 +2,9 @@
 //! constructor and destructor per linked file that hand the section to the runtime.
 
 use contech_trace::abi::{
-    ABI_VERSION, CHECK_FLUSH, FLUSH, MODULE_MAGIC, MODULE_SECTION, REGISTER, RuntimeFn,
-    TLS_CHECK_CURSOR, TLS_CHECK_LIMIT, TLS_CURSOR, TLS_LIMIT, TLS_SIZE, TLS_SYMBOL, UNREGISTER,
+    ABI_VERSION, CHECK_FLUSH, FLUSH, MODULE_FORTRAN, MODULE_MAGIC, MODULE_SECTION, MODULE_SYNC,
+    REGISTER, RuntimeFn, TLS_CHECK_CURSOR, TLS_CHECK_LIMIT, TLS_CURSOR, TLS_LIMIT, TLS_SIZE,
+    TLS_SYMBOL, UNREGISTER,
 };
 use inkwell::GlobalVisibility;
 use inkwell::ThreadLocalMode;
@@ -20,8 +21,8 @@ const CTOR: &str = "__contech_module_init";
 const DTOR: &str = "__contech_module_fini";
 /// `preserve_allcc` of LLVM.
 const PRESERVE_ALL: u32 = 15;
-/// Bit 0 of the descriptor's flags.
-const SYNC_ONLY: u64 = 1;
+/// How the entry points of flang's run-time library begin.
+const FORTRAN_LIBRARY: &str = "_Fortran";
 
 /// Declares what instrumented code refers to, with an id array of `ids` bytes.
 pub(crate) fn targets<'m>(module: &Module<'m>, ids: u32) -> Targets<'m> {
@@ -172,7 +173,11 @@ pub(crate) fn add<'m>(
         Some((global, n)) => (global.as_pointer_value(), n),
         None => (ptr.const_null(), 0),
     };
-    let flags = if ids.is_none() { SYNC_ONLY } else { 0 };
+    let fortran = module
+        .get_functions()
+        .any(|f| ir::name(f).starts_with(FORTRAN_LIBRARY));
+    let flags =
+        if ids.is_none() { MODULE_SYNC } else { 0 } | if fortran { MODULE_FORTRAN } else { 0 };
     let named = if globals.is_empty() {
         ptr.const_null()
     } else {

@@ -58,6 +58,7 @@ unsafe extern "C" {
         start: LLVMValueRef,
         stop: LLVMValueRef,
     ) -> LLVMValueRef;
+    fn contech_shim_mark_workshares(module: LLVMModuleRef) -> c_int;
     fn contech_shim_has_fence(module: LLVMModuleRef) -> c_int;
     fn contech_shim_wrap_atomics(
         function: LLVMValueRef,
@@ -253,6 +254,15 @@ pub(crate) fn annotated<'m>(module: &Module<'m>, text: &str) -> Vec<FunctionValu
     list.into_iter()
         .filter_map(|f| unsafe { FunctionValue::new(f) })
         .collect()
+}
+
+// ---- OpenMP ------------------------------------------------------------------------------------
+
+/// Marks the locations of OpenMP worksharing calls with the kind of work they share, where the compiler has not
+/// (flang); returns whether there were any. libomp warns on standard error of unmarked ones once a tool listens.
+pub(crate) fn mark_workshares(module: &Module<'_>) -> bool {
+    // SAFETY: the module is live.
+    unsafe { contech_shim_mark_workshares(module.as_mut_ptr()) != 0 }
 }
 
 // ---- atomic operations ---------------------------------------------------------------------------

@@ -27,6 +27,7 @@ pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, 
     if !is_for_this_process(module, options) {
         return Ok(false);
     }
+    let marked = ir::mark_workshares(module);
     let selector = Selector::new(module);
     let mut chosen = Vec::new();
     let mut unrecorded = Unrecorded::new();
@@ -43,7 +44,7 @@ pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, 
         }
     }
     if chosen.is_empty() && (unrecorded.is_empty() || descriptor::is_registered(module)) {
-        return Ok(false);
+        return Ok(marked);
     }
     let mut table = ModuleTable {
         name: module.get_source_file_name().to_string_lossy().into_owned(),

@@ -173,6 +173,11 @@ fn excluded_functions_stay_as_they_are() {
 }
 
 #[test]
+fn worksharing_calls_say_what_kind_of_work_they_share() {
+    check("workshares.ll");
+}
+
+#[test]
 fn a_module_registers_once_per_linked_file() {
     check("registration.ll");
 }

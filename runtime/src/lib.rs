@@ -32,6 +32,7 @@ mod exports;
 mod fatal;
 mod flush;
 mod fork;
+mod fortran;
 mod futex;
 mod handlers;
 mod heap;

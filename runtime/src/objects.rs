@@ -1,13 +1,15 @@
 //! Instrumented modules and the objects (executable, shared libraries) that hold them.
 
 use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use contech_runtime_core::Recorder;
 use contech_runtime_core::mask::{Blocked, Uncancellable};
 use contech_runtime_core::modules::Found;
-use contech_trace::abi::ModuleDescriptor;
+use contech_trace::abi::{MODULE_FORTRAN, ModuleDescriptor};
 
+use crate::fortran;
 use crate::start::{self, guarded};
 use crate::tls::block;
 
@@ -74,6 +76,22 @@ unsafe extern "C" fn collect(
 }
 
 impl Object {
+    /// First address and length of what is left without these ranges, ascending, of the file's own addresses.
+    fn without(&self, ranges: &[Range<u64>]) -> Vec<(usize, usize)> {
+        let place = |address: u64| {
+            self.base
+                .wrapping_add(usize::try_from(address).unwrap_or(0))
+        };
+        let (mut start, end) = (self.start, self.start + self.len);
+        let mut left = Vec::with_capacity(ranges.len() + 1);
+        for range in ranges {
+            left.push((start, place(range.start).saturating_sub(start)));
+            start = place(range.end);
+        }
+        left.push((start, end.saturating_sub(start)));
+        left
+    }
+
     fn holds(&self, address: usize) -> bool {
         address.wrapping_sub(self.start) < self.len
     }
@@ -95,7 +113,7 @@ pub(crate) fn refresh_callers(recorder: &'static Recorder) {
     let own = register as *const () as usize;
     let counts = |o: &Object| {
         o.holds(own)
-            || modules.iter().any(|m| o.holds(*m))
+            || modules.iter().any(|(m, _)| o.holds(*m))
             || ALSO.iter().any(|name| o.path.contains(name))
     };
     let objects = objects();
@@ -103,11 +121,19 @@ pub(crate) fn refresh_callers(recorder: &'static Recorder) {
         OWN.0.store(object.start, Relaxed);
         OWN.1.store(object.len, Relaxed);
     }
-    let ranges = objects
-        .into_iter()
-        .filter(counts)
-        .map(|o| (o.start, o.len))
-        .collect();
+    let fortran = |o: &Object| {
+        let calls = |flags: &u64| flags & MODULE_FORTRAN != 0;
+        modules.iter().any(|(m, flags)| o.holds(*m) && calls(flags))
+    };
+    let mut ranges = Vec::new();
+    for object in objects.iter().filter(|o| counts(o)) {
+        let not = if fortran(object) {
+            fortran::library(&object.path)
+        } else {
+            Vec::new()
+        };
+        ranges.extend(object.without(&not));
+    }
     recorder.callers.replace(ranges);
 }
 

@@ -12,10 +12,12 @@ use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, beyond cargo and a C
 /// compiler.
-pub const TEST_PACKAGES: [&str; 14] = [
+pub const TEST_PACKAGES: [&str; 16] = [
     "clang-22",         // the compiler the pass is a plug-in of
     "lld-22",           // linking with LTO
     "llvm-22-dev",      // headers for the shim of the pass, llvm-config
+    "flang-22",         // Fortran programs
+    "libflang-22-dev",  // its run-time library
     "libomp-22-dev",    // OpenMP programs
     "libstdc++-12-dev", // C++ programs
     "g++",              // the shim itself, where CXX is not set

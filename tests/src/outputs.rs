@@ -86,6 +86,12 @@ impl Outputs {
     pub fn cxx(&self) -> PathBuf {
         self.command("contech-c++")
     }
+
+    /// The Fortran compiler driver.
+    #[must_use]
+    pub fn fc(&self) -> PathBuf {
+        self.command("contech-fc")
+    }
 }
 
 /// The root of the repository.

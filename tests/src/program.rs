@@ -94,7 +94,8 @@ impl Program {
         let text = fs::read_to_string(source).with_context(|| source.display().to_string())?;
         if text
             .lines()
-            .any(|l| l.starts_with("// PART of ") || l.starts_with("// NATIVE ("))
+            .filter_map(comment)
+            .any(|l| l.starts_with("PART of ") || l.starts_with("NATIVE ("))
         {
             return Ok(None);
         }
@@ -226,15 +227,41 @@ impl Program {
     }
 }
 
+/// What a compiler is needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "languages")]
+pub enum Language {
+    C,
+    Cxx,
+    Fortran,
+}
+
+impl Language {
+    /// The language of a file by its name; C if nothing else.
+    #[must_use]
+    pub fn of(source: &Path) -> Self {
+        match source.extension().and_then(|e| e.to_str()) {
+            Some("cpp" | "cc") => Self::Cxx,
+            Some("f90" | "F90" | "f") => Self::Fortran,
+            _ => Self::C,
+        }
+    }
+}
+
 /// Whether a file is C++ by its name.
 #[must_use]
 pub fn is_cxx(source: &Path) -> bool {
-    source.extension().is_some_and(|e| e == "cpp" || e == "cc")
+    Language::of(source) == Language::Cxx
 }
 
-/// `// KEY: value` with a key of capital letters.
+/// The text of a line that is a comment, of C or of Fortran.
+fn comment(line: &str) -> Option<&str> {
+    line.strip_prefix("// ").or_else(|| line.strip_prefix("! "))
+}
+
+/// `// KEY: value`, in Fortran `! KEY: value`, with a key of capital letters.
 fn directive(line: &str) -> Option<(&str, &str)> {
-    let (key, value) = line.strip_prefix("// ")?.split_once(": ")?;
+    let (key, value) = comment(line)?.split_once(": ")?;
     let is_key = key.len() > 2 && key.bytes().all(|b| b.is_ascii_uppercase());
     is_key.then_some((key, value.trim()))
 }
@@ -247,7 +274,8 @@ pub fn all(dir: &Path) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
     for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
         let path = entry?.path();
-        if path.extension().is_some_and(|e| e == "c" || e == "cpp") {
+        let extension = path.extension().and_then(|e| e.to_str());
+        if matches!(extension, Some("c" | "cpp" | "f90" | "F90" | "f")) {
             programs.extend(Program::read(&path)?);
         }
     }

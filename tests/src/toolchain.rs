@@ -7,22 +7,24 @@ use anyhow::{Context, Result};
 
 use crate::outputs::Outputs;
 use crate::process::run;
-use crate::program::{Program, is_cxx};
+use crate::program::{Language, Program};
 
-/// A pair of C and C++ compilers.
+/// Compilers for C, C++ and Fortran.
 #[derive(Debug, Clone)]
 pub struct Toolchain {
     cc: PathBuf,
     cxx: PathBuf,
+    fc: PathBuf,
 }
 
 impl Toolchain {
-    /// Plain clang of the version the pass is built for.
+    /// Plain clang and flang of the version the pass is built for.
     #[must_use]
     pub fn native() -> Self {
         Self {
             cc: "clang-22".into(),
             cxx: "clang++-22".into(),
+            fc: "flang-22".into(),
         }
     }
 
@@ -33,6 +35,7 @@ impl Toolchain {
         Self {
             cc: outputs.cc(),
             cxx: outputs.cxx(),
+            fc: outputs.fc(),
         }
     }
 
@@ -42,6 +45,16 @@ impl Toolchain {
         if cxx { &self.cxx } else { &self.cc }
     }
 
+    /// The compiler for a source, by its name.
+    #[must_use]
+    pub fn compiler_of(&self, source: &Path) -> &Path {
+        match Language::of(source) {
+            Language::C => &self.cc,
+            Language::Cxx => &self.cxx,
+            Language::Fortran => &self.fc,
+        }
+    }
+
     /// Compiles one source to an object.
     ///
     /// # Errors
@@ -49,7 +62,7 @@ impl Toolchain {
     pub fn object(&self, source: &Path, flags: &[String], to: &Path) -> Result<PathBuf> {
         let stem = source.file_stem().context("a source has a name")?;
         let object = to.join(stem).with_extension("o");
-        let mut command = Command::new(self.compiler(is_cxx(source)));
+        let mut command = Command::new(self.compiler_of(source));
         command
             .args(flags)
             .arg("-c")
@@ -65,7 +78,11 @@ impl Toolchain {
     /// # Errors
     /// With the messages of the tool that failed.
     pub fn program(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
-        let mut flags = vec![format!("-{level}"), "-pthread".to_owned()];
+        let fortran = Language::of(&program.source) == Language::Fortran;
+        let mut flags = vec![format!("-{level}")];
+        if !fortran {
+            flags.push("-pthread".to_owned());
+        }
         let own = |flag: &&String| flag.starts_with("--contech-");
         let native = self.cc == Self::native().cc;
         flags.extend(
@@ -75,11 +92,20 @@ impl Toolchain {
                 .filter(|f| !(native && own(f)))
                 .cloned(),
         );
-        let mut command = Command::new(self.compiler(program.is_cxx()));
-        command
-            .args(&flags)
-            .arg(&program.source)
-            .args(&program.with);
+        let mut command = Command::new(self.compiler_of(&program.source));
+        command.args(&flags);
+        if fortran {
+            // Modules before those that use them; flang compiles Fortran only.
+            for source in &program.with {
+                command.arg(match Language::of(source) {
+                    Language::Fortran => source.clone(),
+                    Language::C | Language::Cxx => self.object(source, &flags, to)?,
+                });
+            }
+            command.arg("-J").arg(to).arg(&program.source);
+        } else {
+            command.arg(&program.source).args(&program.with);
+        }
         for source in &program.native {
             let plain = Self::native();
             command.arg(plain.object(source, &["-O1".to_owned()], to)?);
@@ -107,7 +133,7 @@ impl Toolchain {
     fn library(&self, source: &Path, flags: &[String], to: &Path) -> Result<PathBuf> {
         let name = source.file_stem().context("a source has a name")?;
         let library = to.join(name).with_extension("so");
-        let mut command = Command::new(self.compiler(is_cxx(source)));
+        let mut command = Command::new(self.compiler_of(source));
         command
             .args(flags)
             .args(["-shared", "-fPIC"])

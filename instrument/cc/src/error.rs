@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why clang was not started.
+/// Why the compiler was not started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,6 +22,24 @@ pub enum Error {
         /// Where it was looked for.
         looked: String,
     },
+    /// No flang 22.
+    #[error(
+        "flang 22 not found: looked for {looked}; install it (Debian: flang-22 and libflang-22-dev), or set CONTECH_FLANG to its path"
+    )]
+    NoFlang {
+        /// Where it was looked for.
+        looked: String,
+    },
+    /// Coarrays.
+    #[error(
+        "-fcoarray: coarrays are not supported (flang 22 compiles few of their uses and has no run-time library for images): use OpenMP or MPI, or compile without contech-fc"
+    )]
+    Coarrays,
+    /// The on-line profile of a Fortran program.
+    #[error(
+        "--contech-mode=workspan: the on-line profile is for C and C++ programs with contech/cilk.h; record the Fortran program (--contech-mode=full) and use contech-backend workspan on its graph"
+    )]
+    NoProfile,
     /// The plugin or the runtime library is not where it belongs.
     #[error(
         "{file} not found in {looked}; build it with `cargo build --release` (the plugin needs llvm-22-dev), or set CONTECH_HOME to its folder"
@@ -45,7 +63,7 @@ pub enum Error {
         "the command line is too long with its response files in it: give the --contech options outside of them, or in CONTECH_OPTIONS"
     )]
     TooLong,
-    /// clang was found but did not start.
+    /// The compiler was found but did not start.
     #[error("cannot start {}: {cause}", program.display())]
     Exec {
         /// What was to be started.

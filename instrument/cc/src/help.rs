@@ -5,16 +5,22 @@ use crate::Language;
 /// What the driver adds to clang.
 pub(crate) fn text(language: Language) -> String {
     let driver = language.driver();
+    let compiler = match language {
+        Language::C | Language::Cxx => "clang",
+        Language::Fortran => "flang",
+    };
     format!(
         "\
-{driver}: clang 22 that makes the program record its task graph when it runs.
-Usage: {driver} [--contech-OPTION ...] <any clang arguments>
+{driver}: {compiler} 22 that makes the program record its task graph when it runs.
+Usage: {driver} [--contech-OPTION ...] <any {compiler} arguments>
+
+contech-cc is for C, contech-c++ for C++, contech-fc for Fortran: CC=contech-cc CXX=contech-c++ FC=contech-fc
 
   --contech-mode=full   record blocks, addresses, synchronisation and time (default)
   --contech-mode=sync   record synchronisation and time only
   --contech-mode=workspan
                         no recording: the work/span profile of a fork-join program that runs serially (contech/cilk.h),
-                        written at exit and on SIGUSR2 to $CONTECH_PROFILE (workspan.json)
+                        written at exit and on SIGUSR2 to $CONTECH_PROFILE (workspan.json); not for Fortran
   --contech-naive       record every block and every address as such
   --contech-fast        record paths and the values addresses come from, which decodes to the same, and as
                         the naive form where that is not exact (default)
@@ -27,10 +33,11 @@ Usage: {driver} [--contech-OPTION ...] <any clang arguments>
 Environment:
   CONTECH_OPTIONS       the same options, for builds that own their flags; the command line wins
   CONTECH_CLANG         path of clang 22 (default: clang-22, then /usr/lib/llvm-22/bin/clang)
+  CONTECH_FLANG         path of flang 22 (default: flang-22, then /usr/lib/llvm-22/bin/flang)
   CONTECH_HOME          folder of libcontech_instrument.so, libcontech_rt.so, libcontech_ws.so, include
                         (default: the folder of {driver}, or ../lib from there)
 
-Everything else, --help and --version included, goes to clang unchanged.
+Everything else, --help and --version included, goes to {compiler} unchanged.
 "
     )
 }

@@ -1,4 +1,4 @@
-//! The clang command line a driver turns into.
+//! The clang or flang command line a driver turns into.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,6 +12,8 @@ pub enum Language {
     C,
     /// `contech-c++`.
     Cxx,
+    /// `contech-fc`.
+    Fortran,
 }
 
 impl Language {
@@ -21,6 +23,7 @@ impl Language {
         match self {
             Language::C => "contech-cc",
             Language::Cxx => "contech-c++",
+            Language::Fortran => "contech-fc",
         }
     }
 }
@@ -28,8 +31,8 @@ impl Language {
 /// The files a command line needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
-    /// clang 22.
-    pub clang: PathBuf,
+    /// clang 22, or flang 22 for Fortran.
+    pub compiler: PathBuf,
     /// The pass plugin, if code is compiled.
     pub plugin: Option<PathBuf>,
     /// Folder of `contech/cilk.h`, if code is compiled.
@@ -43,7 +46,7 @@ pub struct Tools {
 /// A program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// clang.
+    /// clang or flang.
     pub program: PathBuf,
     /// Added flags, then the user's arguments unchanged.
     pub arguments: Vec<OsString>,
@@ -55,7 +58,8 @@ impl Invocation {
     /// Builds the command line.
     ///
     /// # Errors
-    /// [`Error::Static`] for a static link.
+    /// [`Error::Static`] for a static link, [`Error::Coarrays`], [`Error::NoProfile`] for Fortran in
+    /// [`Mode::Workspan`].
     pub fn new(
         language: Language,
         options: Options,
@@ -63,6 +67,13 @@ impl Invocation {
         tools: Tools,
         user: Vec<OsString>,
     ) -> Result<Self, Error> {
+        let fortran = language == Language::Fortran;
+        if fortran && options.mode == Mode::Workspan && (line.compiles || line.links) {
+            return Err(Error::NoProfile);
+        }
+        if fortran && line.coarrays {
+            return Err(Error::Coarrays);
+        }
         let mut added: Vec<OsString> = Vec::new();
         if let Some(plugin) = &tools.plugin {
             let mut flag = OsString::from("-fpass-plugin=");
@@ -116,14 +127,17 @@ impl Invocation {
         if language == Language::Cxx {
             arguments.push("--driver-mode=g++".into());
         }
-        if !added.is_empty() {
+        if fortran {
+            // flang knows no such brackets; it is given nothing it would not use.
+            arguments.append(&mut added);
+        } else if !added.is_empty() {
             arguments.push("--start-no-unused-arguments".into());
             arguments.append(&mut added);
             arguments.push("--end-no-unused-arguments".into());
         }
         arguments.extend(user);
         Ok(Invocation {
-            program: tools.clang,
+            program: tools.compiler,
             arguments,
             pass_options: options.for_pass(),
         })
@@ -137,9 +151,9 @@ mod tests {
 
     fn build(language: Language, line: &str) -> Result<Vec<String>, Error> {
         let user: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let line = classify(&user);
+        let line = classify(language, &user);
         let tools = Tools {
-            clang: "clang".into(),
+            compiler: "clang".into(),
             plugin: (line.compiles && !line.freestanding).then(|| "/h/p.so".into()),
             headers: None,
             hooks: false,
@@ -183,6 +197,26 @@ mod tests {
             build(Language::Cxx, "-v").unwrap().join(" "),
             "--driver-mode=g++ -v"
         );
+    }
+
+    #[test]
+    fn a_fortran_line_has_no_flags_that_flang_does_not_know() {
+        assert_eq!(
+            build(Language::Fortran, "-c a.f90").unwrap().join(" "),
+            "-fpass-plugin=/h/p.so -gline-tables-only -D__CONTECH__=1 -c a.f90"
+        );
+        assert_eq!(
+            build(Language::Fortran, "a.o").unwrap().join(" "),
+            "-L/h -Xlinker -rpath -Xlinker /h -Wl,--push-state,--no-as-needed -lcontech_rt -Wl,--pop-state a.o"
+        );
+        assert_eq!(
+            build(Language::Fortran, "--version").unwrap().join(" "),
+            "--version"
+        );
+        assert!(matches!(
+            build(Language::Fortran, "-fcoarray a.f90"),
+            Err(Error::Coarrays)
+        ));
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! Drop-in compiler drivers: `CC=contech-cc CXX=contech-c++` in any build.
+//! Drop-in compiler drivers: `CC=contech-cc CXX=contech-c++ FC=contech-fc` in any build.
 //!
-//! A driver becomes clang 22 (`exec`): every argument goes through in its order, so exit code,
+//! A driver becomes clang 22, or flang 22 for Fortran (`exec`): every argument goes through in its order, so exit code,
 //! signals, output and configure checks are clang's own. In front of them it puts the pass plugin and
 //! line tables when clang will compile code, and the runtime library when it will link. The flags in
 //! front stand between `--start-no-unused-arguments` and `--end-no-unused-arguments` and lose against
 //! any later flag of the user, so a wrong guess about a command line costs nothing.
 
 mod error;
+mod foreign;
 mod help;
 mod invocation;
 mod line;
@@ -25,6 +26,8 @@ pub use options::{Form, Mode, Options};
 
 /// Variable that names another clang 22.
 pub const CLANG_VARIABLE: &str = "CONTECH_CLANG";
+/// Variable that names another flang 22.
+pub const FLANG_VARIABLE: &str = "CONTECH_FLANG";
 /// Variable with `--contech-*` options, for builds that own their flags.
 pub const OPTIONS_VARIABLE: &str = "CONTECH_OPTIONS";
 /// Variable that names the folder of plugin and runtime.
@@ -50,8 +53,13 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         print!("{}", help::text(language));
         return Ok(ExitCode::SUCCESS);
     }
-    let line = classify(&rest);
-    let tools = locate::tools(&line, options.mode)?;
+    let line = classify(language, &rest);
+    let tools = locate::tools(language, &line, options.mode)?;
+    let foreign = if language == Language::Fortran && line.compiles {
+        foreign::modules(&rest)
+    } else {
+        Vec::new()
+    };
     let invocation = Invocation::new(language, options, &line, tools, rest)?;
     let mut command = Command::new(&invocation.program);
     command.args(&invocation.arguments);
@@ -64,7 +72,14 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
             .collect::<Vec<_>>()
             .join(","),
     );
-    let cause = command.exec();
+    let cause = if foreign.is_empty() {
+        command.exec()
+    } else {
+        match command.status() {
+            Ok(status) => return Ok(foreign::explain(&foreign, status)),
+            Err(cause) => cause,
+        }
+    };
     if cause.kind() == std::io::ErrorKind::ArgumentListTooLong {
         return Err(Error::TooLong);
     }

@@ -1,8 +1,8 @@
-//! What a clang command line will do: compile code, link, neither.
+//! What a clang or flang command line will do: compile code, link, neither.
 
 use std::ffi::OsString;
 
-use crate::response;
+use crate::{Language, response};
 
 /// The answer of [`classify`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,6 +19,8 @@ pub struct Line {
     pub no_standard: bool,
     /// The flag that asks for a static executable.
     pub fully_static: Option<String>,
+    /// `-fcoarray`: images, for which there is no run-time library.
+    pub coarrays: bool,
 }
 
 /// Options whose value is the next argument.
@@ -65,6 +67,7 @@ const WITH_VALUE: &[&str] = &[
     "-dumpdir",
     "-e",
     "-fdebug-compilation-dir",
+    "-fintrinsic-modules-path",
     "-fmodule-implementation-of",
     "-fmodules-user-build-path",
     "-framework",
@@ -91,6 +94,7 @@ const WITH_VALUE: &[&str] = &[
     "-load",
     "-mllvm",
     "-mmlir",
+    "-module-dir",
     "-mthread-model",
     "-o",
     "-plugin",
@@ -125,6 +129,7 @@ const STOPS: &[&str] = &[
     "-dumpversion",
     "-emit-ast",
     "-extract-api",
+    "-fc1",
     "-fsyntax-only",
     "-help",
     "-module-file-info",
@@ -149,6 +154,12 @@ const CODE: &[&str] = &[
     "mm",
 ];
 
+/// Extensions of Fortran sources. clang leaves them to gcc; flang compiles them.
+pub(crate) const FORTRAN: &[&str] = &[
+    "F", "F03", "F08", "F77", "F90", "F95", "FOR", "FPP", "FTN", "f", "f03", "f08", "f77", "f90",
+    "f95", "for", "fpp", "ftn",
+];
+
 /// Languages of `-x` that do not.
 const NOT_CODE: &[&str] = &[
     "assembler",
@@ -162,10 +173,13 @@ const NOT_CODE: &[&str] = &[
     "objective-c-header",
 ];
 
-/// Classifies the arguments; response files are looked into.
+/// Classifies the arguments of a driver; response files are looked into.
 #[must_use]
-pub fn classify(arguments: &[OsString]) -> Line {
-    let mut state = State::default();
+pub fn classify(language: Language, arguments: &[OsString]) -> Line {
+    let mut state = State {
+        fortran: language == Language::Fortran,
+        ..State::default()
+    };
     let expanded = response::expand(arguments);
     let mut words = expanded.iter().map(|a| a.to_string_lossy());
     while let Some(word) = words.next() {
@@ -187,6 +201,7 @@ pub fn classify(arguments: &[OsString]) -> Line {
 #[derive(Default)]
 struct State {
     line: Line,
+    fortran: bool,
     language: Option<String>,
     inputs: bool,
     sources: bool,
@@ -224,6 +239,8 @@ impl State {
             "-nostdlib" | "--no-standard-libraries" | "-nostartfiles" | "-nodefaultlibs" => {
                 self.line.no_standard = true;
             }
+            "-fcoarray" => self.line.coarrays = true,
+            "-fno-coarray" => self.line.coarrays = false,
             "-static" | "--static" | "-static-pie" => {
                 self.line.fully_static = Some(word.to_owned());
             }
@@ -241,7 +258,7 @@ impl State {
             Some(language) => !NOT_CODE.contains(&language.as_str()),
             None => path
                 .rsplit_once('.')
-                .is_some_and(|(_, e)| CODE.contains(&e)),
+                .is_some_and(|(_, e)| CODE.contains(&e) || self.fortran && FORTRAN.contains(&e)),
         };
     }
 
@@ -260,7 +277,12 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Line {
+        of_driver(Language::C, line)
+    }
+
+    fn of_driver(language: Language, line: &str) -> Line {
         classify(
+            language,
             &line
                 .split(' ')
                 .filter(|w| !w.is_empty())
@@ -323,6 +345,24 @@ mod tests {
             let got = of(line);
             assert_eq!((got.compiles, got.links), (compiles, links), "{line}");
         }
+    }
+
+    #[test]
+    fn fortran_sources_are_code_for_the_fortran_driver_only() {
+        for (line, compiles, links) in [
+            ("-c a.f90", true, false),
+            ("a.F90 b.f -J mods -o p", true, true),
+            ("-module-dir a.f90 b.o", false, true),
+            ("-fsyntax-only a.f90", false, false),
+            ("-E a.F", false, false),
+            ("-fc1 -emit-obj a.f90", false, false),
+            ("-x f95 - -c", true, false),
+        ] {
+            let got = of_driver(Language::Fortran, line);
+            assert_eq!((got.compiles, got.links), (compiles, links), "{line}");
+        }
+        assert!(!of("-c a.f90").compiles, "clang gives it to gcc");
+        assert!(of_driver(Language::Fortran, "-fcoarray a.f90").coarrays);
     }
 
     #[test]

@@ -1,20 +1,21 @@
-//! Where clang, the plugin and the runtime are.
+//! Where the compiler, the plugin and the runtime are.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::{CLANG_VARIABLE, Error, HOME_VARIABLE, Line, Mode, Tools};
+use crate::{CLANG_VARIABLE, Error, FLANG_VARIABLE, HOME_VARIABLE, Language, Line, Mode, Tools};
 
-const CLANG: &str = "clang-22";
-const LLVM_CLANG: &str = "/usr/lib/llvm-22/bin/clang";
+/// Variable, name in `PATH`, and where else Debian puts it.
+const CLANG: [&str; 3] = [CLANG_VARIABLE, "clang-22", "/usr/lib/llvm-22/bin/clang"];
+const FLANG: [&str; 3] = [FLANG_VARIABLE, "flang-22", "/usr/lib/llvm-22/bin/flang"];
 const PLUGIN: &str = "libcontech_instrument.so";
 const RUNTIME: &str = "libcontech_rt.so";
 const ONLINE: &str = "libcontech_ws.so";
 const HEADERS: &str = "include";
 
 /// Finds what the command line needs; a link needs no plugin, a compilation no runtime.
-pub(crate) fn tools(line: &Line, mode: Mode) -> Result<Tools, Error> {
+pub(crate) fn tools(language: Language, line: &Line, mode: Mode) -> Result<Tools, Error> {
     let folders = folders();
     let find = |file: &'static str| {
         folders
@@ -39,10 +40,10 @@ pub(crate) fn tools(line: &Line, mode: Mode) -> Result<Tools, Error> {
         .transpose()?;
     let headers = folders.iter().map(|f| f.join(HEADERS));
     Ok(Tools {
-        clang: clang()?,
+        compiler: compiler(language)?,
         plugin,
         headers: headers
-            .filter(|_| instruments)
+            .filter(|_| instruments && language != Language::Fortran)
             .find(|f| f.join("contech/cilk.h").is_file()),
         hooks: instruments && online,
         runtime_folder: runtime.and_then(|r| r.parent().map(Path::to_path_buf)),
@@ -71,16 +72,23 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-fn clang() -> Result<PathBuf, Error> {
-    if let Some(named) = std::env::var_os(CLANG_VARIABLE).filter(|c| !c.is_empty()) {
-        let looked = format!("{CLANG_VARIABLE}={}", named.display());
-        return on_path(&named).ok_or(Error::NoClang { looked });
+fn compiler(language: Language) -> Result<PathBuf, Error> {
+    let fortran = language == Language::Fortran;
+    let [variable, name, path] = if fortran { FLANG } else { CLANG };
+    let absent = |looked| {
+        if fortran {
+            Error::NoFlang { looked }
+        } else {
+            Error::NoClang { looked }
+        }
+    };
+    if let Some(named) = std::env::var_os(variable).filter(|c| !c.is_empty()) {
+        let looked = format!("{variable}={}", named.display());
+        return on_path(&named).ok_or_else(|| absent(looked));
     }
-    on_path(OsStr::new(CLANG))
-        .or_else(|| Some(PathBuf::from(LLVM_CLANG)).filter(|p| is_program(p)))
-        .ok_or_else(|| Error::NoClang {
-            looked: format!("{CLANG} in PATH, {LLVM_CLANG}"),
-        })
+    on_path(OsStr::new(name))
+        .or_else(|| Some(PathBuf::from(path)).filter(|p| is_program(p)))
+        .ok_or_else(|| absent(format!("{name} in PATH, {path}")))
 }
 
 /// The program of this name, or at this path.

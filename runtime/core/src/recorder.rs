@@ -242,10 +242,12 @@ impl Recorder {
         lock(&self.modules).remove(address);
     }
 
-    /// Address of every loaded module's descriptor.
-    pub fn module_addresses(&self) -> Vec<usize> {
+    /// Address and flags of every loaded module's descriptor.
+    pub fn module_addresses(&self) -> Vec<(usize, u64)> {
         let _blocked = Blocked::new();
-        lock(&self.modules).loaded().map(|f| f.address).collect()
+        let modules = lock(&self.modules);
+        let place = |f: &Found| (f.address, f.descriptor.flags);
+        modules.loaded().map(place).collect()
     }
 
     fn next_context(&self) -> u32 {

@@ -62,9 +62,15 @@ pub struct ModuleDescriptor {
     pub globals: u64,
     /// Number of those globals.
     pub global_count: u64,
-    /// Bit 0: written by `--contech-mode=sync` (no blocks). Others zero.
+    /// [`MODULE_SYNC`], [`MODULE_FORTRAN`]; other bits zero.
     pub flags: u64,
 }
+
+/// Descriptor flag: written by `--contech-mode=sync` (no blocks).
+pub const MODULE_SYNC: u64 = 1;
+/// Descriptor flag: calls flang's run-time library, which is linked into the same executable or library; what
+/// that locks for itself is not the program's.
+pub const MODULE_FORTRAN: u64 = 2;
 const _: () = assert!(size_of::<ModuleDescriptor>() == 64);
 
 /// What an atomic operation was, bits 0..3: its memory order, as C numbers them (0 relaxed, 1 consume,
