@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{Context, ContextId, FrameSpan, GraphWriter, SyncOp, TaskId, TaskRecord};
 
 use crate::clock::Clock;
-use crate::contexts::{ContextState, Contexts};
+use crate::contexts::{ContextRecord, ContextTable};
 use crate::draft::{Draft, Drafts};
 use crate::error::{Error, Result};
 use crate::log::Logs;
@@ -21,7 +21,7 @@ use crate::spill::Spill;
 #[derive(Debug)]
 pub(crate) struct Parts<'a> {
     pub(crate) name: &'a str,
-    pub(crate) contexts: &'a Contexts,
+    pub(crate) contexts: &'a ContextTable,
     pub(crate) logs: &'a Logs,
     /// `[arrival, barrier task]`.
     pub(crate) aliases: &'a Sorted<2>,
@@ -46,12 +46,13 @@ impl Parts<'_> {
             parts: self,
             writer,
             dependents: Sorter::new(self.spill, self.memory / 4),
-            creators: FxHashMap::default(),
+            creators: Vec::new(),
             record: TaskRecord::default(),
         };
         let mut collect = Collect {
             edges: Lookahead::new(edges)?,
-            last: self.last_tasks()?,
+            contexts: self.contexts,
+            arrivals: self.arrivals()?,
             dependencies: Vec::new(),
         };
         self.each_task(|id, place, draft| {
@@ -96,7 +97,7 @@ impl Parts<'_> {
         let mut tries = Lookahead::new(self.tries)?;
         let mut draft = Draft::default();
         for (context, _) in self.contexts.iter() {
-            let mut drafts = Drafts::new(self.logs.pages(context));
+            let mut drafts = Drafts::new(self.logs.pages(context)?);
             let mut position = 0;
             while drafts.next(&mut draft)? {
                 let place = Place::new(context, position);
@@ -112,29 +113,23 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// The last task of each context.
-    fn last_tasks(&self) -> Result<FxHashMap<u32, TaskId>> {
-        let mut tasks: FxHashMap<u32, u32> = self
-            .contexts
-            .iter()
-            .map(|(c, state)| (c, state.places))
-            .collect();
+    /// How many places of each context are names of other contexts' tasks.
+    fn arrivals(&self) -> Result<FxHashMap<u32, u32>> {
+        let mut arrivals = FxHashMap::default();
         let mut aliases = self.aliases.iter()?;
         while let Some([arrival, _]) = aliases.next()? {
-            let context = Place::from_bits(arrival).context();
-            tasks.entry(context).and_modify(|n| *n -= 1);
+            *arrivals
+                .entry(Place::from_bits(arrival).context())
+                .or_default() += 1;
         }
-        let last = tasks
-            .into_iter()
-            .filter_map(|(c, n)| Some((c, TaskId::new(ContextId::new(c), n.checked_sub(1)?))));
-        Ok(last.collect())
+        Ok(arrivals)
     }
 
     /// The error for a contradiction: where in the trace the waiting event is.
     fn cycle(&self, stuck: Stuck) -> Result<Error> {
         let context = stuck.task.context.get();
         let mut names = Renumber::new(self.aliases)?;
-        let mut drafts = Drafts::new(self.logs.pages(context));
+        let mut drafts = Drafts::new(self.logs.pages(context)?);
         let (mut draft, mut event) = (Draft::default(), 0);
         while drafts.next(&mut draft)? {
             if names.name(Place::new(context, event))? == Named::Task(stuck.task) {
@@ -156,11 +151,19 @@ impl Parts<'_> {
 /// Finds the dependencies of tasks in order.
 struct Collect<'a> {
     edges: Lookahead<'a>,
-    last: FxHashMap<u32, TaskId>,
+    contexts: &'a ContextTable,
+    arrivals: FxHashMap<u32, u32>,
     dependencies: Vec<TaskId>,
 }
 
 impl Collect<'_> {
+    /// The last task of a context.
+    fn last(&self, context: u32) -> Option<TaskId> {
+        let arrivals = self.arrivals.get(&context).copied().unwrap_or(0);
+        let tasks = self.contexts.get(context)?.places.checked_sub(arrivals)?;
+        Some(TaskId::new(ContextId::new(context), tasks.checked_sub(1)?))
+    }
+
     fn of(&mut self, place: Place, draft: &Draft) -> Result<&[TaskId]> {
         let dependencies = &mut self.dependencies;
         dependencies.clear();
@@ -170,10 +173,12 @@ impl Collect<'_> {
         if draft.op == SyncOp::ThreadJoin {
             // The rule knows the child's last place: perhaps a barrier's task by another name.
             let child = u32::try_from(draft.object).ok();
-            dependencies.extend(child.and_then(|c| self.last.get(&c)));
-            dependencies.sort_unstable();
+            let last = child.and_then(|c| self.last(c));
+            self.dependencies.extend(last);
+            self.dependencies.sort_unstable();
         }
         // An alias may stand for a task of this very context: program order.
+        let dependencies = &mut self.dependencies;
         dependencies.retain(|d| d.context.get() != place.context());
         dependencies.dedup();
         Ok(dependencies)
@@ -186,7 +191,8 @@ struct Output<'a> {
     writer: &'a mut GraphWriter,
     /// `[from, to]`.
     dependents: Sorter<2>,
-    creators: FxHashMap<u32, TaskId>,
+    /// Contexts and the tasks that created them, by ascending context.
+    creators: Vec<(u32, TaskId)>,
     record: TaskRecord,
 }
 
@@ -196,7 +202,7 @@ impl Output<'_> {
             self.dependents.push([task_bits(*d), task_bits(id)])?;
         }
         if let (0, Some(creator)) = (id.seq, dependencies.first()) {
-            self.creators.insert(id.context.get(), *creator);
+            self.creators.push((id.context.get(), *creator));
         }
         let record = &mut self.record;
         record.id = id;
@@ -217,12 +223,13 @@ impl Output<'_> {
     fn contexts(&self, skeleton: &Skeleton) -> Vec<Context> {
         let clock = self.parts.clock;
         let states = self.parts.contexts.iter().zip(skeleton.parts());
-        let context = |((context, state), part): ((u32, &ContextState), &Part)| Context {
+        let mut creators = self.creators.iter().peekable();
+        let context = |((context, state), part): ((u32, &ContextRecord), &Part)| Context {
             id: ContextId::new(context),
             task_count: part.tasks,
             first_ns: clock.ns(state.first),
             last_ns: clock.ns(state.last.max(state.clock)),
-            creator: self.creators.get(&context).copied(),
+            creator: creators.next_if(|c| c.0 == context).map(|c| c.1),
             name: String::new(),
             flags: flags(state),
         };
@@ -230,7 +237,7 @@ impl Output<'_> {
     }
 }
 
-fn flags(state: &ContextState) -> u8 {
+fn flags(state: &ContextRecord) -> u8 {
     let mut flags = 0;
     if state.announced {
         flags |= Context::ANNOUNCED;

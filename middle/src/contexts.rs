@@ -1,14 +1,17 @@
-//! What is known of each context.
+//! What is known of each context. A program can have millions: only those whose streams are being cut have all of
+//! their state in memory, of the others remains a record of a few words.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 
+use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameSpan};
 
 use crate::draft::DraftWriter;
 use crate::fences::Fences;
 use crate::place::Place;
+use crate::sparse::Sparse;
 
-/// A context while its stream is cut into tasks, and after.
+/// A context while its stream is cut into tasks.
 #[derive(Debug, Default)]
 pub(crate) struct ContextState {
     /// Its thread left it at this tick and has not come back.
@@ -19,8 +22,6 @@ pub(crate) struct ContextState {
     pub(crate) piece: u32,
     /// Such a piece is being read.
     pub(crate) in_piece: bool,
-    /// Where the event of a detached task was fulfilled.
-    pub(crate) fulfilled: Option<Place>,
     /// Tasks and barrier arrivals so far.
     pub(crate) places: u32,
     /// End of the last event, in ticks.
@@ -31,8 +32,6 @@ pub(crate) struct ContextState {
     pub(crate) first: u64,
     /// Its start was recorded in another context, or it is the first one.
     pub(crate) announced: bool,
-    /// Somebody waited for its end.
-    pub(crate) joined: bool,
     /// It was begun by a thread that has a context of its own or none.
     pub(crate) entered: bool,
     /// Its start event was seen.
@@ -57,34 +56,164 @@ pub(crate) struct OpenWork {
     pub(crate) span: Option<FrameSpan>,
 }
 
+/// A context of which nothing more is expected.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ContextRecord {
+    pub(crate) places: u32,
+    piece: u32,
+    pub(crate) clock: u64,
+    pub(crate) last: u64,
+    pub(crate) first: u64,
+    writer: DraftWriter,
+    pub(crate) announced: bool,
+    /// Somebody waited for its end.
+    pub(crate) joined: bool,
+    entered: bool,
+    pub(crate) started: bool,
+    idle: bool,
+    end_seen: bool,
+    pub(crate) ended: bool,
+}
+
+impl ContextState {
+    /// Its end was seen, and nothing of it is left to be written.
+    fn is_over(&self) -> bool {
+        self.end_seen && self.open.span.is_none() && self.open.counts == Counts::default()
+    }
+
+    fn record(&self) -> ContextRecord {
+        ContextRecord {
+            places: self.places,
+            piece: self.piece,
+            clock: self.clock,
+            last: self.last,
+            first: self.first,
+            writer: self.writer,
+            announced: self.announced,
+            joined: false,
+            entered: self.entered,
+            started: self.started,
+            idle: self.idle,
+            end_seen: self.end_seen,
+            ended: self.ended,
+        }
+    }
+
+    fn resumed(record: &ContextRecord) -> Self {
+        ContextState {
+            places: record.places,
+            piece: record.piece,
+            clock: record.clock,
+            last: record.last,
+            first: record.first,
+            writer: record.writer,
+            announced: record.announced,
+            entered: record.entered,
+            started: record.started,
+            idle: record.idle,
+            end_seen: record.end_seen,
+            ended: record.ended,
+            ..ContextState::default()
+        }
+    }
+}
+
 /// All contexts, by number.
 #[derive(Debug, Default)]
-pub(crate) struct Contexts(BTreeMap<u32, ContextState>);
+pub(crate) struct Contexts {
+    live: FxHashMap<u32, ContextState>,
+    /// Those that were over when there were many, and all that are live, as they once were.
+    records: Sparse<ContextRecord>,
+    fulfilled: FxHashMap<u32, Place>,
+    retire_at: usize,
+}
+
+/// So many contexts keep their state.
+const MANY: usize = 4096;
 
 impl Contexts {
-    pub(crate) fn get(&self, context: u32) -> Option<&ContextState> {
-        self.0.get(&context)
+    pub(crate) fn is_known(&self, context: u32) -> bool {
+        self.live.contains_key(&context) || self.records.get(context).is_some()
     }
 
     pub(crate) fn get_mut(&mut self, context: u32) -> Option<&mut ContextState> {
-        self.0.get_mut(&context)
+        self.is_known(context).then(|| self.entry(context).0)
     }
 
     /// The context, made when it is new; and whether it is.
     pub(crate) fn entry(&mut self, context: u32) -> (&mut ContextState, bool) {
-        let mut new = false;
-        let state = self.0.entry(context).or_insert_with(|| {
-            new = true;
-            ContextState::default()
-        });
-        (state, new)
+        match self.live.entry(context) {
+            Entry::Occupied(state) => (state.into_mut(), false),
+            Entry::Vacant(place) => match self.records.get(context) {
+                Some(record) => (place.insert(ContextState::resumed(record)), false),
+                None => {
+                    self.records.set(context, ContextRecord::default());
+                    (place.insert(ContextState::default()), true)
+                }
+            },
+        }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &ContextState)> {
-        self.0.iter().map(|(c, s)| (*c, s))
+    /// The event of a detached task was fulfilled at a place.
+    pub(crate) fn fulfilled(&mut self, context: u32, at: Place) {
+        self.fulfilled.insert(context, at);
+    }
+
+    /// Makes records of the contexts that are over, when there are many.
+    pub(crate) fn retire(&mut self) {
+        if self.live.len() < self.retire_at.max(MANY) {
+            return;
+        }
+        let records = &mut self.records;
+        self.live.retain(|context, state| {
+            let over = state.is_over();
+            if over {
+                records.set(*context, state.record());
+            }
+            !over
+        });
+        self.retire_at = self.live.len() * 2;
     }
 
     pub(crate) fn numbers(&self) -> Vec<u32> {
-        self.0.keys().copied().collect()
+        self.records.iter().map(|(context, _)| context).collect()
+    }
+
+    /// The records of all.
+    pub(crate) fn finish(mut self) -> ContextTable {
+        for (context, state) in self.live.drain() {
+            self.records.set(context, state.record());
+        }
+        ContextTable {
+            records: self.records,
+            fulfilled: self.fulfilled,
+        }
+    }
+}
+
+/// All contexts, after their streams were cut.
+#[derive(Debug)]
+pub(crate) struct ContextTable {
+    records: Sparse<ContextRecord>,
+    /// Where the events of detached tasks were fulfilled.
+    fulfilled: FxHashMap<u32, Place>,
+}
+
+impl ContextTable {
+    pub(crate) fn get(&self, context: u32) -> Option<&ContextRecord> {
+        self.records.get(context)
+    }
+
+    pub(crate) fn get_mut(&mut self, context: u32) -> Option<&mut ContextRecord> {
+        self.records.get_mut(context)
+    }
+
+    /// Where the event of a detached task was fulfilled.
+    pub(crate) fn fulfilled(&self, context: u32) -> Option<Place> {
+        self.fulfilled.get(&context).copied()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &ContextRecord)> {
+        self.records.iter()
     }
 }

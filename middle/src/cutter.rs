@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::log::Logs;
 use crate::notes::Notes;
 use crate::place::Place;
+use crate::regions::Regions;
 use crate::rules::Events;
 use crate::rules::atomic::{acquires, releases};
 use crate::spill::Spill;
@@ -26,6 +27,7 @@ pub(crate) struct Cutter {
     pub(crate) logs: Logs,
     pub(crate) events: Events,
     pub(crate) notes: Notes,
+    pub(crate) regions: Regions,
     pub(crate) has_barriers: bool,
     /// Bytes the runtime said it lost, or that could not be read.
     pub(crate) lost_bytes: u64,
@@ -45,6 +47,7 @@ impl Cutter {
             logs: Logs::new(spill, memory / 3),
             events: Events::new(spill, memory / 3 * 2),
             notes: Notes::default(),
+            regions: Regions::default(),
             has_barriers: false,
             lost_bytes: 0,
             keep_empty: false,
@@ -55,6 +58,7 @@ impl Cutter {
 
     /// Takes the next chunk of the file, or the next part of a long one.
     pub(crate) fn chunk(&mut self, chunk: EncodedChunk, writer: &mut GraphWriter) -> Result<()> {
+        self.contexts.retire();
         if !chunk.continued {
             self.ignored = !self.begin(&chunk)?;
         }
@@ -151,7 +155,7 @@ impl Cutter {
     /// What follows in the stream belongs to another context.
     fn switch(&mut self, context: u32, piece: u32, how: Arrival, at: u64) -> Result<()> {
         let stays = how == Arrival::Stays;
-        if !stays && self.contexts.get(self.streams.context).is_some() {
+        if !stays && self.contexts.is_known(self.streams.context) {
             self.feed(Record::Leave(at))?;
         }
         (self.streams.context, self.streams.holding) = (context, None);
@@ -383,6 +387,7 @@ impl Cutter {
             }
             Event::Roi { begin, at } => {
                 let (word, at) = (if begin { "begins" } else { "ends" }, full(at));
+                self.regions.mark(at, begin);
                 self.notes.remark("the region of interest is marked", || {
                     format!("it first {word} at tick {at} in context {context}")
                 });
@@ -418,7 +423,7 @@ impl Cutter {
         if op == SyncOp::Fulfill
             && let Ok(task) = u32::try_from(object)
         {
-            self.contexts.entry(task).0.fulfilled = Some(at);
+            self.contexts.fulfilled(task, at);
         }
         if op.is_atomic() || op == SyncOp::Fence {
             return self.atomic(op, object, ticket, aux, at);
@@ -494,6 +499,7 @@ impl Cutter {
             self.read_held(piece, records)?;
         }
         for context in self.contexts.numbers() {
+            self.contexts.retire();
             let (state, _) = self.contexts.entry(context);
             let last = state.last;
             let (name, logs) = (&self.name, &mut self.logs);

@@ -38,7 +38,7 @@ const SPAN: u8 = 2;
 const CHUNK: u8 = 3;
 
 /// Writes the entries of one context.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DraftWriter {
     previous_end: u64,
 }

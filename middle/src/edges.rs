@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use taskgraph::SyncOp;
 
-use crate::contexts::Contexts;
+use crate::contexts::ContextTable;
 use crate::error::Result;
 use crate::notes::Notes;
 use crate::place::Place;
@@ -23,7 +23,7 @@ pub(crate) struct Edges<'a> {
     pub(crate) notes: &'a mut Notes,
     /// The object whose events are being looked at.
     pub(crate) object: u64,
-    contexts: &'a mut Contexts,
+    contexts: &'a mut ContextTable,
     by_target: bool,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Edges<'a> {
         spill: &Arc<Spill>,
         budget: usize,
         has_barriers: bool,
-        contexts: &'a mut Contexts,
+        contexts: &'a mut ContextTable,
         notes: &'a mut Notes,
     ) -> Self {
         Edges {
@@ -81,7 +81,7 @@ impl<'a> Edges<'a> {
 
     /// Where a context was over: at its last place and, of a detached task, where its event was fulfilled.
     pub(crate) fn ends_of(&self, context: u32) -> [Option<Place>; 2] {
-        let fulfilled = self.contexts.get(context).and_then(|c| c.fulfilled);
+        let fulfilled = self.contexts.fulfilled(context);
         [self.last_place(context), fulfilled]
     }
 

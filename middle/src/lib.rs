@@ -44,9 +44,11 @@ mod pipeline;
 mod place;
 mod program;
 mod queue;
+mod regions;
 mod renumber;
 mod rules;
 mod sorter;
+mod sparse;
 mod spill;
 mod streams;
 mod summary;
@@ -164,14 +166,16 @@ fn order_and_write(
     options.report(Progress::Ordering);
     let memory = options.memory;
     let Cutter {
-        mut contexts,
+        contexts,
         logs,
         events,
         mut notes,
         lost_bytes,
         has_barriers,
+        regions,
         ..
     } = cutter;
+    let mut contexts = contexts.finish();
     let events = events.finish();
     let mut out = Edges::new(spill, memory / 4, has_barriers, &mut contexts, &mut notes);
     rules::apply(&events, spill, &mut out)?;
@@ -205,7 +209,10 @@ fn order_and_write(
     let contexts = parts.write(&by_target, complete, &mut notes, &mut writer)?;
     options.check_cancelled()?;
     let check = facts.check.take();
-    let meta = facts.meta(&notes, lost_bytes);
+    let clock = Clock::new(facts.clock_hz());
+    let mut meta = facts.meta(&notes, lost_bytes);
+    let run_ns = contexts.iter().map(|c| c.last_ns).max().unwrap_or(0);
+    meta.regions = regions.finish(clock, run_ns);
     let totals = writer.finish(contexts, meta.clone())?;
     let graph_bytes = std::fs::metadata(output).map_or(0, |m| m.len());
     Ok(Summary {

@@ -1,61 +1,64 @@
-//! One append-only log of bytes per context, in pages chained through the temporary file. Memory: the
-//! unwritten end of each log, together bounded by the budget.
+//! One append-only log of bytes per context, in pages on a common tape. Memory: the unwritten end of each log and of
+//! the tape, together bounded by the budget, and a word per context.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::error::{Error, Result};
+use crate::sparse::Sparse;
 use crate::spill::Spill;
+use crate::tape::Tape;
 
 /// A page is written when it has this many bytes.
 const PAGE: usize = 1 << 16;
-/// Place of the next page, bytes in this one.
+/// Place of the page before, bytes in this one.
 const HEADER: usize = 16;
 const NONE: u64 = u64::MAX;
+/// Memory that a log with an unwritten end takes beside its bytes.
+const OVERHEAD: usize = 96;
 
 /// The logs of all contexts.
 #[derive(Debug)]
 pub(crate) struct Logs {
-    spill: Arc<Spill>,
-    tails: BTreeMap<u32, Tail>,
+    tape: Tape,
+    /// Last page of each log.
+    last: Sparse<u64>,
+    tails: FxHashMap<u32, Vec<u8>>,
     buffered: usize,
     limit: usize,
-}
-
-#[derive(Debug)]
-struct Tail {
-    bytes: Vec<u8>,
-    first: u64,
-    last: u64,
 }
 
 impl Logs {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
         Logs {
-            spill: Arc::clone(spill),
-            tails: BTreeMap::new(),
+            tape: Tape::new(spill, budget / 2),
+            last: Sparse::default(),
+            tails: FxHashMap::default(),
             buffered: 0,
-            limit: budget,
+            limit: budget / 2,
         }
     }
 
     /// Appends one entry (or several) to a context's log; it will not be split across pages.
     pub(crate) fn append(&mut self, context: u32, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        let tail = self.tails.entry(context).or_insert_with(|| Tail {
-            bytes: Vec::new(),
-            first: NONE,
-            last: NONE,
+        let tail = self.tails.entry(context).or_insert_with(|| {
+            self.buffered += OVERHEAD;
+            Vec::new()
         });
-        let before = tail.bytes.len();
-        write(&mut tail.bytes);
-        self.buffered += tail.bytes.len() - before;
-        if tail.bytes.len() >= PAGE {
-            self.buffered -= tail.bytes.len();
-            flush(&self.spill, tail)?;
+        let before = tail.len();
+        write(tail);
+        self.buffered += tail.len() - before;
+        if tail.len() >= PAGE {
+            self.buffered -= tail.len();
+            flush(&mut self.tape, &mut self.last, context, tail)?;
+            tail.clear();
         } else if self.buffered > self.limit {
-            for tail in self.tails.values_mut() {
-                flush(&self.spill, tail)?;
-                tail.bytes = Vec::new();
+            // In the order they will be read.
+            let mut tails: Vec<_> = self.tails.drain().collect();
+            tails.sort_unstable_by_key(|(context, _)| *context);
+            for (context, tail) in tails {
+                flush(&mut self.tape, &mut self.last, context, &tail)?;
             }
             self.buffered = 0;
         }
@@ -63,40 +66,51 @@ impl Logs {
     }
 
     /// The pages of a context, in order.
-    pub(crate) fn pages(&self, context: u32) -> Pages<'_> {
-        let tail = self.tails.get(&context);
-        Pages {
-            spill: &self.spill,
-            next: tail.map_or(NONE, |t| t.first),
-            tail: tail.map_or(&[], |t| &t.bytes),
+    pub(crate) fn pages(&self, context: u32) -> Result<Pages<'_>> {
+        let mut places = Vec::new();
+        let mut at = self.last.get(context).copied().unwrap_or(NONE);
+        let mut header = Vec::new();
+        while at != NONE {
+            let (before, length) = self.header(at, &mut header)?;
+            places.push((at + HEADER as u64, length));
+            at = before;
+        }
+        Ok(Pages {
+            tape: &self.tape,
+            places,
+            tail: self.tails.get(&context).map_or(&[], Vec::as_slice),
+        })
+    }
+
+    fn header(&self, at: u64, header: &mut Vec<u8>) -> Result<(u64, u64)> {
+        header.clear();
+        self.tape.read(at, at + HEADER as u64, header)?;
+        match header.as_chunks::<8>().0 {
+            [before, length] => Ok((u64::from_le_bytes(*before), u64::from_le_bytes(*length))),
+            _ => Err(Error::internal("a page without a header")),
         }
     }
 }
 
-fn flush(spill: &Spill, tail: &mut Tail) -> Result<()> {
-    if tail.bytes.is_empty() {
+fn flush(tape: &mut Tape, last: &mut Sparse<u64>, context: u32, bytes: &[u8]) -> Result<()> {
+    if bytes.is_empty() {
         return Ok(());
     }
-    let mut page = Vec::with_capacity(HEADER + tail.bytes.len());
-    page.extend_from_slice(&NONE.to_le_bytes());
-    page.extend_from_slice(&(tail.bytes.len() as u64).to_le_bytes());
-    page.extend_from_slice(&tail.bytes);
-    let at = spill.append(&page)?;
-    if tail.last == NONE {
-        tail.first = at;
-    } else {
-        spill.write(&at.to_le_bytes(), tail.last)?;
-    }
-    tail.last = at;
-    tail.bytes.clear();
-    Ok(())
+    let before = last.get(context).copied().unwrap_or(NONE);
+    last.set(context, tape.len());
+    tape.append(|out| {
+        out.extend_from_slice(&before.to_le_bytes());
+        out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        out.extend_from_slice(bytes);
+    })
 }
 
 /// Reads the pages of one log.
 #[derive(Debug)]
 pub(crate) struct Pages<'a> {
-    spill: &'a Spill,
-    next: u64,
+    tape: &'a Tape,
+    /// Places and lengths of those to be read, the next one last.
+    places: Vec<(u64, u64)>,
     tail: &'a [u8],
 }
 
@@ -104,19 +118,11 @@ impl Pages<'_> {
     /// Replaces `page` by the next page; false at the end.
     pub(crate) fn next(&mut self, page: &mut Vec<u8>) -> Result<bool> {
         page.clear();
-        if self.next == NONE {
-            page.extend_from_slice(std::mem::take(&mut self.tail));
-            return Ok(!page.is_empty());
+        match self.places.pop() {
+            Some((at, length)) => self.tape.read(at, at + length, page)?,
+            None => page.extend_from_slice(std::mem::take(&mut self.tail)),
         }
-        let mut header = [0; HEADER];
-        self.spill.read(&mut header, self.next)?;
-        let (words, _) = header.as_chunks::<8>();
-        let length = usize::try_from(u64::from_le_bytes(words[1]))
-            .map_err(|_| Error::internal("a page over the address space"))?;
-        page.resize(length, 0);
-        self.spill.read(page, self.next + HEADER as u64)?;
-        self.next = u64::from_le_bytes(words[0]);
-        Ok(true)
+        Ok(!page.is_empty())
     }
 }
 
@@ -128,14 +134,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let spill = Arc::new(Spill::beside(&folder.path().join("x")));
         let mut logs = Logs::new(&spill, budget);
-        for i in 0..40_000u32 {
-            let context = i * i % 7;
+        for i in 0..400_000u32 {
+            let context = (i % 7) * (i % 7) % 7;
             logs.append(context, |out| out.extend_from_slice(&i.to_le_bytes()))
                 .unwrap();
         }
         let all = (0..8)
             .map(|c| {
-                let (mut pages, mut page, mut all) = (logs.pages(c), Vec::new(), Vec::new());
+                let (mut pages, mut page, mut all) =
+                    (logs.pages(c).unwrap(), Vec::new(), Vec::new());
                 while pages.next(&mut page).unwrap() {
                     all.extend_from_slice(&page);
                 }
@@ -149,8 +156,8 @@ mod tests {
     fn each_log_is_read_back_in_order_whatever_the_budget() {
         let (large, written) = contents(1 << 30);
         assert_eq!(written, 0);
-        assert_eq!(large.iter().map(Vec::len).sum::<usize>(), 160_000);
-        assert_eq!(large[0].len(), 4 * 40_000usize.div_ceil(7));
+        assert_eq!(large.iter().map(Vec::len).sum::<usize>(), 1_600_000);
+        assert_eq!(large[0].len(), 4 * 400_000usize.div_ceil(7));
         let (small, written) = contents(5000);
         assert!(written > 0);
         assert_eq!(small, large);

@@ -171,6 +171,7 @@ impl Facts {
                 .saturating_add(lost_in_streams.max(totals.lost_bytes)),
             trace_bytes: self.trace_bytes,
             mode: mode.unwrap_or_else(|| "full".into()),
+            ..RunMeta::default()
         }
     }
 }

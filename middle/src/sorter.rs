@@ -37,7 +37,8 @@ impl<const N: usize> Sorter<N> {
         Sorter {
             spill: Arc::clone(spill),
             run: Vec::new(),
-            limit: (budget / Self::BYTES).max(FEWEST),
+            // Sorting takes as much again.
+            limit: (budget / 2 / Self::BYTES).max(FEWEST),
             runs: Vec::new(),
         }
     }
@@ -51,7 +52,7 @@ impl<const N: usize> Sorter<N> {
     }
 
     fn spill_run(&mut self) -> Result<()> {
-        self.run.sort_unstable_by(order);
+        sort(&mut self.run);
         let mut bytes = Vec::with_capacity(BUFFER * Self::BYTES);
         let mut first = None;
         for records in self.run.chunks(BUFFER) {
@@ -75,13 +76,57 @@ impl<const N: usize> Sorter<N> {
 
     /// Ends collecting.
     pub(crate) fn finish(mut self) -> Sorted<N> {
-        self.run.sort_unstable_by(order);
+        sort(&mut self.run);
         Sorted {
             spill: self.spill,
             run: self.run,
             buffer: (self.limit / (self.runs.len() + 1)).clamp(FEWEST, BUFFER),
             runs: self.runs,
         }
+    }
+}
+
+/// Most groups of records that are made by the high half of their first words.
+const GROUPS: usize = 1 << 16;
+
+/// Sorts records that are, as a rule, ascending sequences one after the other (of an object, by the contexts that use
+/// it) or side by side (of each context, when places stand first). The former are found by the stable sort; the latter
+/// become the former by counting.
+fn sort<const N: usize>(records: &mut Vec<[u64; N]>) {
+    let ascending = |r: &[[u64; N]]| r.is_sorted_by(|a, b| order(a, b).is_le());
+    if ascending(records) {
+        return;
+    }
+    let group = |r: &[u64; N]| r[0] >> 32;
+    let low = records.iter().map(group).min().unwrap_or(0);
+    let high = records.iter().map(group).max().unwrap_or(0);
+    let groups = usize::try_from(high - low).map_or(usize::MAX, |n| n.saturating_add(1));
+    if groups > GROUPS.min(records.len() / 16) || groups < 2 {
+        records.sort_by(order);
+        return;
+    }
+    let index = |r: &[u64; N]| usize::try_from(group(r) - low).unwrap_or(0);
+    let mut ends = vec![0; groups + 1];
+    for r in records.iter() {
+        ends[index(r) + 1] += 1;
+    }
+    for g in 0..groups {
+        ends[g + 1] += ends[g];
+    }
+    let mut grouped = vec![[0; N]; records.len()];
+    for r in records.iter() {
+        let at = &mut ends[index(r)];
+        grouped[*at] = *r;
+        *at += 1;
+    }
+    *records = grouped;
+    let mut from = 0;
+    for to in ends.into_iter().take(groups) {
+        let group = &mut records[from..to];
+        if !ascending(group) {
+            group.sort_by(order);
+        }
+        from = to;
     }
 }
 

@@ -104,6 +104,17 @@ impl TapeReader {
         }
     }
 
+    /// Becomes another one, but keeps its memory.
+    pub(crate) fn restart(&mut self, other: TapeReader) {
+        (self.next, self.end, self.at) = (other.next, other.end, 0);
+        self.window.clear();
+    }
+
+    /// Place on the tape of the next byte.
+    pub(crate) fn position(&self) -> u64 {
+        self.next - (self.window.len() - self.at) as u64
+    }
+
     /// Whether everything was read.
     pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.window.len() && self.next == self.end

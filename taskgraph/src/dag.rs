@@ -65,9 +65,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// # Errors
     /// More than `limit` tasks in the window; damage.
     pub fn dag_between(&self, from_ns: u64, to_ns: u64, limit: usize) -> Result<Dag> {
-        self.collect_dag(limit, |t| {
-            t.start_ns() < to_ns && (t.end_ns() > from_ns || t.start_ns() >= from_ns)
-        })
+        self.collect_dag(limit, |t| t.runs_within(&(from_ns..to_ns)))
     }
 
     fn collect_dag(&self, limit: usize, wanted: impl Fn(&Task<'_, D>) -> bool) -> Result<Dag> {

@@ -28,6 +28,8 @@ pub struct RunMeta {
     pub trace_bytes: u64,
     /// Recording mode: "full", "sync".
     pub mode: String,
+    /// Regions of interest the program marked: start and end in nanoseconds since the start of the run, by start.
+    pub regions: Vec<(u64, u64)>,
 }
 
 /// Tasks by kind.

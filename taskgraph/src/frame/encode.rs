@@ -6,12 +6,13 @@ use crate::action::AllocKind;
 use crate::codec::Packer;
 use crate::error::{Result, misuse};
 use crate::frame::layout::Layout;
+use crate::frame::planes::Planes;
 use crate::frame::predict::Predictor;
-use crate::frame::{COLUMNS, FULL_RECORDS, FULL_VALUES, MAX_RECORDS, MAX_VALUES, code, other, tag};
+use crate::frame::{COLUMNS, FULL_RECORDS, FULL_VALUES, MAX_RECORDS, MAX_VALUES, code, other};
 use crate::id::{BlockId, OpId};
 use crate::path::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, Path, PathTable, State,
-    Step, Visit, Walk, Walked,
+    Step, Stored, Visit, Walk, Walked,
 };
 use crate::statics::StaticInfo;
 use crate::unit::{self, Tag};
@@ -104,7 +105,7 @@ pub struct Segment<'a> {
     /// Number of the path.
     pub path: u32,
     /// Its leaves in execution order, little-endian, each in its width; after the iterations of a loop whose count is not
-    /// computed, 6 bytes that are passed over.
+    /// computed, 6 bytes that are passed over. What follows is not looked at; with 8 bytes more this is faster.
     pub bytes: &'a [u8],
     /// The counts of these loops, the first one last; those used are taken.
     pub counts: &'a mut Vec<u64>,
@@ -163,9 +164,7 @@ struct Running {
 #[derive(Debug, Default)]
 struct Columns {
     ids: Vec<u8>,
-    tags: Vec<u8>,
-    /// The first, second and further bytes of long values.
-    planes: [Vec<u8>; 3],
+    planes: Planes,
 }
 
 impl FrameEncoder {
@@ -271,7 +270,7 @@ impl FrameEncoder {
     #[must_use]
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.running.records >= FULL_RECORDS || self.running.columns.tags.len() >= FULL_VALUES
+        self.running.records >= FULL_RECORDS || self.running.columns.planes.values() >= FULL_VALUES
     }
 
     /// Totals of everything appended since the encoder was made; `finish` does not reset them. A task's own
@@ -352,6 +351,15 @@ impl Running {
         state: &mut State,
     ) {
         let mut at = 0;
+        if let (true, Some(counts)) = (path.still, path.counts) {
+            for stored in &path.stored {
+                if let Stored::Leaves(n) = *stored {
+                    self.leaves(f, n, bytes, &mut at, state);
+                }
+            }
+            self.counts = self.counts.plus(counts);
+            return;
+        }
         for step in &path.path.steps {
             match *step {
                 Step::Node(n) => {
@@ -502,8 +510,7 @@ impl Running {
         fault = self.fault.take().or(fault);
         self.records = 0;
         self.columns.ids.clear();
-        self.columns.tags.clear();
-        self.columns.planes.iter_mut().for_each(Vec::clear);
+        self.columns.planes.clear();
         self.others.clear();
         self.last_address = 0;
         self.known = false;
@@ -524,8 +531,8 @@ impl Running {
     /// The unit of the frame.
     fn seal(&mut self) -> Result<Vec<u8>> {
         let c = &self.columns;
-        if self.records > MAX_RECORDS || c.tags.len() > MAX_VALUES {
-            let (records, values) = (self.records, c.tags.len());
+        if self.records > MAX_RECORDS || c.planes.values() > MAX_VALUES {
+            let (records, values) = (self.records, c.planes.values());
             return Err(misuse(format!(
                 "a frame of {records} records and {values} values; finish the frame when is_full says so"
             )));
@@ -534,8 +541,8 @@ impl Running {
             Some(packer) => packer,
             none => none.insert(Packer::new(1)?),
         };
-        let [first, second, rest] = &c.planes;
-        let columns: [&[u8]; COLUMNS] = [&c.ids, &c.tags, first, second, rest, &self.others];
+        let [tags, first, second, rest] = c.planes.columns();
+        let columns: [&[u8]; COLUMNS] = [&c.ids, tags, first, second, rest, &self.others];
         let mut packed = Vec::new();
         let mut bytes = vec![0; unit::UNIT_HEADER];
         put_varint(&mut bytes, self.records as u64);
@@ -563,12 +570,11 @@ impl Columns {
         n: usize,
         values: impl Iterator<Item = u64>,
     ) {
-        let first_tag = self.tags.len();
-        self.tags.resize(first_tag + n, 0);
+        self.planes.reserve(n);
         let slots = predictor.enter(unit, n);
         let mut neighbour = 0;
         let mut last = 0;
-        for ((value, slot), tag) in values.zip(slots).zip(&mut self.tags[first_tag..]) {
+        for (value, slot) in values.zip(slots) {
             let miss = value.wrapping_sub(slot.predicted());
             let coded_miss = zigzag(miss.wrapping_sub(slot.followed(neighbour)));
             let coded = if slot.is_plain() { value } else { coded_miss };
@@ -576,19 +582,7 @@ impl Columns {
             slot.learn(value, miss, neighbour);
             neighbour = miss;
             last = value;
-            if coded < u64::from(tag::LONG) {
-                *tag = coded.to_le_bytes()[0];
-            } else {
-                let bytes = 8 - coded.leading_zeros() / 8;
-                *tag = tag::LONG - 1 + bytes.to_le_bytes()[0];
-                let word = coded.to_le_bytes();
-                let [first, second, rest] = &mut self.planes;
-                first.push(word[0]);
-                if bytes > 1 {
-                    second.push(word[1]);
-                    rest.extend_from_slice(&word[2..bytes.max(2) as usize]);
-                }
-            }
+            self.planes.put(coded);
         }
         predictor.last_value = last;
     }

@@ -6,6 +6,7 @@
 mod decode;
 mod encode;
 mod layout;
+mod planes;
 mod play;
 mod predict;
 mod v1;

@@ -182,6 +182,8 @@ pub(crate) struct CompiledPath {
     pub(crate) stored: Box<[Stored]>,
     /// It has no collapsed loops.
     pub(crate) simple: bool,
+    /// It leaves iteration numbers as they are.
+    pub(crate) still: bool,
     /// What an execution counts, when it is simple and that is always the same.
     pub(crate) counts: Option<Counts>,
 }
@@ -190,7 +192,7 @@ impl CompiledPath {
     /// Compiles a path that was checked.
     pub(crate) fn new(path: Path, f: &CompiledFunction) -> Self {
         let mut stored = Vec::new();
-        let mut simple = true;
+        let (mut simple, mut still) = (true, true);
         let mut counts = Some(Counts::default());
         for step in &path.steps {
             match *step {
@@ -202,18 +204,19 @@ impl CompiledPath {
                     }
                 }
                 Step::Loop { index, cut, .. } => {
-                    simple = false;
+                    (simple, still) = (false, false);
                     if f.loops[index as usize].as_ref().is_some_and(|l| l.stored) {
                         stored.push(Stored::Loop { index, cut });
                     }
                 }
-                Step::Enter(_) | Step::Next(_) => {}
+                Step::Enter(_) | Step::Next(_) => still = false,
             }
         }
         Self {
             path,
             stored: stored.into_boxed_slice(),
             simple,
+            still,
             counts: counts.filter(|_| simple),
         }
     }

@@ -69,7 +69,7 @@ pub(super) struct Found {
     offset: u32,
     pub(super) id: u32,
     /// Dense number of its path, [`NO_PATH`] if it is none.
-    number: u32,
+    pub(super) number: u32,
 }
 
 const NO_PATH: u32 = u32::MAX;

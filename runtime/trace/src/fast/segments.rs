@@ -8,6 +8,9 @@ use crate::event::Event;
 use crate::program::{Meaning, Program};
 use crate::{Error, Result};
 
+/// Bytes given beyond a record, so that each of its leaves can be read as a word.
+const SLACK: usize = 8;
+
 /// One recorded segment.
 #[derive(Debug)]
 pub struct Segment<'a> {
@@ -17,7 +20,7 @@ pub struct Segment<'a> {
     pub function: u32,
     /// What it executes.
     pub plan: &'a Plan,
-    /// Its leaves and recorded counts.
+    /// Its leaves and recorded counts, and a few bytes of what follows.
     pub bytes: &'a [u8],
     /// It goes on where something else interrupted its function.
     pub resumed: bool,
@@ -57,8 +60,18 @@ impl Decoder {
         let mut outcome = Ok(());
         while let Some(found) = self.records.pop() {
             let end = self.records.last().map_or(payload.len(), |r| r.offset());
-            let fields = &payload[found.offset()..end - ID_BYTES];
-            if let Err(e) = self.record(fields, found.offset(), found.id, program, sink) {
+            let done = match program.met(found.number) {
+                Some((function, plan, _)) => {
+                    let offset = found.offset();
+                    let bytes = &payload[offset..payload.len().min(end + SLACK)];
+                    self.segment(bytes, offset, (found.number, function, plan), program, sink)
+                }
+                None => {
+                    let fields = &payload[found.offset()..end - ID_BYTES];
+                    self.record(fields, found.id, program, sink)
+                }
+            };
+            if let Err(e) = done {
                 self.forget();
                 outcome = Err(e);
             }
@@ -70,7 +83,6 @@ impl Decoder {
     fn record(
         &mut self,
         fields: &[u8],
-        offset: usize,
         id: u32,
         program: &Program,
         sink: &mut impl Records,
@@ -85,41 +97,46 @@ impl Decoder {
             Some(Meaning::Event { .. }) => {
                 sink.event(Event::decode(id, fields)?, self.expected.is_some());
             }
-            Some(Meaning::Path {
+            // Paths were met when the chunk was parsed.
+            Some(Meaning::Path { .. }) | None => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn segment(
+        &mut self,
+        bytes: &[u8],
+        offset: usize,
+        (number, function, plan): (u32, u32, &Plan),
+        program: &Program,
+        sink: &mut impl Records,
+    ) -> Result<()> {
+        let f = &program.function(function).table;
+        let recorded = recorded_counts(f, plan);
+        let counts_after = self.counts.len().saturating_sub(recorded);
+        let begun = self.begin(function, f, plan, offset);
+        let taken = begun.map(|resumed| {
+            sink.segment(Segment {
                 number,
                 function,
                 plan,
-                ..
-            }) => {
-                let f = &program.function(function).table;
-                let plan = plan.map_err(Clone::clone)?;
-                let recorded = recorded_counts(f, plan);
-                let counts_after = self.counts.len().saturating_sub(recorded);
-                let begun = self.begin(function, f, plan, offset);
-                let taken = begun.map(|resumed| {
-                    sink.segment(Segment {
-                        number,
-                        function,
-                        plan,
-                        bytes: fields,
-                        resumed,
-                        counts: &mut self.counts,
-                        slots: &mut self.slots,
-                        iterations: &mut self.iterations,
-                    })
-                });
-                self.counts.truncate(counts_after);
-                if !taken? {
-                    return Err(Error::Invalid {
-                        what: "segment",
-                        offset: offset as u64,
-                        detail: "it does not fit the tables of its module".into(),
-                    });
-                }
-                self.expected = next(function, f, plan);
-            }
-            None => {}
+                bytes,
+                resumed,
+                counts: &mut self.counts,
+                slots: &mut self.slots,
+                iterations: &mut self.iterations,
+            })
+        });
+        self.counts.truncate(counts_after);
+        if !taken? {
+            return Err(Error::Invalid {
+                what: "segment",
+                offset: offset as u64,
+                detail: "it does not fit the tables of its module".into(),
+            });
         }
+        self.expected = next(function, f, plan);
         Ok(())
     }
 }
