@@ -19,6 +19,7 @@ fn main() {
         .file("shim/scev.cpp")
         .file("shim/atomics.cpp")
         .file("shim/openmp.cpp")
+        .file("shim/carry.cpp")
         .flag("-isystem")
         .flag(include)
         .flag("-fno-rtti") // as LLVM itself is built

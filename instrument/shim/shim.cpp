@@ -44,13 +44,16 @@ void appendToArray(Function &F, StringRef Section) {
 
 extern "C" {
 // src/plugin.rs. Returns non-zero when the module was changed.
-int contech_run_on_module(LLVMModuleRef M);
+// BeforeLink: the linker will optimise the module again.
+int contech_run_on_module(LLVMModuleRef M, int BeforeLink);
 }
 
 namespace {
 struct InstrumentPass : PassInfoMixin<InstrumentPass> {
+  bool BeforeLink;
+  explicit InstrumentPass(bool BeforeLink) : BeforeLink(BeforeLink) {}
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    return contech_run_on_module(wrap(&M)) ? PreservedAnalyses::none()
+    return contech_run_on_module(wrap(&M), BeforeLink) ? PreservedAnalyses::none()
                                            : PreservedAnalyses::all();
   }
   static bool isRequired() { return true; } // also runs on optnone code
@@ -63,15 +66,17 @@ extern "C" {
 // that any linker will do; functions carry a mark, so a second run after the link adds nothing.
 void contech_shim_register(void *PB) {
   static_cast<PassBuilder *>(PB)->registerOptimizerLastEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel, ThinOrFullLTOPhase) {
-        MPM.addPass(InstrumentPass());
+      [](ModulePassManager &MPM, OptimizationLevel, ThinOrFullLTOPhase Phase) {
+        MPM.addPass(InstrumentPass(
+            Phase == ThinOrFullLTOPhase::ThinLTOPreLink ||
+            Phase == ThinOrFullLTOPhase::FullLTOPreLink));
       });
   static_cast<PassBuilder *>(PB)->registerPipelineParsingCallback(
       [](StringRef Name, ModulePassManager &MPM,
          ArrayRef<PassBuilder::PipelineElement>) {
         if (Name != "contech")
           return false;
-        MPM.addPass(InstrumentPass());
+        MPM.addPass(InstrumentPass(/*BeforeLink=*/false));
         return true;
       });
 }

@@ -45,7 +45,8 @@ pub(crate) fn check_targets<'m>(module: &Module<'m>, targets: Targets<'m>) -> Ta
     }
 }
 
-fn tls<'m>(module: &Module<'m>) -> GlobalValue<'m> {
+/// The thread-local block.
+pub(crate) fn tls<'m>(module: &Module<'m>) -> GlobalValue<'m> {
     if let Some(global) = module.get_global(TLS_SYMBOL) {
         return global;
     }

@@ -14,6 +14,7 @@ use inkwell::values::{
     PointerValue,
 };
 
+use crate::carry::Carried;
 use crate::ir;
 use crate::memop::Value;
 use crate::plan::{BlockPlan, Entered, FunctionPlan, Piece};
@@ -43,6 +44,7 @@ pub(crate) fn emit<'m>(
     plan: &FunctionPlan<'m>,
     targets: Targets<'m>,
     first_id: u64,
+    carried: Carried<'m>,
 ) -> Result<(), String> {
     let context = module.get_context();
     let builder = context.create_builder();
@@ -59,6 +61,7 @@ pub(crate) fn emit<'m>(
         builder,
         targets,
         cursor,
+        carried,
         checks: Vec::new(),
         next_id: first_id,
     };
@@ -77,6 +80,7 @@ struct Emitter<'m> {
     builder: Builder<'m>,
     targets: Targets<'m>,
     cursor: PointerValue<'m>,
+    carried: Carried<'m>,
     /// Conditions of checks whose slow path is still to be made.
     checks: Vec<IntValue<'m>>,
     next_id: u64,
@@ -89,19 +93,27 @@ impl<'m> Emitter<'m> {
             let Some(head) = pieces.first() else { continue };
             // Whether the cursor in the register may differ from the one in thread-local storage.
             let mut dirty = true;
-            if i == 0 || block.entered == Entered::Invoke {
-                self.reload(head.start)?;
-                dirty = false;
+            let entered = match block.entered {
+                Entered::Branch if i != 0 => None,
+                Entered::Branch => Some(self.carried.argument),
+                Entered::Carried => Some(self.carried.slot),
+                Entered::Invoke => Some(None),
+            };
+            if let Some(from) = entered {
+                self.reload(head.start, from)?;
+                dirty = from.is_some();
             }
             for (k, piece) in pieces.iter().enumerate() {
                 dirty |= self.piece(piece)?;
                 if piece.ends_with_call() {
-                    if dirty {
-                        self.sync(piece.last)?;
+                    let slot = self.carried.slot.filter(|_| piece.carries);
+                    if dirty || slot.is_some() {
+                        self.sync(piece.last, slot)?;
                     }
-                    dirty = false;
-                    if let Some(next) = pieces.get(k + 1).filter(|n| !leaves(n)) {
-                        self.reload(next.start)?;
+                    dirty = slot.is_some();
+                    let through = slot.is_some() || self.carried.argument.is_some();
+                    if let Some(next) = pieces.get(k + 1).filter(|n| through || !leaves(n)) {
+                        self.reload(next.start, slot)?;
                     }
                 }
             }
@@ -169,14 +181,15 @@ impl<'m> Emitter<'m> {
         if block.check_at_end {
             self.check(block.terminator)?;
         }
-        let leaves = matches!(
-            block.terminator.get_opcode(),
-            InstructionOpcode::Return | InstructionOpcode::Resume
-        );
-        if leaves && dirty {
-            self.sync(block.terminator)?;
+        match block.terminator.get_opcode() {
+            InstructionOpcode::Return if self.carried.argument.is_some() => {
+                self.sync(block.terminator, self.carried.argument)
+            }
+            InstructionOpcode::Return | InstructionOpcode::Resume if dirty => {
+                self.sync(block.terminator, None)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Compares before `inst`; the slow path is added when all code is in place.
@@ -209,21 +222,33 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// Cursor from thread-local storage, before `inst`.
-    fn reload(&self, inst: InstructionValue<'m>) -> Result<(), BuilderError> {
+    /// Cursor from the slot or else from thread-local storage, before `inst`.
+    fn reload(
+        &self,
+        inst: InstructionValue<'m>,
+        slot: Option<PointerValue<'m>>,
+    ) -> Result<(), BuilderError> {
         self.builder.position_before(&inst);
-        let value = self.load(ir::global_offset(self.targets.tls, self.targets.cursor))?;
+        let value = self.load(slot.unwrap_or_else(|| self.thread_local()))?;
         self.builder.build_store(self.cursor, value)?;
         Ok(())
     }
 
-    /// Cursor to thread-local storage, before `inst`.
-    fn sync(&self, inst: InstructionValue<'m>) -> Result<(), BuilderError> {
+    /// Cursor to the slot or else to thread-local storage, before `inst`.
+    fn sync(
+        &self,
+        inst: InstructionValue<'m>,
+        slot: Option<PointerValue<'m>>,
+    ) -> Result<(), BuilderError> {
         self.builder.position_before(&inst);
         let value = self.load_cursor()?;
-        let slot = ir::global_offset(self.targets.tls, self.targets.cursor);
+        let slot = slot.unwrap_or_else(|| self.thread_local());
         self.builder.build_store(slot, value)?;
         Ok(())
+    }
+
+    fn thread_local(&self) -> PointerValue<'m> {
+        ir::global_offset(self.targets.tls, self.targets.cursor)
     }
 
     fn load_cursor(&self) -> Result<PointerValue<'m>, BuilderError> {

@@ -69,9 +69,17 @@ unsafe extern "C" {
         visit: Visit,
         context: *mut c_void,
     );
+    fn contech_shim_carry(module: LLVMModuleRef, list: *mut RawCarried, n: usize, at: LLVMValueRef);
     fn contech_shim_append_ctor(module: LLVMModuleRef, function: LLVMValueRef);
     fn contech_shim_append_dtor(module: LLVMModuleRef, function: LLVMValueRef);
     fn contech_shim_append_used(module: LLVMModuleRef, value: LLVMValueRef);
+}
+
+#[repr(C)]
+struct RawCarried {
+    function: LLVMValueRef,
+    slot: LLVMValueRef,
+    takes: u64,
 }
 
 /// An operand of any type, which inkwell's enums may not cover.
@@ -184,6 +192,41 @@ pub(crate) fn is_library_function(f: FunctionValue<'_>) -> bool {
 pub(crate) fn uses_funclets(f: FunctionValue<'_>) -> bool {
     // SAFETY: a FunctionValue is a live function.
     unsafe { contech_shim_is_eh_funclet_user(f.as_value_ref()) != 0 }
+}
+
+/// Makes functions take the cursor that may, and calls hand it to them; puts the functions that have the
+/// bodies now into `chosen`, and returns for each its slot and whether it takes the cursor. `at` is the
+/// thread-local cursor.
+pub(crate) fn carry<'m>(
+    module: &Module<'m>,
+    chosen: &mut [FunctionValue<'m>],
+    at: PointerValue<'m>,
+) -> Vec<(FunctionValue<'m>, Option<PointerValue<'m>>, bool)> {
+    let raw = |f: &FunctionValue<'m>| RawCarried {
+        function: f.as_value_ref(),
+        slot: std::ptr::null_mut(),
+        takes: 0,
+    };
+    let mut list: Vec<_> = chosen.iter().map(raw).collect();
+    // SAFETY: distinct functions of the module with bodies, in a list of this length.
+    unsafe {
+        contech_shim_carry(
+            module.as_mut_ptr(),
+            list.as_mut_ptr(),
+            list.len(),
+            at.as_value_ref(),
+        );
+    }
+    for (f, raw) in chosen.iter_mut().zip(&list) {
+        // SAFETY: the shim leaves live functions of the module, which replace those it removed.
+        *f = unsafe { FunctionValue::new(raw.function) }.expect("a function");
+    }
+    let result = chosen.iter().zip(&list).map(|(f, raw)| {
+        // SAFETY: a slot that is not null is an alloca.
+        let slot = (!raw.slot.is_null()).then(|| unsafe { PointerValue::new(raw.slot) });
+        (*f, slot, raw.takes != 0)
+    });
+    result.collect()
 }
 
 /// Moves static allocas of a defined function to the head of its entry block.

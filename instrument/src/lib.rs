@@ -15,12 +15,14 @@
 //! ```
 //!
 //! Module map: [`plugin`] is the edge to the host compiler; `module` drives one translation unit;
-//! `plan` decides what each function records and `check` where it checks for room; `emit` inserts the
+//! `plan` decides what each function records and `check` where it checks for room; `carry` hands the cursor
+//! through calls; `emit` inserts the
 //! code; `memop`, `callee`, `known`, `x86` classify instructions; `atomics` puts atomic operations in order; `source` finds lines; `ir` and `lanes`
 //! wrap LLVM.
 
 mod atomics;
 mod callee;
+mod carry;
 mod check;
 mod descriptor;
 mod emit;

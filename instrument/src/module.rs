@@ -1,12 +1,13 @@
 //! Instruments one translation unit.
 
-use contech_trace::abi::RESERVED_IDS;
+use contech_trace::abi::{RESERVED_IDS, TLS_CURSOR};
 use contech_trace::table::{BLOCK_CHECKED, Block, Call, Function, ModuleTable};
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 
 use crate::atomics::Order;
+use crate::carry::{Carried, Carry};
 use crate::emit;
 use crate::fast::{self, Fast, Globals};
 use crate::frames;
@@ -19,11 +20,16 @@ use crate::select::{Choice, MARK, Selector};
 use crate::source;
 use crate::{atomics, check, descriptor, x86};
 
-/// Instruments the module. Returns whether it changed.
+/// Instruments the module. Returns whether it changed. `before_link`: it will be optimised again when
+/// it is linked.
 ///
 /// # Errors
 /// A text for the user when the module cannot be instrumented; it must then not be compiled further.
-pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, String> {
+pub(crate) fn instrument(
+    module: &Module<'_>,
+    options: Options,
+    before_link: bool,
+) -> Result<bool, String> {
     if !is_for_this_process(module, options) {
         return Ok(false);
     }
@@ -73,11 +79,12 @@ pub(crate) fn instrument(module: &Module<'_>, options: Options) -> Result<bool, 
     } else {
         Some(record(
             module,
-            &chosen,
+            &mut chosen,
             &mut table,
             &mut unrecorded,
             &mut globals,
             (order, options),
+            before_link,
         )?)
     };
     table.unrecorded = unrecorded.into_iter().collect();
@@ -121,15 +128,22 @@ type Ids<'m> = (inkwell::values::GlobalValue<'m>, u64);
 /// them one per path of the functions in fast form.
 fn record<'m>(
     module: &Module<'m>,
-    chosen: &[FunctionValue<'m>],
+    chosen: &mut [FunctionValue<'m>],
     table: &mut ModuleTable,
     unrecorded: &mut Unrecorded,
     globals: &mut Globals<'m>,
     (order, options): (Option<Order<'m>>, Options),
+    before_link: bool,
 ) -> Result<Ids<'m>, String> {
+    let carry = if options.carry && !before_link {
+        Carry::add(module, chosen, descriptor::tls(module), TLS_CURSOR as u64)
+    } else {
+        Carry::default()
+    };
     let mut paths = 0u32;
     let mut plans = Vec::with_capacity(chosen.len());
     for (f, index) in chosen.iter().zip(0..) {
+        let carried = carry.of(*f);
         ir::hoist_allocas(*f);
         frames::keep(*f);
         ir::fold_tail_returns(*f);
@@ -137,7 +151,11 @@ fn record<'m>(
         let edges = plan::separate_invoke_edges(*f);
         let mut prepared = x86::prepare(module, *f);
         prepared.added.extend(added);
+        prepared
+            .added
+            .extend(carried.slot.and_then(|s| s.as_instruction()));
         let mut plan = plan::plan(module, *f, &edges, &prepared);
+        carry.mark(&mut plan);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;
         table.blocks.extend(
@@ -188,12 +206,16 @@ fn record<'m>(
         .check
         .then(|| descriptor::check_targets(module, targets));
     for (f, planned) in chosen.iter().zip(&plans) {
+        let (plan, first) = (&planned.plan, planned.first_id);
+        let carried = carry.of(*f);
         match &planned.fast {
-            Some((first, fast)) => fast::emit::emit(module, *f, fast, targets, blocks + first)?,
-            None => emit::emit(module, *f, &planned.plan, targets, planned.first_id)?,
+            Some((path, fast)) => {
+                fast::emit::emit(module, *f, fast, targets, blocks + path, carried)?;
+            }
+            None => emit::emit(module, *f, plan, targets, first, carried)?,
         }
         if let Some(targets) = check_targets {
-            emit::emit(module, *f, &planned.plan, targets, planned.first_id)?;
+            emit::emit(module, *f, plan, targets, first, Carried::default())?;
         }
         f.add_attribute(AttributeLoc::Function, mark);
     }

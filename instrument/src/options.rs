@@ -22,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) sync_only: bool,
     /// `fast` (the default), off with `naive`: path ids and leaf values where that is exact.
     pub(crate) fast: bool,
+    /// Off with `no-carry`: the cursor goes through thread-local storage at every call.
+    pub(crate) carry: bool,
     /// `check`: fast, and the naive form beside it.
     pub(crate) check: bool,
     /// `atomics=...`.
@@ -41,6 +43,7 @@ impl Options {
     fn parse(text: &str) -> Result<Self, String> {
         let mut options = Options {
             fast: true,
+            carry: true,
             verify: cfg!(debug_assertions),
             ..Options::default()
         };
@@ -49,6 +52,7 @@ impl Options {
                 "mode=full" => options.sync_only = false,
                 "naive" => (options.fast, options.check) = (false, false),
                 "fast" => options.fast = true,
+                "no-carry" => options.carry = false,
                 "check" => (options.fast, options.check) = (true, true),
                 "mode=sync" => options.sync_only = true,
                 "atomics=none" => options.atomics = Atomics::None,
@@ -58,7 +62,7 @@ impl Options {
                 "verify" => options.verify = true,
                 _ => {
                     return Err(format!(
-                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, naive, fast, check, atomics=none, atomics=ordered, atomics=all, explain, verify"
+                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, naive, fast, no-carry, check, atomics=none, atomics=ordered, atomics=all, explain, verify"
                     ));
                 }
             }

@@ -58,6 +58,8 @@ pub(crate) struct Piece<'m> {
     pub(crate) silent: bool,
     /// Room must be checked before it (`check`).
     pub(crate) check: bool,
+    /// Ends with a call that takes the cursor and hands it back (`carry`).
+    pub(crate) carries: bool,
 }
 
 impl Piece<'_> {
@@ -83,6 +85,8 @@ pub(crate) enum Entered {
     Branch,
     /// By the normal or unwind edge of invokes: the cursor is in thread-local storage.
     Invoke,
+    /// By the normal edge of an invoke that hands the cursor back.
+    Carried,
 }
 
 /// A basic block.
@@ -355,5 +359,6 @@ fn open(inst: InstructionValue<'_>, flags: u8) -> Piece<'_> {
         ir_ops: 0,
         silent: false,
         check: false,
+        carries: false,
     }
 }

@@ -43,12 +43,12 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
 /// Called by the shim's pass. Returns non-zero when the module was changed; on failure it reports a
 /// compile error through LLVM, so that no half-instrumented object is ever written.
 #[unsafe(no_mangle)]
-extern "C" fn contech_run_on_module(raw: LLVMModuleRef) -> c_int {
+extern "C" fn contech_run_on_module(raw: LLVMModuleRef, before_link: c_int) -> c_int {
     // SAFETY: the pass manager passes a live module; it stays the host's, hence ManuallyDrop.
     let module = ManuallyDrop::new(unsafe { Module::new(raw) });
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let options = Options::from_env()?;
-        instrument(&module, options)
+        instrument(&module, options, before_link != 0)
     }));
     match outcome {
         Ok(Ok(changed)) => c_int::from(changed),

@@ -100,6 +100,11 @@ fn calls_find_the_cursor_in_thread_local_storage_and_tail_calls_survive() {
 }
 
 #[test]
+fn functions_of_one_module_hand_the_cursor_over_in_a_register() {
+    check("carry.ll");
+}
+
+#[test]
 fn unwinding_loses_no_record() {
     check("unwind.ll");
 }

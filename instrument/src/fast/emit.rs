@@ -12,12 +12,15 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::ContextRef;
 use inkwell::module::Module;
-use inkwell::values::{BasicValue, FunctionValue, InstructionValue, IntValue, PointerValue};
+use inkwell::values::{
+    BasicValue, FunctionValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
+};
 
 use super::Fast;
 use super::leaves::Record;
 use super::paths::{Out, Sum, To, outermost};
 use super::scev::{self, Source};
+use crate::carry::Carried;
 use crate::emit::Targets;
 use crate::ir;
 
@@ -33,6 +36,7 @@ pub(crate) fn emit<'m>(
     fast: &Fast<'m>,
     targets: Targets<'m>,
     first_path: u64,
+    carried: Carried<'m>,
 ) -> Result<(), String> {
     let ends = split_edges(fast)?;
     let context = module.get_context();
@@ -59,6 +63,7 @@ pub(crate) fn emit<'m>(
         targets,
         fast,
         first_path,
+        carried,
         cursor,
         path,
         counters,
@@ -133,7 +138,7 @@ impl Fast<'_> {
     /// Node that the edge really leads to, `None` for those that end without one.
     fn real_target(&self, node: usize, e: &Out) -> Option<usize> {
         match e.to {
-            To::Node(t) | To::Cut(t) => Some(t),
+            To::Node(t) | To::Cut(t) | To::Leave(t) => Some(t),
             To::LoopCut(_) => Some(node),
             To::End => None,
         }
@@ -142,7 +147,7 @@ impl Fast<'_> {
     fn edge_has_code(&self, node: usize, e: &Out) -> bool {
         let counted = self.recorded_loop_at(node).is_some();
         match e.to {
-            To::Cut(_) => true,
+            To::Cut(_) | To::Leave(_) => true,
             To::Node(t) => {
                 counted
                     || self.paths.sums[t] == Sum::Varies
@@ -177,6 +182,7 @@ struct Emitter<'a, 'm> {
     targets: Targets<'m>,
     fast: &'a Fast<'m>,
     first_path: u64,
+    carried: Carried<'m>,
     cursor: PointerValue<'m>,
     path: PointerValue<'m>,
     counters: HashMap<usize, PointerValue<'m>>,
@@ -192,12 +198,15 @@ impl<'m> Emitter<'_, 'm> {
         let outer = outermost(&fast.graph, &fast.shapes);
         for (n, node) in fast.graph.nodes.iter().enumerate() {
             if node.dead {
+                self.pass_on(n)?;
                 continue;
             }
             let edges = &fast.paths.edges[n];
             if node.fresh {
                 self.builder.position_before(&node.first);
-                self.reload()?;
+                if !node.jumped {
+                    self.reload(n)?;
+                }
                 self.check()?;
                 self.set_path(n, None)?;
             }
@@ -271,7 +280,15 @@ impl<'m> Emitter<'_, 'm> {
             To::End => {
                 self.builder.position_before(&fast.graph.nodes[n].last);
                 self.id(n, e.increment)?;
-                self.sync()
+                if fast.graph.nodes[n].last.get_opcode() == InstructionOpcode::IndirectBr {
+                    return Ok(());
+                }
+                self.sync(n)
+            }
+            To::Leave(t) => {
+                self.builder.position_before(&self.ends[&(e.from, t)]);
+                self.count(n)?;
+                self.id(n, e.increment)
             }
             To::LoopCut(_) => Ok(()),
             To::Node(t) => {
@@ -438,19 +455,46 @@ impl<'m> Emitter<'_, 'm> {
         Ok(())
     }
 
-    /// Cursor from thread-local storage.
-    fn reload(&self) -> Built {
-        let value = self.load(ir::global_offset(self.targets.tls, self.targets.cursor))?;
+    /// After a call that is followed by a return: the cursor goes where the caller looks for it.
+    fn pass_on(&self, n: usize) -> Built {
+        let node = &self.fast.graph.nodes[n];
+        let returns = node.last.get_opcode() == InstructionOpcode::Return;
+        if returns && (node.carried || self.carried.argument.is_some()) {
+            self.builder.position_before(&node.first);
+            self.reload(n)?;
+            self.sync(n)?;
+        }
+        Ok(())
+    }
+
+    /// Cursor from where it is at a fresh start.
+    fn reload(&self, n: usize) -> Built {
+        let from = match &self.fast.graph.nodes[n] {
+            node if node.carried => self.carried.slot,
+            _ if n == 0 => self.carried.argument,
+            _ => None,
+        };
+        let value = self.load(from.unwrap_or_else(|| self.thread_local()))?;
         self.builder.build_store(self.cursor, value)?;
         Ok(())
     }
 
-    /// Cursor to thread-local storage.
-    fn sync(&self) -> Built {
+    /// Cursor to where it is looked for after the end of a segment.
+    fn sync(&self, n: usize) -> Built {
+        let node = &self.fast.graph.nodes[n];
+        let to = match node.last.get_opcode() {
+            _ if node.carries => self.carried.slot,
+            InstructionOpcode::Return => self.carried.argument,
+            _ => None,
+        };
         let value = self.load_cursor()?;
-        let slot = ir::global_offset(self.targets.tls, self.targets.cursor);
+        let slot = to.unwrap_or_else(|| self.thread_local());
         self.builder.build_store(slot, value)?;
         Ok(())
+    }
+
+    fn thread_local(&self) -> PointerValue<'m> {
+        ir::global_offset(self.targets.tls, self.targets.cursor)
     }
 
     fn load_cursor(&self) -> Built<PointerValue<'m>> {

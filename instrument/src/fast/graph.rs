@@ -27,7 +27,13 @@ pub(crate) struct Node<'m> {
     pub(crate) last: InstructionValue<'m>,
     /// A segment starts here that knows nothing.
     pub(crate) fresh: bool,
-    /// Ends with a boundary call, return or unwind.
+    /// An indirect branch leads here: the cursor is where it was, but nothing else is known.
+    pub(crate) jumped: bool,
+    /// What ran before has handed the cursor back, or over (see `carry`).
+    pub(crate) carried: bool,
+    /// Ends with a call that takes the cursor.
+    pub(crate) carries: bool,
+    /// Ends with a boundary call, return, unwind or indirect branch.
     pub(crate) ends: bool,
     /// Nothing is written here: the return right after a call.
     pub(crate) dead: bool,
@@ -133,7 +139,8 @@ impl<'m> Graph<'m> {
                 };
                 if starts {
                     let piece = range.as_ref().map(|_| next);
-                    let node = self.node(bb, piece, inst, terminator, plan, pieces, after_call);
+                    let mut node = self.node(bb, piece, inst, terminator, plan, pieces, after_call);
+                    node.carried = after_call && plan.pieces[next - 1].carries;
                     after_call = piece.is_some_and(|p| plan.pieces[p].ends_with_call());
                     next += 1;
                     open = Some(self.nodes.len());
@@ -171,7 +178,8 @@ impl<'m> Graph<'m> {
                     | InstructionOpcode::Resume
                     | InstructionOpcode::Unreachable
             );
-        let ends = leaves || planned.is_some_and(crate::plan::Piece::ends_with_call);
+        let jumps = last == terminator && last.get_opcode() == InstructionOpcode::IndirectBr;
+        let ends = leaves || jumps || planned.is_some_and(crate::plan::Piece::ends_with_call);
         let silent = planned.is_none_or(|p| p.silent);
         Node {
             bb,
@@ -181,6 +189,9 @@ impl<'m> Graph<'m> {
             first_order: 0,
             last,
             fresh: after_call,
+            jumped: false,
+            carried: false,
+            carries: planned.is_some_and(|p| p.carries),
             ends,
             dead: silent && leaves && after_call,
             successors: Vec::new(),
@@ -207,9 +218,13 @@ impl<'m> Graph<'m> {
                 }
             }
             if self.nodes[i].ends {
-                // The targets of an invoke.
-                for s in to {
+                // The targets of an invoke, the normal one first, or of an indirect branch.
+                let carries = self.nodes[i].carries;
+                let jumps = self.nodes[i].last.get_opcode() == InstructionOpcode::IndirectBr;
+                for (k, s) in to.into_iter().enumerate() {
                     self.nodes[s].fresh = true;
+                    self.nodes[s].carried = carries && k == 0;
+                    self.nodes[s].jumped = jumps;
                 }
                 continue;
             }
@@ -292,14 +307,14 @@ impl<'m> Pieces<'m> {
     }
 }
 
-/// Basic blocks that contain boundary calls, and whether something forbids the fast form.
+/// Basic blocks that contain boundary calls or indirect branches, and whether something forbids the fast form.
 pub(crate) fn calling_blocks<'m>(
     plan: &FunctionPlan<'m>,
 ) -> Result<Vec<BasicBlock<'m>>, &'static str> {
     let mut calling = HashSet::new();
     for b in &plan.blocks {
         match b.terminator.get_opcode() {
-            InstructionOpcode::IndirectBr => return Err("indirect branch"),
+            InstructionOpcode::IndirectBr => calling.extend(b.terminator.get_parent()),
             InstructionOpcode::CallBr => return Err("asm goto"),
             _ => {}
         }

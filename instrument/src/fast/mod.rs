@@ -157,7 +157,7 @@ impl Fast<'_> {
             target: match e.to {
                 To::Node(t) => table::Target::Node(index(t)),
                 To::Cut(t) => table::Target::Cut(index(t)),
-                To::End => table::Target::End,
+                To::End | To::Leave(_) => table::Target::End,
                 To::LoopCut(l) => table::Target::LoopCut(index(l)),
             },
             increment: e.increment,

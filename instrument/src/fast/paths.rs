@@ -18,6 +18,8 @@ pub(crate) enum To {
     Node(usize),
     /// The segment ends, another starts at this node.
     Cut(usize),
+    /// The segment ends, and this node knows nothing of it: an indirect branch leads there, too.
+    Leave(usize),
     End,
     /// Back edge of this loop when the buffer is full.
     LoopCut(usize),
@@ -76,13 +78,18 @@ impl Paths {
 pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Option<Paths> {
     let n = graph.nodes.len();
     let outer = outermost(graph, shapes);
+    let order = order(graph, &outer);
+    let mut rank = vec![0; n];
+    for (r, node) in order.iter().enumerate() {
+        rank[*node] = r;
+    }
     let mut edges: Vec<Vec<Out>> = (0..n)
-        .map(|i| out_edges(graph, shapes, &outer, i))
+        .map(|i| out_edges(graph, shapes, &outer, &rank, i))
         .collect();
     let mut paths = vec![0u64; n];
     let mut size = vec![0usize; n];
     let mut owns = vec![0usize; n];
-    for i in (0..n).rev() {
+    for i in order.iter().rev().copied() {
         let own = match outer[i] {
             Some((l, c)) if graph.headers[l] == i => {
                 c.body.iter().map(|b| bytes[*b]).sum::<usize>() + COUNT_BYTES
@@ -132,7 +139,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
         }
         // The likeliest edge gets increment 0: staying in loops.
         let depth = |e: &Out| match e.to {
-            To::Node(t) | To::Cut(t) => graph.nodes[t].depth,
+            To::Node(t) | To::Cut(t) | To::Leave(t) => graph.nodes[t].depth,
             To::End | To::LoopCut(_) => 0,
         };
         edges[i].sort_by_key(|e| (matches!(e.to, To::LoopCut(_)), std::cmp::Reverse(depth(e))));
@@ -147,7 +154,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
         }
     }
     let starts = starts(graph, &edges, &paths)?;
-    let sums = sums(&edges, &starts, n);
+    let sums = sums(&edges, &starts, &order);
     Some(Paths {
         edges,
         starts,
@@ -174,10 +181,48 @@ pub(crate) fn outermost<'s>(
     (0..graph.nodes.len()).map(of).collect()
 }
 
+/// The nodes in reverse post-order of the segments: what a call ends does not go on. So the back edge of
+/// a loop is forward where a call is on every way around, and only edges that retreat in this order are cut.
+fn order(graph: &Graph<'_>, outer: &[Option<(usize, &Collapsed)>]) -> Vec<usize> {
+    let targets = |i: usize| match outer[i] {
+        Some((l, c)) if graph.headers[l] == i => vec![c.exit.1],
+        Some(_) => Vec::new(),
+        None => graph.nodes[i].successors.clone(),
+    };
+    let targets = |i: usize| {
+        let mut to = targets(i);
+        to.retain(|t| !graph.nodes[*t].fresh);
+        to
+    };
+    let mut seen = vec![false; graph.nodes.len()];
+    let mut order = Vec::with_capacity(graph.nodes.len());
+    // Nodes that no start reaches are within collapsed loops.
+    let fresh = (0..graph.nodes.len()).filter(|n| graph.nodes[*n].fresh);
+    for root in fresh.chain(0..graph.nodes.len()) {
+        if std::mem::replace(&mut seen[root], true) {
+            continue;
+        }
+        let mut stack = vec![(root, targets(root).into_iter())];
+        while let Some((node, rest)) = stack.last_mut() {
+            match rest.next() {
+                Some(next) if std::mem::replace(&mut seen[next], true) => {}
+                Some(next) => stack.push((next, targets(next).into_iter())),
+                None => {
+                    order.push(*node);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
 fn out_edges(
     graph: &Graph<'_>,
     shapes: &[Shape],
     outer: &[Option<(usize, &Collapsed)>],
+    rank: &[usize],
     i: usize,
 ) -> Vec<Out> {
     let node = &graph.nodes[i];
@@ -191,8 +236,9 @@ fn out_edges(
         return Vec::new();
     }
     let to = |from: usize, target: usize| {
-        // Retreating edges are cut; the graph is in reverse post-order.
-        let to = if target <= i {
+        let to = if graph.nodes[target].fresh {
+            To::Leave(target)
+        } else if rank[target] <= rank[i] {
             To::Cut(target)
         } else {
             To::Node(target)
@@ -270,12 +316,12 @@ fn starts(graph: &Graph<'_>, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<St
 }
 
 /// Where the path sum is a constant, it need not be kept.
-fn sums(edges: &[Vec<Out>], starts: &[StartAt], n: usize) -> Vec<Sum> {
-    let mut sums = vec![Sum::Unreached; n];
+fn sums(edges: &[Vec<Out>], starts: &[StartAt], order: &[usize]) -> Vec<Sum> {
+    let mut sums = vec![Sum::Unreached; edges.len()];
     for s in starts {
         sums[s.node] = meet(sums[s.node], Sum::Is(s.base));
     }
-    for i in 0..n {
+    for i in order.iter().copied() {
         for e in &edges[i] {
             if let To::Node(t) = e.to {
                 let next = match sums[i] {

@@ -45,7 +45,7 @@ pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, 
                     To::Node(to) => (to, written),
                     To::Cut(to) if checked.contains(&(from, to)) => (to, 0),
                     To::Cut(to) => (to, written + ID_BYTES),
-                    To::End | To::LoopCut(_) => continue,
+                    To::End | To::Leave(_) | To::LoopCut(_) => continue,
                 };
                 // The rest of a segment, and the buffer it is in, fit by themselves.
                 if matches!(e.to, To::Cut(_)) && bytes > MAX_UNCHECKED / 4 {
