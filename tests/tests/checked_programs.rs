@@ -61,7 +61,8 @@ fn main() {
         for (level, flags) in LEVELS {
             for lto in [false, true] {
                 // flang is the same LLVM: one level shows that its bitcode links as clang's does.
-                if lto && Language::of(&program.source) == Language::Fortran && level != "O2" {
+                let fortran = Language::of(&program.source) == Language::Fortran;
+                if fortran && (level == "O1" || lto && level != "O2") {
                     continue;
                 }
                 let mut flags = flags.to_vec();

@@ -1,4 +1,4 @@
-//! Programs nobody here wrote, from Debian's archive, built by their own build systems with only CC and CXX
+//! Programs nobody here wrote, from Debian's archive, built by their own build systems with only CC, CXX and FC
 //! replaced: byte-identical output with tracing on, at 1, 2 and 4 threads, and well-formed graphs.
 //!
 //! Without network there is nothing to build: the trials are reported as ignored, never as passed.
@@ -20,12 +20,15 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// A Debian source package and how its own build system is called.
 struct Package {
     name: &'static str,
-    /// Shell commands in the source tree; `$CC` and `$CXX` are set.
+    /// Shell commands in the source tree; `$CC`, `$CXX` and `$FC` are set.
     build: &'static str,
     /// The program it makes.
     program: &'static str,
-    /// Its arguments for `{}` threads, in a directory beside the input; the result goes to standard output.
-    arguments: &'static str,
+    /// Shell commands that run it with `{}` threads, in the tree beside the input; the result goes to standard
+    /// output.
+    run: &'static str,
+    /// Numbers of threads.
+    threads: &'static [u64],
     /// What it works on.
     input: Input,
 }
@@ -37,15 +40,22 @@ enum Input {
     Text(usize),
     /// The package's own two mitochondrial genomes, cut into reads, in `genomes.fa` and `reads.fa`.
     Genomes,
+    /// So many related sequences, aligned, in `alignment.fa`.
+    Alignment(usize),
+    /// Nothing but what the package brings.
+    Own,
 }
 
-const PACKAGES: [Package; 4] = [
+const THREADS: &[u64] = &[1, 2, 4];
+
+const PACKAGES: [Package; 9] = [
     // make, C, hand-written SSE
     Package {
         name: "minimap2",
         build: "make -s -j2 CC=\"$CC\" minimap2",
         program: "minimap2",
-        arguments: "-c -t{} ../genomes.fa ../reads.fa",
+        run: "./minimap2 -c -t{} ../genomes.fa ../reads.fa",
+        threads: THREADS,
         input: Input::Genomes,
     },
     // make, C++
@@ -54,7 +64,8 @@ const PACKAGES: [Package; 4] = [
         // Written before C++11 took "text"MACRO for a user-defined literal.
         build: "CPPFLAGS=-Wno-reserved-user-defined-literal make -s CXX=\"$CXX\" pbzip2",
         program: "pbzip2",
-        arguments: "-c -k -b1 -1 -p{} ../input",
+        run: "./pbzip2 -c -k -b1 -1 -p{} ../input",
+        threads: THREADS,
         input: Input::Text(400_000),
     },
     // autotools, C, a shared library of its own
@@ -62,7 +73,8 @@ const PACKAGES: [Package; 4] = [
         name: "xz-utils",
         build: "./configure -q --disable-doc --disable-scripts --disable-nls --disable-shared --disable-rpath && make -s -j2",
         program: "src/xz/xz",
-        arguments: "-c -k -0 -T{} --block-size=100000 ../input",
+        run: "src/xz/xz -c -k -0 -T{} --block-size=100000 ../input",
+        threads: THREADS,
         input: Input::Text(400_000),
     },
     // CMake, C
@@ -70,8 +82,54 @@ const PACKAGES: [Package; 4] = [
         name: "libzstd",
         build: "cmake -S build/cmake -B out -DCMAKE_BUILD_TYPE=Release -DZSTD_LEGACY_SUPPORT=OFF -DZSTD_BUILD_TESTS=OFF && cmake --build out -j2 --target zstd",
         program: "out/programs/zstd",
-        arguments: "-c -q -1 -T{} -B524288 ../input",
+        run: "out/programs/zstd -c -q -1 -T{} -B524288 ../input",
+        threads: THREADS,
         input: Input::Text(3_000_000),
+    },
+    // make, C++ with threads; two processes, one compresses and one unpacks
+    Package {
+        name: "zpaq",
+        build: "make -s -j2 CXX=\"$CXX\" CXXFLAGS=-O0 zpaq",
+        program: "zpaq",
+        run: "rm -f o.zpaq x; ./zpaq a o.zpaq ../input -m2 -t{} >&2; ./zpaq x o.zpaq ../input -to x -t{} >&2; cat x",
+        threads: THREADS,
+        input: Input::Text(100_000),
+    },
+    // make, C with OpenMP
+    Package {
+        name: "fasttree",
+        build: "make -s CC=\"$CC\" CFLAGS=-O2 fasttreeMP",
+        program: "fasttreeMP",
+        run: "OMP_NUM_THREADS={} ./fasttreeMP -nt -quiet -nopr -nosupport -noml -nome ../alignment.fa",
+        threads: THREADS,
+        input: Input::Alignment(40),
+    },
+    // CMake, C with OpenMP in a shared library
+    Package {
+        name: "libdivsufsort",
+        build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DUSE_OPENMP=ON && cmake --build out -j2 --target mksary",
+        program: "out/examples/mksary",
+        run: "OMP_NUM_THREADS={} out/examples/mksary ../input array >&2; cat array",
+        threads: THREADS,
+        input: Input::Text(100_000),
+    },
+    // FORTRAN 77; one of the drivers of its authors, with their data
+    Package {
+        name: "minpack",
+        build: "cp ex/file17 least.F && $FC -O2 *.f least.F -o least",
+        program: "least",
+        run: "./least < ex/file22",
+        threads: &[1],
+        input: Input::Own,
+    },
+    // make, Fortran 77 and 90: the reference BLAS and its own test of the third level
+    Package {
+        name: "lapack",
+        build: "cp make.inc.example make.inc && make -s -j2 -C BLAS/SRC double FC=\"$FC\" FFLAGS=-O2 && make -s -C BLAS/TESTING xblat3d FC=\"$FC\" FFLAGS=-O2",
+        program: "BLAS/TESTING/xblat3d",
+        run: "BLAS/TESTING/xblat3d < BLAS/TESTING/dblat3.in; cat dblat3.out",
+        threads: &[1],
+        input: Input::Own,
     },
 ];
 
@@ -132,20 +190,27 @@ fn trial(package: &Package) -> Result<()> {
         &scratch.join("traced"),
         &Toolchain::contech(),
     )?;
-    for threads in [1, 2, 4] {
-        let plain = run(&mut command(package, &native, threads)?)?.ok()?;
-        if plain.stdout.len() < 1000 {
+    for &threads in package.threads {
+        let plain = run(&mut command(package, &native, threads))?.ok()?;
+        if plain.stdout.len() < 500 {
             bail!("too little output to compare: {plain}");
         }
         let traces = scratch.join(format!("traces{threads}"));
-        let recording = Recording::of(&mut command(package, &traced, threads)?, &traces)?;
+        let recording = Recording::of(&mut command(package, &traced, threads), &traces)?;
         same(&plain, &recording.run, threads)?;
         let graphs = recording.graphs(true)?;
-        let graph = graphs.first().context("a trace")?;
-        let stats = backend_json(&["stats"], graph)?;
-        let contexts = stats["contexts"].as_u64().context("contexts")?;
-        if threads > 1 && contexts < threads {
-            bail!("{threads} threads, but {contexts} contexts: {stats}");
+        for graph in &graphs {
+            let stats = backend_json(&["stats"], graph)?;
+            let contexts = stats["contexts"].as_u64().context("contexts")?;
+            if threads > 1 && contexts < threads {
+                bail!("{threads} threads, but {contexts} contexts: {stats}");
+            }
+            if stats["accesses"].as_u64().context("accesses")? < 10_000 {
+                bail!("hardly an access: {stats}");
+            }
+        }
+        if graphs.is_empty() {
+            bail!("no trace: {}", recording.run);
         }
         fs::remove_dir_all(&traces)?;
     }
@@ -159,7 +224,8 @@ fn build(package: &Package, tree: &Path, to: &Path, tools: &Toolchain) -> Result
     shell.current_dir(to).args(["-ec", package.build]);
     shell
         .env("CC", tools.compiler(false))
-        .env("CXX", tools.compiler(true));
+        .env("CXX", tools.compiler(true))
+        .env("FC", tools.compiler_of(Path::new("source.f90")));
     run_for(&mut shell, Duration::from_secs(600))?.ok()?;
     let program = to.join(package.program);
     if !program.exists() {
@@ -169,19 +235,15 @@ fn build(package: &Package, tree: &Path, to: &Path, tools: &Toolchain) -> Result
             program.display()
         );
     }
-    Ok(program)
+    Ok(to.to_owned())
 }
 
-/// The program by the same name in both builds, each in its own directory.
-fn command(package: &Package, program: &Path, threads: u64) -> Result<Command> {
-    let place = program
-        .ancestors()
-        .find(|d| d.ends_with("native") || d.ends_with("traced"));
-    let place = place.with_context(|| program.display().to_string())?;
-    let mut command = Command::new(Path::new("./").join(package.program));
-    let arguments = package.arguments.replace("{}", &threads.to_string());
-    command.current_dir(place).args(arguments.split(' '));
-    Ok(command)
+/// The same commands in both trees.
+fn command(package: &Package, tree: &Path, threads: u64) -> Command {
+    let mut command = Command::new("sh");
+    let run = package.run.replace("{}", &threads.to_string());
+    command.current_dir(tree).arg("-ec").arg(run);
+    command
 }
 
 fn same(native: &Finished, traced: &Finished, threads: u64) -> Result<()> {
@@ -205,6 +267,8 @@ fn same(native: &Finished, traced: &Finished, threads: u64) -> Result<()> {
 fn write_input(input: Input, tree: &Path, scratch: &Scratch) -> Result<()> {
     match input {
         Input::Text(size) => scratch.write("input", text(size)?)?,
+        Input::Own => return Ok(()),
+        Input::Alignment(n) => scratch.write("alignment.fa", alignment(n))?,
         Input::Genomes => {
             let read = |name: &str| fs::read_to_string(tree.join("test").join(name));
             scratch.write("genomes.fa", read("MT-human.fa")? + &read("MT-orang.fa")?)?;
@@ -235,4 +299,30 @@ fn text(size: usize) -> Result<Vec<u8>> {
     }
     bytes.truncate(size);
     Ok(bytes)
+}
+
+/// Sequences of 120 letters, each copied from an earlier one with every 20th letter or so changed.
+fn alignment(n: usize) -> String {
+    let mut state = 1u64;
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    let letter = |i: u64| ['A', 'C', 'G', 'T'][usize::try_from(i).unwrap_or(0)];
+    let mut all: Vec<String> = vec![(0..120).map(|_| letter(random(4))).collect()];
+    while all.len() < n {
+        let from = all[usize::try_from(random(all.len() as u64)).unwrap_or(0)].clone();
+        let copy = |c| {
+            if random(20) == 0 {
+                letter(random(4))
+            } else {
+                c
+            }
+        };
+        all.push(from.chars().map(copy).collect());
+    }
+    let named = all.iter().enumerate().map(|(i, s)| format!(">s{i}\n{s}\n"));
+    named.collect()
 }
