@@ -21,7 +21,7 @@ pub struct Writing {
     pub peak_bytes: u64,
 }
 
-/// Converts a trace `runs` times.
+/// Converts a trace `runs` times; with one thread bound to one core, so that the threads that read and write take its time.
 ///
 /// # Errors
 /// When the middle fails.
@@ -32,7 +32,14 @@ pub fn convert(trace: &Path, graph: &Path, threads: usize, runs: usize) -> Resul
         peak_bytes: 0,
     };
     for _ in 0..runs.max(1) {
-        let mut command = Command::new(Outputs::get().command("contech-middle"));
+        let middle = Outputs::get().command("contech-middle");
+        let mut command = if threads == 1 {
+            let mut bound = Command::new("taskset");
+            bound.args(["-c", "0"]).arg(middle);
+            bound
+        } else {
+            Command::new(middle)
+        };
         command.arg(trace).arg(graph);
         command.args(["--threads", &threads.to_string()]);
         let (_, used) = measure(&mut command)?;

@@ -95,7 +95,7 @@ impl Subject {
     }
 }
 
-fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Built> {
+pub(crate) fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Built> {
     let source = program.source();
     let cxx = is_cxx(&source);
     let (object, executable) = (

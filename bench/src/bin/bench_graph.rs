@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use contech_bench::graph;
-use contech_bench::record::save;
+use contech_bench::graph_goals::{self, Row};
+use contech_bench::record::{heading, save};
 use contech_bench::synthetic::{Kind, write};
+use contech_bench::{graph, stored};
 use contech_tests::outputs::Outputs;
 
 /// Measures contech-middle and the graphs it writes, and writes a dated record under bench/record/
@@ -30,6 +31,9 @@ struct Arguments {
     /// Where traces and graphs go
     #[arg(long, default_value = "/dev/shm")]
     dir: PathBuf,
+    /// Whether programs are built, recorded and converted, too
+    #[arg(long, default_value_t = true, action = clap::ArgAction::Set)]
+    programs: bool,
     /// Print only, write no record
     #[arg(long)]
     dry: bool,
@@ -45,11 +49,10 @@ fn main() -> ExitCode {
     }
 }
 
-const HEAD: &str = "# Middle layer and graphs\n\n\
-Synthetic traces (`bench/src/synthetic.rs`). M/s: millions of accesses (locks, barriers: synchronisation events) per second of \
-user and system time of `contech-middle --threads 1`, the fastest of the runs. Two cores: wall time with one thread over that with two. \
-Peak: resident memory. Bytes: of graph per access or event. Reading: library, one thread; open, then a task with its first action, in \
-a graph just opened and in one in use; all accesses one by one, and with loops as runs.\n\n\
+const METHOD: &str = "Synthetic traces (`bench/src/synthetic.rs`). M/s: millions of accesses (locks, barriers: synchronisation events) per second of \
+user and system time of `contech-middle --threads 1` on one core, the fastest of the runs. Two cores: wall time of that over that of \
+two threads on two cores. Peak: resident memory, `wait4`. Bytes: of graph per access or event. Reading: library, one thread; open, then \
+a task with its first action, in a graph just opened and in one in use; all accesses one by one, and with loops as runs.\n\n\
 | trace | M | trace MB | M/s | two cores | peak MB | bytes | open ms | task cold ms | warm ms | scan M/s | runs M/s |\n\
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
 
@@ -59,19 +62,36 @@ fn run(arguments: &Arguments) -> Result<()> {
         .dir
         .join(format!("contech-bench-graph-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
-    let mut table = HEAD.to_owned();
-    let done = fill(arguments, &scratch, &mut table);
+    let done = tables(arguments, &scratch);
     fs::remove_dir_all(&scratch)?;
-    done?;
-    println!("{table}");
+    let text = done?;
+    println!("{text}");
     if !arguments.dry {
-        println!("written: {}", save(&table, "graph")?.display());
+        println!("written: {}", save(&text, "graph")?.display());
     }
     Ok(())
 }
 
+/// The whole record.
+fn tables(arguments: &Arguments, scratch: &Path) -> Result<String> {
+    let rows = synthetic(arguments, scratch)?;
+    let stored = match arguments.programs {
+        true => stored::all(scratch)?,
+        false => Vec::new(),
+    };
+    let mut text = heading("Middle layer and graphs");
+    let goals = graph_goals::table(&rows, &stored);
+    let _ = write!(text, "\n## Goals\n\n{goals}\n## Traces\n\n{METHOD}");
+    for row in &rows {
+        let _ = writeln!(text, "{}", row.line());
+    }
+    let _ = write!(text, "\n## Programs\n\n{}", stored::table(&stored));
+    Ok(text)
+}
+
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn fill(arguments: &Arguments, scratch: &std::path::Path, table: &mut String) -> Result<()> {
+fn synthetic(arguments: &Arguments, scratch: &Path) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
     for kind in Kind::ALL {
         let most = match kind {
             Kind::Affine => arguments.affine,
@@ -83,28 +103,19 @@ fn fill(arguments: &Arguments, scratch: &std::path::Path, table: &mut String) ->
             let trace = scratch.join("trace.bin");
             let amount = write(kind, amount, &trace)?;
             let graph = trace.with_extension("tg");
-            let one = graph::convert(&trace, &graph, 1, arguments.runs)?;
-            let two = graph::convert(&trace, &graph, 2, arguments.runs)?;
-            let reading = graph::read(&graph)?;
-            let mega = amount as f64 / 1e6;
-            let _ = writeln!(
-                table,
-                "| {} | {mega:.1} | {:.1} | {:.1} | {:.2} | {:.0} | {:.4} | {:.2} | {:.2} | {:.3} | {:.0} | {:.0} |",
-                kind.name(),
-                fs::metadata(&trace)?.len() as f64 / 1e6,
-                mega / one.cpu,
-                one.wall / two.wall,
-                two.peak_bytes as f64 / 1e6,
-                fs::metadata(&graph)?.len() as f64 / amount as f64,
-                reading.open_ms,
-                reading.cold_ms,
-                reading.warm_ms,
-                reading.scan,
-                reading.compact,
-            );
-            eprintln!("{}", table.lines().last().unwrap_or_default());
+            let row = Row {
+                kind,
+                millions: amount as f64 / 1e6,
+                trace_mb: fs::metadata(&trace)?.len() as f64 / 1e6,
+                one: graph::convert(&trace, &graph, 1, arguments.runs)?,
+                two: graph::convert(&trace, &graph, 2, arguments.runs)?,
+                graph_bytes: fs::metadata(&graph)?.len() as f64,
+                reading: graph::read(&graph)?,
+            };
+            eprintln!("{}", row.line());
+            rows.push(row);
             fs::remove_file(&trace)?;
         }
     }
-    Ok(())
+    Ok(rows)
 }

@@ -73,6 +73,31 @@ fn memory_and_threads_do_not_change_the_graph() {
 }
 
 #[test]
+fn contexts_of_which_only_a_record_is_kept_make_the_same_graph() {
+    let mut t = TraceBuilder::new();
+    // More than keep their state while they are live.
+    for child in 1..=9000 {
+        t.create(0, child);
+        t.sync(child, MutexLock, 0x2000);
+        t.block(child, LOAD, &[u64::from(child) * 8]);
+        t.sync(child, MutexUnlock, 0x2000);
+        if child > 20 {
+            t.join(0, child - 20);
+        }
+    }
+    t.end(0);
+    let trace = t.finish();
+    let reference = convert_with(trace.clone(), &options(512 << 20, 1)).unwrap();
+    assert_eq!(reference.summary.contexts, 9001);
+    reference.graph.verify().unwrap();
+    let other = convert_with(trace, &options(1, 2)).unwrap();
+    assert!(other.bytes == reference.bytes);
+    let context = reference.graph.contexts().nth(8000).unwrap();
+    assert_eq!(context.creator.map(|c| c.context.get()), Some(0));
+    assert_eq!(context.task_count, 4);
+}
+
+#[test]
 fn small_and_large_memory_agree_in_every_detail() {
     let trace = large(150, true);
     let reference = convert_with(trace.clone(), &options(512 << 20, 1)).unwrap();

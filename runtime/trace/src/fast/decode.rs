@@ -27,6 +27,9 @@ pub trait Sink {
     }
 }
 
+/// No segment executes more nodes than this, which takes many minutes, whatever its trip counts say.
+const MOST_EXECUTIONS: u64 = if cfg!(test) { 1 << 16 } else { 1 << 38 };
+
 /// Fewer iterations than this are given as blocks at once.
 const AFFINE_MIN: u64 = 4;
 
@@ -306,8 +309,16 @@ impl Decoder {
             pos: found.offset(),
             f: compiled,
             decoder: self,
+            left: MOST_EXECUTIONS,
         };
         run.items(&plan.items, sink);
+        if run.left == 0 {
+            return Err(Error::Invalid {
+                what: "segment",
+                offset: found.offset() as u64,
+                detail: format!("its loops execute more than {MOST_EXECUTIONS} nodes"),
+            });
+        }
         self.expected = next(function, f, plan);
         Ok(())
     }
@@ -418,6 +429,8 @@ struct Run<'a, 'd> {
     pos: usize,
     f: &'a Compiled,
     decoder: &'d mut Decoder,
+    /// Nodes that may still be executed; at 0 loops end.
+    left: u64,
 }
 
 impl Run<'_, '_> {
@@ -463,6 +476,9 @@ impl Run<'_, '_> {
         let whole = if cut { count } else { count.saturating_add(1) };
         if !self.affine(index, whole, sink) {
             for i in 0..count {
+                if self.left == 0 {
+                    break;
+                }
                 self.decoder.iterations[l] = base.wrapping_add(i);
                 self.body(body, sink);
             }
@@ -488,6 +504,11 @@ impl Run<'_, '_> {
         };
         if iterations < AFFINE_MIN {
             return false;
+        }
+        let executions = iterations.saturating_mul(flat.blocks.len().max(1) as u64);
+        self.left = self.left.saturating_sub(executions);
+        if self.left == 0 {
+            return true;
         }
         let mut starts = std::mem::take(&mut self.decoder.starts);
         starts.clear();
@@ -531,7 +552,10 @@ impl Run<'_, '_> {
             self.decoder.slots[leaf.slot as usize] = read(self.payload, self.pos, leaf.width);
             self.pos += usize::from(leaf.width);
         }
-        let Some(block) = node.block else { return };
+        self.left = self.left.saturating_sub(1);
+        let Some(block) = node.block.filter(|_| self.left > 0) else {
+            return;
+        };
         let mut operands = std::mem::take(&mut self.decoder.operands);
         operands.clear();
         let env = self.environment();

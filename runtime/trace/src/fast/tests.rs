@@ -234,8 +234,7 @@ fn a_function_goes_on_after_the_signal_handler_that_interrupted_it() {
 }
 
 /// A nest whose counts are leaves: outer i < slot 1 + 1, inner j < 3; access base + 100 i + 8 j.
-#[test]
-fn a_collapsed_nest_records_nothing_per_iteration() {
+fn nest() -> Program {
     let address = Expr::Add(vec![
         strided(0, 0, 100),
         Expr::Mul(Box::new(Expr::Const(8)), Box::new(Expr::Iter(1))),
@@ -266,7 +265,20 @@ fn a_collapsed_nest_records_nothing_per_iteration() {
         starts: vec![start(0, true, 0, 1)],
         ..FastFunction::default()
     };
-    let p = program(&[0, 0, 1, 0, 0], f);
+    program(&[0, 0, 1, 0, 0], f)
+}
+
+#[test]
+fn trip_counts_no_program_has_are_errors_and_end() {
+    let p = nest();
+    let absurd = Stream::new(5).value(0x1000, 6).value(0xffff_ffff, 4);
+    let error = decode(&p, &[&absurd.path(0).0]).unwrap_err().to_string();
+    assert!(error.contains("its loops execute more than"), "{error}");
+}
+
+#[test]
+fn a_collapsed_nest_records_nothing_per_iteration() {
+    let p = nest();
     let s = Stream::new(5).value(0x1000, 6).value(1, 4).path(0);
     let got = decode(&p, &[&s.0]).unwrap();
     let addresses: Vec<u64> = got.iter().flat_map(|(_, o)| o.clone()).collect();
