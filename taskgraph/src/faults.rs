@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::builder::GraphBuilder;
 use crate::codec::{MAX_PAGE, Packer, Unpacker};
-use crate::frame::{COLUMNS, DecodedFrame, FrameDecoder, Layout};
+use crate::frame::{COLUMNS, DecodedFrame, FrameDecoder, FrameIndex, Layout};
 use crate::page::{DependentsPage, OrderPage, TaskPage, pack, unpack};
 use crate::path::PathSet;
 use crate::text::{TextOptions, to_text};
@@ -337,6 +337,7 @@ fn damage_under_the_compression_never_panics() {
                 Tag::TaskPage => drop(TaskPage::decode(&damaged)),
                 Tag::DependentsPage => drop(DependentsPage::decode(&damaged)),
                 Tag::OrderPage => drop(OrderPage::decode(&damaged)),
+                Tag::FrameIndex => drop(FrameIndex::decode(&damaged)),
                 Tag::Info => drop(static_table::decode(&damaged).map(|info| Layout::new(&info))),
                 _ => break,
             }

@@ -10,13 +10,13 @@ use crate::cache::Cache;
 use crate::context::Context;
 use crate::context_table::ContextTable;
 use crate::error::{Error, ErrorKind, Result, malformed};
-use crate::frame::{DecodedFrame, FrameDecoder, Layout, Score};
+use crate::frame::{DecodedFrame, FrameDecoder, FrameEntry, FrameIndex, Layout, Score};
 use crate::id::{ContextId, TaskId};
 use crate::meta::{RunMeta, Summary};
 use crate::order::{TasksInOrder, TasksOf};
 use crate::page::{DependentsPage, OrderPage, PageIndex, TaskPage};
 use crate::path::PathSet;
-use crate::record::FrameSpan;
+use crate::record::{FrameRef, FrameSpan};
 use crate::static_table;
 use crate::statics::StaticInfo;
 use crate::task::Task;
@@ -59,6 +59,9 @@ pub struct TaskGraph<D> {
     path_tables: Option<Range<usize>>,
     /// Decoded when first used.
     paths: OnceLock<std::result::Result<Arc<PathSet>, String>>,
+    frame_index: Option<Range<usize>>,
+    /// Decoded when first used.
+    frame_entries: OnceLock<std::result::Result<FrameIndex, String>>,
     decoders: Mutex<Vec<FrameDecoder>>,
     spares: Mutex<Vec<DecodedFrame>>,
 }
@@ -138,6 +141,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             frames: Cache::new(FRAME_CACHE),
             path_tables: sections.find(Tag::Paths)?,
             paths: OnceLock::new(),
+            frame_index: sections.find(Tag::FrameIndex)?,
+            frame_entries: OnceLock::new(),
             decoders: Mutex::default(),
             spares: Mutex::default(),
             data,
@@ -332,6 +337,31 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         decoded
             .as_ref()
             .map_err(|e| malformed(Tag::Paths.name(), e.as_str()))
+    }
+
+    fn frame_index(&self) -> Result<&FrameIndex> {
+        let decoded = self.frame_entries.get_or_init(|| {
+            let Some(section) = &self.frame_index else {
+                return Ok(FrameIndex::default());
+            };
+            FrameIndex::decode(self.section(section)).map_err(|e| e.to_string())
+        });
+        decoded
+            .as_ref()
+            .map_err(|e| malformed(Tag::FrameIndex.name(), e.as_str()))
+    }
+
+    /// What the frame index says of a frame; `None` when there is no index.
+    pub(crate) fn frame_entry(&self, frame: FrameRef) -> Result<Option<FrameEntry>> {
+        Ok(self.frame_index()?.get(frame))
+    }
+
+    /// Frames and accesses in the frame index, if there is one.
+    pub(crate) fn frame_index_totals(&self) -> Result<Option<(u64, u64)>> {
+        let there = self.frame_index.is_some();
+        there
+            .then(|| self.frame_index().map(FrameIndex::totals))
+            .transpose()
     }
 
     /// What is needed to play decoded frames.

@@ -17,7 +17,7 @@ use crate::record::{FrameSpan, TaskRecord};
 /// A task. Cheap to hold and to copy; its actions are decoded when asked for.
 #[derive(Debug)]
 pub struct Task<'g, D> {
-    graph: &'g TaskGraph<D>,
+    pub(crate) graph: &'g TaskGraph<D>,
     page: Arc<TaskPage>,
     at: usize,
 }
@@ -268,24 +268,24 @@ fn with_neighbour(mut ids: Vec<TaskId>, neighbour: Option<TaskId>) -> Vec<TaskId
 /// The actions of a task. They are lent from the decoded frame, so this is not an [`Iterator`].
 #[derive(Debug)]
 pub struct Actions<'g, D> {
-    task: Task<'g, D>,
+    pub(crate) task: Task<'g, D>,
     /// The next span.
-    span: usize,
+    pub(crate) span: usize,
     /// The current frame.
-    frame: Option<Arc<DecodedFrame>>,
-    player: Player,
-    run: Option<Running<'g>>,
+    pub(crate) frame: Option<Arc<DecodedFrame>>,
+    pub(crate) player: Player,
+    pub(crate) run: Option<Running<'g>>,
 }
 
 /// A place in an affine run, whose operands the player has.
 #[derive(Clone, Copy, Debug)]
-struct Running<'g> {
-    blocks: &'g [(BlockId, u32)],
-    strides: &'g [u64],
+pub(crate) struct Running<'g> {
+    pub(crate) blocks: &'g [(BlockId, u32)],
+    pub(crate) strides: &'g [u64],
     /// Iterations left, this one included.
-    left: u64,
+    pub(crate) left: u64,
     /// Next block of the iteration.
-    at: usize,
+    pub(crate) at: usize,
 }
 
 impl<D: AsRef<[u8]>> Actions<'_, D> {

@@ -10,7 +10,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
 /// First eight bytes of a trace, to tell the user what to do with it.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
 /// The version written; those before are read too.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 /// Bytes of the file header.
 pub(crate) const FILE_HEADER: usize = 32;
 /// Bytes of the trailer.
@@ -32,6 +32,7 @@ pub(crate) enum Tag {
     OrderIndex = u32::from_le_bytes(*b"OIDX"),
     Contexts = u32::from_le_bytes(*b"CTXS"),
     Names = u32::from_le_bytes(*b"NAME"),
+    FrameIndex = u32::from_le_bytes(*b"FIDX"),
     Info = u32::from_le_bytes(*b"INFO"),
     Paths = u32::from_le_bytes(*b"PATH"),
     Meta = u32::from_le_bytes(*b"META"),
@@ -39,7 +40,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Frame,
         Self::FrameV1,
         Self::TaskPage,
@@ -50,6 +51,7 @@ impl Tag {
         Self::OrderIndex,
         Self::Contexts,
         Self::Names,
+        Self::FrameIndex,
         Self::Info,
         Self::Paths,
         Self::Meta,
@@ -68,6 +70,7 @@ impl Tag {
             Self::OrderIndex => "order page index",
             Self::Contexts => "context table",
             Self::Names => "context names",
+            Self::FrameIndex => "frame index",
             Self::Info => "static tables",
             Self::Paths => "path tables",
             Self::Meta => "run metadata",

@@ -12,6 +12,7 @@ use crate::graph::TaskGraph;
 use crate::id::{ContextId, TaskId};
 use crate::kind::{SyncOp, TaskKind};
 use crate::meta::Summary;
+use crate::record::FrameRef;
 use crate::rules::EdgeSum;
 use crate::task::Task;
 use crate::unit::{FILE_HEADER, TRAILER, Tag, Unit};
@@ -109,6 +110,12 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             );
             return Err(fault("run metadata", detail));
         }
+        if let Some((frames, accesses)) = self.frame_index_totals()?
+            && (frames, accesses) != (seen.frames, seen.accesses)
+        {
+            let detail = format!("{frames} frames and {accesses} accesses, the graph has {seen:?}");
+            return Err(fault("frame index", detail));
+        }
         let totals = [self.totals.tasks, self.totals.edges, self.totals.frames];
         if totals != [seen.tasks, seen.edges, seen.frames] {
             return Err(fault(
@@ -133,6 +140,12 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                     _ => r.varint32()?,
                 };
                 stored.add(at, 0, u64::from(records));
+                let entry = self.frame_entry(FrameRef(at))?;
+                if entry.is_some_and(|e| u64::from(e.records) != u64::from(records)) {
+                    let detail =
+                        format!("the frame index says otherwise than its {records} records");
+                    return Err(fault(format!("frame at byte {at}"), detail));
+                }
                 seen.frames += 1;
             }
             at = unit.end();

@@ -10,7 +10,7 @@ use crate::codec::Packer;
 use crate::context::Context;
 use crate::context_table;
 use crate::error::{Result, misuse};
-use crate::frame::EncodedFrame;
+use crate::frame::{EncodedFrame, FrameIndexWriter};
 use crate::id::TaskId;
 use crate::meta::{RunMeta, Summary};
 use crate::page::{DependentsPageWriter, OrderPageWriter, PageIndexWriter, TaskPageWriter};
@@ -44,8 +44,8 @@ pub(crate) struct Totals {
 /// Writes a graph: frames first in any order, then tasks by (context, sequence), their successors likewise, and the
 /// breadth-first order; the last three may be interleaved.
 ///
-/// Pages are written as they fill, so memory does not grow with the graph (but for 16 bytes per thousand tasks, and a
-/// few words per context). The file has the name `<path>.tmp-<pid>` until [`GraphWriter::finish`] renames it; dropping
+/// Pages are written as they fill, so memory does not grow with the graph (but for 16 bytes per thousand tasks, about ten
+/// per frame, and a few words per context). The file has the name `<path>.tmp-<pid>` until [`GraphWriter::finish`] renames it; dropping
 /// the writer before removes it.
 #[derive(Debug)]
 pub struct GraphWriter {
@@ -62,6 +62,7 @@ pub struct GraphWriter {
     task_index: PageIndexWriter,
     dependents_index: PageIndexWriter,
     order_index: PageIndexWriter,
+    frame_index: FrameIndexWriter,
     used_paths: BTreeSet<u32>,
     /// The path tables, encoded.
     paths: Option<Vec<u8>>,
@@ -101,6 +102,7 @@ impl GraphWriter {
             task_index: PageIndexWriter::default(),
             dependents_index: PageIndexWriter::default(),
             order_index: PageIndexWriter::default(),
+            frame_index: FrameIndexWriter::default(),
             used_paths: BTreeSet::new(),
             paths: None,
         };
@@ -183,7 +185,9 @@ impl GraphWriter {
             self.paths = None;
         }
         self.totals.frames += 1;
-        self.write(&frame.bytes).map(FrameRef)
+        let at = self.write(&frame.bytes).map(FrameRef)?;
+        self.frame_index.push(at, &frame);
+        Ok(at)
     }
 
     /// Appends a task with its stored predecessors (sorted, without the one before it in its context). Tasks come
@@ -329,7 +333,9 @@ impl GraphWriter {
         for total in [self.totals.tasks, self.totals.edges, self.totals.frames] {
             footer.extend_from_slice(&total.to_le_bytes());
         }
-        for (tag, payload) in sections.into_iter().chain(paths) {
+        let frames = self.frame_index.finish(&mut self.packer)?;
+        let frames = frames.map(|payload| (Tag::FrameIndex, payload));
+        for (tag, payload) in sections.into_iter().chain(paths).chain(frames) {
             let at = self.write_unit(tag, &payload)?;
             footer.extend_from_slice(&(tag as u32).to_le_bytes());
             footer.extend_from_slice(&at.to_le_bytes());

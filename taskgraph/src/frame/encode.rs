@@ -82,6 +82,7 @@ pub struct EncodedFrame {
     pub(crate) fault: Option<String>,
     /// Numbers of the paths in it.
     pub(crate) paths: Vec<u32>,
+    pub(crate) counts: Counts,
     records: u32,
 }
 
@@ -143,6 +144,8 @@ struct Running {
     layout: Arc<Layout>,
     predictor: Predictor,
     counts: Counts,
+    /// Totals before this frame.
+    counts_before: Counts,
     records: usize,
     columns: Columns,
     others: Vec<u8>,
@@ -203,6 +206,7 @@ impl FrameEncoder {
             info,
             layout,
             counts: Counts::default(),
+            counts_before: Counts::default(),
             records: 0,
             columns: Columns::default(),
             others: Vec::new(),
@@ -520,10 +524,13 @@ impl Running {
         for p in &paths {
             self.is_used[*p as usize] = false;
         }
+        let counts = self.counts.since(self.counts_before);
+        self.counts_before = self.counts;
         Some(EncodedFrame {
             bytes,
             fault,
             paths,
+            counts,
             records,
         })
     }

@@ -5,6 +5,7 @@
 
 mod decode;
 mod encode;
+mod index;
 mod layout;
 mod planes;
 mod play;
@@ -13,6 +14,7 @@ mod v1;
 
 pub(crate) use decode::{DecodedFrame, FrameDecoder};
 pub use encode::{Counts, EncodedFrame, FrameEncoder, Segment};
+pub(crate) use index::{FrameEntry, FrameIndex, FrameIndexWriter};
 pub(crate) use layout::Layout;
 pub(crate) use play::{Played, Player, Score};
 
