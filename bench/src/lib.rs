@@ -27,3 +27,4 @@ pub mod synthetic;
     reason = "the tests of the middle use all of it"
 )]
 mod trace;
+pub mod workspan;

@@ -257,6 +257,19 @@ pub(crate) fn forbid_tail_call(call: InstructionValue<'_>) {
     }
 }
 
+/// Whether this is a call that must be a tail call.
+pub(crate) fn is_must_tail(inst: InstructionValue<'_>) -> bool {
+    use inkwell::llvm_sys::LLVMTailCallKind;
+    use inkwell::llvm_sys::core::LLVMGetTailCallKind;
+    use inkwell::values::InstructionOpcode;
+    inst.get_opcode() == InstructionOpcode::Call
+        && matches!(
+            // SAFETY: a call instruction, which has a tail call kind.
+            unsafe { LLVMGetTailCallKind(inst.as_value_ref()) },
+            LLVMTailCallKind::LLVMTailCallKindMustTail
+        )
+}
+
 /// Resolvers of the module's ifuncs.
 pub(crate) fn ifunc_resolvers<'m>(module: &Module<'m>) -> Vec<FunctionValue<'m>> {
     let mut found = Vec::new();

@@ -16,8 +16,8 @@
 //!
 //! Module map: [`plugin`] is the edge to the host compiler; `module` drives one translation unit;
 //! `plan` decides what each function records and `check` where it checks for room; `carry` hands the cursor
-//! through calls; `emit` inserts the
-//! code; `memop`, `callee`, `known`, `x86` classify instructions; `atomics` puts atomic operations in order; `source` finds lines; `ir` and `lanes`
+//! through calls; `emit` inserts the code; `online` inserts the hooks of the on-line profiler; `memop`, `callee`,
+//! `known`, `x86` classify instructions; `atomics` puts atomic operations in order; `source` finds lines; `ir` and `lanes`
 //! wrap LLVM.
 
 mod atomics;
@@ -33,6 +33,7 @@ mod known;
 mod lanes;
 mod memop;
 mod module;
+mod online;
 mod options;
 mod plan;
 pub mod plugin;

@@ -4,7 +4,7 @@ use contech_trace::abi::{RESERVED_IDS, TLS_CURSOR};
 use contech_trace::table::{BLOCK_CHECKED, Block, Call, Function, ModuleTable};
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
-use inkwell::values::FunctionValue;
+use inkwell::values::{FunctionValue, InstructionValue};
 
 use crate::atomics::Order;
 use crate::carry::{Carried, Carry};
@@ -13,6 +13,7 @@ use crate::fast::{self, Fast, Globals};
 use crate::frames;
 use crate::ir;
 use crate::known;
+use crate::online;
 use crate::options::Options;
 use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
 use crate::report;
@@ -52,6 +53,10 @@ pub(crate) fn instrument(
     if chosen.is_empty() && (unrecorded.is_empty() || descriptor::is_registered(module)) {
         return Ok(marked);
     }
+    if options.workspan {
+        profile(module, &chosen)?;
+        return verified(module, options);
+    }
     let mut table = ModuleTable {
         name: module.get_source_file_name().to_string_lossy().into_owned(),
         ..ModuleTable::default()
@@ -89,12 +94,58 @@ pub(crate) fn instrument(
     };
     table.unrecorded = unrecorded.into_iter().collect();
     descriptor::add(module, ids, &table.encode(), &globals.list)?;
+    verified(module, options)
+}
+
+fn verified(module: &Module<'_>, options: Options) -> Result<bool, String> {
     if options.verify {
         module
             .verify()
             .map_err(|e| format!("the verifier rejects the instrumented module: {e}"))?;
     }
     Ok(true)
+}
+
+/// Inserts the on-line profiler's hooks. Functions are prepared and cut as for a recording, so that operations are
+/// counted alike.
+fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), String> {
+    let mut plans = Vec::with_capacity(chosen.len());
+    for f in chosen {
+        let plan = prepare(module, *f, None, None);
+        plans.push(Planned {
+            first_id: 0,
+            plan,
+            fast: None,
+        });
+    }
+    drop_attributes(module, &plans);
+    let hooks = online::hooks(module);
+    let mark = module.get_context().create_string_attribute(MARK, "");
+    for f in chosen {
+        f.add_attribute(AttributeLoc::Function, mark);
+    }
+    for (f, planned) in chosen.iter().zip(&plans) {
+        online::emit(module, *f, &planned.plan, hooks)?;
+    }
+    Ok(())
+}
+
+/// Brings a function into the form that is recorded, and plans it; `ours` is no instruction of the program.
+fn prepare<'m>(
+    module: &Module<'m>,
+    f: FunctionValue<'m>,
+    order: Option<Order<'m>>,
+    ours: Option<InstructionValue<'m>>,
+) -> FunctionPlan<'m> {
+    ir::hoist_allocas(f);
+    frames::keep(f);
+    ir::fold_tail_returns(f);
+    let added = order.map(|order| order.add(f)).unwrap_or_default();
+    let edges = plan::separate_invoke_edges(f);
+    let mut prepared = x86::prepare(module, f);
+    prepared.added.extend(added);
+    prepared.added.extend(ours);
+    plan::plan(module, f, &edges, &prepared)
 }
 
 const TOO_MANY: &str = "more blocks and paths than 32-bit ids in one file: split it";
@@ -144,17 +195,8 @@ fn record<'m>(
     let mut plans = Vec::with_capacity(chosen.len());
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
-        ir::hoist_allocas(*f);
-        frames::keep(*f);
-        ir::fold_tail_returns(*f);
-        let added = order.map(|order| order.add(*f)).unwrap_or_default();
-        let edges = plan::separate_invoke_edges(*f);
-        let mut prepared = x86::prepare(module, *f);
-        prepared.added.extend(added);
-        prepared
-            .added
-            .extend(carried.slot.and_then(|s| s.as_instruction()));
-        let mut plan = plan::plan(module, *f, &edges, &prepared);
+        let slot = carried.slot.and_then(|s| s.as_instruction());
+        let mut plan = prepare(module, *f, order, slot);
         carry.mark(&mut plan);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;

@@ -20,6 +20,8 @@ pub(crate) enum Atomics {
 pub(crate) struct Options {
     /// `mode=sync`: register the module, record no blocks.
     pub(crate) sync_only: bool,
+    /// `mode=workspan`: no recording, the on-line profiler's hooks.
+    pub(crate) workspan: bool,
     /// `fast` (the default), off with `naive`: path ids and leaf values where that is exact.
     pub(crate) fast: bool,
     /// Off with `no-carry`: the cursor goes through thread-local storage at every call.
@@ -55,6 +57,7 @@ impl Options {
                 "no-carry" => options.carry = false,
                 "check" => (options.fast, options.check) = (true, true),
                 "mode=sync" => options.sync_only = true,
+                "mode=workspan" => options.workspan = true,
                 "atomics=none" => options.atomics = Atomics::None,
                 "atomics=ordered" => options.atomics = Atomics::Ordered,
                 "atomics=all" => options.atomics = Atomics::All,
@@ -62,7 +65,7 @@ impl Options {
                 "verify" => options.verify = true,
                 _ => {
                     return Err(format!(
-                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, naive, fast, no-carry, check, atomics=none, atomics=ordered, atomics=all, explain, verify"
+                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, mode=workspan, naive, fast, no-carry, check, atomics=none, atomics=ordered, atomics=all, explain, verify"
                     ));
                 }
             }

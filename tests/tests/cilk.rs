@@ -12,13 +12,14 @@ use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
-const PROGRAMS: [&str; 13] = [
+const PROGRAMS: [&str; 14] = [
     "fib",
     "quicksort",
     "matmul",
     "bfs",
     "bfs_fixed",
     "nqueens",
+    "queens",
     "strassen",
     "cilksort",
     "fft",
@@ -88,21 +89,33 @@ fn analyse(dir: &Path) -> Result<Value> {
     Ok(serde_json::from_str(&run(&mut backend)?.ok()?.out())?)
 }
 
-/// The profile the program writes itself.
-fn on_line(name: &str) -> Result<Value> {
-    let scratch = Scratch::new(&format!("cilk-line-{name}"))?;
-    build_and_run(
+/// The profile the program writes itself, in `time` or `ops`.
+fn on_line(name: &str, metric: &str) -> Result<Value> {
+    let scratch = Scratch::new(&format!("cilk-line-{metric}-{name}"))?;
+    let program = build(
         &format!("{name}.c"),
         scratch.dir(),
         &["--contech-mode=workspan"],
     )?;
-    let text = std::fs::read_to_string(scratch.dir().join("online.json"))?;
+    let file = scratch.dir().join("online.json");
+    let mut command = Command::new(&program);
+    command
+        .env("CONTECH_METRIC", metric)
+        .env("CONTECH_PROFILE", &file);
+    run(&mut command)?.ok()?;
+    let text = std::fs::read_to_string(&file)?;
     scratch.done();
     Ok(serde_json::from_str(&text)?)
 }
 
-/// Invocations of every call site of a recorded function.
-fn counts(profile: &Value) -> BTreeMap<(String, u64, String, String), u64> {
+/// Caller, line, callee and kind of a call site.
+type Place = (String, u64, String, String);
+
+/// What `value` finds at every call site of a recorded function; several at one place add up.
+fn sites<T: Default + std::ops::AddAssign>(
+    profile: &Value,
+    value: impl Fn(&Value) -> T,
+) -> BTreeMap<Place, T> {
     let text = |site: &Value, key: &str| site[key].as_str().unwrap_or_default().to_owned();
     let sites = profile["sites"].as_array().into_iter().flatten();
     sites
@@ -116,12 +129,38 @@ fn counts(profile: &Value) -> BTreeMap<(String, u64, String, String), u64> {
                 text(site, "callee"),
                 text(site, "kind"),
             );
-            (key, site["count"].as_u64().unwrap_or(0))
+            (key, value(site))
         })
-        .fold(BTreeMap::new(), |mut all, (key, count)| {
-            *all.entry(key).or_default() += count;
+        .fold(BTreeMap::new(), |mut all, (key, one)| {
+            *all.entry(key).or_default() += one;
             all
         })
+}
+
+/// Every number of a profile: counts, work and span in the three measures, on work and on span.
+#[derive(Debug, Default, PartialEq)]
+struct Numbers(BTreeMap<String, u64>);
+
+impl std::ops::AddAssign for Numbers {
+    fn add_assign(&mut self, other: Self) {
+        for (path, number) in other.0 {
+            *self.0.entry(path).or_default() += number;
+        }
+    }
+}
+
+fn numbers(site: &Value) -> Numbers {
+    let mut all = BTreeMap::new();
+    for profile in ["on_work", "on_span"] {
+        for measure in ["top_call_site", "top_caller", "local"] {
+            for number in ["count", "work", "span"] {
+                let path = format!("/{profile}/{measure}/{number}");
+                let number = site.pointer(&path).and_then(Value::as_u64);
+                all.insert(path, number.unwrap_or(u64::MAX));
+            }
+        }
+    }
+    Numbers(all)
 }
 
 fn site<'p>(profile: &'p Value, caller: &str, callee: &str, kind: &str) -> Result<&'p Value> {
@@ -202,18 +241,41 @@ fn the_header_works_in_cxx_in_every_mode() -> Result<()> {
 }
 
 #[test]
-fn the_on_line_profile_counts_the_invocations_that_the_recording_has() -> Result<()> {
+fn the_on_line_profile_in_operations_is_that_of_the_recording() -> Result<()> {
     for name in PROGRAMS {
-        let (graph, line) = (counts(&from_graph(name)?), counts(&on_line(name)?));
-        assert_eq!(graph, line, "{name}");
+        let (graph, line) = (from_graph(name)?, on_line(name, "ops")?);
+        let (graph, line) = (sites(&graph, numbers), sites(&line, numbers));
+        assert_eq!(graph.len(), line.len(), "{name}");
+        for (place, expected) in &graph {
+            for (number, expected) in &expected.0 {
+                let got = line.get(place).and_then(|numbers| numbers.0.get(number));
+                assert_eq!(got, Some(expected), "{name}: {number} of {place:?}");
+            }
+        }
         assert!(graph.keys().any(|key| key.3 == "spawn"), "{name} spawns");
     }
     Ok(())
 }
 
 #[test]
+fn the_on_line_profile_in_time_counts_the_same_invocations() -> Result<()> {
+    let count = |site: &Value| site["count"].as_u64().unwrap_or(u64::MAX);
+    for name in PROGRAMS {
+        let (graph, line) = (from_graph(name)?, on_line(name, "time")?);
+        assert_eq!(line["metric"], "time");
+        assert_eq!(sites(&graph, count), sites(&line, count), "{name}");
+        // The time of the program is in its call sites, and none of it twice.
+        let work = number(&line, "/work");
+        let own = |site: &Value| site["on_work"]["local"]["work"].as_u64().unwrap_or(0);
+        let local: u64 = sites(&line, own).values().sum();
+        assert!(local as f64 <= work, "{name}: {local} of {work}");
+    }
+    Ok(())
+}
+
+#[test]
 fn partition_is_what_holds_quicksort_back() -> Result<()> {
-    for profile in [from_graph("quicksort")?, on_line("quicksort")?] {
+    for profile in [from_graph("quicksort")?, on_line("quicksort", "time")?] {
         let sort = number(
             site(&profile, "main", "pqsort", "call")?,
             "/on_work/top_call_site/span",
@@ -243,7 +305,7 @@ fn fibs_recursive_sites_have_the_golden_ratio() -> Result<()> {
 
 #[test]
 fn the_base_case_of_matrix_multiply_has_only_local_work() -> Result<()> {
-    for profile in [from_graph("matmul")?, on_line("matmul")?] {
+    for profile in [from_graph("matmul")?, on_line("matmul", "time")?] {
         let base = site(&profile, "mm", "base", "call")?;
         assert_eq!(number(base, "/on_work/top_caller/work"), 0.0);
         let all = number(
@@ -330,5 +392,111 @@ fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<(
             "span at depth {depth}"
         );
     }
+    Ok(())
+}
+
+/// Operations of an invocation of `queens.c`, by where they are.
+#[derive(Clone, Copy, Debug)]
+struct Queens {
+    /// All of one that has placed every queen, and of one that cannot place the next.
+    placed: u64,
+    stuck: u64,
+    /// Up to the first spawn, from one spawn to the next, from the last one to the sync.
+    first: u64,
+    next: u64,
+    last: u64,
+    /// After the sync: in all, and for each child.
+    after: u64,
+    each: u64,
+}
+
+impl Queens {
+    /// Work and span by the recurrence.
+    fn place(&self, all: u32, [columns, left, right]: [u32; 3]) -> (u64, u64) {
+        if columns == all {
+            return (self.placed, self.placed);
+        }
+        let mut free = all & !(columns | left | right);
+        let children = u64::from(free.count_ones());
+        if children == 0 {
+            return (self.stuck, self.stuck);
+        }
+        let mut at = self.first;
+        let (mut work, mut longest) = (0, 0);
+        while free != 0 {
+            let bit = free & free.wrapping_neg();
+            free ^= bit;
+            let child = self.place(all, [columns | bit, (left | bit) << 1, (right | bit) >> 1]);
+            work += child.0;
+            longest = longest.max(at + child.1);
+            at += self.next;
+        }
+        let sync = at - self.next + self.last;
+        let rest = self.after + children * self.each;
+        (work + sync + rest, longest.max(sync) + rest)
+    }
+
+    fn queens(&self, n: u32) -> (u64, u64) {
+        self.place((1 << n) - 1, [0; 3])
+    }
+}
+
+#[test]
+fn recorded_n_queens_has_the_work_and_span_of_its_recurrence() -> Result<()> {
+    let scratch = Scratch::new("cilk-queens")?;
+    let program = build("queens.c", scratch.dir(), &[])?;
+    let mut measured = vec![(0, 0)];
+    let mut leaves = Vec::new();
+    for n in 1..=8u64 {
+        execute(&program, scratch.dir(), &[&n.to_string()])?;
+        let profile = analyse(scratch.dir())?;
+        let top = &site(&profile, "main", "place", "call")?["on_work"]["top_call_site"];
+        let value = |key: &str| top[key].as_u64().context(key.to_owned());
+        measured.push((value("work")?, value("span")?));
+        if n <= 2 {
+            // One child that has placed its queen; two that are stuck.
+            let spawned = &site(&profile, "place", "place", "spawn")?["on_work"]["local"];
+            leaves.push(spawned["work"].as_u64().context("work")? / n);
+        }
+    }
+    scratch.done();
+    // What one and two children cost gives what each costs; where in the invocation it is spent, the spans of up to
+    // five queens tell. All that fits them must fit the others.
+    let own: Vec<u64> = (1..=2)
+        .map(|n| measured[n].0 - n as u64 * leaves[n - 1])
+        .collect();
+    let child = own[1] - own[0];
+    let mut fitting = 0;
+    for first in 1..own[0] {
+        for next in 1..=child {
+            for last in 0..own[0].saturating_sub(first) {
+                let Some(after) = (own[0] + next).checked_sub(first + last + child) else {
+                    continue;
+                };
+                let each = child - next;
+                let model = Queens {
+                    placed: leaves[0],
+                    stuck: leaves[1],
+                    first,
+                    next,
+                    last,
+                    after,
+                    each,
+                };
+                if (1..=5).any(|n| model.queens(n) != measured[n as usize]) {
+                    continue;
+                }
+                fitting += 1;
+                for n in 6..=8 {
+                    assert_eq!(
+                        model.queens(n),
+                        measured[n as usize],
+                        "{n} queens, {model:?}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(fitting > 0, "no recurrence has {measured:?}");
     Ok(())
 }

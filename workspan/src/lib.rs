@@ -4,10 +4,11 @@
 //! of section 6, [`Shadow`] the work-span variables of section 3 (Figure 3) with the profiles of section 4. The runtime
 //! uses them while a program runs, the backends on recorded graphs; no dependencies, no I/O.
 
+pub mod abi;
 mod measure;
 mod prof;
 mod shadow;
 
-pub use measure::{Measure, Sum};
+pub use measure::{Invocation, Measure, Sum};
 pub use prof::{Pool, Prof};
 pub use shadow::{Kind, Shadow, Site, Totals};

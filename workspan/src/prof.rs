@@ -45,17 +45,18 @@ impl<V> Prof<V> {
     }
 }
 
-#[derive(Debug)]
-struct Element<V> {
+#[derive(Clone, Copy, Debug)]
+struct Element<U> {
     site: u32,
     next: u32,
-    value: V,
+    value: U,
 }
 
-/// The memory of all profs, and the number of call sites known so far.
+/// The memory of all profs of values `V`, and the number of call sites known so far. An update may be of another type
+/// `U`, smaller than what it is added to: lists log updates.
 #[derive(Debug)]
-pub struct Pool<V> {
-    elements: Vec<Element<V>>,
+pub struct Pool<V, U = V> {
+    elements: Vec<Element<U>>,
     free: u32,
     spare_arrays: Vec<Vec<V>>,
     sites: usize,
@@ -67,7 +68,7 @@ const SHORTEST: usize = 32;
 /// Freed arrays kept for their memory.
 const SPARE_ARRAYS: usize = 64;
 
-impl<V> Default for Pool<V> {
+impl<V, U> Default for Pool<V, U> {
     fn default() -> Self {
         Self {
             elements: Vec::new(),
@@ -79,7 +80,7 @@ impl<V> Default for Pool<V> {
     }
 }
 
-impl<V: Copy + Default + PartialEq + AddAssign> Pool<V> {
+impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy> Pool<V, U> {
     /// S: one more than the greatest call site seen.
     #[must_use]
     pub fn sites(&self) -> usize {
@@ -99,15 +100,19 @@ impl<V: Copy + Default + PartialEq + AddAssign> Pool<V> {
     }
 
     /// INIT: an empty profile.
+    #[inline]
     pub fn init(&mut self, prof: &mut Prof<V>) {
         self.steps += 1;
         self.free_list(prof);
-        let array = std::mem::take(&mut prof.array);
-        self.free_array(array);
+        if !prof.array.is_empty() {
+            let array = std::mem::take(&mut prof.array);
+            self.free_array(array);
+        }
     }
 
     /// UPDATE: adds `value` to what is stored for `site`.
-    pub fn update(&mut self, prof: &mut Prof<V>, site: u32, value: V) {
+    #[inline(always)]
+    pub fn update(&mut self, prof: &mut Prof<V>, site: u32, value: U) {
         self.steps += 1;
         self.sites = self.sites.max(site as usize + 1);
         if !prof.array.is_empty() && prof.array.len() >= self.sites {
@@ -133,6 +138,7 @@ impl<V: Copy + Default + PartialEq + AddAssign> Pool<V> {
     }
 
     /// UNION: adds all of `from` to `prof`; `from` becomes empty.
+    #[inline(never)]
     pub fn union(&mut self, prof: &mut Prof<V>, from: &mut Prof<V>) {
         self.steps += 1;
         if prof.array.len() < from.array.len() {
@@ -181,12 +187,15 @@ impl<V: Copy + Default + PartialEq + AddAssign> Pool<V> {
         let mut at = prof.head;
         while at != NONE {
             let element = &self.elements[at as usize];
-            each(element.site, element.value);
+            let mut value = V::default();
+            value += element.value;
+            each(element.site, value);
             at = element.next;
         }
     }
 
     /// _FLUSHLIST: moves the list into an array of the current number of call sites.
+    #[inline(never)]
     fn flush(&mut self, prof: &mut Prof<V>) {
         if prof.array.len() < self.sites {
             // Doubling when a new site appears in a full profile would also do; the list has paid for this.
@@ -208,7 +217,8 @@ impl<V: Copy + Default + PartialEq + AddAssign> Pool<V> {
         self.free_list(prof);
     }
 
-    fn element(&mut self, site: u32, value: V) -> u32 {
+    #[inline(always)]
+    fn element(&mut self, site: u32, value: U) -> u32 {
         let element = Element {
             site,
             next: NONE,
@@ -239,17 +249,11 @@ impl<V: Copy + Default + PartialEq + AddAssign> Pool<V> {
         (prof.head, prof.tail, prof.len) = (NONE, NONE, 0);
     }
 
+    #[cold]
+    #[inline(never)]
     fn free_array(&mut self, array: Vec<V>) {
         if array.capacity() > 0 && self.spare_arrays.len() < SPARE_ARRAYS {
             self.spare_arrays.push(array);
         }
     }
 }
-
-impl<V: Copy> Clone for Element<V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V: Copy> Copy for Element<V> {}

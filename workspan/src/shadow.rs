@@ -3,8 +3,9 @@
 //!
 //! The profile of the work variable of every frame ends in that of the outermost one, so there is one table for it
 //! instead of a prof in each frame. Local spans are kept beside the spans: the part of the path that is the frame's own.
+//! An invocation without a spawn has only one span variable in use, its continuation: no sync moves it.
 
-use crate::measure::{Measure, Sum};
+use crate::measure::{Invocation, Measure};
 use crate::prof::{Pool, Prof};
 
 /// How an invocation runs.
@@ -36,6 +37,9 @@ pub struct Totals {
     pub span: u64,
 }
 
+/// Profs log invocations.
+type Profiles = Pool<Measure, Invocation>;
+
 /// A span variable: its value, the part of it that is local, the profile of its trace.
 #[derive(Debug, Default)]
 struct Span {
@@ -45,41 +49,58 @@ struct Span {
 }
 
 #[derive(Debug)]
-struct Frame {
+struct Frame<T> {
+    tag: T,
     site: Site,
-    work: u64,
-    local_work: u64,
-    prefix: Span,
-    longest: Span,
-    continuation: Span,
+    /// No child was spawned: prefix and longest child are empty.
+    plain: bool,
     top_call_site: bool,
     top_caller: bool,
+    work: u64,
+    local_work: u64,
+    continuation: Span,
+    prefix: Span,
+    longest: Span,
 }
 
-/// The shadow stack and the profiles.
+/// What is known of a call site.
+#[derive(Clone, Copy, Debug, Default)]
+struct SiteState {
+    /// Invocations on the stack.
+    active: u32,
+    on_work: Measure,
+}
+
+/// The shadow stack and the profiles. The caller may keep a value `T` with each invocation on the stack.
 #[derive(Debug, Default)]
-pub struct Shadow {
-    pool: Pool<Measure>,
+pub struct Shadow<T = ()> {
+    pool: Profiles,
     /// The stack, and beyond its depth frames left, kept for their memory.
-    frames: Vec<Frame>,
+    frames: Vec<Frame<T>>,
     depth: usize,
-    /// By call site, by calling function: invocations on the stack.
-    active_sites: Vec<u32>,
+    sites: Vec<SiteState>,
+    /// By calling function: invocations on the stack.
     active_callers: Vec<u32>,
-    on_work: Vec<Measure>,
-    deepest: usize,
 }
 
-fn slot(counts: &mut Vec<u32>, at: u32) -> &mut u32 {
+#[inline]
+fn slot<T: Clone + Default>(all: &mut Vec<T>, at: u32) -> &mut T {
     let at = at as usize;
-    if counts.len() <= at {
-        counts.resize(at + 1, 0);
+    if all.len() <= at {
+        grow(all, at);
     }
-    &mut counts[at]
+    &mut all[at]
+}
+
+#[cold]
+#[inline(never)]
+fn grow<T: Clone + Default>(all: &mut Vec<T>, at: usize) {
+    all.resize((at + 1).next_power_of_two(), T::default());
 }
 
 impl Span {
-    fn clear(&mut self, pool: &mut Pool<Measure>) {
+    #[inline]
+    fn clear(&mut self, pool: &mut Profiles) {
         (self.value, self.local) = (0, 0);
         if !self.prof.is_empty() {
             pool.init(&mut self.prof);
@@ -87,17 +108,66 @@ impl Span {
     }
 
     /// `self += other`, `other = 0`.
-    fn add(&mut self, other: &mut Self, pool: &mut Pool<Measure>) {
+    #[inline]
+    fn add(&mut self, other: &mut Self, pool: &mut Profiles) {
         self.value += other.value;
         self.local += other.local;
         (other.value, other.local) = (0, 0);
         if !other.prof.is_empty() {
-            pool.union(&mut self.prof, &mut other.prof);
+            if self.prof.is_empty() {
+                std::mem::swap(&mut self.prof, &mut other.prof);
+            } else {
+                pool.union(&mut self.prof, &mut other.prof);
+            }
         }
     }
 }
 
-impl Shadow {
+impl<T> Frame<T> {
+    fn new(site: Site, tag: T) -> Self {
+        Self {
+            tag,
+            site,
+            plain: true,
+            top_call_site: true,
+            top_caller: true,
+            work: 0,
+            local_work: 0,
+            continuation: Span::default(),
+            prefix: Span::default(),
+            longest: Span::default(),
+        }
+    }
+
+    /// Where the span of a spawned child goes, if it makes the longest path (lines 8-13).
+    #[inline]
+    fn spawned(&mut self, span: u64, pool: &mut Profiles) -> Option<&mut Span> {
+        self.plain = false;
+        if self.continuation.value + span <= self.longest.value {
+            return None;
+        }
+        self.prefix.add(&mut self.continuation, pool);
+        self.longest.clear(pool);
+        Some(&mut self.longest)
+    }
+
+    /// Lines 14-19.
+    #[inline]
+    fn sync(&mut self, pool: &mut Profiles) {
+        if self.plain {
+            return;
+        }
+        let (win, lose) = if self.continuation.value > self.longest.value {
+            (&mut self.continuation, &mut self.longest)
+        } else {
+            (&mut self.longest, &mut self.continuation)
+        };
+        self.prefix.add(win, pool);
+        lose.clear(pool);
+    }
+}
+
+impl<T: Copy> Shadow<T> {
     /// Invocations on the stack.
     #[must_use]
     pub fn depth(&self) -> usize {
@@ -107,7 +177,8 @@ impl Shadow {
     /// Most invocations ever on the stack.
     #[must_use]
     pub fn deepest(&self) -> usize {
-        self.deepest
+        // Frames are kept.
+        self.frames.len()
     }
 
     /// List elements allocated for profiles: with the arrays, the O(DS) of Theorem 5.
@@ -116,54 +187,46 @@ impl Shadow {
         self.pool.elements()
     }
 
-    /// The call site of the innermost invocation.
+    /// The caller's value of the innermost invocation.
+    #[inline]
     #[must_use]
-    pub fn top(&self) -> Option<Site> {
-        self.stack().last().map(|frame| frame.site)
+    pub fn top(&self) -> Option<T> {
+        self.stack().last().map(|frame| frame.tag)
     }
 
-    fn stack(&self) -> &[Frame] {
+    #[inline]
+    fn stack(&self) -> &[Frame<T>] {
         &self.frames[..self.depth]
     }
 
-    fn stack_mut(&mut self) -> &mut [Frame] {
-        &mut self.frames[..self.depth]
-    }
-
     /// F calls or spawns G (lines 1-4).
-    pub fn enter(&mut self, site: Site) {
-        let sites = slot(&mut self.active_sites, site.id);
+    #[inline(always)]
+    pub fn enter_with(&mut self, site: Site, tag: T) {
+        let sites = &mut slot(&mut self.sites, site.id).active;
         *sites += 1;
         let top_call_site = *sites == 1;
         let callers = slot(&mut self.active_callers, site.caller);
         *callers += 1;
         let top_caller = *callers == 1;
         if self.depth == self.frames.len() {
-            self.frames.push(Frame {
-                site,
-                work: 0,
-                local_work: 0,
-                prefix: Span::default(),
-                longest: Span::default(),
-                continuation: Span::default(),
-                top_call_site,
-                top_caller,
-            });
+            self.frames.push(Frame::new(site, tag));
         }
         let frame = &mut self.frames[self.depth];
         if self.depth == 0 {
             // What the last computation left.
             frame.prefix.clear(&mut self.pool);
+            frame.continuation.clear(&mut self.pool);
         }
-        (frame.site, frame.top_call_site, frame.top_caller) = (site, top_call_site, top_caller);
+        (frame.tag, frame.site, frame.plain) = (tag, site, true);
+        (frame.top_call_site, frame.top_caller) = (top_call_site, top_caller);
         (frame.work, frame.local_work) = (0, 0);
         self.depth += 1;
-        self.deepest = self.deepest.max(self.depth);
     }
 
     /// F executes instructions (lines 20-21).
+    #[inline]
     pub fn advance(&mut self, amount: u64) {
-        if let Some(frame) = self.stack_mut().last_mut() {
+        if let Some(frame) = self.frames[..self.depth].last_mut() {
             frame.work += amount;
             frame.local_work += amount;
             frame.continuation.value += amount;
@@ -172,14 +235,46 @@ impl Shadow {
     }
 
     /// F syncs (lines 14-19).
+    #[inline]
     pub fn sync(&mut self) {
-        if let Some(at) = self.depth.checked_sub(1) {
-            sync(&mut self.frames[at], &mut self.pool);
+        if let Some(frame) = self.frames[..self.depth].last_mut() {
+            frame.sync(&mut self.pool);
         }
+    }
+
+    /// F calls or spawns G, which executes `amount` and returns without invoking anything: `enter`, `advance` and
+    /// `leave` in one. Outside of all invocations it is nothing.
+    #[inline(always)]
+    pub fn leaf(&mut self, site: Site, amount: u64) {
+        let Some(f) = self.frames[..self.depth].last_mut() else {
+            return;
+        };
+        let state = slot(&mut self.sites, site.id);
+        let callers = self.active_callers.get(site.caller as usize);
+        let one = Invocation {
+            work: amount,
+            local_work: amount,
+            span: amount,
+            local_span: amount,
+            top_call_site: state.active == 0,
+            top_caller: callers.is_none_or(|&active| active == 0),
+        };
+        state.on_work += one;
+        f.work += amount;
+        let to = match site.kind {
+            Kind::Call => &mut f.continuation,
+            Kind::Spawn => match f.spawned(amount, &mut self.pool) {
+                Some(longest) => longest,
+                None => return,
+            },
+        };
+        to.value += amount;
+        self.pool.update(&mut to.prof, site.id, one);
     }
 
     /// G returns to F, called (lines 5-7) or spawned (lines 8-13); a function syncs before it returns. The work and
     /// span of the invocation.
+    #[inline(always)]
     pub fn leave(&mut self) -> Option<Totals> {
         let at = self.depth.checked_sub(1)?;
         self.depth = at;
@@ -187,53 +282,57 @@ impl Shadow {
         let g = rest.first_mut()?;
         let pool = &mut self.pool;
         // Line 5 and line 8, with a sync before as Cilk has it at the end of every function.
-        sync(g, pool);
-        *slot(&mut self.active_sites, g.site.id) -= 1;
-        *slot(&mut self.active_callers, g.site.caller) -= 1;
+        g.sync(pool);
+        let path = if g.plain {
+            &mut g.continuation
+        } else {
+            &mut g.prefix
+        };
         let totals = Totals {
             work: g.work,
-            span: g.prefix.value,
+            span: path.value,
         };
-        let sum = Sum::one(totals.work, totals.span);
-        let measure = Measure {
-            top_call_site: if g.top_call_site { sum } else { Sum::default() },
-            top_caller: if g.top_caller { sum } else { Sum::default() },
-            local: Sum::one(g.local_work, g.prefix.local),
+        let one = Invocation {
+            work: g.work,
+            local_work: g.local_work,
+            span: path.value,
+            local_span: path.local,
+            top_call_site: g.top_call_site,
+            top_caller: g.top_caller,
         };
-        let at = g.site.id as usize;
-        if self.on_work.len() <= at {
-            self.on_work.resize(at + 1, Measure::default());
-        }
-        self.on_work[at] += measure;
+        let state = slot(&mut self.sites, g.site.id);
+        state.active -= 1;
+        state.on_work += one;
+        *slot(&mut self.active_callers, g.site.caller) -= 1;
         let Some(f) = callers.last_mut() else {
             // The outermost invocation: its profile is the result.
-            pool.update(&mut g.prefix.prof, g.site.id, measure);
+            pool.update(&mut path.prof, g.site.id, one);
             return Some(totals);
         };
         f.work += g.work;
         // What is G's own is not F's.
-        g.prefix.local = 0;
+        path.local = 0;
         let to = match g.site.kind {
             Kind::Call => &mut f.continuation,
-            Kind::Spawn if f.continuation.value + g.prefix.value > f.longest.value => {
-                f.prefix.add(&mut f.continuation, pool);
-                f.longest.clear(pool);
-                &mut f.longest
-            }
-            Kind::Spawn => {
-                g.prefix.clear(pool);
-                return Some(totals);
-            }
+            Kind::Spawn => match f.spawned(path.value, pool) {
+                Some(longest) => longest,
+                None => {
+                    path.clear(pool);
+                    return Some(totals);
+                }
+            },
         };
-        to.add(&mut g.prefix, pool);
-        pool.update(&mut to.prof, g.site.id, measure);
+        to.add(path, pool);
+        pool.update(&mut to.prof, g.site.id, one);
         Some(totals)
     }
 
-    /// The on-work profile of the invocations completed so far, by call site.
+    /// The on-work profile of the invocations of a call site completed so far.
     #[must_use]
-    pub fn on_work(&self) -> &[Measure] {
-        &self.on_work
+    pub fn on_work(&self, site: u32) -> Measure {
+        self.sites
+            .get(site as usize)
+            .map_or_else(Measure::default, |state| state.on_work)
     }
 
     /// Calls `each` for parts of the on-span profile: of the computation if its outermost invocation has returned, else
@@ -242,6 +341,7 @@ impl Shadow {
         if self.depth == 0 {
             if let Some(frame) = self.frames.first() {
                 self.pool.peek(&frame.prefix.prof, &mut each);
+                self.pool.peek(&frame.continuation.prof, &mut each);
             }
             return;
         }
@@ -260,8 +360,9 @@ impl Shadow {
     #[must_use]
     pub fn so_far(&self) -> Totals {
         let work = self.stack().iter().map(|frame| frame.work).sum();
-        let span =
-            |frame: &Frame| frame.prefix.value + frame.continuation.value.max(frame.longest.value);
+        let span = |frame: &Frame<T>| {
+            frame.prefix.value + frame.continuation.value.max(frame.longest.value)
+        };
         Totals {
             work,
             span: self.stack().iter().map(span).sum(),
@@ -269,12 +370,10 @@ impl Shadow {
     }
 }
 
-fn sync(frame: &mut Frame, pool: &mut Pool<Measure>) {
-    let (win, lose) = if frame.continuation.value > frame.longest.value {
-        (&mut frame.continuation, &mut frame.longest)
-    } else {
-        (&mut frame.longest, &mut frame.continuation)
-    };
-    frame.prefix.add(win, pool);
-    lose.clear(pool);
+impl Shadow {
+    /// F calls or spawns G (lines 1-4).
+    #[inline]
+    pub fn enter(&mut self, site: Site) {
+        self.enter_with(site, ());
+    }
 }

@@ -65,7 +65,7 @@ fn work_and_span_of_fib_are_the_recurrences() {
 #[test]
 fn top_caller_counts_the_outermost_fib_only_and_gives_the_golden_ratio() {
     let (shadow, _) = fib_profile(20);
-    let (first, second) = (shadow.on_work()[4], shadow.on_work()[5]);
+    let (first, second) = (shadow.on_work(4), shadow.on_work(5));
     assert_eq!(
         (first.top_caller.work, first.top_caller.span),
         (work(19), span(19))
@@ -84,7 +84,7 @@ fn top_caller_counts_the_outermost_fib_only_and_gives_the_golden_ratio() {
 fn top_call_site_counts_figure_six() {
     // fib(4): the spawns that are not below a spawn: fib(3) from fib(4), fib(1) from the right child fib(2).
     let (shadow, _) = fib_profile(4);
-    let (first, second) = (shadow.on_work()[4], shadow.on_work()[5]);
+    let (first, second) = (shadow.on_work(4), shadow.on_work(5));
     assert_eq!(first.top_call_site.count, 2);
     assert_eq!(first.top_call_site.work, work(3) + work(1));
     // fib(2) from fib(4), fib(1) from fib(3), fib(0) from the fib(2) under fib(3).
@@ -102,8 +102,38 @@ fn local_spans_on_the_span_add_up_to_the_span() {
             profile.values().map(|m| m.local.span).sum::<u64>(),
             totals.span
         );
-        let all: u64 = shadow.on_work().iter().map(|m| m.local.work).sum();
+        let all: u64 = (0..16).map(|site| shadow.on_work(site).local.work).sum();
         assert_eq!(all, totals.work);
+    }
+}
+
+/// `fib` with its leaves told as such.
+fn fib_with_leaves(shadow: &mut Shadow, at: Site, n: u32) {
+    if n < 2 {
+        shadow.leaf(at, 1);
+        return;
+    }
+    shadow.enter(at);
+    shadow.advance(1);
+    fib_with_leaves(shadow, site(4, FIB, Kind::Spawn), n - 1);
+    fib_with_leaves(shadow, site(5, FIB, Kind::Call), n - 2);
+    shadow.sync();
+    shadow.advance(1);
+    shadow.leave();
+}
+
+#[test]
+fn a_leaf_is_an_invocation_that_invokes_nothing() {
+    for n in [0, 1, 2, 3, 9, 16] {
+        let (plain, totals) = fib_profile(n);
+        let mut shadow = Shadow::default();
+        shadow.enter(site(0, 2, Kind::Call));
+        fib_with_leaves(&mut shadow, site(13, MAIN, Kind::Call), n);
+        assert_eq!(shadow.leave(), Some(totals), "fib({n})");
+        for at in 0..16 {
+            assert_eq!(shadow.on_work(at), plain.on_work(at), "site {at}");
+        }
+        assert_eq!(on_span(&shadow), on_span(&plain), "fib({n})");
     }
 }
 

@@ -556,7 +556,8 @@ impl<'g> Machine<'g> {
         };
         self.flush(state);
         state.burdened = state.burdened.max(child.burdened);
-        if child.length <= state.length {
+        // Of two as long the child's, as on line 15.
+        if child.length < state.length {
             return self.paths.release(child.path);
         }
         (state.time, state.length) = (child.time, child.length);

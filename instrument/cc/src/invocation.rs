@@ -37,8 +37,6 @@ pub struct Tools {
     pub plugin: Option<PathBuf>,
     /// Folder of `contech/cilk.h`, if code is compiled.
     pub headers: Option<PathBuf>,
-    /// Code is compiled with calls of the on-line profiler's hooks.
-    pub hooks: bool,
     /// Folder of the runtime library, if something is linked.
     pub runtime_folder: Option<PathBuf>,
 }
@@ -81,13 +79,7 @@ impl Invocation {
             // Line tables do not change code; any -g of the user comes later and wins.
             added.extend([flag, "-gline-tables-only".into()]);
         }
-        if tools.hooks {
-            added.extend([
-                "-finstrument-functions-after-inlining".into(),
-                "-gline-tables-only".into(),
-            ]);
-        }
-        if tools.plugin.is_some() || tools.hooks {
+        if tools.plugin.is_some() {
             // The serial form of contech/cilk.h marks spawns and syncs.
             added.push("-D__CONTECH__=1".into());
         }
@@ -156,7 +148,6 @@ mod tests {
             compiler: "clang".into(),
             plugin: (line.compiles && !line.freestanding).then(|| "/h/p.so".into()),
             headers: None,
-            hooks: false,
             runtime_folder: (line.links && !line.relocatable).then(|| "/h".into()),
         };
         let made = Invocation::new(language, Options::default(), &line, tools, user)?;

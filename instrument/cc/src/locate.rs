@@ -33,7 +33,7 @@ pub(crate) fn tools(language: Language, line: &Line, mode: Mode) -> Result<Tools
     };
     let online = mode == Mode::Workspan;
     let instruments = line.compiles && !line.freestanding;
-    let plugin = (instruments && !online).then(|| find(PLUGIN)).transpose()?;
+    let plugin = instruments.then(|| find(PLUGIN)).transpose()?;
     let library = if online { ONLINE } else { RUNTIME };
     let runtime = (line.links && !line.relocatable)
         .then(|| find(library))
@@ -45,7 +45,6 @@ pub(crate) fn tools(language: Language, line: &Line, mode: Mode) -> Result<Tools
         headers: headers
             .filter(|_| instruments && language != Language::Fortran)
             .find(|f| f.join("contech/cilk.h").is_file()),
-        hooks: instruments && online,
         runtime_folder: runtime.and_then(|r| r.parent().map(Path::to_path_buf)),
     })
 }

@@ -119,8 +119,7 @@ impl Options {
         let mut words = vec![match self.mode {
             Mode::Full => "mode=full",
             Mode::Sync => "mode=sync",
-            // No pass runs.
-            Mode::Workspan => return String::new(),
+            Mode::Workspan => "mode=workspan",
         }];
         words.extend(self.form.map(|form| match form {
             Form::Naive => "naive",

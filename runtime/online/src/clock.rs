@@ -1,13 +1,136 @@
-//! The cycle counter, and what reading it and running a hook cost.
+//! What the program has spent since the last hook: operations exactly, or cycles.
+//!
+//! Reading the cycle counter takes as long as a small function. It is read when something long may have happened: code
+//! that counts no operations was called, or many operations or hooks have passed since. In between cycles follow from
+//! operations at the rate of late, and the next reading gives or takes the difference: sums are those of the counter,
+//! and what is attributed wrongly is at most a strand of [`READ_AFTER`] operations.
 #![allow(unsafe_code, reason = "an instruction")]
 
 use std::time::Instant;
+
+/// Operations after which the counter is read.
+const READ_AFTER: u64 = 512;
+/// Hooks after which it is read: their own cost is only an estimate.
+const READ_AFTER_HOOKS: u64 = 64;
+/// Binary places of a rate.
+const RATE_BITS: u32 = 16;
 
 /// Cycles since the processor started, at the frequency of the time stamp counter.
 #[inline]
 pub(crate) fn cycles() -> u64 {
     // SAFETY: every x86-64 processor has the instruction, and it reads a register only.
     unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Metric {
+    /// Cycles, reported as nanoseconds.
+    Time,
+    /// IR instructions of the program, as in a recording.
+    Operations,
+}
+
+/// What a hook and a reading cost, in cycles: what [`Clock`] subtracts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cost {
+    pub hook: u64,
+    pub reading: u64,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    metric: Metric,
+    cost: Cost,
+    /// Operations at the last hook, and at the last reading.
+    operations: u64,
+    read_operations: u64,
+    /// The counter at the last reading.
+    read: u64,
+    /// Cycles given out, and hooks called, since.
+    given: u64,
+    hooks: u64,
+    /// Cycles for an operation.
+    rate: u64,
+    /// Cycles in which the program cannot have run.
+    pub lost: u64,
+}
+
+/// Cycles that no operation takes, and that no interruption is shorter than: what is more was another program's turn.
+const SLOWEST: u64 = 400;
+const INTERRUPTION: u64 = 40_000;
+
+impl Clock {
+    pub(crate) fn new(metric: Metric, cost: Cost) -> Self {
+        Self {
+            metric,
+            cost,
+            operations: 0,
+            read_operations: 0,
+            read: cycles(),
+            given: 0,
+            hooks: 0,
+            rate: 1 << RATE_BITS,
+            lost: 0,
+        }
+    }
+
+    /// What was spent since the last hook: before and within the `own` last of the `operations` counted so far.
+    #[inline]
+    pub(crate) fn spent(&mut self, operations: u64, own: u64, foreign: bool) -> (u64, u64) {
+        let passed = operations - self.operations;
+        self.operations = operations;
+        if self.metric == Metric::Operations {
+            return (passed - own, own);
+        }
+        self.hooks += 1;
+        if foreign
+            || operations - self.read_operations >= READ_AFTER
+            || self.hooks >= READ_AFTER_HOOKS
+        {
+            return self.read(passed, own, foreign);
+        }
+        let before = ((passed - own) * self.rate) >> RATE_BITS;
+        let within = (own * self.rate) >> RATE_BITS;
+        self.given += before + within;
+        (before, within)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read(&mut self, passed: u64, own: u64, foreign: bool) -> (u64, u64) {
+        let now = cycles();
+        let elapsed = now.saturating_sub(self.read);
+        let elapsed = elapsed.saturating_sub(self.cost.reading + self.hooks * self.cost.hook);
+        let counted = self.operations - self.read_operations;
+        let most = (self.given + ((passed * self.rate) >> RATE_BITS)).max(counted * SLOWEST);
+        let elapsed = if !foreign && elapsed > most + INTERRUPTION {
+            self.lost += elapsed - most;
+            most
+        } else {
+            elapsed
+        };
+        let rest = elapsed.saturating_sub(self.given);
+        // What was given too much is taken from what comes.
+        self.given = self.given.saturating_sub(elapsed);
+        if !foreign && counted > 0 {
+            let rate = (elapsed << RATE_BITS) / counted;
+            self.rate = (self.rate * 3 + rate.min(64 << RATE_BITS)) / 4;
+        }
+        (self.read, self.read_operations, self.hooks) = (now, self.operations, 0);
+        if foreign || passed == 0 {
+            // The code called is before what is the invocation's own, unless all of it is.
+            return if own == passed && own > 0 {
+                (0, rest)
+            } else {
+                (rest, 0)
+            };
+        }
+        let within = u64::try_from(u128::from(rest) * u128::from(own) / u128::from(passed));
+        let within = within.unwrap_or(rest);
+        (rest - within, within)
+    }
 }
 
 /// Cycles and time at one moment.

@@ -1,8 +1,8 @@
 //! The on-line profiler (Schardl et al., "The Cilkprof Scalability Profiler", 2015): work and span by call site of a
 //! fork-join program that runs serially, at a small multiple of its own speed.
 //!
-//! contech-cc --contech-mode=workspan makes clang call a hook at the entry and the exit of every function that was not
-//! inlined; `contech/cilk.h` marks spawns and syncs. What another thread does, or a program that ends in the middle,
+//! contech-cc --contech-mode=workspan makes the pass count operations and call a hook at the entry and the exit of every
+//! function that was not inlined; `contech/cilk.h` marks spawns and syncs. What another thread does, or a program that ends in the middle,
 //! leaves a profile that says so.
 
 mod clock;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use workspan::{Measure, Sum};
 
+use crate::clock::Metric;
 use crate::profile::Profile;
 use crate::symbols::{Place, Symbols};
 
@@ -34,7 +35,10 @@ impl Row {
 
 /// Writes what is known now: of the whole program, or `midway`.
 pub(crate) fn profile(profile: &Profile, foreign: bool, midway: bool) {
-    let ns = profile.started.ns_per_cycle();
+    let (ns, unit) = match profile.metric {
+        Metric::Time => (profile.started.ns_per_cycle(), " ns"),
+        Metric::Operations => (1.0, " operations"),
+    };
     let notes = notes(profile, foreign, midway);
     for note in &notes {
         eprintln!("contech: {note}");
@@ -44,7 +48,7 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, midway: bool) {
     let time = |cycles: u64| to_ns(cycles, ns);
     let (work, span) = (time(totals.work), time(totals.span));
     eprintln!(
-        "contech: work {work} ns, span {span} ns, parallelism {:.2}",
+        "contech: work {work}{unit}, span {span}{unit}, parallelism {:.2}",
         ratio(work, span)
     );
     for row in rows
@@ -111,12 +115,7 @@ fn rows(profile: &Profile) -> Vec<Row> {
                 name => name,
             },
             kind: if facts.spawn { "spawn" } else { "call" },
-            on_work: profile
-                .shadow
-                .on_work()
-                .get(id as usize)
-                .copied()
-                .unwrap_or_default(),
+            on_work: profile.shadow.on_work(id),
             on_span: on_span.get(&id).copied().unwrap_or_default(),
         })
         .filter(|row| row.on_work != Measure::default() || row.on_span != Measure::default())
@@ -131,7 +130,11 @@ fn json(profile: &Profile, rows: &[Row], notes: &[String], ns: f64) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
-        "{{\"metric\":\"time\",\"work\":{work},\"span\":{span},\"parallelism\":{},\"complete\":{},\"depth\":{},\"elements\":{},\"sites\":[",
+        "{{\"metric\":\"{}\",\"work\":{work},\"span\":{span},\"parallelism\":{},\"complete\":{},\"depth\":{},\"elements\":{},\"sites\":[",
+        match profile.metric {
+            Metric::Time => "time",
+            Metric::Operations => "ops",
+        },
         ratio(work, span),
         notes.is_empty(),
         profile.shadow.deepest(),

@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SIDE = 64, N = SIDE * SIDE, PIECE = 64, GRAIN = 4 };
+#ifndef SIDE
+#define SIDE 64
+#endif
+enum { N = SIDE * SIDE, PIECE = 64, GRAIN = 4 };
 static int level[N], frontier[2][N];
 static int found[N], count[2];
 

@@ -2,7 +2,10 @@
 #include <contech/cilk.h>
 #include <stdio.h>
 
-enum { N = 48, B = 8, NB = N / B };
+#ifndef N
+#define N 48
+#endif
+enum { B = 8, NB = N / B };
 #define P 1000003l
 static long a[N][N], original[N][N];
 
@@ -42,7 +45,7 @@ int main(void) {
     for (int j = 0; j <= i; j++) original[i][j] = a[i][j] = (i * 31l + j * 17l + i * j + (i == j) * 5000l) % P + 1;
   cilk_run(cholesky);
   int wrong = 0;
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i += 1 + N / 64)
     for (int j = 0; j <= i; j++) {
       long sum = 0;
       for (int p = 0; p <= j; p++) {

@@ -2,7 +2,10 @@
 #include <contech/cilk.h>
 #include <stdio.h>
 
-enum { N = 8192, BASE = 64 };
+enum { BASE = 64 };
+#ifndef N
+#define N 8192
+#endif
 static int a[N], scratch[N];
 
 static int below(const int *v, int n, int x) {

@@ -2,7 +2,10 @@
 #include <contech/cilk.h>
 #include <stdio.h>
 
-enum { N = 2048, BASE = 32 };
+enum { BASE = 32 };
+#ifndef N
+#define N 2048
+#endif
 #define P 998244353ul
 typedef unsigned long word;
 

@@ -2,7 +2,10 @@
 #include <contech/cilk.h>
 #include <stdio.h>
 
-enum { N = 64, STEPS = 10, STRIP = 8 };
+enum { STEPS = 10, STRIP = 8 };
+#ifndef N
+#define N 64
+#endif
 static long grid[2][N][N];
 
 static void strip(long (*to)[N], long (*from)[N], int low, int high) {

@@ -2,7 +2,10 @@
 #include <contech/cilk.h>
 #include <stdio.h>
 
-enum { N = 48, B = 8, NB = N / B };
+#ifndef N
+#define N 48
+#endif
+enum { B = 8, NB = N / B };
 #define P 1000003l
 static long a[N][N], original[N][N];
 
@@ -64,7 +67,7 @@ int main(void) {
     for (int j = 0; j < N; j++) original[i][j] = a[i][j] = (i * 7919l + j * 104729l + (i == j) * 1000l + i * j) % P + 1;
   cilk_run(lu);
   int wrong = 0;
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i += 1 + N / 64)
     for (int j = 0; j < N; j++) {
       long sum = i <= j ? a[i][j] : 0;
       for (int k = 0; k < i && k <= j; k++) sum = (sum + a[i][k] * a[k][j]) % P;

@@ -2,7 +2,12 @@
 #include <contech/cilk.h>
 #include <stdio.h>
 
-enum { N = 32, COARSENING = 8 };
+#ifndef N
+#define N 32
+#endif
+#ifndef COARSENING
+#define COARSENING 8
+#endif
 static double a[N * N], b[N * N], c[N * N];
 
 __attribute__((noinline)) static void base(double *C, double *A, double *B, int dim, int n) {
@@ -33,7 +38,7 @@ int main(void) {
   for (int i = 0; i < N * N; i++) a[i] = i % 7, b[i] = i % 5;
   cilk_run(mm, c, a, b, N, N);
   int wrong = 0;
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i += 1 + N / 64)
     for (int j = 0; j < N; j++) {
       double sum = 0;
       for (int k = 0; k < N; k++) sum += a[i * N + k] * b[k * N + j];

@@ -2,7 +2,9 @@
 #include <contech/cilk.h>
 #include <stdio.h>
 
-enum { N = 7 };
+#ifndef N
+#define N 7
+#endif
 
 static int safe(const char *rows, int n, int row) {
   for (int i = 0; i < n; i++)
@@ -30,5 +32,6 @@ int main(void) {
   long solutions;
   cilk_run_to(solutions, place, board, 0);
   printf("%ld\n", solutions);
-  return solutions != 40;
+  static const long known[] = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680};
+  return solutions != known[N];
 }

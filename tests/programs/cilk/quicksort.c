@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COARSENING = 32, N = 20000 };
+enum { COARSENING = 32 };
+#ifndef N
+#define N 20000
+#endif
 static unsigned long state = 88172645463325252ul;
 
 static int random_below(int bound) {

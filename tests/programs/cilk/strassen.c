@@ -3,7 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N = 32, BASE = 8 };
+#ifndef N
+#define N 32
+#endif
+#ifndef BASE
+#define BASE 8
+#endif
 
 static void combine(long *out, const long *a, const long *b, int sign, int n, int da, int db) {
   for (int i = 0; i < n; i++)
@@ -50,7 +55,7 @@ int main(void) {
   for (int i = 0; i < N * N; i++) a[i] = i % 11 - 5, b[i] = i % 7 - 3;
   cilk_run(multiply, c, a, b, N, N, N, N);
   int wrong = 0;
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i += 1 + N / 64)
     for (int j = 0; j < N; j++) {
       long sum = 0;
       for (int k = 0; k < N; k++) sum += a[i * N + k] * b[k * N + j];

@@ -1,0 +1,374 @@
+//! `--contech-mode=workspan`: code counts operations and tells the on-line profiler about invocations (`workspan::abi`).
+//!
+//! ```text
+//! entry:   acc = 0                                a register
+//! blocks:  acc += operations of the piece
+//! E:       enter(function, slot, acc); acc = 0    where it is certain enough that something will be called
+//! calls:   counters.operations += acc; acc = 0
+//! returns: leave(slot) behind E, leaf(function, slot, acc) where E was not passed, done(.., entered) if either
+//! ```
+//!
+//! E is the nearest place that comes before all calls and is in no loop: the base case of a recursion, which returns
+//! without passing E, costs one call of the profiler.
+
+use inkwell::attributes::AttributeLoc;
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::intrinsics::Intrinsic;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{
+    FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
+};
+use petgraph::algo::dominators::simple_fast;
+use petgraph::graph::{DiGraph, NodeIndex};
+use workspan::abi;
+
+use crate::callee::{self, Call};
+use crate::ir::{self, Callee};
+use crate::plan::{End, FunctionPlan};
+use crate::select::MARK;
+
+/// What instrumented code refers to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hooks<'m> {
+    counters: GlobalValue<'m>,
+    enter: FunctionValue<'m>,
+    leaf: FunctionValue<'m>,
+    leave: FunctionValue<'m>,
+    done: FunctionValue<'m>,
+    sync: FunctionValue<'m>,
+}
+
+/// Declares the profiler's functions in the module.
+pub(crate) fn hooks<'m>(module: &Module<'m>) -> Hooks<'m> {
+    let context = module.get_context();
+    let (ptr, word) = (ir::ptr_type(module), context.i64_type());
+    let long = context
+        .void_type()
+        .fn_type(&[ptr.into(), ptr.into(), word.into()], false);
+    let short = context.void_type().fn_type(&[ptr.into()], false);
+    let either = context
+        .void_type()
+        .fn_type(&[ptr.into(), ptr.into(), word.into(), word.into()], false);
+    let declare = |name, ty| {
+        module
+            .get_function(name)
+            .unwrap_or_else(|| module.add_function(name, ty, None))
+    };
+    Hooks {
+        counters: module
+            .get_global(abi::COUNTERS)
+            .unwrap_or_else(|| module.add_global(word.array_type(3), None, abi::COUNTERS)),
+        enter: declare(abi::ENTER, long),
+        leaf: declare(abi::LEAF, long),
+        leave: declare(abi::LEAVE, short),
+        done: declare(abi::DONE, either),
+        sync: declare(abi::SYNC, short),
+    }
+}
+
+/// Instruments one function.
+pub(crate) fn emit<'m>(
+    module: &Module<'m>,
+    f: FunctionValue<'m>,
+    plan: &FunctionPlan<'m>,
+    hooks: Hooks<'m>,
+) -> Result<(), String> {
+    let first = f
+        .get_first_basic_block()
+        .and_then(|b| b.get_first_instruction())
+        .ok_or("a function without instructions")?;
+    let builder = module.get_context().create_builder();
+    builder.position_before(&first);
+    let word = module.get_context().i64_type();
+    let operations = builder.build_alloca(word, "contech.ops").map_err(text)?;
+    let entered = builder
+        .build_alloca(word, "contech.entered")
+        .map_err(text)?;
+    let slot = Intrinsic::find("llvm.addressofreturnaddress")
+        .and_then(|i| i.get_declaration(module, &[ir::ptr_type(module).into()]))
+        .ok_or("this LLVM has no llvm.addressofreturnaddress")?;
+    let emitter = Emitter {
+        word,
+        builder,
+        hooks,
+        operations,
+        entered,
+        variable: variable(module, f),
+        slot,
+    };
+    emitter.function(plan).map_err(text)?;
+    ir::promote(operations);
+    ir::promote(entered);
+    Ok(())
+}
+
+fn text(e: BuilderError) -> String {
+    format!("cannot insert profiling code: {e}")
+}
+
+/// The function's own `workspan::abi::Function`.
+fn variable<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> PointerValue<'m> {
+    let context = module.get_context();
+    let words = context.i64_type().array_type(abi::FUNCTION_WORDS - 1);
+    let code = f.as_global_value().as_pointer_value();
+    let value = context.const_struct(&[code.into(), words.const_zero().into()], false);
+    let global = module.add_global(value.get_type(), None, "contech.function");
+    global.set_initializer(&value);
+    global.set_linkage(Linkage::Internal);
+    global.set_alignment(16);
+    global.as_pointer_value()
+}
+
+/// Whether E was passed on the way to a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Passed {
+    Always,
+    Never,
+    Perhaps,
+}
+
+/// Which block E is, and for every block whether E was passed.
+fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
+    let calls = |i: usize| {
+        let pieces = &plan.pieces[plan.blocks[i].pieces.clone()];
+        pieces.iter().any(|p| matches!(p.end, End::Call { .. }))
+    };
+    let calling: Vec<usize> = (0..plan.blocks.len()).filter(|&i| calls(i)).collect();
+    if calling.is_empty() {
+        return None;
+    }
+    let mut graph = DiGraph::<(), ()>::new();
+    let nodes: Vec<NodeIndex> = plan.blocks.iter().map(|_| graph.add_node(())).collect();
+    for (from, block) in plan.blocks.iter().enumerate() {
+        for &to in &block.successors {
+            graph.add_edge(nodes[from], nodes[to], ());
+        }
+    }
+    let dominators = simple_fast(&graph, nodes[0]);
+    // From the entry down.
+    let chain = |i: usize| {
+        let mut all: Vec<usize> = dominators
+            .dominators(nodes[i])
+            .into_iter()
+            .flatten()
+            .map(NodeIndex::index)
+            .collect();
+        all.reverse();
+        all
+    };
+    let mut common = chain(calling[0]);
+    for &i in &calling[1..] {
+        let same = chain(i)
+            .iter()
+            .zip(&common)
+            .take_while(|(a, b)| a == b)
+            .count();
+        common.truncate(same);
+    }
+    // The last that will do; the entry always does: no block precedes it.
+    let good = |&e: &usize| {
+        let mut behind = vec![false; nodes.len()];
+        let mut starts: Vec<usize> = plan.blocks[e].successors.clone();
+        behind[e] = true;
+        while let Some(at) = starts.pop() {
+            if at == e {
+                return None;
+            }
+            if !std::mem::replace(&mut behind[at], true) {
+                starts.extend(&plan.blocks[at].successors);
+            }
+        }
+        let passed = |i: usize| match behind[i] {
+            false => Passed::Never,
+            true if chain(i).contains(&e) => Passed::Always,
+            true => Passed::Perhaps,
+        };
+        Some((e, (0..nodes.len()).map(passed).collect()))
+    };
+    common.iter().rev().find_map(good)
+}
+
+struct Emitter<'m> {
+    word: inkwell::types::IntType<'m>,
+    builder: Builder<'m>,
+    hooks: Hooks<'m>,
+    /// Operations not told yet, and whether E was passed; allocas until the end.
+    operations: PointerValue<'m>,
+    entered: PointerValue<'m>,
+    variable: PointerValue<'m>,
+    slot: FunctionValue<'m>,
+}
+
+impl<'m> Emitter<'m> {
+    fn function(&self, plan: &FunctionPlan<'m>) -> Result<(), BuilderError> {
+        let zero = self.word.const_zero();
+        self.builder.build_store(self.operations, zero)?;
+        self.builder.build_store(self.entered, zero)?;
+        let enters = enters(plan);
+        for (i, block) in plan.blocks.iter().enumerate() {
+            let pieces = &plan.pieces[block.pieces.clone()];
+            let passed = enters.as_ref().map_or(Passed::Never, |(_, all)| all[i]);
+            if enters.as_ref().is_some_and(|(e, _)| *e == i)
+                && let Some(head) = pieces.first()
+            {
+                self.builder.position_before(&head.start);
+                self.tell(self.hooks.enter)?;
+                let yes = self.word.const_int(1, false);
+                self.builder.build_store(self.entered, yes)?;
+            }
+            for piece in pieces {
+                self.builder.position_before(&piece.last);
+                if !piece.silent {
+                    self.count(piece.ir_ops)?;
+                }
+                if let End::Call { callee, .. } = &piece.end {
+                    self.call(piece.last, callee)?;
+                }
+            }
+            let terminator = block.terminator;
+            if terminator.get_opcode() == InstructionOpcode::Return {
+                // Nothing may stand between a call that must be a tail call and its return.
+                let at = terminator.get_previous_instruction();
+                let at = at
+                    .filter(|&call| ir::is_must_tail(call))
+                    .unwrap_or(terminator);
+                self.builder.position_before(&at);
+                self.returns(passed)?;
+            }
+        }
+        self.foreign(plan)
+    }
+
+    fn returns(&self, passed: Passed) -> Result<(), BuilderError> {
+        match passed {
+            Passed::Never => self.tell(self.hooks.leaf),
+            Passed::Always => {
+                self.flush()?;
+                let slot = self.slot()?.into();
+                let leave = self.hooks.leave;
+                self.builder.build_direct_call(leave, &[slot], "").map(drop)
+            }
+            Passed::Perhaps => {
+                let (slot, own) = (self.slot()?.into(), self.load(self.operations)?.into());
+                let entered = self.load(self.entered)?.into();
+                let done = self.hooks.done;
+                let arguments = [self.variable.into(), slot, own, entered];
+                self.builder
+                    .build_direct_call(done, &arguments, "")
+                    .map(drop)
+            }
+        }
+    }
+
+    /// `acc += n`.
+    fn count(&self, n: u32) -> Result<(), BuilderError> {
+        let sum = self.builder.build_int_add(
+            self.load(self.operations)?,
+            self.word.const_int(u64::from(n), false),
+            "",
+        )?;
+        self.builder.build_store(self.operations, sum)?;
+        Ok(())
+    }
+
+    /// `counters.operations += acc; acc = 0`.
+    fn flush(&self) -> Result<(), BuilderError> {
+        let total = self.hooks.counters.as_pointer_value();
+        let sum = self
+            .builder
+            .build_int_add(self.load(total)?, self.load(self.operations)?, "")?;
+        self.builder.build_store(total, sum)?;
+        self.builder
+            .build_store(self.operations, self.word.const_zero())?;
+        Ok(())
+    }
+
+    /// `hook(function, slot, acc); acc = 0`.
+    fn tell(&self, hook: FunctionValue<'m>) -> Result<(), BuilderError> {
+        let (slot, operations) = (self.slot()?, self.load(self.operations)?);
+        self.builder.build_direct_call(
+            hook,
+            &[self.variable.into(), slot.into(), operations.into()],
+            "",
+        )?;
+        self.builder
+            .build_store(self.operations, self.word.const_zero())?;
+        Ok(())
+    }
+
+    /// A boundary call, and the marks of `contech/cilk.h`.
+    fn call(&self, call: InstructionValue<'m>, callee: &str) -> Result<(), BuilderError> {
+        if callee == abi::CILK_SPAWN {
+            self.set(2)?;
+            call.erase_from_basic_block();
+            return Ok(());
+        }
+        self.flush()?;
+        if callee == abi::CILK_SYNC {
+            let slot = self.slot()?;
+            self.builder
+                .build_direct_call(self.hooks.sync, &[slot.into()], "")?;
+            call.erase_from_basic_block();
+        }
+        Ok(())
+    }
+
+    /// Marks calls of code whose operations nobody counts.
+    fn foreign(&self, plan: &FunctionPlan<'m>) -> Result<(), BuilderError> {
+        let blocks = plan.blocks.iter().filter_map(|b| b.terminator.get_parent());
+        for inst in blocks.flat_map(|b| b.get_instructions()) {
+            let called = matches!(
+                inst.get_opcode(),
+                InstructionOpcode::Call | InstructionOpcode::Invoke
+            );
+            if called && self.is_foreign(inst) {
+                self.builder.position_before(&inst);
+                self.set(1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_foreign(&self, call: InstructionValue<'m>) -> bool {
+        if let Callee::Function(f) = ir::callee(call) {
+            let hooks = self.hooks;
+            let own = [hooks.enter, hooks.leaf, hooks.leave, hooks.done, hooks.sync];
+            // Its own time is told by its own hooks.
+            if own.contains(&f)
+                || f.get_string_attribute(AttributeLoc::Function, MARK)
+                    .is_some()
+            {
+                return false;
+            }
+        }
+        match callee::classify(call) {
+            Call::Nothing | Call::Asm { .. } => false,
+            // Those that take time are calls of the C library.
+            Call::Intrinsic { name } => name.starts_with("llvm.mem"),
+            Call::Pure { .. } | Call::Bulk { .. } | Call::Boundary { .. } => true,
+        }
+    }
+
+    /// `counters[word] = 1`.
+    fn set(&self, word: u64) -> Result<(), BuilderError> {
+        let to = ir::global_offset(self.hooks.counters, word * 8);
+        self.builder
+            .build_store(to, self.word.const_int(1, false))?;
+        Ok(())
+    }
+
+    fn slot(&self) -> Result<PointerValue<'m>, BuilderError> {
+        let call = self.builder.build_direct_call(self.slot, &[], "")?;
+        Ok(call
+            .try_as_basic_value()
+            .expect_basic("the intrinsic gives an address")
+            .into_pointer_value())
+    }
+
+    fn load(&self, from: PointerValue<'m>) -> Result<IntValue<'m>, BuilderError> {
+        Ok(self
+            .builder
+            .build_load(self.word, from, "")?
+            .into_int_value())
+    }
+}
