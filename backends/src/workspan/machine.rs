@@ -556,7 +556,7 @@ impl<'g> Machine<'g> {
         };
         self.flush(state);
         state.burdened = state.burdened.max(child.burdened);
-        // Of two as long the child's, as on line 15.
+        // Of two as long the child's (Figure 3, line 17).
         if child.length < state.length {
             return self.paths.release(child.path);
         }
