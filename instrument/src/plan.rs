@@ -342,6 +342,8 @@ impl<'m> Cutter<'_, 'm> {
             };
             if let Some(owner) = owner {
                 owner.flags |= BLOCK_RETURN;
+                // A return of its own block would count: whether it is one depends on the form.
+                owner.ir_ops += u32::from(piece.silent);
             }
         }
         self.plan.pieces.push(piece);
