@@ -335,6 +335,7 @@ impl<'m> Cutter<'_, 'm> {
         }
         if returns {
             // `call; ret`: the call's piece carries the flag, nothing is written after the call.
+            let silent = u32::from(piece.silent);
             let owner = if piece.silent {
                 self.plan.pieces.last_mut()
             } else {
@@ -343,7 +344,7 @@ impl<'m> Cutter<'_, 'm> {
             if let Some(owner) = owner {
                 owner.flags |= BLOCK_RETURN;
                 // A return of its own block would count: whether it is one depends on the form.
-                owner.ir_ops += u32::from(piece.silent);
+                owner.ir_ops += silent;
             }
         }
         self.plan.pieces.push(piece);
