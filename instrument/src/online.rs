@@ -109,7 +109,8 @@ fn text(e: BuilderError) -> String {
 /// The function's own `workspan::abi::Function`.
 fn variable<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> PointerValue<'m> {
     let context = module.get_context();
-    let words = context.i64_type().array_type(abi::FUNCTION_WORDS - 1);
+    let words = u32::try_from(abi::FUNCTION_WORDS - 1).expect("a small constant");
+    let words = context.i64_type().array_type(words);
     let code = f.as_global_value().as_pointer_value();
     let value = context.const_struct(&[code.into(), words.const_zero().into()], false);
     let global = module.add_global(value.get_type(), None, "contech.function");

@@ -52,4 +52,4 @@ pub struct Function {
 }
 
 /// Words of a [`Function`].
-pub const FUNCTION_WORDS: u32 = (size_of::<Function>() / 8) as u32;
+pub const FUNCTION_WORDS: usize = size_of::<Function>() / 8;
