@@ -6,6 +6,7 @@ mod plugin;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use contech_trace::fast::Target;
 use contech_trace::op::{ATOMIC, CONST_LEN, OpKind};
 use contech_trace::table::{
     BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_LOOP_HEADER, BLOCK_RETURN, ModuleTable,
@@ -102,6 +103,24 @@ fn calls_find_the_cursor_in_thread_local_storage_and_tail_calls_survive() {
 #[test]
 fn functions_of_one_module_hand_the_cursor_over_in_a_register() {
     check("carry.ll");
+}
+
+/// A computed goto ends a segment, and what it leads to begins one that knows nothing; a jump to the same
+/// place does not go on within its segment either.
+#[test]
+fn computed_gotos_are_recorded_in_the_fast_form() {
+    let output = opt(&source("gotos.ll").1, "contech", "fast,verify");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let t = table(&String::from_utf8(output.stdout).unwrap());
+    let [f] = &t.fast[..] else {
+        panic!("the function is not in fast form")
+    };
+    let fresh = f.starts.iter().filter(|s| s.fresh).count();
+    assert_eq!((fresh, f.starts.len()), (3, 3), "{:?}", f.starts);
+    let mut edges = f.nodes.iter().flat_map(|n| &n.edges);
+    let within = |t| matches!(t, Target::Node(_) | Target::End);
+    assert!(edges.all(|e| within(e.target)), "{:?}", f.nodes);
 }
 
 #[test]

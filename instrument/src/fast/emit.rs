@@ -165,6 +165,25 @@ impl Fast<'_> {
     }
 }
 
+/// Most leaves that are stored together: they stay in registers until the last is known.
+const GROUP: usize = 4;
+
+/// Where leaves are stored that have values at these places, in order: a few together where the program
+/// stores in between, for a processor writes neighbours in one go that it would write one by one between
+/// other stores.
+fn grouped<'m>(places: &[InstructionValue<'m>]) -> Vec<InstructionValue<'m>> {
+    let mut grouped = places.to_vec();
+    for group in grouped.chunks_mut(GROUP) {
+        let (first, last) = (group[0], group[group.len() - 1]);
+        let mut between = std::iter::successors(Some(first), |i| i.get_next_instruction())
+            .take_while(|i| *i != last);
+        if between.any(|i| i.get_opcode() == InstructionOpcode::Store) {
+            group.fill(last);
+        }
+    }
+    grouped
+}
+
 /// What the slow path of a check does.
 enum Slow<'m> {
     Flush,
@@ -241,7 +260,7 @@ impl<'m> Emitter<'_, 'm> {
             _ => node.first,
         };
         let places: Vec<_> = records.iter().map(place).collect();
-        for (r, place) in records.iter().zip(places) {
+        for (r, place) in records.iter().zip(grouped(&places)) {
             self.builder.position_before(&place);
             let base = match base {
                 Some(base) => base,
