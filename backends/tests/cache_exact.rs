@@ -1,7 +1,13 @@
 //! Every number of the one-pass cache model against a simulator that does one cache at a time the obvious way.
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
-use contech_backends::cache::{CacheModel, Geometries, Geometry, RecencyStack, SampledModel, Ways};
+mod graphs;
+
+use contech_backends::analysis::run;
+use contech_backends::cache::{
+    Cache, CacheModel, Geometries, Geometry, Options, RecencyGroups, SampledModel, Ways,
+};
+use graphs::affine;
 
 /// The obvious simulator: one list per set, most recent first.
 fn brute_force(geometry: &Geometry, line_shift: u32, stream: &[(u64, u64)]) -> (u64, u64) {
@@ -156,35 +162,66 @@ fn accesses_of_no_bytes_and_at_the_end_of_memory_are_harmless() {
 }
 
 #[test]
-fn stack_distances_equal_those_of_a_list_even_after_many_renumberings() {
+fn the_smallest_cache_that_holds_a_line_is_that_of_its_place_in_a_list() {
     let mut random = Random(3);
-    let mut stack = RecencyStack::new(1 << 20);
-    let mut list: Vec<u64> = Vec::new();
-    for step in 0..200_000u64 {
-        let line = if step % 3 == 0 {
-            random.below(3)
-        } else {
-            random.below(900)
-        };
-        let expected = list.iter().position(|&known| known == line);
-        expected.map(|at| list.remove(at));
-        list.insert(0, line);
-        assert_eq!(stack.touch(line), expected, "step {step}");
+    for capacities in [
+        vec![1],
+        vec![1, 2, 3],
+        vec![4, 16, 17, 600, 5000],
+        vec![700, 800],
+    ] {
+        let mut groups = RecencyGroups::new(capacities.clone());
+        let mut list: Vec<u64> = Vec::new();
+        for step in 0..40_000u64 {
+            let line = if step % 3 == 0 {
+                random.below(3)
+            } else {
+                random.below(900)
+            };
+            let place = list.iter().position(|&known| known == line);
+            place.map(|at| list.remove(at));
+            list.insert(0, line);
+            let expected = place.map(|at| capacities.partition_point(|&c| c <= at as u64));
+            let found = groups.touch(line as u32 + 1);
+            assert_eq!(found, expected, "step {step}, {capacities:?}");
+        }
+        assert_eq!(groups.lines(), list.len() as u64);
     }
 }
 
 #[test]
-fn lines_below_the_limit_are_forgotten_and_those_above_are_exact() {
-    let limit = 50_000;
-    let mut stack = RecencyStack::new(limit);
-    for line in 0..200_000 {
-        assert_eq!(stack.touch(line), None);
+fn iterations_counted_in_affine_runs_are_those_replayed_one_by_one() {
+    let path = std::env::temp_dir().join(format!("contech-runs-{}.tg", std::process::id()));
+    for seed in 1..40 {
+        let graph = affine::random_graph(seed, &path);
+        for (line, ways) in [("64", &WAYS[..]), ("32", &WAYS[2..3]), ("16", &WAYS[5..])] {
+            let sizes = "1K..64K";
+            let geometries =
+                Geometries::new(&sizes.parse().unwrap(), ways, line.parse().unwrap()).unwrap();
+            let mut model = CacheModel::new(&geometries);
+            for task in graph.tasks() {
+                let task = task.expect("readable");
+                task.for_each_access(|a| model.access(a.addr, a.size))
+                    .expect("readable");
+            }
+            let options = Options {
+                sizes: sizes.parse().unwrap(),
+                ways: ways.to_vec(),
+                line: line.parse().unwrap(),
+                ..Options::default()
+            };
+            let report = run::<Cache>(options, &graph).expect("a readable graph");
+            for (point, geometry) in report.points.iter().zip(&geometries.all) {
+                assert_eq!(point.accesses, model.accesses(), "seed {seed}");
+                assert_eq!(
+                    point.misses,
+                    model.misses(geometry),
+                    "seed {seed}: {geometry:?}"
+                );
+            }
+        }
     }
-    // Walking back: each step finds its line one deeper than the lines already lifted above it.
-    for back in 0..limit as u64 {
-        assert_eq!(stack.touch(199_999 - back), Some(back as usize));
-    }
-    assert!(stack.touch(0).is_none_or(|distance| distance >= limit));
+    std::fs::remove_file(path).expect("written above");
 }
 
 #[test]

@@ -5,6 +5,8 @@
 //! is least recently used, exactly. `--private` gives each context caches of its own, without coherence between them.
 
 mod geometry;
+mod line_ids;
+mod lookups;
 mod model;
 mod recency;
 mod render;
@@ -19,8 +21,9 @@ use crate::analysis::{Analysis, Graph, Order, Task};
 use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
+pub(crate) use lookups::{LineSink, LookUps};
 pub use model::CacheModel;
-pub use recency::RecencyStack;
+pub use recency::RecencyGroups;
 pub use sample::SampledModel;
 pub use sets::SetForest;
 
@@ -86,11 +89,30 @@ pub struct Cache {
 #[derive(Debug)]
 pub enum Shard {
     /// Still fed.
-    Model(Box<CacheModel>),
+    Model(Box<Feed<CacheModel>>),
     /// Still fed, with a sample.
-    Sample(Box<SampledModel>),
+    Sample(Box<Feed<SampledModel>>),
     /// Accesses, first accesses of lines where they are known, and misses per geometry.
     Counts(u64, Option<u64>, Vec<u64>),
+}
+
+/// A model and what reads tasks for it.
+#[derive(Debug)]
+pub struct Feed<M> {
+    model: M,
+    look_ups: LookUps,
+}
+
+#[expect(private_bounds, reason = "the models are the two of this module")]
+impl<M: LineSink> Feed<M> {
+    fn boxed(geometries: &Geometries, model: M) -> Box<Self> {
+        let look_ups = LookUps::new(geometries.line_shift);
+        Box::new(Self { model, look_ups })
+    }
+
+    fn task(&mut self, task: &Task<'_>) -> Result<()> {
+        Ok(self.look_ups.task(task, &mut self.model)?)
+    }
 }
 
 /// Miss curves.
@@ -177,32 +199,33 @@ impl Analysis for Cache {
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
         match self.sample {
-            Some(rate) => Shard::Sample(Box::new(SampledModel::new(&self.geometries, rate))),
-            None => Shard::Model(Box::new(CacheModel::new(&self.geometries))),
+            Some(rate) => {
+                let model = SampledModel::new(&self.geometries, rate);
+                Shard::Sample(Feed::boxed(&self.geometries, model))
+            }
+            None => {
+                let model = CacheModel::new(&self.geometries);
+                Shard::Model(Feed::boxed(&self.geometries, model))
+            }
         }
     }
 
     fn task(&self, shard: &mut Shard, task: &Task<'_>) -> Result<()> {
         match shard {
-            Shard::Model(model) => {
-                task.for_each_access(|access| model.access(access.addr, access.size))?;
-            }
-            Shard::Sample(model) => {
-                task.for_each_access(|access| model.access(access.addr, access.size))?;
-            }
-            Shard::Counts(..) => {}
+            Shard::Model(feed) => feed.task(task),
+            Shard::Sample(feed) => feed.task(task),
+            Shard::Counts(..) => Ok(()),
         }
-        Ok(())
     }
 
     fn seal(&self, shard: &mut Shard) {
         *shard = match shard {
-            Shard::Model(model) => {
-                let all = &self.geometries.all;
+            Shard::Model(feed) => {
+                let (all, model) = (&self.geometries.all, &feed.model);
                 let misses = all.iter().map(|geometry| model.misses(geometry)).collect();
                 Shard::Counts(model.accesses(), model.cold(), misses)
             }
-            Shard::Sample(model) => Shard::Counts(model.accesses(), None, model.misses()),
+            Shard::Sample(feed) => Shard::Counts(feed.model.accesses(), None, feed.model.misses()),
             Shard::Counts(..) => return,
         };
     }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashSet;
+use taskgraph::Access;
 
 use super::geometry::{Geometries, Geometry, Ways};
-use super::recency::RecencyStack;
+use super::line_ids::LineIds;
+use super::lookups::LineSink;
+use super::recency::RecencyGroups;
 use super::sets::SetForest;
 
 /// State of all configured caches.
@@ -13,19 +15,30 @@ use super::sets::SetForest;
 pub struct CacheModel {
     line_shift: u32,
     accesses: u64,
+    /// The line looked up last, and how often it was looked up again at once: hits everywhere that change nothing.
+    last: u64,
+    repeated: u64,
+    ids: LineIds,
     full: Option<FullyAssociative>,
     sets: SetForest,
 }
 
 #[derive(Debug)]
 struct FullyAssociative {
-    stack: RecencyStack,
+    groups: RecencyGroups,
     /// Capacities in lines, ascending.
-    capacities: Vec<usize>,
-    /// `hits[i]`: accesses whose smallest hitting capacity is `capacities[i]`.
+    capacities: Vec<u64>,
+    /// `hits[i]`: look-ups whose smallest hitting capacity is `capacities[i]`; then those no cache had.
     hits: Vec<u64>,
-    /// Lines ever looked up: those the stack does not know may only have been forgotten.
-    seen: FxHashSet<u64>,
+}
+
+/// What a look-up found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Index of the smallest fully associative cache that had the line, or the number of them; 0 without any.
+    pub(crate) full: usize,
+    /// Index of the first number of sets whose cache had it; `usize::MAX` when none had.
+    pub(crate) sets: usize,
 }
 
 impl CacheModel {
@@ -40,21 +53,23 @@ impl CacheModel {
                     let most = levels.entry(geometry.sets()).or_default();
                     *most = (*most).max(ways as usize);
                 }
-                Ways::Full => {
-                    capacities.push(usize::try_from(geometry.lines).unwrap_or(usize::MAX))
-                }
+                Ways::Full => capacities.push(geometry.lines),
             }
         }
         capacities.sort_unstable();
-        let full = capacities.last().map(|&largest| FullyAssociative {
-            stack: RecencyStack::new(largest),
-            hits: vec![0; capacities.len()],
-            capacities: capacities.clone(),
-            seen: FxHashSet::default(),
+        capacities.dedup();
+        let full = (!capacities.is_empty()).then(|| FullyAssociative {
+            groups: RecencyGroups::new(capacities.clone()),
+            hits: vec![0; capacities.len() + 1],
+            capacities,
         });
         Self {
             line_shift: geometries.line_shift,
             accesses: 0,
+            // No line has this number: lines are at least 4 bytes.
+            last: u64::MAX,
+            repeated: 0,
+            ids: LineIds::default(),
             full,
             sets: SetForest::new(levels),
         }
@@ -69,20 +84,23 @@ impl CacheModel {
         let first = address >> self.line_shift;
         let last = address.saturating_add(size - 1) >> self.line_shift;
         for line in first..=last {
-            self.touch(line);
+            self.touch(line, 1);
         }
     }
 
+    /// A look-up that counts `times` times.
     #[inline]
-    fn touch(&mut self, line: u64) {
-        self.accesses += 1;
-        if let Some(full) = &mut self.full
-            && full.touch(line) == Some(0)
-        {
-            // The line was the very last one touched: it is at the front of its set everywhere, and stays there.
-            return self.sets.settle();
+    pub(crate) fn touch(&mut self, line: u64, times: u64) -> Found {
+        self.accesses += times;
+        if line == self.last {
+            self.repeated += times;
+            return Found { full: 0, sets: 0 };
         }
-        self.sets.access(line);
+        self.last = line;
+        let id = self.ids.id(line);
+        let full = self.full.as_mut().map_or(0, |full| full.touch(id, times));
+        let sets = self.sets.touch(line, id, times);
+        Found { full, sets }
     }
 
     /// Lines looked up so far.
@@ -94,7 +112,7 @@ impl CacheModel {
     /// Lines looked up for the first time: misses of any cache. `None` unless a fully associative cache is modelled.
     #[must_use]
     pub fn cold(&self) -> Option<u64> {
-        self.full.as_ref().map(|full| full.seen.len() as u64)
+        self.full.as_ref().map(|full| full.groups.lines())
     }
 
     /// Misses of one of the configured caches.
@@ -103,40 +121,35 @@ impl CacheModel {
     /// When `geometry` is not one the model was made with.
     #[must_use]
     pub fn misses(&self, geometry: &Geometry) -> u64 {
+        let touches = self.accesses - self.repeated;
         let misses = match geometry.ways {
-            Ways::Set(ways) => self
-                .sets
-                .misses(geometry.sets(), ways as usize, self.accesses),
+            Ways::Set(ways) => self.sets.misses(geometry.sets(), ways as usize, touches),
             Ways::Full => self
                 .full
                 .as_ref()
-                .and_then(|full| full.misses(geometry.lines, self.accesses)),
+                .and_then(|full| full.misses(geometry.lines, touches)),
         };
         misses.expect("a geometry the model was made with")
     }
 }
 
+impl LineSink for CacheModel {
+    #[inline]
+    fn look_up(&mut self, line: u64, _: &Access, times: u64) {
+        self.touch(line, times);
+    }
+}
+
 impl FullyAssociative {
     #[inline]
-    fn touch(&mut self, line: u64) -> Option<usize> {
-        let Some(distance) = self.stack.touch(line) else {
-            self.seen.insert(line);
-            return None;
-        };
-        let smallest = self
-            .capacities
-            .partition_point(|&capacity| capacity <= distance);
-        if let Some(hits) = self.hits.get_mut(smallest) {
-            *hits += 1;
-        }
-        Some(distance)
+    fn touch(&mut self, id: u32, times: u64) -> usize {
+        let smallest = self.groups.touch(id).unwrap_or(self.capacities.len());
+        self.hits[smallest] += times;
+        smallest
     }
 
-    fn misses(&self, lines: u64, accesses: u64) -> Option<u64> {
-        let at = self
-            .capacities
-            .iter()
-            .position(|&capacity| u64::try_from(capacity) == Ok(lines))?;
-        Some(accesses - self.hits[..=at].iter().sum::<u64>())
+    fn misses(&self, lines: u64, touches: u64) -> Option<u64> {
+        let at = self.capacities.iter().position(|&known| known == lines)?;
+        Some(touches - self.hits[..=at].iter().sum::<u64>())
     }
 }

@@ -1,154 +1,116 @@
-//! Exact stack distances of a stream of lines: how many other lines were touched since this one last was. A fully
-//! associative LRU cache of C lines hits exactly when the distance is below C, so one pass gives every size.
+//! The smallest of several fully associative LRU caches that holds a line, for a stream of lines.
 //!
-//! The most recent lines sit in a short array. Older ones have a time slot in a bit set, and the distance is the
-//! number of occupied slots after theirs, counted with a Fenwick tree over words (Olken, "Efficient methods for
-//! calculating the success function of fixed space replacement policies", 1981; Fenwick 1994). A line leaving the
-//! array is more recent than all in the slots, so the slots are written in order and renumbered when they run out.
+//! One list holds all lines, the most recent first; a cache of C lines holds the first C of it. Each line knows the
+//! smallest cache that holds it, and each cache its oldest line: a line that comes to the front pushes one line out of
+//! every cache it was not in, which is all that changes (bounded groups: Kim, Hill and Wood, "Implementing stack
+//! simulation for highly-associative memories", SIGMETRICS 1991). The time is that of the caches that missed.
 
-use rustc_hash::FxHashMap;
-
-/// Lines in the array; beyond this a scan costs more than a walk through the tree.
-const FRONT: usize = 16;
-/// Time slots per counter of the tree.
-const BLOCK: usize = 512;
-const WORDS: usize = BLOCK / 64;
-
-/// The recency order of all lines seen, up to `limit` lines.
-#[derive(Debug)]
-pub struct RecencyStack {
-    limit: usize,
-    /// Most recent first; line + 1, or 0 where nothing has been yet.
-    front: [u64; FRONT],
-    slot_of: FxHashMap<u64, u32>,
-    /// The tag that occupies each slot, 0 if none does any more.
-    tags: Vec<u64>,
-    occupied: Vec<u64>,
-    /// Fenwick tree: occupied slots per block of [`BLOCK`] slots.
-    tree: Vec<u32>,
-    next: usize,
+/// A line of the list.
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    /// The one touched after it, 0 for the newest.
+    newer: u32,
+    /// The one touched before it, 0 for the oldest.
+    older: u32,
+    /// 1 + index of the smallest cache that holds it, or the number of caches; 0 when it was never touched.
+    group: u32,
 }
 
-impl RecencyStack {
-    /// An empty stack that tells distances below `limit` lines apart; lines further down are forgotten, so memory is
-    /// bounded by `limit` and not by the program.
+/// Lines in order of recency, for caches of some capacities.
+#[derive(Debug)]
+pub struct RecencyGroups {
+    /// Lines each cache holds, ascending, all different.
+    capacities: Vec<u64>,
+    /// By number of the line; 0 is none.
+    nodes: Vec<Node>,
+    /// The oldest line in each cache that is full.
+    oldest_in: Vec<u32>,
+    newest: u32,
+    oldest: u32,
+    /// Lines in the list.
+    len: u64,
+}
+
+impl RecencyGroups {
+    /// Empty caches of these capacities in lines: ascending, all different, at least 1.
     #[must_use]
-    pub fn new(limit: usize) -> Self {
-        let mut stack = Self {
-            limit,
-            front: [0; FRONT],
-            slot_of: FxHashMap::default(),
-            tags: Vec::new(),
-            occupied: Vec::new(),
-            tree: Vec::new(),
-            next: 0,
-        };
-        stack.resize(64 * BLOCK);
-        stack
+    pub fn new(capacities: Vec<u64>) -> Self {
+        Self {
+            oldest_in: Vec::with_capacity(capacities.len()),
+            capacities,
+            nodes: vec![Node::default()],
+            newest: 0,
+            oldest: 0,
+            len: 0,
+        }
     }
 
-    /// Touches `line` and returns its distance: 0 when it was also the last one touched, `None` when it was never seen
-    /// (or lies below the limit).
+    /// Lines ever touched.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        self.len
+    }
+
+    /// Touches the line with a number (not 0; the numbers should be dense). The index of the smallest cache that held
+    /// it, or the number of caches when none did; `None` when it was never touched before.
     #[inline]
-    pub fn touch(&mut self, line: u64) -> Option<usize> {
-        let tag = line + 1;
-        if self.front[0] == tag {
+    pub fn touch(&mut self, line: u32) -> Option<usize> {
+        if line == self.newest {
             return Some(0);
         }
-        let mut moving = std::mem::replace(&mut self.front[0], tag);
-        for at in 1..FRONT {
-            std::mem::swap(&mut self.front[at], &mut moving);
-            if moving == tag {
-                return Some(at);
+        if self.nodes.len() <= line as usize {
+            self.nodes.resize(line as usize + 64, Node::default());
+        }
+        let node = self.nodes[line as usize];
+        if node.group == 0 {
+            self.link(line);
+            self.push_out(self.oldest_in.len());
+            self.len += 1;
+            if self.capacities.get(self.oldest_in.len()) == Some(&self.len) {
+                self.oldest_in.push(self.oldest);
             }
+            return None;
         }
-        let distance = self.take(tag);
-        if moving != 0 {
-            self.push(moving);
+        let group = node.group as usize - 1;
+        if let Some(oldest) = self.oldest_in.get_mut(group)
+            && *oldest == line
+        {
+            *oldest = node.newer;
         }
-        distance
+        self.nodes[node.newer as usize].older = node.older;
+        if node.older == 0 {
+            self.oldest = node.newer;
+        } else {
+            self.nodes[node.older as usize].newer = node.newer;
+        }
+        self.link(line);
+        self.push_out(group);
+        Some(group)
     }
 
-    /// Removes `tag` from the slots and returns its distance.
-    fn take(&mut self, tag: u64) -> Option<usize> {
-        let slot = self.slot_of.remove(&tag)? as usize;
-        let later = self.slot_of.len() - self.occupied_before(slot);
-        self.tags[slot] = 0;
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let mut at = slot / BLOCK + 1;
-        while at < self.tree.len() {
-            self.tree[at] -= 1;
-            at += at & at.wrapping_neg();
+    /// Puts a line at the front.
+    #[inline]
+    fn link(&mut self, line: u32) {
+        self.nodes[line as usize] = Node {
+            newer: 0,
+            older: self.newest,
+            group: 1,
+        };
+        if self.newest == 0 {
+            self.oldest = line;
+        } else {
+            self.nodes[self.newest as usize].newer = line;
         }
-        Some(FRONT + later)
+        self.newest = line;
     }
 
-    /// Occupied slots before `slot`.
-    fn occupied_before(&self, slot: usize) -> usize {
-        let block = slot / BLOCK;
-        let mut count = 0;
-        let mut at = block;
-        while at > 0 {
-            count += self.tree[at] as usize;
-            at &= at - 1;
+    /// The first `caches` caches lose their oldest line to the new one at the front.
+    #[inline]
+    fn push_out(&mut self, caches: usize) {
+        for (oldest, next) in self.oldest_in[..caches].iter_mut().zip(2..) {
+            let out = &mut self.nodes[*oldest as usize];
+            out.group = next;
+            *oldest = out.newer;
         }
-        let words = &self.occupied[block * WORDS..=slot / 64];
-        let (last, whole) = words.split_last().expect("the slot's own word");
-        count += whole
-            .iter()
-            .map(|word| word.count_ones() as usize)
-            .sum::<usize>();
-        count + (last & ((1 << (slot % 64)) - 1)).count_ones() as usize
-    }
-
-    /// Gives `tag` the newest slot.
-    fn push(&mut self, tag: u64) {
-        if self.next == self.tags.len() {
-            self.renumber();
-        }
-        let slot = self.next;
-        self.next += 1;
-        self.tags[slot] = tag;
-        self.slot_of.insert(
-            tag,
-            u32::try_from(slot).expect("slots are at most a few times the limit"),
-        );
-        self.occupy(slot);
-    }
-
-    fn occupy(&mut self, slot: usize) {
-        self.occupied[slot / 64] |= 1 << (slot % 64);
-        let mut at = slot / BLOCK + 1;
-        while at < self.tree.len() {
-            self.tree[at] += 1;
-            at += at & at.wrapping_neg();
-        }
-    }
-
-    /// Closes the gaps left by re-used lines, forgets what lies below the limit, and makes room for as many again.
-    fn renumber(&mut self) {
-        let mut live = std::mem::take(&mut self.tags);
-        live.retain(|&tag| tag != 0);
-        let forgotten = live.len().saturating_sub(self.limit);
-        for tag in live.drain(..forgotten) {
-            self.slot_of.remove(&tag);
-        }
-        self.resize((live.len() * 2).next_multiple_of(BLOCK).max(64 * BLOCK));
-        for (slot, tag) in live.into_iter().enumerate() {
-            self.tags[slot] = tag;
-            self.slot_of.insert(
-                tag,
-                u32::try_from(slot).expect("slots are at most a few times the limit"),
-            );
-            self.occupy(slot);
-            self.next = slot + 1;
-        }
-    }
-
-    fn resize(&mut self, slots: usize) {
-        self.tags = vec![0; slots];
-        self.occupied = vec![0; slots / 64];
-        self.tree = vec![0; slots / BLOCK + 1];
-        self.next = 0;
     }
 }

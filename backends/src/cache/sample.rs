@@ -4,8 +4,10 @@
 //! A line is in the sample when a hash of its number is below a threshold, so all its accesses are or none. Among
 //! sampled lines, distances are the rate times the true ones on average.
 
-use super::geometry::Geometries;
-use super::recency::RecencyStack;
+use super::geometry::{Geometries, Geometry};
+use super::line_ids::LineIds;
+use super::lookups::LineSink;
+use super::recency::RecencyGroups;
 
 /// Estimates for fully associative caches.
 #[derive(Debug)]
@@ -13,10 +15,11 @@ pub struct SampledModel {
     line_shift: u32,
     rate: f64,
     threshold: u64,
-    stack: RecencyStack,
-    /// Capacities in sampled lines, ascending as the sizes.
-    capacities: Vec<f64>,
-    /// `hits[i]`: sampled look-ups whose smallest hitting capacity is `capacities[i]`.
+    ids: LineIds,
+    groups: RecencyGroups,
+    /// By size: the group of its capacity in sampled lines.
+    group_of: Vec<usize>,
+    /// Sampled look-ups by the smallest group that has the line; then those none has.
     hits: Vec<u64>,
     accesses: u64,
     sampled: u64,
@@ -32,19 +35,21 @@ impl SampledModel {
         reason = "estimates; the rate is between 0 and 1"
     )]
     pub fn new(geometries: &Geometries, rate: f64) -> Self {
-        let capacities: Vec<f64> = geometries
-            .all
-            .iter()
-            .map(|geometry| geometry.lines as f64 * rate)
-            .collect();
-        let largest = capacities.iter().copied().fold(1.0, f64::max);
+        // A line at distance d hits where d is below the capacity: below the next whole number.
+        let capacity = |geometry: &Geometry| (geometry.lines as f64 * rate).ceil().max(1.0) as u64;
+        let mut capacities: Vec<u64> = geometries.all.iter().map(capacity).collect();
+        let sizes = capacities.clone();
+        capacities.sort_unstable();
+        capacities.dedup();
+        let group = |size: &u64| capacities.partition_point(|known| known < size);
         Self {
             line_shift: geometries.line_shift,
             rate,
             threshold: (rate * u64::MAX as f64) as u64,
-            stack: RecencyStack::new(largest.ceil() as usize),
-            hits: vec![0; capacities.len()],
-            capacities,
+            ids: LineIds::default(),
+            group_of: sizes.iter().map(group).collect(),
+            hits: vec![0; capacities.len() + 1],
+            groups: RecencyGroups::new(capacities),
             accesses: 0,
             sampled: 0,
         }
@@ -58,25 +63,18 @@ impl SampledModel {
         }
         let last = address.saturating_add(size - 1) >> self.line_shift;
         for line in address >> self.line_shift..=last {
-            self.accesses += 1;
-            if scatter(line) <= self.threshold {
-                self.touch(line);
-            }
+            self.touch(line, 1);
         }
     }
 
-    fn touch(&mut self, line: u64) {
-        self.sampled += 1;
-        let Some(distance) = self.stack.touch(line) else {
-            return;
-        };
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-        let distance = distance as f64;
-        let smallest = self
-            .capacities
-            .partition_point(|&capacity| capacity <= distance);
-        if let Some(hits) = self.hits.get_mut(smallest) {
-            *hits += 1;
+    #[inline]
+    fn touch(&mut self, line: u64, times: u64) {
+        self.accesses += times;
+        if scatter(line) <= self.threshold {
+            self.sampled += times;
+            let id = self.ids.id(line);
+            let none = self.hits.len() - 1;
+            self.hits[self.groups.touch(id).unwrap_or(none)] += times;
         }
     }
 
@@ -97,12 +95,19 @@ impl SampledModel {
     pub fn misses(&self) -> Vec<u64> {
         let all = self.accesses as f64;
         // Look-ups that a fair sample would have had more (or less) belong to the most used lines, which hit anyhow.
-        let mut hits = all * self.rate - self.sampled as f64;
-        let estimate = |&more: &u64| {
-            hits += more as f64;
+        let more = all * self.rate - self.sampled as f64;
+        let estimate = |&group: &usize| {
+            let hits = more + self.hits[..=group].iter().sum::<u64>() as f64;
             (all - hits / self.rate).clamp(0.0, all).round() as u64
         };
-        self.hits.iter().map(estimate).collect()
+        self.group_of.iter().map(estimate).collect()
+    }
+}
+
+impl LineSink for SampledModel {
+    #[inline]
+    fn look_up(&mut self, line: u64, _: &taskgraph::Access, times: u64) {
+        self.touch(line, times);
     }
 }
 

@@ -3,26 +3,52 @@
 //! coarsest to the finest so that one hit at the front settles all that follow (forest simulation: Hill and Smith,
 //! "Evaluating associativity in CPU caches", 1989).
 
-/// The recency lists of every set, for one number of sets.
+/// More positions than any list with a fixed length has, and one for "not found"; a power of two.
+const POSITIONS: usize = 32;
+
+/// The recency lists of every set, for one number of sets; `W` lines each.
 #[derive(Debug)]
-struct Level {
+struct Level<const W: usize> {
     /// Sets - 1; sets are a power of two.
     mask: u64,
-    /// Lines remembered per set: the largest number of ways asked for.
+    /// Position of the level in the forest.
+    index: usize,
+    /// Lines of a list that count as hits.
     ways: usize,
-    /// Per set, most recent first: line + 1, or 0 where nothing has been yet. Zeroed memory is mapped lazily, so a
-    /// large cache costs only the sets that are touched.
-    slots: Vec<u64>,
-    /// Hits by position in the recency list, position 0 excepted (see `settled`).
-    hits: Vec<u64>,
-    /// Accesses that were found at the front here, and therefore are at the front in every finer level too.
-    settled: u64,
+    /// Per set the numbers of its lines, most recent first, or 0 where nothing has been yet. Zeroed memory is mapped
+    /// lazily, so a large cache costs only the sets that are touched.
+    sets: Vec<[u32; W]>,
+    /// Look-ups by position in the list. Position 0: found at the front here, and so in every finer level too.
+    hits: [u64; POSITIONS],
 }
 
-/// Recency lists for several set counts, fed with one stream of line numbers.
+/// The same with lists of any length.
+#[derive(Debug)]
+struct WideLevel {
+    mask: u64,
+    index: usize,
+    ways: usize,
+    slots: Vec<u32>,
+    hits: Vec<u64>,
+}
+
+/// Levels with lists of equal length.
+#[derive(Debug)]
+enum Group {
+    One(Vec<Level<1>>),
+    Two(Vec<Level<2>>),
+    Four(Vec<Level<4>>),
+    Eight(Vec<Level<8>>),
+    Sixteen(Vec<Level<16>>),
+    Wide(Vec<WideLevel>),
+}
+
+/// Recency lists for several set counts, fed with one stream of lines.
 #[derive(Debug)]
 pub struct SetForest {
-    levels: Vec<Level>,
+    groups: Vec<Group>,
+    /// Sets of each level.
+    sets: Vec<u64>,
 }
 
 impl SetForest {
@@ -30,66 +56,183 @@ impl SetForest {
     /// be asked of [`SetForest::misses`].
     #[must_use]
     pub fn new(levels: impl IntoIterator<Item = (u64, usize)>) -> Self {
-        let levels = levels.into_iter().map(|(sets, ways)| {
-            let count = usize::try_from(sets).expect("sets fit the address space");
-            Level {
-                mask: sets - 1,
-                ways,
-                slots: vec![0; count * ways],
-                hits: vec![0; ways],
-                settled: 0,
-            }
-        });
-        Self {
-            levels: levels.collect(),
+        let mut this = Self {
+            groups: Vec::new(),
+            sets: Vec::new(),
+        };
+        for (sets, ways) in levels {
+            this.push(sets, ways);
+            this.sets.push(sets);
+        }
+        this
+    }
+
+    fn push(&mut self, sets: u64, ways: usize) {
+        let index = self.sets.len();
+        let last = self.groups.last_mut();
+        match (ways, last) {
+            (1, Some(Group::One(levels))) => levels.push(Level::new(sets, ways, index)),
+            (1, _) => self.groups.push(Group::One(vec![Level::new(sets, ways, index)])),
+            (2, Some(Group::Two(levels))) => levels.push(Level::new(sets, ways, index)),
+            (2, _) => self.groups.push(Group::Two(vec![Level::new(sets, ways, index)])),
+            (3..=4, Some(Group::Four(levels))) => levels.push(Level::new(sets, ways, index)),
+            (3..=4, _) => self.groups.push(Group::Four(vec![Level::new(sets, ways, index)])),
+            (5..=8, Some(Group::Eight(levels))) => levels.push(Level::new(sets, ways, index)),
+            (5..=8, _) => self.groups.push(Group::Eight(vec![Level::new(sets, ways, index)])),
+            (9..=16, Some(Group::Sixteen(levels))) => levels.push(Level::new(sets, ways, index)),
+            (9..=16, _) => self.groups.push(Group::Sixteen(vec![Level::new(sets, ways, index)])),
+            (_, Some(Group::Wide(levels))) => levels.push(WideLevel::new(sets, ways, index)),
+            (_, _) => self.groups.push(Group::Wide(vec![WideLevel::new(sets, ways, index)])),
         }
     }
 
-    /// One access to `line` (an address divided by the line size).
+    /// A look-up of `line` (an address divided by the line size), whose number is `id`, that counts `times` times. The
+    /// index of the first level that holds it within its ways; `usize::MAX` when none does.
     #[inline]
-    pub fn access(&mut self, line: u64) {
-        let tag = line + 1;
-        for level in &mut self.levels {
-            let first =
-                usize::try_from(line & level.mask).expect("below the number of sets") * level.ways;
-            let set = &mut level.slots[first..first + level.ways];
-            if set[0] == tag {
-                level.settled += 1;
-                return;
-            }
-            // Shift the list by one until the line's old place, the first empty slot or the end.
-            let mut moving = std::mem::replace(&mut set[0], tag);
-            for (slot, hits) in set[1..].iter_mut().zip(&mut level.hits[1..]) {
-                if moving == 0 {
-                    break;
-                }
-                std::mem::swap(slot, &mut moving);
-                if moving == tag {
-                    *hits += 1;
-                    break;
-                }
+    pub fn touch(&mut self, line: u64, id: u32, times: u64) -> usize {
+        let mut first = usize::MAX;
+        for group in &mut self.groups {
+            let settled = match group {
+                Group::One(levels) => walk(levels, line, id, times, &mut first),
+                Group::Two(levels) => walk(levels, line, id, times, &mut first),
+                Group::Four(levels) => walk(levels, line, id, times, &mut first),
+                Group::Eight(levels) => walk(levels, line, id, times, &mut first),
+                Group::Sixteen(levels) => walk(levels, line, id, times, &mut first),
+                Group::Wide(levels) => walk_wide(levels, line, id, times, &mut first),
+            };
+            if settled {
+                break;
             }
         }
+        first
     }
 
-    /// One access to the very line that was accessed last: a hit everywhere that changes nothing.
-    #[inline]
-    pub fn settle(&mut self) {
-        if let Some(coarsest) = self.levels.first_mut() {
-            coarsest.settled += 1;
-        }
-    }
-
-    /// Misses of a cache of `sets` sets and `ways` ways, of `accesses` accesses in all.
+    /// Look-ups that missed in a cache of `sets` sets and `ways` ways, of `lookups` that were touches here.
     /// `None` when that geometry was not among the levels.
     #[must_use]
-    pub fn misses(&self, sets: u64, ways: usize, accesses: u64) -> Option<u64> {
-        let at = self
-            .levels
-            .iter()
-            .position(|level| level.mask + 1 == sets)?;
-        let front: u64 = self.levels[..=at].iter().map(|level| level.settled).sum();
-        let behind: u64 = self.levels[at].hits.get(1..ways)?.iter().sum();
-        Some(accesses - front - behind)
+    pub fn misses(&self, sets: u64, ways: usize, lookups: u64) -> Option<u64> {
+        let at = self.sets.iter().position(|&known| known == sets)?;
+        let all: Vec<&[u64]> = self.groups.iter().flat_map(Group::hits).collect();
+        let front: u64 = all[..=at].iter().map(|hits| hits[0]).sum();
+        let behind: u64 = all[at].get(1..ways)?.iter().sum();
+        Some(lookups - front - behind)
     }
+}
+
+impl Group {
+    /// Hits by position of each level.
+    fn hits(&self) -> Vec<&[u64]> {
+        fn of<const W: usize>(levels: &[Level<W>]) -> Vec<&[u64]> {
+            levels.iter().map(|level| &level.hits[..]).collect()
+        }
+        match self {
+            Self::One(levels) => of(levels),
+            Self::Two(levels) => of(levels),
+            Self::Four(levels) => of(levels),
+            Self::Eight(levels) => of(levels),
+            Self::Sixteen(levels) => of(levels),
+            Self::Wide(levels) => levels.iter().map(|level| &level.hits[..]).collect(),
+        }
+    }
+}
+
+impl<const W: usize> Level<W> {
+    fn new(sets: u64, ways: usize, index: usize) -> Self {
+        Self {
+            mask: sets - 1,
+            index,
+            ways,
+            sets: vec![[0; W]; count(sets)],
+            hits: [0; POSITIONS],
+        }
+    }
+}
+
+impl WideLevel {
+    fn new(sets: u64, ways: usize, index: usize) -> Self {
+        Self {
+            mask: sets - 1,
+            index,
+            ways,
+            slots: vec![0; count(sets) * ways],
+            hits: vec![0; ways + 1],
+        }
+    }
+}
+
+fn count(sets: u64) -> usize {
+    usize::try_from(sets).expect("sets fit the address space")
+}
+
+/// Touches a line in levels from the coarsest on; true when it was at the front of one, and so is in all that follow.
+#[inline]
+fn walk<const W: usize>(
+    levels: &mut [Level<W>],
+    line: u64,
+    id: u32,
+    times: u64,
+    first: &mut usize,
+) -> bool {
+    for level in levels {
+        let set = usize::try_from(line & level.mask).unwrap_or(0);
+        let set = &mut level.sets[set];
+        if set[0] == id {
+            level.hits[0] += times;
+            *first = (*first).min(level.index);
+            return true;
+        }
+        let at = promote(set, id);
+        level.hits[at % POSITIONS] += times;
+        let found = if at < level.ways {
+            level.index
+        } else {
+            usize::MAX
+        };
+        *first = (*first).min(found);
+    }
+    false
+}
+
+/// Moves a line that is not at the front there; its old position, `W` when it was not in the list. Without branches:
+/// where lines are found is hard to predict.
+#[inline]
+fn promote<const W: usize>(set: &mut [u32; W], id: u32) -> usize {
+    let old = *set;
+    let mut at = W;
+    for (position, &known) in old.iter().enumerate().rev() {
+        at = if known == id { position } else { at };
+    }
+    for position in 1..W {
+        set[position] = if position <= at {
+            old[position - 1]
+        } else {
+            old[position]
+        };
+    }
+    set[0] = id;
+    at
+}
+
+fn walk_wide(
+    levels: &mut [WideLevel],
+    line: u64,
+    id: u32,
+    times: u64,
+    first: &mut usize,
+) -> bool {
+    for level in levels {
+        let start = usize::try_from(line & level.mask).unwrap_or(0) * level.ways;
+        let set = &mut level.slots[start..start + level.ways];
+        let found = set.iter().position(|&known| known == id);
+        level.hits[found.unwrap_or(level.ways)] += times;
+        if found.is_some() {
+            *first = (*first).min(level.index);
+        }
+        if found == Some(0) {
+            return true;
+        }
+        set[..=found.unwrap_or(level.ways - 1)].rotate_right(1);
+        set[0] = id;
+    }
+    false
 }

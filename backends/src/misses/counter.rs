@@ -3,45 +3,93 @@
 use rustc_hash::FxHashMap;
 use taskgraph::{Access, Action, BlockId, ContextId};
 
-use super::levels::Levels;
 use crate::analysis::Task;
-use crate::cache::Geometries;
+use crate::cache::{CacheModel, Geometries, LineSink, LookUps, Ways};
 use crate::heap::{Allocation, Heap, Sites, Span};
 
 /// The state of the analysis.
 #[derive(Debug)]
 pub struct Counter {
+    look_ups: LookUps,
+    tally: Tally,
+    last_block: FxHashMap<ContextId, BlockId>,
+}
+
+/// The caches and the counts.
+#[derive(Debug)]
+struct Tally {
     line_shift: u32,
-    levels: Levels,
+    model: CacheModel,
+    /// The smallest cache that has the line is told by fully associative caches, not by sets.
+    by_full: bool,
+    /// By what the model found: the smallest of the caches counted here.
+    smallest: Vec<usize>,
     /// Counters per instruction or site: one per cache, and one for what no cache holds.
     width: usize,
     /// Look-ups by instruction, then by the smallest cache that hit.
     by_op: Vec<u64>,
-    /// The same by site, hits in the smallest cache left out; the last row is memory that no allocation holds.
+    /// The same by site, hits in the smallest cache left out.
     by_site: Vec<u64>,
+    /// The same for memory that no allocation holds.
     unowned: Vec<u64>,
     heap: Heap,
     sites: Sites,
     /// By instruction: where its last look-up found its memory, and the version of the heap then.
     hints: Vec<(Span, u64)>,
-    last_block: FxHashMap<ContextId, BlockId>,
+    /// Last block of the context being read.
+    last: Option<BlockId>,
 }
 
 impl Counter {
-    /// Empty caches and counts for `ops` instructions.
+    /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are sorted by size.
     #[must_use]
     pub fn new(geometries: &Geometries, ops: usize) -> Self {
+        let found = (0..=geometries.all.len()).collect();
+        Self::with_model(geometries, ops, CacheModel::new(geometries), found)
+    }
+
+    /// Counts for fully associative caches in a pass with others: `every` has all of `geometries`, and more. `None` when
+    /// it does not.
+    #[must_use]
+    pub fn among(geometries: &Geometries, every: &Geometries, ops: usize) -> Option<Self> {
+        let lines = |of: &Geometries| -> Vec<u64> {
+            let full = of.all.iter().filter(|geometry| geometry.ways == Ways::Full);
+            full.map(|geometry| geometry.lines).collect()
+        };
+        let (own, mut all) = (lines(geometries), lines(every));
+        all.sort_unstable();
+        all.dedup();
+        let whole = own.len() == geometries.all.len()
+            && geometries.line_shift == every.line_shift
+            && own.iter().all(|lines| all.contains(lines));
+        let index = |lines: &u64| own.partition_point(|known| known < lines);
+        let found = all.iter().map(index).chain([own.len()]).collect();
+        whole.then(|| Self::with_model(geometries, ops, CacheModel::new(every), found))
+    }
+
+    fn with_model(
+        geometries: &Geometries,
+        ops: usize,
+        model: CacheModel,
+        smallest: Vec<usize>,
+    ) -> Self {
         let width = geometries.all.len() + 1;
         Self {
-            line_shift: geometries.line_shift,
-            levels: Levels::new(geometries),
-            width,
-            by_op: vec![0; ops * width],
-            by_site: Vec::new(),
-            unowned: vec![0; width],
-            heap: Heap::default(),
-            sites: Sites::default(),
-            hints: vec![(Span::default(), 0); ops],
+            look_ups: LookUps::new(geometries.line_shift),
+            tally: Tally {
+                line_shift: geometries.line_shift,
+                model,
+                by_full: geometries.all.iter().all(|at| at.ways == Ways::Full),
+                smallest,
+                width,
+                by_op: vec![0; ops * width],
+                by_site: Vec::new(),
+                unowned: vec![0; width],
+                heap: Heap::default(),
+                sites: Sites::default(),
+                hints: vec![(Span::default(), 0); ops],
+                last: None,
+            },
             last_block: FxHashMap::default(),
         }
     }
@@ -52,14 +100,69 @@ impl Counter {
     /// When the task cannot be decoded.
     pub fn task(&mut self, task: &Task<'_>) -> taskgraph::Result<()> {
         let context = task.id().context;
-        let mut last = self.last_block.get(&context).copied();
-        task.for_each_action(|action| match action {
-            Action::Block(block) => {
-                last = Some(block.id());
-                block.for_each_access(|access| self.access(access));
-            }
+        self.tally.last = self.last_block.get(&context).copied();
+        self.look_ups.task(task, &mut self.tally)?;
+        if let Some(block) = self.tally.last {
+            self.last_block.insert(context, block);
+        }
+        Ok(())
+    }
+
+    /// The caches.
+    #[must_use]
+    pub fn model(&self) -> &CacheModel {
+        &self.tally.model
+    }
+
+    /// Look-ups of each instruction.
+    pub fn instructions(&self) -> impl Iterator<Item = Lookups> + '_ {
+        self.tally
+            .by_op
+            .chunks_exact(self.tally.width).map(Lookups::of)
+    }
+
+    /// Misses of the smallest cache by site, then of memory no allocation holds.
+    pub fn memory(&self) -> (impl Iterator<Item = Lookups> + '_, Lookups) {
+        (
+            self.tally.by_site.chunks_exact(self.tally.width).map(Lookups::of),
+            Lookups::of(&self.tally.unowned),
+        )
+    }
+
+    /// The allocation sites.
+    #[must_use]
+    pub fn sites(&self) -> &Sites {
+        &self.tally.sites
+    }
+}
+
+impl LineSink for Tally {
+    #[inline]
+    fn look_up(&mut self, line: u64, access: &Access, times: u64) {
+        let found = self.model.touch(line, times);
+        let found = if self.by_full { found.full } else { found.sets };
+        let smallest = self.smallest[found.min(self.smallest.len() - 1)];
+        if let Some(count) = self
+            .by_op
+            .get_mut(access.op.index() * self.width + smallest)
+        {
+            *count += times;
+        }
+        if smallest > 0 {
+            let address = (line << self.line_shift).max(access.addr);
+            self.missed(access, address, smallest, times);
+        }
+    }
+
+    #[inline]
+    fn block(&mut self, id: BlockId) {
+        self.last = Some(id);
+    }
+
+    fn action(&mut self, action: &Action<'_>) {
+        match *action {
             Action::Alloc { addr, size, .. } => {
-                let site = self.sites.allocated(last, size);
+                let site = self.sites.allocated(self.last, size);
                 self.by_site.resize(self.sites.len() * self.width, 0);
                 self.heap.allocate(Allocation {
                     start: addr,
@@ -70,38 +173,14 @@ impl Counter {
             }
             Action::Free { addr } => _ = self.heap.free(addr),
             _ => {}
-        })?;
-        if let Some(block) = last {
-            self.last_block.insert(context, block);
-        }
-        Ok(())
-    }
-
-    /// Look-ups of the lines of one access, as `cache` counts them.
-    #[inline]
-    fn access(&mut self, access: Access) {
-        if access.size == 0 {
-            return;
-        }
-        let first = access.addr >> self.line_shift;
-        let last = access.addr.saturating_add(access.size - 1) >> self.line_shift;
-        for line in first..=last {
-            let smallest = self.levels.touch(line);
-            if let Some(count) = self
-                .by_op
-                .get_mut(access.op.index() * self.width + smallest)
-            {
-                *count += 1;
-            }
-            if smallest > 0 {
-                self.missed(access, (line << self.line_shift).max(access.addr), smallest);
-            }
         }
     }
+}
 
+impl Tally {
     /// The smallest cache missed at `address`.
     #[inline]
-    fn missed(&mut self, access: Access, address: u64, smallest: usize) {
+    fn missed(&mut self, access: &Access, address: u64, smallest: usize, times: u64) {
         let Some((span, version)) = self.hints.get_mut(access.op.index()) else {
             return;
         };
@@ -109,28 +188,9 @@ impl Counter {
             (*span, *version) = (self.heap.find(address), self.heap.version());
         }
         match span.site {
-            Some(site) => self.by_site[site as usize * self.width + smallest] += 1,
-            None => self.unowned[smallest] += 1,
+            Some(site) => self.by_site[site as usize * self.width + smallest] += times,
+            None => self.unowned[smallest] += times,
         }
-    }
-
-    /// Look-ups of each instruction.
-    pub fn instructions(&self) -> impl Iterator<Item = Lookups> + '_ {
-        self.by_op.chunks_exact(self.width).map(Lookups::of)
-    }
-
-    /// Misses of the smallest cache by site, then of memory no allocation holds.
-    pub fn memory(&self) -> (impl Iterator<Item = Lookups> + '_, Lookups) {
-        (
-            self.by_site.chunks_exact(self.width).map(Lookups::of),
-            Lookups::of(&self.unowned),
-        )
-    }
-
-    /// The allocation sites.
-    #[must_use]
-    pub fn sites(&self) -> &Sites {
-        &self.sites
     }
 }
 

@@ -10,7 +10,6 @@
 //! left out when the largest cache saves less than a tenth.
 
 mod counter;
-mod levels;
 mod render;
 
 use std::collections::BTreeMap;
@@ -27,7 +26,6 @@ use crate::size::{Size, Sizes};
 use crate::view::units::ratio;
 
 pub use counter::{Counter, Lookups};
-pub use levels::{Level, Levels};
 
 /// Options of `misses`.
 #[derive(Clone, Debug, clap::Args)]

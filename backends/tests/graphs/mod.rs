@@ -6,6 +6,8 @@
 )]
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
+pub mod affine;
+
 use std::collections::BTreeMap;
 
 use contech_backends::analysis::{Graph, open};

@@ -1,0 +1,156 @@
+//! The lines a task looks up, in program order, with the iterations of affine runs counted instead of replayed.
+//!
+//! While no access of a run reaches another line, every iteration looks up the same lines in the same order. Least
+//! recently used replacement is in the same state after the first such iteration as after any further one, so what the
+//! second one finds, all further ones find: two are replayed and the second counts for the rest. This is exact for
+//! anything whose state depends on the order of last uses alone.
+
+use taskgraph::{Access, Action, AffineRun, BlockId, Compact, StridedAccess};
+
+use crate::analysis::Task;
+
+/// What takes look-ups.
+pub(crate) trait LineSink {
+    /// `line` is looked up for `access`, `times` times in a row with the look-ups around it.
+    fn look_up(&mut self, line: u64, access: &Access, times: u64);
+    /// A block is executed; its look-ups follow.
+    fn block(&mut self, _: BlockId) {}
+    /// Another action.
+    fn action(&mut self, _: &Action<'_>) {}
+}
+
+/// An access of a run on its way.
+#[derive(Clone, Copy, Debug)]
+struct Moving {
+    access: Access,
+    stride: i64,
+    /// Iterations until it touches other lines, this one included.
+    left: u64,
+}
+
+/// Reads tasks; keeps its memory from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct LookUps {
+    line_shift: u32,
+    moving: Vec<Moving>,
+}
+
+impl LookUps {
+    /// For lines of `1 << line_shift` bytes.
+    pub(crate) fn new(line_shift: u32) -> Self {
+        Self {
+            line_shift,
+            moving: Vec::new(),
+        }
+    }
+
+    /// Feeds a task.
+    ///
+    /// # Errors
+    /// When it cannot be decoded.
+    pub(crate) fn task(
+        &mut self,
+        task: &Task<'_>,
+        sink: &mut impl LineSink,
+    ) -> taskgraph::Result<()> {
+        let shift = self.line_shift;
+        task.for_each_compact(|item| match item {
+            Compact::Action(Action::Block(block)) => {
+                sink.block(block.id());
+                block.for_each_access(|access| touch(&access, shift, 1, sink));
+            }
+            Compact::Action(action) => sink.action(&action),
+            Compact::Run(run) => self.run(&run, sink),
+            _ => {}
+        })
+    }
+
+    fn run(&mut self, run: &AffineRun<'_>, sink: &mut impl LineSink) {
+        let shift = self.line_shift;
+        self.moving.clear();
+        let moving = &mut self.moving;
+        if !run.for_each_strided(|strided| moving.push(Moving::new(strided, shift))) {
+            return run.for_each_block(|block| {
+                sink.block(block.id());
+                block.for_each_access(|access| touch(&access, shift, 1, sink));
+            });
+        }
+        if let Some(block) = run.first().last() {
+            sink.block(block.id());
+        }
+        let mut left = run.iterations();
+        while left > 0 {
+            let same = self.moving.iter().map(|moving| moving.left).min();
+            let same = same.unwrap_or(left).min(left);
+            self.iteration(1, sink);
+            if same > 1 {
+                self.iteration(same - 1, sink);
+            }
+            for moving in &mut self.moving {
+                moving.advance(same, shift);
+            }
+            left -= same;
+        }
+    }
+
+    #[inline]
+    fn iteration(&self, times: u64, sink: &mut impl LineSink) {
+        for moving in &self.moving {
+            touch(&moving.access, self.line_shift, times, sink);
+        }
+    }
+}
+
+impl Moving {
+    fn new(strided: StridedAccess, shift: u32) -> Self {
+        let mut this = Self {
+            access: strided.access,
+            stride: strided.stride.cast_signed(),
+            left: 0,
+        };
+        this.count(shift);
+        this
+    }
+
+    /// Goes on by some iterations, at most `left`.
+    #[inline]
+    fn advance(&mut self, iterations: u64, shift: u32) {
+        let moved = self.stride.cast_unsigned().wrapping_mul(iterations);
+        self.access.addr = self.access.addr.wrapping_add(moved);
+        self.left -= iterations;
+        if self.left == 0 {
+            self.count(shift);
+        }
+    }
+
+    fn count(&mut self, shift: u32) {
+        let step = self.stride.unsigned_abs();
+        if step == 0 || self.access.size == 0 {
+            self.left = u64::MAX;
+        } else if step >> shift > 0 {
+            self.left = 1;
+        } else {
+            // Iterations until the first or the last byte leaves its line.
+            let within = (1u64 << shift) - 1;
+            let first = self.access.addr & within;
+            let last = self.access.addr.wrapping_add(self.access.size - 1) & within;
+            self.left = if self.stride > 0 {
+                (within - first.max(last)) / step + 1
+            } else {
+                first.min(last) / step + 1
+            };
+        }
+    }
+}
+
+/// Look-ups of the lines of one access. No bytes, no lines.
+#[inline]
+fn touch(access: &Access, shift: u32, times: u64, sink: &mut impl LineSink) {
+    if access.size == 0 {
+        return;
+    }
+    let last = access.addr.saturating_add(access.size - 1) >> shift;
+    for line in access.addr >> shift..=last {
+        sink.look_up(line, access, times);
+    }
+}

@@ -1,0 +1,155 @@
+//! Random graphs of affine loops, stored as paths: what reads back as runs.
+
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use contech_backends::analysis::{Graph, open};
+use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
+use taskgraph::{
+    Block, BlockId, Context, ContextId, FrameEncoder, FrameSpan, Function, GraphWriter, MemOp,
+    Module, RunMeta, Segment, StaticInfo, TaskId, TaskRecord,
+};
+
+use super::Random;
+
+const LOOPS: u32 = 6;
+const STRIDES: [u64; 12] = [
+    0, 0, 1, 4, 8, 8, 16, 24, 64, 100, 4096, 8u64.wrapping_neg(),
+];
+
+/// One loop for each function, of one block with a few accesses.
+fn program(random: &mut Random) -> (StaticInfo, Vec<PathFunction>) {
+    let mut info = StaticInfo {
+        modules: vec![Module::default()],
+        files: vec!["a.c".into()],
+        functions: vec![Function::default()],
+        blocks: vec![Block::default()],
+        ..StaticInfo::default()
+    };
+    let mut functions = Vec::new();
+    for _ in 0..LOOPS {
+        let accesses = 1 + u32::try_from(random.below(5)).expect("small");
+        let block = BlockId::new(u32::try_from(info.blocks.len()).expect("small"));
+        info.blocks.push(Block {
+            first_op: u32::try_from(info.ops.len()).expect("small"),
+            op_count: accesses,
+            ..Block::default()
+        });
+        let mut operands = Vec::new();
+        for slot in 0..accesses {
+            let size = [1, 4, 8, 16, 40, 100][random.below(6) as usize];
+            info.ops.push(if random.chance(50) {
+                MemOp::load(size)
+            } else {
+                MemOp::store(size)
+            });
+            let mut stride = STRIDES[random.below(12) as usize];
+            if random.chance(10) {
+                stride = stride.wrapping_mul(9).wrapping_neg();
+            }
+            let moved = Expr::Mul(Box::new(Expr::Const(stride)), Box::new(Expr::Iter(0)));
+            operands.push(Expr::Add(vec![Expr::Slot(slot), moved]));
+        }
+        let leaf = |slot| Leaf {
+            slot,
+            width: if slot == accesses { 4 } else { 6 },
+        };
+        let entry = PathNode {
+            block: Some(BlockId::new(0)),
+            leaves: (0..=accesses).map(leaf).collect(),
+            operands: vec![],
+        };
+        let body = PathNode {
+            block: Some(block),
+            leaves: vec![],
+            operands,
+        };
+        functions.push(PathFunction {
+            slots: accesses + 1,
+            nodes: vec![entry, body],
+            loops: vec![PathLoop::Collapsed {
+                body: vec![1],
+                last: 1,
+                count: Some(Expr::Slot(accesses)),
+            }],
+        });
+    }
+    (info, functions)
+}
+
+fn path(number: u32) -> Option<Path> {
+    let step = Step::Loop {
+        index: 0,
+        cut: false,
+        resumed: false,
+    };
+    (number < LOOPS).then(|| Path {
+        function: number,
+        fresh: true,
+        steps: vec![Step::Node(0), step],
+    })
+}
+
+/// One task of some hundred loops, read from a file that `at` names.
+pub fn random_graph(seed: u64, at: &FilePath) -> Graph {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let (info, functions) = program(&mut random);
+    let (info, slots) = (
+        Arc::new(info),
+        functions.iter().map(|f| f.slots as usize).collect::<Vec<_>>(),
+    );
+    let table = Arc::new(PathTable::new(&info, functions, LOOPS as usize).expect("a program"));
+    let mut encoder = FrameEncoder::with_paths(Arc::clone(&info), Arc::clone(&table));
+    for _ in 0..60 {
+        let number = u32::try_from(random.below(u64::from(LOOPS))).expect("small");
+        let slots = slots[number as usize];
+        let mut bytes = Vec::new();
+        for _ in 1..slots {
+            let near = [600, 5_000, 70_000][random.below(3) as usize];
+            let start = 0x7000_0000 + random.below(near);
+            bytes.extend_from_slice(&start.to_le_bytes()[..6]);
+        }
+        let count = u32::try_from(random.below(120)).expect("small");
+        bytes.extend_from_slice(&count.to_le_bytes());
+        let taken = encoder.segment(
+            Segment {
+                path: number,
+                bytes: &bytes,
+                counts: &mut vec![],
+                slots: &mut vec![0; slots],
+                iterations: &mut vec![0],
+            },
+            || path(number),
+        );
+        assert!(taken, "a path that fits");
+    }
+    let mut writer = GraphWriter::create(at, Arc::clone(&info)).expect("a writable folder");
+    let counts = encoder.counts();
+    let frame = encoder.finish().expect("loops");
+    let records = frame.record_count();
+    let record = TaskRecord {
+        blocks: counts.blocks,
+        reads: counts.reads,
+        writes: counts.writes,
+        bytes: counts.bytes,
+        others: counts.others,
+        frames: vec![FrameSpan {
+            frame: writer.put_frame(frame).expect("writable"),
+            first_record: 0,
+            records,
+        }],
+        ..TaskRecord::default()
+    };
+    writer.set_paths(&table, path).expect("paths");
+    writer.put_task(&record, &[]).expect("writable");
+    writer.put_order(TaskId::default()).expect("writable");
+    let context = Context {
+        id: ContextId::new(0),
+        task_count: 1,
+        ..Context::default()
+    };
+    writer
+        .finish(vec![context], RunMeta::default())
+        .expect("writable");
+    open(at).expect("a graph just written")
+}
