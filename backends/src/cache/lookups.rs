@@ -2,8 +2,9 @@
 //!
 //! While no access of a run reaches another line, every iteration looks up the same lines in the same order. Least
 //! recently used replacement is in the same state after the first such iteration as after any further one, so what the
-//! second one finds, all further ones find: two are replayed and the second counts for the rest. This is exact for
-//! anything whose state depends on the order of last uses alone.
+//! second one finds, all further ones find: two are replayed and the second counts for the rest. Where no cache is too
+//! small for the lines of one iteration, not even the second is replayed: all of it hits. This is exact for anything
+//! whose state depends on the order of last uses alone.
 
 use taskgraph::{Access, Action, AffineRun, BlockId, Compact, StridedAccess};
 
@@ -13,6 +14,12 @@ use crate::analysis::Task;
 pub(crate) trait LineSink {
     /// `line` is looked up for `access`, `times` times in a row with the look-ups around it.
     fn look_up(&mut self, line: u64, access: &Access, times: u64);
+    /// Whether the latest `lines` different lines are in every cache, whichever they are.
+    fn holds(&self, _lines: usize) -> bool {
+        false
+    }
+    /// Counts look-ups for `access` of lines that every cache holds and whose order of last use does not change.
+    fn hit(&mut self, _access: &Access, _times: u64) {}
     /// A block is executed; its look-ups follow.
     fn block(&mut self, _: BlockId) {}
     /// Another action.
@@ -84,12 +91,23 @@ impl LookUps {
             let same = same.unwrap_or(left).min(left);
             self.iteration(1, sink);
             if same > 1 {
-                self.iteration(same - 1, sink);
+                self.again(same - 1, sink);
             }
             for moving in &mut self.moving {
                 moving.advance(same, shift);
             }
             left -= same;
+        }
+    }
+
+    /// The last iteration so many times more.
+    fn again(&self, times: u64, sink: &mut impl LineSink) {
+        let lines = |moving: &Moving| lines_of(&moving.access, self.line_shift);
+        if !sink.holds(self.moving.iter().map(lines).fold(0, usize::saturating_add)) {
+            return self.iteration(times, sink);
+        }
+        for moving in &self.moving {
+            sink.hit(&moving.access, times * lines(moving) as u64);
         }
     }
 
@@ -141,6 +159,16 @@ impl Moving {
             };
         }
     }
+}
+
+/// How many lines an access looks up, more than fit an address space counted as that.
+#[inline]
+fn lines_of(access: &Access, shift: u32) -> usize {
+    if access.size == 0 {
+        return 0;
+    }
+    let last = access.addr.saturating_add(access.size - 1) >> shift;
+    usize::try_from(last - (access.addr >> shift) + 1).unwrap_or(usize::MAX)
 }
 
 /// Look-ups of the lines of one access. No bytes, no lines.

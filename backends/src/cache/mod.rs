@@ -168,6 +168,20 @@ impl Split {
     }
 }
 
+impl Cache {
+    /// The caches, when all of them see one stream and are modelled exactly.
+    pub(crate) fn one_exact_pass(&self) -> Option<&Geometries> {
+        (!self.private && self.sample.is_none()).then_some(&self.geometries)
+    }
+
+    /// What is left of a shard with this model.
+    pub(crate) fn counts(&self, model: &CacheModel) -> Shard {
+        let all = &self.geometries.all;
+        let misses = all.iter().map(|geometry| model.misses(geometry)).collect();
+        Shard::Counts(model.accesses(), model.cold(), misses)
+    }
+}
+
 impl Analysis for Cache {
     const NAME: &'static str = "cache";
     const ABOUT: &'static str = "Miss curves of caches of many sizes and ways, in one pass";
@@ -220,11 +234,7 @@ impl Analysis for Cache {
 
     fn seal(&self, shard: &mut Shard) {
         *shard = match shard {
-            Shard::Model(feed) => {
-                let (all, model) = (&self.geometries.all, &feed.model);
-                let misses = all.iter().map(|geometry| model.misses(geometry)).collect();
-                Shard::Counts(model.accesses(), model.cold(), misses)
-            }
+            Shard::Model(feed) => self.counts(&feed.model),
             Shard::Sample(feed) => Shard::Counts(feed.model.accesses(), None, feed.model.misses()),
             Shard::Counts(..) => return,
         };

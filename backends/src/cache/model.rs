@@ -18,6 +18,8 @@ pub struct CacheModel {
     /// The line looked up last, and how often it was looked up again at once: hits everywhere that change nothing.
     last: u64,
     repeated: u64,
+    /// The fewest ways of any cache.
+    fewest: u64,
     ids: LineIds,
     full: Option<FullyAssociative>,
     sets: SetForest,
@@ -58,6 +60,11 @@ impl CacheModel {
         }
         capacities.sort_unstable();
         capacities.dedup();
+        let ways = |geometry: &Geometry| match geometry.ways {
+            Ways::Set(ways) => u64::from(ways),
+            Ways::Full => geometry.lines,
+        };
+        let fewest = geometries.all.iter().map(ways).min().unwrap_or(0);
         let full = (!capacities.is_empty()).then(|| FullyAssociative {
             groups: RecencyGroups::new(capacities.clone()),
             hits: vec![0; capacities.len() + 1],
@@ -69,6 +76,7 @@ impl CacheModel {
             // No line has this number: lines are at least 4 bytes.
             last: u64::MAX,
             repeated: 0,
+            fewest,
             ids: LineIds::default(),
             full,
             sets: SetForest::new(levels),
@@ -101,6 +109,19 @@ impl CacheModel {
         let full = self.full.as_mut().map_or(0, |full| full.touch(id, times));
         let sets = self.sets.touch(line, id, times);
         Found { full, sets }
+    }
+
+    /// Whether the latest `lines` different lines are in every cache, whichever they are.
+    #[inline]
+    pub(crate) fn holds(&self, lines: usize) -> bool {
+        lines as u64 <= self.fewest
+    }
+
+    /// Counts look-ups that hit everywhere and change nothing.
+    #[inline]
+    pub(crate) fn hit(&mut self, times: u64) {
+        self.accesses += times;
+        self.repeated += times;
     }
 
     /// Lines looked up so far.
@@ -137,6 +158,16 @@ impl LineSink for CacheModel {
     #[inline]
     fn look_up(&mut self, line: u64, _: &Access, times: u64) {
         self.touch(line, times);
+    }
+
+    #[inline]
+    fn holds(&self, lines: usize) -> bool {
+        self.holds(lines)
+    }
+
+    #[inline]
+    fn hit(&mut self, _: &Access, times: u64) {
+        self.hit(times);
     }
 }
 

@@ -75,6 +75,9 @@ pub struct CoreCounts {
     pub l3_misses: u64,
 }
 
+/// No line: they are at least 4 bytes.
+const NO_LINE: u64 = u64::MAX;
+
 #[derive(Debug)]
 struct Core {
     l1: SetCache<Mesi>,
@@ -82,6 +85,9 @@ struct Core {
     /// Lines this core has used: whether the last it lost of them was to another core's write, by level.
     history: FxHashMap<u64, Lost>,
     counts: CoreCounts,
+    /// The line accessed last, while this core holds it as it left it; and whether it may be written.
+    last: u64,
+    last_modified: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,8 +111,16 @@ impl Core {
         self.l2.as_mut().unwrap_or(&mut self.l1)
     }
 
+    /// Another core changes the state of a line.
+    fn forget(&mut self, line: u64) {
+        if self.last == line {
+            self.last = NO_LINE;
+        }
+    }
+
     /// Takes a line away because another core writes it.
     fn invalidate(&mut self, line: u64) -> Option<Mesi> {
+        self.forget(line);
         let inner = self.l1.remove(line);
         let outer = self.l2.as_mut().and_then(|l2| l2.remove(line));
         let lost = self.history.entry(line).or_default();
@@ -144,6 +158,8 @@ impl Machine {
             l2: l2.map(|shape| SetCache::new(shape.sets, shape.ways)),
             history: FxHashMap::default(),
             counts: CoreCounts::default(),
+            last: NO_LINE,
+            last_modified: false,
         };
         Self {
             cores: (0..cores.clamp(1, MAX_CORES)).map(|_| core()).collect(),
@@ -161,6 +177,11 @@ impl Machine {
     pub fn access(&mut self, core: usize, line: u64, write: bool) {
         let own = &mut self.cores[core];
         own.counts.l1.accesses += 1;
+        if line == own.last && (own.last_modified || !write) {
+            // At the front of its set, and stays there as it is.
+            return;
+        }
+        (own.last, own.last_modified) = (line, write);
         let found = own.l1.touch(line).is_some() || own.find_outer(line);
         if !found {
             return self.fetch(core, line, write);
@@ -209,6 +230,7 @@ impl Machine {
         let mut supplied = false;
         for other in bits(others) {
             let holder = &mut self.cores[other];
+            holder.forget(line);
             let Some(state) = holder.outer().peek(line) else {
                 continue;
             };

@@ -34,6 +34,8 @@ pub struct WorkingSet {
     /// Page and number.
     recent: Vec<(u64, u32)>,
     stretch: u32,
+    /// The line touched last in this stretch.
+    last: u64,
     /// Distinct lines of the stretch.
     pub lines: u64,
     /// Distinct pages of the stretch.
@@ -49,6 +51,7 @@ impl Default for WorkingSet {
             pages: Vec::new(),
             recent: vec![(u64::MAX, 0); RECENT],
             stretch: 0,
+            last: u64::MAX,
             lines: 0,
             touched_pages: 0,
             ever: 0,
@@ -60,6 +63,7 @@ impl WorkingSet {
     /// Ends the stretch.
     pub fn next_stretch(&mut self) {
         self.stretch += 1;
+        self.last = u64::MAX;
         (self.lines, self.touched_pages) = (0, 0);
     }
 
@@ -76,6 +80,9 @@ impl WorkingSet {
 
     #[inline]
     fn touch_line(&mut self, line: u64) {
+        if line == std::mem::replace(&mut self.last, line) {
+            return;
+        }
         let (number, bit) = (line >> PAGE_SHIFT, 1 << (line % (1 << PAGE_SHIFT)));
         let recent = usize::try_from(number % RECENT as u64).unwrap_or(0);
         if self.recent[recent].0 != number {

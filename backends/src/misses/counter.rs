@@ -155,6 +155,19 @@ impl LineSink for Tally {
     }
 
     #[inline]
+    fn holds(&self, lines: usize) -> bool {
+        self.model.holds(lines)
+    }
+
+    #[inline]
+    fn hit(&mut self, access: &Access, times: u64) {
+        self.model.hit(times);
+        if let Some(count) = self.by_op.get_mut(access.op.index() * self.width) {
+            *count += times;
+        }
+    }
+
+    #[inline]
     fn block(&mut self, id: BlockId) {
         self.last = Some(id);
     }

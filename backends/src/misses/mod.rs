@@ -102,6 +102,13 @@ pub struct Site {
     pub fits: Option<u64>,
 }
 
+impl Misses {
+    /// The caches.
+    pub(crate) fn geometries(&self) -> &Geometries {
+        &self.geometries
+    }
+}
+
 impl Analysis for Misses {
     const NAME: &'static str = "misses";
     const ABOUT: &'static str =

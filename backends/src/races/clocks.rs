@@ -1,56 +1,182 @@
 //! Which tasks come before the current one: vector clocks over the edges of the graph (Fidge 1988, Mattern 1989).
 //!
-//! Tasks are visited in topological order. A task's clock says of every context how many of its tasks come before; the
-//! order is that of the graph (program order and stored edges), not of the schedule that happened.
+//! Tasks are visited in topological order. A task's clock says of every chain of contexts ([`super::chains`]) how many
+//! of its tasks come before; the order is that of the graph (program order and stored edges), not of the schedule that
+//! happened.
+//!
+//! Clocks share what they have in common: a list of entries, the base, and a few newer entries of their own. A context
+//! begins with the base of its creator, and who joins it needs its newer entries only, because the base is one that it
+//! has, or has had itself. What a create or join costs so depends on what is new, not on how many contexts there are.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Result, bail};
 use rustc_hash::FxHashMap;
-use taskgraph::{ContextId, TaskId};
+use taskgraph::TaskId;
 
+use super::chains::{Chains, Epoch};
 use crate::analysis::{Graph, Task};
 
-/// A task, as the shadow memory stores it: number of the context in order of appearance, and the sequence number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Epoch(u64);
+/// Newer entries before they become part of a base; more where bases are long.
+const FEW: usize = 16;
 
-impl Epoch {
-    /// The first task of the first context.
-    pub const ZERO: Self = Self(0);
+/// Entries that clocks share.
+#[derive(Debug)]
+struct Base {
+    /// Number, in the order in which bases were made; 0 is the empty one.
+    number: u32,
+    /// By place: how many tasks of the chain come before.
+    known: Vec<u32>,
+    /// Entries of all bases.
+    total: Arc<AtomicUsize>,
+}
 
-    fn new(context: u32, seq: u32) -> Self {
-        Self(u64::from(context) << 32 | u64::from(seq))
-    }
-
-    /// Number of the context in order of appearance.
-    #[must_use]
-    pub fn context(self) -> usize {
-        (self.0 >> 32) as usize
-    }
-
-    /// Sequence number of the task.
-    #[must_use]
-    pub fn seq(self) -> u32 {
-        u32::try_from(self.0 & u64::from(u32::MAX)).unwrap_or(u32::MAX)
+impl Drop for Base {
+    fn drop(&mut self) {
+        self.total.fetch_sub(self.known.len(), Ordering::Relaxed);
     }
 }
 
-/// Tasks known to come before, by number of the context: how many of the first ones.
-type Clock = Arc<Vec<u32>>;
+/// Tasks known to come before.
+#[derive(Clone, Debug)]
+struct Clock {
+    base: Arc<Base>,
+    /// Places and what is known of them beyond the base, sorted.
+    newer: Vec<(u32, u32)>,
+}
 
-/// The clocks of all contexts, and of the tasks whose dependents are still to come.
+impl Clock {
+    #[inline]
+    fn known(&self, place: u32) -> u32 {
+        match self.newer.binary_search_by_key(&place, |entry| entry.0) {
+            Ok(at) => self.newer[at].1,
+            Err(_) => self.base.known.get(place as usize).copied().unwrap_or(0),
+        }
+    }
+
+    fn raise(&mut self, place: u32, known: u32) {
+        match self.newer.binary_search_by_key(&place, |entry| entry.0) {
+            Ok(at) => self.newer[at].1 = self.newer[at].1.max(known),
+            Err(at) => {
+                if self.base.known.get(place as usize).copied().unwrap_or(0) < known {
+                    self.newer.insert(at, (place, known));
+                }
+            }
+        }
+    }
+
+    fn is_long(&self) -> bool {
+        let len = self.newer.len();
+        len > FEW && len * len > self.base.known.len()
+    }
+}
+
+/// All bases ever made: which came of which.
+#[derive(Debug)]
+struct Bases {
+    empty: Arc<Base>,
+    /// By number: the one it was made of.
+    parent: Vec<u32>,
+    total: Arc<AtomicUsize>,
+}
+
+impl Default for Bases {
+    fn default() -> Self {
+        let total = Arc::new(AtomicUsize::new(0));
+        let empty = Base {
+            number: 0,
+            known: Vec::new(),
+            total: Arc::clone(&total),
+        };
+        Self {
+            empty: Arc::new(empty),
+            parent: vec![0],
+            total,
+        }
+    }
+}
+
+impl Bases {
+    fn clock(&self) -> Clock {
+        Clock {
+            base: Arc::clone(&self.empty),
+            newer: Vec::new(),
+        }
+    }
+
+    /// Whether `later` has all entries of `earlier` because it was made of it.
+    fn comes_of(&self, later: u32, earlier: u32) -> bool {
+        let mut number = later;
+        while number > earlier {
+            number = self.parent[number as usize];
+        }
+        number == earlier
+    }
+
+    /// Makes the newer entries of a clock part of a base of its own.
+    fn settle(&mut self, clock: &mut Clock, more: &[u32]) {
+        let mut known = clock.base.known.clone();
+        let last = clock.newer.last().map_or(0, |entry| entry.0 as usize + 1);
+        known.resize(known.len().max(last).max(more.len()), 0);
+        for &(place, value) in &clock.newer {
+            known[place as usize] = known[place as usize].max(value);
+        }
+        for (known, &more) in known.iter_mut().zip(more) {
+            *known = (*known).max(more);
+        }
+        self.total.fetch_add(known.len(), Ordering::Relaxed);
+        let number = u32::try_from(self.parent.len()).unwrap_or(u32::MAX);
+        self.parent.push(clock.base.number);
+        clock.newer.clear();
+        clock.base = Arc::new(Base {
+            number,
+            known,
+            total: Arc::clone(&self.total),
+        });
+    }
+
+    /// Adds to `clock` that `epoch`, whose own clock is `found`, comes before.
+    fn learn(&mut self, clock: &mut Clock, found: &Clock, epoch: Epoch) {
+        if clock.known(epoch.place()) > epoch.position() {
+            return;
+        }
+        let (own, other) = (clock.base.number, found.base.number);
+        if self.comes_of(own, other) {
+            found
+                .newer
+                .iter()
+                .for_each(|&(place, known)| clock.raise(place, known));
+        } else if self.comes_of(other, own) {
+            let newer = std::mem::replace(clock, found.clone()).newer;
+            newer
+                .into_iter()
+                .for_each(|(place, known)| clock.raise(place, known));
+        } else {
+            self.settle(clock, &found.base.known);
+            found
+                .newer
+                .iter()
+                .for_each(|&(place, known)| clock.raise(place, known));
+        }
+        clock.raise(epoch.place(), epoch.position().saturating_add(1));
+        if clock.is_long() {
+            self.settle(clock, &[]);
+        }
+    }
+}
+
+/// The clocks of all chains, and of the tasks whose dependents are still to come.
 #[derive(Debug, Default)]
 pub struct Clocks {
-    number: FxHashMap<ContextId, u32>,
-    contexts: Vec<ContextId>,
-    latest: Vec<Clock>,
+    chains: Chains,
+    bases: Bases,
+    /// By place: the clock of its context.
+    latest: Vec<Option<Clock>>,
     pending: FxHashMap<TaskId, (Clock, usize)>,
     now: Epoch,
-    /// Contexts whose last task has been visited.
-    ended: Vec<usize>,
-    /// Entries of all clocks, shared ones counted as often as they are shared.
-    entries: usize,
+    /// The last task visited was the last of its context.
+    ended: bool,
 }
 
 impl Clocks {
@@ -59,61 +185,49 @@ impl Clocks {
     /// # Errors
     /// When the graph cannot be read or is not in topological order.
     pub fn enter(&mut self, graph: &Graph, task: &Task<'_>) -> Result<()> {
+        if std::mem::take(&mut self.ended) {
+            self.latest[self.now.place() as usize] = None;
+        }
         let id = task.id();
-        let number = self.number_of(id.context)?;
-        let mut clock = std::mem::take(&mut self.latest[number as usize]);
-        let before = clock.len();
+        let (place, _) = self.chains.of(id.context);
+        if self.latest.len() <= place as usize {
+            self.latest.resize(place as usize + 1, None);
+        }
+        let known = self.latest[place as usize].take();
+        let mut clock = known.unwrap_or_else(|| self.bases.clock());
         for &dependency in task.stored_dependencies() {
             let Some((found, left)) = self.pending.get_mut(&dependency) else {
                 bail!(
                     "task {id} comes before {dependency}, which it depends on; contech-backend verify names the fault"
                 );
             };
-            let other = self.number[&dependency.context];
-            if other != number {
-                learn(&mut clock, found, other as usize, dependency.seq);
+            let epoch = self.chains.epoch(dependency);
+            if epoch.place() != place {
+                self.bases.learn(&mut clock, found, epoch);
             }
             *left -= 1;
             if *left == 0 {
-                self.entries -= found.len();
                 self.pending.remove(&dependency);
             }
+            self.chains.join(place, dependency);
         }
-        self.now = Epoch::new(number, id.seq);
-        let dependents = task.dependents()?.len();
-        if dependents > 0 {
-            self.entries += clock.len();
-            self.pending.insert(id, (Arc::clone(&clock), dependents));
+        self.now = self.chains.epoch(id);
+        let dependents = task.dependents()?;
+        for created in dependents.iter().filter(|dependent| dependent.seq == 0) {
+            let tasks = graph.context(created.context).map_or(0, |c| c.task_count);
+            self.chains.create(place, created.context, tasks);
         }
-        self.entries = self.entries + clock.len() - before;
-        self.latest[number as usize] = clock;
-        self.note_end(graph);
+        if !dependents.is_empty() {
+            self.pending.insert(id, (clock.clone(), dependents.len()));
+        }
+        self.latest[place as usize] = Some(clock);
+        let tasks = graph.context(id.context).map_or(0, |c| c.task_count);
+        if id.seq.checked_add(1) == Some(tasks) {
+            // Its clock is still needed for the task itself, and forgotten when the next one is entered.
+            self.ended = true;
+            self.chains.end(id);
+        }
         Ok(())
-    }
-
-    /// Notes a context whose last task this is. Its clock is still needed for the task itself, and forgotten when the
-    /// next one is entered.
-    fn note_end(&mut self, graph: &Graph) {
-        let context = graph.context(self.contexts[self.now.context()]);
-        if context.is_some_and(|context| Some(context.task_count) == self.now.seq().checked_add(1))
-        {
-            self.ended.push(self.now.context());
-        }
-    }
-
-    fn number_of(&mut self, context: ContextId) -> Result<u32> {
-        for ended in std::mem::take(&mut self.ended) {
-            self.entries -= self.latest[ended].len();
-            self.latest[ended] = Clock::default();
-        }
-        if let Some(&number) = self.number.get(&context) {
-            return Ok(number);
-        }
-        let number = u32::try_from(self.contexts.len())?;
-        self.number.insert(context, number);
-        self.contexts.push(context);
-        self.latest.push(Clock::default());
-        Ok(number)
     }
 
     /// The current task.
@@ -126,43 +240,35 @@ impl Clocks {
     #[must_use]
     #[inline]
     pub fn ordered(&self, epoch: Epoch) -> bool {
-        epoch.context() == self.now.context() || self.known(epoch.context()) > epoch.seq()
+        epoch.place() == self.now.place() || self.reached(epoch.place()) > epoch.position()
     }
 
-    /// How many tasks of the `number`-th context come before the current task.
+    /// How many tasks of the chain at a place come before the current task.
+    fn reached(&self, place: u32) -> u32 {
+        let clock = self.latest[self.now.place() as usize].as_ref();
+        clock.map_or(0, |clock| clock.known(place))
+    }
+
+    /// How many tasks of the context of `epoch`, which does not come before the current task, do.
     #[must_use]
-    #[inline]
-    pub fn known(&self, number: usize) -> u32 {
-        self.latest[self.now.context()]
-            .get(number)
-            .copied()
-            .unwrap_or(0)
+    pub fn known(&self, epoch: Epoch) -> u32 {
+        self.reached(epoch.place())
+            .saturating_sub(self.chains.base(epoch))
     }
 
     /// The task of an epoch.
     #[must_use]
     pub fn task(&self, epoch: Epoch) -> TaskId {
-        TaskId::new(self.contexts[epoch.context()], epoch.seq())
+        self.chains.task(epoch)
     }
 
     /// Approximate bytes in use.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        4 * self.entries + 64 * (self.pending.len() + self.contexts.len())
+        4 * self.bases.total.load(Ordering::Relaxed)
+            + 4 * self.bases.parent.len()
+            + 192 * self.pending.len()
+            + 64 * self.latest.len()
+            + self.chains.bytes()
     }
-}
-
-/// Adds to `clock` that task `seq` of context `other`, whose own clock is `found`, comes before.
-fn learn(clock: &mut Clock, found: &Clock, other: usize, seq: u32) {
-    if clock.get(other).is_some_and(|&known| known > seq) {
-        return;
-    }
-    let own = Arc::make_mut(clock);
-    if own.len() < found.len().max(other + 1) {
-        own.resize(found.len().max(other + 1), 0);
-    }
-    for (known, &theirs) in own.iter_mut().zip(found.iter()) {
-        *known = (*known).max(theirs);
-    }
-    own[other] = own[other].max(seq.saturating_add(1));
 }

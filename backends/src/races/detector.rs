@@ -14,7 +14,8 @@ use anyhow::Result;
 use rustc_hash::FxHashMap;
 use taskgraph::{Action, ContextId, MemOp};
 
-use super::clocks::{Clocks, Epoch};
+use super::chains::Epoch;
+use super::clocks::Clocks;
 use super::record::{Kind, Record};
 use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Part, Shadow, address_of, page_of};
 use super::states::{StateId, States, UNTOUCHED};
@@ -27,6 +28,9 @@ const LOOKUPS: usize = 8192;
 const UNUSED: usize = 1 << 16;
 /// Accesses between two looks at the memory in use.
 const CHECK: u64 = 1 << 16;
+/// Unordered accesses remembered of 8 bytes: the first of them and the latest ones.
+const REMEMBERED: usize = 48;
+const FIRST: usize = 8;
 /// No operation of the program: allocations.
 const NO_OP: u32 = u32::MAX;
 
@@ -360,7 +364,7 @@ impl Detector {
             let ordered = self.clocks.ordered(record.epoch);
             if common != 0 && !ordered && record.kind.conflicts(access.kind) {
                 let address = (granule << GRANULE_SHIFT) + u64::from(common.trailing_zeros());
-                let known = self.clocks.known(record.epoch.context());
+                let known = self.clocks.known(record.epoch);
                 let example = Example {
                     address,
                     first: self.clocks.task(record.epoch),
@@ -398,6 +402,12 @@ impl Detector {
         }
         if access.kind != Kind::Free {
             after.push(access);
+        }
+        if after.len() > REMEMBERED {
+            let mut later = after.iter().skip(FIRST);
+            if let Some(at) = later.position(|record| record.kind != Kind::Alloc) {
+                after.remove(FIRST + at);
+            }
         }
         true
     }

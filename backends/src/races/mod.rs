@@ -4,11 +4,15 @@
 //! the run went well. For every byte with a race at least one pair of source places is reported, and nothing is
 //! reported that the graph orders. Two atomic accesses do not race; an atomic and a plain one do.
 //!
-//! Limits: atomic accesses leave no edges in the graph, so data handed over by an atomic flag is reported; such a race
-//! says that its contexts share an atomic variable. Stacks of detached threads are reused without a record of it.
-//! Of several accesses to one byte in one task, a write stands for the reads. When the shadow memory (4 bytes per 8
-//! bytes of memory, more where many contexts read) outgrows `--memory`, the graph is read once per part of memory.
+//! Atomic operations order like locks where they were recorded as tasks (`--contech-atomics`); data handed over by a
+//! relaxed flag, which orders nothing, is reported, and such a race says that its contexts share an atomic variable.
+//!
+//! Limits: stacks of detached threads are reused without a record of it. Of several accesses to one byte in one task,
+//! a write stands for the reads. Of more than 48 unordered accesses to the same 8 bytes, the first 8 and the latest 40
+//! are remembered: a race with one of the others only would be missed. When the shadow memory (4 bytes per 8 bytes of
+//! memory, more where many contexts read) outgrows `--memory`, the graph is read once per part of memory.
 
+mod chains;
 mod clocks;
 mod detector;
 mod explain;
@@ -30,7 +34,8 @@ use crate::size::Size;
 
 use explain::Locks;
 
-pub use clocks::{Clocks, Epoch};
+pub use chains::Epoch;
+pub use clocks::Clocks;
 pub use detector::Detector;
 pub use record::{Kind, Record};
 pub use shadow::{Part, Shadow};

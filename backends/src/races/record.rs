@@ -1,6 +1,6 @@
 //! What the shadow memory remembers of accesses, when two of them conflict, and when one makes another superfluous.
 
-use super::clocks::Epoch;
+use super::chains::Epoch;
 
 /// Kind of an access to a granule of 8 bytes, or the mark its allocation leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

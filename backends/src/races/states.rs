@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::clocks::Epoch;
+use super::chains::Epoch;
 use super::record::Record;
 
 /// A state, by number; the shadow memory counts how many granules are in it.

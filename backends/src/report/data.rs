@@ -7,8 +7,8 @@ use super::findings::{Finding, Results, find};
 use super::section::{Section, run_default, run_if_recorded};
 use crate::analysis::{self, Graph, run};
 use crate::blocks::{self, Blocks};
-use crate::cache::{self, Cache};
-use crate::critpath::CritPath;
+use crate::cache;
+use crate::critpath::{self, CritPath};
 use crate::hierarchy::Hierarchy;
 use crate::memuse::MemUse;
 use crate::misses::Misses;
@@ -17,7 +17,7 @@ use crate::races::Races;
 use crate::sharing::Sharing;
 use crate::stats::{self, Stats};
 use crate::view::page::cut;
-use crate::workspan::WorkSpan;
+use crate::workspan::{self, WorkSpan};
 
 /// Blocks in the scatter plot, the most executed ones.
 const SCATTERED: usize = 1500;
@@ -96,43 +96,62 @@ impl PageData {
         self.parallelism.potential_average
     }
 
-    /// Runs the analyses. `progress` is told what comes next.
+    /// Runs the analyses, as many at once as there are processors. `progress` is told what begins.
     ///
     /// # Errors
     /// When the graph cannot be read.
     pub fn collect(
         graph: &Graph,
         cache: cache::Options,
-        mut progress: impl FnMut(&'static str),
+        progress: impl Fn(&'static str) + Sync,
     ) -> Result<Self> {
-        progress("parallelism");
-        let stats = run::<Stats>(stats::Options {}, graph)?;
-        let parallelism = run::<Parallelism>(parallelism::Options::default(), graph)?;
-        progress("blocks");
-        let blocks = run::<Blocks>(blocks::Options::default(), graph)?;
-        progress("cache");
-        let cache = run::<Cache>(cache, graph)?;
-        progress("critical path");
-        let critpath = run_default::<CritPath>(graph)?;
-        progress("work and span");
-        let workspan = run_default::<WorkSpan>(graph)?;
-        progress("misses");
-        let misses = run_if_recorded::<Misses>(graph)?;
-        progress("hierarchy");
-        let hierarchy = run_if_recorded::<Hierarchy>(graph)?;
-        progress("sharing");
-        let sharing = run_if_recorded::<Sharing>(graph)?;
-        progress("races");
-        let races = run_if_recorded::<Races>(graph)?;
-        progress("memory");
-        let memuse = run_default::<MemUse>(graph)?;
+        let (mut curves, mut races, mut sharing, mut hierarchy, mut memuse, mut rest) =
+            (None, None, None, None, None, None);
+        let progress = &progress;
+        rayon::scope(|scope| {
+            // Those that take longest are begun first.
+            scope.spawn(|_| {
+                progress("cache");
+                curves = Some(super::curves::curves(graph, cache));
+            });
+            scope.spawn(|_| {
+                progress("sharing");
+                sharing = Some(run_if_recorded::<Sharing>(graph));
+            });
+            scope.spawn(|_| {
+                progress("races");
+                races = Some(run_if_recorded::<Races>(graph));
+            });
+            scope.spawn(|_| {
+                progress("hierarchy");
+                hierarchy = Some(run_if_recorded::<Hierarchy>(graph));
+            });
+            scope.spawn(|_| {
+                progress("memory");
+                memuse = Some(run_default::<MemUse>(graph));
+            });
+            scope.spawn(|_| {
+                progress("parallelism");
+                rest = Some(Rest::collect(graph));
+            });
+        });
+        let (cache, misses) = done(curves)?;
+        let (races, sharing, hierarchy) = (done(races)?, done(sharing)?, done(hierarchy)?);
+        let memuse = done(memuse)?;
+        let Rest {
+            stats,
+            parallelism,
+            blocks,
+            critpath,
+            workspan,
+        } = done(rest)?;
         let results = Results {
             parallelism: &parallelism,
             blocks: &blocks,
             cache: &cache,
             critpath: &critpath,
             workspan: &workspan,
-            misses: misses.as_ref().ok(),
+            misses: (graph.summary().accesses > 0).then_some(&misses),
             sharing: sharing.as_ref().ok(),
             races: races.as_ref().ok(),
         };
@@ -141,7 +160,7 @@ impl PageData {
             sections: vec![
                 Section::of::<CritPath>("Critical path", &critpath),
                 Section::of::<WorkSpan>("Call sites", &workspan),
-                Section::of_either::<Misses>("Misses", &misses),
+                Section::of::<Misses>("Misses", &misses),
                 Section::of_either::<Hierarchy>("Hierarchy", &hierarchy),
                 Section::of_either::<Sharing>("Sharing", &sharing),
                 Section::of_either::<Races>("Races", &races),
@@ -156,6 +175,32 @@ impl PageData {
             cache,
         })
     }
+}
+
+/// The results that look at tasks and blocks, not at accesses.
+struct Rest {
+    stats: stats::Report,
+    parallelism: parallelism::Report,
+    blocks: blocks::Report,
+    critpath: critpath::Report,
+    workspan: workspan::Report,
+}
+
+impl Rest {
+    fn collect(graph: &Graph) -> Result<Self> {
+        Ok(Self {
+            stats: run::<Stats>(stats::Options {}, graph)?,
+            parallelism: run::<Parallelism>(parallelism::Options::default(), graph)?,
+            blocks: run::<Blocks>(blocks::Options::default(), graph)?,
+            critpath: run_default::<CritPath>(graph)?,
+            workspan: run_default::<WorkSpan>(graph)?,
+        })
+    }
+}
+
+/// The result of a part that the scope has run.
+fn done<T>(part: Option<Result<T>>) -> Result<T> {
+    part.unwrap_or_else(|| Err(anyhow::anyhow!("an analysis ended without a result")))
 }
 
 impl From<parallelism::Report> for ParallelismPlot {

@@ -1,6 +1,7 @@
 //! `report`: one self-contained, offline HTML page with the findings and every analysis, with
 //! interactive plots; or its data as JSON.
 
+mod curves;
 mod data;
 mod findings;
 mod page;

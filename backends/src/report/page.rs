@@ -8,10 +8,11 @@ use super::section::Section;
 const TEMPLATE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// In order of use; together one script.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("assets/format.js"),
     include_str!("assets/svg.js"),
     include_str!("assets/plot.js"),
+    include_str!("assets/grid.js"),
     include_str!("assets/timeline.js"),
     include_str!("assets/blocks.js"),
     include_str!("assets/cache.js"),

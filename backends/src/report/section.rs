@@ -27,9 +27,21 @@ where
     A: Analysis,
     A::Config: Args,
 {
+    run::<A>(default_config::<A>()?, graph)
+}
+
+/// The options of an analysis that a command line without options has.
+///
+/// # Errors
+/// When it has options that must be given.
+pub(super) fn default_config<A>() -> Result<A::Config>
+where
+    A: Analysis,
+    A::Config: Args,
+{
     let command = A::Config::augment_args(Command::new(A::NAME));
     let matches = command.try_get_matches_from([A::NAME])?;
-    run::<A>(A::Config::from_arg_matches(&matches)?, graph)
+    Ok(A::Config::from_arg_matches(&matches)?)
 }
 
 /// The same where the graph may hold too little for it: a graph without accesses gives the reason instead.

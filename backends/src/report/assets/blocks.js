@@ -1,6 +1,5 @@
 // Basic blocks: how often each ran at each number of running contexts, and on average.
 
-const SHADES = 8;
 const MOST_COLUMNS = 64;
 
 // Heat map: one row per block, sorted by average parallelism; one column per number of running contexts.
@@ -14,83 +13,28 @@ function drawHeat(target, data) {
     const last = Math.ceil((column + 1) * data.max_running / columns);
     return first === last ? `${first}` : `${first}–${last}`;
   };
-  let largest = 1;
   const counts = rows.map(row => {
     const sums = new Array(columns).fill(0);
     for (const [level, count] of row.levels) sums[columnOf(level)] += count;
-    largest = Math.max(largest, ...sums);
     return sums;
   });
-  const shade = count => Math.min(SHADES - 1, Math.floor(Math.log(count) / Math.log(largest + 1) * SHADES));
-  const legend = Array.from({ length: SHADES }, (_, i) => ({ color: `h${i}`, name: "" }));
-  legend[0].name = "1";
-  legend[SHADES - 1].name = `${format.big(largest)} executions`;
   const named = rows.length <= 34;
-  return new Plot(target, {
-    label: "Heat map of block executions by number of running contexts", height: Math.max(150, Math.min(470, rows.length * 17 + 60)),
-    zoom: "y", least: Math.min(rows.length, 4), legend, left: named ? 150 : 52,
-    x: {
-      domain: [0, columns], label: "running contexts", grid: false,
-      ticks: (a, b, n) => {
-        const step = Math.max(1, Math.ceil(columns / n));
-        return Array.from({ length: Math.ceil(columns / step) }, (_, i) => ({ value: i * step + 0.5, label: levelsOf(i * step) }));
-      },
-    },
+  return drawGrid(target, {
+    label: "Heat map of block executions by number of running contexts", nothing: "No block was executed while a context was running.",
+    counts, unit: v => v === 1 ? "1" : `${format.big(v)} executions`, left: named ? 150 : 52, height: Math.max(150, Math.min(470, rows.length * 17 + 60)),
+    x: { label: "running contexts", ticks: (a, b, n) => cellTicks(a, b, n, columns, levelsOf) },
     y: {
-      domain: [0, rows.length], down: true, grid: false, label: named ? "" : "blocks, by average parallelism",
-      ticks: (low, high, n) => {
-        const step = named || high - low <= n ? 1 : Math.ceil((high - low) / n);
-        const list = [];
-        for (let i = Math.ceil(low); i + 0.5 <= high; i += step) {
-          const row = rows[i];
-          list.push({ value: i + 0.5, label: named ? clip(format.place(row), 22) : `${i + 1}` });
-        }
-        return list;
-      },
+      label: named ? "" : "blocks, by average parallelism",
+      ticks: (a, b, n) => cellTicks(a, b, named ? rows.length : n, rows.length, i => named ? clip(format.place(rows[i]), 22) : `${i + 1}`),
     },
-    draw(scene) {
-      const paths = Array.from({ length: SHADES }, () => []);
-      const gap = scene.y(1) - scene.y(0) > 6 ? 1 : 0;
-      const last = Math.min(rows.length, Math.ceil(scene.view.y[1]));
-      for (let r = Math.max(0, Math.floor(scene.view.y[0])); r < last; r += 1) {
-        const y = Math.max(scene.top, scene.y(r));
-        const height = Math.max(0.5, Math.min(scene.bottom, scene.y(r + 1)) - y - gap);
-        counts[r].forEach((count, c) => {
-          if (count === 0) return;
-          const width = scene.x(c + 1) - scene.x(c) - gap;
-          paths[shade(count)].push(`M${scene.x(c).toFixed(1)},${y.toFixed(1)}h${width.toFixed(1)}v${height.toFixed(2)}h${(-width).toFixed(1)}z`);
-        });
-      }
-      paths.forEach((parts, i) => {
-        if (parts.length) scene.layer.append(svg("path", { d: parts.join(""), fill: `var(--h${i})` }));
-      });
-    },
-    locate(scene, px, py) {
-      if (px < scene.left || px >= scene.right || py < scene.top || py >= scene.bottom) return null;
-      const value = (p, from, to, [low, high]) => low + (p - from) / (to - from) * (high - low);
-      const column = Math.floor(value(px, scene.left, scene.right, scene.view.x));
-      const row = Math.floor(value(py, scene.top, scene.bottom, scene.view.y));
-      return { column: Math.min(columns - 1, column), row: Math.min(rows.length - 1, row) };
-    },
-    move(scene, at, dx, dy) {
-      if (at === null) return { column: 0, row: Math.ceil(scene.view.y[0]) };
-      const clamp = (v, most) => Math.max(0, Math.min(most - 1, v));
-      return { column: clamp(at.column + dx, columns), row: clamp(at.row + dy, rows.length) };
-    },
-    describe(scene, { column, row }) {
-      const block = rows[row];
-      const [x, y] = [scene.x(column), scene.y(row)];
-      return {
-        title: `${block.function || "?"} (${format.place(block)})`,
-        rows: [
-          { name: `executions with ${levelsOf(column)} running`, value: format.count(counts[row][column]) },
-          { name: "executions in all", value: format.count(block.executions) },
-          { name: "average running", value: block.average.toFixed(2) },
-        ],
-        px: scene.x(column + 0.5), py: scene.y(row + 0.5),
-        box: { x, y, width: scene.x(column + 1) - x, height: Math.max(2, scene.y(row + 1) - y) },
-      };
-    },
+    cell: (row, column) => ({
+      title: `${rows[row].function || "?"} (${format.place(rows[row])})`,
+      rows: [
+        { name: `executions with ${levelsOf(column)} running`, value: format.count(counts[row][column]) },
+        { name: "executions in all", value: format.count(rows[row].executions) },
+        { name: "average running", value: rows[row].average.toFixed(2) },
+      ],
+    }),
   });
 }
 

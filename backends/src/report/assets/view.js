@@ -72,7 +72,7 @@ let clips = 0;
 function drawLines(target, chart) {
   const log = chart.x.scale === "log2";
   const place = x => log ? Math.log2(x) : x;
-  const series = chart.series.map((s, i) => ({ color: `w${i % 8}`, name: s.name, on: true, points: s.points.map(([x, y]) => ({ x: place(x), y })) }))
+  const series = chart.series.map((s, i) => ({ color: `w${i % 8}`, name: s.name, on: true, points: s.points.map(([x, y, note]) => ({ x: place(x), y, note })) }))
     .filter(s => s.points.length > 0);
   if (series.length === 0) return empty(target, `${chart.title}: nothing was recorded.`);
   const xs = [...new Set(series.flatMap(s => s.points.map(p => p.x)))].sort((a, b) => a - b);
@@ -114,7 +114,7 @@ function drawLines(target, chart) {
       const rows = series.filter(s => s.on).map(s => {
         const at = stretchAt(s.points.map(p => p.x), x);
         const p = s.points[at];
-        return chart.steps || p.x === x ? { color: s.color, name: s.name, value: show(chart.y.unit, p.y) } : null;
+        return chart.steps || p.x === x ? { color: s.color, name: s.name, value: show(chart.y.unit, p.y) + (p.note ? ` (${p.note})` : "") } : null;
       }).filter(row => row !== null);
       const value = log ? 2 ** x : x;
       return { title: log && chart.x.unit === "bytes" ? format.size(value) : show(chart.x.unit, value), rows, px: scene.x(x) };
@@ -146,50 +146,14 @@ function thin(points, scene) {
 
 function drawMatrix(target, chart) {
   const n = chart.names.length;
-  const largest = Math.max(0, ...chart.values.map(row => Math.max(0, ...row)));
-  if (n === 0 || largest === 0) return empty(target, `${chart.title}: nothing was recorded.`);
-  const shade = v => Math.min(SHADES - 1, Math.floor(Math.log(v) / Math.log(largest + 1) * SHADES));
-  const legend = Array.from({ length: SHADES }, (_, i) => ({ color: `h${i}`, name: "" }));
-  legend[0].name = show(chart.unit, 1);
-  legend[SHADES - 1].name = show(chart.unit, largest);
-  const names = (a, b, count) => {
-    const step = Math.max(1, Math.ceil((b - a) / count));
-    const list = [];
-    for (let i = Math.max(0, Math.ceil(a)); i < Math.min(n, b); i += step) list.push({ value: i + 0.5, label: clip(chart.names[i], 12) });
-    return list;
-  };
-  const clamp = v => Math.max(0, Math.min(n - 1, v));
-  return new Plot(target, {
-    label: chart.title, height: Math.max(160, Math.min(520, n * 22 + 60)), zoom: "y", least: Math.min(n, 4), legend, left: 60,
-    x: { domain: [0, n], label: chart.axes[1], grid: false, ticks: names },
-    y: { domain: [0, n], down: true, grid: false, label: chart.axes[0], ticks: names },
-    draw(scene) {
-      const gap = scene.y(1) - scene.y(0) > 6 ? 1 : 0;
-      const paths = Array.from({ length: SHADES }, () => []);
-      for (let r = Math.floor(scene.view.y[0]); r < Math.min(n, Math.ceil(scene.view.y[1])); r += 1) {
-        const y = Math.max(scene.top, scene.y(r));
-        const height = Math.max(0.5, Math.min(scene.bottom, scene.y(r + 1)) - y - gap);
-        chart.values[r].forEach((v, c) => {
-          if (v === 0) return;
-          const width = scene.x(c + 1) - scene.x(c) - gap;
-          paths[shade(v)].push(`M${scene.x(c).toFixed(1)},${y.toFixed(1)}h${width.toFixed(1)}v${height.toFixed(2)}h${(-width).toFixed(1)}z`);
-        });
-      }
-      paths.forEach((parts, i) => { if (parts.length) scene.layer.append(svg("path", { d: parts.join(""), fill: `var(--h${i})` })); });
-    },
-    locate(scene, px, py) {
-      if (px < scene.left || px >= scene.right || py < scene.top || py >= scene.bottom) return null;
-      const value = (p, from, to, [a, b]) => a + (p - from) / (to - from) * (b - a);
-      return { column: clamp(Math.floor(value(px, scene.left, scene.right, scene.view.x))), row: clamp(Math.floor(value(py, scene.top, scene.bottom, scene.view.y))) };
-    },
-    move: (scene, at, dx, dy) => at === null ? { column: 0, row: Math.ceil(scene.view.y[0]) } : { column: clamp(at.column + dx), row: clamp(at.row + dy) },
-    describe(scene, { column, row }) {
-      const [x, y] = [scene.x(column), scene.y(row)];
-      return {
-        title: `${chart.axes[0]} ${chart.names[row]}, ${chart.axes[1]} ${chart.names[column]}`,
-        rows: [{ name: chart.title, value: show(chart.unit, chart.values[row][column]) }],
-        px: scene.x(column + 0.5), py: scene.y(row + 0.5), box: { x, y, width: scene.x(column + 1) - x, height: scene.y(row + 1) - y },
-      };
-    },
+  const names = (a, b, count) => cellTicks(a, b, count, n, i => clip(chart.names[i], 12));
+  return drawGrid(target, {
+    label: chart.title, nothing: `${chart.title}: nothing was recorded.`, counts: chart.values, unit: v => show(chart.unit, v),
+    left: 60, height: Math.max(160, Math.min(520, n * 22 + 60)),
+    x: { label: chart.axes[1], ticks: names }, y: { label: chart.axes[0], ticks: names },
+    cell: (row, column) => ({
+      title: `${chart.axes[0]} ${chart.names[row]}, ${chart.axes[1]} ${chart.names[column]}`,
+      rows: [{ name: chart.title, value: show(chart.unit, chart.values[row][column]) }],
+    }),
   });
 }

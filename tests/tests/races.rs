@@ -1,0 +1,66 @@
+//! Programs with a planted race and without it: each race is found where it is, and none is invented. The cases are in
+//! `races/threads.c` and `races/openmp.c`; the names come from there.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use contech_tests::outputs::workspace;
+use contech_tests::process::run;
+use contech_tests::recording::{Recording, backend_json};
+use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
+
+/// Names of the functions on both sides of each race.
+fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec<[String; 2]>> {
+    let mut command = Command::new(scratch.join(program));
+    command.args([case, form]).env("OMP_NUM_THREADS", "2");
+    let recording = Recording::of(&mut command, &scratch.join(format!("{case}.{form}")))?;
+    recording.run.ok()?;
+    let graphs = recording.graphs(true)?;
+    let found = backend_json(&["races"], &graphs[0])?;
+    let races = found["races"].as_array().context("a list of races")?;
+    let name = |side: &serde_json::Value| side["function"].as_str().unwrap_or("").to_owned();
+    Ok(races
+        .iter()
+        .map(|race| [name(&race["a"]), name(&race["b"])])
+        .collect())
+}
+
+/// Checks every case of a program at one optimisation level; how many there were.
+fn check(program: &str, flags: &[&str]) -> Result<usize> {
+    let scratch = Scratch::new(&format!("races/{program}{}", flags[0]))?;
+    let source = workspace().join("tests/races").join(format!("{program}.c"));
+    let mut compile = Command::new(Toolchain::contech().compiler(false));
+    compile.args(flags).args(["-g", "-pthread", "-w"]);
+    run(compile.arg(&source).arg("-o").arg(scratch.join(program)))?.ok()?;
+    let text = fs::read_to_string(&source)?;
+    let case = |line: &str| {
+        let rest = line.strip_prefix("  CASE(")?;
+        Some(rest.split([',', ')']).next()?.to_owned())
+    };
+    let cases: Vec<String> = text.lines().filter_map(case).collect();
+    for case in &cases {
+        let racy = races(program, case, "racy", &scratch)?;
+        assert!(!racy.is_empty(), "{case}: the race was not found");
+        for side in racy.iter().flatten() {
+            assert!(side.starts_with(case), "{case}: a race in {side}");
+        }
+        let fixed = races(program, case, "fixed", &scratch)?;
+        assert!(fixed.is_empty(), "{case}: invented {fixed:?}");
+    }
+    scratch.done();
+    Ok(cases.len())
+}
+
+#[test]
+fn planted_races_of_threads_are_found_and_none_invented() -> Result<()> {
+    assert!(check("threads", &["-O0"])? >= 20);
+    Ok(())
+}
+
+#[test]
+fn planted_races_of_openmp_tasks_are_found_and_none_invented() -> Result<()> {
+    assert!(check("openmp", &["-O0", "-fopenmp"])? >= 10);
+    Ok(())
+}
