@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use samples::{builder, single, two, write};
 use serde_json::Value;
+use taskgraph::{MemOp, SyncOp};
 use tempfile::TempDir;
 
 /// A folder with the graph of [`two`].
@@ -242,6 +243,14 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
     for (line, reason) in [
         ("cache two.tg --sizes 8K..1K", "reversed"),
         ("cache two.tg --sizes 0", "is zero"),
+        ("misses two.tg --sizes 32M..1M", "reversed"),
+        ("misses two.tg --sizes 1K --ways 64", "more than the 16 lines"),
+        ("misses two.tg --sizes 0", "is zero"),
+        ("races two.tg --memory 0", "is zero"),
+        ("hierarchy two.tg --l1 1K:64", "which is not a power of two"),
+        ("hierarchy two.tg --l1 1M:8 --l2 32K:8", "--l2 is smaller"),
+        ("sharing two.tg --line 256", "a line is 8, 16"),
+        ("memuse two.tg --points 0", "0"),
         ("cache two.tg --sizes 12Q", "not a size"),
         (
             "cache two.tg --sizes 1K --ways 32",
@@ -319,13 +328,24 @@ fn an_incomplete_recording_is_announced_everywhere() {
     b.meta_mut()
         .notes
         .push("1 thread appeared unannounced".to_owned());
+    let block = b.block("main", "main.c", 3, &[MemOp::load(8)]);
     let main = b.context("main");
-    b.work(main, 0, 10, |_| {});
+    b.work(main, 0, 10, |w| w.block(block, &[0x1000]));
     write(b, &folder.path("cut.tg"));
     for line in [
         "stats cut.tg",
         "stats cut.tg --format json",
         "report cut.tg",
+        "parallelism cut.tg",
+        "blocks cut.tg",
+        "cache cut.tg",
+        "hierarchy cut.tg",
+        "critpath cut.tg",
+        "workspan cut.tg",
+        "races cut.tg",
+        "misses cut.tg",
+        "sharing cut.tg",
+        "memuse cut.tg",
     ] {
         let output = folder.run(line);
         assert!(
@@ -344,6 +364,60 @@ fn an_incomplete_recording_is_announced_everywhere() {
                 text.contains("1 thread appeared unannounced"),
                 "{line}: {text}"
             );
+        }
+    }
+}
+
+/// What analyses of accesses say of a graph that has none.
+const OF_ACCESSES: [&str; 7] = [
+    "blocks",
+    "cache",
+    "hierarchy",
+    "races",
+    "misses",
+    "sharing",
+    "memuse",
+];
+
+#[test]
+fn a_graph_of_synchronisation_alone_is_refused_where_accesses_are_needed() {
+    let folder = Folder::new();
+    let mut b = builder("./sync");
+    let main = b.context("main");
+    b.work(main, 0, 10, |_| {});
+    b.sync(main, 0x10, SyncOp::MutexLock);
+    write(b, &folder.path("sync.tg"));
+    for analysis in OF_ACCESSES {
+        let message = folder.fails(&format!("{analysis} sync.tg"));
+        assert!(message.contains("sync mode"), "{analysis}: {message}");
+        assert!(message.contains(analysis), "{analysis}: {message}");
+    }
+    for analysis in ["stats", "parallelism", "critpath", "workspan"] {
+        folder.ok(&format!("{analysis} sync.tg"));
+    }
+    let page = folder.ok("report sync.tg");
+    assert!(page.contains("recorded in sync mode?"), "no reason given");
+}
+
+#[test]
+fn an_empty_graph_is_refused_where_accesses_are_needed() {
+    let folder = Folder::new();
+    write(builder("./nothing"), &folder.path("nothing.tg"));
+    for analysis in OF_ACCESSES {
+        let message = folder.fails(&format!("{analysis} nothing.tg"));
+        assert!(message.contains("nothing was recorded"), "{message}");
+    }
+    folder.ok("report nothing.tg -o page.html");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_named() {
+    let folder = Folder::new();
+    let others = ["stats", "parallelism", "critpath", "workspan", "report"];
+    for analysis in OF_ACCESSES.into_iter().chain(others) {
+        for place in ["no/such/folder/out", "/proc/out"] {
+            let message = folder.fails(&format!("{analysis} two.tg -o {place}"));
+            assert!(message.contains(place), "{analysis}: {message}");
         }
     }
 }

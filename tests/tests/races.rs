@@ -16,8 +16,8 @@ fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec
     let mut command = Command::new(scratch.join(program));
     command.args([case, form]).env("OMP_NUM_THREADS", "2");
     let recording = Recording::of(&mut command, &scratch.join(format!("{case}.{form}")))?;
-    recording.run.ok()?;
     let graphs = recording.graphs(true)?;
+    recording.run.ok()?;
     let found = backend_json(&["races"], &graphs[0])?;
     let races = found["races"].as_array().context("a list of races")?;
     let name = |side: &serde_json::Value| side["function"].as_str().unwrap_or("").to_owned();

@@ -34,6 +34,19 @@ pub fn full_recording(graph: &Graph, who: &str) -> Result<()> {
     Ok(())
 }
 
+/// For commands that have nothing to show of a graph without accesses: says why it has none. `name` is the analysis.
+///
+/// # Errors
+/// When the graph is empty or only synchronisation was recorded.
+pub fn something_to_analyse(graph: &Graph, name: &str) -> Result<()> {
+    if graph.summary().tasks.total() == 0 {
+        bail!(
+            "the graph has no tasks: nothing was recorded, so there is nothing for {name} to say (was the program built with contech-cc, and not run with CONTECH_OFF?)"
+        );
+    }
+    full_recording(graph, &format!("{name} needs"))
+}
+
 /// What a reader of any result must know about the recording: one sentence each, none for a complete one.
 #[must_use]
 pub fn warnings(graph: &Graph) -> Vec<String> {

@@ -50,7 +50,7 @@ use taskgraph::ContextId;
 
 pub use driver::run;
 pub use frontier::Frontier;
-pub use graph::{Graph, Task, full_recording, open, warnings};
+pub use graph::{Graph, Task, full_recording, open, something_to_analyse, warnings};
 
 /// The order in which an analysis sees tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,8 @@ pub trait Analysis: Sized + Sync {
     const ABOUT: &'static str;
     /// The order of tasks, unless the configuration decides ([`Analysis::order`]).
     const ORDER: Order;
+    /// Whether it says nothing of a graph without blocks and accesses: its command then refuses such a graph.
+    const NEEDS_ACCESSES: bool = false;
     /// Options, as a `clap::Args` for the command line.
     type Config;
     /// Private state of one shard.

@@ -91,6 +91,7 @@ impl Analysis for Blocks {
     const NAME: &'static str = "blocks";
     const ABOUT: &'static str = "Executions of each basic block by number of running contexts";
     const ORDER: Order = Order::PerContext;
+    const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = LevelCounter;
     type Report = Report;

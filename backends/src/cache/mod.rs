@@ -186,6 +186,7 @@ impl Analysis for Cache {
     const NAME: &'static str = "cache";
     const ABOUT: &'static str = "Miss curves of caches of many sizes and ways, in one pass";
     const ORDER: Order = Order::Topological;
+    const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Shard;
     type Report = Report;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::Common;
-use crate::analysis::{Analysis, run};
+use crate::analysis::{Analysis, run, something_to_analyse};
 use crate::view::Render;
 
 /// What `contech-backend` can do, in the order `--list` shows.
@@ -76,6 +76,9 @@ where
         run: |matches| {
             let common = Common::from_arg_matches(matches)?;
             let graph = common.open()?;
+            if A::NEEDS_ACCESSES {
+                something_to_analyse(&graph, A::NAME)?;
+            }
             let report = run::<A>(A::Config::from_arg_matches(matches)?, &graph)?;
             common.write(&graph, &report)
         },

@@ -164,6 +164,7 @@ impl Analysis for Hierarchy {
     const NAME: &'static str = "hierarchy";
     const ABOUT: &'static str = "Private L1 and L2, shared L3, MESI: misses by level and cause";
     const ORDER: Order = Order::Tables;
+    const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = ();
     type Report = Report;

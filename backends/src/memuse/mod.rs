@@ -109,6 +109,7 @@ impl Analysis for MemUse {
     const NAME: &'static str = "memuse";
     const ABOUT: &'static str = "Live heap over time, its peak, who holds it, and the working set";
     const ORDER: Order = Order::Tables;
+    const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = ();
     type Report = Report;

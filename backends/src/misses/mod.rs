@@ -114,6 +114,7 @@ impl Analysis for Misses {
     const ABOUT: &'static str =
         "Cache misses by instruction and allocation site, for many sizes in one pass";
     const ORDER: Order = Order::Topological;
+    const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Counter;
     type Report = Report;

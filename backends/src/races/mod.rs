@@ -113,6 +113,7 @@ impl Analysis for Races {
     const ABOUT: &'static str =
         "Conflicting accesses that nothing orders, with both sources and the missing order";
     const ORDER: Order = Order::Tables;
+    const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = ();
     type Report = Report;

@@ -62,14 +62,17 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     analysis::warnings(&graph)
         .iter()
         .for_each(|warning| eprintln!("warning: {}: {warning}", options.graph.display()));
-    let bar = progress::spinner("report");
-    let data = PageData::collect(&graph, options.cache, |step| bar.set_message(step))?;
-    bar.finish_and_clear();
-    output::to(options.output.as_deref(), |out| match options.format {
-        Form::Html => Ok(out.write_all(render(&data)?.as_bytes())?),
-        Form::Json => {
-            serde_json::to_writer(&mut *out, &data)?;
-            Ok(writeln!(out)?)
+    // The output first: who cannot write it says so before minutes of work.
+    output::to(options.output.as_deref(), |out| {
+        let bar = progress::spinner("report");
+        let data = PageData::collect(&graph, options.cache, |step| bar.set_message(step))?;
+        bar.finish_and_clear();
+        match options.format {
+            Form::Html => Ok(out.write_all(render(&data)?.as_bytes())?),
+            Form::Json => {
+                serde_json::to_writer(&mut *out, &data)?;
+                Ok(writeln!(out)?)
+            }
         }
     })
 }

@@ -54,6 +54,7 @@ impl Analysis for Sharing {
     const ABOUT: &'static str =
         "Communication between contexts, true and false sharing by line, allocation and source";
     const ORDER: Order = Order::Tables;
+    const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = ();
     type Report = Report;

@@ -24,6 +24,7 @@ class Plot {
     this.drawLegend();
     this.listen();
     this.width = 0;
+    if (this.frame.clientWidth > 0) this.draw();
     // Drawing within the observer would change sizes it observes; a frame later is soon enough.
     new ResizeObserver(() => {
       if (this.frame.clientWidth !== this.width) requestAnimationFrame(() => this.draw());

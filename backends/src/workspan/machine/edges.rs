@@ -1,0 +1,178 @@
+//! Creates, joins and all other edges: what a task learns from those before it.
+
+use taskgraph::{ContextId, TaskId};
+
+use super::super::context::{Owner, State};
+use super::{Machine, Value};
+
+/// Levels of creation an edge is followed up: beyond, it counts for the whole program only.
+const MOST_LEVELS: usize = 64;
+
+impl Machine<'_> {
+    pub(super) fn create(
+        &mut self,
+        state: &mut State,
+        id: TaskId,
+        object: u64,
+        dependents: &[TaskId],
+    ) -> usize {
+        let Some(child) = u32::try_from(object).ok().map(ContextId::new) else {
+            return 0;
+        };
+        self.first_frame(state, None);
+        self.flush(state);
+        let Some(frame) = state.frames.last() else {
+            return 0;
+        };
+        let owner = Owner {
+            context: id.context,
+            serial: frame.serial,
+            since: state.time - frame.start,
+            local: frame.local_span,
+        };
+        let (node, call, factor) = (frame.node, frame.call, frame.factor);
+        let path = state.path.get_or_insert_with(|| self.paths.empty());
+        let mut new = Box::new(State::new(self.paths.share(path)));
+        new.owner = Some(owner);
+        (new.length, new.burdened) = (state.length, state.burdened);
+        (new.from, new.spawned_at, new.factor) = (node, call, factor);
+        new.above = state.above_children();
+        // Cilkview's burden: on the continuation, and on the way back at the join.
+        state.burdened += self.rules.burden;
+        if let Some(frame) = state.frames.last_mut() {
+            frame.children.push(child);
+        }
+        self.states.insert(child, new);
+        usize::from(dependents.contains(&TaskId::new(child, 0)))
+    }
+
+    /// An edge ends here.
+    pub(super) fn arrive(&mut self, state: &mut State, context: ContextId, from: TaskId, free: bool) {
+        let Some(mut value) = self.values.remove(&from) else {
+            return;
+        };
+        if free {
+            return self.keep(from, value);
+        }
+        let mut level = None;
+        if value.last {
+            level = self.absorb_work(state, context, from.context);
+            value.burdened += self.rules.burden;
+        }
+        let kept = self.raise(state, context, from.context, &value).or(level);
+        if value.length > state.length {
+            self.flush(state);
+            let path = self.paths.share(&value.path);
+            if let Some(old) = state.path.replace(path) {
+                self.paths.release(old);
+            }
+            state.length = value.length;
+            let kept = kept.map_or(0, |at| at + 1);
+            state.frames[kept..]
+                .iter_mut()
+                .for_each(|frame| frame.on_path = false);
+        }
+        state.burdened = state.burdened.max(value.burdened);
+        if value.last {
+            value.burdened -= self.rules.burden;
+        }
+        self.keep(from, value);
+    }
+
+    pub(super) fn keep(&mut self, from: TaskId, mut value: Value) {
+        value.left -= 1;
+        if value.left == 0 {
+            self.paths.release(value.path);
+            if value.last {
+                self.forget(from.context);
+            }
+        } else {
+            self.values.insert(from, value);
+        }
+    }
+
+    /// A context that was joined is not needed any more: what it created and did not join is its creator's.
+    pub(super) fn forget(&mut self, context: ContextId) {
+        if self.states.get(&context).is_some_and(|state| state.joined) {
+            self.states.remove(&context);
+        }
+    }
+
+    /// The work of a context that ended becomes that of the frame that created it. The frame, if it is here.
+    pub(super) fn absorb_work(
+        &mut self,
+        state: &mut State,
+        here: ContextId,
+        ended: ContextId,
+    ) -> Option<usize> {
+        let child = self.states.get_mut(&ended)?;
+        let owner = child.owner?;
+        if std::mem::replace(&mut child.joined, true) {
+            return None;
+        }
+        let work = child.work;
+        let add = |state: &mut State| {
+            let at = state.frame_at(owner.serial)?;
+            state.work += work;
+            state.frames[at + 1..]
+                .iter_mut()
+                .for_each(|frame| frame.start_work += work);
+            let children = &mut state.frames[at].children;
+            if let Some(at) = children.iter().rposition(|&child| child == ended) {
+                children.swap_remove(at);
+            }
+            Some(at)
+        };
+        if owner.context == here {
+            add(state)
+        } else {
+            let creator = self.states.get_mut(&owner.context)?;
+            add(creator);
+            None
+        }
+    }
+
+    /// Makes the clocks of `state` as late as the edge from `from` says. The frame whose span that was, if it is here.
+    pub(super) fn raise(
+        &mut self,
+        state: &mut State,
+        context: ContextId,
+        from: ContextId,
+        value: &Value,
+    ) -> Option<usize> {
+        let (mut time, mut ahead, mut at) = (value.time, value.ahead, from);
+        let mut owner = self.states.get(&from).and_then(|state| state.owner);
+        for _ in 0..MOST_LEVELS {
+            if let Some(own) = state.owner.filter(|own| own.context == at) {
+                // From the creator, or from a sibling by way of it.
+                let creator = self.states.get(&at)?;
+                let start = creator.frames.get(creator.frame_at(own.serial)?)?.start;
+                let reached = time.checked_sub(start)?;
+                let here = own.since + state.ahead + state.time;
+                state.ahead += reached.saturating_sub(here);
+                return None;
+            }
+            let up = owner?;
+            let since = up.since + ahead + time;
+            if up.context == context {
+                let frame = state.frame_at(up.serial)?;
+                let here = state.time - state.frames[frame].start;
+                let more = since.saturating_sub(here);
+                if more > 0 {
+                    self.flush(state);
+                    state.time += more;
+                    state.frames[frame + 1..]
+                        .iter_mut()
+                        .for_each(|frame| frame.start += more);
+                    state.frames[frame].local_span = up.local;
+                }
+                return Some(frame);
+            }
+            let creator = self.states.get(&up.context)?;
+            let start = creator.frames.get(creator.frame_at(up.serial)?)?.start;
+            (time, ahead, at) = (start + since, creator.ahead, up.context);
+            owner = creator.owner;
+        }
+        None
+    }
+}

@@ -1,0 +1,246 @@
+//! The walk over the graph: call stacks from blocks, work-span clocks, longest paths and their profiles.
+//!
+//! Tasks come in breadth-first order, so one pass is enough; what is kept is the state of the contexts that have not
+//! been joined and the values on edges whose end is still to come.
+
+mod edges;
+mod execution;
+mod stack;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use taskgraph::{ContextId, StaticInfo, Task, TaskId, TaskKind, WaitCause};
+use workspan::{Measure, Sum};
+
+use super::change::Change;
+use super::context::State;
+use super::metric::{BlockFacts, Metric};
+use super::paths::{PathId, Paths};
+use super::tree::{SiteKey, Tree};
+
+/// The calling function of what no recorded function called.
+const NOBODY: u32 = u32::MAX;
+
+/// How work and span are counted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rules {
+    pub metric: Metric,
+    /// Mutual exclusion orders nobody.
+    pub free_locks: bool,
+    pub burden: u64,
+    pub changes: Vec<Change>,
+}
+
+/// What an edge carries.
+#[derive(Debug)]
+struct Value {
+    time: u64,
+    ahead: u64,
+    length: u64,
+    burdened: u64,
+    path: PathId,
+    /// Ends of the edges to come.
+    left: usize,
+    /// The task was the last of its context.
+    last: bool,
+}
+
+/// The walk.
+#[derive(Debug)]
+pub(super) struct Machine<'g> {
+    info: &'g StaticInfo,
+    rules: Rules,
+    facts: Vec<BlockFacts>,
+    states: FxHashMap<ContextId, Box<State>>,
+    values: FxHashMap<TaskId, Value>,
+    paths: Paths,
+    /// What the changes make of each node: factor, grain.
+    effects: Vec<(Option<f64>, Option<u64>)>,
+    pub tree: Tree,
+    /// By node of the tree.
+    pub on_work: Vec<Measure>,
+    pub least_slack: Vec<u64>,
+    pub work: u64,
+    pub span: u64,
+    pub burdened: u64,
+    longest: Option<PathId>,
+    pub tasks: u64,
+    /// Contexts nobody joined.
+    pub unjoined: u64,
+}
+
+impl<'g> Machine<'g> {
+    pub(super) fn new(info: &'g StaticInfo, rules: Rules) -> Self {
+        Self {
+            info,
+            facts: BlockFacts::of(info, rules.metric),
+            rules,
+            states: FxHashMap::default(),
+            values: FxHashMap::default(),
+            paths: Paths::default(),
+            effects: Vec::new(),
+            tree: Tree::default(),
+            on_work: Vec::new(),
+            least_slack: Vec::new(),
+            work: 0,
+            span: 0,
+            burdened: 0,
+            longest: None,
+            tasks: 0,
+            unjoined: 0,
+        }
+    }
+
+    /// Takes the next task of the breadth-first order. `tasks_in_context` is the number of tasks its context has,
+    /// `slack` how much longer the task could take, if that is known.
+    pub(super) fn task<D: AsRef<[u8]>>(
+        &mut self,
+        task: &Task<'_, D>,
+        tasks_in_context: u32,
+        slack: Option<u64>,
+    ) -> Result<()> {
+        let id = task.id();
+        self.tasks += 1;
+        let mut state = match self.states.remove(&id.context) {
+            Some(state) => state,
+            None => self.first_context(),
+        };
+        let free = self.rules.free_locks && task.op().cause() == Some(WaitCause::Lock);
+        for &from in task.stored_dependencies() {
+            self.arrive(&mut state, id.context, from, free);
+        }
+        self.run(&mut state, task, slack)?;
+        let dependents = task.dependents()?;
+        let mut edges = dependents.len();
+        if task.kind() == TaskKind::Create {
+            edges -= self.create(&mut state, id, task.object(), &dependents);
+        }
+        let last = id.seq + 1 >= tasks_in_context;
+        if last {
+            self.end(&mut state);
+        }
+        if edges > 0 {
+            self.flush(&mut state);
+            let path = state.path.get_or_insert_with(|| self.paths.empty());
+            let value = Value {
+                time: state.time,
+                ahead: state.ahead,
+                length: state.length,
+                burdened: state.burdened,
+                path: self.paths.share(path),
+                left: edges,
+                last,
+            };
+            self.values.insert(id, value);
+        }
+        if last {
+            self.conclude(&mut state);
+        }
+        self.states.insert(id.context, state);
+        Ok(())
+    }
+
+    /// What lies on the longest path, by node of the tree. Call it after the last task.
+    pub(super) fn on_span(&mut self) -> Vec<Measure> {
+        let mut measures = vec![Measure::default(); self.tree.nodes().len()];
+        if let Some(path) = self.longest.take() {
+            self.paths
+                .print(path, |node, measure| measures[node as usize] = measure);
+        }
+        self.unjoined = self
+            .states
+            .values()
+            .filter(|state| state.owner.is_some() && !state.joined)
+            .count() as u64;
+        measures
+    }
+
+    /// A context nobody created: the program itself is its caller.
+    fn first_context(&mut self) -> Box<State> {
+        let mut state = Box::new(State::new(self.paths.empty()));
+        let site = self.tree.site(SiteKey::Program);
+        self.push_at(&mut state, Tree::ROOT, site, NOBODY, None);
+        state
+    }
+
+    /// The innermost frame executes code.
+    fn advance(&mut self, state: &mut State, amount: u64, slack: Option<u64>) {
+        if amount == 0 {
+            return;
+        }
+        let Some(top) = state.frames.last_mut() else {
+            return;
+        };
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a what-if: 53 bits are enough, and the factor is not negative"
+        )]
+        let amount = top
+            .factor
+            .map_or(amount, |factor| (amount as f64 * factor) as u64);
+        let long = match top.grain {
+            Some(grain) => amount.min(grain.saturating_sub(top.local_span)),
+            None => amount,
+        };
+        top.local_work += amount;
+        top.local_span += long;
+        top.pending += long;
+        state.work += amount;
+        state.time += long;
+        state.length += long;
+        state.burdened += long;
+        self.work += amount;
+        if let Some(slack) = slack {
+            let at = top.node as usize;
+            if self.least_slack.len() <= at {
+                self.least_slack.resize(at + 1, u64::MAX);
+            }
+            self.least_slack[at] = self.least_slack[at].min(slack);
+        }
+    }
+
+    /// Puts what the innermost frame executed on the path.
+    fn flush(&mut self, state: &mut State) {
+        if let Some(top) = state.frames.last_mut()
+            && top.pending > 0
+        {
+            let strand = Measure {
+                local: Sum {
+                    count: 0,
+                    work: 0,
+                    span: std::mem::take(&mut top.pending),
+                },
+                ..Measure::default()
+            };
+            let path = state.path.get_or_insert_with(|| self.paths.empty());
+            self.paths.add(path, top.node, strand);
+        }
+    }
+
+    fn end(&mut self, state: &mut State) {
+        self.first_frame(state, None);
+        while !state.frames.is_empty() {
+            self.pop(state);
+        }
+        state.for_children = None;
+    }
+
+    /// The path of a context that ended is the longest of all, or nobody's.
+    fn conclude(&mut self, state: &mut State) {
+        self.burdened = self.burdened.max(state.burdened);
+        let Some(path) = state.path.take() else {
+            return;
+        };
+        if self.longest.is_none() || state.length >= self.span {
+            self.span = state.length;
+            if let Some(old) = self.longest.replace(path) {
+                self.paths.release(old);
+            }
+        } else {
+            self.paths.release(path);
+        }
+        (state.sites, state.callers, state.frames) = Default::default();
+    }
+}

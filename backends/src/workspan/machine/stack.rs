@@ -1,0 +1,270 @@
+//! The call stack of a context: frames pushed and popped, spawns that are executed before their continuation, and what
+//! a frame leaves in the profile.
+
+use taskgraph::{BlockId, ContextId, FunctionId};
+use workspan::{Measure, Sum};
+
+use super::super::change::Effect;
+use super::super::context::{Branch, Frame, Owner, State};
+use super::super::tree::{SiteKey, Tree};
+use super::{Machine, NOBODY};
+
+impl Machine<'_> {
+    /// The first invocation of a created context, unless it is there; whether it was not.
+    pub(super) fn first_frame(&mut self, state: &mut State, function: Option<u32>) -> bool {
+        if !state.frames.is_empty() {
+            return false;
+        }
+        let (key, caller) = match state
+            .spawned_at
+            .and_then(|at| self.info.block(at).map(|b| (at, b)))
+        {
+            Some((at, block)) => (SiteKey::Spawn(at), block.function.get()),
+            None => (SiteKey::SpawnOutside, NOBODY),
+        };
+        let site = self.tree.site(key);
+        let node = self
+            .tree
+            .child(state.from, site, function.map(FunctionId::new));
+        self.push_at(state, node, site, caller, function);
+        true
+    }
+
+    pub(super) fn push(&mut self, state: &mut State, function: Option<u32>) {
+        let top = state.frames.last();
+        let (from, call) = top.map_or((Tree::ROOT, None), |top| (top.node, top.call));
+        let spawns = top.is_some_and(|top| top.spawns);
+        let block = call.and_then(|at: BlockId| self.info.block(at).map(|block| (at, block)));
+        let (key, caller) = match (block, function) {
+            (Some((at, block)), _) if spawns => (SiteKey::Spawn(at), block.function.get()),
+            (Some((at, block)), _) => (SiteKey::Call(at), block.function.get()),
+            (None, Some(function)) => (SiteKey::Outside(FunctionId::new(function)), NOBODY),
+            (None, None) => (SiteKey::Program, NOBODY),
+        };
+        let site = self.tree.site(key);
+        let node = self.tree.child(from, site, function.map(FunctionId::new));
+        self.push_at(state, node, site, caller, function);
+        if spawns {
+            self.fork(state);
+        }
+    }
+
+    /// The frame just pushed is a spawn that is executed before its continuation.
+    pub(super) fn fork(&mut self, state: &mut State) {
+        let path = state.path.get_or_insert_with(|| self.paths.empty());
+        let path = self.paths.share(path);
+        let local = state.frames.len().checked_sub(2).map(|at| {
+            let caller = &mut state.frames[at];
+            caller.spawns = false;
+            caller.local_span
+        });
+        if let Some(frame) = state.frames.last_mut() {
+            frame.continuation = Some(Branch {
+                time: state.time,
+                length: state.length,
+                burdened: state.burdened + self.rules.burden,
+                local: local.unwrap_or_default(),
+                path,
+            });
+        }
+    }
+
+    /// A spawned frame has been popped: the caller goes on from the spawn (Figure 3, lines 10-13).
+    pub(super) fn back(&mut self, state: &mut State, continuation: Branch) {
+        let path = state.path.replace(continuation.path);
+        let child = Branch {
+            time: state.time,
+            length: state.length,
+            burdened: state.burdened + self.rules.burden,
+            local: continuation.local,
+            path: path.unwrap_or_else(|| self.paths.empty()),
+        };
+        state.time = continuation.time;
+        state.length = continuation.length;
+        state.burdened = continuation.burdened;
+        let longest = state.frames.last_mut().map(|frame| &mut frame.longest);
+        match longest {
+            Some(Some(longest)) if longest.length >= child.length => {
+                longest.burdened = longest.burdened.max(child.burdened);
+                self.paths.release(child.path);
+            }
+            Some(slot) => {
+                let burdened = slot.as_ref().map_or(0, |old| old.burdened);
+                if let Some(old) = slot.replace(child) {
+                    self.paths.release(old.path);
+                }
+                if let Some(new) = slot {
+                    new.burdened = new.burdened.max(burdened);
+                }
+            }
+            None => self.paths.release(child.path),
+        }
+    }
+
+    /// The innermost frame waits for its serially executed spawns (Figure 3, lines 14-19).
+    pub(super) fn sync(&mut self, state: &mut State) {
+        let Some(child) = state
+            .frames
+            .last_mut()
+            .and_then(|frame| frame.longest.take())
+        else {
+            return;
+        };
+        self.flush(state);
+        state.burdened = state.burdened.max(child.burdened);
+        // Of two as long the child's (Figure 3, line 17).
+        if child.length < state.length {
+            return self.paths.release(child.path);
+        }
+        (state.time, state.length) = (child.time, child.length);
+        if let Some(frame) = state.frames.last_mut() {
+            frame.local_span = child.local;
+        }
+        if let Some(old) = state.path.replace(child.path) {
+            self.paths.release(old);
+        }
+    }
+
+    pub(super) fn push_at(
+        &mut self,
+        state: &mut State,
+        node: u32,
+        site: u32,
+        caller: u32,
+        function: Option<u32>,
+    ) {
+        self.flush(state);
+        // What no recorded function called is never recursive through its caller.
+        let (top_call_site, top_caller) = state.enter(site, caller);
+        let (factor, grain) = self.effect(node);
+        let inherited = state.frames.last().map_or(state.factor, |top| top.factor);
+        let factor = match (inherited, factor) {
+            (Some(a), Some(b)) => Some(a * b),
+            (a, b) => a.or(b),
+        };
+        let frame = Frame {
+            serial: state.next_serial,
+            function,
+            node,
+            site,
+            caller,
+            top_call_site,
+            top_caller: top_caller || caller == NOBODY,
+            start: state.time,
+            start_work: state.work,
+            local_work: 0,
+            local_span: 0,
+            pending: 0,
+            on_path: true,
+            call: None,
+            leaving: false,
+            marked: false,
+            spawns: false,
+            continuation: None,
+            longest: None,
+            factor,
+            grain,
+            children: Vec::new(),
+        };
+        state.next_serial += 1;
+        state.frames.push(frame);
+    }
+
+    pub(super) fn effect(&mut self, node: u32) -> (Option<f64>, Option<u64>) {
+        if self.rules.changes.is_empty() {
+            return (None, None);
+        }
+        while self.effects.len() < self.tree.nodes().len() {
+            let new = &self.tree.nodes()[self.effects.len()];
+            let key = self.tree.sites()[new.site as usize];
+            let mut effect = (None, None);
+            for change in &self.rules.changes {
+                if change.selector.matches(self.info, key, new.function) {
+                    match change.effect {
+                        Effect::Scale(factor) => effect.0 = Some(effect.0.unwrap_or(1.0) * factor),
+                        Effect::Parallel(grain) => effect.1 = Some(grain),
+                    }
+                }
+            }
+            self.effects.push(effect);
+        }
+        self.effects[node as usize]
+    }
+
+    pub(super) fn pop(&mut self, state: &mut State) {
+        self.sync(state);
+        let Some(mut frame) = state.frames.pop() else {
+            return;
+        };
+        let continuation = frame.continuation.take();
+        state.leave(&frame);
+        let (work, span) = (state.work - frame.start_work, state.time - frame.start);
+        let sum = |counts: bool| {
+            if counts {
+                Sum::one(work, span)
+            } else {
+                Sum::default()
+            }
+        };
+        let mut measure = Measure {
+            top_call_site: sum(frame.top_call_site),
+            top_caller: sum(frame.top_caller),
+            local: Sum::one(frame.local_work, frame.local_span),
+        };
+        let at = frame.node as usize;
+        if self.on_work.len() <= at {
+            self.on_work.resize(at + 1, Measure::default());
+        }
+        self.on_work[at] += measure;
+        measure.local.span = frame.pending;
+        if !frame.on_path {
+            measure = Measure {
+                local: Sum {
+                    count: 0,
+                    work: 0,
+                    span: frame.pending,
+                },
+                ..Measure::default()
+            };
+        }
+        if frame.on_path || frame.pending > 0 {
+            let path = state.path.get_or_insert_with(|| self.paths.empty());
+            self.paths.add(path, frame.node, measure);
+        }
+        if let Some(f) = state.frames.last_mut() {
+            let (since, local) = (frame.start - f.start, f.local_span);
+            let serial = f.serial;
+            f.children.extend_from_slice(&frame.children);
+            for child in &frame.children {
+                if let Some(owner) = self.states.get_mut(child).and_then(|s| s.owner.as_mut()) {
+                    (owner.serial, owner.since, owner.local) = (serial, owner.since + since, local);
+                }
+            }
+        } else {
+            self.lift(state, &frame.children);
+        }
+        if let Some(continuation) = continuation {
+            self.back(state, continuation);
+        }
+    }
+
+    /// What a context created and did not join belongs to the frame that created the context.
+    pub(super) fn lift(&mut self, state: &State, children: &[ContextId]) {
+        let Some(own) = state.owner else {
+            return;
+        };
+        for child in children {
+            if let Some(owner) = self.states.get_mut(child).and_then(|s| s.owner.as_mut()) {
+                *owner = Owner {
+                    since: own.since + state.ahead + owner.since,
+                    ..own
+                };
+            }
+        }
+        if let Some(creator) = self.states.get_mut(&own.context)
+            && let Some(at) = creator.frame_at(own.serial)
+        {
+            creator.frames[at].children.extend_from_slice(children);
+        }
+    }
+}
