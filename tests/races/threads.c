@@ -206,12 +206,10 @@ static void *write_under_a_read_lock(void *n) {
   return NULL;
 }
 
-static void *use_before_once_reader(void *n);
 static void use_before_once_make(void) { x = 5; }
 static void *use_before_once_reader(void *n) {
   if (fixed) pthread_once(&once, use_before_once_make);
-  sum = x + (fixed ? 0 : sum);
-  if (!fixed) pthread_once(&once, use_before_once_make);
+  sum = x;
   return NULL;
 }
 static void *use_before_once_quiet(void *n) {
