@@ -244,7 +244,10 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
         ("cache two.tg --sizes 8K..1K", "reversed"),
         ("cache two.tg --sizes 0", "is zero"),
         ("misses two.tg --sizes 32M..1M", "reversed"),
-        ("misses two.tg --sizes 1K --ways 64", "more than the 16 lines"),
+        (
+            "misses two.tg --sizes 1K --ways 64",
+            "more than the 16 lines",
+        ),
         ("misses two.tg --sizes 0", "is zero"),
         ("races two.tg --memory 0", "is zero"),
         ("hierarchy two.tg --l1 1K:64", "which is not a power of two"),

@@ -90,7 +90,11 @@ pub fn synthetic(kind: Kind, accesses: u64, dir: &Path) -> Result<Input> {
     let graph = dir.join(format!("synthetic-{}.tg", kind.name()));
     convert(&trace, &graph, 2, 1)?;
     fs::remove_file(&trace)?;
-    input(format!("synthetic {}", kind.name()), kind == Kind::Affine, graph)
+    input(
+        format!("synthetic {}", kind.name()),
+        kind == Kind::Affine,
+        graph,
+    )
 }
 
 fn input(name: String, affine: bool, graph: PathBuf) -> Result<Input> {

@@ -2,7 +2,7 @@
 
 use crate::id::{BlockId, OpId};
 use crate::op::{Access, MemOp, OpAccesses, OpKind};
-use crate::statics::StaticInfo;
+use crate::statics::{Block, StaticInfo};
 
 /// How memory was allocated. The numbers are part of the file format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,6 +105,12 @@ impl<'f> BlockExec<'f> {
     #[inline]
     pub fn id(&self) -> BlockId {
         self.id
+    }
+
+    /// What is known of the block before any run.
+    #[must_use]
+    pub fn about(&self) -> Option<&'f Block> {
+        self.info.block(self.id)
     }
 
     /// The recorded operands of all its memory operations, in program order.

@@ -46,7 +46,10 @@ fn check(program: &str, flags: &[&str]) -> Result<usize> {
         for side in racy.iter().flatten() {
             // What clang makes of a task has no name of the program's.
             let outlined = side.starts_with(".omp_task_entry");
-            assert!(outlined || side.starts_with(case), "{case}: a race in {side}");
+            assert!(
+                outlined || side.starts_with(case),
+                "{case}: a race in {side}"
+            );
         }
         let fixed = races(program, case, "fixed", &scratch)?;
         assert!(fixed.is_empty(), "{case}: invented {fixed:?}");

@@ -72,17 +72,29 @@ impl SetForest {
         let last = self.groups.last_mut();
         match (ways, last) {
             (1, Some(Group::One(levels))) => levels.push(Level::new(sets, ways, index)),
-            (1, _) => self.groups.push(Group::One(vec![Level::new(sets, ways, index)])),
+            (1, _) => self
+                .groups
+                .push(Group::One(vec![Level::new(sets, ways, index)])),
             (2, Some(Group::Two(levels))) => levels.push(Level::new(sets, ways, index)),
-            (2, _) => self.groups.push(Group::Two(vec![Level::new(sets, ways, index)])),
+            (2, _) => self
+                .groups
+                .push(Group::Two(vec![Level::new(sets, ways, index)])),
             (3..=4, Some(Group::Four(levels))) => levels.push(Level::new(sets, ways, index)),
-            (3..=4, _) => self.groups.push(Group::Four(vec![Level::new(sets, ways, index)])),
+            (3..=4, _) => self
+                .groups
+                .push(Group::Four(vec![Level::new(sets, ways, index)])),
             (5..=8, Some(Group::Eight(levels))) => levels.push(Level::new(sets, ways, index)),
-            (5..=8, _) => self.groups.push(Group::Eight(vec![Level::new(sets, ways, index)])),
+            (5..=8, _) => self
+                .groups
+                .push(Group::Eight(vec![Level::new(sets, ways, index)])),
             (9..=16, Some(Group::Sixteen(levels))) => levels.push(Level::new(sets, ways, index)),
-            (9..=16, _) => self.groups.push(Group::Sixteen(vec![Level::new(sets, ways, index)])),
+            (9..=16, _) => self
+                .groups
+                .push(Group::Sixteen(vec![Level::new(sets, ways, index)])),
             (_, Some(Group::Wide(levels))) => levels.push(WideLevel::new(sets, ways, index)),
-            (_, _) => self.groups.push(Group::Wide(vec![WideLevel::new(sets, ways, index)])),
+            (_, _) => self
+                .groups
+                .push(Group::Wide(vec![WideLevel::new(sets, ways, index)])),
         }
     }
 
@@ -207,13 +219,7 @@ fn promote<const W: usize>(set: &mut [u32; W], id: u32) -> usize {
     W
 }
 
-fn walk_wide(
-    levels: &mut [WideLevel],
-    line: u64,
-    id: u32,
-    times: u64,
-    first: &mut usize,
-) -> bool {
+fn walk_wide(levels: &mut [WideLevel], line: u64, id: u32, times: u64, first: &mut usize) -> bool {
     for level in levels {
         let start = usize::try_from(line & level.mask).unwrap_or(0) * level.ways;
         let set = &mut level.slots[start..start + level.ways];

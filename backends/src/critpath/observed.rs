@@ -46,7 +46,7 @@ pub(super) fn walk(
     loop {
         let before = latest_predecessor(graph, &task)?;
         let arrived = before.as_ref().map_or(0, Task::end_ns);
-        let waiting = matches!(state_of(task.kind(), task.op()), State::Waiting(_));
+        let waiting = matches!(state_of(&task), State::Waiting(_));
         let from = if waiting {
             arrived.clamp(task.start_ns().min(at), at)
         } else {

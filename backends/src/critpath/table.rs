@@ -16,7 +16,7 @@ use crate::parallelism::{State, state_of};
 /// Nanoseconds of a task that count as work: all of a running one, none of a waiting one, as in `parallelism`.
 #[must_use]
 pub fn weight(task: &Task<'_>) -> u64 {
-    match state_of(task.kind(), task.op()) {
+    match state_of(task) {
         State::Running => task.duration_ns(),
         State::Waiting(_) => 0,
     }

@@ -118,13 +118,17 @@ impl Counter {
     pub fn instructions(&self) -> impl Iterator<Item = Lookups> + '_ {
         self.tally
             .by_op
-            .chunks_exact(self.tally.width).map(Lookups::of)
+            .chunks_exact(self.tally.width)
+            .map(Lookups::of)
     }
 
     /// Misses of the smallest cache by site, then of memory no allocation holds.
     pub fn memory(&self) -> (impl Iterator<Item = Lookups> + '_, Lookups) {
         (
-            self.tally.by_site.chunks_exact(self.tally.width).map(Lookups::of),
+            self.tally
+                .by_site
+                .chunks_exact(self.tally.width)
+                .map(Lookups::of),
             Lookups::of(&self.tally.unowned),
         )
     }

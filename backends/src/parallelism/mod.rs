@@ -5,6 +5,7 @@
 //! acquiring Sync tasks and in the gap a barrier owned by another context leaves. Potential parallelism is work over
 //! span of the graph with waiting taken out.
 
+mod blocked;
 mod chart;
 mod observed;
 mod places;

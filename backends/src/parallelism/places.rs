@@ -1,4 +1,4 @@
-//! Where in the source contexts wait: the call at the end of the last block before the wait.
+//! Where in the source contexts wait: the call at the end of the last block before the wait, or the call that waits.
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{BlockId, ContextId, TaskId, TaskKind};
 
+use super::blocked::waiting_call;
 use super::segments::Segments;
 use super::state::{Cause, State};
 use crate::analysis::Graph;
@@ -87,9 +88,11 @@ fn of_context(graph: &Graph, context: ContextId) -> Result<Groups> {
     for segment in Segments::new(graph, context)? {
         let segment = segment?;
         if let State::Waiting(cause) = segment.state {
-            let (waits, ns) = groups
-                .entry((cause, block_before(graph, segment.task)?))
-                .or_default();
+            let at = match cause {
+                Cause::Call => waiting_call(&graph.task(segment.task)?),
+                _ => block_before(graph, segment.task)?,
+            };
+            let (waits, ns) = groups.entry((cause, at)).or_default();
             *waits += 1;
             *ns += segment.to_ns - segment.from_ns;
         }

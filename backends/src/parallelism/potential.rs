@@ -26,7 +26,7 @@ impl Potential {
     /// # Errors
     /// When its edges cannot be read.
     pub fn task(&mut self, task: &Task<'_>) -> Result<()> {
-        let work = match state_of(task.kind(), task.op()) {
+        let work = match state_of(task) {
             State::Running => task.duration_ns(),
             State::Waiting(_) => 0,
         };

@@ -1,8 +1,9 @@
 //! The life of one context as segments: from the start of its first task to the end of its last it runs or waits.
 
 use anyhow::Result;
-use taskgraph::{ContextId, SyncOp, TaskId, TaskKind};
+use taskgraph::{ContextId, TaskId, TaskKind};
 
+use super::blocked::waiting_call;
 use super::state::{Cause, State};
 use crate::analysis::{Graph, Task};
 
@@ -20,14 +21,17 @@ pub struct Segment {
 }
 
 /// Whether time inside a task is work, and if not, what the context waits for. Operations that cannot block (unlock,
-/// signal, post) count as running: the context is not held up in them.
+/// signal, post) count as running: the context is not held up in them. Nor is a task work that only waits in a call
+/// ([`super::blocked`]).
 #[must_use]
-pub fn state_of(kind: TaskKind, op: SyncOp) -> State {
-    match kind {
+pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
+    match task.kind() {
+        TaskKind::Work if waiting_call(task).is_some() => State::Waiting(Cause::Call),
         TaskKind::Work | TaskKind::Create => State::Running,
         TaskKind::Join => State::Waiting(Cause::Join),
         TaskKind::Barrier => State::Waiting(Cause::Barrier),
-        TaskKind::Sync => op
+        TaskKind::Sync => task
+            .op()
             .cause()
             .map_or(State::Running, |cause| State::Waiting(cause.into())),
     }
@@ -85,12 +89,7 @@ impl<'g> Segments<'g> {
                     task: task.id(),
                 }));
             }
-            let (id, kind, state, end) = (
-                task.id(),
-                task.kind(),
-                state_of(task.kind(), task.op()),
-                task.end_ns(),
-            );
+            let (id, kind, state, end) = (task.id(), task.kind(), state_of(&task), task.end_ns());
             self.ahead = self.tasks.next().transpose()?;
             self.before = Some(kind);
             // A wait ends when the next task starts, even where its own end was measured later.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use taskgraph::WaitCause;
 
 /// Number of causes a context can wait for.
-pub const CAUSES: usize = 9;
+pub const CAUSES: usize = 10;
 
 /// A context's state between two times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,6 +35,8 @@ pub enum Cause {
     Message,
     /// Because recording paused it.
     Delay,
+    /// In a call of the system that waits for something outside the program: a signal, input, time.
+    Call,
     /// Between two tasks, for no recorded reason.
     Other,
 }
@@ -50,6 +52,7 @@ impl Cause {
         Self::Once,
         Self::Message,
         Self::Delay,
+        Self::Call,
         Self::Other,
     ];
 
@@ -65,6 +68,7 @@ impl Cause {
             Self::Once => "once",
             Self::Message => "message",
             Self::Delay => "delay",
+            Self::Call => "call",
             Self::Other => "other",
         }
     }

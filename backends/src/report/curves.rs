@@ -24,7 +24,10 @@ pub(super) fn curves(
         .one_exact_pass()
         .and_then(|every| Counter::among(misses.geometries(), every, graph.info().ops.len()));
     let Some(mut counter) = together else {
-        return Ok((run::<Cache>(options, graph)?, run::<Misses>(config()?, graph)?));
+        return Ok((
+            run::<Cache>(options, graph)?,
+            run::<Misses>(config()?, graph)?,
+        ));
     };
     for task in graph.tasks() {
         counter.task(&task?)?;

@@ -13,9 +13,7 @@ use taskgraph::{
 use super::Random;
 
 const LOOPS: u32 = 6;
-const STRIDES: [u64; 12] = [
-    0, 0, 1, 4, 8, 8, 16, 24, 64, 100, 4096, 8u64.wrapping_neg(),
-];
+const STRIDES: [u64; 12] = [0, 0, 1, 4, 8, 8, 16, 24, 64, 100, 4096, 8u64.wrapping_neg()];
 
 /// One loop for each function, of one block with a few accesses.
 fn program(random: &mut Random) -> (StaticInfo, Vec<PathFunction>) {
@@ -96,7 +94,10 @@ pub fn random_graph(seed: u64, at: &FilePath) -> Graph {
     let (info, functions) = program(&mut random);
     let (info, slots) = (
         Arc::new(info),
-        functions.iter().map(|f| f.slots as usize).collect::<Vec<_>>(),
+        functions
+            .iter()
+            .map(|f| f.slots as usize)
+            .collect::<Vec<_>>(),
     );
     let table = Arc::new(PathTable::new(&info, functions, LOOPS as usize).expect("a program"));
     let mut encoder = FrameEncoder::with_paths(Arc::clone(&info), Arc::clone(&table));

@@ -83,7 +83,11 @@ fn fill(arguments: &Arguments, scratch: &Path, text: &mut String) -> Result<()> 
     let share = if arguments.quick { 10 } else { 1 };
     text.push_str(RATES);
     for (kind, accesses) in [(Kind::Affine, 200_000_000), (Kind::Irregular, 20_000_000)] {
-        rates(&synthetic(kind, accesses / share, scratch)?, arguments, text)?;
+        rates(
+            &synthetic(kind, accesses / share, scratch)?,
+            arguments,
+            text,
+        )?;
     }
     for (name, affine, reps) in RECORDED {
         let (input, _) = recorded(name, affine, (reps / share).max(1), scratch)?;

@@ -61,7 +61,8 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
         .into_iter()
         .partition(|finding| finding.cause == scaling::CHAIN);
     // A parent that waits for its children to end is how programs are written: last, however long it takes.
-    let usual = |finding: &Finding| finding.cause == Cause::Join.name();
+    let usual =
+        |finding: &Finding| [Cause::Join.name(), Cause::Call.name()].contains(&finding.cause);
     scaling.sort_by(|a, b| usual(a).cmp(&usual(b)).then(b.share.total_cmp(&a.share)));
     let findings = first
         .into_iter()

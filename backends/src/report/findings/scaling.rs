@@ -28,6 +28,7 @@ pub(super) fn waits(parallelism: &parallelism::Report) -> Vec<Finding> {
             Cause::Once => "waiting for a one-time initialisation",
             Cause::Message => "waiting for a message",
             Cause::Delay => "paused by the recording itself",
+            Cause::Call => "in calls that wait for something outside the program",
             Cause::Other => "between tasks for no recorded reason",
         };
         let text = format!(

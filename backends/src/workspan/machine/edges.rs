@@ -47,7 +47,13 @@ impl Machine<'_> {
     }
 
     /// An edge ends here.
-    pub(super) fn arrive(&mut self, state: &mut State, context: ContextId, from: TaskId, free: bool) {
+    pub(super) fn arrive(
+        &mut self,
+        state: &mut State,
+        context: ContextId,
+        from: TaskId,
+        free: bool,
+    ) {
         let Some(mut value) = self.values.remove(&from) else {
             return;
         };

@@ -15,7 +15,7 @@ impl Machine<'_> {
         task: &Task<'_, D>,
         slack: Option<u64>,
     ) -> Result<()> {
-        let running = state_of(task.kind(), task.op()) == Doing::Running;
+        let running = state_of(task) == Doing::Running;
         let ns = match self.rules.metric {
             Metric::Time if running => task.duration_ns(),
             _ => 0,
