@@ -89,7 +89,7 @@ impl<'g> Segments<'g> {
                     task: task.id(),
                 }));
             }
-            let (id, kind, state, end) = (task.id(), task.kind(), state_of(&task), task.end_ns());
+            let (id, kind, state, end) = (task.id(), task.kind(), state_of(task), task.end_ns());
             self.ahead = self.tasks.next().transpose()?;
             self.before = Some(kind);
             // A wait ends when the next task starts, even where its own end was measured later.
