@@ -10,6 +10,7 @@ use contech_runtime_core::modules::Found;
 use contech_trace::abi::{MODULE_FORTRAN, ModuleDescriptor};
 
 use crate::fortran;
+use crate::ompt;
 use crate::start::{self, guarded};
 use crate::tls::block;
 
@@ -117,6 +118,7 @@ pub(crate) fn refresh_callers(recorder: &'static Recorder) {
             || ALSO.iter().any(|name| o.path.contains(name))
     };
     let objects = objects();
+    objects.iter().for_each(|o| ompt::loaded(&o.path));
     if let Some(object) = objects.iter().find(|o| o.holds(own)) {
         OWN.0.store(object.start, Relaxed);
         OWN.1.store(object.len, Relaxed);

@@ -9,7 +9,8 @@ use contech_runtime_core::mask::Blocked;
 use contech_runtime_core::scratch;
 use contech_runtime_core::tls::{Lane, RUNTIME};
 
-use crate::atomic;
+use crate::atomic::{self, STRIPES};
+use crate::ompt;
 use crate::real::{Ptr, real};
 use crate::start::{self, guarded};
 use crate::tls::block;
@@ -76,6 +77,16 @@ unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
 }
 
 impl Host for Service {
+    fn remarks(&self) -> Vec<String> {
+        let n = STRIPES.taken_over();
+        let told = format!(
+            "{n} atomic operations may stand in a wrong order: signal handlers waited for each other's place in it \
+             for more than a second"
+        );
+        let gomp = ompt::silent_libgomp().map(str::to_owned);
+        (n > 0).then_some(told).into_iter().chain(gomp).collect()
+    }
+
     fn start_writer(&self, recorder: &'static Recorder) -> bool {
         // The C library may get the thread's memory from an allocator of the program's own: what that records is
         // nobody's, and the buffers of this thread are just being handed over.

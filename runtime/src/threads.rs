@@ -137,13 +137,21 @@ fn create(
     call: impl FnOnce(Option<Ptr>) -> c_int,
 ) -> c_int {
     let creator = active(caller);
-    if creator.is_none() {
-        ompt::thread_created_by(caller);
+    let library = if creator.is_none() {
+        ompt::object_of(caller)
+    } else {
+        None
+    };
+    if let Some(name) = &library {
+        ompt::thread_created_by(name);
     }
     argument.expose_provenance();
     let Some(child) = child(creator, body, argument) else {
         return call(None);
     };
+    if let (Some(name), Some(recorder)) = (&library, start::recorder()) {
+        recorder.made_by(child, name);
+    }
     let context = child.context();
     let before = creator.map_or(0, Active::now);
     // The new thread inherits the mask: no handler may run in it before it has its state. Nor in this one before the

@@ -83,3 +83,37 @@ fn a_program_linked_to_libgomp_is_told_what_to_do() -> Result<()> {
     scratch.done();
     Ok(())
 }
+
+#[test]
+fn a_libgomp_that_makes_no_thread_is_noted_in_the_graph() -> Result<()> {
+    let scratch = Scratch::new("openmp/libgomp_alone")?;
+    scratch.write("main.c", PROGRAM)?;
+    scratch.write("work.c", WORK.replace("num_threads(2)", "num_threads(1)"))?;
+    let work = scratch.join("work.o");
+    object(
+        Path::new("gcc"),
+        &["-O1", "-fopenmp"],
+        &scratch.join("work.c"),
+        &work,
+    )?;
+    let cc = Toolchain::contech();
+    let mut link = Command::new(cc.compiler(false));
+    link.current_dir(scratch.dir())
+        .args(["-O1", "main.c"])
+        .arg(&work);
+    link.args(["-o", "prog", "-L/usr/lib/gcc/x86_64-linux-gnu/12", "-lgomp"]);
+    run(&mut link)?.ok()?;
+    let mut command = Command::new(scratch.join("prog"));
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    assert_eq!(recording.run.clone().ok()?.out(), "4\n");
+    assert_eq!(recording.run.err(), "");
+    recording.graphs(true)?;
+    let trace = &recording.traces[0];
+    let notes = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
+    assert!(
+        notes.contains("libgomp is loaded and made no thread"),
+        "{notes}"
+    );
+    scratch.done();
+    Ok(())
+}

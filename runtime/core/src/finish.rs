@@ -330,6 +330,12 @@ impl Recorder {
         }
         let complete = recorded && notes.is_empty();
         notes.extend(lock(&self.remarks).iter().cloned());
+        let libraries = lock(&self.libraries);
+        notes.extend(libraries.iter().filter(|(_, n)| *n > 0).map(|(name, n)| {
+            let threads = if *n == 1 { "thread" } else { "threads" };
+            format!("{n} {threads} appeared unannounced in {name}")
+        }));
+        notes.extend(self.host.remarks());
         notes.extend(how.note.clone());
         let live_syncs: u64 = self.registry.iter().map(|t| t.syncs.load(Relaxed)).sum();
         Totals {

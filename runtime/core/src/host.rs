@@ -13,4 +13,9 @@ pub trait Host: Sync {
 
     /// A thread got its state by itself: see to it that [`Recorder::end_thread`] is called at its end.
     fn watch_thread_end(&self);
+
+    /// What else the reader of the trace should know, asked for when it ends.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

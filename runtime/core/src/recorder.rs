@@ -91,6 +91,8 @@ pub struct Recorder {
     pub(crate) notes: Mutex<Vec<String>>,
     /// Notes that do not make the trace incomplete.
     pub(crate) remarks: Mutex<Vec<String>>,
+    /// Libraries that made threads, and how many of those have recorded something.
+    pub(crate) libraries: Mutex<Vec<(String, u64)>>,
     pub(crate) finishing: AtomicBool,
     /// A reason to stop was given; also one met while the trace is being finished is told.
     stopped: AtomicBool,
@@ -133,6 +135,7 @@ impl Recorder {
             counters: Counters::default(),
             notes: Mutex::new(Vec::new()),
             remarks: Mutex::new(Vec::new()),
+            libraries: Mutex::new(Vec::new()),
             finishing: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             ended: AtomicBool::new(false),
@@ -275,11 +278,34 @@ impl Recorder {
             } else {
                 thread.context.store(self.next_context(), Relaxed);
                 self.counters.unannounced.fetch_add(1, Relaxed);
+                self.count_for_library(thread);
             }
             // Nobody is known to have created it: it hangs on the first context.
             thread.creator.store(0, Relaxed);
         }
         Some(thread)
+    }
+
+    /// The thread is being made by this library, whose calls are not the program's.
+    pub fn made_by(&self, child: &Thread, library: &str) {
+        let _blocked = Blocked::new();
+        let mut libraries = lock(&self.libraries);
+        let known = libraries.iter().position(|(name, _)| name == library);
+        let place = known.unwrap_or_else(|| {
+            libraries.push((library.to_owned(), 0));
+            libraries.len() - 1
+        });
+        child.library.store(place + 1, Relaxed);
+    }
+
+    fn count_for_library(&self, thread: &Thread) {
+        let Some(place) = thread.library.load(Relaxed).checked_sub(1) else {
+            return;
+        };
+        let _blocked = Blocked::new();
+        if let Some((_, threads)) = lock(&self.libraries).get_mut(place) {
+            *threads += 1;
+        }
     }
 
     pub(crate) fn attach(&self, tls: &TlsBlock) -> Option<&'static Thread> {
@@ -359,6 +385,7 @@ impl Recorder {
         thread.announced.store(false, Relaxed);
         thread.counted.store(false, Relaxed);
         thread.unsafe_end.store(false, Relaxed);
+        thread.library.store(0, Relaxed);
         let syncs = thread.syncs.swap(0, Relaxed);
         self.counters.syncs.fetch_add(syncs, Relaxed);
         self.registry.put(thread);

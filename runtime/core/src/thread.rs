@@ -36,6 +36,8 @@ pub struct Thread {
     pub(crate) start: (AtomicUsize, AtomicUsize),
     /// Signals the new thread is to block.
     pub(crate) mask: AtomicU64,
+    /// One more than the place, among the libraries that made threads, of the one that made it; 0: none did.
+    pub(crate) library: AtomicUsize,
     /// The program lets the thread be cancelled anywhere, and it is not leaving by itself.
     pub(crate) unsafe_end: AtomicBool,
     /// Held by the owner in its slow path, and by whoever finishes the trace.
@@ -121,6 +123,7 @@ impl Thread {
             counted: AtomicBool::new(false),
             start: (AtomicUsize::new(0), AtomicUsize::new(0)),
             mask: AtomicU64::new(0),
+            library: AtomicUsize::new(0),
             unsafe_end: AtomicBool::new(false),
             inner: Mutex::new(Inner::new()),
             next: AtomicPtr::new(std::ptr::null_mut()),

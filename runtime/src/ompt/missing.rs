@@ -8,15 +8,31 @@ use contech_runtime_core::notice;
 use super::tool::LISTENS;
 use crate::start;
 
-/// A library made a thread by the call at this address: says so, once, if it is a mute OpenMP runtime.
-pub(crate) fn thread_created_by(caller: usize) {
-    static SAID: AtomicBool = AtomicBool::new(false);
+/// Something was said.
+static SAID: AtomicBool = AtomicBool::new(false);
+/// libgomp is loaded.
+static LIBGOMP: AtomicBool = AtomicBool::new(false);
+
+/// An object of this path is loaded.
+pub(crate) fn loaded(path: &str) {
+    if path.contains("/libgomp.so") {
+        LIBGOMP.store(true, Relaxed);
+    }
+}
+
+/// What the reader of the trace is to know of a libgomp that made no thread, and so was not spoken of.
+pub(crate) fn silent_libgomp() -> Option<&'static str> {
+    (LIBGOMP.load(Relaxed) && !SAID.load(Relaxed)).then_some(
+        "libgomp is loaded and made no thread: it tells no tool what it does, so its OpenMP constructs and tasks, if \
+         there were any, are plain work here; compile all of the program with contech-cc -fopenmp",
+    )
+}
+
+/// This library made a thread: says so, once, if it is a mute OpenMP runtime.
+pub(crate) fn thread_created_by(name: &str) {
     if SAID.load(Relaxed) {
         return;
     }
-    let Some(name) = object_of(caller) else {
-        return;
-    };
     let text = if name.starts_with("libgomp.") {
         "this program uses libgomp, which tells no tool what it does: its threads are recorded, its OpenMP \
          constructs and tasks are not; compile all of it with contech-cc -fopenmp, or link LLVM's libomp \
@@ -37,7 +53,7 @@ pub(crate) fn thread_created_by(caller: usize) {
 }
 
 /// File name of the object that holds the code at this address.
-fn object_of(address: usize) -> Option<String> {
+pub(crate) fn object_of(address: usize) -> Option<String> {
     // SAFETY: plain data for which zero is a value; filled by the call below.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     let at = std::ptr::without_provenance(address);

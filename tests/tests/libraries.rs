@@ -1,0 +1,118 @@
+//! Threads that libraries make for themselves, and programs that run with more rights than their caller.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use contech_tests::process::run;
+use contech_tests::recording::{Recording, files, middle};
+use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
+
+fn compile(compiler: &Path, dir: &Path, words: &[&str]) -> Result<()> {
+    let mut command = Command::new(compiler);
+    run(command.current_dir(dir).args(words))?.ok()?;
+    Ok(())
+}
+
+#[test]
+fn threads_nobody_announced_are_named_with_their_library() -> Result<()> {
+    let scratch = Scratch::new("libraries/unannounced")?;
+    scratch.write(
+        "pool.c",
+        "#include <pthread.h>\nvoid each(void *(*f)(void *), int n) {\n  pthread_t t[8];\n  for (int i = 0; i < n; i++) pthread_create(&t[i], 0, f, (void *)(long)i);\n  for (int i = 0; i < n; i++) pthread_join(t[i], 0);\n}\n",
+    )?;
+    scratch.write(
+        "main.c",
+        "#include <stdio.h>\nvoid each(void *(*f)(void *), int n);\nstatic long cells[3];\nstatic void *work(void *i) { cells[(long)i] = (long)i + 1; return 0; }\nint main(void) { each(work, 3); printf(\"%ld\\n\", cells[0] + cells[1] + cells[2]); return 0; }\n",
+    )?;
+    let dir = scratch.dir();
+    compile(
+        Path::new("clang-22"),
+        dir,
+        &[
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "pool.c",
+            "-pthread",
+            "-Wl,-soname,libpool.so",
+            "-o",
+            "libpool.so",
+        ],
+    )?;
+    compile(
+        Toolchain::contech().compiler(false),
+        dir,
+        &[
+            "-O1",
+            "main.c",
+            "-L.",
+            "-lpool",
+            "-Wl,-rpath,$ORIGIN",
+            "-o",
+            "prog",
+        ],
+    )?;
+    let mut command = Command::new("./prog");
+    let recording = Recording::of(command.current_dir(dir), &scratch.join("traces"))?;
+    assert_eq!(recording.run.clone().ok()?.out(), "6\n");
+    recording.graphs(true)?;
+    let trace = &recording.traces[0];
+    let told = middle(trace, &trace.with_extension("tg"))?.ok()?.out();
+    assert!(
+        told.contains("3 threads appeared unannounced in libpool.so"),
+        "{told}"
+    );
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn a_setuid_program_runs_untraced() -> Result<()> {
+    let id = run(Command::new("id").arg("-u"))?.ok()?.out();
+    if id.trim() != "0" {
+        println!("not tested: only root can give a program to root");
+        return Ok(());
+    }
+    let scratch = Scratch::new("libraries/setuid")?;
+    scratch.write(
+        "main.c",
+        "#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf(\"%d %d\\n\", (int)getuid(), (int)geteuid()); return 0; }\n",
+    )?;
+    let compiler = Toolchain::contech();
+    compile(
+        compiler.compiler(false),
+        scratch.dir(),
+        &["main.c", "-o", "prog"],
+    )?;
+    // Where anybody may go; the recording library stays where the program says it is.
+    let place = std::env::temp_dir().join(format!("contech-setuid-{}", std::process::id()));
+    fs::create_dir_all(&place)?;
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o777))?;
+    let prog = place.join("prog");
+    fs::copy(scratch.join("prog"), &prog)?;
+    let traced = |mode: u32, name: &str| -> Result<(String, usize)> {
+        fs::set_permissions(&prog, fs::Permissions::from_mode(mode))?;
+        let traces = place.join(name);
+        fs::create_dir_all(&traces)?;
+        fs::set_permissions(&traces, fs::Permissions::from_mode(0o777))?;
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(&prog)
+            .env("CONTECH_TRACE", traces.join("trace.%p.bin"));
+        let done = run(&mut command)?.ok().context("setpriv")?;
+        assert_eq!(done.err(), "");
+        Ok((done.out(), files(&traces, "bin")?.len()))
+    };
+    let plain = traced(0o755, "plain")?;
+    let privileged = traced(0o4755, "privileged")?;
+    fs::remove_dir_all(&place)?;
+    assert_eq!(plain, ("65534 65534\n".to_owned(), 1));
+    assert_eq!(privileged, ("65534 0\n".to_owned(), 0));
+    scratch.done();
+    Ok(())
+}
