@@ -3,6 +3,9 @@
 //!
 //! Who joins a context that has ended may give its place to one it creates later: everything of the first comes before
 //! everything of the second. A program that creates a million tasks and waits for each hundred needs a hundred places.
+//!
+//! Nor does who joins a context note what it knew of the contexts it had joined: that the joining task comes before says
+//! the same. A recursion of a million tasks so has clocks as long as it is deep.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
@@ -38,6 +41,8 @@ struct Life {
     /// Position of its first task.
     base: u32,
     context: ContextId,
+    /// The task that joined it when it had ended.
+    joined: Option<Epoch>,
 }
 
 #[derive(Debug, Default)]
@@ -71,9 +76,11 @@ impl Chains {
     }
 
     fn settle(&mut self, context: ContextId, place: u32, base: u32) -> (u32, u32) {
-        self.chains[place as usize]
-            .lives
-            .push(Life { base, context });
+        self.chains[place as usize].lives.push(Life {
+            base,
+            context,
+            joined: None,
+        });
         self.lives += 1;
         self.of.insert(context, (place, base));
         (place, base)
@@ -96,6 +103,11 @@ impl Chains {
         self.life(epoch).base
     }
 
+    /// The task that joined the context of an epoch, which therefore comes after all of it.
+    pub(super) fn joined(&self, epoch: Epoch) -> Option<Epoch> {
+        self.life(epoch).joined
+    }
+
     fn life(&self, epoch: Epoch) -> Life {
         let lives = &self.chains[epoch.place() as usize].lives;
         let after = lives.partition_point(|life| life.base <= epoch.position());
@@ -110,12 +122,17 @@ impl Chains {
         chain.next = base.saturating_add(last.seq).saturating_add(1);
     }
 
-    /// A task of the context at `place` comes after `task`: when that was the last of its context, its place is free.
-    pub(super) fn join(&mut self, place: u32, task: TaskId) {
+    /// The task `at` comes after `task`: when that was the last of its context, and nobody else came after it before,
+    /// the context is joined here and its place is free. Whether that is so.
+    pub(super) fn join(&mut self, at: Epoch, task: TaskId) -> bool {
+        let place = at.place();
         let (other, _) = self.of[&task.context];
         let chain = &mut self.chains[other as usize];
         if other != place && chain.ended == Some(task) {
             chain.ended = None;
+            if let Some(life) = chain.lives.last_mut() {
+                life.joined = Some(at);
+            }
             let mut spare = std::mem::take(&mut chain.spare);
             spare.push(other);
             let own = &mut self.chains[place as usize].spare;
@@ -124,7 +141,9 @@ impl Chains {
                 std::mem::swap(own, &mut spare);
             }
             own.append(&mut spare);
+            return true;
         }
+        false
     }
 
     /// The context at `place` creates another, of so many tasks, at a task that comes before all of these.

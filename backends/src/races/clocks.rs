@@ -136,8 +136,9 @@ impl Bases {
         });
     }
 
-    /// Adds to `clock` that `epoch`, whose own clock is `found`, comes before.
-    fn learn(&mut self, clock: &mut Clock, found: &Clock, epoch: Epoch) {
+    /// Adds to `clock` that `epoch`, whose own clock is `found`, comes before. Nothing is noted of its context when that
+    /// is `joined` here: see [`Clocks::ordered`].
+    fn learn(&mut self, clock: &mut Clock, found: &Clock, epoch: Epoch, joined: bool) {
         if clock.known(epoch.place()) > epoch.position() {
             return;
         }
@@ -159,7 +160,9 @@ impl Bases {
                 .iter()
                 .for_each(|&(place, known)| clock.raise(place, known));
         }
-        clock.raise(epoch.place(), epoch.position().saturating_add(1));
+        if !joined {
+            clock.raise(epoch.place(), epoch.position().saturating_add(1));
+        }
         if clock.is_long() {
             self.settle(clock, &[]);
         }
@@ -189,7 +192,8 @@ impl Clocks {
             self.latest[self.now.place() as usize] = None;
         }
         let id = task.id();
-        let (place, _) = self.chains.of(id.context);
+        let (place, base) = self.chains.of(id.context);
+        let now = Epoch::new(place, base.saturating_add(id.seq));
         if self.latest.len() <= place as usize {
             self.latest.resize(place as usize + 1, None);
         }
@@ -202,16 +206,16 @@ impl Clocks {
                 );
             };
             let epoch = self.chains.epoch(dependency);
+            let joined = self.chains.join(now, dependency);
             if epoch.place() != place {
-                self.bases.learn(&mut clock, found, epoch);
+                self.bases.learn(&mut clock, found, epoch, joined);
             }
             *left -= 1;
             if *left == 0 {
                 self.pending.remove(&dependency);
             }
-            self.chains.join(place, dependency);
         }
-        self.now = self.chains.epoch(id);
+        self.now = now;
         let dependents = task.dependents()?;
         for created in dependents.iter().filter(|dependent| dependent.seq == 0) {
             let tasks = graph.context(created.context).map_or(0, |c| c.task_count);
@@ -240,7 +244,17 @@ impl Clocks {
     #[must_use]
     #[inline]
     pub fn ordered(&self, epoch: Epoch) -> bool {
-        epoch.place() == self.now.place() || self.reached(epoch.place()) > epoch.position()
+        let mut epoch = epoch;
+        loop {
+            if epoch.place() == self.now.place() || self.reached(epoch.place()) > epoch.position() {
+                return true;
+            }
+            // What was joined comes before all that comes after the join.
+            match self.chains.joined(epoch) {
+                Some(joined) => epoch = joined,
+                None => return false,
+            }
+        }
     }
 
     /// How many tasks of the chain at a place come before the current task.
