@@ -500,3 +500,50 @@ fn recorded_n_queens_has_the_work_and_span_of_its_recurrence() -> Result<()> {
     assert!(fitting > 0, "no recurrence has {measured:?}");
     Ok(())
 }
+
+#[test]
+fn openmp_tasks_with_one_thread_are_profiled_like_the_serial_form() -> Result<()> {
+    let library = "/usr/lib/llvm-22/lib";
+    // Where the program spawns, and how often.
+    let spawns = |profile: &Value| {
+        let mut all = BTreeMap::<u64, u64>::new();
+        for site in profile["sites"].as_array().into_iter().flatten() {
+            if site["kind"] == "spawn" {
+                *all.entry(site["line"].as_u64().unwrap_or(0)).or_default() +=
+                    site["count"].as_u64().unwrap_or(u64::MAX);
+            }
+        }
+        all
+    };
+    for name in PROGRAMS {
+        let scratch = Scratch::new(&format!("cilk-omp-line-{name}"))?;
+        let search = format!("-Wl,-rpath,{library}");
+        let program = build(
+            &format!("{name}.c"),
+            scratch.dir(),
+            &[
+                "--contech-mode=workspan",
+                "-fopenmp",
+                "-L",
+                library,
+                &search,
+            ],
+        )?;
+        let file = scratch.dir().join("online.json");
+        let mut command = Command::new(&program);
+        command
+            .env("OMP_NUM_THREADS", "1")
+            .env("CONTECH_METRIC", "ops")
+            .env("CONTECH_PROFILE", &file);
+        run(&mut command)?.ok()?;
+        let tasks: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+        scratch.done();
+        let serial = on_line(name, "ops")?;
+        assert_eq!(tasks["complete"], true, "{name}: {}", tasks["notes"]);
+        assert_eq!(spawns(&tasks), spawns(&serial), "{name}");
+        // Generating a task takes operations of its own, which are little beside what it does.
+        let parallelism = number(&tasks, "/parallelism") / number(&serial, "/parallelism");
+        assert!((0.8..1.25).contains(&parallelism), "{name}: {parallelism}");
+    }
+    Ok(())
+}

@@ -30,7 +30,7 @@ pub struct Counters {
     pub operations: u64,
     /// Not zero when code was called whose operations are not counted: only the clock knows its time.
     pub foreign: u64,
-    /// Not zero when the next call is a spawn.
+    /// Not zero when the next call is a spawn; greater than one, the address that spawns.
     pub spawn: u64,
 }
 

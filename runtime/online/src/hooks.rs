@@ -77,7 +77,6 @@ fn with(f: impl FnOnce(&mut Profile, &mut Counters)) {
         // SAFETY: as above; the program's code does not run before this function returns.
         let counters = unsafe { &mut *contech_ws_counters.0.get() };
         f(profile, counters);
-        counters.foreign = 0;
         if ASKED.load(Ordering::Relaxed) {
             asked_for(profile, counters);
         }
@@ -182,18 +181,21 @@ unsafe fn arrival<'f>(
     slot: *const usize,
     counters: &mut Counters,
 ) -> Arrival<'f> {
-    let spawn = counters.spawn != 0;
-    counters.spawn = 0;
+    let spawn = std::mem::take(&mut counters.spawn);
     Arrival {
         // SAFETY: by this function's contract; only the owner's thread gets here.
         function: unsafe { &*function },
         // SAFETY: as above.
         remember: unsafe { Memory::new(function) },
         slot: slot as usize,
-        // SAFETY: as above.
-        from: unsafe { *slot },
-        spawn,
-        foreign: counters.foreign != 0,
+        from: if spawn > 1 {
+            usize::try_from(spawn).unwrap_or(0)
+        } else {
+            // SAFETY: as above.
+            unsafe { *slot }
+        },
+        spawn: spawn != 0,
+        foreign: std::mem::take(&mut counters.foreign) != 0,
     }
 }
 
@@ -238,7 +240,11 @@ unsafe extern "C" fn contech_ws_done(
         }
         if entered != 0 {
             counters.spawn = 0;
-            profile.leave(slot as usize, counters.operations, counters.foreign != 0);
+            profile.leave(
+                slot as usize,
+                counters.operations,
+                std::mem::take(&mut counters.foreign) != 0,
+            );
         } else {
             // SAFETY: called by instrumented code.
             let at = unsafe { arrival(function, slot, counters) };
@@ -253,7 +259,11 @@ extern "C" fn contech_ws_leave(slot: usize) {
     with(|profile, counters| {
         counters.spawn = 0;
         if on_the_stack(slot) {
-            profile.leave(slot, counters.operations, counters.foreign != 0);
+            profile.leave(
+                slot,
+                counters.operations,
+                std::mem::take(&mut counters.foreign) != 0,
+            );
         }
     });
 }
@@ -264,9 +274,28 @@ extern "C" fn contech_ws_sync(slot: usize) {
     with(|profile, counters| {
         counters.spawn = 0;
         if on_the_stack(slot) {
-            profile.sync(Some(slot), counters.operations, counters.foreign != 0);
+            profile.sync(
+                Some(slot),
+                counters.operations,
+                std::mem::take(&mut counters.foreign) != 0,
+            );
         }
     });
+}
+
+/// The next invocation is a spawn by the code before `from`.
+pub(crate) fn spawns(from: usize) {
+    with(|_, counters| counters.spawn = from as u64);
+}
+
+/// It was.
+pub(crate) fn spawned() {
+    with(|_, counters| counters.spawn = 0);
+}
+
+/// The innermost invocation waits for what it spawned.
+pub(crate) fn sync() {
+    contech_cilk_sync();
 }
 
 /// The next call is a spawn (`contech/cilk.h`, in code that is not instrumented).
@@ -280,6 +309,10 @@ extern "C" fn contech_cilk_spawn() {
 extern "C" fn contech_cilk_sync() {
     with(|profile, counters| {
         counters.spawn = 0;
-        profile.sync(None, counters.operations, counters.foreign != 0);
+        profile.sync(
+            None,
+            counters.operations,
+            std::mem::take(&mut counters.foreign) != 0,
+        );
     });
 }

@@ -7,6 +7,7 @@
 
 mod clock;
 mod hooks;
+mod openmp;
 mod profile;
 mod sites;
 mod symbols;
