@@ -22,7 +22,7 @@ pub struct Segment {
 
 /// Whether time inside a task is work, and if not, what the context waits for. Operations that cannot block (unlock,
 /// signal, post) count as running: the context is not held up in them. Nor is a task work that only waits in a call
-/// ([`super::blocked`]).
+/// (`blocked`).
 #[must_use]
 pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
     match task.kind() {
