@@ -18,8 +18,8 @@ use taskgraph::TaskId;
 use super::chains::{Chains, Epoch};
 use crate::analysis::{Graph, Task};
 
-/// Newer entries before they become part of a base; more where bases are long.
-const FEW: usize = 16;
+/// Newer entries before they become part of a base, more where bases are long: a recursion less deep has no bases.
+const FEW: usize = 128;
 
 /// Entries that clocks share.
 #[derive(Debug)]
