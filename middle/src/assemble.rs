@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use taskgraph::{Context, ContextId, FrameSpan, GraphWriter, SyncOp, TaskId, TaskRecord};
 
+use crate::align::Align;
 use crate::clock::Clock;
 use crate::contexts::{ContextRecord, ContextTable};
 use crate::draft::{Draft, Drafts};
@@ -29,7 +30,9 @@ pub(crate) struct Parts<'a> {
     pub(crate) tries: &'a Sorted<2>,
     pub(crate) spill: &'a Arc<Spill>,
     pub(crate) memory: usize,
+    /// Of times that [`Parts::align`] has not made nanoseconds already.
     pub(crate) clock: Clock,
+    pub(crate) align: &'a Align,
 }
 
 impl Parts<'_> {
@@ -97,6 +100,7 @@ impl Parts<'_> {
         let mut tries = Lookahead::new(self.tries)?;
         let mut draft = Draft::default();
         for (context, _) in self.contexts.iter() {
+            let trace = self.contexts.trace_of(context);
             let mut drafts = Drafts::new(self.logs.pages(context)?);
             let mut position = 0;
             while drafts.next(&mut draft)? {
@@ -105,12 +109,23 @@ impl Parts<'_> {
                 tries.take(place.bits(), |op| {
                     draft.op = SyncOp::from_u8(op.to_le_bytes()[0]).unwrap_or(draft.op);
                 })?;
+                draft.start = self.time(context, trace, draft.start);
+                draft.end = self.time(context, trace, draft.end);
                 if let Named::Task(id) = names.name(place)? {
                     f(id, place, &mut draft)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// A tick of a context in the clock of all.
+    fn time(&self, context: u32, trace: u16, ticks: u64) -> u64 {
+        // The root of several traces is before all.
+        if context == 0 && self.align.is_common() {
+            return 0;
+        }
+        self.align.time(trace, ticks)
     }
 
     /// How many places of each context are names of other contexts' tasks.
@@ -222,16 +237,19 @@ impl Output<'_> {
 
     fn contexts(&self, skeleton: &Skeleton) -> Vec<Context> {
         let clock = self.parts.clock;
+        let trace = |context| self.parts.contexts.trace_of(context);
+        let time = |context, ticks| self.parts.time(context, trace(context), ticks);
         let states = self.parts.contexts.iter().zip(skeleton.parts());
         let mut creators = self.creators.iter().peekable();
         let context = |((context, state), part): ((u32, &ContextRecord), &Part)| Context {
             id: ContextId::new(context),
             task_count: part.tasks,
-            first_ns: clock.ns(state.first),
-            last_ns: clock.ns(state.last.max(state.clock)),
+            first_ns: clock.ns(time(context, state.first)),
+            last_ns: clock.ns(time(context, state.last.max(state.clock))),
             creator: creators.next_if(|c| c.0 == context).map(|c| c.1),
             name: String::new(),
             flags: flags(state),
+            space: trace(context),
         };
         states.map(context).collect()
     }

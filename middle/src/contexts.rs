@@ -9,6 +9,7 @@ use taskgraph::{Counts, FrameSpan};
 use crate::draft::DraftWriter;
 use crate::fences::Fences;
 use crate::place::Place;
+use crate::space::Space;
 use crate::sparse::Sparse;
 
 /// A context while its stream is cut into tasks.
@@ -126,6 +127,8 @@ pub(crate) struct Contexts {
     records: Sparse<ContextRecord>,
     fulfilled: FxHashMap<u32, Place>,
     retire_at: usize,
+    /// Of several traces, in the order they are read.
+    pub(crate) spaces: Vec<Space>,
 }
 
 /// So many contexts keep their state.
@@ -187,6 +190,7 @@ impl Contexts {
         ContextTable {
             records: self.records,
             fulfilled: self.fulfilled,
+            spaces: self.spaces,
         }
     }
 }
@@ -197,9 +201,16 @@ pub(crate) struct ContextTable {
     records: Sparse<ContextRecord>,
     /// Where the events of detached tasks were fulfilled.
     fulfilled: FxHashMap<u32, Place>,
+    spaces: Vec<Space>,
 }
 
 impl ContextTable {
+    /// Which of the traces a context is of, in the order they were read.
+    pub(crate) fn trace_of(&self, context: u32) -> u16 {
+        let begun = self.spaces.partition_point(|s| s.holds(context));
+        u16::try_from(begun.saturating_sub(1)).unwrap_or(u16::MAX)
+    }
+
     pub(crate) fn get(&self, context: u32) -> Option<&ContextRecord> {
         self.records.get(context)
     }

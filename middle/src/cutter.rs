@@ -10,11 +10,14 @@ use crate::draft::{Draft, DraftWriter};
 use crate::encode::EncodedChunk;
 use crate::error::{Error, Result};
 use crate::log::Logs;
+use crate::messages::Messages;
+use crate::mpi;
 use crate::notes::Notes;
 use crate::place::Place;
 use crate::regions::Regions;
 use crate::rules::Events;
 use crate::rules::atomic::{acquires, releases};
+use crate::space::Space;
 use crate::spill::Spill;
 use crate::streams::{Record, Streams, TEAM_STREAMS, piece_after};
 
@@ -36,6 +39,10 @@ pub(crate) struct Cutter {
     frames: Vec<FrameRef>,
     /// The chunk at hand is ignored.
     ignored: bool,
+    /// What the numbers of the trace at hand become.
+    pub(crate) space: Space,
+    /// Messages and collective operations of MPI.
+    pub(crate) messages: Messages,
 }
 
 impl Cutter {
@@ -53,12 +60,42 @@ impl Cutter {
             keep_empty: false,
             frames: Vec::new(),
             ignored: false,
+            space: Space::default(),
+            messages: Messages::new(spill, memory / 16),
         }
     }
 
+    /// The first context of several traces: one task creates the first contexts of them all.
+    pub(crate) fn root(&mut self) -> Result<Place> {
+        let (state, _) = self.contexts.entry(0);
+        (state.announced, state.started) = (true, true);
+        (state.end_seen, state.ended) = (true, true);
+        let draft = Draft {
+            kind: TaskKind::Create,
+            op: taskgraph::SyncOp::MpiRanks,
+            ..Draft::default()
+        };
+        self.task(0, draft)
+    }
+
+    /// What comes from now on is of this trace, one of several.
+    pub(crate) fn begin_trace(&mut self, name: &str, trace: u16) {
+        name.clone_into(&mut self.name);
+        self.events.set_trace(trace);
+        self.regions.set_trace(trace);
+        self.space = Space::after(&self.contexts.numbers(), trace);
+        self.contexts.spaces.push(self.space);
+        self.streams = Streams::default();
+    }
+
     /// Takes the next chunk of the file, or the next part of a long one.
-    pub(crate) fn chunk(&mut self, chunk: EncodedChunk, writer: &mut GraphWriter) -> Result<()> {
+    pub(crate) fn chunk(
+        &mut self,
+        mut chunk: EncodedChunk,
+        writer: &mut GraphWriter,
+    ) -> Result<()> {
         self.contexts.retire();
+        self.space.translate(&mut chunk);
         if !chunk.continued {
             self.ignored = !self.begin(&chunk)?;
         }
@@ -265,7 +302,7 @@ impl Cutter {
         let (state, new) = self.contexts.entry(context);
         if new {
             (state.clock, state.first, state.last) = (chunk.first, chunk.first, chunk.first);
-            state.announced = context == 0;
+            state.announced = context == self.space.first();
         }
         self.logs
             .append(context, |out| DraftWriter::put_chunk(out, chunk.offset))?;
@@ -317,14 +354,14 @@ impl Cutter {
                 }
                 let start = full(before);
                 let draft = Draft {
-                    kind: kind(op),
+                    kind: kind(op, aux),
                     op: operation(op, aux),
-                    object,
+                    object: self.space.object(op, object),
                     start,
                     end: start.saturating_add(duration),
                     ..Draft::default()
                 };
-                return self.sync(context, op, ticket, aux, draft);
+                return self.sync(context, op, object, ticket, aux, draft);
             }
             Event::Delay { before, duration } => {
                 let start = full(before);
@@ -353,7 +390,7 @@ impl Cutter {
                 state.started = true;
                 state.announced |= announced;
                 (state.clock, state.first) = (full(at), full(at));
-                if !announced && context != 0 {
+                if !announced && context != self.space.first() {
                     self.notes
                         .remark("threads appeared whose creation was not seen", || {
                             format!("context {context}")
@@ -364,8 +401,8 @@ impl Cutter {
                 let at = full(at);
                 state.end_seen = true;
                 state.idle = !state.started && state.places == 0 && state.open.span.is_none();
-                state.ended =
-                    matches!(reason, EndReason::Finished | EndReason::Exec) || context == 0;
+                state.ended = matches!(reason, EndReason::Finished | EndReason::Exec)
+                    || context == self.space.first();
                 state.last = state.last.max(at);
                 if reason == EndReason::Signal {
                     self.notes.remark("a signal ended the program", String::new);
@@ -404,11 +441,13 @@ impl Cutter {
         &mut self,
         context: u32,
         op: SyncOp,
+        object: u64,
         ticket: u64,
         aux: u64,
         draft: Draft,
     ) -> Result<()> {
-        let object = draft.object;
+        let times = (draft.start, draft.end);
+        let draft_is_barrier = draft.kind == TaskKind::Barrier;
         let mark = matches!(
             op,
             SyncOp::ObjectInit | SyncOp::ObjectDestroy | SyncOp::TaskgroupBegin
@@ -419,7 +458,10 @@ impl Cutter {
         } else {
             self.task(context, draft)?
         };
-        self.has_barriers |= op == SyncOp::BarrierWait;
+        self.has_barriers |= draft_is_barrier;
+        if op.is_mpi() {
+            return self.messages.push(op, (object, ticket, aux), at, times);
+        }
         if op == SyncOp::Fulfill
             && let Ok(task) = u32::try_from(object)
         {
@@ -484,7 +526,8 @@ impl Cutter {
     /// Ends all contexts where their data ends.
     pub(crate) fn finish(&mut self) -> Result<()> {
         // The run starts in context 0: a graph has 0:0 even when nothing of it was recorded.
-        let (_, unseen) = self.contexts.entry(0);
+        let first = self.space.first();
+        let (_, unseen) = self.contexts.entry(first);
         if unseen {
             // No damage by itself (a program in sync mode may do nothing to record); lost chunks and a
             // missing end are told where they are found.
@@ -500,6 +543,9 @@ impl Cutter {
         }
         for context in self.contexts.numbers() {
             self.contexts.retire();
+            if !self.space.holds(context) {
+                continue;
+            }
             let (state, _) = self.contexts.entry(context);
             let last = state.last;
             let (name, logs) = (&self.name, &mut self.logs);
@@ -513,7 +559,7 @@ impl Cutter {
             let state_entered = state.entered;
             let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
             let idle = state.idle;
-            if unseen && context == 0 {
+            if unseen && context == first {
                 continue;
             }
             if context >= TEAM_STREAMS {
@@ -613,8 +659,9 @@ fn unwrap_ticks(ticks: u64, near: u64) -> u64 {
     full
 }
 
-fn kind(op: SyncOp) -> TaskKind {
+fn kind(op: SyncOp, aux: u64) -> TaskKind {
     match op {
+        SyncOp::MpiMeet if mpi::is_barrier(aux) => TaskKind::Barrier,
         SyncOp::ThreadCreate => TaskKind::Create,
         SyncOp::ThreadJoin => TaskKind::Join,
         SyncOp::BarrierWait => TaskKind::Barrier,
@@ -680,6 +727,12 @@ fn operation(op: SyncOp, aux: u64) -> taskgraph::SyncOp {
         SyncOp::DoacrossPost => To::DoacrossPost,
         SyncOp::DoacrossWait => To::DoacrossWait,
         SyncOp::WorkEnd => To::WorkEnd,
+        SyncOp::MpiSend => To::MpiSend,
+        SyncOp::MpiRecv => To::MpiRecv,
+        SyncOp::MpiWait => To::MpiWait,
+        SyncOp::MpiMark => mpi::mark(aux),
+        SyncOp::MpiMeet | SyncOp::MpiEnd => mpi::collective(aux),
+        SyncOp::MpiBegin => To::MpiBegin,
         SyncOp::Depend => crate::openmp::dependence(aux),
         SyncOp::Work => crate::openmp::work(aux),
         SyncOp::ObjectInit

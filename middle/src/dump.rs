@@ -5,7 +5,7 @@ use std::io::Write;
 
 use contech_trace::event::Event;
 use contech_trace::fast::{Decoder, Sink};
-use contech_trace::file::{ChunkKind, ModuleLoad, RunInfo, Totals};
+use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
 use taskgraph::BlockId;
 
@@ -124,6 +124,10 @@ impl Dump {
                     )
                 }
                 Err(e) => format!("module unreadable: {e}"),
+            },
+            ChunkKind::Rank => match RankInfo::from_bytes(bytes) {
+                Ok(r) => format!("rank {} of {} ({})", r.rank, r.size, r.library),
+                Err(e) => format!("rank information: {e}"),
             },
             ChunkKind::End => match Totals::from_bytes(bytes) {
                 Ok(t) => format!(

@@ -85,6 +85,11 @@ impl<'a> Edges<'a> {
         [self.last_place(context), fulfilled]
     }
 
+    /// Which of the traces a place is in.
+    pub(crate) fn trace_of(&self, place: Place) -> u16 {
+        self.contexts.trace_of(place.context())
+    }
+
     /// Whether there is such a place.
     pub(crate) fn exists(&self, place: Place) -> bool {
         self.last_place(place.context())

@@ -36,6 +36,12 @@ pub enum Error {
     /// Input and output are the same file.
     #[error("{0} is both trace and graph; give another name for the graph")]
     SameFile(PathBuf),
+    /// Several traces that are not the ranks of one run.
+    #[error("{what}")]
+    Apart {
+        /// Which, why, and what to do.
+        what: String,
+    },
     /// The temporary file failed.
     #[error(
         "temporary file in {}: {source}; the folder of the graph needs room for sorting, give a path elsewhere or a larger --memory",

@@ -17,6 +17,7 @@
     reason = "the map above is for those who read the source"
 )]
 
+mod align;
 mod assemble;
 mod board;
 mod check;
@@ -34,7 +35,9 @@ mod fences;
 mod gate;
 mod input;
 mod log;
+mod messages;
 mod meta;
+mod mpi;
 mod notes;
 mod openmp;
 mod options;
@@ -44,10 +47,12 @@ mod pipeline;
 mod place;
 mod program;
 mod queue;
+mod ranks;
 mod regions;
 mod renumber;
 mod rules;
 mod sorter;
+mod space;
 mod sparse;
 mod spill;
 mod streams;
@@ -55,7 +60,7 @@ mod summary;
 mod tape;
 mod varint;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use dump::dump_trace;
@@ -65,16 +70,22 @@ pub use input::Input;
 pub use options::{Options, Progress};
 pub use summary::{Check, Summary};
 
+use crate::align::Align;
 use crate::assemble::Parts;
 use crate::check::Kept;
 use crate::clock::Clock;
+use crate::contexts::ContextTable;
 use crate::cutter::Cutter;
 use crate::edges::Edges;
 use crate::input::Source;
+use crate::log::Logs;
 use crate::meta::Facts;
 use crate::notes::Notes;
 use crate::pipeline::{Item, Pipeline};
-use crate::program::Program;
+use crate::place::Place;
+use crate::program::{Program, ProgramBuilder};
+use crate::regions::Regions;
+use crate::sorter::Sorted;
 use crate::spill::Spill;
 use taskgraph::GraphWriter;
 
@@ -90,53 +101,214 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
     let input = input.into();
     refuse_same_file(&input, output)?;
     let name = input.name();
-    let Source {
-        reader,
-        size,
-        modified_unix_ns,
-    } = input.open()?;
-    let memory = options.memory;
-    let cancel = options.cancel.clone();
-    let spill = Arc::new(Spill::beside(output));
-    let (header, mut pipeline) =
-        Pipeline::start(reader, &name, options.threads, memory / 2, &spill, cancel)?;
-    let mut writer = GraphWriter::create(output, Arc::default())?;
-    let mut cutter = Cutter::new(&name, &spill, memory / 8 * 3);
-    let mut facts = Facts::new(header, modified_unix_ns);
-    let (kept, program) = loop {
-        let item = pipeline.next()?;
-        facts.see(&item, &mut cutter.notes);
-        match item {
-            Item::Stream(chunk) => cutter.chunk(*chunk, &mut writer)?,
-            Item::Modules(any) => cutter.keep_empty = !any,
-            Item::Failed(source) => {
-                return Err(Error::Input {
-                    action: "read",
-                    file: name,
-                    source,
-                    remedy: "check the disk or the program that writes the pipe",
-                });
+    let mut conversion = Conversion::new(&name, output, options)?;
+    conversion.read(input, String::new())?;
+    let (_, builder) = conversion.finish_trace()?;
+    drop(builder);
+    conversion.order_and_write(Vec::new())
+}
+
+/// Converts the traces of the ranks of one MPI run into one task graph: an empty first context creates the ranks,
+/// messages and collective operations are edges between them, addresses have the rank's number in front.
+///
+/// A missing rank is no error, nor is one whose trace was cut: what is there becomes a graph that is marked.
+///
+/// # Errors
+/// As [`convert`]; [`Error::Apart`] for traces that are not those of one run.
+pub fn merge(inputs: &[PathBuf], output: &Path, options: &Options) -> Result<Summary> {
+    for input in inputs {
+        refuse_same_file(&Input::from(input.clone()), output)?;
+    }
+    let (ranked, missing) = ranks::in_order(inputs)?;
+    let mut conversion = Conversion::new("the merged traces", output, options)?;
+    let root = conversion.cutter.root()?;
+    if !missing.is_empty() {
+        let notes = &mut conversion.cutter.notes;
+        notes.damage("traces of MPI ranks are missing", || ranks::list(&missing));
+    }
+    let mut firsts = Vec::new();
+    for (at, one) in (0..).zip(ranked) {
+        let rank = mpi_rank(one.rank.rank);
+        let name = one.path.display().to_string();
+        conversion.cutter.begin_trace(&name, at);
+        conversion.cutter.messages.set_rank(rank);
+        conversion.read(one.path, format!("rank {}", one.rank.rank))?;
+        let (first, mut builder) = conversion.finish_trace()?;
+        firsts.push((root, first));
+        builder.begin_space();
+        conversion.builder = builder;
+    }
+    conversion.order_and_write(firsts)
+}
+
+fn mpi_rank(rank: u32) -> u16 {
+    contech_trace::mpi::rank16(rank.into())
+}
+
+/// A conversion while traces are read.
+struct Conversion<'a> {
+    name: String,
+    output: &'a Path,
+    options: &'a Options,
+    spill: Arc<Spill>,
+    writer: GraphWriter,
+    cutter: Cutter,
+    facts: Vec<Facts>,
+    builder: ProgramBuilder,
+    program: Option<Arc<Program>>,
+    /// What is to be compared of the trace just read.
+    kept: Option<Kept>,
+    check: Option<Check>,
+}
+
+impl<'a> Conversion<'a> {
+    fn new(name: &str, output: &'a Path, options: &'a Options) -> Result<Self> {
+        let spill = Arc::new(Spill::beside(output));
+        Ok(Conversion {
+            name: name.to_owned(),
+            output,
+            options,
+            writer: GraphWriter::create(output, Arc::default())?,
+            cutter: Cutter::new(name, &spill, options.memory / 8 * 3),
+            spill,
+            facts: Vec::new(),
+            builder: ProgramBuilder::default(),
+            program: None,
+            kept: None,
+            check: None,
+        })
+    }
+
+    /// Pass 1 over one trace.
+    fn read(&mut self, input: impl Into<Input>, label: String) -> Result<()> {
+        let input = input.into();
+        let (name, options) = (input.name(), self.options);
+        let Source {
+            reader,
+            size,
+            modified_unix_ns,
+        } = input.open()?;
+        let builder = std::mem::take(&mut self.builder);
+        let (header, mut pipeline) = Pipeline::start(reader, &name, builder, options, &self.spill)?;
+        let cutter = &mut self.cutter;
+        let mut facts = Facts::new(header, modified_unix_ns, label);
+        loop {
+            let item = pipeline.next()?;
+            facts.see(&item, &mut cutter.notes);
+            match item {
+                Item::Stream(chunk) => cutter.chunk(*chunk, &mut self.writer)?,
+                Item::Modules(any) => cutter.keep_empty = !any,
+                Item::Rank(rank) => cutter.messages.set_rank(mpi_rank(rank.rank)),
+                Item::Failed(source) => {
+                    return Err(Error::Input {
+                        action: "read",
+                        file: name,
+                        source,
+                        remedy: "check the disk or the program that writes the pipe",
+                    });
+                }
+                Item::Broken(error) => return Err(error),
+                Item::End(end) => {
+                    (self.program, self.kept) = (Some(end.program), Some(end.kept));
+                    self.builder = end.builder;
+                    break;
+                }
+                _ => {}
             }
-            Item::Broken(error) => return Err(error),
-            Item::End(_, program, kept) => {
-                facts.see_program(&program);
-                writer.set_info(Arc::clone(&program.info))?;
-                writer.set_paths(&program.paths, |number| program.path(number))?;
-                break (kept, program);
-            }
-            _ => {}
+            options.report(Progress::Reading {
+                done: pipeline.position(),
+                of: size,
+            });
         }
-        options.report(Progress::Reading {
-            done: pipeline.position(),
-            of: size,
-        });
-    };
-    drop(pipeline);
-    options.check_cancelled()?;
-    cutter.finish()?;
-    facts.check = compare(&kept, &program, &mut cutter.notes, options)?;
-    drop((kept, program));
-    order_and_write(cutter, facts, &spill, writer, &name, output, options)
+        self.facts.push(facts);
+        Ok(())
+    }
+
+    /// After a trace was read: where its first context begins, and the modules so far.
+    fn finish_trace(&mut self) -> Result<(Place, ProgramBuilder)> {
+        self.options.check_cancelled()?;
+        self.cutter.finish()?;
+        if let (Some(kept), Some(program)) = (self.kept.take(), &self.program) {
+            let check = compare(&kept, program, &mut self.cutter.notes, self.options)?;
+            self.check = Check::sum(self.check.take(), check);
+        }
+        let first = Place::new(self.cutter.space.first(), 0);
+        Ok((first, std::mem::take(&mut self.builder)))
+    }
+
+    /// Passes 2 and 3, with these edges besides those recorded.
+    fn order_and_write(mut self, firsts: Vec<(Place, Place)>) -> Result<Summary> {
+        if let (Some(program), Some(facts)) = (self.program.take(), self.facts.first_mut()) {
+            facts.see_program(&program);
+            self.writer.set_info(Arc::clone(&program.info))?;
+            self.writer
+                .set_paths(&program.paths, |number| program.path(number))?;
+        }
+        let Conversion {
+            name,
+            output,
+            options,
+            spill,
+            mut writer,
+            cutter,
+            facts,
+            mut check,
+            ..
+        } = self;
+        let ordered = order(cutter, &facts, firsts, &spill, options)?;
+        options.report(Progress::Writing);
+        let Ordered {
+            contexts,
+            logs,
+            aliases,
+            tries,
+            by_target,
+            align,
+            mut notes,
+            lost_bytes,
+            regions,
+        } = ordered;
+        let hz = facts.first().map_or(0, Facts::clock_hz);
+        let parts = Parts {
+            name: &name,
+            contexts: &contexts,
+            logs: &logs,
+            aliases: &aliases,
+            tries: &tries,
+            spill: &spill,
+            memory: options.memory,
+            clock: Clock::new(if align.is_common() { 0 } else { hz }),
+            align: &align,
+        };
+        let mut facts = facts;
+        // Each is asked: it remembers the answer.
+        let complete = facts
+            .iter_mut()
+            .fold(true, |all, f| f.is_complete(&notes) && all);
+        let contexts = parts.write(&by_target, complete, &mut notes, &mut writer)?;
+        options.check_cancelled()?;
+        let clock = parts.clock;
+        let mut meta = Facts::all(facts, &notes, lost_bytes);
+        let run_ns = contexts.iter().map(|c| c.last_ns).max().unwrap_or(0);
+        let time = |trace, ticks| clock.ns(align.time(trace, ticks));
+        meta.regions = regions.finish(time, run_ns);
+        let totals = writer.finish(contexts, meta.clone())?;
+        let graph_bytes = std::fs::metadata(output).map_or(0, |m| m.len());
+        Ok(Summary {
+            contexts: totals.contexts,
+            tasks: totals.tasks,
+            edges: totals.edges,
+            blocks: totals.blocks,
+            accesses: totals.accesses,
+            trace_bytes: meta.trace_bytes,
+            graph_bytes,
+            complete: meta.complete,
+            lost_bytes: meta.lost_bytes,
+            check: check.take(),
+            duration_ns: totals.duration_ns,
+            notes: meta.notes,
+        })
+    }
 }
 
 /// The recording against its naive form, where there is one.
@@ -153,22 +325,34 @@ fn compare(
     check::compare(kept, program, options, notes).map(Some)
 }
 
-/// Passes 2 and 3.
-fn order_and_write(
+/// What pass 2 leaves.
+struct Ordered {
+    contexts: ContextTable,
+    logs: Logs,
+    aliases: Sorted<2>,
+    tries: Sorted<2>,
+    by_target: Sorted<2>,
+    align: Align,
+    notes: Notes,
+    lost_bytes: u64,
+    regions: Regions,
+}
+
+/// Pass 2.
+fn order(
     cutter: Cutter,
-    mut facts: Facts,
+    facts: &[Facts],
+    firsts: Vec<(Place, Place)>,
     spill: &Arc<Spill>,
-    mut writer: GraphWriter,
-    name: &str,
-    output: &Path,
     options: &Options,
-) -> Result<Summary> {
+) -> Result<Ordered> {
     options.report(Progress::Ordering);
     let memory = options.memory;
     let Cutter {
         contexts,
         logs,
         events,
+        messages,
         mut notes,
         lost_bytes,
         has_barriers,
@@ -177,9 +361,25 @@ fn order_and_write(
     } = cutter;
     let mut contexts = contexts.finish();
     let events = events.finish();
+    let zeros: Vec<_> = facts.iter().map(|f| f.zero().1).collect();
+    let mut align = Align::new(&zeros);
+    let alone = !align.is_common();
+    if let (true, Some(Some(rank))) = (firsts.is_empty(), facts.first().map(|f| f.zero().0))
+        && rank.size > 1
+    {
+        let (rank, size) = (rank.rank, rank.size);
+        notes.remark(
+            "one rank of an MPI run; give the traces of all ranks for a graph of the whole run",
+            || format!("rank {rank} of {size}"),
+        );
+    }
     let mut out = Edges::new(spill, memory / 4, has_barriers, &mut contexts, &mut notes);
     rules::apply(&events, spill, &mut out)?;
     drop(events);
+    messages.apply(&mut out, &mut align, alone)?;
+    for (root, first) in firsts {
+        out.edge(root, first)?;
+    }
     options.check_cancelled()?;
     let Edges {
         edges,
@@ -193,41 +393,18 @@ fn order_and_write(
     if has_barriers {
         by_target = renumber::resolve_sources(&by_target, &aliases, spill, memory / 4)?;
     }
+    align.settle(&mut notes);
     options.check_cancelled()?;
-    options.report(Progress::Writing);
-    let parts = Parts {
-        name,
-        contexts: &contexts,
-        logs: &logs,
-        aliases: &aliases,
-        tries: &tries,
-        spill,
-        memory,
-        clock: Clock::new(facts.clock_hz()),
-    };
-    let complete = facts.is_complete(&notes);
-    let contexts = parts.write(&by_target, complete, &mut notes, &mut writer)?;
-    options.check_cancelled()?;
-    let check = facts.check.take();
-    let clock = Clock::new(facts.clock_hz());
-    let mut meta = facts.meta(&notes, lost_bytes);
-    let run_ns = contexts.iter().map(|c| c.last_ns).max().unwrap_or(0);
-    meta.regions = regions.finish(clock, run_ns);
-    let totals = writer.finish(contexts, meta.clone())?;
-    let graph_bytes = std::fs::metadata(output).map_or(0, |m| m.len());
-    Ok(Summary {
-        contexts: totals.contexts,
-        tasks: totals.tasks,
-        edges: totals.edges,
-        blocks: totals.blocks,
-        accesses: totals.accesses,
-        trace_bytes: meta.trace_bytes,
-        graph_bytes,
-        complete: meta.complete,
-        lost_bytes: meta.lost_bytes,
-        check,
-        duration_ns: totals.duration_ns,
-        notes: meta.notes,
+    Ok(Ordered {
+        contexts,
+        logs,
+        aliases,
+        tries,
+        by_target,
+        align,
+        notes,
+        lost_bytes,
+        regions,
     })
 }
 

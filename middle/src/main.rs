@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use contech_middle::{Error, Input, Options, Progress, compare_graph, convert, dump_trace};
+use contech_middle::{Error, Input, Options, Progress, compare_graph, convert, dump_trace, merge};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Exit code for a graph recovered from an incomplete trace.
@@ -25,7 +25,7 @@ const INTERRUPTED: u8 = 130;
 #[derive(Debug, Parser)]
 #[command(name = "contech-middle", version)]
 struct Arguments {
-    /// The trace (`-`: standard input), then the graph to write.
+    /// The trace (`-`: standard input) or the traces of the ranks of an MPI run, then the graph to write.
     #[arg(required = true, value_names = ["TRACE", "GRAPH"])]
     paths: Vec<PathBuf>,
     /// Working memory (K, M, G: powers of two); what does not fit goes to a temporary file beside the graph.
@@ -81,13 +81,13 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if arguments.dump_trace {
         return dump(arguments);
     }
-    let [trace, graph] = arguments.paths.as_slice() else {
-        if arguments.paths.len() < 2 {
-            bail!("give the trace and the graph to write: contech-middle trace.bin graph.tg");
-        }
-        bail!("merging several traces is not available yet; convert them one by one");
+    let Some((graph, traces)) = arguments.paths.split_last().filter(|(_, t)| !t.is_empty()) else {
+        bail!("give the trace and the graph to write: contech-middle trace.bin graph.tg");
     };
     if arguments.compare {
+        let [trace] = traces else {
+            bail!("--compare takes one trace and its graph");
+        };
         let equal = compare_graph(trace.clone(), graph)?;
         let (contexts, blocks, others) = (equal.contexts, equal.blocks, equal.others);
         writeln!(
@@ -111,7 +111,10 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if let Some(threads) = arguments.threads {
         options.threads = threads.max(1);
     }
-    let result = convert(trace.clone(), graph, &options);
+    let result = match traces {
+        [trace] => convert(trace.clone(), graph, &options),
+        several => merge(several, graph, &options),
+    };
     bar.finish_and_clear();
     let summary = result?;
     let text = if arguments.json {

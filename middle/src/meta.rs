@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use contech_trace::file::{FileHeader, RunInfo, Totals};
-use taskgraph::RunMeta;
+use contech_trace::file::{FileHeader, RankInfo, RunInfo, Totals};
+use taskgraph::{RankMeta, RunMeta};
 
+use crate::align::Zero;
 use crate::notes::Notes;
 use crate::pipeline::Item;
 use crate::program::Program;
-use crate::summary::Check;
 
 /// Most sentences taken over from the runtime.
 const MOST_NOTES: usize = 1000;
@@ -17,14 +17,15 @@ const MOST_NOTES: usize = 1000;
 #[derive(Debug)]
 pub(crate) struct Facts {
     header: FileHeader,
+    /// Which of several traces, for remarks.
+    label: String,
     run: Option<RunInfo>,
+    rank: Option<RankInfo>,
     totals: Option<Totals>,
     /// The last item was the totals.
     ended: bool,
     skipped: u64,
     trace_bytes: u64,
-    /// Result of the comparison, if there was one.
-    pub(crate) check: Option<Check>,
     complete: bool,
     /// When the file was last written, and the latest tick in it.
     modified_unix_ns: Option<u64>,
@@ -34,15 +35,16 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn new(header: FileHeader, modified_unix_ns: Option<u64>) -> Self {
+    pub(crate) fn new(header: FileHeader, modified_unix_ns: Option<u64>, label: String) -> Self {
         Facts {
             header,
+            label,
             run: None,
+            rank: None,
             totals: None,
             ended: false,
             skipped: 0,
             trace_bytes: 0,
-            check: None,
             complete: false,
             modified_unix_ns,
             last_tick: 0,
@@ -53,13 +55,16 @@ impl Facts {
     /// Looks at the next item of the trace.
     pub(crate) fn see(&mut self, item: &Item, notes: &mut Notes) {
         match item {
-            Item::End(bytes, ..) => {
-                self.trace_bytes = *bytes;
+            Item::End(end) => {
+                self.trace_bytes = end.bytes;
                 self.at_end(notes);
                 return;
             }
             Item::Run(run) => {
                 self.run.get_or_insert_with(|| run.clone());
+            }
+            Item::Rank(rank) => {
+                self.rank.get_or_insert_with(|| rank.clone());
             }
             Item::Totals(totals) => self.totals = Some(totals.clone()),
             Item::Check => notes.remark("the naive recording was not compared", String::new),
@@ -77,20 +82,21 @@ impl Facts {
     }
 
     fn at_end(&mut self, notes: &mut Notes) {
+        let label = || self.label.clone();
         match &self.totals {
             Some(t) if self.ended => {
                 if !t.complete {
-                    notes.damage("the runtime could not record everything", String::new);
+                    notes.damage("the runtime could not record everything", label);
                 }
             }
-            Some(_) => notes.damage("the trace goes on after its end", String::new),
+            Some(_) => notes.damage("the trace goes on after its end", label),
             None => notes.damage(
                 "the trace has no end: the program was killed, or the file was cut",
-                String::new,
+                label,
             ),
         }
         if self.run.is_none() {
-            notes.remark("the trace does not say which program it is of", String::new);
+            notes.remark("the trace does not say which program it is of", label);
         }
         if self.clock_hz() == 0 {
             self.header.clock_hz = self.estimated_hz();
@@ -99,8 +105,21 @@ impl Facts {
             } else {
                 "the clock's frequency is not known; ticks are shown as nanoseconds"
             };
-            notes.remark(what, String::new);
+            notes.remark(what, || self.label.clone());
         }
+    }
+
+    /// The rank the trace is of, and what places its clock.
+    pub(crate) fn zero(&self) -> (Option<&RankInfo>, Zero) {
+        let zero = Zero {
+            header: self.header,
+            host: self
+                .run
+                .as_ref()
+                .map_or_else(String::new, |r| r.host.clone()),
+            hz: self.clock_hz(),
+        };
+        (self.rank.as_ref(), zero)
     }
 
     /// Ticks per second if the last chunk was written right before the file was last changed; 0 when that gives
@@ -138,8 +157,49 @@ impl Facts {
         self.complete
     }
 
-    /// The metadata of the graph.
-    pub(crate) fn meta(self, notes: &Notes, lost_in_streams: u64) -> RunMeta {
+    /// The metadata of the graph: of all traces in order, of which the first names the run.
+    pub(crate) fn all(all: Vec<Facts>, notes: &Notes, lost_in_streams: u64) -> RunMeta {
+        let merged = all.len() > 1;
+        let mut result: Option<RunMeta> = None;
+        for facts in all {
+            let (rank, label) = (facts.rank.clone(), facts.label.clone());
+            let mut meta = facts.meta(notes, lost_in_streams);
+            let ranked = rank.map(|r| RankMeta {
+                rank: r.rank,
+                size: r.size,
+                pid: meta.pid,
+                host: meta.host.clone(),
+                library: r.library,
+            });
+            let Some(whole) = &mut result else {
+                meta.ranks = ranked.into_iter().filter(|_| merged).collect();
+                let of_trace = meta.notes.split_off(notes.sentences().len());
+                let named = |note| {
+                    if merged {
+                        format!("{label}: {note}")
+                    } else {
+                        note
+                    }
+                };
+                meta.notes.extend(of_trace.into_iter().map(named));
+                result = Some(meta);
+                continue;
+            };
+            whole.ranks.extend(ranked);
+            whole.start_unix_ns = whole.start_unix_ns.min(meta.start_unix_ns);
+            whole.complete &= meta.complete;
+            whole.trace_bytes += meta.trace_bytes;
+            // Those of the streams are counted once, in the first.
+            whole.lost_bytes += meta.lost_bytes.saturating_sub(lost_in_streams);
+            let own = meta.notes.drain(notes.sentences().len()..);
+            whole
+                .notes
+                .extend(own.map(|note| format!("{label}: {note}")));
+        }
+        result.unwrap_or_default()
+    }
+
+    fn meta(self, notes: &Notes, lost_in_streams: u64) -> RunMeta {
         let clock_hz = self.clock_hz();
         let run = self.run.unwrap_or_default();
         let totals = self.totals.unwrap_or_default();

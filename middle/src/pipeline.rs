@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use contech_trace::file::{ChunkKind, FileHeader, ModuleLoad, RunInfo, Totals};
+use contech_trace::file::{ChunkKind, FileHeader, ModuleLoad, RankInfo, RunInfo, Totals};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
@@ -17,6 +17,7 @@ use crate::check::Kept;
 use crate::encode::{ChunkEncoder, EncodedChunk, payload};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
+use crate::options::Options;
 use crate::program::{Program, ProgramBuilder};
 use crate::spill::Spill;
 
@@ -24,6 +25,8 @@ use crate::spill::Spill;
 #[derive(Debug)]
 pub(crate) enum Item {
     Run(RunInfo),
+    /// The process is an MPI rank.
+    Rank(RankInfo),
     Stream(Box<EncodedChunk>),
     /// A module was added; whether any of them has blocks.
     Modules(bool),
@@ -42,8 +45,20 @@ pub(crate) enum Item {
     Failed(io::Error),
     /// The temporary file failed.
     Broken(Error),
-    /// The end of the file: its length, the program, and what is to be compared.
-    End(u64, Arc<Program>, Box<Kept>),
+    /// The end of the file.
+    End(Box<End>),
+}
+
+/// What is left at the end of a file.
+#[derive(Debug)]
+pub(crate) struct End {
+    /// Its length.
+    pub(crate) bytes: u64,
+    pub(crate) program: Arc<Program>,
+    /// What is to be compared.
+    pub(crate) kept: Kept,
+    /// For the next file.
+    pub(crate) builder: ProgramBuilder,
 }
 
 /// What anything but a stream chunk counts.
@@ -97,11 +112,11 @@ impl Pipeline {
     pub(crate) fn start(
         source: Box<dyn Read + Send>,
         name: &str,
-        threads: usize,
-        memory: usize,
+        program: ProgramBuilder,
+        options: &Options,
         spill: &Arc<Spill>,
-        cancel: Option<Arc<AtomicBool>>,
     ) -> Result<(FileHeader, Self)> {
+        let (threads, memory) = (options.threads, options.memory / 2);
         let opened = ChunkReader::new(source).map_err(|source| Error::Input {
             action: "read",
             file: name.to_owned(),
@@ -126,8 +141,8 @@ impl Pipeline {
             reader,
             shared: Arc::clone(&shared),
             to_caller,
-            program: ProgramBuilder::default(),
             checked: false,
+            program,
             kept: Kept::new(spill),
             index: 0,
         };
@@ -137,7 +152,7 @@ impl Pipeline {
             waiting: BTreeMap::new(),
             next: 0,
             shared,
-            cancel,
+            cancel: options.cancel.clone(),
             position: 0,
         };
         Ok((header, pipeline))
@@ -290,13 +305,15 @@ impl Reading {
                     to,
                     error: error.to_string(),
                 },
-                Ok(Next::End) => {
-                    let kept = Box::new(self.kept.take());
-                    Item::End(self.reader.position(), self.program.snapshot(), kept)
-                }
+                Ok(Next::End) => Item::End(Box::new(End {
+                    bytes: self.reader.position(),
+                    program: self.program.snapshot(),
+                    kept: self.kept.take(),
+                    builder: std::mem::take(&mut self.program),
+                })),
                 Err(e) => Item::Failed(e),
             };
-            let last = matches!(item, Item::End(..) | Item::Failed(_) | Item::Broken(_));
+            let last = matches!(item, Item::End(_) | Item::Failed(_) | Item::Broken(_));
             if !self.shared.chunks.enter(SMALL) {
                 return;
             }
@@ -379,6 +396,10 @@ impl Reading {
             ChunkKind::Run => match RunInfo::from_bytes(bytes) {
                 Ok(run) => Some(Item::Run(run)),
                 Err(e) => unusable("run information", e.to_string()),
+            },
+            ChunkKind::Rank => match RankInfo::from_bytes(bytes) {
+                Ok(rank) => Some(Item::Rank(rank)),
+                Err(e) => unusable("rank information", e.to_string()),
             },
             ChunkKind::End => match Totals::from_bytes(bytes) {
                 Ok(totals) => Some(Item::Totals(totals)),

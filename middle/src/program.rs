@@ -64,6 +64,9 @@ struct Loaded {
     sum: u64,
     table: ModuleTable,
     globals: Vec<u64>,
+    /// Which process it is of, in the order they are read.
+    space: u32,
+    first_block: u32,
 }
 
 /// Adds modules as their chunks are read.
@@ -76,6 +79,7 @@ pub(crate) struct ProgramBuilder {
     checked: Vec<bool>,
     files: HashMap<String, u32>,
     loaded: Vec<Loaded>,
+    space: u32,
     versions: u64,
     current: Option<Arc<Program>>,
 }
@@ -90,7 +94,7 @@ impl ProgramBuilder {
         if self
             .loaded
             .iter()
-            .any(|l| (l.base, l.count, l.sum) == identity)
+            .any(|l| l.space == self.space && (l.base, l.count, l.sum) == identity)
         {
             return Ok(());
         }
@@ -101,33 +105,65 @@ impl ProgramBuilder {
             None => self.replay().map_err(fault)?,
         };
         let (base, count, sum) = identity;
-        let added = ids.add(base, count, &table, &load.globals);
+        let known = self.known(sum);
+        let added = ids.add_as(base, count, &table, &load.globals, known);
         self.ids = Some(ids);
         added.map_err(fault)?;
-        let first_block = u32::try_from(self.info.blocks.len()).unwrap_or(u32::MAX);
+        let next_block = u32::try_from(self.info.blocks.len()).unwrap_or(u32::MAX);
+        let first_block = known.unwrap_or(next_block);
         let functions = table.fast.iter();
         let functions = functions.map(|f| paths::function(f, first_block, &load.globals));
         self.functions.extend(functions);
-        self.merge(&table)
-            .ok_or_else(|| format!("{}: the tables of all modules exceed 32 bits", load.object))?;
-        let globals = load.globals;
+        if known.is_none() {
+            self.merge(&table).ok_or_else(|| {
+                format!("{}: the tables of all modules exceed 32 bits", load.object)
+            })?;
+        }
+        let (globals, space) = (load.globals, self.space);
         self.loaded.push(Loaded {
             base,
             count,
             sum,
             table,
             globals,
+            space,
+            first_block,
         });
         self.current = None;
         Ok(())
+    }
+
+    /// Block 0 of a module that another process has too.
+    fn known(&self, sum: u64) -> Option<u32> {
+        let same = |l: &&Loaded| l.sum == sum && l.space != self.space;
+        self.loaded.iter().find(same).map(|l| l.first_block)
+    }
+
+    /// The modules added from now on are those of another process.
+    pub(crate) fn begin_space(&mut self) {
+        self.space += 1;
+        self.current = None;
+        if let Some(ids) = &mut self.ids {
+            ids.begin_space();
+        }
     }
 
     /// All modules anew, when those before are shared by chunks in flight: a program that loads modules while
     /// it runs does so now and then.
     fn replay(&self) -> contech_trace::Result<Ids> {
         let mut ids = Ids::default();
+        let mut space = 0;
         for l in &self.loaded {
-            ids.add(l.base, l.count, &l.table, &l.globals)?;
+            while space < l.space {
+                ids.begin_space();
+                space += 1;
+            }
+            let known = ((l.first_block as usize) < ids.blocks()).then_some(l.first_block);
+            ids.add_as(l.base, l.count, &l.table, &l.globals, known)?;
+        }
+        while space < self.space {
+            ids.begin_space();
+            space += 1;
         }
         Ok(ids)
     }

@@ -1,29 +1,36 @@
 //! Regions of interest that the program marked.
 
-use crate::clock::Clock;
-
 /// Marks that are kept; a program that makes more has regions of no interest.
 const MOST: usize = 1 << 16;
 
 /// Begins and ends as they were found, in ticks.
 #[derive(Debug, Default)]
-pub(crate) struct Regions(Vec<(u64, bool)>);
+pub(crate) struct Regions {
+    marks: Vec<(u16, u64, bool)>,
+    trace: u16,
+}
 
 impl Regions {
     pub(crate) fn mark(&mut self, at: u64, begins: bool) {
-        if self.0.len() < MOST {
-            self.0.push((at, begins));
+        if self.marks.len() < MOST {
+            self.marks.push((self.trace, at, begins));
         }
     }
 
-    /// Starts and ends in nanoseconds, by start. Within a region marks of another begin are none; a region that does not end
+    /// The marks from now on are of this trace, one of several.
+    pub(crate) fn set_trace(&mut self, trace: u16) {
+        self.trace = trace;
+    }
+
+    /// Starts and ends in nanoseconds, by start; `time` is of a trace and a tick. Within a region marks of another begin are none; a region that does not end
     /// ends with the run.
-    pub(crate) fn finish(mut self, clock: Clock, run_ns: u64) -> Vec<(u64, u64)> {
-        self.0.sort_unstable();
+    pub(crate) fn finish(self, time: impl Fn(u16, u64) -> u64, run_ns: u64) -> Vec<(u64, u64)> {
+        let at = |&(trace, at, begins): &(u16, u64, bool)| (time(trace, at), begins);
+        let mut marks: Vec<_> = self.marks.iter().map(at).collect();
+        marks.sort_unstable();
         let mut regions = Vec::new();
         let mut open = None;
-        for (at, begins) in self.0 {
-            let at = clock.ns(at);
+        for (at, begins) in marks {
             if begins {
                 open.get_or_insert(at);
             } else if let Some(from) = open.take() {
@@ -46,7 +53,7 @@ mod tests {
             regions.mark(at, begins);
         }
         regions.mark(80, true);
-        let found = regions.finish(Clock::new(0), 100);
+        let found = regions.finish(|_, at| at, 100);
         assert_eq!(found, [(10, 30), (50, 70), (80, 100)]);
     }
 }

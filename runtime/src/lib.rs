@@ -39,6 +39,7 @@ mod heap;
 mod jump;
 mod loader;
 mod mapping;
+mod mpi;
 mod mutex;
 mod objects;
 mod ompt;

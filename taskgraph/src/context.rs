@@ -19,6 +19,9 @@ pub struct Context {
     pub name: String,
     /// [`Context::ANNOUNCED`], [`Context::JOINED`], [`Context::DETACHED`], [`Context::CUT`].
     pub flags: u8,
+    /// Which process's addresses its tasks use: they have this number in front, from bit 48 on. Of a merged MPI run
+    /// the place in [`crate::RunMeta::ranks`]; else 0.
+    pub space: u16,
 }
 
 impl Context {

@@ -8,7 +8,7 @@ use crate::id::{ContextId, TaskId};
 use crate::wire::Reader;
 
 /// Bytes of a record: id, tasks `u32`; first, last `u64`; creator context, sequence, name offset, name length `u32`;
-/// flags, has-creator `u8`; 2 bytes of zero.
+/// flags, has-creator `u8`; address space `u16`.
 const RECORD: usize = 44;
 
 const WHAT: &str = "context table";
@@ -36,7 +36,8 @@ pub(crate) fn encode(contexts: &[Context]) -> Result<(Vec<u8>, Vec<u8>)> {
         table.extend_from_slice(&creator.seq.to_le_bytes());
         table.extend_from_slice(&place.to_le_bytes());
         table.extend_from_slice(&length.to_le_bytes());
-        table.extend_from_slice(&[c.flags, u8::from(c.creator.is_some()), 0, 0]);
+        table.extend_from_slice(&[c.flags, u8::from(c.creator.is_some())]);
+        table.extend_from_slice(&c.space.to_le_bytes());
     }
     Ok((table, names))
 }
@@ -68,6 +69,12 @@ impl<'a> ContextTable<'a> {
         self.records.get(at).and_then(|r| self.read(r).ok())
     }
 
+    /// The address space of the context at a place in the table.
+    pub(crate) fn space(&self, at: usize) -> u16 {
+        let record = self.records.get(at);
+        record.map_or(0, |r| u16::from_le_bytes([r[RECORD - 2], r[RECORD - 1]]))
+    }
+
     /// The place of a context: ids are usually the places themselves, else a search.
     pub(crate) fn find(&self, id: ContextId) -> Option<usize> {
         let key = |r: &[u8; RECORD]| u32::from_le_bytes([r[0], r[1], r[2], r[3]]);
@@ -84,6 +91,7 @@ impl<'a> ContextTable<'a> {
         let creator = TaskId::new(ContextId::new(r.u32()?), r.u32()?);
         let (place, length) = (r.u32()? as usize, r.u32()? as usize);
         let (flags, created) = (r.u8()?, r.u8()?);
+        let space = u16::from_le_bytes([r.u8()?, r.u8()?]);
         let name = self
             .names
             .get(place..place.saturating_add(length))
@@ -98,6 +106,7 @@ impl<'a> ContextTable<'a> {
             creator,
             name,
             flags,
+            space,
         })
     }
 }
@@ -116,6 +125,7 @@ mod tests {
             creator: (id > 0).then(|| TaskId::new(ContextId::new(0), 7)),
             name: name.into(),
             flags: Context::ANNOUNCED,
+            space: 513,
         };
         let contexts = [
             context(0, "main"),

@@ -204,6 +204,12 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         table.find(id).and_then(|at| table.get(at))
     }
 
+    /// The number in front of the addresses of a context's tasks.
+    pub(crate) fn space_of(&self, id: ContextId) -> u16 {
+        let table = self.context_table().ok();
+        table.map_or(0, |t| t.find(id).map_or(0, |at| t.space(at)))
+    }
+
     /// Any task by its id: a search in the page index and, when the page is not in the cache, the decoding of a page.
     ///
     /// # Errors

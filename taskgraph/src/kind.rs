@@ -262,6 +262,60 @@ sync_ops! {
     WorkEnd = 90, "work_end", None;
     /// Mark: cancellation was asked for.
     Cancel = 91, "cancel", None;
+    /// Creates the ranks of an MPI program.
+    MpiRanks = 100, "mpi_ranks", None;
+    /// MPI message sent.
+    MpiSend = 101, "mpi_send", Some(WaitCause::Message);
+    /// MPI message received: after the send.
+    MpiRecv = 102, "mpi_recv", Some(WaitCause::Message);
+    /// Waited for MPI requests, none of them a receive.
+    MpiWait = 103, "mpi_wait", Some(WaitCause::Message);
+    /// MPI_Init.
+    MpiInit = 104, "mpi_init", Some(WaitCause::Message);
+    /// MPI_Finalize.
+    MpiFinalize = 105, "mpi_finalize", Some(WaitCause::Message);
+    /// MPI_Probe that found a message.
+    MpiProbe = 106, "mpi_probe", Some(WaitCause::Message);
+    /// MPI_Put: a mark.
+    MpiPut = 107, "mpi_put", Some(WaitCause::Message);
+    /// MPI_Get: a mark.
+    MpiGet = 108, "mpi_get", Some(WaitCause::Message);
+    /// MPI_Accumulate and kin: a mark.
+    MpiAccumulate = 109, "mpi_accumulate", Some(WaitCause::Message);
+    /// Synchronisation of MPI windows other than fences: a mark.
+    MpiWindow = 110, "mpi_window", Some(WaitCause::Message);
+    /// Neighbourhood collectives, collectives between groups: a mark.
+    MpiNeighbours = 111, "mpi_neighbours", Some(WaitCause::Message);
+    /// MPI_Abort.
+    MpiAbort = 112, "mpi_abort", None;
+    /// A non-blocking collective operation begins; its end has the operation's name.
+    MpiBegin = 113, "mpi_begin", None;
+    /// MPI_Barrier.
+    MpiBarrier = 114, "mpi_barrier", Some(WaitCause::Message);
+    /// MPI_Bcast: the root before the others.
+    MpiBcast = 115, "mpi_bcast", Some(WaitCause::Message);
+    /// MPI_Scatter, MPI_Scatterv: the root before the others.
+    MpiScatter = 116, "mpi_scatter", Some(WaitCause::Message);
+    /// MPI_Gather, MPI_Gatherv: the others before the root.
+    MpiGather = 117, "mpi_gather", Some(WaitCause::Message);
+    /// MPI_Reduce: the others before the root.
+    MpiReduce = 118, "mpi_reduce", Some(WaitCause::Message);
+    /// MPI_Allreduce.
+    MpiAllreduce = 119, "mpi_allreduce", Some(WaitCause::Message);
+    /// MPI_Allgather, MPI_Allgatherv.
+    MpiAllgather = 120, "mpi_allgather", Some(WaitCause::Message);
+    /// MPI_Alltoall and kin.
+    MpiAlltoall = 121, "mpi_alltoall", Some(WaitCause::Message);
+    /// MPI_Reduce_scatter and kin.
+    MpiReduceScatter = 122, "mpi_reduce_scatter", Some(WaitCause::Message);
+    /// MPI_Scan: ranks in ascending order.
+    MpiScan = 123, "mpi_scan", Some(WaitCause::Message);
+    /// MPI_Exscan: ranks in ascending order.
+    MpiExscan = 124, "mpi_exscan", Some(WaitCause::Message);
+    /// An MPI communicator is made of another.
+    MpiComm = 125, "mpi_comm", Some(WaitCause::Message);
+    /// MPI_Win_fence, or a window is made or freed.
+    MpiFence = 126, "mpi_fence", Some(WaitCause::Message);
 }
 
 impl fmt::Display for SyncOp {

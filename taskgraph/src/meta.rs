@@ -30,6 +30,24 @@ pub struct RunMeta {
     pub mode: String,
     /// Regions of interest the program marked: start and end in nanoseconds since the start of the run, by start.
     pub regions: Vec<(u64, u64)>,
+    /// The MPI ranks that are in the graph, ascending; empty where there is one address space.
+    pub ranks: Vec<RankMeta>,
+}
+
+/// A rank of an MPI program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RankMeta {
+    /// Its rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Number of ranks of the run, whether they are in the graph or not.
+    pub size: u32,
+    /// Process id.
+    pub pid: u32,
+    /// Host name.
+    pub host: String,
+    /// What the MPI library says it is.
+    pub library: String,
 }
 
 /// Tasks by kind.

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::frame::{Played, Score};
 use crate::id::BlockId;
 use crate::record::FrameSpan;
+use crate::space::prefix;
 use crate::task::{Actions, Running, Task};
 
 /// A point inside a task.
@@ -123,12 +124,19 @@ impl<'g, D: AsRef<[u8]>> Actions<'g, D> {
         for _ in 0..found.items {
             self.player.next(score, &frame)?;
         }
-        if found.left > 0
-            && let Some(Played::Run {
-                blocks,
-                strides,
-                iterations,
-            }) = self.player.next(score, &frame)?
+        let mut next = None;
+        if found.left > 0 {
+            next = self.player.next(score, &frame)?;
+        }
+        if let Some(played) = next.as_mut().filter(|_| self.space > 0) {
+            let operands = &mut self.player.operands;
+            prefix(graph.info(), played, operands, self.space);
+        }
+        if let Some(Played::Run {
+            blocks,
+            strides,
+            iterations,
+        }) = next
         {
             let run = Running {
                 blocks,

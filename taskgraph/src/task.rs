@@ -13,6 +13,7 @@ use crate::kind::{SyncOp, TaskKind};
 use crate::op::Access;
 use crate::page::{TaskFields, TaskPage};
 use crate::record::{FrameSpan, TaskRecord};
+use crate::space::prefix;
 
 /// A task. Cheap to hold and to copy; its actions are decoded when asked for.
 #[derive(Debug)]
@@ -203,6 +204,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             frame: None,
             player: Player::of_blocks(self.block_count()),
             run: None,
+            space: self.graph.space_of(self.id().context),
         })
     }
 
@@ -223,11 +225,16 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// As [`Task::for_each_action`].
     pub fn for_each_compact(&self, mut f: impl FnMut(Compact<'_>)) -> Result<()> {
         let mut player = Player::of_blocks(self.block_count());
+        let space = self.graph.space_of(self.id().context);
         for span in self.spans() {
             let (frame, range) = self.graph.in_file(self.graph.frame(span))?;
             let score = self.graph.in_file(self.graph.score())?;
             player.start(&frame, range);
-            while let Some(played) = self.graph.in_file(player.next(score, &frame))? {
+            while let Some(mut played) = self.graph.in_file(player.next(score, &frame))? {
+                if space > 0 {
+                    let operands = &mut player.operands;
+                    prefix(self.graph.info(), &mut played, operands, space);
+                }
                 f(Compact::new(self.graph.info(), played, &player.operands));
             }
             self.graph.recycle(frame);
@@ -275,6 +282,8 @@ pub struct Actions<'g, D> {
     pub(crate) frame: Option<Arc<DecodedFrame>>,
     pub(crate) player: Player,
     pub(crate) run: Option<Running<'g>>,
+    /// Number in front of its addresses.
+    pub(crate) space: u16,
 }
 
 /// A place in an affine run, whose operands the player has.
@@ -316,7 +325,12 @@ impl<D: AsRef<[u8]>> Actions<'_, D> {
                 continue;
             };
             let score = graph.in_file(graph.score())?;
-            match graph.in_file(self.player.next(score, frame))? {
+            let mut next = graph.in_file(self.player.next(score, frame))?;
+            if let Some(played) = next.as_mut().filter(|_| self.space > 0) {
+                let operands = &mut self.player.operands;
+                prefix(graph.info(), played, operands, self.space);
+            }
+            match next {
                 None => {
                     if let Some(frame) = self.frame.take() {
                         graph.recycle(frame);

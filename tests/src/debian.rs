@@ -12,7 +12,7 @@ use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, beyond cargo and a C
 /// compiler.
-pub const TEST_PACKAGES: [&str; 16] = [
+pub const TEST_PACKAGES: [&str; 20] = [
     "clang-22",         // the compiler the pass is a plug-in of
     "lld-22",           // linking with LTO
     "llvm-22-dev",      // headers for the shim of the pass, llvm-config
@@ -29,6 +29,10 @@ pub const TEST_PACKAGES: [&str; 16] = [
     "libsimde-dev",     // minimap2
     "libtbb-dev",       // a oneTBB program
     "chromium",         // the report is looked at
+    "libopenmpi-dev",   // MPI programs, with both libraries
+    "openmpi-bin",
+    "libmpich-dev",
+    "mpich",
 ];
 
 /// What the demo needs.

@@ -6,6 +6,7 @@
 //! under test, so it builds on a machine without LLVM.
 
 pub mod debian;
+pub mod mpi;
 pub mod outputs;
 pub mod process;
 pub mod program;

@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 
 /// Packages whose outputs make up a working installation.
-pub const PACKAGES: [&str; 6] = [
+pub const PACKAGES: [&str; 7] = [
     "contech-instrument",
     "contech-cc",
     "contech-runtime",
     "contech-online",
+    "contech-mpi",
     "contech-middle",
     "contech-backends",
 ];

@@ -35,7 +35,7 @@ Environment:
   CONTECH_OPTIONS       the same options, for builds that own their flags; the command line wins
   CONTECH_CLANG         path of clang 22 (default: clang-22, then /usr/lib/llvm-22/bin/clang)
   CONTECH_FLANG         path of flang 22 (default: flang-22, then /usr/lib/llvm-22/bin/flang)
-  CONTECH_HOME          folder of libcontech_instrument.so, libcontech_rt.so, libcontech_ws.so, include
+  CONTECH_HOME          folder of libcontech_instrument.so, libcontech_rt.so, libcontech_mpi.so, libcontech_ws.so, include
                         (default: the folder of {driver}, or ../lib from there)
 
 Everything else, --help and --version included, goes to {compiler} unchanged.

@@ -37,6 +37,8 @@ pub struct Tools {
     pub plugin: Option<PathBuf>,
     /// Folder of `contech/cilk.h`, if code is compiled.
     pub headers: Option<PathBuf>,
+    /// The library in front of MPI is linked, from the folder of the runtime library.
+    pub mpi: bool,
     /// Folder of the runtime library, if something is linked.
     pub runtime_folder: Option<PathBuf>,
 }
@@ -111,9 +113,10 @@ impl Invocation {
                 "-Xlinker".into(),
                 folder.into(),
                 format!("-Wl,--push-state,{needed}").into(),
-                library.into(),
-                "-Wl,--pop-state".into(),
             ]);
+            // Before the runtime, so that what it finds behind itself is MPI's own.
+            added.extend(tools.mpi.then(|| "-lcontech_mpi".into()));
+            added.extend([library.into(), "-Wl,--pop-state".into()]);
         }
         let mut arguments: Vec<OsString> = Vec::with_capacity(added.len() + user.len() + 3);
         if language == Language::Cxx {
@@ -148,6 +151,7 @@ mod tests {
             compiler: "clang".into(),
             plugin: (line.compiles && !line.freestanding).then(|| "/h/p.so".into()),
             headers: None,
+            mpi: line.mpi,
             runtime_folder: (line.links && !line.relocatable).then(|| "/h".into()),
         };
         let made = Invocation::new(language, Options::default(), &line, tools, user)?;
@@ -171,6 +175,15 @@ mod tests {
         assert_eq!(
             build(Language::C, "a.o -lpthread").unwrap().join(" "),
             "--start-no-unused-arguments -L/h -Xlinker -rpath -Xlinker /h -Wl,--push-state,--no-as-needed -lcontech_rt -Wl,--pop-state --end-no-unused-arguments a.o -lpthread"
+        );
+    }
+
+    #[test]
+    fn a_link_with_mpi_gets_the_library_in_front_of_it_first() {
+        let line = build(Language::C, "a.o -lmpi").unwrap().join(" ");
+        assert!(
+            line.contains("--no-as-needed -lcontech_mpi -lcontech_rt -Wl,--pop-state"),
+            "{line}"
         );
     }
 

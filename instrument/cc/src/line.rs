@@ -17,6 +17,8 @@ pub struct Line {
     pub relocatable: bool,
     /// The link leaves out the standard libraries or start files.
     pub no_standard: bool,
+    /// A library of MPI is linked.
+    pub mpi: bool,
     /// The flag that asks for a static executable.
     pub fully_static: Option<String>,
     /// `-fcoarray`: images, for which there is no run-time library.
@@ -191,6 +193,7 @@ pub fn classify(language: Language, arguments: &[OsString]) -> Line {
             let linker = word == "-l";
             let value = words.next();
             state.inputs |= linker && value.is_some();
+            state.line.mpi |= linker && value.is_some_and(|name| name.starts_with("mpi"));
         } else {
             state.word(&word);
         }
@@ -226,6 +229,7 @@ impl State {
             self.language(language);
         } else if word.starts_with("-l") || word.starts_with("-Wl,") {
             self.inputs |= word.starts_with("-l");
+            self.line.mpi |= word.starts_with("-lmpi") || word.starts_with("-lfmpi");
         } else {
             self.flag(word);
         }
@@ -254,6 +258,9 @@ impl State {
 
     fn input(&mut self, path: &str) {
         self.inputs = true;
+        // libmpi.so, libmpich.so.12, libmpi_mpifh.so: builds by CMake name them so.
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.line.mpi |= name.starts_with("libmpi") && name.contains(".so");
         self.sources |= match &self.language {
             Some(language) => !NOT_CODE.contains(&language.as_str()),
             None => path
@@ -379,6 +386,23 @@ mod tests {
         assert!(of("-r a.o b.o -o c.o").relocatable);
         assert!(of("-nostdlib a.o").no_standard && of("-nostartfiles a.o").no_standard);
         assert!(!of("-o -nostdlib a.o").no_standard, "a value is no flag");
+    }
+
+    #[test]
+    fn a_link_with_mpi_is_seen_however_it_is_named() {
+        for line in [
+            "a.o -lmpi",
+            "a.o -l mpi",
+            "a.o -L/x -lmpich",
+            "a.o -lmpi_mpifh -lmpi",
+            "a.o /usr/lib/x86_64-linux-gnu/openmpi/lib/libmpi.so",
+            "a.o libmpich.so.12",
+        ] {
+            assert!(of(line).mpi, "{line}");
+        }
+        for line in ["a.o -lm", "a.o -o libmpi.so", "-c mpi.c", "a.o -lgmp"] {
+            assert!(!of(line).mpi, "{line}");
+        }
     }
 
     #[test]

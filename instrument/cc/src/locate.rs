@@ -12,6 +12,7 @@ const FLANG: [&str; 3] = [FLANG_VARIABLE, "flang-22", "/usr/lib/llvm-22/bin/flan
 const PLUGIN: &str = "libcontech_instrument.so";
 const RUNTIME: &str = "libcontech_rt.so";
 const ONLINE: &str = "libcontech_ws.so";
+const MPI: &str = "libcontech_mpi.so";
 const HEADERS: &str = "include";
 
 /// Finds what the command line needs; a link needs no plugin, a compilation no runtime.
@@ -38,6 +39,9 @@ pub(crate) fn tools(language: Language, line: &Line, mode: Mode) -> Result<Tools
     let runtime = (line.links && !line.relocatable)
         .then(|| find(library))
         .transpose()?;
+    let mpi = (runtime.is_some() && line.mpi && !online)
+        .then(|| find(MPI))
+        .transpose()?;
     let headers = folders.iter().map(|f| f.join(HEADERS));
     Ok(Tools {
         compiler: compiler(language)?,
@@ -45,6 +49,7 @@ pub(crate) fn tools(language: Language, line: &Line, mode: Mode) -> Result<Tools
         headers: headers
             .filter(|_| instruments && language != Language::Fortran)
             .find(|f| f.join("contech/cilk.h").is_file()),
+        mpi: mpi.is_some(),
         runtime_folder: runtime.and_then(|r| r.parent().map(Path::to_path_buf)),
     })
 }

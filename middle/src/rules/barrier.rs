@@ -70,19 +70,29 @@ impl Barrier {
                 out.edge(before, at)?;
             }
         }
-        for at in self.arrivals.drain(..).filter(|at| *at != owner) {
-            out.alias(at, owner)?;
-            // What comes before in this context, perhaps another barrier's task by its name here.
-            if let Some(before) = at.before() {
-                out.edge(before, owner)?;
-            }
-            if let Some(after) = at.after().filter(|p| out.exists(*p)) {
-                out.edge(owner, after)?;
-            }
-        }
+        meet(self.arrivals.drain(..), owner, out)?;
         self.contexts.clear();
         Ok(())
     }
+}
+
+/// All arrivals are one task, that of `owner`, the smallest of them: all arrive, all leave.
+pub(crate) fn meet(
+    arrivals: impl Iterator<Item = Place>,
+    owner: Place,
+    out: &mut Edges,
+) -> Result<()> {
+    for at in arrivals.filter(|at| *at != owner) {
+        out.alias(at, owner)?;
+        // What comes before in this context, perhaps another barrier's task by its name here.
+        if let Some(before) = at.before() {
+            out.edge(before, owner)?;
+        }
+        if let Some(after) = at.after().filter(|p| out.exists(*p)) {
+            out.edge(owner, after)?;
+        }
+    }
+    Ok(())
 }
 
 impl Rule for Barrier {

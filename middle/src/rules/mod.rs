@@ -19,7 +19,7 @@
 //! Edges within one context are program order and not stored.
 
 pub(crate) mod atomic;
-mod barrier;
+pub(crate) mod barrier;
 mod cond;
 mod create_join;
 mod depend;
@@ -132,13 +132,24 @@ fn family(op: Op) -> Option<Family> {
         | SyncOp::FutexTimeout
         | SyncOp::Fulfill
         | SyncOp::Work
-        | SyncOp::WorkEnd => return None,
+        | SyncOp::WorkEnd
+        | SyncOp::MpiSend
+        | SyncOp::MpiRecv
+        | SyncOp::MpiWait
+        | SyncOp::MpiMark
+        | SyncOp::MpiMeet
+        | SyncOp::MpiBegin
+        | SyncOp::MpiEnd => return None,
     })
 }
 
 /// Events sorted by object and ticket.
 #[derive(Debug)]
-pub(crate) struct Events(Sorter<4>);
+pub(crate) struct Events {
+    sorter: Sorter<4>,
+    /// Which of the traces the events are of: objects of one are not those of another.
+    trace: u64,
+}
 
 const OBJECT_BITS: u32 = 48;
 const MASK: u64 = (1 << OBJECT_BITS) - 1;
@@ -146,6 +157,10 @@ const MASK: u64 = (1 << OBJECT_BITS) - 1;
 const THREAD: u64 = 1 << OBJECT_BITS;
 /// Atomic variables: their tickets are of another count than those of other objects at the address.
 const ATOMIC: u64 = 1 << (OBJECT_BITS + 1);
+/// From this bit on: which of the traces.
+const TRACE: u32 = OBJECT_BITS + 3;
+/// Most traces whose objects are told apart.
+pub(crate) const MOST_TRACES: usize = 1 << (64 - TRACE);
 /// Objects of their own: what a context generates and waits for, items of dependences.
 const TREE: u64 = 4 << OBJECT_BITS;
 const DEPEND: u64 = 5 << OBJECT_BITS;
@@ -155,7 +170,15 @@ const WAIT_BEGIN: u64 = 0;
 
 impl Events {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
-        Events(Sorter::new(spill, budget))
+        Events {
+            sorter: Sorter::new(spill, budget),
+            trace: 0,
+        }
+    }
+
+    /// What is added from now on is of this trace.
+    pub(crate) fn set_trace(&mut self, trace: u16) {
+        self.trace = u64::from(trace) << TRACE;
     }
 
     /// Adds an event as recorded.
@@ -200,17 +223,19 @@ impl Events {
             }
             _ => (object, ticket << 1),
         };
+        let key = key | self.trace;
         if matches!(op, SyncOp::CondWake | SyncOp::CondTimeout) {
             // After the event that has the ticket, before the next.
             let begin = (aux & MASK) << 1 | 1;
-            self.0.push([key, begin, at.bits(), WAIT_BEGIN])?;
+            self.sorter.push([key, begin, at.bits(), WAIT_BEGIN])?;
         }
-        self.0.push([key, order, at.bits(), op as u64 | aux << 8])
+        self.sorter
+            .push([key, order, at.bits(), op as u64 | aux << 8])
     }
 
     /// Ends collecting.
     pub(crate) fn finish(self) -> Sorted<4> {
-        self.0.finish()
+        self.sorter.finish()
     }
 }
 

@@ -124,7 +124,7 @@ fn errors_end_with_1_name_the_file_and_leave_nothing() {
         (vec!["t.bin", "t.bin"], vec!["t.bin", "another name"]),
         (
             vec!["t.bin", "u.bin", "g.tg"],
-            vec!["merging several traces is not available yet"],
+            vec!["t.bin", "which MPI rank", "leave it out"],
         ),
         (vec!["t.bin"], vec!["graph"]),
     ] {

@@ -9,7 +9,7 @@ use std::io::Cursor;
 use contech_trace::event::Event;
 use contech_trace::event::SyncOp::{BarrierWait, MutexLock, MutexUnlock};
 use contech_trace::fast::{Decoder, Records, Segment};
-use contech_trace::file::{ChunkKind, ModuleLoad, RunInfo, Totals};
+use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
 use contech_trace::program::Program;
 use contech_trace::reader::{ChunkReader, Next};
 use contech_trace::table::ModuleTable;
@@ -128,6 +128,7 @@ pub(crate) fn read_trace(bytes: &[u8]) -> u64 {
         let payload = &chunk.stored;
         match chunk.header.kind {
             ChunkKind::Run => drop(RunInfo::from_bytes(payload)),
+            ChunkKind::Rank => drop(RankInfo::from_bytes(payload)),
             ChunkKind::End => drop(Totals::from_bytes(payload)),
             ChunkKind::Module => {
                 if let Ok(load) = ModuleLoad::from_bytes(payload)

@@ -60,6 +60,8 @@ pub enum Message {
     },
     /// A module was registered: the encoded `ModuleLoad`.
     Module(Vec<u8>),
+    /// The process is an MPI rank: the encoded `RankInfo`.
+    Rank(Vec<u8>),
     /// Recording ends here (perhaps not for good, if an exec fails).
     End(Box<Totals>),
 }

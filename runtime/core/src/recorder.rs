@@ -4,7 +4,7 @@ use std::sync::atomic::{
     AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst,
 };
 
-use contech_trace::file::{FileHeader, RunInfo};
+use contech_trace::file::{FileHeader, RankInfo, RunInfo};
 
 use crate::buffer::Buffer;
 use crate::callers::Callers;
@@ -215,6 +215,16 @@ impl Recorder {
         let mut remarks = lock(&self.remarks);
         if !remarks.iter().any(|r| r == text) {
             remarks.push(text.to_owned());
+        }
+    }
+
+    /// The process is a rank of an MPI program.
+    pub fn set_rank(&'static self, rank: &RankInfo) {
+        let _blocked = Blocked::new();
+        if self.is_recording() && !self.counting_only {
+            self.send(Message::Rank(rank.to_bytes()));
+            // A rank may be killed at any time because another one ended: what it is must be in the file by then.
+            self.drain(None);
         }
     }
 

@@ -36,17 +36,28 @@ impl Target {
     }
 }
 
+/// Variables in which they say the number of ranks.
+const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
+
 /// The path of a process's trace. A forked child's gets its process id at the end, unless the pattern
-/// has it already. `rank` looks up a variable.
+/// has it already; that of one of several ranks its rank before the extension, unless the pattern has rank or
+/// process id. `variable` looks up a variable.
 #[must_use]
 pub fn expand(
     pattern: &str,
     pid: u32,
     forked: bool,
-    rank: impl Fn(&str) -> Option<String>,
+    variable: impl Fn(&str) -> Option<String>,
 ) -> String {
     let mut path = String::new();
     let mut has_pid = false;
+    let rank = RANKS.iter().find_map(|name| variable(name));
+    let size = SIZES.iter().find_map(|name| variable(name));
+    let one_of_many = size.is_some_and(|n| n.trim() != "1");
+    let pattern = match (&rank, one_of_many && !numbers(pattern)) {
+        (Some(_), true) => with_rank(pattern),
+        _ => pattern.to_owned(),
+    };
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {
         if c != '%' {
@@ -59,7 +70,6 @@ pub fn expand(
                 path.push_str(&pid.to_string());
             }
             Some('r') => {
-                let rank = RANKS.iter().find_map(|name| rank(name));
                 path.push_str(rank.as_deref().unwrap_or("0"));
             }
             Some('%') => path.push('%'),
@@ -74,6 +84,27 @@ pub fn expand(
         path.push_str(&format!(".{pid}"));
     }
     path
+}
+
+/// Whether the pattern tells processes apart.
+fn numbers(pattern: &str) -> bool {
+    let pattern = pattern.replace("%%", "");
+    pattern.contains("%r") || pattern.contains("%p")
+}
+
+/// `trace.bin` to `trace.%r.bin`; devices stay as they are.
+fn with_rank(pattern: &str) -> String {
+    if pattern.starts_with("/dev/") {
+        return pattern.to_owned();
+    }
+    let name = pattern.rfind('/').map_or(0, |slash| slash + 1);
+    match pattern[name..].rfind('.').filter(|dot| *dot > 0) {
+        Some(dot) => {
+            let (stem, extension) = pattern.split_at(name + dot);
+            format!("{stem}.%r{extension}")
+        }
+        None => format!("{pattern}.%r"),
+    }
 }
 
 #[cfg(test)]
@@ -97,6 +128,23 @@ mod tests {
         assert_eq!(expand("t-%p-%r.bin", 42, false, rank), "t-42-3.bin");
         assert_eq!(expand("t-%r", 42, false, none), "t-0");
         assert_eq!(expand("100%%p%x%", 42, false, none), "100%p%x%");
+    }
+
+    #[test]
+    fn one_of_several_ranks_has_a_trace_of_its_own() {
+        let of = |size: &'static str| {
+            move |name: &str| match name {
+                "OMPI_COMM_WORLD_RANK" => Some("3".to_owned()),
+                "OMPI_COMM_WORLD_SIZE" => Some(size.to_owned()),
+                _ => None,
+            }
+        };
+        assert_eq!(expand("trace.bin", 42, false, of("4")), "trace.3.bin");
+        assert_eq!(expand("a.b/trace", 42, false, of("4")), "a.b/trace.3");
+        assert_eq!(expand("t.%p.bin", 42, false, of("4")), "t.42.bin");
+        assert_eq!(expand("t-%r", 42, false, of("4")), "t-3");
+        assert_eq!(expand("trace.bin", 42, false, of("1")), "trace.bin");
+        assert_eq!(expand("/dev/null", 42, false, of("4")), "/dev/null");
     }
 
     #[test]

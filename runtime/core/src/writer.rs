@@ -115,6 +115,7 @@ impl Writer {
                 }
                 (None, self.small(ChunkKind::Module, &payload))
             }
+            Message::Rank(payload) => (None, self.small(ChunkKind::Rank, &payload)),
             Message::End(totals) => (None, self.small(ChunkKind::End, &totals.to_bytes())),
         }
     }

@@ -123,6 +123,23 @@ pub enum SyncOp {
     Work = 83,
     /// Mark: a worksharing construct ends.
     WorkEnd = 84,
+    /// MPI: a message is sent; object = communicator (see [`crate::mpi`]), ticket = place in the order of the
+    /// process's sends, aux = receiver and tag ([`crate::mpi::Peer`]).
+    MpiSend = 100,
+    /// MPI: a message was received; ticket = place in the order in which the process posted its receives,
+    /// aux = sender and tag.
+    MpiRecv = 101,
+    /// MPI: waited for requests, none of them a receive.
+    MpiWait = 102,
+    /// MPI: a mark; aux = what ([`crate::mpi::Mark`]).
+    MpiMark = 103,
+    /// MPI: a blocking collective operation on the communicator (object); ticket = its number there,
+    /// aux = [`crate::mpi::Meeting`].
+    MpiMeet = 104,
+    /// MPI: a non-blocking collective operation begins; object, ticket and aux as for a blocking one.
+    MpiBegin = 105,
+    /// MPI: the same has ended; times around the wait.
+    MpiEnd = 106,
 }
 
 impl SyncOp {
@@ -159,6 +176,27 @@ impl SyncOp {
         SyncOp::WorkEnd,
     ];
 
+    const MPI: [SyncOp; 7] = [
+        SyncOp::MpiSend,
+        SyncOp::MpiRecv,
+        SyncOp::MpiWait,
+        SyncOp::MpiMark,
+        SyncOp::MpiMeet,
+        SyncOp::MpiBegin,
+        SyncOp::MpiEnd,
+    ];
+
+    /// Operations of MPI, whose objects are communicators.
+    #[must_use]
+    pub fn is_mpi(self) -> bool {
+        Self::MPI.contains(&self)
+    }
+
+    fn mpi(n: u8) -> Option<Self> {
+        let at = usize::from(n).checked_sub(Self::MpiSend as usize)?;
+        Self::MPI.get(at).copied()
+    }
+
     fn openmp(n: u8) -> Option<Self> {
         let at = usize::from(n).checked_sub(Self::TeamCreate as usize)?;
         Self::OPENMP.get(at).copied()
@@ -190,7 +228,7 @@ impl SyncOp {
         ];
         if n >= FIRST_ATOMIC {
             let atomic = ATOMIC.get(usize::from(n - FIRST_ATOMIC)).copied();
-            return atomic.or_else(|| Self::openmp(n));
+            return atomic.or_else(|| Self::openmp(n)).or_else(|| Self::mpi(n));
         }
         const ALL: [SyncOp; 24] = [
             ThreadCreate,
@@ -636,14 +674,19 @@ mod tests {
             how: Arrival::from_u8(n).unwrap(),
             at: 14,
         }));
-        events.extend((1..=24).chain(64..=84).map(|n| Event::Sync {
-            op: SyncOp::from_u8(n).unwrap(),
-            object: 0xffff_ffff_ffff,
-            ticket: 2,
-            aux: 3,
-            before: 4,
-            duration: 5,
-        }));
+        events.extend(
+            (1..=24)
+                .chain(64..=84)
+                .chain(100..=106)
+                .map(|n| Event::Sync {
+                    op: SyncOp::from_u8(n).unwrap(),
+                    object: 0xffff_ffff_ffff,
+                    ticket: 2,
+                    aux: 3,
+                    before: 4,
+                    duration: 5,
+                }),
+        );
         for e in events {
             let mut buf = [0; MAX_EVENT];
             let n = e.encode(&mut buf);

@@ -7,7 +7,9 @@ use crate::{Error, Result};
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
 /// Version of the format; increment when anything in this crate's encodings changes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
+/// Oldest version that is read: version 2 has no MPI, and is otherwise the same.
+pub const OLDEST_VERSION: u32 = 2;
 /// Bytes of the file header.
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of a chunk header.
@@ -90,7 +92,7 @@ impl FileHeader {
             return Err(Error::ByteOrder);
         }
         let version = get_u32(b, 8);
-        if version != VERSION {
+        if !(OLDEST_VERSION..=VERSION).contains(&version) {
             return Err(Error::Version {
                 got: version,
                 expected: VERSION,
@@ -143,6 +145,8 @@ pub enum ChunkKind {
     Check = 4,
     /// [`Totals`]: recording ended cleanly; the file is whole when this is its last chunk.
     End = 5,
+    /// [`RankInfo`]: the process is a rank of an MPI program.
+    Rank = 6,
 }
 
 /// Payload is stored as is.
@@ -235,6 +239,7 @@ impl ChunkHeader {
             3 => ChunkKind::Stream,
             4 => ChunkKind::Check,
             5 => ChunkKind::End,
+            6 => ChunkKind::Rank,
             n => return Err(invalid(format!("unknown kind {n}"))),
         };
         if b[5] > CODEC_ZSTD {
@@ -321,6 +326,21 @@ pub struct ModuleLoad {
     pub table: Vec<u8>,
 }
 
+/// Payload of a rank chunk, written when MPI is initialised.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct RankInfo {
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Number of ranks.
+    pub size: u32,
+    /// Number of the run: the same in all its ranks, of those on one host where [`RankInfo::job`] is false.
+    pub run: u64,
+    /// The number is that of the launcher's job, not only of the launcher's process on this host.
+    pub job: bool,
+    /// What the MPI library says it is.
+    pub library: String,
+}
+
 macro_rules! small_metadata {
     ($($t:ty),*) => {$(
         impl $t {
@@ -346,4 +366,4 @@ macro_rules! small_metadata {
         }
     )*};
 }
-small_metadata!(RunInfo, Totals, ModuleLoad);
+small_metadata!(RunInfo, Totals, ModuleLoad, RankInfo);

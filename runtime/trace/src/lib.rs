@@ -7,6 +7,7 @@ pub mod event;
 pub mod fast;
 pub mod file;
 pub mod ids;
+pub mod mpi;
 pub mod op;
 pub mod program;
 pub mod reader;

@@ -75,6 +75,8 @@ pub struct Program {
     functions: Vec<Compiled>,
     /// Per path, by its dense number, what it executes; made when first met.
     paths: Vec<OnceLock<Result<Path>>>,
+    /// Index of the first module of the address space at hand.
+    space: usize,
     operand_bytes: Vec<u32>,
     op_ranges: Vec<(u32, u32)>,
     ops: Vec<Op>,
@@ -90,6 +92,13 @@ fn invalid(detail: String) -> Error {
 }
 
 impl Program {
+    /// What is added from now on is of another process: its ids mean nothing of what was added before, which
+    /// keeps its dense numbers.
+    pub fn begin_space(&mut self) {
+        self.by_base.clear();
+        self.space = self.modules.len();
+    }
+
     /// Adds a module whose id `k` is `base + k` (mod 2^32), returns the dense index of its block 0.
     /// Ids below the number of blocks are blocks in naive form, those above are path ids.
     ///
@@ -102,13 +111,27 @@ impl Program {
         table: &ModuleTable,
         globals: &[u64],
     ) -> Result<u32> {
+        self.add_as(base, count, table, globals, None)
+    }
+
+    /// The same; the blocks may be known already, from another process, by the dense index of block 0.
+    ///
+    /// # Errors
+    /// As [`Program::add`].
+    pub fn add_as(
+        &mut self,
+        base: u32,
+        count: u32,
+        table: &ModuleTable,
+        globals: &[u64],
+        known: Option<u32>,
+    ) -> Result<u32> {
         if overlap(base, count, 0, RESERVED_IDS) {
             return Err(invalid(format!(
                 "ids {base:#x}+{count} overlap the reserved ids"
             )));
         }
-        if let Some(m) = self
-            .modules
+        if let Some(m) = self.modules[self.space..]
             .iter()
             .find(|m| overlap(base, count, m.base, m.count))
         {
@@ -119,7 +142,8 @@ impl Program {
         }
         let too_many = |_| invalid("more than 2^32 blocks".into());
         let blocks = u32::try_from(table.blocks.len()).map_err(too_many)?;
-        let first_block = u32::try_from(self.operand_bytes.len()).map_err(too_many)?;
+        let next_block = u32::try_from(self.operand_bytes.len()).map_err(too_many)?;
+        let first_block = known.unwrap_or(next_block);
         let first_function = u32::try_from(self.functions.len()).map_err(too_many)?;
         let operands: Vec<usize> = table.blocks.iter().map(operand_count).collect();
         let mut starts = Vec::new();
@@ -139,7 +163,12 @@ impl Program {
         if next != count {
             return Err(invalid(format!("{count} ids for {next} blocks and paths")));
         }
-        for b in &table.blocks {
+        let new = if known.is_none() {
+            &table.blocks[..]
+        } else {
+            &[]
+        };
+        for b in new {
             let bytes = u32::try_from(b.operand_bytes()).map_err(too_many)?;
             self.operand_bytes.push(bytes);
             let first = u32::try_from(self.ops.len()).map_err(too_many)?;

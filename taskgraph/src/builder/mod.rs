@@ -414,6 +414,7 @@ impl GraphBuilder {
             creator: c.creator,
             name: c.name.clone(),
             flags: c.flags,
+            space: 0,
         });
         Ok(contexts.collect())
     }

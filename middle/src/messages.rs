@@ -1,0 +1,307 @@
+//! MPI: which receive got which send, and who met in which collective operation.
+//!
+//! Messages of one communicator, sender, receiver and tag do not overtake each other (MPI-4.0, 3.5): the n-th that was
+//! sent is the one that the n-th of those receives got which were posted for it, in the order of posting. A receive
+//! with wildcards is recorded with the sender and tag that its status named. Memory does not grow with the number of
+//! messages: both orders come from sorting.
+//!
+//! Communicators have the same name in all ranks, and each rank counts its collective operations on each.
+
+use std::sync::Arc;
+
+use contech_trace::event::SyncOp;
+use contech_trace::mpi::{Direction, Meeting, Peer};
+
+use crate::align::Align;
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::place::Place;
+use crate::rules::barrier::meet;
+use crate::sorter::{Sorted, Sorter};
+use crate::spill::Spill;
+
+/// More ranks than this say nothing about clocks that fewer do not.
+const MOST_COMPARED: usize = 32;
+
+/// Collects the events of all ranks.
+#[derive(Debug)]
+pub(crate) struct Messages {
+    spill: Arc<Spill>,
+    budget: usize,
+    /// `[communicator, sender and receiver, tag << 1 | received, order, place, time]`.
+    single: Sorter<6>,
+    /// `[communicator, number, rank << 2 | role, place, start, end, meeting]`.
+    collective: Sorter<7>,
+    /// The rank whose events come.
+    rank: u16,
+    any: bool,
+}
+
+/// What a rank does in a collective operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Meets,
+    Begins,
+    Ends,
+}
+
+/// A rank in a collective operation.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    rank: u64,
+    role: Role,
+    place: Place,
+    start: u64,
+    end: u64,
+    meeting: Meeting,
+}
+
+/// How much of the messages was found.
+#[derive(Debug, Default)]
+struct Tally {
+    lost_sends: u64,
+    lost_receives: u64,
+    first: Option<String>,
+    /// Operations that ranks are missing in.
+    partial: u64,
+}
+
+impl Messages {
+    pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
+        Messages {
+            spill: Arc::clone(spill),
+            budget,
+            single: Sorter::new(spill, budget / 2),
+            collective: Sorter::new(spill, budget / 2),
+            rank: 0,
+            any: false,
+        }
+    }
+
+    /// What is added from now on is of this rank.
+    pub(crate) fn set_rank(&mut self, rank: u16) {
+        self.rank = rank;
+    }
+
+    /// Adds an event: communicator, ticket, aux; where it stands; its start and end.
+    pub(crate) fn push(
+        &mut self,
+        op: SyncOp,
+        (name, ticket, aux): (u64, u64, u64),
+        at: Place,
+        (start, end): (u64, u64),
+    ) -> Result<()> {
+        let peer = Peer::unpack(aux);
+        let (own, other) = (u64::from(self.rank), u64::from(peer.rank));
+        let tag = u64::from(peer.tag) << 1;
+        let role = match op {
+            SyncOp::MpiSend => {
+                let ends = own << 32 | other;
+                let words = [name, ends, tag, ticket, at.bits(), start];
+                self.any = true;
+                return self.single.push(words);
+            }
+            SyncOp::MpiRecv => {
+                let ends = other << 32 | own;
+                let words = [name, ends, tag | 1, ticket, at.bits(), end];
+                self.any = true;
+                return self.single.push(words);
+            }
+            SyncOp::MpiMeet => Role::Meets,
+            SyncOp::MpiBegin => Role::Begins,
+            SyncOp::MpiEnd => Role::Ends,
+            _ => return Ok(()),
+        };
+        self.any = true;
+        let who = own << 2 | role as u64;
+        self.collective
+            .push([name, ticket, who, at.bits(), start, end, aux])
+    }
+
+    /// Makes edges of what was collected. `alone`: only one of the ranks is there.
+    pub(crate) fn apply(self, out: &mut Edges, align: &mut Align, alone: bool) -> Result<()> {
+        if !self.any {
+            return Ok(());
+        }
+        let mut tally = Tally::default();
+        let numbered = number(&self.single.finish(), &self.spill, self.budget)?;
+        pair(&numbered, out, align, &mut tally)?;
+        drop(numbered);
+        collectives(&self.collective.finish(), out, align, &mut tally)?;
+        if alone {
+            return Ok(());
+        }
+        let Tally {
+            lost_sends,
+            lost_receives,
+            first,
+            partial,
+        } = tally;
+        if lost_sends + lost_receives > 0 {
+            out.notes
+                .remark("MPI messages without their other side", || {
+                    format!(
+                        "{lost_sends} sent and not received, {lost_receives} received and not seen sent, first: {}",
+                        first.unwrap_or_default()
+                    )
+                });
+        }
+        if partial > 0 {
+            out.notes.remark(
+                "MPI collective operations that not all ranks are seen in",
+                || partial.to_string(),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Numbers sends and receives of the same envelope: `[.., tag, number << 1 | received, place, time]`.
+fn number(single: &Sorted<6>, spill: &Arc<Spill>, budget: usize) -> Result<Sorted<6>> {
+    let mut numbered = Sorter::new(spill, budget / 2);
+    let mut all = single.iter()?;
+    let mut envelope = [0; 3];
+    let mut next = 0;
+    while let Some([name, ends, tag, _, place, time]) = all.next()? {
+        if [name, ends, tag] != envelope {
+            envelope = [name, ends, tag];
+            next = 0;
+        }
+        let order = next << 1 | tag & 1;
+        numbered.push([name, ends, tag >> 1, order, place, time])?;
+        next += 1;
+    }
+    Ok(numbered.finish())
+}
+
+/// The n-th send with the n-th receive.
+fn pair(numbered: &Sorted<6>, out: &mut Edges, align: &mut Align, tally: &mut Tally) -> Result<()> {
+    let mut all = numbered.iter()?;
+    let mut sent: Option<[u64; 6]> = None;
+    while let Some(words) = all.next()? {
+        let received = words[3] & 1 == 1;
+        let same = |s: &[u64; 6]| s[..3] == words[..3] && s[3] >> 1 == words[3] >> 1;
+        match (sent.take(), received) {
+            (Some(send), true) if same(&send) => {
+                let (from, to) = (Place::from_bits(send[4]), Place::from_bits(words[4]));
+                out.edge(from, to)?;
+                align.before(out.trace_of(from), send[5], out.trace_of(to), words[5]);
+            }
+            (before, _) => {
+                if let Some(send) = before {
+                    tally.lost_sends += 1;
+                    tally.describe("sent", &send);
+                }
+                if received {
+                    tally.lost_receives += 1;
+                    tally.describe("received", &words);
+                } else {
+                    sent = Some(words);
+                }
+            }
+        }
+    }
+    if let Some(send) = sent {
+        tally.lost_sends += 1;
+        tally.describe("sent", &send);
+    }
+    Ok(())
+}
+
+impl Tally {
+    fn describe(&mut self, what: &str, words: &[u64; 6]) {
+        let (ends, tag) = (words[1], words[2]);
+        self.first.get_or_insert_with(|| {
+            let (from, to) = (ends >> 32, ends & 0xffff_ffff);
+            format!("{what} from rank {from} to rank {to} with tag {tag}")
+        });
+    }
+}
+
+fn collectives(
+    all: &Sorted<7>,
+    out: &mut Edges,
+    align: &mut Align,
+    tally: &mut Tally,
+) -> Result<()> {
+    let mut all = all.iter()?;
+    let mut key = [0; 2];
+    let mut members: Vec<Member> = Vec::new();
+    while let Some([name, number, who, place, start, end, aux]) = all.next()? {
+        if [name, number] != key {
+            together(&mut members, out, align, tally)?;
+            key = [name, number];
+        }
+        let role = match who & 3 {
+            0 => Role::Meets,
+            1 => Role::Begins,
+            _ => Role::Ends,
+        };
+        if let Some(meeting) = Meeting::unpack(aux) {
+            members.push(Member {
+                rank: who >> 2,
+                role,
+                place: Place::from_bits(place),
+                start,
+                end,
+                meeting,
+            });
+        }
+    }
+    together(&mut members, out, align, tally)
+}
+
+/// All events of one collective operation, by rank.
+fn together(
+    members: &mut Vec<Member>,
+    out: &mut Edges,
+    align: &mut Align,
+    tally: &mut Tally,
+) -> Result<()> {
+    let Some(first) = members.first().copied() else {
+        return Ok(());
+    };
+    let arrive = |m: &&Member| m.role != Role::Ends;
+    let leave = |m: &&Member| m.role != Role::Begins;
+    if members.iter().filter(arrive).count() < first.meeting.size as usize {
+        tally.partial += 1;
+    }
+    let direction = first.meeting.direction();
+    if direction == Direction::All {
+        let places = || members.iter().filter(|m| m.role == Role::Meets);
+        if let Some(owner) = places().map(|m| m.place).min() {
+            meet(places().map(|m| m.place), owner, out)?;
+        }
+    }
+    let compared = members.len() <= MOST_COMPARED;
+    for from in members.iter().filter(arrive) {
+        for to in members.iter().filter(leave) {
+            if from.rank == to.rank || !from.is_before(to) {
+                continue;
+            }
+            if compared {
+                let traces = (out.trace_of(from.place), out.trace_of(to.place));
+                align.before(traces.0, from.start, traces.1, to.end);
+            }
+            if direction != Direction::All || from.role == Role::Begins {
+                out.edge(from.place, to.place)?;
+            }
+        }
+    }
+    members.clear();
+    Ok(())
+}
+
+impl Member {
+    /// Whether the other cannot leave before this one has come.
+    fn is_before(&self, other: &Member) -> bool {
+        let root = u64::from(self.meeting.root);
+        match self.meeting.direction() {
+            Direction::All => true,
+            Direction::FromRoot => self.rank == root,
+            Direction::ToRoot => other.rank == root,
+            // Here the number is a member's own rank in the communicator.
+            Direction::Ascending => self.meeting.root < other.meeting.root,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Several traces in one graph: the numbers of each become numbers of the graph.
+//!
+//! Contexts of a trace follow those of the trace before; the first one, 0, is the root's. Addresses get the trace's
+//! number in front, from bit 48 on, so that the same address in two processes is not the same memory
+//! (contech.txt, section 6.4: a partitioned global address space).
+
+use contech_trace::event::{Event, SyncOp};
+
+use crate::encode::EncodedChunk;
+use crate::streams::TEAM_STREAMS;
+
+/// Where the process's number stands in an address.
+pub(crate) const PREFIX: u32 = 48;
+
+/// What becomes of the numbers of a trace.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Space {
+    /// Which trace, in the order they are read.
+    trace: u16,
+    /// Its context 0.
+    base: u32,
+    /// Its first stream without a context, from [`TEAM_STREAMS`].
+    teams: u32,
+}
+
+impl Space {
+    /// After these contexts, ascending.
+    pub(crate) fn after(contexts: &[u32], trace: u16) -> Self {
+        let below = contexts.partition_point(|c| *c < TEAM_STREAMS);
+        let next = |part: &[u32], first: u32| part.last().map_or(0, |last| last - first + 1);
+        Space {
+            trace,
+            base: next(&contexts[..below], 0),
+            teams: next(&contexts[below..], TEAM_STREAMS),
+        }
+    }
+
+    /// The context the run of this trace starts in.
+    pub(crate) fn first(&self) -> u32 {
+        self.base
+    }
+
+    /// Whether the context is of this trace, when no later one was read.
+    pub(crate) fn holds(&self, context: u32) -> bool {
+        match context.checked_sub(TEAM_STREAMS) {
+            Some(stream) => stream >= self.teams,
+            None => context >= self.base,
+        }
+    }
+
+    fn context(&self, context: u32) -> u32 {
+        if context >= TEAM_STREAMS {
+            context.saturating_add(self.teams)
+        } else {
+            context.saturating_add(self.base).min(TEAM_STREAMS - 1)
+        }
+    }
+
+    /// An object as the graph has it.
+    pub(crate) fn object(&self, op: SyncOp, object: u64) -> u64 {
+        if object == 0 || is_context(op) || op.is_mpi() || op == SyncOp::Fork {
+            object
+        } else {
+            object | u64::from(self.trace) << PREFIX
+        }
+    }
+
+    /// A chunk's contexts become those of the graph.
+    pub(crate) fn translate(&self, chunk: &mut EncodedChunk) {
+        if self.base == 0 {
+            return;
+        }
+        chunk.context = self.context(chunk.context);
+        for event in &mut chunk.events {
+            match event {
+                Event::ContextStart {
+                    context, creator, ..
+                } => {
+                    *context = self.context(*context);
+                    *creator = self.context(*creator);
+                }
+                Event::Switch { context, .. } => *context = self.context(*context),
+                Event::Sync {
+                    op, object, aux, ..
+                } => {
+                    if is_context(*op) {
+                        *object = self.context_in(*object);
+                    } else if *op == SyncOp::Depend {
+                        let generating = *aux & u64::from(u32::MAX);
+                        *aux = *aux - generating + self.context_in(generating);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn context_in(&self, number: u64) -> u64 {
+        u32::try_from(number).map_or(number, |c| self.context(c).into())
+    }
+}
+
+/// Whether the operation's object is a context.
+fn is_context(op: SyncOp) -> bool {
+    matches!(
+        op,
+        SyncOp::ThreadCreate
+            | SyncOp::ThreadJoin
+            | SyncOp::TeamCreate
+            | SyncOp::TeamJoin
+            | SyncOp::TaskCreate
+            | SyncOp::TaskJoin
+            | SyncOp::Fulfill
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_of_a_trace_follow_those_of_the_one_before() {
+        let space = Space::after(&[0, 1, 2, 5, TEAM_STREAMS, TEAM_STREAMS + 1], 1);
+        assert_eq!(space.first(), 6);
+        assert_eq!(space.context(3), 9);
+        assert_eq!(space.context(TEAM_STREAMS), TEAM_STREAMS + 2);
+        assert!(space.holds(6) && !space.holds(5));
+        assert!(space.holds(TEAM_STREAMS + 2) && !space.holds(TEAM_STREAMS + 1));
+    }
+
+    #[test]
+    fn addresses_get_the_traces_number_and_contexts_do_not() {
+        let space = Space::after(&[0], 3);
+        assert_eq!(
+            space.object(SyncOp::MutexLock, 0x1000),
+            0x0003_0000_0000_1000
+        );
+        assert_eq!(space.object(SyncOp::ThreadJoin, 4), 4);
+    }
+}

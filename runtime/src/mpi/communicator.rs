@@ -1,0 +1,161 @@
+//! Communicators: names that all ranks agree on, and which of its ranks is which of the world's.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use contech_trace::file::checksum;
+use contech_trace::mpi::{Collective, Direction, Meeting, Peer, rank16};
+
+use super::Call;
+use super::abi::{Abi, UNDEFINED};
+use super::entry::pmpi;
+use super::state;
+
+/// Names are of 48 bits, as objects are.
+const NAME: u64 = (1 << 48) - 1;
+/// Between the two groups of an intercommunicator in what is hashed.
+const BETWEEN: c_int = -1;
+
+/// What is known of a communicator.
+pub(super) struct Communicator {
+    /// The same in all its ranks.
+    pub(super) name: u64,
+    /// Ranks in MPI_COMM_WORLD of those that messages go to, by rank in the communicator.
+    world: Vec<c_int>,
+    /// Our rank in it.
+    rank: u32,
+    /// How many take part in its collective operations.
+    size: u32,
+    /// It is between two groups.
+    pub(super) between: bool,
+    collectives: AtomicU64,
+}
+
+impl Communicator {
+    /// The rank in MPI_COMM_WORLD; the last number for a process that is not in it.
+    pub(super) fn world(&self, rank: c_int) -> u16 {
+        let found = usize::try_from(rank).ok().and_then(|r| self.world.get(r));
+        let world = found.and_then(|w| u64::try_from(*w).ok());
+        rank16(world.unwrap_or(u64::MAX))
+    }
+
+    /// The other side of a message.
+    pub(super) fn peer(&self, rank: c_int, tag: c_int) -> u64 {
+        Peer {
+            rank: self.world(rank),
+            tag: tag.cast_unsigned(),
+        }
+        .pack()
+    }
+
+    /// The number of the next collective operation.
+    pub(super) fn next(&self) -> u64 {
+        self.collectives.fetch_add(1, Relaxed)
+    }
+
+    /// What an operation says of itself.
+    pub(super) fn meeting(&self, what: Collective, root: c_int) -> u64 {
+        let root = match what.direction() {
+            Direction::Ascending => rank16(u64::from(self.rank)),
+            _ => self.world(root),
+        };
+        Meeting {
+            what,
+            root,
+            size: self.size,
+        }
+        .pack()
+    }
+}
+
+impl Call {
+    /// The communicator of a handle the program passed.
+    pub(super) fn communicator(&self, handle: usize) -> Arc<Communicator> {
+        let known = state::with(|t| t.communicators.get(&self.abi.handle(handle)).cloned());
+        known.unwrap_or_else(|| add(self.abi, handle))
+    }
+
+    /// A communicator was made; `at` is where its handle is. MPI_COMM_NULL is none.
+    pub(super) fn made(&self, at: usize) {
+        add_at(self.abi, at);
+    }
+}
+
+/// The communicator whose handle is at an address, if it is not null.
+pub(super) fn add_at(abi: &Abi, at: usize) {
+    // MPI_COMM_NULL in both interfaces: 0x04000000, the address of ompi_mpi_comm_null.
+    let handle = abi.handle_in(at, 0);
+    let null = if abi.wide {
+        super::entry::find("ompi_mpi_comm_null\0").map_or(0, |a| a as u64)
+    } else {
+        0x0400_0000
+    };
+    if handle != null && handle != 0 {
+        add(abi, usize::try_from(handle).unwrap_or(0));
+    }
+}
+
+/// Makes a communicator known; its handle may have been another's.
+pub(super) fn add(abi: &Abi, handle: usize) -> Arc<Communicator> {
+    let mut between: c_int = 0;
+    pmpi!(Comm_test_inter(handle, (&raw mut between).addr()));
+    let mut rank: c_int = 0;
+    pmpi!(Comm_rank(handle, (&raw mut rank).addr()));
+    let mut group = 0usize;
+    pmpi!(Comm_group(handle, (&raw mut group).addr()));
+    let own = members(abi, group);
+    let mut all = own.clone();
+    let mut world = own;
+    if between != 0 {
+        let mut group = 0usize;
+        pmpi!(Comm_remote_group(handle, (&raw mut group).addr()));
+        let remote = members(abi, group);
+        all = if world < remote {
+            [&world[..], &[BETWEEN], &remote].concat()
+        } else {
+            [&remote[..], &[BETWEEN], &world].concat()
+        };
+        world = remote;
+    }
+    let bytes: Vec<u8> = all.iter().flat_map(|r| r.to_le_bytes()).collect();
+    let sum = checksum(&bytes);
+    let size = all.len() - usize::from(between != 0);
+    state::with(|t| {
+        let before = t.namesakes.entry(sum).or_default();
+        let number = *before;
+        *before += 1;
+        let name = [sum.to_le_bytes(), number.to_le_bytes()].concat();
+        let made = Arc::new(Communicator {
+            name: checksum(&name) & NAME,
+            world,
+            rank: rank.unsigned_abs(),
+            size: u32::try_from(size).unwrap_or(u32::MAX),
+            between: between != 0,
+            collectives: AtomicU64::new(0),
+        });
+        t.communicators
+            .insert(abi.handle(handle), Arc::clone(&made));
+        made
+    })
+}
+
+/// The ranks in MPI_COMM_WORLD of a group, which is freed.
+fn members(abi: &Abi, mut group: usize) -> Vec<c_int> {
+    let mut size: c_int = 0;
+    pmpi!(Group_size(group, (&raw mut size).addr()));
+    let ranks: Vec<c_int> = (0..size).collect();
+    let mut translated = vec![UNDEFINED; ranks.len()];
+    let mut world = 0usize;
+    pmpi!(Comm_group(abi.world(), (&raw mut world).addr()));
+    pmpi!(Group_translate_ranks(
+        group,
+        ranks.len(),
+        ranks.as_ptr().addr(),
+        world,
+        translated.as_mut_ptr().addr(),
+    ));
+    pmpi!(Group_free((&raw mut world).addr()));
+    pmpi!(Group_free((&raw mut group).addr()));
+    translated
+}

@@ -1,0 +1,100 @@
+//! The functions of the MPI library, by name, found when first called.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
+
+use contech_runtime_core::notice;
+
+/// Our own library, which has functions of the same names.
+const OWN: &str = "libcontech_mpi.so";
+/// Names of the libraries, for programs that reach them otherwise than by their own dependences.
+const LIBRARIES: [&CStr; 4] = [
+    c"libmpi.so.40",
+    c"libmpich.so.12",
+    c"libmpi.so.12",
+    c"libmpi.so",
+];
+
+/// A function, found once.
+pub(crate) struct Entry {
+    /// Ends in a zero byte.
+    name: &'static str,
+    address: AtomicUsize,
+}
+
+impl Entry {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Entry {
+            name,
+            address: AtomicUsize::new(0),
+        }
+    }
+
+    /// Its address; that of a function that says what is missing where there is none.
+    pub(crate) fn address(&self) -> usize {
+        match self.address.load(Acquire) {
+            0 => {
+                let found = find(self.name).unwrap_or(missing as *const () as usize);
+                self.address.store(found, Release);
+                found
+            }
+            found => found,
+        }
+    }
+}
+
+/// The address of a symbol (whose name ends in a zero byte), in any object but our own.
+pub(crate) fn find(name: &str) -> Option<usize> {
+    let name = name.as_ptr().cast::<c_char>();
+    let in_place = |place| {
+        // SAFETY: the name is a C string; the place is a handle or a pseudo-handle.
+        let found = unsafe { libc::dlsym(place, name) }.addr();
+        (found != 0 && !is_own(found)).then_some(found)
+    };
+    in_place(libc::RTLD_NEXT)
+        .or_else(|| in_place(libc::RTLD_DEFAULT))
+        .or_else(|| {
+            LIBRARIES.iter().find_map(|library| {
+                let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+                // SAFETY: a C string; nothing is loaded that is not there already.
+                let place = unsafe { libc::dlopen(library.as_ptr(), flags) };
+                (!place.is_null()).then(|| in_place(place)).flatten()
+            })
+        })
+}
+
+fn is_own(address: usize) -> bool {
+    // SAFETY: plain data for which zero is a value; filled by the call below.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address may be asked for; the record is live.
+    let known = unsafe { libc::dladdr(std::ptr::without_provenance(address), &raw mut info) };
+    if known == 0 || info.dli_fname.is_null() {
+        return false;
+    }
+    // SAFETY: the linker's own C string.
+    let path = unsafe { CStr::from_ptr(info.dli_fname) };
+    path.to_bytes().ends_with(OWN.as_bytes())
+}
+
+extern "C-unwind" fn missing() -> c_int {
+    notice::say(
+        "the program called an MPI function that is not in a shared library: link MPI dynamically (libmpi.so, libmpich.so)",
+    );
+    // SAFETY: ends the process, as calling a function that is not there would.
+    unsafe { libc::abort() }
+}
+
+/// Calls a function of the MPI library; each argument is a word: what C passes as an int is its low half.
+macro_rules! pmpi {
+    ($name:ident($($argument:expr),* $(,)?)) => {{
+        static ENTRY: $crate::mpi::entry::Entry =
+            $crate::mpi::entry::Entry::new(concat!("PMPI_", stringify!($name), "\0"));
+        // SAFETY: the function takes so many words, ints and pointers, and returns an int.
+        let function: unsafe extern "C-unwind" fn($($crate::mpi::entry::pmpi!(@word $argument)),*) -> std::ffi::c_int =
+            unsafe { std::mem::transmute(ENTRY.address()) };
+        // SAFETY: the arguments are the program's, or pointers to live values of the size the function expects.
+        unsafe { function($($argument),*) }
+    }};
+    (@word $argument:expr) => { usize };
+}
+pub(crate) use pmpi;

@@ -1,0 +1,136 @@
+//! MPI: the calls of the program, recorded around those of the MPI library.
+//!
+//! `libcontech_mpi.so`, which the drivers link where a program is linked with an MPI, defines `MPI_Send` and
+//! `PMPI_Send`, and so on, and leads them here; the functions here call the library's own `PMPI_` ones. Both names
+//! are taken because the Fortran bindings of Open MPI call `PMPI_Send`, those of MPICH `MPI_Send`: all bindings
+//! come here with C handles.
+//!
+//! Handles are passed through as the words they are: the few constants and the layout of the status that differ
+//! between the two ABIs there are (Open MPI's, and MPICH's, which Intel MPI and MVAPICH share) are in [`abi`],
+//! chosen when MPI is initialised. So nothing of ours is compiled against an `mpi.h`, at no one's build, and how a
+//! build finds its MPI (a wrapper, CMake, flags) does not matter.
+//!
+//! What is recorded says enough to match messages afterwards: see [`contech_trace::mpi`].
+
+mod abi;
+pub(crate) mod collective;
+mod communicator;
+pub(crate) mod entry;
+mod identity;
+pub(crate) mod persistent;
+pub(crate) mod point;
+pub(crate) mod probe;
+mod request;
+pub(crate) mod setup;
+mod state;
+pub(crate) mod topology;
+pub(crate) mod wait;
+pub(crate) mod window;
+
+use std::cell::Cell;
+
+use contech_runtime_core::append::Sync;
+use contech_runtime_core::{TlsBlock, tls};
+use contech_trace::event::SyncOp;
+use contech_trace::mpi::Mark;
+
+use self::abi::Abi;
+use crate::active::Active;
+use crate::start;
+use crate::tls::block;
+
+thread_local! {
+    /// Calls of MPI this thread is in: what MPI calls itself is not the program's.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Within a call of the program's.
+struct Within;
+
+impl Within {
+    /// `None` in a call that MPI makes itself.
+    fn outermost() -> Option<Self> {
+        DEPTH.with(|depth| {
+            (depth.get() == 0).then(|| {
+                depth.set(1);
+                Within
+            })
+        })
+    }
+}
+
+impl Drop for Within {
+    fn drop(&mut self) {
+        DEPTH.with(|depth| depth.set(0));
+    }
+}
+
+/// A call of the program's that is recorded.
+pub(crate) struct Call {
+    active: Active,
+    abi: &'static Abi,
+    before: u64,
+    /// What MPI allocates for itself is nobody's.
+    _allocating: contech_runtime_core::tls::Nested<'static>,
+    _within: Within,
+}
+
+/// The call being made, if it is to be recorded: MPI is initialised, and the program makes it.
+fn call() -> Option<Call> {
+    let abi = state::abi()?;
+    let active = recording()?;
+    let within = Within::outermost()?;
+    active.recorder.make_room(active.tls);
+    Some(Call {
+        active,
+        abi,
+        before: active.now(),
+        _allocating: active.tls.allocating(),
+        _within: within,
+    })
+}
+
+/// The calling thread, if it records.
+fn recording() -> Option<Active> {
+    let recorder = start::recorder_or_due()?;
+    let tls: &'static TlsBlock = block();
+    let records = recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM;
+    records.then_some(Active { tls, recorder })
+}
+
+impl Call {
+    /// Records an event that began with the call and ends now.
+    fn event(&self, op: SyncOp, object: u64, ticket: u64, aux: u64) {
+        let duration = self.active.since(self.before);
+        self.at(op, object, ticket, aux, self.before, duration);
+    }
+
+    /// Records an event at the end of the call, which took `(before, duration)`; further ones took none.
+    fn further(&self, op: SyncOp, object: u64, ticket: u64, aux: u64, took: &mut (u64, u64)) {
+        self.at(op, object, ticket, aux, took.0, took.1);
+        *took = (took.0 + took.1, 0);
+    }
+
+    /// Beginning and duration of the call, which is over.
+    fn took(&self) -> (u64, u64) {
+        (self.before, self.active.since(self.before))
+    }
+
+    fn mark(&self, mark: Mark) {
+        self.event(SyncOp::MpiMark, 0, 0, mark as u64);
+    }
+
+    fn at(&self, op: SyncOp, object: u64, ticket: u64, aux: u64, before: u64, duration: u64) {
+        // Objects are hashes of 48 bits, or null.
+        let object = usize::try_from(object).unwrap_or(0);
+        let event = Sync {
+            op,
+            object,
+            ticket,
+            aux,
+            before,
+            duration,
+        };
+        self.active.recorder.sync(self.active.tls, event);
+    }
+}

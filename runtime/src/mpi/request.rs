@@ -1,0 +1,147 @@
+//! Requests: what they stand for until they are complete.
+
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use contech_trace::event::SyncOp;
+
+use super::Call;
+use super::communicator::Communicator;
+use super::state;
+
+/// What a request stands for. Sends are not kept: they were recorded where they began.
+#[derive(Clone)]
+pub(super) enum Request {
+    Receive(Receive),
+    /// A collective operation: communicator, number, what.
+    Collective(u64, u64, u64),
+    /// A communicator is being made; where its handle will be.
+    Communicator(usize),
+    /// A request that may be started again.
+    Persistent(Persistent),
+}
+
+/// A receive that was posted.
+#[derive(Clone)]
+pub(super) struct Receive {
+    pub(super) communicator: Arc<Communicator>,
+    pub(super) source: c_int,
+    pub(super) tag: c_int,
+    /// Its place in the order of posting.
+    pub(super) posted: u64,
+}
+
+/// What a persistent request does each time.
+#[derive(Clone)]
+pub(super) struct Persistent {
+    pub(super) send: bool,
+    pub(super) communicator: Arc<Communicator>,
+    pub(super) peer: c_int,
+    pub(super) tag: c_int,
+    /// Where a receive was posted, while it goes on.
+    pub(super) posted: Option<u64>,
+}
+
+impl Persistent {
+    pub(super) fn receive(&self) -> Option<Receive> {
+        Some(Receive {
+            communicator: Arc::clone(&self.communicator),
+            source: self.peer,
+            tag: self.tag,
+            posted: self.posted?,
+        })
+    }
+}
+
+impl Call {
+    /// Whether source and tag of the message are known only from the status.
+    pub(super) fn is_wild(&self, source: c_int, tag: c_int) -> bool {
+        source == self.abi.any_source || tag == self.abi.any_tag
+    }
+
+    /// Keeps what the request at an address stands for.
+    pub(super) fn keep(&self, at: usize, request: Request) {
+        let handle = self.abi.handle_in(at, 0);
+        if handle != self.abi.request_null() {
+            state::with(|t| t.requests.entry(handle).or_default().push_back(request));
+        }
+    }
+
+    /// What a request stands for.
+    pub(super) fn known(&self, handle: u64) -> Option<Request> {
+        state::with(|t| t.requests.get(&handle)?.front().cloned())
+    }
+
+    /// The request is complete: records it if something is to be. `status` is that of the request, or 0.
+    pub(super) fn complete(&self, handle: u64, status: usize, took: &mut (u64, u64)) -> bool {
+        match take(handle) {
+            Some(Request::Receive(receive)) => self.received(&receive, status, took),
+            Some(Request::Persistent(persistent)) => match persistent.receive() {
+                Some(receive) => self.received(&receive, status, took),
+                None => false,
+            },
+            Some(Request::Collective(name, number, meeting)) => {
+                self.further(SyncOp::MpiEnd, name, number, meeting, took);
+                true
+            }
+            Some(Request::Communicator(at)) => {
+                self.made(at);
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// A receive is over; false when it got no message.
+    pub(super) fn received(&self, receive: &Receive, status: usize, took: &mut (u64, u64)) -> bool {
+        let mut envelope = (receive.source, receive.tag);
+        if status != 0 {
+            if self.is_cancelled(status) {
+                return false;
+            }
+            envelope = self.abi.envelope(status);
+        }
+        if envelope.0 == self.abi.proc_null || self.is_wild(envelope.0, envelope.1) {
+            return false;
+        }
+        let communicator = &receive.communicator;
+        let peer = communicator.peer(envelope.0, envelope.1);
+        self.further(
+            SyncOp::MpiRecv,
+            communicator.name,
+            receive.posted,
+            peer,
+            took,
+        );
+        true
+    }
+
+    fn is_cancelled(&self, status: usize) -> bool {
+        let mut flag: c_int = 0;
+        super::entry::pmpi!(Test_cancelled(status, (&raw mut flag).addr()));
+        flag != 0
+    }
+}
+
+/// Takes what a request stands for; a persistent one stays, at rest.
+fn take(handle: u64) -> Option<Request> {
+    state::with(|t| {
+        let queue: &mut VecDeque<Request> = t.requests.get_mut(&handle)?;
+        if let Some(Request::Persistent(persistent)) = queue.front_mut() {
+            let was = persistent.clone();
+            persistent.posted = None;
+            return Some(Request::Persistent(was));
+        }
+        let taken = queue.pop_front();
+        if queue.is_empty() {
+            t.requests.remove(&handle);
+        }
+        taken
+    })
+}
+
+/// The request is no more, or nobody will ask for it.
+pub(super) fn forget(handle: u64) {
+    state::with(|t| t.requests.remove(&handle));
+}

@@ -1,0 +1,109 @@
+//! The beginning and the end of MPI.
+
+use std::ffi::c_int;
+
+use contech_runtime_core::finish::Finish;
+use contech_runtime_core::notice;
+use contech_trace::event::{EndReason, SyncOp};
+use contech_trace::file::RankInfo;
+use contech_trace::mpi::Mark;
+
+use super::entry::pmpi;
+use super::{Within, abi, communicator, identity, recording, state};
+use crate::start::{self, guarded};
+use crate::tls::block;
+
+pub(crate) extern "C-unwind" fn init(count: usize, arguments: usize) -> c_int {
+    begin(|| pmpi!(Init(count, arguments)))
+}
+
+pub(crate) extern "C-unwind" fn init_thread(
+    count: usize,
+    arguments: usize,
+    required: usize,
+    provided: usize,
+) -> c_int {
+    begin(|| pmpi!(Init_thread(count, arguments, required, provided)))
+}
+
+fn begin(initialise: impl FnOnce() -> c_int) -> c_int {
+    let Some(_within) = Within::outermost() else {
+        return initialise();
+    };
+    let active = recording();
+    let allocating = active.map(|a| a.tls.allocating());
+    let before = active.map_or(0, super::Active::now);
+    let result = initialise();
+    let Some(active) = active.filter(|_| result == 0) else {
+        return result;
+    };
+    guarded(|| {
+        let (found, library) = abi::detect();
+        let Some(abi) = found else {
+            let text = format!(
+                "this program uses an MPI that is not known here ({library}): its processes are recorded, its messages are not; use Open MPI or MPICH"
+            );
+            notice::say(&text);
+            active.recorder.remark(&text);
+            return;
+        };
+        let world = abi.world();
+        let (mut rank, mut size): (c_int, c_int) = (0, 0);
+        pmpi!(Comm_rank(world, (&raw mut rank).addr()));
+        pmpi!(Comm_size(world, (&raw mut size).addr()));
+        communicator::add(abi, world);
+        communicator::add(abi, abi.itself());
+        let (run, job) = identity::run();
+        active.recorder.set_rank(&RankInfo {
+            rank: rank.unsigned_abs(),
+            size: size.unsigned_abs(),
+            run,
+            job,
+            library,
+        });
+        state::set_abi(Some(abi));
+        active.recorder.make_room(active.tls);
+        let taken = active.since(before);
+        let what = Mark::Init as u64;
+        active.with_aux(
+            SyncOp::MpiMark,
+            std::ptr::null_mut(),
+            0,
+            what,
+            before,
+            taken,
+        );
+    });
+    drop(allocating);
+    result
+}
+
+pub(crate) extern "C-unwind" fn finalize() -> c_int {
+    let call = super::call();
+    let result = pmpi!(Finalize());
+    if result == 0 {
+        state::set_abi(None);
+        if let Some(call) = call {
+            call.mark(Mark::Finalize);
+        }
+    }
+    result
+}
+
+pub(crate) extern "C-unwind" fn abort(communicator: usize, code: usize) -> c_int {
+    if let Some(call) = super::call() {
+        call.mark(Mark::Abort);
+    }
+    if let Some(recorder) = start::recorder() {
+        // The library may end the process in any way.
+        let code = abi::int(code);
+        let how = Finish {
+            reason: EndReason::ProcessExit,
+            patience: None,
+            note: Some(format!("the program called MPI_Abort with code {code}")),
+            registers: None,
+        };
+        guarded(|| recorder.finish(block(), &how));
+    }
+    pmpi!(Abort(communicator, code))
+}

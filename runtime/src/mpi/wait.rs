@@ -1,0 +1,230 @@
+//! Waiting for requests, and asking whether they are complete.
+
+use std::ffi::c_int;
+
+use contech_trace::event::SyncOp;
+
+use super::abi::{UNDEFINED, int, int_at};
+use super::entry::pmpi;
+use super::persistent::may_be_cancelled;
+use super::request::Request;
+use super::{Call, call};
+
+/// The requests of a call: their handles as they were, and where their statuses are.
+struct Waited {
+    handles: Vec<u64>,
+    /// The program's statuses, ours, or 0 where none are needed.
+    statuses: usize,
+    /// Ours.
+    own: Vec<u64>,
+    /// A completion is worth a task even if it is of a send only.
+    waits: bool,
+}
+
+impl Call {
+    /// Before the call. `statuses` as the program passed them.
+    fn waited(&self, count: usize, requests: usize, statuses: usize, waits: bool) -> Waited {
+        let count = usize::try_from(int(count)).unwrap_or(0);
+        let handles: Vec<u64> = (0..count)
+            .map(|at| self.abi.handle_in(requests, at))
+            .collect();
+        let mut waited = Waited {
+            handles,
+            statuses,
+            own: Vec::new(),
+            waits,
+        };
+        if statuses == self.abi.ignore {
+            waited.statuses = 0;
+            if may_be_cancelled() || waited.handles.iter().any(|h| self.needs_status(*h)) {
+                waited.own = vec![0; count.max(1) * 4];
+                waited.statuses = waited.own.as_mut_ptr().expose_provenance();
+            }
+        }
+        waited
+    }
+
+    fn needs_status(&self, handle: u64) -> bool {
+        match self.known(handle) {
+            Some(Request::Receive(r)) => self.is_wild(r.source, r.tag),
+            Some(Request::Persistent(p)) => !p.send && self.is_wild(p.peer, p.tag),
+            _ => false,
+        }
+    }
+
+    /// What to pass as statuses.
+    fn passed(&self, waited: &Waited) -> usize {
+        if waited.statuses == 0 {
+            self.abi.ignore
+        } else {
+            waited.statuses
+        }
+    }
+
+    /// After the call: these are complete, each with the place of its status.
+    fn completed(&self, waited: &Waited, which: impl Iterator<Item = (usize, usize)>) {
+        let mut took = self.took();
+        let (mut any, mut recorded) = (false, false);
+        for (at, place) in which {
+            let Some(handle) = waited.handles.get(at) else {
+                continue;
+            };
+            if *handle == self.abi.request_null() {
+                continue;
+            }
+            any = true;
+            let status = match waited.statuses {
+                0 => 0,
+                first => first + place * self.abi.status_bytes,
+            };
+            recorded |= self.complete(*handle, status, &mut took);
+        }
+        if any && !recorded && waited.waits {
+            self.further(SyncOp::MpiWait, 0, 0, 0, &mut took);
+        }
+    }
+}
+
+pub(crate) extern "C-unwind" fn wait(request: usize, status: usize) -> c_int {
+    let Some(call) = call() else {
+        return pmpi!(Wait(request, status));
+    };
+    let waited = call.waited(1, request, status, true);
+    let result = pmpi!(Wait(request, call.passed(&waited)));
+    if result == 0 {
+        call.completed(&waited, std::iter::once((0, 0)));
+    }
+    result
+}
+
+pub(crate) extern "C-unwind" fn waitall(count: usize, requests: usize, statuses: usize) -> c_int {
+    let Some(call) = call() else {
+        return pmpi!(Waitall(count, requests, statuses));
+    };
+    let waited = call.waited(count, requests, statuses, true);
+    let result = pmpi!(Waitall(count, requests, call.passed(&waited)));
+    if result == 0 {
+        call.completed(&waited, (0..waited.handles.len()).map(|at| (at, at)));
+    }
+    result
+}
+
+pub(crate) extern "C-unwind" fn waitany(
+    count: usize,
+    requests: usize,
+    index: usize,
+    status: usize,
+) -> c_int {
+    let Some(call) = call() else {
+        return pmpi!(Waitany(count, requests, index, status));
+    };
+    let waited = call.waited(count, requests, status, true);
+    let result = pmpi!(Waitany(count, requests, index, call.passed(&waited)));
+    if result == 0 {
+        call.completed(&waited, one(index));
+    }
+    result
+}
+
+/// The one that an index says.
+fn one(index: usize) -> impl Iterator<Item = (usize, usize)> {
+    usize::try_from(int_at(index, 0))
+        .ok()
+        .map(|at| (at, 0))
+        .into_iter()
+}
+
+/// Those that `count` indices say.
+fn some(count: usize, indices: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = match int_at(count, 0) {
+        UNDEFINED => 0,
+        n => usize::try_from(n).unwrap_or(0),
+    };
+    (0..count).filter_map(move |place| Some((usize::try_from(int_at(indices, place)).ok()?, place)))
+}
+
+pub(crate) extern "C-unwind" fn waitsome(
+    count: usize,
+    requests: usize,
+    done: usize,
+    indices: usize,
+    statuses: usize,
+) -> c_int {
+    let Some(call) = call() else {
+        return pmpi!(Waitsome(count, requests, done, indices, statuses));
+    };
+    let waited = call.waited(count, requests, statuses, true);
+    let passed = call.passed(&waited);
+    let result = pmpi!(Waitsome(count, requests, done, indices, passed));
+    if result == 0 {
+        call.completed(&waited, some(done, indices));
+    }
+    result
+}
+
+pub(crate) extern "C-unwind" fn test(request: usize, flag: usize, status: usize) -> c_int {
+    let Some(call) = call() else {
+        return pmpi!(Test(request, flag, status));
+    };
+    let waited = call.waited(1, request, status, false);
+    let result = pmpi!(Test(request, flag, call.passed(&waited)));
+    if result == 0 && int_at(flag, 0) != 0 {
+        call.completed(&waited, std::iter::once((0, 0)));
+    }
+    result
+}
+
+pub(crate) extern "C-unwind" fn testall(
+    count: usize,
+    requests: usize,
+    flag: usize,
+    statuses: usize,
+) -> c_int {
+    let Some(call) = call() else {
+        return pmpi!(Testall(count, requests, flag, statuses));
+    };
+    let waited = call.waited(count, requests, statuses, false);
+    let result = pmpi!(Testall(count, requests, flag, call.passed(&waited)));
+    if result == 0 && int_at(flag, 0) != 0 {
+        call.completed(&waited, (0..waited.handles.len()).map(|at| (at, at)));
+    }
+    result
+}
+
+pub(crate) extern "C-unwind" fn testany(
+    count: usize,
+    requests: usize,
+    index: usize,
+    flag: usize,
+    status: usize,
+) -> c_int {
+    let Some(call) = call() else {
+        return pmpi!(Testany(count, requests, index, flag, status));
+    };
+    let waited = call.waited(count, requests, status, false);
+    let passed = call.passed(&waited);
+    let result = pmpi!(Testany(count, requests, index, flag, passed));
+    if result == 0 && int_at(flag, 0) != 0 {
+        call.completed(&waited, one(index));
+    }
+    result
+}
+
+pub(crate) extern "C-unwind" fn testsome(
+    count: usize,
+    requests: usize,
+    done: usize,
+    indices: usize,
+    statuses: usize,
+) -> c_int {
+    let Some(call) = call() else {
+        return pmpi!(Testsome(count, requests, done, indices, statuses));
+    };
+    let waited = call.waited(count, requests, statuses, false);
+    let passed = call.passed(&waited);
+    let result = pmpi!(Testsome(count, requests, done, indices, passed));
+    if result == 0 {
+        call.completed(&waited, some(done, indices));
+    }
+    result
+}

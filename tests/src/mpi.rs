@@ -1,0 +1,99 @@
+//! The MPI libraries of Debian, side by side, and programs built and run with them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::outputs::{Outputs, workspace};
+use crate::process::{Finished, run, run_for};
+
+/// An MPI library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mpi {
+    /// Open MPI.
+    Open,
+    /// MPICH.
+    Mpich,
+}
+
+impl Mpi {
+    /// Both.
+    pub const ALL: [Self; 2] = [Mpi::Open, Mpi::Mpich];
+
+    /// As Debian's alternatives name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Mpi::Open => "openmpi",
+            Mpi::Mpich => "mpich",
+        }
+    }
+
+    /// The library's compiler wrapper around a compiler.
+    #[must_use]
+    pub fn compiler(self, around: &Path) -> Command {
+        let mut command = Command::new(format!("mpicc.{}", self.name()));
+        command.env("OMPI_CC", around).env("MPICH_CC", around);
+        command
+    }
+
+    /// Compiles one of `tests/programs/mpi` with flags.
+    ///
+    /// # Errors
+    /// With the compiler's messages.
+    pub fn build(self, program: &str, around: &Path, flags: &[&str], to: &Path) -> Result<PathBuf> {
+        let source = workspace().join("tests/programs/mpi").join(program);
+        let mut command = self.compiler(around);
+        command.args(flags).arg(source).arg("-o").arg(to);
+        run(&mut command)?.ok()?;
+        Ok(to.to_owned())
+    }
+
+    /// [`Mpi::build`] by the driver under test.
+    ///
+    /// # Errors
+    /// With the compiler's messages.
+    pub fn traced(self, program: &str, flags: &[&str], to: &Path) -> Result<PathBuf> {
+        self.build(program, &Outputs::get().cc(), flags, to)
+    }
+
+    /// The launcher with so many ranks; the program and its arguments are to follow.
+    #[must_use]
+    pub fn launcher(self, ranks: usize) -> Command {
+        let mut command = Command::new(format!("mpirun.{}", self.name()));
+        if self == Mpi::Open {
+            command.args(["--allow-run-as-root", "--oversubscribe"]);
+        }
+        command.args(["-np", &ranks.to_string()]);
+        command
+    }
+
+    /// Runs a program with so many ranks, its traces going to `dir`.
+    ///
+    /// # Errors
+    /// When it cannot be started or hangs.
+    pub fn run(
+        self,
+        ranks: usize,
+        program: &Path,
+        arguments: &[&str],
+        dir: &Path,
+    ) -> Result<Finished> {
+        let mut command = self.launcher(ranks);
+        command.arg(program).args(arguments);
+        command.env("CONTECH_TRACE", dir.join("trace.%r.bin"));
+        run_for(&mut command, Duration::from_secs(120))
+    }
+}
+
+/// `contech-middle traces graph --json`.
+///
+/// # Errors
+/// When it cannot be started or hangs.
+pub fn merge(traces: &[PathBuf], graph: &Path) -> Result<Finished> {
+    let mut command = Command::new(Outputs::get().command("contech-middle"));
+    command.args(traces).arg(graph).arg("--json");
+    run(&mut command)
+}

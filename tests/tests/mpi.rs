@@ -1,0 +1,325 @@
+//! MPI programs with both libraries: outputs as without us, the graph has the order of messages and collective
+//! operations, ranks share no memory, and what does not belong together or is missing is named.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use contech_tests::mpi::{Mpi, merge};
+use contech_tests::process::Finished;
+use contech_tests::recording::{backend, backend_json, files, verify};
+use contech_tests::scratch::Scratch;
+use serde_json::Value;
+use taskgraph::{TaskGraph, TaskId, TaskKind};
+
+/// Lines in any order: ranks print when they do.
+fn sorted(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// What a rank says of its log: rank, address, entries, bytes of an entry.
+fn logs(said: &str) -> Vec<(u64, u64, usize, u64)> {
+    let parse = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "log", rank, base, count, bytes] = [&["" as &str], &words[..]].concat()[..] else {
+            return None;
+        };
+        Some((
+            rank.parse().ok()?,
+            u64::from_str_radix(base.strip_prefix("0x")?, 16).ok()?,
+            count.parse().ok()?,
+            bytes.parse().ok()?,
+        ))
+    };
+    said.lines().filter_map(parse).collect()
+}
+
+/// The work that wrote each entry comes before the work that wrote the next.
+fn check_order(said: &str, graph: &PathBuf) -> Result<()> {
+    let graph = TaskGraph::from_bytes(fs::read(graph)?)?;
+    let logs = logs(said);
+    let count = logs.first().context("no rank printed its log")?.2;
+    let mut writers: Vec<Option<TaskId>> = vec![None; count];
+    let mut before: HashMap<TaskId, HashMap<u32, u32>> = HashMap::new();
+    for task in graph.tasks() {
+        let task = task?;
+        let id = task.id();
+        // By context, the last task that comes before this one or is it.
+        let mut clock: HashMap<u32, u32> = HashMap::new();
+        for p in task.predecessors()? {
+            for (context, seq) in &before[&p] {
+                let known = clock.entry(*context).or_default();
+                *known = (*known).max(*seq);
+            }
+        }
+        clock.insert(id.context.get(), id.seq);
+        before.insert(id, clock);
+        if task.kind() != TaskKind::Work {
+            continue;
+        }
+        task.for_each_access(|a| {
+            for (rank, base, count, bytes) in &logs {
+                let entry = a.addr.wrapping_sub(rank << 48 | base) / bytes;
+                let entry = usize::try_from(entry).unwrap_or(usize::MAX);
+                if a.write && entry < *count {
+                    writers[entry] = Some(id);
+                }
+            }
+        })?;
+    }
+    let mut last: Option<TaskId> = None;
+    for (entry, writer) in writers.iter().enumerate() {
+        let task = writer.with_context(|| format!("nobody wrote entry {entry}"))?;
+        if let Some(last) = last {
+            let known = before[&task].get(&last.context.get());
+            if known.is_none_or(|seq| *seq < last.seq) {
+                bail!("entry {entry}: the graph does not put {last} before {task}");
+            }
+        }
+        last = Some(task);
+    }
+    Ok(())
+}
+
+fn summary(merged: &Finished) -> Result<Value> {
+    Ok(serde_json::from_slice(&merged.stdout)?)
+}
+
+fn order(mpi: Mpi) -> Result<()> {
+    let scratch = Scratch::new(&format!("mpi/order_{}", mpi.name()))?;
+    let native = mpi.build(
+        "order.c",
+        "clang-22".as_ref(),
+        &["-O1"],
+        &scratch.join("native"),
+    )?;
+    let traced = mpi.traced(
+        "order.c",
+        &["-O1", "--contech-check"],
+        &scratch.join("prog"),
+    )?;
+    for ranks in [1, 2, 4] {
+        let dir = scratch.subdir(format!("np{ranks}"))?;
+        let plain = mpi.run(ranks, &native, &[], &dir)?.ok()?;
+        let run = mpi.run(ranks, &traced, &[], &dir)?.ok()?;
+        assert_eq!(sorted(&plain.out()), sorted(&run.out()), "{run}");
+        let traces = files(&dir, "bin")?;
+        assert_eq!(traces.len(), ranks);
+        let graph = dir.join("graph.tg");
+        let merged = merge(&traces, &graph)?.ok()?;
+        let summary = summary(&merged)?;
+        assert_eq!(summary["check"]["mismatches"], 0, "{merged}");
+        assert_eq!(
+            summary["notes"].to_string().matches("MPI").count(),
+            0,
+            "{merged}"
+        );
+        verify(&graph)?;
+        check_order(&run.err(), &graph)
+            .with_context(|| format!("{} with {ranks} ranks: {run}", mpi.name()))?;
+    }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn the_graph_has_the_order_that_ranks_of_open_mpi_logged() -> Result<()> {
+    order(Mpi::Open)
+}
+
+#[test]
+fn the_graph_has_the_order_that_ranks_of_mpich_logged() -> Result<()> {
+    order(Mpi::Mpich)
+}
+
+/// Edges of `ping.c` with two ranks, derived by hand: contexts 1 and 2 are ranks 0 and 1.
+const PING: [&str; 8] = [
+    "0:1 1:0", // the ranks are created
+    "0:1 2:0",
+    "1:3 2:3", // the message, and the answer
+    "2:5 1:5",
+    "2:6 1:7", // MPI_Barrier: one task, in the first of the contexts
+    "1:7 2:7",
+    "2:8 1:9",   // MPI_Reduce to rank 0
+    "1:11 2:10", // MPI_Bcast from rank 0
+];
+
+#[test]
+fn two_ranks_have_the_edges_of_their_messages_and_no_others() -> Result<()> {
+    for mpi in Mpi::ALL {
+        let scratch = Scratch::new(&format!("mpi/ping_{}", mpi.name()))?;
+        let program = mpi.traced("ping.c", &["-O1"], &scratch.join("prog"))?;
+        mpi.run(2, &program, &[], scratch.dir())?.ok()?;
+        let graph = scratch.join("graph.tg");
+        merge(&files(scratch.dir(), "bin")?, &graph)?.ok()?;
+        let edges = TaskGraph::from_bytes(fs::read(&graph)?)?;
+        let mut found = Vec::new();
+        for task in edges.tasks() {
+            let task = task?;
+            let to = task.id();
+            found.extend(
+                task.dependencies()?
+                    .iter()
+                    .map(|from| format!("{from} {to}")),
+            );
+        }
+        found.sort();
+        let mut expected = PING.to_vec();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{}", mpi.name());
+        let causes = backend(&["parallelism"], &graph)?.ok()?.out();
+        assert!(causes.contains("message"), "{causes}");
+        scratch.done();
+    }
+    Ok(())
+}
+
+#[test]
+fn one_address_in_two_ranks_is_not_one_memory() -> Result<()> {
+    let mpi = Mpi::Mpich;
+    let scratch = Scratch::new("mpi/apart")?;
+    let program = mpi.traced(
+        "apart.c",
+        &["-O0", "-no-pie", "-fno-pie"],
+        &scratch.join("prog"),
+    )?;
+    let run = mpi.run(2, &program, &[], scratch.dir())?.ok()?;
+    let said = run.out();
+    let places: Vec<_> = said
+        .lines()
+        .filter_map(|l| l.split(" at ").nth(1))
+        .collect();
+    assert_eq!(places.len(), 2, "{run}");
+    assert_eq!(places[0], places[1], "{run}");
+    let graph = scratch.join("graph.tg");
+    merge(&files(scratch.dir(), "bin")?, &graph)?.ok()?;
+    verify(&graph)?;
+    let races = backend_json(&["races"], &graph)?;
+    assert_eq!(races["races"].as_array().map(Vec::len), Some(0), "{races}");
+    for analysis in [
+        "cache",
+        "sharing",
+        "misses",
+        "hierarchy",
+        "memuse",
+        "critpath",
+    ] {
+        backend(&[analysis], &graph)?.ok()?;
+    }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn openmp_in_ranks_is_recorded_in_each() -> Result<()> {
+    let mpi = Mpi::Open;
+    let scratch = Scratch::new("mpi/hybrid")?;
+    let program = mpi.traced("hybrid.c", &["-O1", "-fopenmp"], &scratch.join("prog"))?;
+    mpi.run(2, &program, &[], scratch.dir())?.ok()?;
+    let graph = scratch.join("graph.tg");
+    let merged = merge(&files(scratch.dir(), "bin")?, &graph)?.ok()?;
+    verify(&graph)?;
+    // The root, and a main thread and two implicit tasks of each rank.
+    assert_eq!(summary(&merged)?["contexts"], 7, "{merged}");
+    scratch.done();
+    Ok(())
+}
+
+/// One line of standard error with all of these words, exit code 1.
+#[track_caller]
+fn refused(merged: &Finished, words: &[&str]) {
+    let said = merged.err();
+    assert_eq!(merged.outcome(), "exit 1", "{merged}");
+    assert_eq!(said.lines().count(), 1, "{merged}");
+    for word in words {
+        assert!(said.contains(word), "no {word} in {said}");
+    }
+}
+
+#[test]
+fn traces_that_do_not_belong_together_are_refused() -> Result<()> {
+    for mpi in Mpi::ALL {
+        let scratch = Scratch::new(&format!("mpi/mixed_{}", mpi.name()))?;
+        let program = mpi.traced("ping.c", &["-O1"], &scratch.join("prog"))?;
+        let (a, b) = (scratch.subdir("a")?, scratch.subdir("b")?);
+        for dir in [&a, &b] {
+            mpi.run(2, &program, &[], dir)?.ok()?;
+        }
+        let graph = scratch.join("graph.tg");
+        let of = |first: PathBuf, second: PathBuf| merge(&[first, second], &graph);
+        let mixed = of(a.join("trace.0.bin"), b.join("trace.1.bin"))?;
+        refused(
+            &mixed,
+            &[
+                "trace.0.bin",
+                "trace.1.bin",
+                "not of the same run",
+                "one mpirun",
+            ],
+        );
+        let twice = of(a.join("trace.0.bin"), a.join("trace.0.bin"))?;
+        refused(&twice, &["both of rank 0"]);
+        assert!(!graph.exists());
+        scratch.done();
+    }
+    Ok(())
+}
+
+#[test]
+fn a_rank_that_is_missing_or_cut_is_named_and_the_rest_is_a_graph() -> Result<()> {
+    let mpi = Mpi::Mpich;
+    let scratch = Scratch::new("mpi/missing")?;
+    let program = mpi.traced("ping.c", &["-O1"], &scratch.join("prog"))?;
+    mpi.run(4, &program, &[], scratch.dir())?.ok()?;
+    let traces = files(scratch.dir(), "bin")?;
+    let graph = scratch.join("graph.tg");
+    let merged = merge(&[traces[0].clone(), traces[2].clone()], &graph)?.expect("exit 3")?;
+    assert!(
+        merged
+            .out()
+            .contains("traces of MPI ranks are missing: 1, 3"),
+        "{merged}"
+    );
+    verify(&graph)?;
+    let bytes = fs::read(&traces[1])?;
+    fs::write(&traces[1], &bytes[..bytes.len() - 200])?;
+    let merged = merge(&traces, &graph)?.expect("exit 3")?;
+    assert!(merged.out().contains("rank 1"), "{merged}");
+    verify(&graph)?;
+    // Before MPI_Init.
+    fs::write(&traces[1], &bytes[..100])?;
+    refused(
+        &merge(&traces, &graph)?,
+        &["trace.1.bin", "which MPI rank", "leave it out"],
+    );
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn a_run_that_a_rank_ends_early_is_a_graph_that_says_so() -> Result<()> {
+    for mpi in Mpi::ALL {
+        let scratch = Scratch::new(&format!("mpi/ends_{}", mpi.name()))?;
+        let program = mpi.traced("ends.c", &["-O1"], &scratch.join("prog"))?;
+        for (how, word) in [("abort", "MPI_Abort with code 3"), ("kill", "rank 2")] {
+            let dir = scratch.subdir(how)?;
+            let run = mpi.run(3, &program, &[how], &dir)?;
+            assert_ne!(run.outcome(), "exit 0", "{run}");
+            let graph = dir.join("graph.tg");
+            let traces = files(&dir, "bin")?;
+            let merged = merge(&traces, &graph)?;
+            assert!(merged.out().contains(word), "{merged}");
+            // MPICH's launcher kills the other ranks of an aborted run without giving them time.
+            if how == "kill" || merged.outcome() != "exit 0" {
+                assert_eq!(merged.outcome(), "exit 3", "{merged}");
+                assert_eq!(summary(&merged)?["complete"], false, "{merged}");
+            }
+            verify(&graph)?;
+        }
+        scratch.done();
+    }
+    Ok(())
+}
