@@ -281,10 +281,10 @@ impl<'a> Conversion<'a> {
             align: &align,
         };
         let mut facts = facts;
-        // Each is asked: it remembers the answer.
-        let complete = facts
-            .iter_mut()
-            .fold(true, |all, f| f.is_complete(&notes) && all);
+        let mut complete = true;
+        for facts in &mut facts {
+            complete &= facts.is_complete(&notes);
+        }
         let contexts = parts.write(&by_target, complete, &mut notes, &mut writer)?;
         options.check_cancelled()?;
         let clock = parts.clock;

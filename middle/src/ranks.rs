@@ -1,7 +1,7 @@
 //! Several traces that are the ranks of one run: which is which, and whether they belong together.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use contech_trace::file::{ChunkKind, FileHeader, RankInfo, RunInfo};
 use contech_trace::reader::{ChunkReader, Next};
@@ -31,7 +31,7 @@ pub(crate) fn in_order(paths: &[PathBuf]) -> Result<(Vec<Ranked>, Vec<u32>)> {
             paths.len()
         )));
     }
-    let mut ranked: Vec<Ranked> = paths.iter().map(peek).collect::<Result<_>>()?;
+    let mut ranked: Vec<Ranked> = paths.iter().map(|p| peek(p)).collect::<Result<_>>()?;
     ranked.sort_by_key(|r| r.rank.rank);
     for pair in ranked.windows(2) {
         agree(&pair[0], &pair[1])?;
@@ -69,8 +69,8 @@ fn agree(a: &Ranked, b: &Ranked) -> Result<()> {
 }
 
 /// Reads a trace until it says which rank it is of.
-fn peek(path: &PathBuf) -> Result<Ranked> {
-    let input = Input::Path(path.clone());
+fn peek(path: &Path) -> Result<Ranked> {
+    let input = Input::from(path);
     let name = input.name();
     let failed = |source| Error::Input {
         action: "read",
@@ -78,7 +78,7 @@ fn peek(path: &PathBuf) -> Result<Ranked> {
         source,
         remedy: "give trace files that can be read more than once",
     };
-    let source = Input::Path(path.clone()).open()?;
+    let source = Input::from(path).open()?;
     let opened = ChunkReader::new(source.reader).map_err(failed)?;
     let (header, mut reader) = opened.map_err(|source| Error::Trace {
         file: name.clone(),
@@ -100,7 +100,7 @@ fn peek(path: &PathBuf) -> Result<Ranked> {
             host = RunInfo::from_bytes(bytes).unwrap_or_default().host;
         } else if let Ok(rank) = RankInfo::from_bytes(bytes) {
             return Ok(Ranked {
-                path: path.clone(),
+                path: path.to_owned(),
                 rank,
                 header,
                 host,
