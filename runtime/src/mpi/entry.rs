@@ -89,9 +89,9 @@ macro_rules! pmpi {
     ($name:ident($($argument:expr),* $(,)?)) => {{
         static ENTRY: $crate::mpi::entry::Entry =
             $crate::mpi::entry::Entry::new(concat!("PMPI_", stringify!($name), "\0"));
+        type Function = unsafe extern "C-unwind" fn($($crate::mpi::entry::pmpi!(@word $argument)),*) -> std::ffi::c_int;
         // SAFETY: the function takes so many words, ints and pointers, and returns an int.
-        let function: unsafe extern "C-unwind" fn($($crate::mpi::entry::pmpi!(@word $argument)),*) -> std::ffi::c_int =
-            unsafe { std::mem::transmute(ENTRY.address()) };
+        let function = unsafe { std::mem::transmute::<usize, Function>(ENTRY.address()) };
         // SAFETY: the arguments are the program's, or pointers to live values of the size the function expects.
         unsafe { function($($argument),*) }
     }};
