@@ -189,7 +189,7 @@ impl Run {
                     .chunk(&chunk.stored, &program, &mut trace)
                     .expect("records"),
                 ChunkKind::End => trace.last = Totals::from_bytes(&chunk.stored).ok(),
-                ChunkKind::Run | ChunkKind::Check => {}
+                ChunkKind::Run | ChunkKind::Check | ChunkKind::Rank => {}
             }
         }
     }
