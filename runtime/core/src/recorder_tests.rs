@@ -222,6 +222,7 @@ fn read(run: &Run) -> Trace {
                 )
             }
             ChunkKind::Check => trace.checks += chunk.stored.len(),
+            ChunkKind::Rank => {}
         }
     }
 }
