@@ -6,7 +6,7 @@
 //!    each context's stream is cut into tasks ([`cutter`]). Frames go to the graph at once, drafts of tasks
 //!    to a log per context ([`log`]), synchronisation events to an external sorter ([`sorter`]).
 //! 2. Events sorted by object and ticket become edges between *places* ([`rules`]).
-//! 3. Places become task ids ([`renumber`]); the breadth-first order is found ([`order`]); tasks, edges and
+//! 3. Places become task ids ([`renumber`]); the breadth-first order is found (`order`); tasks, edges and
 //!    order are written ([`assemble`]).
 //!
 //! Invariant: nothing here depends on how chunks of different contexts are interleaved in the file, nor on

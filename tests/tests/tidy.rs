@@ -121,3 +121,15 @@ fn no_file_names_the_host_of_a_package_archive() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn small_tools_on_the_library_stay_small() -> Result<()> {
+    for (example, most) in [("histogram", 20), ("reuse", 60)] {
+        let file = Path::new("taskgraph/examples")
+            .join(example)
+            .with_extension("rs");
+        let lines = read(&file)?.lines().count();
+        assert!(lines <= most, "{}: {lines} lines", file.display());
+    }
+    Ok(())
+}

@@ -406,3 +406,25 @@ fn traces_without_blocks_keep_the_time_of_their_work() {
     );
     assert_eq!(PLAIN, 0);
 }
+
+#[test]
+fn a_context_that_never_ends_keeps_its_tasks_and_marks_the_graph() {
+    // A worker that still ran when the recording ended.
+    let mut t = TraceBuilder::new();
+    t.create(0, 1);
+    t.create(0, 2);
+    for context in [1, 2] {
+        t.block(context, LOAD, &[0x1000]);
+        t.sync(context, MutexLock, 0x2000);
+        t.sync(context, MutexUnlock, 0x2000);
+    }
+    t.join(0, 1);
+    t.end(0);
+    let c = converted(t.finish());
+    assert_eq!(c.graph.tasks_of(taskgraph::ContextId::new(2)).count(), 3);
+    assert!(!c.summary.complete, "{:?}", c.summary.notes);
+    assert_eq!(
+        c.summary.notes,
+        ["the end of a context is missing: context 2"]
+    );
+}
