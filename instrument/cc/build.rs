@@ -1,4 +1,4 @@
-//! Puts the header `include/contech/cilk.h` beside the drivers, and the name `contech-c++` beside the driver `contech-cxx`: cargo cannot build a program with `+`
+//! Puts the headers of `include` beside the drivers, and the name `contech-c++` beside the driver `contech-cxx`: cargo cannot build a program with `+`
 //! in its name.
 
 use std::path::Path;
@@ -10,12 +10,16 @@ fn main() {
     let Some(profile) = Path::new(&out).ancestors().nth(3) else {
         return;
     };
-    let header = Path::new("include/contech/cilk.h");
-    println!("cargo::rerun-if-changed={}", header.display());
-    let copied = std::fs::create_dir_all(profile.join("include/contech"))
-        .and_then(|()| std::fs::copy(header, profile.join(header)));
-    if let Err(e) = copied {
-        println!("cargo::warning=cannot copy {}: {e}", header.display());
+    for header in ["include/contech/cilk.h", "include/contech/flang/mpif.h"] {
+        println!("cargo::rerun-if-changed={header}");
+        let to = profile.join(header);
+        let copied = to
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::copy(header, &to));
+        if let Err(e) = copied {
+            println!("cargo::warning=cannot copy {header}: {e}");
+        }
     }
     let link = profile.join("contech-c++");
     let made = std::fs::remove_file(&link)

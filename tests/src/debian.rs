@@ -109,7 +109,8 @@ fn as_root(program: &str) -> Command {
     command
 }
 
-/// Fetches the source of a Debian package into `dir` and unpacks it; the directory of the unpacked tree.
+/// Fetches the source of a Debian package into `dir` and unpacks it; the directory of the unpacked tree. Where the
+/// archive lacks Debian's changes, it is the source as its authors made it.
 ///
 /// The machine's own Debian archives are asked, through a private apt configuration under `dir`: nothing of
 /// the machine's configuration changes, and no root is needed.
@@ -123,15 +124,37 @@ pub fn source(package: &str, dir: &Path) -> Result<PathBuf> {
     }
     let apt = PrivateApt::new(dir)?;
     fs::create_dir_all(&to)?;
-    let mut fetch = apt.command();
-    fetch
-        .current_dir(&to)
-        .args(["source", "-qq", "--only-source", package]);
-    run(&mut fetch)?
-        .ok()
-        .with_context(|| format!("cannot fetch the source of {package}"))?;
+    let fetch = |only: &[&str]| {
+        let mut fetch = apt.command();
+        fetch
+            .current_dir(&to)
+            .args(["source", "-qq", "--only-source"])
+            .args(only)
+            .arg(package);
+        run(&mut fetch)?
+            .ok()
+            .with_context(|| format!("cannot fetch the source of {package}"))
+    };
+    if let Err(error) = fetch(&[]) {
+        // Some archives have lost Debian's part of a source and kept that of its authors.
+        fetch(&["--tar-only"]).map_err(|_| error)?;
+        unpack_tars(&to)?;
+    }
     unpacked(&to)?
         .with_context(|| format!("apt-get source {package} left no tree in {}", to.display()))
+}
+
+/// Unpacks the archives in `dir`, there.
+fn unpack_tars(dir: &Path) -> Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.to_string_lossy().contains(".orig.tar.") {
+            let mut tar = Command::new("tar");
+            tar.current_dir(dir).arg("-xf").arg(&path);
+            run(&mut tar)?.ok()?;
+        }
+    }
+    Ok(())
 }
 
 /// The first directory in `dir`, if there is one.

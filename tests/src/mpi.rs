@@ -51,6 +51,41 @@ impl Mpi {
         Ok(to.to_owned())
     }
 
+    /// Compiles a Fortran program of `tests/programs/mpi`. Both compilers get the `mpif.h` of the drivers where the
+    /// library is Open MPI, whose own flang refuses; `contech-fc` needs no flag for that.
+    ///
+    /// # Errors
+    /// When the compiler cannot be started.
+    pub fn fortran(
+        self,
+        program: &str,
+        around: &Path,
+        flags: &[&str],
+        to: &Path,
+    ) -> Result<Finished> {
+        const MPICH: &str = "/usr/lib/x86_64-linux-gnu/mpich/include";
+        let source = workspace().join("tests/programs/mpi").join(program);
+        let mut command = if self == Mpi::Open {
+            let mut wrapper = Command::new("mpif90.openmpi");
+            wrapper.env("OMPI_FC", around);
+            if around != Outputs::get().fc() {
+                wrapper
+                    .arg("-I")
+                    .arg(Outputs::get().command("include/contech/flang"));
+            }
+            wrapper
+        } else {
+            // Debian's wrapper passes options that only gfortran knows.
+            let mut plain = Command::new(around);
+            plain.args(["-I", MPICH, "-lmpichfort", "-lmpich"]);
+            plain
+        };
+        // Where the files of modules go.
+        command.current_dir(to.parent().unwrap_or(workspace()));
+        command.args(flags).arg(source).arg("-o").arg(to);
+        run(&mut command)
+    }
+
     /// [`Mpi::build`] by the driver under test.
     ///
     /// # Errors

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use contech_tests::mpi::{Mpi, merge};
+use contech_tests::outputs::Outputs;
 use contech_tests::process::Finished;
 use contech_tests::recording::{backend, backend_json, files, verify};
 use contech_tests::scratch::Scratch;
@@ -101,10 +102,33 @@ fn order(mpi: Mpi) -> Result<()> {
         &["-O1", "--contech-check"],
         &scratch.join("prog"),
     )?;
+    check_orders(mpi, &native, &traced, &scratch)?;
+    scratch.done();
+    Ok(())
+}
+
+fn order_fortran(mpi: Mpi) -> Result<()> {
+    let scratch = Scratch::new(&format!("mpi/order_fortran_{}", mpi.name()))?;
+    let (native, traced) = (scratch.join("native"), scratch.join("prog"));
+    let program = "order_fortran.f90";
+    mpi.fortran(program, "flang-22".as_ref(), &["-O1"], &native)?
+        .ok()?;
+    let flags = ["-O1", "--contech-check"];
+    let said = mpi
+        .fortran(program, &Outputs::get().fc(), &flags, &traced)?
+        .ok()?;
+    assert_eq!(said.err(), "");
+    check_orders(mpi, &native, &traced, &scratch)?;
+    scratch.done();
+    Ok(())
+}
+
+/// The same output as natively, and the logged order in the graph, with 1, 2 and 4 ranks.
+fn check_orders(mpi: Mpi, native: &Path, traced: &Path, scratch: &Scratch) -> Result<()> {
     for ranks in [1, 2, 4] {
         let dir = scratch.subdir(format!("np{ranks}"))?;
-        let plain = mpi.run(ranks, &native, &[], &dir)?.ok()?;
-        let run = mpi.run(ranks, &traced, &[], &dir)?.ok()?;
+        let plain = mpi.run(ranks, native, &[], &dir)?.ok()?;
+        let run = mpi.run(ranks, traced, &[], &dir)?.ok()?;
         assert_eq!(sorted(&plain.out()), sorted(&run.out()), "{run}");
         let traces = files(&dir, "bin")?;
         assert_eq!(traces.len(), ranks);
@@ -121,7 +145,6 @@ fn order(mpi: Mpi) -> Result<()> {
         check_order(&run.err(), &graph)
             .with_context(|| format!("{} with {ranks} ranks: {run}", mpi.name()))?;
     }
-    scratch.done();
     Ok(())
 }
 
@@ -133,6 +156,38 @@ fn the_graph_has_the_order_that_ranks_of_open_mpi_logged() -> Result<()> {
 #[test]
 fn the_graph_has_the_order_that_ranks_of_mpich_logged() -> Result<()> {
     order(Mpi::Mpich)
+}
+
+#[test]
+fn the_graph_has_the_order_that_fortran_ranks_of_open_mpi_logged() -> Result<()> {
+    order_fortran(Mpi::Open)
+}
+
+#[test]
+fn the_graph_has_the_order_that_fortran_ranks_of_mpich_logged() -> Result<()> {
+    order_fortran(Mpi::Mpich)
+}
+
+#[test]
+fn the_module_of_an_mpi_built_with_gfortran_is_refused_by_its_name() -> Result<()> {
+    for mpi in Mpi::ALL {
+        let scratch = Scratch::new(&format!("mpi/module_{}", mpi.name()))?;
+        let fc = Outputs::get().fc();
+        let done = mpi.fortran("module.f90", &fc, &[], &scratch.join("prog"))?;
+        let said = done.err();
+        let ours: Vec<&str> = said
+            .lines()
+            .filter(|l| l.starts_with("contech-fc: error: "))
+            .collect();
+        assert_eq!(ours.len(), 1, "{done}");
+        assert!(
+            ours[0].contains("mpi.mod is no module file of flang"),
+            "{done}"
+        );
+        assert_eq!(done.outcome(), "exit 1", "{done}");
+        scratch.done();
+    }
+    Ok(())
 }
 
 /// Edges of `ping.c` with two ranks, derived by hand: contexts 1 and 2 are ranks 0 and 1.

@@ -52,7 +52,7 @@ pub(crate) fn explain(modules: &[PathBuf], status: ExitStatus) -> ExitCode {
 }
 
 /// Folders of module files and Fortran sources of a command line.
-fn places(arguments: &[OsString]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+pub(crate) fn places(arguments: &[OsString]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut folders, mut sources) = (vec![PathBuf::from(".")], Vec::new());
     let mut words = arguments.iter();
     while let Some(word) = words.next() {

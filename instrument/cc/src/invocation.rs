@@ -35,7 +35,7 @@ pub struct Tools {
     pub compiler: PathBuf,
     /// The pass plugin, if code is compiled.
     pub plugin: Option<PathBuf>,
-    /// Folder of `contech/cilk.h`, if code is compiled.
+    /// Folder of `contech/cilk.h`, if code is compiled; for Fortran, of a `mpif.h` to use instead of Open MPI's.
     pub headers: Option<PathBuf>,
     /// The library in front of MPI is linked, from the folder of the runtime library.
     pub mpi: bool,
@@ -86,7 +86,8 @@ impl Invocation {
             added.push("-D__CONTECH__=1".into());
         }
         if let Some(folder) = &tools.headers {
-            added.extend(["-idirafter".into(), folder.into()]);
+            let place = if fortran { "-I" } else { "-idirafter" };
+            added.extend([place.into(), folder.into()]);
         }
         let library = match options.mode {
             Mode::Workspan => "-lcontech_ws",

@@ -12,6 +12,7 @@ mod help;
 mod invocation;
 mod line;
 mod locate;
+mod mpif;
 mod options;
 mod response;
 
@@ -54,7 +55,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         return Ok(ExitCode::SUCCESS);
     }
     let line = classify(language, &rest);
-    let tools = locate::tools(language, &line, options.mode)?;
+    let tools = locate::tools(language, &line, options.mode, &rest)?;
     let foreign = if language == Language::Fortran && line.compiles {
         foreign::modules(&rest)
     } else {

@@ -1,9 +1,10 @@
 //! Where the compiler, the plugin and the runtime are.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::mpif;
 use crate::{CLANG_VARIABLE, Error, FLANG_VARIABLE, HOME_VARIABLE, Language, Line, Mode, Tools};
 
 /// Variable, name in `PATH`, and where else Debian puts it.
@@ -16,7 +17,12 @@ const MPI: &str = "libcontech_mpi.so";
 const HEADERS: &str = "include";
 
 /// Finds what the command line needs; a link needs no plugin, a compilation no runtime.
-pub(crate) fn tools(language: Language, line: &Line, mode: Mode) -> Result<Tools, Error> {
+pub(crate) fn tools(
+    language: Language,
+    line: &Line,
+    mode: Mode,
+    arguments: &[OsString],
+) -> Result<Tools, Error> {
     let folders = folders();
     let find = |file: &'static str| {
         folders
@@ -42,13 +48,21 @@ pub(crate) fn tools(language: Language, line: &Line, mode: Mode) -> Result<Tools
     let mpi = (runtime.is_some() && line.mpi && !online)
         .then(|| find(MPI))
         .transpose()?;
-    let headers = folders.iter().map(|f| f.join(HEADERS));
+    let mut headers = folders.iter().map(|f| f.join(HEADERS));
+    let headers = if !instruments {
+        None
+    } else if language != Language::Fortran {
+        headers.find(|f| f.join("contech/cilk.h").is_file())
+    } else if mpif::is_open_mpis(arguments) {
+        let mut headers = headers.map(|f| f.join(mpif::FOLDER));
+        headers.find(|f| f.join("mpif.h").is_file())
+    } else {
+        None
+    };
     Ok(Tools {
         compiler: compiler(language)?,
         plugin,
-        headers: headers
-            .filter(|_| instruments && language != Language::Fortran)
-            .find(|f| f.join("contech/cilk.h").is_file()),
+        headers,
         mpi: mpi.is_some(),
         runtime_folder: runtime.and_then(|r| r.parent().map(Path::to_path_buf)),
     })

@@ -1,0 +1,190 @@
+//! MPI programs nobody here wrote, from Debian's archive, built by their own build systems: output and exit status as
+//! natively with two ranks, one trace for each, one graph of all.
+//!
+//! Without network there is nothing to build: the trials are reported as ignored, never as passed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use contech_tests::debian;
+use contech_tests::mpi::{Mpi, merge};
+use contech_tests::outputs::{Outputs, target_dir};
+use contech_tests::process::{Finished, run, run_for};
+use contech_tests::recording::{backend_json, files, verify};
+use contech_tests::scratch::Scratch;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// A Debian source package and how its own build system is called.
+struct Package {
+    name: &'static str,
+    mpi: Mpi,
+    /// Shell commands in the source tree; `$CC` is a compiler and `$MPICC` the library's wrapper around it.
+    build: &'static str,
+    /// The program it makes.
+    program: &'static str,
+    arguments: &'static [&'static str],
+    /// Where a line has nothing but times left, if it has.
+    times: Option<&'static str>,
+    /// Kinds of tasks there must be so many of.
+    syncs: u64,
+    barriers: u64,
+}
+
+const RANKS: usize = 2;
+
+const PACKAGES: [Package; 2] = [
+    // make: messages there and back, blocking and not, and between them barriers and broadcasts
+    Package {
+        name: "netpipe",
+        mpi: Mpi::Open,
+        build: "make -s mpi MPICC=\"$MPICC\" CFLAGS=\"-O2 -w\"",
+        program: "NPmpi",
+        arguments: &["-n", "5", "-u", "1000", "-o", "/dev/null"],
+        times: Some("-->"),
+        syncs: 1000,
+        barriers: 10,
+    },
+    // CMake: the ODE solver CVODE, with one of its examples: vectors over all ranks, a reduction for each norm
+    Package {
+        name: "sundials",
+        mpi: Mpi::Mpich,
+        build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DENABLE_MPI=ON -DMPI_C_COMPILER=\"$MPICC\" \
+                -DBUILD_ARKODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF \
+                -DBUILD_SHARED_LIBS=OFF -DEXAMPLES_INSTALL=OFF && cmake --build out -j2 --target cvAdvDiff_non_p",
+        program: "out/examples/cvode/parallel/cvAdvDiff_non_p",
+        arguments: &[],
+        times: None,
+        syncs: 1000,
+        barriers: 1000,
+    },
+];
+
+fn main() {
+    let arguments = Arguments::from_args();
+    if !arguments.list {
+        Outputs::get();
+    }
+    let trials = PACKAGES.iter().map(|package| {
+        let there = arguments.list || available(package.name);
+        let test = || trial(package).map_err(|e| Failed::from(format!("{e:#}")));
+        Trial::test(package.name, test).with_ignored_flag(!there)
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+/// Whether the source can be had; says why not.
+fn available(name: &str) -> bool {
+    match debian::source(name, &cache()) {
+        Ok(_) => true,
+        Err(error) => {
+            println!("not tested: {error:#}");
+            false
+        }
+    }
+}
+
+/// Sources are kept between runs; they are versioned by Debian.
+fn cache() -> PathBuf {
+    target_dir().join("tmp/contech/debian")
+}
+
+fn trial(package: &Package) -> Result<()> {
+    let scratch = Scratch::new(&format!("real_mpi/{}", package.name))?;
+    let tree = debian::source(package.name, &cache())?;
+    let native = build(package, &tree, &scratch.join("native"), "clang-22".as_ref())?;
+    let traced = build(
+        package,
+        &tree,
+        &scratch.join("traced"),
+        &Outputs::get().cc(),
+    )?;
+    let traces = scratch.subdir("traces")?;
+    let plain = package
+        .mpi
+        .run(RANKS, &native, package.arguments, &traces)?
+        .ok()?;
+    let traced = package
+        .mpi
+        .run(RANKS, &traced, package.arguments, &traces)?;
+    same(package, &plain, &traced)?;
+    let traces = files(&traces, "bin")?;
+    if traces.len() != RANKS {
+        bail!("{} traces: {traced}", traces.len());
+    }
+    let graph = scratch.join("graph.tg");
+    let merged = merge(&traces, &graph)?.ok()?;
+    if merged.out().contains("MPI") {
+        bail!("what MPI did was not understood: {merged}");
+    }
+    verify(&graph)?;
+    check(package, &graph)?;
+    scratch.done();
+    Ok(())
+}
+
+/// The root context and one of each rank, enough accesses and messages to be the program's.
+fn check(package: &Package, graph: &Path) -> Result<()> {
+    let stats = backend_json(&["stats"], graph)?;
+    let number = |key: &str| {
+        stats[key]
+            .as_u64()
+            .with_context(|| format!("{key}: {stats}"))
+    };
+    let tasks = |kind: &str| {
+        let found = stats["tasks"][kind].as_u64();
+        found.with_context(|| format!("tasks of kind {kind}: {stats}"))
+    };
+    if number("contexts")? != RANKS as u64 + 1
+        || number("accesses")? < 10_000
+        || tasks("sync")? < package.syncs
+        || tasks("barrier")? < package.barriers
+    {
+        bail!("not what the program does: {stats}");
+    }
+    Ok(())
+}
+
+fn build(package: &Package, tree: &Path, to: &Path, cc: &Path) -> Result<PathBuf> {
+    run(Command::new("cp").arg("-a").arg(tree).arg(to))?.ok()?;
+    let mut shell = Command::new("sh");
+    shell.current_dir(to).args(["-ec", package.build]);
+    shell
+        .env("CC", cc)
+        .env("MPICC", format!("mpicc.{}", package.mpi.name()))
+        .env("OMPI_CC", cc)
+        .env("MPICH_CC", cc);
+    run_for(&mut shell, Duration::from_secs(600))?.ok()?;
+    let program = to.join(package.program);
+    if !program.exists() {
+        bail!("there is no {} after the build", program.display());
+    }
+    Ok(program)
+}
+
+/// The same exit status and lines, in any order: ranks print when they do.
+fn same(package: &Package, native: &Finished, traced: &Finished) -> Result<()> {
+    let lines = |text: String| {
+        let mut lines: Vec<String> = text
+            .lines()
+            .map(
+                |line| match package.times.and_then(|at| line.split_once(at)) {
+                    Some((before, _)) => before.to_owned(),
+                    None => line.to_owned(),
+                },
+            )
+            .collect();
+        lines.sort();
+        lines
+    };
+    let of = |f: &Finished| (lines(f.out()), lines(f.err()));
+    if native.status != traced.status || of(native) != of(traced) {
+        bail!("the recorded run differs:\n{native}\n{traced}");
+    }
+    if native.out().len() + native.err().len() < 500 {
+        bail!("too little output to compare: {native}");
+    }
+    Ok(())
+}
