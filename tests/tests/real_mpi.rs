@@ -3,7 +3,6 @@
 //!
 //! Without network there is nothing to build: the trials are reported as ignored, never as passed.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
