@@ -148,7 +148,9 @@ pub fn source(package: &str, dir: &Path) -> Result<PathBuf> {
 fn unpack_tars(dir: &Path) -> Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
-        if path.to_string_lossy().contains(".orig.tar.") {
+        let name = path.to_string_lossy();
+        // Signatures lie beside some.
+        if name.contains(".orig.tar.") && !name.ends_with(".asc") {
             let mut tar = Command::new("tar");
             tar.current_dir(dir).arg("-xf").arg(&path);
             run(&mut tar)?.ok()?;
