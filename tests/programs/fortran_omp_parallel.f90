@@ -12,7 +12,7 @@ program parallel
   x(omp_get_thread_num()) = 1
   !$omp barrier
   !$omp master
-  y = x(0) + x(1)
+  y = omp_get_num_threads()
   !$omp end master
   !$omp do schedule(static)
   do i = 0, 1
