@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 
@@ -127,11 +127,35 @@ fn figures(r: &Row) -> [(f64, usize); 17] {
     ]
 }
 
+/// Prints the tables and, unless this run is `dry`, saves them.
+///
+/// # Errors
+/// When the record cannot be written.
+pub fn publish(text: &str, what: &str, dry: bool) -> Result<()> {
+    println!("{text}");
+    if !dry {
+        println!("written: {}", save(text, what)?.display());
+    }
+    Ok(())
+}
+
+/// What a bench's process ends with; an error is said.
+#[must_use]
+pub fn exit(done: Result<()>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// Writes the text to `record/DATE-what.md` beside this crate's sources, never over an older one.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn save(text: &str, what: &str) -> Result<PathBuf> {
+fn save(text: &str, what: &str) -> Result<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("record");
     fs::create_dir_all(&dir)?;
     let file = dir.join(format!("{}-{what}.md", said("date", &["-u", "+%F-%H%M"])));

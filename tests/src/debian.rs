@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::outputs::target_dir;
 use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, beyond cargo and a C
@@ -107,6 +108,24 @@ fn as_root(program: &str) -> Command {
     };
     command.env("DEBIAN_FRONTEND", "noninteractive");
     command
+}
+
+/// Where sources are kept between runs; they are versioned by Debian.
+#[must_use]
+pub fn cache() -> PathBuf {
+    target_dir().join("tmp/contech/debian")
+}
+
+/// Whether a source can be had; says why not.
+#[must_use]
+pub fn available(package: &str) -> bool {
+    match source(package, &cache()) {
+        Ok(_) => true,
+        Err(error) => {
+            println!("not tested: {error:#}");
+            false
+        }
+    }
 }
 
 /// Fetches the source of a Debian package into `dir` and unpacks it; the directory of the unpacked tree. Where the

@@ -55,11 +55,10 @@ fn a_libomp_that_may_not_use_tools_is_named() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_program_linked_to_libgomp_is_told_what_to_do() -> Result<()> {
-    let scratch = Scratch::new("openmp/libgomp")?;
+/// A recording of the program whose parallel part, `work`, gcc compiled.
+fn with_libgomp(scratch: &Scratch, work: &str) -> Result<Recording> {
     scratch.write("main.c", PROGRAM)?;
-    scratch.write("work.c", WORK)?;
+    scratch.write("work.c", work)?;
     let work = scratch.join("work.o");
     object(
         Path::new("gcc"),
@@ -75,7 +74,13 @@ fn a_program_linked_to_libgomp_is_told_what_to_do() -> Result<()> {
     link.args(["-o", "prog", "-L/usr/lib/gcc/x86_64-linux-gnu/12", "-lgomp"]);
     run(&mut link)?.ok()?;
     let mut command = Command::new(scratch.join("prog"));
-    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    Recording::of(&mut command, &scratch.join("traces"))
+}
+
+#[test]
+fn a_program_linked_to_libgomp_is_told_what_to_do() -> Result<()> {
+    let scratch = Scratch::new("openmp/libgomp")?;
+    let recording = with_libgomp(&scratch, WORK)?;
     told(
         &recording,
         &["libgomp", "contech-cc -fopenmp", "libomp-22-dev"],
@@ -87,24 +92,8 @@ fn a_program_linked_to_libgomp_is_told_what_to_do() -> Result<()> {
 #[test]
 fn a_libgomp_that_makes_no_thread_is_noted_in_the_graph() -> Result<()> {
     let scratch = Scratch::new("openmp/libgomp_alone")?;
-    scratch.write("main.c", PROGRAM)?;
-    scratch.write("work.c", WORK.replace("num_threads(2)", "num_threads(1)"))?;
-    let work = scratch.join("work.o");
-    object(
-        Path::new("gcc"),
-        &["-O1", "-fopenmp"],
-        &scratch.join("work.c"),
-        &work,
-    )?;
-    let cc = Toolchain::contech();
-    let mut link = Command::new(cc.compiler(false));
-    link.current_dir(scratch.dir())
-        .args(["-O1", "main.c"])
-        .arg(&work);
-    link.args(["-o", "prog", "-L/usr/lib/gcc/x86_64-linux-gnu/12", "-lgomp"]);
-    run(&mut link)?.ok()?;
-    let mut command = Command::new(scratch.join("prog"));
-    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    let alone = WORK.replace("num_threads(2)", "num_threads(1)");
+    let recording = with_libgomp(&scratch, &alone)?;
     assert_eq!(recording.run.clone().ok()?.out(), "4\n");
     assert_eq!(recording.run.err(), "");
     recording.graphs(true)?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use contech_tests::debian;
 use contech_tests::mpi::{Mpi, merge};
-use contech_tests::outputs::{Outputs, target_dir};
+use contech_tests::outputs::Outputs;
 use contech_tests::process::{Finished, run, run_for};
 use contech_tests::recording::{backend_json, files, verify};
 use contech_tests::scratch::Scratch;
@@ -69,7 +69,7 @@ fn main() {
     let mut trials = Vec::new();
     let mut fetched = 0;
     for package in &PACKAGES {
-        let there = arguments.list || available(package.name);
+        let there = arguments.list || debian::available(package.name);
         fetched += usize::from(there);
         let test = || trial(package).map_err(|e| Failed::from(format!("{e:#}")));
         trials.push(Trial::test(package.name, test).with_ignored_flag(!there));
@@ -83,25 +83,9 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// Whether the source can be had; says why not.
-fn available(name: &str) -> bool {
-    match debian::source(name, &cache()) {
-        Ok(_) => true,
-        Err(error) => {
-            println!("not tested: {error:#}");
-            false
-        }
-    }
-}
-
-/// Sources are kept between runs; they are versioned by Debian.
-fn cache() -> PathBuf {
-    target_dir().join("tmp/contech/debian")
-}
-
 fn trial(package: &Package) -> Result<()> {
     let scratch = Scratch::new(&format!("real_mpi/{}", package.name))?;
-    let tree = debian::source(package.name, &cache())?;
+    let tree = debian::source(package.name, &debian::cache())?;
     let native = build(package, &tree, &scratch.join("native"), "clang-22".as_ref())?;
     let traced = build(
         package,

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use contech_bench::analyses::{Input, SIZES, analyse, cachegrind, recorded, synthetic};
-use contech_bench::record::{heading, save};
+use contech_bench::record::{self, heading};
 use contech_bench::synthetic::Kind;
 use contech_tests::debian;
 use contech_tests::outputs::Outputs;
@@ -46,13 +46,7 @@ const RECORDED: [(&str, bool, u64); 8] = [
 const BILLION: u64 = 40_700;
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    record::exit(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
@@ -66,11 +60,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     let done = fill(arguments, &scratch, &mut text);
     fs::remove_dir_all(&scratch)?;
     done?;
-    println!("{text}");
-    if !arguments.dry {
-        println!("written: {}", save(&text, "analyses")?.display());
-    }
-    Ok(())
+    record::publish(&text, "analyses", arguments.dry)
 }
 
 const RATES: &str = "\nMillions of accesses per second of user and system time of `contech-backend`, the fastest of the runs, the graph in a \

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use contech_bench::graph_goals::{self, Row};
-use contech_bench::record::{heading, save};
+use contech_bench::record::{self, heading};
 use contech_bench::synthetic::{Kind, write};
 use contech_bench::{graph, stored};
 use contech_tests::outputs::Outputs;
@@ -40,13 +40,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    record::exit(run(&Arguments::parse()))
 }
 
 const METHOD: &str = "Synthetic traces (`bench/src/synthetic.rs`). M/s: millions of accesses (locks, barriers: synchronisation events) per second of \
@@ -65,11 +59,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     let done = tables(arguments, &scratch);
     fs::remove_dir_all(&scratch)?;
     let text = done?;
-    println!("{text}");
-    if !arguments.dry {
-        println!("written: {}", save(&text, "graph")?.display());
-    }
-    Ok(())
+    record::publish(&text, "graph", arguments.dry)
 }
 
 /// The whole record.

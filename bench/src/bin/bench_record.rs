@@ -67,13 +67,7 @@ impl Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    record::exit(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
@@ -105,11 +99,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     };
     fs::remove_dir_all(&scratch)?;
     let (text, what) = made?;
-    println!("{text}");
-    if !arguments.dry {
-        println!("written: {}", record::save(&text, what)?.display());
-    }
-    Ok(())
+    record::publish(&text, what, arguments.dry)
 }
 
 fn costs(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {

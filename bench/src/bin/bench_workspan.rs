@@ -23,13 +23,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    record::exit(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
@@ -58,9 +52,5 @@ fn run(arguments: &Arguments) -> Result<()> {
         arguments.runs,
         table(&rows)
     );
-    println!("{text}");
-    if !arguments.dry {
-        println!("written: {}", record::save(&text, "workspan")?.display());
-    }
-    Ok(())
+    record::publish(&text, "workspan", arguments.dry)
 }

@@ -85,45 +85,32 @@ impl Call {
     }
 }
 
-pub(crate) extern "C-unwind" fn wait(request: usize, status: usize) -> c_int {
-    let Some(call) = call() else {
-        return pmpi!(Wait(request, status));
-    };
-    let waited = call.waited(1, request, status, true);
-    let result = pmpi!(Wait(request, call.passed(&waited)));
-    if result == 0 {
-        call.completed(&waited, std::iter::once((0, 0)));
-    }
-    result
-}
-
-pub(crate) extern "C-unwind" fn waitall(count: usize, requests: usize, statuses: usize) -> c_int {
-    let Some(call) = call() else {
-        return pmpi!(Waitall(count, requests, statuses));
-    };
-    let waited = call.waited(count, requests, statuses, true);
-    let result = pmpi!(Waitall(count, requests, call.passed(&waited)));
-    if result == 0 {
-        call.completed(&waited, (0..waited.handles.len()).map(|at| (at, at)));
-    }
-    result
-}
-
-pub(crate) extern "C-unwind" fn waitany(
-    count: usize,
-    requests: usize,
-    index: usize,
-    status: usize,
+/// Calls `real` with the statuses it is to fill and then takes what `which` says of so many requests as complete.
+fn around<I: Iterator<Item = (usize, usize)>>(
+    (count, requests, statuses): (usize, usize, usize),
+    waits: bool,
+    real: impl FnOnce(usize) -> c_int,
+    which: impl FnOnce(usize) -> I,
 ) -> c_int {
     let Some(call) = call() else {
-        return pmpi!(Waitany(count, requests, index, status));
+        return real(statuses);
     };
-    let waited = call.waited(count, requests, status, true);
-    let result = pmpi!(Waitany(count, requests, index, call.passed(&waited)));
+    let waited = call.waited(count, requests, statuses, waits);
+    let result = real(call.passed(&waited));
     if result == 0 {
-        call.completed(&waited, one(index));
+        call.completed(&waited, which(waited.handles.len()));
     }
     result
+}
+
+/// The first so many.
+fn all(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..count).map(|at| (at, at))
+}
+
+/// As many as `flag` lets through: all or none.
+fn flagged(flag: usize, count: usize) -> usize {
+    if int_at(flag, 0) != 0 { count } else { 0 }
 }
 
 /// The one that an index says.
@@ -143,6 +130,38 @@ fn some(count: usize, indices: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).filter_map(move |place| Some((usize::try_from(int_at(indices, place)).ok()?, place)))
 }
 
+pub(crate) extern "C-unwind" fn wait(request: usize, status: usize) -> c_int {
+    around(
+        (1, request, status),
+        true,
+        |statuses| pmpi!(Wait(request, statuses)),
+        all,
+    )
+}
+
+pub(crate) extern "C-unwind" fn waitall(count: usize, requests: usize, statuses: usize) -> c_int {
+    around(
+        (count, requests, statuses),
+        true,
+        |statuses| pmpi!(Waitall(count, requests, statuses)),
+        all,
+    )
+}
+
+pub(crate) extern "C-unwind" fn waitany(
+    count: usize,
+    requests: usize,
+    index: usize,
+    status: usize,
+) -> c_int {
+    around(
+        (count, requests, status),
+        true,
+        |statuses| pmpi!(Waitany(count, requests, index, statuses)),
+        |_| one(index),
+    )
+}
+
 pub(crate) extern "C-unwind" fn waitsome(
     count: usize,
     requests: usize,
@@ -150,28 +169,21 @@ pub(crate) extern "C-unwind" fn waitsome(
     indices: usize,
     statuses: usize,
 ) -> c_int {
-    let Some(call) = call() else {
-        return pmpi!(Waitsome(count, requests, done, indices, statuses));
-    };
-    let waited = call.waited(count, requests, statuses, true);
-    let passed = call.passed(&waited);
-    let result = pmpi!(Waitsome(count, requests, done, indices, passed));
-    if result == 0 {
-        call.completed(&waited, some(done, indices));
-    }
-    result
+    around(
+        (count, requests, statuses),
+        true,
+        |statuses| pmpi!(Waitsome(count, requests, done, indices, statuses)),
+        |_| some(done, indices),
+    )
 }
 
 pub(crate) extern "C-unwind" fn test(request: usize, flag: usize, status: usize) -> c_int {
-    let Some(call) = call() else {
-        return pmpi!(Test(request, flag, status));
-    };
-    let waited = call.waited(1, request, status, false);
-    let result = pmpi!(Test(request, flag, call.passed(&waited)));
-    if result == 0 && int_at(flag, 0) != 0 {
-        call.completed(&waited, std::iter::once((0, 0)));
-    }
-    result
+    around(
+        (1, request, status),
+        false,
+        |statuses| pmpi!(Test(request, flag, statuses)),
+        |count| all(flagged(flag, count)),
+    )
 }
 
 pub(crate) extern "C-unwind" fn testall(
@@ -180,15 +192,12 @@ pub(crate) extern "C-unwind" fn testall(
     flag: usize,
     statuses: usize,
 ) -> c_int {
-    let Some(call) = call() else {
-        return pmpi!(Testall(count, requests, flag, statuses));
-    };
-    let waited = call.waited(count, requests, statuses, false);
-    let result = pmpi!(Testall(count, requests, flag, call.passed(&waited)));
-    if result == 0 && int_at(flag, 0) != 0 {
-        call.completed(&waited, (0..waited.handles.len()).map(|at| (at, at)));
-    }
-    result
+    around(
+        (count, requests, statuses),
+        false,
+        |statuses| pmpi!(Testall(count, requests, flag, statuses)),
+        |count| all(flagged(flag, count)),
+    )
 }
 
 pub(crate) extern "C-unwind" fn testany(
@@ -198,16 +207,12 @@ pub(crate) extern "C-unwind" fn testany(
     flag: usize,
     status: usize,
 ) -> c_int {
-    let Some(call) = call() else {
-        return pmpi!(Testany(count, requests, index, flag, status));
-    };
-    let waited = call.waited(count, requests, status, false);
-    let passed = call.passed(&waited);
-    let result = pmpi!(Testany(count, requests, index, flag, passed));
-    if result == 0 && int_at(flag, 0) != 0 {
-        call.completed(&waited, one(index));
-    }
-    result
+    around(
+        (count, requests, status),
+        false,
+        |statuses| pmpi!(Testany(count, requests, index, flag, statuses)),
+        |_| (0..flagged(flag, 1)).flat_map(move |_| one(index)),
+    )
 }
 
 pub(crate) extern "C-unwind" fn testsome(
@@ -217,14 +222,10 @@ pub(crate) extern "C-unwind" fn testsome(
     indices: usize,
     statuses: usize,
 ) -> c_int {
-    let Some(call) = call() else {
-        return pmpi!(Testsome(count, requests, done, indices, statuses));
-    };
-    let waited = call.waited(count, requests, statuses, false);
-    let passed = call.passed(&waited);
-    let result = pmpi!(Testsome(count, requests, done, indices, passed));
-    if result == 0 {
-        call.completed(&waited, some(done, indices));
-    }
-    result
+    around(
+        (count, requests, statuses),
+        false,
+        |statuses| pmpi!(Testsome(count, requests, done, indices, statuses)),
+        |_| some(done, indices),
+    )
 }
