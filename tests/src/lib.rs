@@ -12,6 +12,7 @@ pub mod process;
 pub mod program;
 pub mod random;
 pub mod recording;
+pub mod scaling;
 pub mod scratch;
 pub mod tally;
 pub mod toolchain;

@@ -56,7 +56,10 @@ fn every_module_says_first_what_it_is() -> Result<()> {
 #[test]
 fn every_test_program_says_first_what_it_shows() -> Result<()> {
     for file in files(&["c", "cpp"])? {
-        if file.starts_with("tests/programs") || file.starts_with("bench/programs") {
+        if file.starts_with("tests/programs")
+            || file.starts_with("bench/programs")
+            || file.starts_with("bench/scaling")
+        {
             assert!(read(&file)?.starts_with("// "), "{}", file.display());
         }
     }

@@ -1,0 +1,184 @@
+// Particles in a grid of cells that act on those in adjacent cells (deconstructing-overhead, section VII, in two
+// dimensions; three quarters of the space are empty). `locks`: a lock for each cell that two partitions may write;
+// `colours`: partitions of one colour are not adjacent, a stage for each colour, no locks.
+#include "common.h"
+#include <algorithm>
+#include <memory>
+#include <omp.h>
+#include <vector>
+
+static const char *const USAGE =
+    "grid THREADS [locks|colours [SIDE [PARTICLES [STEPS [even|clumps|corner]]]]] (SIDE: cells of a partition, from 2)";
+
+// Cells of the space in each dimension, those that may have particles, units of length of a cell, most in a cell.
+enum { SPACE = 256, USED = SPACE / 2, UNIT = 1024, FULL = 16 };
+
+// All numbers are integers that wrap: their sums do not depend on the order.
+struct Particle {
+  int x, y;
+  uint64_t vx, vy, density, ax, ay;
+};
+static std::vector<Particle> particles; // by cell
+static int first[SPACE * SPACE + 1];    // of each cell
+static int threads, side;
+
+enum Phase { DENSITIES, FORCES };
+
+
+struct CellLocks {
+  std::vector<omp_lock_t> locks;
+  CellLocks() : locks(SPACE * SPACE) {
+    for (auto &l : locks) omp_init_lock(&l);
+  }
+  ~CellLocks() {
+    for (auto &l : locks) omp_destroy_lock(&l);
+  }
+  static constexpr bool any = true;
+  // On the rim of its partition, so that a neighbour's thread writes it, too.
+  bool shared(int cell) const {
+    int x = cell % SPACE % side, y = cell / SPACE % side;
+    return x == 0 || y == 0 || x == side - 1 || y == side - 1;
+  }
+  void lock(int cell) {
+    if (shared(cell)) omp_set_lock(&locks[cell]);
+  }
+  void unlock(int cell) {
+    if (shared(cell)) omp_unset_lock(&locks[cell]);
+  }
+};
+static std::unique_ptr<CellLocks> cell_locks;
+
+template <Phase phase, bool Locks> static inline void pair(Particle &p, Particle &q, int cell_p, int cell_q) {
+  int dx = p.x - q.x, dy = p.y - q.y, d2 = dx * dx + dy * dy;
+  if (d2 >= UNIT * UNIT) return;
+  uint64_t near = (uint64_t)(UNIT * UNIT - d2) >> 6;
+  uint64_t f = phase == DENSITIES ? near * near * near >> 20 : (near * near >> 10) * ((p.density + q.density) >> 12 & 0xffff) >> 12;
+  auto add = [&](Particle &to, int sign) {
+    if (phase == DENSITIES) to.density += f;
+    else to.ax += f * (uint64_t)(sign * dx), to.ay += f * (uint64_t)(sign * dy);
+  };
+  if (Locks) cell_locks->lock(cell_p);
+  add(p, 1);
+  if (Locks) cell_locks->unlock(cell_p), cell_locks->lock(cell_q);
+  add(q, -1);
+  if (Locks) cell_locks->unlock(cell_q);
+}
+
+// A cell with itself and with half of its neighbours: each pair once.
+template <Phase phase, bool Locks> static void cell_work(int x, int y) {
+  int cell = y * SPACE + x;
+  if (first[cell] == first[cell + 1]) return;
+  static const int NEXT[4][2] = {{1, 0}, {-1, 1}, {0, 1}, {1, 1}};
+  for (int i = first[cell]; i < first[cell + 1]; i++)
+    for (int j = i + 1; j < first[cell + 1]; j++) pair<phase, Locks>(particles[i], particles[j], cell, cell);
+  for (auto &d : NEXT) {
+    int nx = x + d[0], ny = y + d[1];
+    if (nx < 0 || nx >= SPACE || ny >= SPACE) continue;
+    int other = ny * SPACE + nx;
+    for (int i = first[cell]; i < first[cell + 1]; i++)
+      for (int j = first[other]; j < first[other + 1]; j++) pair<phase, Locks>(particles[i], particles[j], cell, other);
+  }
+}
+
+// The cells of partition (px, py).
+template <Phase phase, bool Locks> static void partition(int px, int py) {
+  for (int y = py * side; y < std::min((py + 1) * side, (int)SPACE); y++)
+    for (int x = px * side; x < std::min((px + 1) * side, (int)SPACE); x++) cell_work<phase, Locks>(x, y);
+}
+
+template <Phase phase> static void with_locks() {
+  int across = (SPACE + side - 1) / side;
+#pragma omp for schedule(dynamic, 1)
+  for (int p = 0; p < across * across; p++) partition<phase, true>(p % across, p / across);
+}
+
+// Cell (x, y) writes column x - 1 to x + 1 and row y + 1: with two cells or more between them, partitions of a colour do
+// not meet.
+template <Phase phase> static void by_colours() {
+  int across = (SPACE + side - 1) / side;
+  for (int colour = 0; colour < 4; colour++) {
+    int cx = colour % 2, cy = colour / 2, nx = (across - cx + 1) / 2, ny = (across - cy + 1) / 2;
+#pragma omp for schedule(dynamic, 1)
+    for (int p = 0; p < nx * ny; p++) partition<phase, false>(2 * (p % nx) + cx, 2 * (p / nx) + cy);
+  }
+}
+
+static void move(Particle &p) {
+  auto within = [](int at, uint64_t v) { return (at & ~(UNIT - 1)) | ((at + (int)(v >> 20 & 63)) & (UNIT - 1)); };
+  p.vx += p.ax, p.vy += p.ay;
+  p.x = within(p.x, p.vx), p.y = within(p.y, p.vy);
+  p.density = p.ax = p.ay = 0;
+}
+
+// Where particle i would like to be: a cell of the used quarter.
+static int place(long i, int input) {
+  uint64_t r = random_at(4 * i);
+  int x = (int)(r % USED), y = (int)((r >> 32) % USED);
+  if (input == 1) { // eight clumps: the mean of three places around a centre
+    uint64_t c = random_at(~(r % 8)), a = random_at(4 * i + 1);
+    int width = USED / 8;
+    x = (int)(c % USED + (a % width + (a >> 16) % width + (a >> 32) % width) / 3) % USED;
+    y = (int)((c >> 32) % USED + ((a >> 8) % width + (a >> 24) % width + (a >> 40) % width) / 3) % USED;
+  } else if (input == 2) { // the more the nearer to one corner
+    uint64_t a = random_at(4 * i + 1);
+    x = std::min(x, (int)(a % USED)), y = std::min(y, (int)((a >> 32) % USED));
+  }
+  return y * SPACE + x;
+}
+
+static void fill(long count, int input) {
+  std::vector<int> in(SPACE * SPACE), where(count);
+  for (long i = 0; i < count; i++) {
+    int cell = place(i, input);
+    while (in[cell] == FULL) cell = (cell / SPACE * SPACE + (cell % SPACE + 1) % USED + (cell % SPACE == USED - 1) * SPACE) % (USED * SPACE);
+    in[cell]++, where[i] = cell;
+  }
+  for (int c = 0; c < SPACE * SPACE; c++) first[c + 1] = first[c] + in[c];
+  std::vector<int> next(first, first + SPACE * SPACE);
+  particles.resize(count);
+  for (long i = 0; i < count; i++) {
+    uint64_t r = random_at(4 * i + 2);
+    Particle &p = particles[next[where[i]]++];
+    p = Particle{where[i] % SPACE * UNIT + (int)(r % UNIT), where[i] / SPACE * UNIT + (int)((r >> 32) % UNIT), 0, 0, 0, 0, 0};
+  }
+}
+
+static void step(bool locks) {
+  int count = (int)particles.size();
+#pragma omp parallel num_threads(threads)
+  {
+    if (locks) with_locks<DENSITIES>(), with_locks<FORCES>();
+    else by_colours<DENSITIES>(), by_colours<FORCES>();
+#pragma omp for
+    for (int i = 0; i < count; i++) move(particles[i]);
+  }
+}
+
+static void sequential_step() {
+  for (int y = 0; y < SPACE; y++)
+    for (int x = 0; x < SPACE; x++) cell_work<DENSITIES, false>(x, y);
+  for (int y = 0; y < SPACE; y++)
+    for (int x = 0; x < SPACE; x++) cell_work<FORCES, false>(x, y);
+  for (auto &p : particles) move(p);
+}
+
+int main(int argc, char **argv) {
+  threads = thread_count(argc, argv, USAGE);
+  bool locks = !variant(argc, argv, "locks", "colours", USAGE);
+  side = (int)number(argc, argv, 3, 2, 4, USAGE);
+  long count = number(argc, argv, 4, 1, 60000, USAGE), steps = number(argc, argv, 5, 1, 40, USAGE);
+  static const char *const INPUTS[] = {"even", "clumps", "corner"};
+  int input = argc > 6 ? -1 : 0;
+  for (int i = 0; i < 3 && input < 0; i++)
+    if (!strcmp(argv[6], INPUTS[i])) input = i;
+  if (input < 0 || side > SPACE || count > (long)USED * USED * FULL) usage(USAGE);
+  fill(count, input);
+  if (locks) cell_locks = std::make_unique<CellLocks>();
+  for (long s = 0; s < steps; s++) {
+    if (threads) step(locks);
+    else sequential_step();
+  }
+  uint64_t sum = 0;
+  for (auto &p : particles) sum = sum * 31 + (uint64_t)p.x + (uint64_t)p.y * 7 + p.vx + p.vy;
+  printf("%016lx\n", sum);
+}

@@ -1,0 +1,176 @@
+//! The programs of `bench/scaling`, each of which fails to scale for one reason: what they are and how they are built.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::outputs::workspace;
+use crate::process::run;
+use crate::program::is_cxx;
+
+/// Arguments after the number of threads.
+pub type Arguments = &'static [&'static str];
+
+/// A program and what is planted in it.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// Source in `bench/scaling`.
+    pub source: &'static str,
+    /// Why the planted variants do not scale.
+    pub cause: &'static str,
+    /// Variants with the cause, at their whole size.
+    pub planted: &'static [Arguments],
+    /// Variants without it.
+    pub fixed: &'static [Arguments],
+    /// The same variants, planted and fixed, in a few milliseconds.
+    pub small: &'static [Arguments],
+}
+
+/// All of them; `bench/scaling/README.md` says more.
+pub const CASES: [Case; 11] = [
+    Case {
+        source: "cilksort.cpp",
+        cause: "scheduling: tasks of a few microseconds",
+        planted: &[&["200000", "200", "30"], &["5000000", "200"]],
+        fixed: &[&["5000000", "1000"]],
+        small: &[
+            &["20000", "20", "2"],
+            &["20000", "20000"],
+            &["20000", "8000/4"],
+        ],
+    },
+    Case {
+        source: "array.c",
+        cause: "work inflation: cells outside of the caches",
+        planted: &[&["8388608", "1", "32"]],
+        fixed: &[&["65536", "1", "32"], &["8388608", "64", "32"]],
+        small: &[&["40960", "1", "32", "3"], &["10007", "8", "1", "2"]],
+    },
+    Case {
+        source: "swaptions.c",
+        cause: "load imbalance: the last thread takes the rest",
+        planted: &[&["chunks"]],
+        fixed: &[&["even"]],
+        small: &[&["chunks", "5", "2000"], &["even", "5", "2000"]],
+    },
+    Case {
+        source: "barriers.c",
+        cause: "barriers whose waiters give up the processor",
+        planted: &[&["yield"]],
+        fixed: &[&["spin"]],
+        small: &[&["yield", "50", "1000"], &["spin", "50", "1000"]],
+    },
+    Case {
+        source: "grid.cpp",
+        cause: "locks of cells",
+        planted: &[&["locks"]],
+        fixed: &[&["colours", "16"]],
+        small: &[
+            &["locks", "2", "9000", "3", "clumps"],
+            &["colours", "2", "9000", "3", "clumps"],
+            &["colours", "7", "9000", "3", "clumps"],
+        ],
+    },
+    Case {
+        source: "ub.c",
+        cause: "locks and barriers",
+        planted: &[&["tiny", "sync"], &["rnd", "sync"], &["seq", "sync"]],
+        fixed: &[&["tiny", "free"], &["rnd", "free"], &["seq", "free"]],
+        small: &[
+            &["tiny", "sync", "9", "9", "99"],
+            &["tiny", "free", "9", "9", "99"],
+        ],
+    },
+    Case {
+        source: "serial.c",
+        cause: "serial section: a third of the work",
+        planted: &[&["serial"]],
+        fixed: &[&["parallel"]],
+        small: &[&["serial", "3", "999"], &["parallel", "3", "999"]],
+    },
+    Case {
+        source: "convoy.c",
+        cause: "one lock for all",
+        planted: &[&["one"]],
+        fixed: &[&["sharded"]],
+        small: &[&["one", "20000"], &["sharded", "20000"]],
+    },
+    Case {
+        source: "falseshare.c",
+        cause: "work inflation: counters in one cache line",
+        planted: &[&["near"]],
+        fixed: &[&["apart"]],
+        small: &[&["near", "100003"], &["apart", "100003"]],
+    },
+    Case {
+        source: "triad.c",
+        cause: "work inflation: memory bandwidth",
+        planted: &[&["sweeps"]],
+        fixed: &[&["blocks"]],
+        small: &[&["sweeps", "30001", "5"], &["blocks", "30001", "5"]],
+    },
+    Case {
+        source: "tinytasks.c",
+        cause: "scheduling: a task for each item",
+        planted: &[&["tiny"]],
+        fixed: &[&["coarse"]],
+        small: &[&["tiny", "5003", "20"], &["coarse", "5003", "20"]],
+    },
+];
+
+impl Case {
+    /// Its source.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        workspace().join("bench/scaling").join(self.source)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.source.split('.').next().unwrap_or(self.source)
+    }
+
+    /// The case of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn named(name: &str) -> Result<&'static Self> {
+        CASES
+            .iter()
+            .find(|case| case.name() == name)
+            .with_context(|| format!("no program {name} in bench/scaling"))
+    }
+
+    /// Builds it natively in `dir`.
+    ///
+    /// # Errors
+    /// With the compiler's messages.
+    pub fn build(&self, dir: &Path) -> Result<PathBuf> {
+        std::fs::create_dir_all(dir)?;
+        let (source, program) = (self.path(), dir.join(self.name()));
+        let cxx = is_cxx(&source);
+        let mut compile = Command::new(if cxx { "clang++-22" } else { "clang-22" });
+        if cxx {
+            compile.arg("-std=c++17");
+        }
+        compile
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-pthread"])
+            .arg(&source)
+            .args(["-lm", "-o"])
+            .arg(&program);
+        run(&mut compile)?.ok()?;
+        Ok(program)
+    }
+
+    /// What it prints with so many threads and these arguments.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn output(program: &Path, threads: &str, arguments: Arguments) -> Result<String> {
+        let mut command = Command::new(program);
+        command.arg(threads).args(arguments);
+        Ok(run(&mut command)?.ok()?.out())
+    }
+}
