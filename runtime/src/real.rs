@@ -1,12 +1,9 @@
 //! The functions this library stands in front of, as the next object in line defines them.
 
-use std::cell::UnsafeCell;
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicU8, Ordering::Acquire, Ordering::Release};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use contech_runtime_core::mask::Blocked;
-use contech_runtime_core::notice;
+pub(crate) use contech_intercept::lookup::next;
+use contech_intercept::real_functions;
 use libc::{sigaction, siginfo_t, timespec};
 
 /// Any pointer of the program's.
@@ -21,27 +18,6 @@ pub(crate) type Body = unsafe extern "C-unwind" fn(Ptr) -> Ptr;
 pub(crate) type Body11 = unsafe extern "C-unwind" fn(Ptr) -> c_int;
 /// Handler that takes information.
 pub(crate) type Handler = unsafe extern "C-unwind" fn(c_int, *mut siginfo_t, Ptr);
-
-macro_rules! real_functions {
-    ($($name:ident $(= $symbol:literal)? $(@ $version:literal)? : ($($arg:ty),*) $(-> $ret:ty)?;)*) => {
-        /// The real functions, by name. A function the process does not have says so when it is called.
-        pub(crate) struct Real { $(pub(crate) $name: unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?,)* }
-
-        fn resolve_all() -> Real {
-            Real { $($name: {
-                let symbol = real_functions!(@symbol $name $($symbol)?);
-                let found = find(symbol, real_functions!(@version $($version)?));
-                // SAFETY: the symbol's C prototype is this type; `missing` takes and returns nothing,
-                // and does not return at all.
-                unsafe { std::mem::transmute::<Ptr, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(found) }
-            },)* }
-        }
-    };
-    (@symbol $name:ident) => { concat!(stringify!($name), "\0") };
-    (@symbol $name:ident $symbol:literal) => { concat!($symbol, "\0") };
-    (@version) => { None };
-    (@version $version:literal) => { Some(concat!($version, "\0")) };
-}
 
 real_functions! {
     pthread_create: (*mut usize, Ptr, Body, Ptr) -> c_int;
@@ -146,95 +122,4 @@ real_functions! {
     _longjmp: () -> c_int;
     siglongjmp: () -> c_int;
     __longjmp_chk: () -> c_int;
-}
-
-const UNKNOWN: u8 = 0;
-const RESOLVING: u8 = 1;
-const READY: u8 = 2;
-
-struct Table(UnsafeCell<MaybeUninit<Real>>);
-
-// SAFETY: written once, by the thread that moved `STATE` from unknown to resolving, and read only once
-// it is ready.
-unsafe impl Sync for Table {}
-
-static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
-static TABLE: Table = Table(UnsafeCell::new(MaybeUninit::uninit()));
-
-/// The real functions.
-#[inline(always)]
-pub(crate) fn real() -> &'static Real {
-    if STATE.load(Acquire) != READY {
-        resolve();
-    }
-    // SAFETY: ready means written, for good.
-    unsafe { (*TABLE.0.get()).assume_init_ref() }
-}
-
-/// The real functions, unless they are being looked up just now, perhaps by this very thread.
-#[inline(always)]
-pub(crate) fn real_if_ready() -> Option<&'static Real> {
-    match STATE.load(Acquire) {
-        RESOLVING => None,
-        _ => Some(real()),
-    }
-}
-
-#[cold]
-fn resolve() {
-    let _blocked = Blocked::new();
-    match STATE.compare_exchange(UNKNOWN, RESOLVING, Acquire, Acquire) {
-        Ok(_) => {
-            let table = resolve_all();
-            // SAFETY: this thread alone is resolving.
-            unsafe { (*TABLE.0.get()).write(table) };
-            STATE.store(READY, Release);
-        }
-        // Another thread is at it (this one would be in `dlsym`, which calls allocation functions
-        // only, and those ask `real_if_ready`).
-        Err(_) => {
-            while STATE.load(Acquire) != READY {
-                std::thread::yield_now();
-            }
-        }
-    }
-}
-
-/// The next definition after this library's; in a plain program that uses an instrumented library, the
-/// C library comes before this one, and is asked by name; [`missing`] where there is none.
-fn find(symbol: &str, version: Option<&str>) -> Ptr {
-    let name = symbol.as_ptr().cast::<c_char>();
-    // SAFETY: the name is a C string; nothing is loaded that is not there already.
-    let c_library =
-        unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    for place in [libc::RTLD_NEXT, c_library] {
-        if place.is_null() {
-            continue;
-        }
-        if let Some(version) = version {
-            // SAFETY: both strings end in a zero byte; the place is a handle or a pseudo-handle.
-            let found = unsafe { libc::dlvsym(place, name, version.as_ptr().cast()) };
-            if !found.is_null() {
-                return found;
-            }
-        }
-        // SAFETY: as above.
-        let found = unsafe { libc::dlsym(place, name) };
-        if !found.is_null() {
-            return found;
-        }
-    }
-    missing as *const () as Ptr
-}
-
-/// A function by name from the objects after this one, for those that come and go with a library.
-pub(crate) fn next(symbol: &CStr) -> Ptr {
-    // SAFETY: the name is a C string.
-    unsafe { libc::dlsym(libc::RTLD_NEXT, symbol.as_ptr()) }
-}
-
-extern "C" fn missing() -> ! {
-    notice::say("the program called a function that its C library does not have");
-    // SAFETY: ends the process, as calling a function that is not there would.
-    unsafe { libc::abort() }
 }

@@ -7,12 +7,13 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 
 /// Packages whose outputs make up a working installation.
-pub const PACKAGES: [&str; 7] = [
+pub const PACKAGES: [&str; 8] = [
     "contech-instrument",
     "contech-cc",
     "contech-runtime",
     "contech-online",
     "contech-mpi",
+    "contech-observe",
     "contech-middle",
     "contech-backends",
 ];

@@ -5,7 +5,6 @@
 //! is in its thread-local place then. The word libomp has for us in each task names its context, so nothing
 //! is allocated for a task, unless it has dependences.
 
-mod abi;
 mod exclusion;
 mod missing;
 mod node;
@@ -26,6 +25,7 @@ use crate::active::Active;
 use crate::start::{self, guarded};
 use crate::tls::block;
 use abi::Data;
+use contech_intercept::ompt as abi;
 use team::{WORKER, Worker};
 use word::Word;
 

@@ -1,0 +1,142 @@
+//! A library's own memory: it must be able to allocate while the program is inside its
+//! allocator, in a signal handler that interrupted it, or after it was corrupted.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+
+use contech_runtime_core::mask::Blocked;
+use contech_runtime_core::memory;
+
+/// Size classes: 16 bytes to 32 KiB, powers of two. Larger blocks are mapped one by one.
+const CLASSES: usize = 12;
+const SMALLEST: usize = 16;
+const LARGEST: usize = SMALLEST << (CLASSES - 1);
+/// Mapped at a time for small blocks.
+const CHUNK: usize = 256 << 10;
+/// Alignment every block has.
+const ALIGN: usize = 16;
+
+struct Free {
+    heads: [*mut u8; CLASSES],
+    next: *mut u8,
+    left: usize,
+}
+
+/// Blocks of powers of two, recycled by size; locked, with signals blocked so that no handler waits
+/// for the code it interrupted.
+pub struct Heap {
+    locked: AtomicBool,
+    free: UnsafeCell<Free>,
+    /// The calling thread has its signals blocked already.
+    is_quiet: fn() -> bool,
+}
+
+impl std::fmt::Debug for Heap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Heap").finish_non_exhaustive()
+    }
+}
+
+// SAFETY: `free` is only touched while `locked` is held.
+unsafe impl Sync for Heap {}
+
+impl Heap {
+    /// An empty one; it is told which threads have their signals blocked already.
+    #[must_use]
+    pub const fn new(is_quiet: fn() -> bool) -> Self {
+        Self {
+            locked: AtomicBool::new(false),
+            free: UnsafeCell::new(Free {
+                heads: [std::ptr::null_mut(); CLASSES],
+                next: std::ptr::null_mut(),
+                left: 0,
+            }),
+            is_quiet,
+        }
+    }
+
+    /// Keeps the heap as it is until [`Heap::unlock`], across a fork.
+    pub fn lock(&self) {
+        while self.locked.swap(true, Acquire) {
+            while self.locked.load(Relaxed) {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// Ends [`Heap::lock`].
+    pub fn unlock(&self) {
+        self.locked.store(false, Release);
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&mut Free) -> R) -> R {
+        let _blocked = (!(self.is_quiet)()).then(Blocked::new);
+        self.lock();
+        // SAFETY: the lock is held, and `f` cannot reach the heap again (it does not allocate).
+        let result = f(unsafe { &mut *self.free.get() });
+        self.unlock();
+        result
+    }
+}
+
+/// Class of a block, `None` when it is mapped by itself.
+fn class(layout: Layout) -> Option<usize> {
+    if layout.align() > ALIGN || layout.size() > LARGEST {
+        return None;
+    }
+    let rounded = layout.size().max(SMALLEST).next_power_of_two();
+    Some((rounded / SMALLEST).trailing_zeros() as usize)
+}
+
+/// Bytes of the mapping of a large block: its offset in the mapping is its alignment (at least a
+/// cache line), which page-aligned mappings satisfy up to a page.
+fn mapping(layout: Layout) -> usize {
+    layout.size().next_multiple_of(4096)
+}
+
+// SAFETY: blocks are distinct, large enough for their class or mapping, aligned to 16 bytes (small) or
+// a page (large), and go back to where they came from because the class depends on the layout alone.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let Some(class) = class(layout) else {
+            if layout.align() > 4096 {
+                return std::ptr::null_mut();
+            }
+            return memory::map(mapping(layout)).unwrap_or(std::ptr::null_mut());
+        };
+        self.with(|free| {
+            let head = free.heads[class];
+            if !head.is_null() {
+                // SAFETY: a free block's first word is the next free block of its class.
+                free.heads[class] = unsafe { head.cast::<*mut u8>().read() };
+                return head;
+            }
+            let bytes = SMALLEST << class;
+            if free.left < bytes {
+                // What is left of the last chunk is lost: less than the block asked for.
+                let Some(chunk) = memory::map(CHUNK) else {
+                    return std::ptr::null_mut();
+                };
+                free.next = chunk;
+                free.left = CHUNK;
+            }
+            let new = free.next;
+            free.next = new.wrapping_add(bytes);
+            free.left -= bytes;
+            new
+        })
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        match class(layout) {
+            Some(class) => self.with(|free| {
+                // SAFETY: the block is at least 16 bytes, aligned, and nobody's any more.
+                unsafe { old.cast::<*mut u8>().write(free.heads[class]) };
+                free.heads[class] = old;
+            }),
+            // SAFETY: it was mapped by `alloc` with the same layout.
+            None => unsafe { memory::unmap(old, mapping(layout)) },
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The functions a library stands in front of, as the next object in line defines them.
+
+use std::cell::UnsafeCell;
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU8, Ordering::Acquire, Ordering::Release};
+
+use contech_runtime_core::mask::Blocked;
+use contech_runtime_core::notice;
+
+/// Declares the type `Real` of a table of functions, and `real()`, which looks them up at its first call. `= "symbol"`
+/// gives another name to look for, `@ "version"` the version of the symbol. A function the process does not have says
+/// so when it is called.
+#[macro_export]
+macro_rules! real_functions {
+    ($($name:ident $(= $symbol:literal)? $(@ $version:literal)? : ($($arg:ty),*) $(-> $ret:ty)?;)*) => {
+        /// The real functions, by name. A function the process does not have says so when it is called.
+        pub(crate) struct Real { $(pub(crate) $name: unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?,)* }
+
+        static TABLE: $crate::lookup::Table<Real> = $crate::lookup::Table::new();
+
+        /// The real functions.
+        #[inline(always)]
+        pub(crate) fn real() -> &'static Real {
+            TABLE.get(resolve_all)
+        }
+
+        /// The real functions, unless they are being looked up just now, perhaps by this very thread.
+        #[inline(always)]
+        #[allow(dead_code, reason = "for functions that dlsym itself calls")]
+        pub(crate) fn real_if_ready() -> Option<&'static Real> {
+            TABLE.get_if_ready(resolve_all)
+        }
+
+        fn resolve_all() -> Real {
+            Real { $($name: {
+                let symbol = $crate::real_functions!(@symbol $name $($symbol)?);
+                let found = $crate::lookup::find(symbol, $crate::real_functions!(@version $($version)?));
+                // SAFETY: the symbol's C prototype is this type; `missing` takes and returns nothing,
+                // and does not return at all.
+                unsafe { std::mem::transmute::<*mut ::std::ffi::c_void, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(found) }
+            },)* }
+        }
+    };
+    (@symbol $name:ident) => { concat!(stringify!($name), "\0") };
+    (@symbol $name:ident $symbol:literal) => { concat!($symbol, "\0") };
+    (@version) => { None };
+    (@version $version:literal) => { Some(concat!($version, "\0")) };
+}
+
+const UNKNOWN: u8 = 0;
+const RESOLVING: u8 = 1;
+const READY: u8 = 2;
+
+/// A table that is made once, by the first thread that asks for it.
+#[derive(Debug)]
+pub struct Table<T> {
+    state: AtomicU8,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+// SAFETY: written once, by the thread that moved `state` from unknown to resolving, and read only once
+// it is ready.
+unsafe impl<T: Sync> Sync for Table<T> {}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Table<T> {
+    /// Not made yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            state: AtomicU8::new(UNKNOWN),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// The table.
+    #[inline(always)]
+    pub fn get(&self, make: fn() -> T) -> &T {
+        if self.state.load(Acquire) != READY {
+            self.resolve(make);
+        }
+        // SAFETY: ready means written, for good.
+        unsafe { (*self.value.get()).assume_init_ref() }
+    }
+
+    /// The table, unless it is being made just now, perhaps by this very thread.
+    #[inline(always)]
+    pub fn get_if_ready(&self, make: fn() -> T) -> Option<&T> {
+        match self.state.load(Acquire) {
+            RESOLVING => None,
+            _ => Some(self.get(make)),
+        }
+    }
+
+    #[cold]
+    fn resolve(&self, make: fn() -> T) {
+        let _blocked = Blocked::new();
+        match self
+            .state
+            .compare_exchange(UNKNOWN, RESOLVING, Acquire, Acquire)
+        {
+            Ok(_) => {
+                let table = make();
+                // SAFETY: this thread alone is resolving.
+                unsafe { (*self.value.get()).write(table) };
+                self.state.store(READY, Release);
+            }
+            // Another thread is at it (this one would be in `dlsym`, which calls allocation functions
+            // only, and those ask for it if ready).
+            Err(_) => {
+                while self.state.load(Acquire) != READY {
+                    std::thread::yield_now();
+                }
+            }
+        }
+    }
+}
+
+/// The next definition after this library's; in a plain program that uses an instrumented library, the
+/// C library comes before this one, and is asked by name; a function that ends the process where there is none.
+#[must_use]
+pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
+    let name = symbol.as_ptr().cast::<c_char>();
+    // SAFETY: the name is a C string; nothing is loaded that is not there already.
+    let c_library =
+        unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    for place in [libc::RTLD_NEXT, c_library] {
+        if place.is_null() {
+            continue;
+        }
+        if let Some(version) = version {
+            // SAFETY: both strings end in a zero byte; the place is a handle or a pseudo-handle.
+            let found = unsafe { libc::dlvsym(place, name, version.as_ptr().cast()) };
+            if !found.is_null() {
+                return found;
+            }
+        }
+        // SAFETY: as above.
+        let found = unsafe { libc::dlsym(place, name) };
+        if !found.is_null() {
+            return found;
+        }
+    }
+    missing as *const () as *mut c_void
+}
+
+/// A function by name from the objects after this one, for those that come and go with a library.
+#[must_use]
+pub fn next(symbol: &CStr) -> *mut c_void {
+    // SAFETY: the name is a C string.
+    unsafe { libc::dlsym(libc::RTLD_NEXT, symbol.as_ptr()) }
+}
+
+extern "C" fn missing() -> ! {
+    notice::say("the program called a function that its C library does not have");
+    // SAFETY: ends the process, as calling a function that is not there would.
+    unsafe { libc::abort() }
+}

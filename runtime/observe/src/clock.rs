@@ -1,0 +1,74 @@
+//! Observed time: the time stamp counter, standing still outside of the region of interest.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{
+    AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+
+use contech_runtime_core::clock::{Clock, tsc};
+
+/// Ticks that are not observed time.
+static OFFSET: AtomicU64 = AtomicU64::new(0);
+/// Where observed time stands still; 0 while it passes.
+static FROZEN: AtomicU64 = AtomicU64::new(0);
+/// Observed time at which the observation began.
+static ZERO: AtomicU64 = AtomicU64::new(0);
+/// Incremented when the first region of interest begins: what was measured before is forgotten.
+static EPOCH: AtomicU32 = AtomicU32::new(0);
+static CALIBRATION: OnceLock<Clock> = OnceLock::new();
+
+/// Begins.
+pub(crate) fn start() {
+    let clock = CALIBRATION.get_or_init(Clock::start);
+    ZERO.store(clock.start_tsc(), Relaxed);
+}
+
+/// Observed time in ticks.
+#[inline]
+pub(crate) fn now() -> u64 {
+    match FROZEN.load(Acquire) {
+        0 => tsc().wrapping_sub(OFFSET.load(Relaxed)),
+        frozen => frozen,
+    }
+}
+
+/// Observed time when the observation began.
+#[inline]
+pub(crate) fn zero() -> u64 {
+    ZERO.load(Relaxed)
+}
+
+/// Which beginning that is.
+#[inline]
+pub(crate) fn epoch() -> u32 {
+    EPOCH.load(Acquire)
+}
+
+/// A region of interest begins.
+#[expect(dead_code, reason = "called by the program's marks")]
+pub(crate) fn resume() {
+    let frozen = FROZEN.load(Relaxed);
+    if frozen != 0 {
+        OFFSET.store(tsc().wrapping_sub(frozen), Relaxed);
+        FROZEN.store(0, Release);
+    }
+    if EPOCH.load(Relaxed) == 0 {
+        ZERO.store(now(), Relaxed);
+        EPOCH.store(1, Release);
+    }
+}
+
+/// A region of interest ends.
+#[expect(dead_code, reason = "called by the program's marks")]
+pub(crate) fn pause() {
+    FROZEN.store(now(), Release);
+}
+
+/// Nanoseconds of a tick.
+#[allow(clippy::cast_precision_loss, reason = "a ratio")]
+pub(crate) fn ns_per_tick() -> f64 {
+    match CALIBRATION.get().map(Clock::measured_hz) {
+        None | Some(0) => 1.0,
+        Some(hz) => 1e9 / hz as f64,
+    }
+}

@@ -1,0 +1,234 @@
+//! The observation out of lanes, sites and phases.
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::sync::atomic::Ordering::Relaxed;
+
+use contech_observation::{Lane, Module, Observation, Phase, Place, State, Times, WaitSite};
+
+use crate::lane::{self, Ticks, halved};
+use crate::start::Options;
+use crate::{clock, lanes, phase, places};
+
+/// Ticks in nanoseconds.
+struct Scale(f64);
+
+impl Scale {
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a measured time has fewer than 53 bits of meaning"
+    )]
+    fn ns(&self, ticks: u64) -> u64 {
+        (ticks as f64 * self.0) as u64
+    }
+
+    fn times(&self, ticks: &Ticks) -> Times {
+        Times(ticks.map(|ticks| self.ns(ticks)))
+    }
+}
+
+/// The files addresses are in.
+#[derive(Default)]
+struct Modules {
+    list: Vec<Module>,
+    known: BTreeMap<usize, u32>,
+}
+
+impl Modules {
+    fn place(&mut self, address: usize) -> Place {
+        let Some(info) = places::info(address) else {
+            return Place {
+                module: None,
+                offset: address as u64,
+                symbol: String::new(),
+            };
+        };
+        let base = info.dli_fbase.addr();
+        let next = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        let module = *self.known.entry(base).or_insert(next);
+        if module == next {
+            // SAFETY: the linker's own C string.
+            let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy();
+            self.list.push(Module {
+                path: absolute(&path),
+            });
+        }
+        let symbol = if info.dli_sname.is_null() {
+            String::new()
+        } else {
+            // SAFETY: as above.
+            unsafe { CStr::from_ptr(info.dli_sname) }
+                .to_string_lossy()
+                .into_owned()
+        };
+        Place {
+            module: Some(module),
+            offset: (address - base) as u64,
+            symbol,
+        }
+    }
+}
+
+/// The linker knows the program by the name it was called by.
+fn absolute(path: &str) -> String {
+    let path = std::path::Path::new(path);
+    let own = || std::fs::read_link("/proc/self/exe").ok();
+    let found = if path.is_absolute() && path.exists() {
+        Some(path.to_owned())
+    } else {
+        own()
+    };
+    found.map_or_else(
+        || path.display().to_string(),
+        |path| path.display().to_string(),
+    )
+}
+
+/// Processor time and switches of a thread that lives.
+fn living(tid: u32) -> (u64, u64, u64) {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // The kernel's number of the clock of a thread (CPUCLOCK_SCHED, per thread).
+    let clock = (!tid << 3 | 6).cast_signed();
+    // SAFETY: the record is live; a thread that is gone is an error.
+    let known = unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
+    let ns = time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs();
+    let status =
+        std::fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
+    let number = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|n| n.trim().parse().ok()).unwrap_or(0)
+    };
+    (
+        if known { ns } else { 0 },
+        number("voluntary_ctxt_switches:"),
+        number("nonvoluntary_ctxt_switches:"),
+    )
+}
+
+fn lane(lane: &lane::Lane, now: u64, scale: &Scale, shift: u32) -> (Lane, u32) {
+    let mut reading = lane.read(now);
+    while reading.shift < shift {
+        reading.bins = halved(&reading.bins);
+        reading.shift += 1;
+    }
+    let tid = lane.tid.load(Relaxed);
+    let (cpu, voluntary, involuntary) = if tid == 0 { (0, 0, 0) } else { living(tid) };
+    let lane = Lane {
+        threads: lane.threads.load(Relaxed),
+        times: scale.times(&reading.times),
+        counts: reading.counts,
+        cpu_ns: lane.cpu_ns.load(Relaxed) + cpu,
+        voluntary: lane.voluntary.load(Relaxed) + voluntary,
+        involuntary: lane.involuntary.load(Relaxed) + involuntary,
+        bins: reading.bins.iter().map(|bin| scale.times(bin)).collect(),
+    };
+    (lane, reading.shift)
+}
+
+/// Everything until now.
+pub(crate) fn observation(options: &Options) -> Observation {
+    let now = clock::now();
+    phase::end_all(now);
+    let scale = Scale(clock::ns_per_tick());
+    let duration = now.saturating_sub(clock::zero());
+    let mut shift = lane::FIRST_SHIFT;
+    while duration >> shift >= lane::BINS as u64 {
+        shift += 1;
+    }
+    let used = || {
+        lanes::all()
+            .iter()
+            .filter(|lane| lane.threads.load(Relaxed) > 0)
+    };
+    let mut modules = Modules::default();
+    let (waits, lost) = waits(&mut modules, &scale);
+    Observation {
+        complete: true,
+        pid: std::process::id(),
+        cpus: options.cpus,
+        duration_ns: scale.ns(duration),
+        region: clock::epoch() > 0,
+        notes: notes(lost),
+        bin_ns: scale.ns(1 << shift),
+        lanes: used().map(|one| lane(one, now, &scale, shift).0).collect(),
+        phases: phases(&mut modules, &scale),
+        waits,
+        modules: modules.list,
+        ..Observation::default()
+    }
+}
+
+fn waits(modules: &mut Modules, scale: &Scale) -> (Vec<WaitSite>, u64) {
+    let mut sites: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
+    let mut lost = 0;
+    for lane in lanes::all() {
+        lost += lane.sites.lost();
+        for (address, state, count, ticks) in lane.sites.all() {
+            let site = sites.entry((address, state)).or_default();
+            site.0 += count;
+            site.1 += ticks;
+        }
+    }
+    let mut waits: Vec<WaitSite> = sites
+        .into_iter()
+        .filter_map(|((address, state), (count, ticks))| {
+            Some(WaitSite {
+                place: modules.place(address),
+                state: *State::ALL.get(state)?,
+                count,
+                ns: scale.ns(ticks),
+            })
+        })
+        .collect();
+    waits.sort_by_key(|site| std::cmp::Reverse(site.ns));
+    (waits, lost)
+}
+
+fn phases(modules: &mut Modules, scale: &Scale) -> Vec<Phase> {
+    let mut totals: Vec<&phase::Total> = phase::totals().collect();
+    totals.sort_by_key(|total| total.first.load(Relaxed));
+    let each = totals.into_iter().map(|total| {
+        let (place, model) = total.place();
+        let times: Ticks = std::array::from_fn(|state| total.times[state].load(Relaxed));
+        Phase {
+            place: modules.place(place),
+            model,
+            count: total.count.load(Relaxed),
+            wall_ns: scale.ns(total.wall.load(Relaxed)),
+            threads: total.threads.load(Relaxed),
+            times: scale.times(&times),
+            slowest_ns: scale.ns(total.slowest.load(Relaxed)),
+            first_ns: scale.ns(total.first.load(Relaxed).saturating_sub(clock::zero())),
+            dynamic: total.dynamic.load(Relaxed),
+            alone_ns: scale.ns(total.alone.load(Relaxed)),
+        }
+    });
+    each.collect()
+}
+
+fn notes(lost_waits: u64) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut say = |count: u64, text: &str| {
+        if count > 0 {
+            notes.push(format!("{count} {text}"));
+        }
+    };
+    say(
+        lanes::turned_away(),
+        "threads were not observed: more than 1024 lived at the same time",
+    );
+    say(
+        lost_waits,
+        "waits are in no place: a thread waited at more than 256",
+    );
+    say(
+        phase::lost(),
+        "phases are not listed: they began at more than 1024 places, or more than 64 went on at the same time",
+    );
+    notes
+}

@@ -1,0 +1,98 @@
+//! The end of the process: the observation is written, once.
+
+use std::ffi::{c_int, c_void};
+use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
+use std::time::{Duration, Instant};
+
+use contech_runtime_core::mask::{Blocked, Uncancellable};
+use contech_runtime_core::memory::Errno;
+use contech_runtime_core::notice;
+
+use crate::real::real;
+use crate::start::{self, Options};
+use crate::{collect, process};
+
+unsafe extern "C" {
+    fn __cxa_at_quick_exit(handler: unsafe extern "C" fn(*mut c_void), dso: *mut c_void) -> c_int;
+}
+
+/// Objects are finished in reverse order of their dependence: this library, preloaded, after all others.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static FINI: extern "C" fn() = at_exit;
+
+const OBSERVING: u8 = 0;
+const WRITING: u8 = 1;
+const WRITTEN: u8 = 2;
+static STATE: AtomicU8 = AtomicU8::new(OBSERVING);
+/// How long who ends the process waits for another thread that is writing.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Handlers of `quick_exit` run in reverse order: this one, registered before main, last.
+pub(crate) fn install() {
+    // SAFETY: the handler lives for ever and ignores its argument.
+    unsafe { __cxa_at_quick_exit(at_quick_exit, std::ptr::null_mut()) };
+}
+
+extern "C" fn at_exit() {
+    finish();
+}
+
+unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
+    finish();
+}
+
+/// `_exit` and `_Exit`.
+pub(crate) unsafe extern "C-unwind" fn underscore_exit(status: c_int) -> ! {
+    finish();
+    // SAFETY: the caller's status, passed on.
+    unsafe { (real()._exit)(status) }
+}
+
+/// Writes the observation, if this is the observed process and nobody else has.
+pub(crate) fn finish() {
+    let Some(options) = start::options().filter(|_| process::is_observed()) else {
+        return;
+    };
+    let _errno = Errno::save();
+    let _uncancellable = Uncancellable::new();
+    let _blocked = Blocked::new();
+    if let Err(state) = STATE.compare_exchange(OBSERVING, WRITING, AcqRel, Acquire) {
+        let since = Instant::now();
+        while state == WRITING && STATE.load(Acquire) == WRITING && since.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        }
+        return;
+    }
+    let written = std::panic::catch_unwind(|| write(options));
+    match written {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => notice::say(&format!(
+            "{}: the observation cannot be written: {error}; set CONTECH_OBSERVE to another file",
+            options.file.display()
+        )),
+        Err(_) => notice::say(
+            "the observer failed: no observation is written (this is a bug of contech's)",
+        ),
+    }
+    STATE.store(WRITTEN, Release);
+}
+
+fn write(options: &Options) -> Result<(), String> {
+    let observation = collect::observation(options);
+    let bytes = observation.encode().map_err(|error| error.to_string())?;
+    replace(&options.file, &bytes).map_err(|error| error.to_string())
+}
+
+/// Under a temporary name first: a file of the right name is whole.
+fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".tmp-{}", std::process::id()));
+    let temporary = file.with_file_name(name);
+    std::fs::write(&temporary, bytes)
+        .and_then(|()| std::fs::rename(&temporary, file))
+        .inspect_err(|_| {
+            let _ = std::fs::remove_file(&temporary);
+        })
+}

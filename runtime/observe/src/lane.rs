@@ -1,0 +1,338 @@
+//! What a thread does, and did: written by the thread alone, read by anybody.
+
+use std::sync::atomic::{
+    AtomicU32, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+    fence,
+};
+
+use contech_observation::State;
+
+use crate::clock;
+use crate::phase::Member;
+use crate::sites::{Sites, bump};
+
+/// Bins of the time line.
+pub(crate) const BINS: usize = 1024;
+/// Binary logarithm of the ticks of a bin at first: about a millisecond.
+pub(crate) const FIRST_SHIFT: u32 = 21;
+/// Ticks, or counts, by state.
+pub(crate) type Ticks = [u64; State::COUNT];
+type Cells = [AtomicU64; State::COUNT];
+
+/// A row of the activity graph. All zero is one that was never used.
+pub(crate) struct Lane {
+    /// Taken by a thread, or for one that is about to begin.
+    pub(crate) taken: AtomicU32,
+    /// Kernel's number of the thread; 0 while there is none.
+    pub(crate) tid: AtomicU32,
+    pub(crate) threads: AtomicU32,
+    /// Odd while the owner writes.
+    sequence: AtomicU32,
+    epoch: AtomicU32,
+    state: AtomicU32,
+    since: AtomicU64,
+    /// What comes after this in [`State::Barrier`] is [`State::Idle`]: the phase is over.
+    pub(crate) idle_from: AtomicU64,
+    times: Cells,
+    counts: Cells,
+    /// Ticks of a bin (logarithm), less [`FIRST_SHIFT`].
+    wider: AtomicU32,
+    /// Of threads that ended.
+    pub(crate) cpu_ns: AtomicU64,
+    pub(crate) voluntary: AtomicU64,
+    pub(crate) involuntary: AtomicU64,
+    /// What the thread is to run, and with what.
+    pub(crate) body: AtomicUsize,
+    pub(crate) argument: AtomicUsize,
+    /// Phases the thread takes part in, by model.
+    pub(crate) members: [Member; 3],
+    pub(crate) sites: Sites,
+    bins: [Cells; BINS],
+}
+
+/// A lane at one moment.
+pub(crate) struct Reading {
+    pub(crate) times: Ticks,
+    pub(crate) counts: Ticks,
+    /// Logarithm of the ticks of a bin.
+    pub(crate) shift: u32,
+    pub(crate) bins: Vec<Ticks>,
+}
+
+/// The two parts of the time since `since`: in the state itself, and idle after it.
+fn parts(state: usize, since: u64, idle_from: u64, now: u64) -> [(usize, u64, u64); 2] {
+    let now = now.max(since);
+    let end = if state == State::Barrier as usize && idle_from != 0 {
+        idle_from.clamp(since, now)
+    } else {
+        now
+    };
+    [(state, since, end), (State::Idle as usize, end, now)]
+}
+
+/// Calls `f` with index and ticks of each bin of an interval.
+fn each_bin(from: u64, to: u64, shift: u32, mut f: impl FnMut(usize, u64)) {
+    let mut at = from;
+    while at < to {
+        let bin = at >> shift;
+        let end = ((bin + 1) << shift).min(to);
+        f(usize::try_from(bin).unwrap_or(BINS).min(BINS - 1), end - at);
+        at = end;
+    }
+}
+
+fn load(cells: &Cells) -> Ticks {
+    std::array::from_fn(|i| cells[i].load(Relaxed))
+}
+
+impl Lane {
+    /// A thread begins in it.
+    pub(crate) fn begin(&self, tid: u32) {
+        let now = clock::now();
+        self.catch_up();
+        self.sequence
+            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        fence(Release);
+        self.state.store(State::Running as u32, Relaxed);
+        self.since.store(now, Relaxed);
+        self.idle_from.store(0, Relaxed);
+        bump(&self.counts[State::Running as usize], 1);
+        self.done();
+        self.threads.store(self.threads.load(Relaxed) + 1, Relaxed);
+        self.tid.store(tid, Release);
+    }
+
+    /// Its thread ends.
+    pub(crate) fn end(&self) {
+        self.switch(State::Running, clock::now());
+        self.tid.store(0, Release);
+    }
+
+    fn done(&self) {
+        let sequence = self.sequence.load(Relaxed) | 1;
+        self.sequence.store(sequence.wrapping_add(1), Release);
+    }
+
+    /// What the thread does now.
+    #[inline]
+    pub(crate) fn state(&self) -> usize {
+        self.state.load(Relaxed) as usize
+    }
+
+    #[inline]
+    pub(crate) fn is_running(&self) -> bool {
+        self.state() == State::Running as usize
+    }
+
+    /// Forgets what was before the region of interest.
+    #[inline]
+    fn catch_up(&self) {
+        if self.epoch.load(Relaxed) != clock::epoch() {
+            self.forget();
+        }
+    }
+
+    #[cold]
+    fn forget(&self) {
+        self.sequence
+            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        fence(Release);
+        for cell in self.times.iter().chain(&self.counts) {
+            cell.store(0, Relaxed);
+        }
+        let wider = self.wider.load(Relaxed);
+        for bin in &self.bins[..self.used_bins(wider)] {
+            bin.iter().for_each(|cell| cell.store(0, Relaxed));
+        }
+        self.wider.store(0, Relaxed);
+        self.sites.clear();
+        let since = self.since.load(Relaxed);
+        self.since.store(since.max(clock::zero()), Relaxed);
+        self.epoch.store(clock::epoch(), Relaxed);
+        self.done();
+    }
+
+    /// Bins that may have something in them: the others' memory is not touched.
+    fn used_bins(&self, wider: u32) -> usize {
+        let last = self.since.load(Relaxed).saturating_sub(clock::zero()) >> (FIRST_SHIFT + wider);
+        let all = self.epoch.load(Relaxed) != clock::epoch();
+        usize::try_from(last + 1).map_or(BINS, |n| if all { BINS } else { n.min(BINS) })
+    }
+
+    /// From now on the thread is in another state; what it was in since the last change is counted.
+    #[inline]
+    pub(crate) fn switch(&self, to: State, now: u64) {
+        self.catch_up();
+        let (state, since) = (self.state(), self.since.load(Relaxed));
+        let idle_from = self.idle_from.load(Relaxed);
+        self.sequence
+            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        fence(Release);
+        for (state, from, to) in parts(state, since, idle_from, now) {
+            if to > from {
+                bump(&self.times[state], to - from);
+                self.line(state, from, to);
+            }
+        }
+        if idle_from != 0 {
+            self.idle_from.store(0, Relaxed);
+        }
+        self.state.store(to as u32, Relaxed);
+        self.since.store(now.max(since), Relaxed);
+        bump(&self.counts[to as usize], 1);
+        self.done();
+    }
+
+    /// Adds to the time line.
+    #[inline]
+    fn line(&self, state: usize, from: u64, to: u64) {
+        let zero = clock::zero();
+        let (from, to) = (from.saturating_sub(zero), to.saturating_sub(zero));
+        let mut shift = FIRST_SHIFT + self.wider.load(Relaxed);
+        while to >> shift >= BINS as u64 {
+            self.widen();
+            shift += 1;
+        }
+        each_bin(from, to, shift, |bin, ticks| {
+            bump(&self.bins[bin][state], ticks)
+        });
+    }
+
+    /// Two bins become one.
+    #[cold]
+    fn widen(&self) {
+        for bin in 0..BINS {
+            let pair = |at: usize, state: usize| {
+                self.bins.get(at).map_or(0, |bin| bin[state].load(Relaxed))
+            };
+            for state in 0..State::COUNT {
+                let sum = pair(2 * bin, state) + pair(2 * bin + 1, state);
+                self.bins[bin][state].store(sum, Relaxed);
+            }
+        }
+        self.wider.store(self.wider.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// Begins to wait, unless the thread does something else than run already; the time.
+    #[inline]
+    pub(crate) fn enter(&self, state: State) -> Option<u64> {
+        if !self.is_running() {
+            return None;
+        }
+        let now = clock::now();
+        self.switch(state, now);
+        Some(now)
+    }
+
+    /// Runs again, after a wait that [`Lane::enter`] began.
+    #[inline]
+    pub(crate) fn leave(&self, state: State, place: usize, before: u64) {
+        let now = clock::now();
+        self.switch(State::Running, now);
+        self.sites.add(place, state, now.saturating_sub(before));
+    }
+
+    fn consistent<R>(&self, f: impl Fn() -> R) -> R {
+        // A thread that was stopped in the middle of writing does not hold up who reads.
+        for _ in 0..1000 {
+            let before = self.sequence.load(Acquire);
+            if before & 1 == 1 {
+                std::hint::spin_loop();
+                continue;
+            }
+            let result = f();
+            fence(Acquire);
+            if self.sequence.load(Relaxed) == before {
+                return result;
+            }
+        }
+        f()
+    }
+
+    fn current(&self, now: u64) -> [(usize, u64, u64); 2] {
+        let since = self.since.load(Relaxed).max(clock::zero());
+        if self.tid.load(Acquire) == 0 {
+            return [(0, since, since); 2];
+        }
+        parts(self.state(), since, self.idle_from.load(Relaxed), now)
+    }
+
+    fn is_old(&self) -> bool {
+        self.epoch.load(Relaxed) != clock::epoch()
+    }
+
+    /// Time by state until `now`.
+    pub(crate) fn times(&self, now: u64) -> Ticks {
+        self.consistent(|| {
+            let mut times = if self.is_old() {
+                [0; State::COUNT]
+            } else {
+                load(&self.times)
+            };
+            for (state, from, to) in self.current(now) {
+                times[state] += to - from;
+            }
+            times
+        })
+    }
+
+    /// Everything until `now`.
+    pub(crate) fn read(&self, now: u64) -> Reading {
+        self.consistent(|| {
+            let old = self.is_old();
+            let zero = clock::zero();
+            let mut shift = FIRST_SHIFT + self.wider.load(Relaxed);
+            if old {
+                shift = FIRST_SHIFT;
+            }
+            let used = if old {
+                0
+            } else {
+                self.used_bins(shift - FIRST_SHIFT)
+            };
+            let mut bins: Vec<Ticks> = self.bins[..used].iter().map(load).collect();
+            while now.saturating_sub(zero) >> shift >= BINS as u64 {
+                bins = halved(&bins);
+                shift += 1;
+            }
+            let mut times = if old {
+                [0; State::COUNT]
+            } else {
+                load(&self.times)
+            };
+            for (state, from, to) in self.current(now) {
+                times[state] += to - from;
+                each_bin(from - zero, to - zero, shift, |bin, ticks| {
+                    if bins.len() <= bin {
+                        bins.resize(bin + 1, [0; State::COUNT]);
+                    }
+                    bins[bin][state] += ticks;
+                });
+            }
+            let counts = if old {
+                [0; State::COUNT]
+            } else {
+                load(&self.counts)
+            };
+            Reading {
+                times,
+                counts,
+                shift,
+                bins,
+            }
+        })
+    }
+}
+
+/// Bins of twice the width.
+pub(crate) fn halved(bins: &[Ticks]) -> Vec<Ticks> {
+    bins.chunks(2)
+        .map(|pair| {
+            let mut sum = pair[0];
+            for (state, ticks) in sum.iter_mut().enumerate() {
+                *ticks += pair.get(1).map_or(0, |other| other[state]);
+            }
+            sum
+        })
+        .collect()
+}

@@ -1,0 +1,339 @@
+//! Parallel phases, fork to join: what the threads that take part do meanwhile, added up by place.
+
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire,
+    Ordering::Relaxed, Ordering::Release,
+};
+
+use contech_observation::{Model, State};
+
+use crate::clock;
+use crate::lane::{Lane, Ticks};
+use crate::lanes;
+
+/// Places phases can begin at, and phases that go on at the same time.
+const PLACES: usize = 1024;
+const INSTANCES: usize = 64;
+
+/// A thread's part in a phase.
+pub(crate) struct Member {
+    /// Number of the instance; 0 for none.
+    instance: AtomicU64,
+    epoch: AtomicU32,
+    /// What the lane's times were when it began to take part.
+    before: [AtomicU64; State::COUNT],
+}
+
+/// A phase that goes on.
+pub(crate) struct Instance {
+    /// Its number; 0 is free, all ones about to be used.
+    id: AtomicU64,
+    place: AtomicUsize,
+    began: AtomicU64,
+    epoch: AtomicU32,
+    threads: AtomicU32,
+    slowest: AtomicU64,
+    times: [AtomicU64; State::COUNT],
+    /// Iterations were handed out at run time.
+    pub(crate) dynamic: AtomicBool,
+    /// Time of the profiled thread in an alone-run.
+    pub(crate) alone: AtomicU64,
+    model: AtomicU32,
+}
+
+/// Phases of a place that are over.
+pub(crate) struct Total {
+    /// Place and model; 0 is free.
+    key: AtomicUsize,
+    model: AtomicU32,
+    pub(crate) count: AtomicU64,
+    pub(crate) wall: AtomicU64,
+    pub(crate) threads: AtomicU32,
+    pub(crate) times: [AtomicU64; State::COUNT],
+    pub(crate) slowest: AtomicU64,
+    /// Begin of the first one; 0 is none.
+    pub(crate) first: AtomicU64,
+    pub(crate) dynamic: AtomicBool,
+    pub(crate) alone: AtomicU64,
+}
+
+const fn zeros() -> [AtomicU64; State::COUNT] {
+    [const { AtomicU64::new(0) }; State::COUNT]
+}
+
+static GOING_ON: [Instance; INSTANCES] = [const {
+    Instance {
+        id: AtomicU64::new(0),
+        place: AtomicUsize::new(0),
+        began: AtomicU64::new(0),
+        epoch: AtomicU32::new(0),
+        threads: AtomicU32::new(0),
+        slowest: AtomicU64::new(0),
+        times: zeros(),
+        dynamic: AtomicBool::new(false),
+        alone: AtomicU64::new(0),
+        model: AtomicU32::new(0),
+    }
+}; INSTANCES];
+static TOTALS: [Total; PLACES] = [const {
+    Total {
+        key: AtomicUsize::new(0),
+        model: AtomicU32::new(0),
+        count: AtomicU64::new(0),
+        wall: AtomicU64::new(0),
+        threads: AtomicU32::new(0),
+        times: zeros(),
+        slowest: AtomicU64::new(0),
+        first: AtomicU64::new(0),
+        dynamic: AtomicBool::new(false),
+        alone: AtomicU64::new(0),
+    }
+}; PLACES];
+static NEXT: AtomicU64 = AtomicU64::new(1);
+/// Phases that are in no total.
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+/// Index of a model in [`Lane::members`].
+const fn index(model: Model) -> u32 {
+    match model {
+        Model::OpenMp => 0,
+        Model::Threads => 1,
+        Model::Marked => 2,
+    }
+}
+
+/// The model of that index.
+pub(crate) fn model(index: u32) -> Model {
+    match index {
+        0 => Model::OpenMp,
+        1 => Model::Threads,
+        _ => Model::Marked,
+    }
+}
+
+/// Not work: waiting for others.
+const WAITS: [State; 7] = [
+    State::Idle,
+    State::Lock,
+    State::Spin,
+    State::Barrier,
+    State::Join,
+    State::Condition,
+    State::Message,
+];
+
+fn minus(now: &Ticks, before: &Ticks) -> Ticks {
+    std::array::from_fn(|state| now[state].saturating_sub(before[state]))
+}
+
+/// Begins a phase.
+pub(crate) fn begin(model: Model, place: usize) -> Option<&'static Instance> {
+    const TAKEN: u64 = u64::MAX;
+    for instance in &GOING_ON {
+        if instance.id.load(Relaxed) != 0
+            || instance
+                .id
+                .compare_exchange(0, TAKEN, AcqRel, Relaxed)
+                .is_err()
+        {
+            continue;
+        }
+        instance.place.store(place, Relaxed);
+        instance.began.store(clock::now(), Relaxed);
+        instance.epoch.store(clock::epoch(), Relaxed);
+        instance.model.store(index(model), Relaxed);
+        instance.forget();
+        instance.dynamic.store(false, Relaxed);
+        instance.id.store(NEXT.fetch_add(1, Relaxed), Release);
+        return Some(instance);
+    }
+    LOST.fetch_add(1, Relaxed);
+    None
+}
+
+impl Instance {
+    fn forget(&self) {
+        self.threads.store(0, Relaxed);
+        self.slowest.store(0, Relaxed);
+        self.alone.store(0, Relaxed);
+        self.times.iter().for_each(|cell| cell.store(0, Relaxed));
+    }
+
+    fn member<'a>(&self, lane: &'a Lane) -> &'a Member {
+        &lane.members[self.model.load(Relaxed) as usize]
+    }
+
+    /// Whether the lane takes part.
+    pub(crate) fn has(&self, lane: &Lane) -> bool {
+        self.member(lane).instance.load(Acquire) == self.id.load(Relaxed)
+    }
+
+    /// The lane's thread takes part from now on.
+    pub(crate) fn join(&self, lane: &Lane) {
+        if self.has(lane) {
+            return;
+        }
+        let member = self.member(lane);
+        let times = lane.times(clock::now());
+        for (cell, ticks) in member.before.iter().zip(times) {
+            cell.store(ticks, Relaxed);
+        }
+        member.epoch.store(clock::epoch(), Relaxed);
+        member.instance.store(self.id.load(Relaxed), Release);
+    }
+
+    /// The lane's thread does not take part any more.
+    pub(crate) fn leave(&self, lane: &Lane, now: u64) {
+        let member = self.member(lane);
+        let id = self.id.load(Relaxed);
+        if member
+            .instance
+            .compare_exchange(id, 0, AcqRel, Relaxed)
+            .is_err()
+        {
+            return;
+        }
+        let mut before = [0; State::COUNT];
+        if member.epoch.load(Relaxed) == clock::epoch() {
+            before = std::array::from_fn(|state| member.before[state].load(Relaxed));
+        }
+        self.catch_up();
+        let times = minus(&lane.times(now), &before);
+        for (cell, ticks) in self.times.iter().zip(times) {
+            cell.fetch_add(ticks, Relaxed);
+        }
+        let waits: u64 = WAITS.iter().map(|state| times[*state as usize]).sum();
+        let total: u64 = times.iter().sum();
+        self.slowest.fetch_max(total.saturating_sub(waits), Relaxed);
+        self.threads.fetch_add(1, Relaxed);
+    }
+
+    /// Forgets what was before the region of interest.
+    fn catch_up(&self) {
+        if self.epoch.swap(clock::epoch(), AcqRel) != clock::epoch() {
+            self.forget();
+        }
+    }
+
+    /// It ends: for all that still take part, and for good.
+    pub(crate) fn end(&self, now: u64) {
+        for lane in lanes::all() {
+            self.leave(lane, now);
+        }
+        self.catch_up();
+        let began = self.began.load(Relaxed).max(clock::zero());
+        let place = self.place.load(Relaxed);
+        let model = self.model.load(Relaxed);
+        match (now > began).then(|| total(place, model)) {
+            Some(Some(total)) => {
+                total.count.fetch_add(1, Relaxed);
+                total.wall.fetch_add(now - began, Relaxed);
+                total.threads.fetch_max(self.threads.load(Relaxed), Relaxed);
+                for (sum, cell) in total.times.iter().zip(&self.times) {
+                    sum.fetch_add(cell.load(Relaxed), Relaxed);
+                }
+                total.slowest.fetch_add(self.slowest.load(Relaxed), Relaxed);
+                total.alone.fetch_add(self.alone.load(Relaxed), Relaxed);
+                total.dynamic.fetch_or(self.dynamic.load(Relaxed), Relaxed);
+                let _ = total.first.compare_exchange(0, began, Relaxed, Relaxed);
+            }
+            Some(None) => {
+                LOST.fetch_add(1, Relaxed);
+            }
+            None => {}
+        }
+        self.id.store(0, Release);
+    }
+
+    /// It never was.
+    pub(crate) fn cancel(&self) {
+        for lane in lanes::all() {
+            let member = self.member(lane);
+            let id = self.id.load(Relaxed);
+            let _ = member.instance.compare_exchange(id, 0, AcqRel, Relaxed);
+        }
+        self.id.store(0, Release);
+    }
+}
+
+/// The place's total; none when there are too many places.
+fn total(place: usize, model: u32) -> Option<&'static Total> {
+    let hash =
+        ((place as u64 ^ u64::from(model)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
+    for step in 0..PLACES {
+        let total = &TOTALS[(hash + step) % PLACES];
+        // A place is in the program, which leaves the topmost bits free; no place at all is one, too.
+        let key = place << 2 | (model as usize + 1);
+        let found = match total.key.load(Acquire) {
+            0 => match total.key.compare_exchange(0, key, AcqRel, Acquire) {
+                Ok(_) => {
+                    total.model.store(model, Relaxed);
+                    key
+                }
+                Err(found) => found,
+            },
+            found => found,
+        };
+        if found == key {
+            return Some(total);
+        }
+    }
+    None
+}
+
+impl Total {
+    /// Where, and by what.
+    pub(crate) fn place(&self) -> (usize, Model) {
+        let place = self.key.load(Relaxed) >> 2;
+        (place, model(self.model.load(Relaxed)))
+    }
+}
+
+/// All places that had a phase.
+pub(crate) fn totals() -> impl Iterator<Item = &'static Total> {
+    let used = |total: &&Total| total.key.load(Relaxed) != 0 && total.count.load(Relaxed) != 0;
+    TOTALS.iter().filter(used)
+}
+
+/// The process ends, or the first region of interest begins: phases that go on end now, or begin anew.
+pub(crate) fn end_all(now: u64) {
+    for instance in &GOING_ON {
+        if !matches!(instance.id.load(Acquire), 0 | u64::MAX) {
+            instance.end(now);
+        }
+    }
+}
+
+/// Phases that could not be counted.
+pub(crate) fn lost() -> u64 {
+    LOST.load(Relaxed)
+}
+
+/// Forgets the phases that are over.
+#[expect(dead_code, reason = "called by the program's marks")]
+pub(crate) fn forget() {
+    for total in totals() {
+        total.count.store(0, Relaxed);
+        total.wall.store(0, Relaxed);
+        total.threads.store(0, Relaxed);
+        total.slowest.store(0, Relaxed);
+        total.first.store(0, Relaxed);
+        total.alone.store(0, Relaxed);
+        total.times.iter().for_each(|cell| cell.store(0, Relaxed));
+    }
+}
+
+/// The calling thread ends: it leaves the phases of threads.
+pub(crate) fn thread_ends(lane: &Lane, now: u64) {
+    for member in &lane.members {
+        let id = member.instance.load(Relaxed);
+        if id == 0 {
+            continue;
+        }
+        let going_on = GOING_ON.iter().find(|i| i.id.load(Acquire) == id);
+        if let Some(instance) = going_on {
+            instance.leave(lane, now);
+        }
+        member.instance.store(0, Relaxed);
+    }
+}

@@ -1,0 +1,150 @@
+//! Signals that end the process: the observation is written first, then the signal does what it would have done. The
+//! program is not to see that something stands in for the default action.
+
+use std::arch::asm;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use contech_runtime_core::memory;
+use libc::{sigaction as Action, siginfo_t};
+
+use crate::finish;
+use crate::real::{Ptr, real};
+
+/// Signals whose default is the end of the process and that programs die of.
+const FATAL: [c_int; 13] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGSEGV,
+    libc::SIGPIPE,
+    libc::SIGTERM,
+    libc::SIGXCPU,
+    libc::SIGXFSZ,
+];
+/// The writer's stack: the one of the program may be a small one, or used up.
+const STACK: usize = 256 << 10;
+
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+fn ours() -> usize {
+    on_fatal as *const () as usize
+}
+
+fn action() -> Action {
+    // SAFETY: an action is plain data for which zero is a value: no handler, no flags, empty mask.
+    let mut action: Action = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = ours();
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+    // SAFETY: the mask is live.
+    unsafe { libc::sigfillset(&raw mut action.sa_mask) };
+    action
+}
+
+/// Stands in for the default of the fatal signals.
+pub(crate) fn install() {
+    INSTALLED.store(true, Relaxed);
+    for signal in FATAL {
+        stand_in(signal);
+    }
+}
+
+/// Where the default is in place, ours takes its.
+fn stand_in(signal: c_int) {
+    if !INSTALLED.load(Relaxed) || !FATAL.contains(&signal) {
+        return;
+    }
+    // SAFETY: zero is a value.
+    let mut now: Action = unsafe { std::mem::zeroed() };
+    // SAFETY: the actions are live.
+    unsafe {
+        (real().sigaction)(signal, std::ptr::null(), &raw mut now);
+        if now.sa_sigaction == libc::SIG_DFL {
+            let action = action();
+            (real().sigaction)(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, _: Ptr) {
+    // SAFETY: the kernel passes valid information.
+    let code = unsafe { (*info).si_code };
+    if let Some(stack) = memory::map(STACK) {
+        let top = stack.addr() + STACK;
+        // SAFETY: a stack of its own, aligned, with nothing on it; the old one comes back before the block ends.
+        unsafe {
+            asm!(
+                "mov r12, rsp",
+                "mov rsp, {top}",
+                "call {write}",
+                "mov rsp, r12",
+                top = in(reg) top,
+                write = sym write,
+                out("r12") _,
+                clobber_abi("C"),
+            );
+        }
+    }
+    // SAFETY: zero is the default action.
+    let default: Action = unsafe { std::mem::zeroed() };
+    // SAFETY: the action is live.
+    unsafe { (real().sigaction)(signal, &raw const default, std::ptr::null_mut()) };
+    let fault = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGTRAP,
+    ]
+    .contains(&signal);
+    if fault && code > 0 {
+        // The instruction faults again, now with the default.
+        return;
+    }
+    // Blocked while this handler runs: it arrives when it returns.
+    // SAFETY: sends this thread the signal.
+    unsafe {
+        libc::syscall(
+            libc::SYS_tgkill,
+            memory::process_id(),
+            memory::thread_id(),
+            signal,
+        );
+    }
+}
+
+extern "C" fn write() {
+    finish::finish();
+}
+
+pub(crate) unsafe extern "C-unwind" fn sigaction(
+    signal: c_int,
+    new: *const Action,
+    old: *mut Action,
+) -> c_int {
+    // SAFETY: the caller's arguments, passed on.
+    let result = unsafe { (real().sigaction)(signal, new, old) };
+    // SAFETY: the caller's action, filled.
+    if result == 0 && !old.is_null() && unsafe { (*old).sa_sigaction } == ours() {
+        // SAFETY: as above; zero is the default action.
+        unsafe { *old = std::mem::zeroed() };
+    }
+    if result == 0 && !new.is_null() {
+        stand_in(signal);
+    }
+    result
+}
+
+pub(crate) unsafe extern "C-unwind" fn signal(signal: c_int, handler: usize) -> usize {
+    // SAFETY: the caller's arguments, passed on.
+    let old = unsafe { (real().signal)(signal, handler) };
+    if old != libc::SIG_ERR {
+        stand_in(signal);
+    }
+    if old == ours() { libc::SIG_DFL } else { old }
+}

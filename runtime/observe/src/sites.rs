@@ -1,0 +1,76 @@
+//! Where a thread waited: a small table of its own, written by it alone.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use contech_observation::State;
+
+/// Places a thread can have.
+const SLOTS: usize = 256;
+const STATE_BITS: u32 = 8;
+
+#[derive(Default)]
+pub(crate) struct Site {
+    /// Address and state; 0 is free.
+    key: AtomicU64,
+    count: AtomicU64,
+    ticks: AtomicU64,
+}
+
+/// The table. All zero is empty.
+pub(crate) struct Sites {
+    slots: [Site; SLOTS],
+    /// Waits that found no place.
+    lost: AtomicU64,
+}
+
+/// A cell that one thread writes and others may read.
+pub(crate) fn bump(cell: &AtomicU64, by: u64) {
+    cell.store(cell.load(Relaxed).wrapping_add(by), Relaxed);
+}
+
+impl Sites {
+    /// A wait at `address` is over.
+    pub(crate) fn add(&self, address: usize, state: State, ticks: u64) {
+        let key = (address as u64) << STATE_BITS | (state as u64 + 1);
+        let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        for step in 0..SLOTS {
+            let slot = &self.slots[(hash + step) % SLOTS];
+            let found = slot.key.load(Relaxed);
+            if found != key && found != 0 {
+                continue;
+            }
+            slot.key.store(key, Relaxed);
+            bump(&slot.count, 1);
+            bump(&slot.ticks, ticks);
+            return;
+        }
+        bump(&self.lost, 1);
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        for slot in &self.slots {
+            slot.key.store(0, Relaxed);
+            slot.count.store(0, Relaxed);
+            slot.ticks.store(0, Relaxed);
+        }
+        self.lost.store(0, Relaxed);
+    }
+
+    /// Address, number of the state, count and ticks of each place.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (usize, usize, u64, u64)> + '_ {
+        let used = |slot: &&Site| slot.key.load(Relaxed) != 0;
+        self.slots.iter().filter(used).map(|slot| {
+            let key = slot.key.load(Relaxed);
+            let state = (key & 0xff) as usize;
+            let address = usize::try_from(key >> STATE_BITS).unwrap_or(0);
+            let (count, ticks) = (slot.count.load(Relaxed), slot.ticks.load(Relaxed));
+            (address, state.saturating_sub(1), count, ticks)
+        })
+    }
+
+    /// Waits whose place is not known.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.load(Relaxed)
+    }
+}

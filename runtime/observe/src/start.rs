@@ -1,0 +1,119 @@
+//! The beginning: before the program's own constructors.
+
+use std::ffi::{OsStr, OsString, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use contech_runtime_core::memory;
+
+use crate::lane::Lane;
+use crate::{clock, finish, lanes, process, signals, threads, tls};
+
+/// Where the observation goes.
+const FILE: &str = "CONTECH_OBSERVE";
+/// Our variables: none of them reaches a child.
+const OURS: [&str; 4] = [
+    FILE,
+    "CONTECH_ALONE",
+    "CONTECH_ALONE_LIMIT",
+    "CONTECH_PIRATE",
+];
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// What was asked for.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// The file.
+    pub(crate) file: PathBuf,
+    /// Processors the process may use.
+    pub(crate) cpus: u32,
+}
+
+static OPTIONS: OnceLock<Options> = OnceLock::new();
+/// Key whose destructor sees every end of a thread.
+static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// What was asked for; none where nothing is observed.
+pub(crate) fn options() -> Option<&'static Options> {
+    OPTIONS.get()
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+extern "C" fn start() {
+    std::panic::set_hook(Box::new(|_| {}));
+    let _ = std::panic::catch_unwind(begin);
+}
+
+fn begin() {
+    let Some(file) = std::env::var_os(FILE).filter(|file| !file.is_empty()) else {
+        return;
+    };
+    // A program that runs with more rights than its caller writes no file that the caller's environment names.
+    // SAFETY: reads the kernel's auxiliary vector.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return;
+    }
+    // The program may go elsewhere before it ends.
+    let file = std::path::absolute(&file).unwrap_or_else(|_| PathBuf::from(&file));
+    restore_environment();
+    let cpus = std::thread::available_parallelism()
+        .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
+    if OPTIONS.set(Options { file, cpus }).is_err() || !lanes::start() {
+        return;
+    }
+    clock::start();
+    process::start();
+    let mut key = 0;
+    // SAFETY: the destructor lives for ever.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } == 0 {
+        KEY.store(key, Relaxed);
+    }
+    if let Some(lane) = lanes::take() {
+        tls::set_lane(Some(lane));
+        lane.begin(memory::thread_id());
+        watch_thread_end(lane);
+    }
+    finish::install();
+    signals::install();
+}
+
+/// The environment the user gave the program: without us.
+fn restore_environment() {
+    let preload = std::env::var_os(PRELOAD).unwrap_or_default();
+    let others: Vec<&[u8]> = preload
+        .as_bytes()
+        .split(|byte| matches!(byte, b':' | b' '))
+        .filter(|name| !name.is_empty() && !name.ends_with(b"libcontech_observe.so"))
+        .collect();
+    let others: OsString = OsStr::from_bytes(&others.join(&b':')).to_owned();
+    // SAFETY: before main, there is one thread.
+    unsafe {
+        if others.is_empty() {
+            std::env::remove_var(PRELOAD);
+        } else {
+            std::env::set_var(PRELOAD, others);
+        }
+        OURS.iter().for_each(|name| std::env::remove_var(name));
+    }
+}
+
+/// The calling thread's end is seen, by whichever way it comes.
+pub(crate) fn watch_thread_end(lane: &Lane) {
+    let key = KEY.load(Relaxed);
+    if key != u32::MAX {
+        // SAFETY: the key exists; the lane lives for ever.
+        unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(lane).cast()) };
+    }
+}
+
+unsafe extern "C" fn thread_ends(lane: *mut c_void) {
+    if process::is_observed() {
+        // SAFETY: what `watch_thread_end` stored.
+        threads::end(unsafe { &*lane.cast::<Lane>() });
+    }
+}

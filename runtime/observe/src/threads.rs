@@ -1,0 +1,265 @@
+//! Creating, joining and detaching threads; phases of threads.
+
+use std::ffi::c_int;
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+
+use contech_observation::{Model, State};
+use contech_runtime_core::memory;
+
+use crate::lane::Lane;
+use crate::phase::{self, Instance};
+use crate::real::{Body, Body11, Ptr, Time, real};
+use crate::waits::wait;
+use crate::{clock, lanes, places, start, tls};
+
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(attributes: Ptr, state: *mut c_int) -> c_int;
+}
+
+/// Threads of the program that somebody is to join.
+const HANDLES: usize = 4096;
+
+struct Fork {
+    locked: AtomicBool,
+    handles: [AtomicU64; HANDLES],
+    live: AtomicU32,
+    instance: std::sync::atomic::AtomicPtr<Instance>,
+}
+
+static FORK: Fork = Fork {
+    locked: AtomicBool::new(false),
+    handles: [const { AtomicU64::new(0) }; HANDLES],
+    live: AtomicU32::new(0),
+    instance: std::sync::atomic::AtomicPtr::new(std::ptr::null_mut()),
+};
+
+impl Fork {
+    /// Held while a thread is created, so that nobody joins or detaches it before it is known.
+    fn lock(&self) {
+        while self.locked.swap(true, Acquire) {
+            std::thread::yield_now();
+        }
+    }
+
+    fn unlock(&self) {
+        self.locked.store(false, Release);
+    }
+
+    fn instance(&self) -> Option<&'static Instance> {
+        // SAFETY: null, or one of the table of instances, which is for ever.
+        unsafe { self.instance.load(Relaxed).as_ref() }
+    }
+
+    fn set(&self, instance: Option<&'static Instance>) {
+        let pointer = instance.map_or(std::ptr::null_mut(), |i| std::ptr::from_ref(i).cast_mut());
+        self.instance.store(pointer, Relaxed);
+    }
+
+    fn slots(handle: usize) -> impl Iterator<Item = usize> {
+        let hash = ((handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
+        // A handle is at most this far from its place: what does not fit there is not counted.
+        (0..64).map(move |step| (hash + step) % HANDLES)
+    }
+
+    fn insert(&self, handle: usize) -> bool {
+        let free = Self::slots(handle).find(|at| self.handles[*at].load(Relaxed) == 0);
+        free.inspect(|at| self.handles[*at].store(handle as u64, Relaxed))
+            .is_some()
+    }
+
+    fn remove(&self, handle: usize) -> bool {
+        let found = Self::slots(handle).find(|at| self.handles[*at].load(Relaxed) == handle as u64);
+        found
+            .inspect(|at| self.handles[*at].store(0, Relaxed))
+            .is_some()
+    }
+
+    /// A thread was joined, or nobody will join it.
+    fn gone(&self, handle: usize, joined: bool) {
+        self.lock();
+        if self.remove(handle) && self.live.fetch_sub(1, Relaxed) == 1 {
+            if let Some(instance) = self.instance() {
+                if joined {
+                    instance.end(clock::now());
+                } else {
+                    instance.cancel();
+                }
+            }
+            self.set(None);
+        }
+        self.unlock();
+    }
+}
+
+/// First act of a new thread.
+fn begin(lane: Ptr) -> (usize, Ptr) {
+    // SAFETY: the creator passed a lane taken for this thread.
+    let lane: &'static Lane = unsafe { &*lane.cast::<Lane>() };
+    let body = lane.body.load(Relaxed);
+    let argument = lane.argument.load(Relaxed);
+    tls::set_lane(Some(lane));
+    start::watch_thread_end(lane);
+    lane.begin(memory::thread_id());
+    (body, std::ptr::with_exposed_provenance_mut(argument))
+}
+
+/// Last act of a thread, by whichever way it ends.
+pub(crate) fn end(lane: &'static Lane) {
+    tls::set_lane(None);
+    lane.end();
+    phase::thread_ends(lane, clock::now());
+    // SAFETY: plain data for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the record is live.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    let ns = |t: libc::timeval| {
+        t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_usec.unsigned_abs() * 1000
+    };
+    let used = ns(usage.ru_utime) + ns(usage.ru_stime);
+    lane.cpu_ns.fetch_add(used, Relaxed);
+    lane.voluntary
+        .fetch_add(usage.ru_nvcsw.unsigned_abs(), Relaxed);
+    lane.involuntary
+        .fetch_add(usage.ru_nivcsw.unsigned_abs(), Relaxed);
+    lanes::give_back(lane);
+}
+
+unsafe extern "C-unwind" fn run(lane: Ptr) -> Ptr {
+    let (body, argument) = begin(lane);
+    // SAFETY: the creator was given this function as the thread's body.
+    let body = unsafe { std::mem::transmute::<usize, Body>(body) };
+    // SAFETY: called once with its argument, as the creator asked.
+    unsafe { body(argument) }
+}
+
+unsafe extern "C-unwind" fn run11(lane: Ptr) -> c_int {
+    let (body, argument) = begin(lane);
+    // SAFETY: as in `run`.
+    let body = unsafe { std::mem::transmute::<usize, Body11>(body) };
+    // SAFETY: as in `run`.
+    unsafe { body(argument) }
+}
+
+/// Creates a thread by `call`, which gets the lane for it.
+fn create(
+    thread: *mut usize,
+    body: usize,
+    argument: Ptr,
+    caller: usize,
+    joinable: bool,
+    call: impl FnOnce(Option<Ptr>) -> c_int,
+) -> c_int {
+    let Some(creator) = tls::lane() else {
+        return call(None);
+    };
+    let entered = creator.enter(State::Scheduling);
+    let counted = joinable && !places::is_openmp(caller);
+    if counted {
+        FORK.lock();
+        if FORK.live.fetch_add(1, Relaxed) == 0 {
+            let instance = phase::begin(Model::Threads, places::of_program(caller));
+            FORK.set(instance);
+            instance.inspect(|instance| instance.join(creator));
+        }
+    }
+    let lane = lanes::take();
+    if let Some(lane) = lane {
+        lane.body.store(body, Relaxed);
+        lane.argument.store(argument.expose_provenance(), Relaxed);
+        if counted && let Some(instance) = FORK.instance() {
+            instance.join(lane);
+        }
+    }
+    let result = call(lane.map(|lane| std::ptr::from_ref(lane).cast_mut().cast()));
+    if result != 0
+        && let Some(lane) = lane
+    {
+        phase::thread_ends(lane, clock::now());
+        lanes::give_back(lane);
+    }
+    if counted {
+        // SAFETY: creation succeeded, so the handle is there.
+        let known = result == 0 && FORK.insert(unsafe { thread.read() });
+        if !known && FORK.live.fetch_sub(1, Relaxed) == 1 {
+            FORK.instance().inspect(|instance| instance.cancel());
+            FORK.set(None);
+        }
+        FORK.unlock();
+    }
+    if entered.is_some() {
+        creator.switch(State::Running, clock::now());
+    }
+    result
+}
+
+pub(crate) unsafe extern "C-unwind" fn pthread_create(
+    thread: *mut usize,
+    attributes: Ptr,
+    body: Body,
+    argument: Ptr,
+    caller: usize,
+) -> c_int {
+    let mut detached = libc::PTHREAD_CREATE_JOINABLE;
+    if !attributes.is_null() {
+        // SAFETY: the caller's attributes.
+        unsafe { pthread_attr_getdetachstate(attributes, &raw mut detached) };
+    }
+    let joinable = detached == libc::PTHREAD_CREATE_JOINABLE;
+    create(thread, body as usize, argument, caller, joinable, |lane| {
+        let (body, argument) = lane.map_or((body, argument), |lane| (run as Body, lane));
+        // SAFETY: the caller's arguments, or the stand-in with the lane it expects.
+        unsafe { (real().pthread_create)(thread, attributes, body, argument) }
+    })
+}
+
+pub(crate) unsafe extern "C-unwind" fn thrd_create(
+    thread: *mut usize,
+    body: Body11,
+    argument: Ptr,
+    caller: usize,
+) -> c_int {
+    create(thread, body as usize, argument, caller, true, |lane| {
+        let (body, argument) = lane.map_or((body, argument), |lane| (run11 as Body11, lane));
+        // SAFETY: as in `pthread_create`.
+        unsafe { (real().thrd_create)(thread, body, argument) }
+    })
+}
+
+macro_rules! joins {
+    ($($name:ident($real:ident $(, $arg:ident: $ty:ty)*);)*) => {$(
+        pub(crate) unsafe extern "C-unwind" fn $name(thread: usize, $($arg: $ty,)* caller: usize) -> c_int {
+            // SAFETY: the caller's arguments, passed on.
+            let result = wait(State::Join, caller, || unsafe { (real().$real)(thread $(, $arg)*) });
+            if result == 0 {
+                FORK.gone(thread, true);
+            }
+            result
+        }
+    )*};
+}
+
+joins! {
+    pthread_join(pthread_join, value: *mut Ptr);
+    tryjoin(pthread_tryjoin_np, value: *mut Ptr);
+    timedjoin(pthread_timedjoin_np, value: *mut Ptr, until: Time);
+    clockjoin(pthread_clockjoin_np, value: *mut Ptr, clock: c_int, until: Time);
+    thrd_join(thrd_join, value: *mut c_int);
+}
+
+macro_rules! detaches {
+    ($($name:ident($real:ident);)*) => {$(
+        pub(crate) unsafe extern "C-unwind" fn $name(thread: usize) -> c_int {
+            // Before: afterwards the handle may be another thread's.
+            FORK.gone(thread, false);
+            // SAFETY: the caller's argument, passed on.
+            unsafe { (real().$real)(thread) }
+        }
+    )*};
+}
+
+detaches! {
+    pthread_detach(pthread_detach);
+    thrd_detach(thrd_detach);
+}

@@ -1,0 +1,61 @@
+//! What belongs to the calling thread: its lane.
+
+use std::arch::asm;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+
+use crate::lane::Lane;
+
+/// Bytes of the block: a cache line.
+const BYTES: usize = 64;
+
+/// The thread's part.
+#[repr(C, align(64))]
+pub(crate) struct Block {
+    lane: AtomicPtr<Lane>,
+    /// Caller of the function being passed on, where a stub has no argument free for it.
+    pub(crate) caller: AtomicUsize,
+    rest: [u64; 6],
+}
+
+const _: () = assert!(size_of::<Block>() == BYTES);
+
+#[repr(C, align(64))]
+pub(crate) struct Zero([u64; BYTES / 8]);
+
+/// Its section makes it a thread-local symbol of the linker. Only its per-thread copies are used.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".tbss")]
+pub(crate) static __contech_observe_tls: Zero = Zero([0; BYTES / 8]);
+
+/// The calling thread's block.
+#[inline(always)]
+pub(crate) fn block() -> &'static Block {
+    let address: *const Block;
+    // SAFETY: initial-exec access as the linker defines it for x86-64. Reads memory, writes none.
+    unsafe {
+        asm!(
+            "mov {a}, qword ptr [rip + __contech_observe_tls@GOTTPOFF]",
+            "add {a}, qword ptr fs:[0]",
+            a = out(reg) address,
+            options(pure, readonly, nostack)
+        );
+    }
+    // SAFETY: the symbol is this crate's, of that size and alignment, all zero at first, which is a valid block; the
+    // reference does not leave the thread.
+    unsafe { &*address }
+}
+
+/// The calling thread's lane: none in threads that are not observed, and while nothing is.
+#[inline(always)]
+pub(crate) fn lane() -> Option<&'static Lane> {
+    // SAFETY: null, or of the table of lanes, which is never unmapped.
+    unsafe { block().lane.load(Relaxed).as_ref() }
+}
+
+/// Gives the calling thread its lane, or takes it away.
+pub(crate) fn set_lane(lane: Option<&'static Lane>) {
+    let lane = lane.map_or(std::ptr::null_mut(), |lane| {
+        std::ptr::from_ref(lane).cast_mut()
+    });
+    block().lane.store(lane, Relaxed);
+}
