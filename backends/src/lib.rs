@@ -1,7 +1,8 @@
 //! Analyses of task graphs: the framework ([`analysis`]), the analyses, how results are shown ([`view`]), the report
 //! ([`report`]) and the commands `contech-backend` ([`cli`]) and `contech` ([`pipeline`]).
 //!
-//! Nothing here knows how a program was recorded: the task graph is all there is.
+//! Nothing here knows how a program was recorded: the task graph is all there is. What is not about a graph is the
+//! measuring of unmodified programs: [`laboratory`] takes measurements, [`scaling`] analyses them.
 #![forbid(unsafe_code)]
 
 pub mod analysis;
@@ -14,12 +15,14 @@ pub mod export;
 pub mod heap;
 pub mod hierarchy;
 pub mod interleave;
+pub mod laboratory;
 pub mod memuse;
 pub mod misses;
 pub mod parallelism;
 pub mod pipeline;
 pub mod races;
 pub mod report;
+pub mod scaling;
 pub mod sharing;
 pub mod size;
 pub mod stats;

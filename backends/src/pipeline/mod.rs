@@ -1,4 +1,4 @@
-//! The command `contech run`: record a program, make its task graph, summarise it and write the report, in one go.
+//! The command `contech`. `contech scale` is the [`laboratory`]'s; `contech run` is here: record a program, make its task graph, summarise it and write the report, in one go.
 //!
 //! The program's own output is left alone: whatever `contech` has to say goes to standard error.
 
@@ -19,10 +19,12 @@ use clap::{Parser, Subcommand};
 use crate::analysis::{self, Graph};
 use crate::cache;
 use crate::cli::{is_broken_pipe, output, progress};
+use crate::laboratory;
 use crate::report::{self, PageData};
 use crate::view::units::count;
 
 use program::Program;
+pub(crate) use program::cannot_start;
 use traces::TraceFolder;
 
 /// Findings printed after a run; the report has them all.
@@ -32,7 +34,7 @@ const FINDINGS: usize = 3;
 #[command(
     name = "contech",
     version,
-    about = "Records a program's run and reports on its parallelism"
+    about = "Records or measures a program's runs and reports on its parallelism"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -43,6 +45,8 @@ struct Arguments {
 enum Command {
     /// Runs a program built with contech-cc: record, graph, summary, report
     Run(RunArguments),
+    /// Measures an unmodified program at several numbers of threads and says why it does not scale
+    Scale(Box<laboratory::Options>),
 }
 
 #[derive(Debug, clap::Args)]
@@ -69,8 +73,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };
-    let Command::Run(arguments) = arguments.command;
-    match run(&arguments) {
+    let status = match arguments.command {
+        Command::Run(arguments) => run(&arguments),
+        Command::Scale(options) => laboratory::scale(&options).map(|()| 0),
+    };
+    match status {
         Ok(status) => ExitCode::from(status),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -66,7 +66,7 @@ impl Program {
     }
 }
 
-fn cannot_start(name: &str, error: io::Error) -> anyhow::Error {
+pub(crate) fn cannot_start(name: &str, error: io::Error) -> anyhow::Error {
     let advice = match error.kind() {
         io::ErrorKind::NotFound if !name.contains('/') => {
             format!(": no program of that name in PATH; write ./{name} for one in this folder")

@@ -19,7 +19,7 @@ use crate::cli::{output, progress};
 
 pub use data::{BlocksPlot, PageData, ParallelismPlot};
 pub use findings::{Finding, Results, find};
-pub use page::render;
+pub use page::{MeasuredPage, render, render_measured};
 pub use section::{Section, run_default};
 
 /// Options of `report`.

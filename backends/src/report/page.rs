@@ -1,14 +1,17 @@
 //! The HTML page: one file with its style, its script and its data inside, and nothing fetched from anywhere.
 
 use anyhow::Result;
+use serde::Serialize;
 
 use super::data::PageData;
 use super::section::Section;
+use crate::scaling;
 
 const TEMPLATE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// In order of use; together one script.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 12] = [
+    include_str!("assets/theme.js"),
     include_str!("assets/format.js"),
     include_str!("assets/svg.js"),
     include_str!("assets/plot.js"),
@@ -18,22 +21,70 @@ const SCRIPTS: [&str; 10] = [
     include_str!("assets/cache.js"),
     include_str!("assets/view.js"),
     include_str!("assets/flame.js"),
-    include_str!("assets/main.js"),
+    include_str!("assets/stacks.js"),
+    include_str!("assets/activity.js"),
 ];
+/// What fills the page of a recorded run, and that of a measured one.
+const MAIN: &str = include_str!("assets/main.js");
+const SCALE: &str = include_str!("assets/scale.js");
+const SCALE_TEMPLATE: &str = include_str!("assets/scale.html");
 
 /// The page for `data`.
 ///
 /// # Errors
 /// When the data cannot be put into JSON.
 pub fn render(data: &PageData) -> Result<String> {
+    assemble(
+        TEMPLATE,
+        MAIN,
+        &data.run.command.join(" "),
+        &data.sections,
+        data,
+    )
+}
+
+/// The page of a measured program (`contech scale`).
+///
+/// # Errors
+/// When the data cannot be put into JSON.
+pub fn render_measured(data: &MeasuredPage) -> Result<String> {
+    assemble(SCALE_TEMPLATE, SCALE, &data.command, &data.sections, data)
+}
+
+/// What the page of a measured program shows.
+#[derive(Clone, Debug, Serialize)]
+pub struct MeasuredPage {
+    /// The command.
+    pub command: String,
+    /// How it was measured.
+    pub measured: String,
+    /// The run in one sentence.
+    pub headline: String,
+    /// What limits the results.
+    pub warnings: Vec<String>,
+    /// The diagnosis.
+    pub findings: Vec<scaling::Finding>,
+    /// Numbers with their names.
+    pub tiles: Vec<(&'static str, String)>,
+    /// The rest.
+    pub sections: Vec<Section>,
+}
+
+fn assemble(
+    template: &str,
+    main: &str,
+    title: &str,
+    sections: &[Section],
+    data: &impl Serialize,
+) -> Result<String> {
     // Within a script element only `<` can end it or start a comment; in JSON it occurs in strings alone.
     let json = serde_json::to_string(data)?.replace('<', "\\u003c");
-    let script = SCRIPTS.join("\n");
-    let menu: String = data.sections.iter().map(menu).collect();
-    let sections: String = data.sections.iter().map(frame).collect();
-    let title = escape(&data.run.command.join(" "));
-    let mut page = String::with_capacity(TEMPLATE.len() + STYLE.len() + script.len() + json.len());
-    let mut rest = TEMPLATE;
+    let script = [&SCRIPTS[..], &[main]].concat().join("\n");
+    let menu: String = sections.iter().map(menu).collect();
+    let sections: String = sections.iter().map(frame).collect();
+    let title = escape(title);
+    let mut page = String::with_capacity(template.len() + STYLE.len() + script.len() + json.len());
+    let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
         page.push_str(before);

@@ -84,6 +84,37 @@ pub struct Flame {
     pub own: Vec<u64>,
 }
 
+/// One component of stacked bars.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its colour: the name of one of the page's variables.
+    pub color: String,
+    /// Its height in each bar; negative ones hang below zero.
+    pub values: Vec<f64>,
+}
+
+/// A row of an activity graph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ActivityRow {
+    /// Its name.
+    pub name: String,
+    /// The states it was in.
+    pub states: Vec<ActivityState>,
+}
+
+/// How much of each bin a state took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ActivityState {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its colour: the name of one of the page's variables.
+    pub color: String,
+    /// A letter for each bin, 64ths of it in the order of base 64: a page of many lanes stays small.
+    pub levels: String,
+}
+
 /// A picture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "form", rename_all = "lowercase")]
@@ -124,5 +155,27 @@ pub enum Chart {
         unit: Unit,
         /// The boxes, each after the one it stands on.
         boxes: Vec<Flame>,
+    },
+    /// Bars of parts on each other.
+    Stacks {
+        /// What it shows, in words.
+        title: String,
+        /// What a bar is.
+        x: String,
+        /// Up.
+        y: Axis,
+        /// The bars.
+        names: Vec<String>,
+        /// What they are made of, from below.
+        parts: Vec<Part>,
+    },
+    /// What each of several lanes did over time.
+    Activity {
+        /// What it shows, in words.
+        title: String,
+        /// Width of a bin.
+        bin_ns: u64,
+        /// The lanes.
+        rows: Vec<ActivityRow>,
     },
 }

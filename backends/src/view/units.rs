@@ -34,6 +34,16 @@ pub fn time(ns: u64) -> String {
     }
 }
 
+/// The whole number a float for people is shown as; 0 for negative ones and for none.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "`as` saturates, and NaN becomes 0"
+)]
+pub fn whole(value: f64) -> u64 {
+    value as u64
+}
+
 /// Bytes with a binary unit: `96 B`, `3.50 KiB`, `2.00 GiB`.
 #[must_use]
 pub fn bytes(number: u64) -> String {

@@ -1,26 +1,5 @@
 // Fills the page from its data.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const $ = id => document.getElementById(id);
-
-function chooseTheme() {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const hash = { "#dark": "dark", "#light": "light" }[location.hash];
-  let kept = null;
-  try { kept = localStorage.getItem("contech-theme"); } catch { /* not kept, then */ }
-  const set = theme => {
-    document.documentElement.dataset.theme = theme;
-    $("theme").textContent = theme === "dark" ? "Light" : "Dark";
-    $("theme").setAttribute("aria-label", `Switch to the ${theme === "dark" ? "light" : "dark"} theme`);
-  };
-  set(hash ?? kept ?? (dark.matches ? "dark" : "light"));
-  $("theme").addEventListener("click", () => {
-    const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-    try { localStorage.setItem("contech-theme", theme); } catch { /* not kept, then */ }
-    set(theme);
-  });
-}
-
 function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
   $("command").textContent = run.command.join(" ") || "unnamed program";
   const when = run.start_unix_ns ? new Date(run.start_unix_ns / 1e6).toISOString().slice(0, 19).replace("T", " ") + " UTC" : "";

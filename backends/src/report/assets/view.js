@@ -12,9 +12,13 @@ function drawSection(target, section) {
     const place = html("div");
     if (part.part === "heading") target.append(html("h3", null, part.text));
     else if (part.part === "line") target.append(html("p", { class: "quiet" }, part.text));
-    else target.append(place);
+    else {
+      // Several of a kind need their names.
+      if (part.part === "chart" && ["activity", "stacks"].includes(part.chart.form)) target.append(html("h4", null, part.chart.title));
+      target.append(place);
+    }
     if (part.part === "table") drawTable(place, part, `${section.id}, table ${at}`);
-    if (part.part === "chart") ({ matrix: drawMatrix, flames: drawFlames }[part.chart.form] ?? drawLines)(place, part.chart);
+    if (part.part === "chart") ({ matrix: drawMatrix, flames: drawFlames, stacks: drawStacks, activity: drawActivity }[part.chart.form] ?? drawLines)(place, part.chart);
   });
 }
 

@@ -1,0 +1,75 @@
+//! What is no measurement, and the words that say so.
+
+use std::ffi::OsString;
+use std::io;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::run::{Outcome, Output};
+use crate::view::units::time;
+
+/// A command for people.
+pub(super) fn words(words: &[OsString]) -> String {
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
+
+/// Why a program did not start.
+pub(super) fn cannot_start(command: &[OsString], error: io::Error) -> anyhow::Error {
+    let name = command
+        .first()
+        .map(|word| word.to_string_lossy())
+        .unwrap_or_default();
+    crate::pipeline::cannot_start(&name, error)
+}
+
+/// Runs must take long enough.
+///
+/// # Errors
+/// When this one did not.
+pub(super) fn long_enough(outcome: &Outcome, name: &str, least: Duration) -> Result<()> {
+    let took = Duration::from_nanos(outcome.observation.duration_ns);
+    if took >= least {
+        return Ok(());
+    }
+    bail!(
+        "{name} took {}: too short to be measured (starting threads and noise would be most of it). Give it a larger \
+         input or more repetitions, so that it takes a second; --min-time (now {least:?}) is the limit",
+        time(outcome.observation.duration_ns)
+    )
+}
+
+/// Runs must say the same.
+///
+/// # Errors
+/// When they do not.
+pub(super) fn same_output(first: (&str, &Output), other: (&str, &Output)) -> Result<()> {
+    if first.1.bytes == other.1.bytes && first.1.hash == other.1.hash {
+        return Ok(());
+    }
+    let lines = |output: &Output| String::from_utf8_lossy(&output.start).into_owned();
+    let (a, b) = (lines(first.1), lines(other.1));
+    let at = a
+        .lines()
+        .zip(b.lines())
+        .position(|(a, b)| a != b)
+        .unwrap_or_else(|| a.lines().count().min(b.lines().count()));
+    let line = |text: &str| {
+        text.lines()
+            .nth(at)
+            .unwrap_or("(nothing)")
+            .chars()
+            .take(120)
+            .collect::<String>()
+    };
+    Err(anyhow!(
+        "`{}` and `{}` print different things: is it the same computation? Line {} is\n  {}\nand\n  {}\nIf that is as \
+         it should be (times, addresses, threads in the output), give --ignore-output",
+        first.0,
+        other.0,
+        at + 1,
+        line(&a),
+        line(&b)
+    ))
+}

@@ -1,0 +1,97 @@
+//! A command with placeholders, and what it is at a number of threads.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use anyhow::{Result, bail};
+
+const THREADS: &[u8] = b"{threads}";
+const WORK_FOR: &[u8] = b"{p}";
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Template {
+    words: Vec<OsString>,
+}
+
+impl Template {
+    /// Of the words of a command line.
+    pub(super) fn of(words: &[OsString]) -> Self {
+        Self {
+            words: words.to_owned(),
+        }
+    }
+
+    /// Of a command in one word.
+    ///
+    /// # Errors
+    /// When quotes do not close, or it is empty.
+    pub(super) fn parse(option: &str, text: &str) -> Result<Self> {
+        match shlex::split(text) {
+            Some(words) if !words.is_empty() => Ok(Self {
+                words: words.into_iter().map(OsString::from).collect(),
+            }),
+            Some(_) => bail!("{option} is empty; expected a command, as in {option} './seq input'"),
+            None => bail!("{option} {text}: a quote does not close"),
+        }
+    }
+
+    /// Whether what it does depends on the number of processors, not only by how many threads do it.
+    pub(super) fn work_depends(&self) -> bool {
+        self.words.iter().any(|word| find(word, WORK_FOR).is_some())
+    }
+
+    /// The command with `threads` threads that does the work for `p` processors.
+    pub(super) fn at(&self, threads: u32, p: u32) -> Vec<OsString> {
+        let words = self.words.iter();
+        words
+            .map(|word| replace(&replace(word, THREADS, threads), WORK_FOR, p))
+            .collect()
+    }
+
+    /// For people.
+    pub(super) fn words(&self) -> Vec<String> {
+        let words = self.words.iter();
+        words
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect()
+    }
+}
+
+fn find(word: &OsStr, what: &[u8]) -> Option<usize> {
+    word.as_bytes()
+        .windows(what.len())
+        .position(|bytes| bytes == what)
+}
+
+fn replace(word: &OsStr, what: &[u8], number: u32) -> OsString {
+    let (mut out, mut rest) = (Vec::new(), word);
+    while let Some(at) = find(rest, what) {
+        let bytes = rest.as_bytes();
+        out.extend(&bytes[..at]);
+        out.extend(number.to_string().bytes());
+        rest = OsStr::from_bytes(&bytes[at + what.len()..]);
+    }
+    out.extend(rest.as_bytes());
+    OsString::from_vec(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_become_numbers_wherever_they_are() {
+        let template = Template::of(&["./a".into(), "-t{threads},{threads}".into(), "{p}".into()]);
+        assert!(template.work_depends());
+        assert_eq!(template.at(1, 8), ["./a", "-t1,1", "8"]);
+    }
+
+    #[test]
+    fn quotes_are_understood_and_must_close() {
+        let template = Template::parse("--baseline", "./a 'b c' d").unwrap();
+        assert_eq!(template.at(1, 1), ["./a", "b c", "d"]);
+        assert!(Template::parse("--baseline", "./a 'b").is_err());
+        assert!(Template::parse("--baseline", " ").is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! `contech scale`: measures an unmodified program at several numbers of threads, observed by a preloaded library, and
+//! says why it does not scale ([`crate::scaling`]).
+
+mod affinity;
+mod checks;
+mod command;
+mod observer;
+mod options;
+mod page;
+mod places;
+mod run;
+mod series;
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cli::output;
+use crate::scaling::{Measurement, Report, analyse};
+use crate::view::{Format, Render};
+pub use options::Options;
+pub use page::render;
+
+/// Does it.
+///
+/// # Errors
+/// When a command cannot be run, fails, ends too early to be measured, or says different things at different numbers of
+/// threads; when a file cannot be read or written.
+pub fn scale(options: &Options) -> Result<()> {
+    let measurement = match &options.from {
+        Some(file) => read(file)?,
+        None => series::measure(options)?,
+    };
+    if let Some(file) = &options.save {
+        output::to(Some(file), |out| {
+            serde_json::to_writer(&mut *out, &measurement)?;
+            Ok(writeln!(out)?)
+        })?;
+    }
+    let report = analyse(measurement, options.estimate, options.blocking);
+    if let Some(file) = &options.report {
+        output::to(Some(file), |out| {
+            Ok(out.write_all(render(&report)?.as_bytes())?)
+        })?;
+    }
+    output::to(options.output.as_deref(), |out| match options.format {
+        Format::Json => {
+            serde_json::to_writer(&mut *out, &report)?;
+            Ok(writeln!(out)?)
+        }
+        Format::Csv => report.view().write_csv(out),
+        Format::Text => Ok(report.view().write_text(out)?),
+    })?;
+    if let Some(file) = &options.report {
+        eprintln!("contech: report  {}", file.display());
+    }
+    Ok(())
+}
+
+/// A measurement that `--save` wrote.
+fn read(file: &Path) -> Result<Measurement> {
+    let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    if text.is_empty() {
+        bail!(
+            "{} is empty; expected what `contech scale --save` writes",
+            file.display()
+        );
+    }
+    let measurement: Measurement = serde_json::from_slice(&text).with_context(|| {
+        format!(
+            "{} is no measurement; expected what `contech scale --save` writes",
+            file.display()
+        )
+    })?;
+    if measurement.points.iter().all(|point| point.runs.is_empty()) {
+        bail!("{} has no runs; measure again", file.display());
+    }
+    if !measurement.points.is_sorted_by_key(|point| point.threads)
+        || measurement.points.iter().any(|point| point.threads == 0)
+    {
+        bail!(
+            "{}: its points must have ascending numbers of threads, from 1 on",
+            file.display()
+        );
+    }
+    Ok(measurement)
+}
+
+/// The report of a measurement: for tests and other programs.
+#[must_use]
+pub fn of(measurement: Measurement) -> Report {
+    analyse(measurement, Default::default(), Default::default())
+}

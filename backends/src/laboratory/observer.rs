@@ -1,0 +1,52 @@
+//! The observer's library: where it is, and what it left behind.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use contech_observation::Observation;
+
+const NAME: &str = "libcontech_observe.so";
+
+/// The library, beside this program.
+///
+/// # Errors
+/// When it is not there.
+pub(super) fn find() -> Result<PathBuf> {
+    let own = std::env::current_exe().context("cannot tell where contech is")?;
+    let folder = own.parent().unwrap_or(Path::new("."));
+    let places = [folder.join(NAME), folder.join("../lib").join(NAME)];
+    let found = places.iter().find(|path| path.is_file());
+    found.cloned().ok_or_else(|| {
+        anyhow!(
+            "{NAME} is not in {}: build it (cargo build --release builds both)",
+            folder.display()
+        )
+    })
+}
+
+/// What was observed.
+///
+/// # Errors
+/// When there is no observation, it is damaged, or does not go to the program's end.
+pub(super) fn read(path: &Path, command: &str) -> Result<Observation> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(anyhow!(
+                "{command}: nothing was observed: the program is statically linked, runs with more rights than its \
+                 caller, or starts another program that does the work (name that one)"
+            ));
+        }
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot read {}", path.display()));
+        }
+    };
+    let observation = Observation::decode(&bytes)
+        .map_err(|error| anyhow!("the observation of {command} {error}"))?;
+    if !observation.complete {
+        return Err(anyhow!(
+            "{command}: the observer did not see its end; does it end by a signal?"
+        ));
+    }
+    Ok(observation)
+}

@@ -1,0 +1,35 @@
+//! The page of `contech scale`.
+
+use anyhow::Result;
+
+use crate::report::{MeasuredPage, Section, render_measured};
+use crate::scaling::Report;
+use crate::view::units::plural;
+
+/// The page for a report.
+///
+/// # Errors
+/// When the data cannot be put into JSON.
+pub fn render(report: &Report) -> Result<String> {
+    let sections = report
+        .sections()
+        .into_iter()
+        .filter_map(|(id, menu, view)| {
+            let parts = view.to_page();
+            (!parts.is_empty()).then_some(Section { id, menu, parts })
+        });
+    let runs = report.points.first().map_or(0, |point| point.runs);
+    render_measured(&MeasuredPage {
+        command: report.command.join(" "),
+        measured: format!(
+            "{}, {} of each",
+            plural(report.cpus.into(), "processor"),
+            plural(runs as u64, "run")
+        ),
+        headline: report.headline(),
+        warnings: report.notes.clone(),
+        findings: report.findings.clone(),
+        tiles: report.tiles(),
+        sections: sections.collect(),
+    })
+}

@@ -1,0 +1,100 @@
+//! Places of an observation in words: function, file and line from debug information, or the name the symbols have.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use addr2line::Loader;
+use contech_observation::{Observation, Place};
+
+use crate::scaling::PlaceName;
+
+/// Where the linker puts an executable that is not position-independent.
+const FIXED: u64 = 0x40_0000;
+
+/// The places of all runs.
+#[derive(Default)]
+pub(super) struct Places {
+    names: Vec<PlaceName>,
+    /// Module's path, offset: its index in `names`.
+    known: HashMap<(String, u64), usize>,
+    /// Equal names are one place: a run may have been loaded elsewhere, a line may wait at two addresses.
+    same: HashMap<PlaceName, usize>,
+    files: HashMap<String, Option<(Loader, u64)>>,
+}
+
+impl Places {
+    /// The index of a place of `observation`.
+    pub(super) fn index(&mut self, observation: &Observation, place: &Place) -> usize {
+        let module = place
+            .module
+            .and_then(|module| observation.modules.get(module as usize));
+        let path = module.map_or_else(String::new, |module| module.path.clone());
+        let key = (path, place.offset);
+        if let Some(index) = self.known.get(&key) {
+            return *index;
+        }
+        let name = self.name(&key.0, place);
+        let next = self.names.len();
+        let index = *self.same.entry(name.clone()).or_insert(next);
+        if index == next {
+            self.names.push(name);
+        }
+        self.known.insert(key, index);
+        index
+    }
+
+    /// All of them.
+    pub(super) fn names(self) -> Vec<PlaceName> {
+        self.names
+    }
+
+    fn name(&mut self, path: &str, place: &Place) -> PlaceName {
+        let file = self
+            .files
+            .entry(path.to_owned())
+            .or_insert_with(|| open(path));
+        let mut name = PlaceName {
+            function: place.symbol.clone(),
+            ..PlaceName::default()
+        };
+        let Some((loader, base)) = file else {
+            return name;
+        };
+        // A call returns behind itself.
+        let at = (place.offset + *base).saturating_sub(1);
+        if let Some(symbol) = loader.find_symbol(at) {
+            symbol.clone_into(&mut name.function);
+        }
+        if let Ok(mut frames) = loader.find_frames(at) {
+            while let Ok(Some(frame)) = frames.next() {
+                // The innermost place of the user's own: what is inlined from the system's headers is not.
+                let Some(location) = frame.location else {
+                    continue;
+                };
+                let file = location.file.unwrap_or_default();
+                if name.line == 0 || name.file.starts_with("/usr/") {
+                    file.clone_into(&mut name.file);
+                    name.line = location.line.unwrap_or(0);
+                }
+            }
+        }
+        name.function = addr2line::demangle_auto(name.function.as_str().into(), None).into_owned();
+        // OpenMP: a region's code is a function of its own that the compiler named after the one it is in.
+        if let Some((outer, _)) = name.function.split_once(".omp_outlined") {
+            name.function = outer.to_owned();
+        }
+        name
+    }
+}
+
+fn open(path: &str) -> Option<(Loader, u64)> {
+    let mut header = [0; 18];
+    std::fs::File::open(path)
+        .ok()?
+        .read_exact(&mut header)
+        .ok()?;
+    // ELF's e_type: 2 is an executable at fixed addresses.
+    let fixed = header.starts_with(b"\x7fELF") && header[16] == 2;
+    let base = if fixed { FIXED } else { 0 };
+    Some((Loader::new(path).ok()?, base))
+}

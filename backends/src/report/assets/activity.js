@@ -1,0 +1,69 @@
+// What each lane did over time: a row for each, coloured by state; a column of a row is divided as its time was.
+
+const LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const MARKS = 60000;
+
+function drawActivity(target, chart) {
+  const n = chart.rows.length;
+  const bins = Math.max(0, ...chart.rows.flatMap(row => row.states.map(s => s.levels.length)));
+  if (n === 0 || bins === 0) return empty(target, `${chart.title}: nothing was observed.`);
+  const rows = chart.rows.map(row => ({ name: row.name, states: new Map(row.states.map(s => [s.name, [...s.levels].map(c => LEVELS.indexOf(c))])) }));
+  const legend = [];
+  for (const row of chart.rows) for (const s of row.states) if (!legend.some(e => e.name === s.name)) legend.push({ name: s.name, color: s.color, on: true });
+  const end = bins * chart.bin_ns;
+  const mean = (levels, a, b) => {
+    let sum = 0;
+    for (let i = a; i < b; i += 1) sum += levels[i] ?? 0;
+    return sum / (b - a) / 63;
+  };
+  // The first and the last bin of a column; columns so wide that the picture stays light.
+  const columns = ([low, high], pixels) => {
+    const [a, b] = [Math.max(0, Math.floor(low / chart.bin_ns)), Math.min(bins, Math.ceil(high / chart.bin_ns))];
+    const step = Math.max(1, Math.ceil((b - a) / Math.min(pixels / 2, MARKS / (n * legend.length))));
+    const list = [];
+    for (let i = a; i < b; i += step) list.push([i, Math.min(b, i + step)]);
+    return list;
+  };
+  const height = Math.max(120, Math.min(560, n * 26 + 60));
+  const within = (v, most) => Math.max(0, Math.min(most - 1, v));
+  return new Plot(target, {
+    label: chart.title, height, zoom: "x", least: chart.bin_ns * 4, legend, left: 60,
+    x: { domain: [0, end], label: "time", ticks: timeTicks, grid: false },
+    y: { domain: [0, n], down: true, label: "thread", grid: false, ticks: (a, b, count) => cellTicks(a, b, count, n, i => rows[i].name) },
+    draw(scene) {
+      const gap = scene.y(1) - scene.y(0) > 6 ? 2 : 0;
+      const list = columns(scene.view.x, scene.right - scene.left);
+      const paths = new Map(legend.map(e => [e.name, []]));
+      rows.forEach((row, r) => {
+        const [top, tall] = [scene.y(r), scene.y(r + 1) - scene.y(r) - gap];
+        for (const [a, b] of list) {
+          const left = Math.max(scene.left, scene.x(a * chart.bin_ns));
+          const wide = Math.min(scene.right, scene.x(b * chart.bin_ns)) - left;
+          let y = top + tall;
+          for (const e of legend) {
+            const levels = row.states.get(e.name);
+            if (!e.on || !levels) continue;
+            const h = mean(levels, a, b) * tall;
+            if (h < 0.05) continue;
+            y -= h;
+            paths.get(e.name).push(`M${left.toFixed(1)},${y.toFixed(1)}h${wide.toFixed(2)}v${h.toFixed(1)}h${(-wide).toFixed(2)}z`);
+          }
+        }
+      });
+      for (const e of legend) if (paths.get(e.name).length) scene.layer.append(svg("path", { d: paths.get(e.name).join(""), fill: `var(--${e.color})` }));
+    },
+    locate(scene, px, py) {
+      if (px < scene.left || px >= scene.right || py < scene.top || py >= scene.bottom) return null;
+      const [low, high] = scene.view.x;
+      return { bin: within(Math.floor((low + (px - scene.left) / (scene.right - scene.left) * (high - low)) / chart.bin_ns), bins), row: within(Math.floor((py - scene.top) / (scene.bottom - scene.top) * n), n) };
+    },
+    move: (scene, at, dx, dy) => at === null ? { bin: Math.ceil(scene.view.x[0] / chart.bin_ns), row: 0 } : { bin: within(at.bin + dx, bins), row: within(at.row + dy, n) },
+    describe(scene, { bin, row }) {
+      const shares = legend.map(e => ({ color: e.color, name: e.name, share: mean(rows[row].states.get(e.name) ?? [], bin, bin + 1) })).filter(s => s.share > 0);
+      return {
+        title: `thread ${rows[row].name}, ${timeRange(bin * chart.bin_ns, (bin + 1) * chart.bin_ns)}`, px: scene.x((bin + 0.5) * chart.bin_ns), py: scene.y(row + 0.5),
+        rows: shares.map(s => ({ color: s.color, name: s.name, value: format.percent(s.share) })),
+      };
+    },
+  });
+}

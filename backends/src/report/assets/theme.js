@@ -1,0 +1,22 @@
+// Light and dark: as the reader chose before, as the address says, or as the system has it.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = id => document.getElementById(id);
+
+function chooseTheme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const hash = { "#dark": "dark", "#light": "light" }[location.hash];
+  let kept = null;
+  try { kept = localStorage.getItem("contech-theme"); } catch { /* not kept, then */ }
+  const set = theme => {
+    document.documentElement.dataset.theme = theme;
+    $("theme").textContent = theme === "dark" ? "Light" : "Dark";
+    $("theme").setAttribute("aria-label", `Switch to the ${theme === "dark" ? "light" : "dark"} theme`);
+  };
+  set(hash ?? kept ?? (dark.matches ? "dark" : "light"));
+  $("theme").addEventListener("click", () => {
+    const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    try { localStorage.setItem("contech-theme", theme); } catch { /* not kept, then */ }
+    set(theme);
+  });
+}

@@ -1,0 +1,85 @@
+//! Load imbalance: processors without work within parallel phases, by what their threads waited in.
+
+use contech_observation::State;
+
+use super::{Diagnosis, Finding, at};
+use crate::scaling::point::over;
+use crate::view::units::{count, share as percent, time, whole};
+
+/// Barriers closer to each other than this are paid for by waking up, not by waiting for the slowest, ns.
+const SHORT_PHASE: f64 = 100_000.0;
+
+impl Diagnosis<'_> {
+    pub(super) fn imbalance(&self) -> Finding {
+        let account = &self.point.account;
+        let share = self.point.losses.imbalance;
+        let parts = [
+            (account.barrier, State::Barrier),
+            (account.condition, State::Condition),
+            (account.unoccupied, State::Idle),
+        ];
+        let most = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        match most.map(|(_, state)| state) {
+            Some(State::Condition) => self.condition(share),
+            Some(State::Barrier) => self
+                .short_barriers(share)
+                .unwrap_or_else(|| self.unequal(share)),
+            _ => self.unequal(share),
+        }
+    }
+
+    fn unequal(&self, share: f64) -> Finding {
+        let phase = self.phase(|_, account| account.barrier + account.unoccupied);
+        let place = phase.map_or_else(String::new, |(phase, _)| self.name(phase.place));
+        let detail = phase.map_or_else(String::new, |(phase, of)| {
+            format!(
+                "; {} of that in {} of {} phases at {}",
+                percent(of),
+                time(phase.wall_ns),
+                count(phase.count),
+                self.name(phase.place)
+            )
+        });
+        let text = format!(
+            "{} is load imbalance: processors without work while others still have some{detail}.",
+            self.of_all(share)
+        );
+        let advice = "Deal out the work in more and smaller pieces (schedule(dynamic), smaller chunks, tasks), or in \
+                      equal ones.";
+        self.finding("imbalance", place, share, text, advice)
+    }
+
+    /// Barriers so close to each other that waking up is what they cost.
+    fn short_barriers(&self, share: f64) -> Option<Finding> {
+        let run = self.run?;
+        let (wait, _) = self.wait(State::Barrier)?;
+        let threads = f64::from(self.point.threads);
+        let barriers = wait.count as f64 / threads;
+        let apart = over(run.t_ns as f64, barriers);
+        (apart < SHORT_PHASE && barriers >= 100.0).then(|| {
+            let place = self.name(wait.place);
+            let text = format!(
+                "{} is spent in {} barriers{}, one every {}: so close to each other that giving up the processor and \
+                 waking up again costs more than waiting.",
+                self.of_all(share),
+                count(whole(barriers)),
+                at(&place),
+                time(whole(apart))
+            );
+            let advice = "Do more between barriers, or spin in them (a spin barrier; OMP_WAIT_POLICY=active), with no \
+                          more threads than processors.";
+            self.finding("barrier", place, share, text, advice)
+        })
+    }
+
+    fn condition(&self, share: f64) -> Finding {
+        let place = self.place_of(State::Condition);
+        let text = format!(
+            "{} is spent waiting for conditions{}: threads that have nothing to do yet.",
+            self.of_all(share),
+            at(&place)
+        );
+        let advice = "Hand work over earlier or in smaller pieces; see who signals last with contech run: `critpath`.";
+        self.finding("condition", place, share, text, advice)
+    }
+}

@@ -1,0 +1,276 @@
+//! The diagnosis in words: what the lost time was lost to, the most first, where, and what to try next.
+
+mod imbalance;
+mod inflation;
+
+use contech_observation::State;
+use serde::{Deserialize, Serialize};
+
+use super::account::Account;
+use super::measurement::{Estimate, PhaseRun, PlaceName, Run, WaitRun};
+use super::point::{Analysed, Report, nanoseconds, over};
+use crate::view::units::{count, share as percent, time};
+
+/// Losses below this share of the processors' time are not worth a sentence.
+const WORTH: f64 = 0.02;
+
+/// One finding.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// 1 is the most important.
+    pub rank: usize,
+    /// `overhead`, `scheduling`, `serialization`, `imbalance`, `barrier`, `condition`, `lock`, `spin`, `message`,
+    /// `inflation`, `contention`, `cache`, `memory`, `preemption`, `superlinear`, `threads`, `scales`.
+    pub cause: String,
+    /// Function and source line; may be empty.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// Share of the processors' time.
+    pub share: f64,
+    /// What it is.
+    pub text: String,
+    /// The next experiment to try.
+    pub advice: String,
+}
+
+/// The number of threads the findings are about, and the findings: at the most threads that had a processor each.
+pub(super) fn find(report: &Report) -> (u32, Vec<Finding>) {
+    let parallel = || report.points.iter().filter(|point| point.threads > 1);
+    let chosen = parallel()
+        .filter(|point| !point.oversubscribed)
+        .max_by_key(|point| point.threads)
+        .or_else(|| parallel().min_by_key(|point| point.threads))
+        .or_else(|| report.points.first());
+    let Some(point) = chosen else {
+        return (0, Vec::new());
+    };
+    let mut findings = Diagnosis::new(report, point).all();
+    findings.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
+    if findings.is_empty() {
+        findings.push(Finding {
+            cause: "scales".to_owned(),
+            share: point.factors.work,
+            text: format!(
+                "{} of the time of {} processors is work: nothing else takes {} or more of it.",
+                percent(point.factors.work),
+                point.threads,
+                percent(WORTH)
+            ),
+            advice: "Try more threads or a larger input.".to_owned(),
+            ..Finding::default()
+        });
+    }
+    for (at, finding) in findings.iter_mut().enumerate() {
+        finding.rank = at + 1;
+    }
+    (point.threads, findings)
+}
+
+struct Diagnosis<'a> {
+    report: &'a Report,
+    point: &'a Analysed,
+    /// The run in the middle at this point, and with one thread.
+    run: Option<&'a Run>,
+    one: Option<&'a Run>,
+}
+
+impl<'a> Diagnosis<'a> {
+    fn new(report: &'a Report, point: &'a Analysed) -> Self {
+        let middle = |threads: u32| {
+            let points = &report.measurement.points;
+            let point = points.iter().find(|point| point.threads == threads)?;
+            Estimate::Median.choose(&point.runs).first().copied()
+        };
+        Self {
+            report,
+            point,
+            run: middle(point.threads),
+            one: middle(1),
+        }
+    }
+
+    fn all(&self) -> Vec<Finding> {
+        let losses = &self.point.losses;
+        let worth = |share: f64| share >= WORTH;
+        let mut all = Vec::new();
+        all.extend(worth(losses.overhead).then(|| self.overhead()));
+        all.extend(worth(losses.scheduling).then(|| self.scheduling()));
+        all.extend(worth(losses.serialization).then(|| self.serialization()));
+        all.extend(worth(losses.imbalance).then(|| self.imbalance()));
+        all.extend(worth(losses.lock).then(|| self.lock(State::Lock, losses.lock)));
+        all.extend(worth(losses.spin).then(|| self.lock(State::Spin, losses.spin)));
+        all.extend(worth(losses.message).then(|| self.message()));
+        all.extend(worth(losses.inflation.abs()).then(|| self.inflation()));
+        all.extend(self.unused());
+        all
+    }
+
+    fn finding(
+        &self,
+        cause: &str,
+        place: String,
+        share: f64,
+        text: String,
+        advice: &str,
+    ) -> Finding {
+        let _ = self;
+        Finding {
+            rank: 0,
+            cause: cause.to_owned(),
+            place,
+            share,
+            text,
+            advice: advice.to_owned(),
+        }
+    }
+
+    fn of_all(&self, share: f64) -> String {
+        format!(
+            "{} of the time of {} processors",
+            percent(share),
+            self.point.threads
+        )
+    }
+
+    fn name(&self, place: usize) -> String {
+        let name = self.report.measurement.places.get(place);
+        name.map_or_else(String::new, PlaceName::words)
+    }
+
+    /// The phase with the most of something, and how much of all of it that is.
+    fn phase(&self, of: impl Fn(&PhaseRun, &Account) -> f64) -> Option<(&'a PhaseRun, f64)> {
+        let run = self.run?;
+        let of = |phase: &'a PhaseRun| {
+            let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
+            (phase, of(phase, &account))
+        };
+        let all: Vec<_> = run.phases.iter().map(of).collect();
+        let sum: f64 = all.iter().map(|(_, ns)| ns.max(0.0)).sum();
+        let (phase, most) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (most > 0.0).then(|| (phase, over(most, sum)))
+    }
+
+    fn wait(&self, state: State) -> Option<(&'a WaitRun, f64)> {
+        let waits = &self.run?.waits;
+        let of_state = || waits.iter().filter(|wait| wait.state == state.name());
+        let sum: u64 = of_state().map(|wait| wait.ns).sum();
+        let most = of_state().max_by_key(|wait| wait.ns)?;
+        Some((most, over(most.ns as f64, sum as f64)))
+    }
+
+    fn place_of(&self, state: State) -> String {
+        let wait = self.wait(state);
+        wait.map_or_else(String::new, |(wait, _)| self.name(wait.place))
+    }
+
+    fn overhead(&self) -> Finding {
+        let share = self.point.losses.overhead;
+        let (t_1, t_s) = (self.point.t_1, self.report.baseline);
+        let text = format!(
+            "{} is overhead of the parallel algorithm: on one processor it takes {} where the baseline takes {} \
+             (the runtime's own work not counted).",
+            self.of_all(share),
+            seconds(t_1),
+            seconds(t_s)
+        );
+        let advice = "Make the sequential pieces larger (cut-off, grain) or their code as good as the baseline's.";
+        self.finding("overhead", String::new(), share, text, advice)
+    }
+
+    fn scheduling(&self) -> Finding {
+        let share = self.point.losses.scheduling;
+        let phase = self.phase(|_, account| account.scheduling);
+        let place = phase.map_or_else(String::new, |(phase, _)| self.name(phase.place));
+        let text = format!(
+            "{} goes into making tasks and threads and handing out work{}.",
+            self.of_all(share),
+            at(&place)
+        );
+        let advice = "Make fewer and larger tasks: a larger cut-off, grain or chunk; see whether imbalance stays small.";
+        self.finding("scheduling", place, share, text, advice)
+    }
+
+    fn serialization(&self) -> Finding {
+        let share = self.point.losses.serialization;
+        let run = self.run;
+        let parallel: u64 = run.map_or(0, |run| run.phases.iter().map(|phase| phase.wall_ns).sum());
+        let all = run.map_or(0, |run| run.t_ns);
+        let text = if parallel == 0 {
+            format!(
+                "{} is unused: no parallel phase was seen in the whole run.",
+                self.of_all(share)
+            )
+        } else {
+            format!(
+                "{} is unused because the program is serial for {} of its {}, between its parallel phases.",
+                self.of_all(share),
+                time(all.saturating_sub(parallel)),
+                time(all)
+            )
+        };
+        let advice = "Find the serial code: contech-cc, contech run: `critpath` and `workspan` name the functions; \
+                      make it parallel or overlap it.";
+        self.finding("serialization", String::new(), share, text, advice)
+    }
+
+    fn lock(&self, state: State, share: f64) -> Finding {
+        let wait = self.wait(state);
+        let place = wait.map_or_else(String::new, |(wait, _)| self.name(wait.place));
+        let detail = wait.map_or_else(String::new, |(wait, of)| {
+            format!(
+                " ({} of it there, {} waits, {} each)",
+                percent(of),
+                count(wait.count),
+                time(wait.ns / wait.count.max(1))
+            )
+        });
+        let how = if state == State::Spin {
+            "busy waiting for locks"
+        } else {
+            "blocked by locks"
+        };
+        let text = format!("{} is {how}{}{detail}.", self.of_all(share), at(&place));
+        let advice = "Hold the lock for less, or split it: one per part of the data, or data of each thread's own.";
+        self.finding(state.name(), place, share, text, advice)
+    }
+
+    fn message(&self) -> Finding {
+        let share = self.point.losses.message;
+        let place = self.place_of(State::Message);
+        let text = format!(
+            "{} is waiting for messages{}.",
+            self.of_all(share),
+            at(&place)
+        );
+        let advice = "Send earlier, receive later, or overlap both with work.";
+        self.finding("message", place, share, text, advice)
+    }
+
+    /// Fewer threads than asked for.
+    fn unused(&self) -> Option<Finding> {
+        let run = self.run?;
+        let used = run.phases.iter().map(|phase| phase.threads).max();
+        let used = used.unwrap_or(1).max(1);
+        (used < self.point.threads && self.point.threads > 1 && run.lanes <= used).then(|| {
+            let text = format!(
+                "Asked for {} threads, the program used {used}: is {{threads}} on its command line, or does it read \
+                 OMP_NUM_THREADS?",
+                self.point.threads
+            );
+            let advice = "Give the number of threads with {threads}.";
+            self.finding("threads", String::new(), 1.0, text, advice)
+        })
+    }
+}
+
+fn at(place: &str) -> String {
+    if place.is_empty() {
+        String::new()
+    } else {
+        format!(" at {place}")
+    }
+}
+
+fn seconds(s: f64) -> String {
+    time(nanoseconds(s))
+}

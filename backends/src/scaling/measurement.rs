@@ -1,0 +1,260 @@
+//! What was measured: runs of the baseline, and of the program at each number of threads.
+
+use contech_observation::{Observation, State};
+use serde::{Deserialize, Serialize};
+
+/// Nanoseconds by state, in the order of [`State::ALL`].
+pub type StateTimes = [u64; State::COUNT];
+
+/// Measurements of one program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The command, with its placeholders.
+    pub command: Vec<String>,
+    /// The sequential baseline, if there is one.
+    #[serde(default)]
+    pub baseline: Option<Vec<String>>,
+    /// The sequential elision, if there is one.
+    #[serde(default)]
+    pub elision: Option<Vec<String>>,
+    /// Processors of the machine.
+    pub cpus: u32,
+    /// Runs of the baseline.
+    #[serde(default)]
+    pub baseline_runs: Vec<Run>,
+    /// Runs of the elision.
+    #[serde(default)]
+    pub elision_runs: Vec<Run>,
+    /// Runs of the program, by number of threads, ascending.
+    pub points: Vec<Point>,
+    /// Names of the places that runs refer to.
+    #[serde(default)]
+    pub places: Vec<PlaceName>,
+    /// What its reader should know.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// Runs at one number of threads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Number of threads, P.
+    pub threads: u32,
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// One-processor runs of the work this P has, where the work depends on P (work inflation, chart 3.f); else empty.
+    #[serde(default)]
+    pub one: Vec<Run>,
+    /// Alone-runs.
+    #[serde(default)]
+    pub alone: Vec<AloneRun>,
+    /// What the lanes of one of the runs did over time.
+    #[serde(default)]
+    pub activity: Option<Activity>,
+}
+
+/// One run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// How long it took, ns.
+    pub t_ns: u64,
+    /// Processor time it took, ns.
+    #[serde(default)]
+    pub cpu_ns: u64,
+    /// Lanes: the most threads that lived at one time.
+    #[serde(default)]
+    pub lanes: u32,
+    /// Time by state, all threads.
+    #[serde(default)]
+    pub times: StateTimes,
+    /// Parallel phases by place.
+    #[serde(default)]
+    pub phases: Vec<PhaseRun>,
+    /// Where threads waited.
+    #[serde(default)]
+    pub waits: Vec<WaitRun>,
+}
+
+/// The parallel phases of one place in one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseRun {
+    /// Index in [`Measurement::places`].
+    pub place: usize,
+    /// How many there were.
+    pub count: u64,
+    /// Their durations, ns.
+    pub wall_ns: u64,
+    /// Most threads that took part in one.
+    pub threads: u32,
+    /// Time by state of those that took part.
+    pub times: StateTimes,
+    /// Sum of the slowest thread's time without its waits for synchronisation, ns.
+    #[serde(default)]
+    pub slowest_ns: u64,
+    /// Who does what is decided at run time.
+    #[serde(default)]
+    pub dynamic: bool,
+    /// In an alone-run: the profiled thread's time, ns.
+    #[serde(default)]
+    pub alone_ns: u64,
+}
+
+/// Waits of one place in one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WaitRun {
+    /// Index in [`Measurement::places`].
+    pub place: usize,
+    /// [`State::name`] of what it waited for.
+    pub state: String,
+    /// How often.
+    pub count: u64,
+    /// How long in all, ns.
+    pub ns: u64,
+}
+
+/// A run in which one thread ran alone between barriers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AloneRun {
+    /// The thread.
+    pub thread: u32,
+    /// Bytes of shared cache the Pirate was to keep; 0 without one.
+    pub pirate_bytes: u64,
+    /// Why it is no measurement.
+    #[serde(default)]
+    pub invalid: Option<String>,
+    /// Its phases.
+    pub phases: Vec<PhaseRun>,
+}
+
+/// The activity graph of one run (deconstructing overhead, section III).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Activity {
+    /// Width of a bin, ns.
+    pub bin_ns: u64,
+    /// For each lane, for each bin, time by state.
+    pub lanes: Vec<Vec<StateTimes>>,
+}
+
+/// A place in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PlaceName {
+    /// Function; may be empty.
+    pub function: String,
+    /// Source file; may be empty.
+    pub file: String,
+    /// Line; 0 unknown.
+    pub line: u32,
+}
+
+impl PlaceName {
+    /// `function (file:line)`, or what is known of it.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let file = self.file.rsplit('/').next().unwrap_or_default();
+        match (self.function.is_empty(), file.is_empty()) {
+            (true, true) => "an unknown place".to_owned(),
+            (false, true) => self.function.clone(),
+            (true, false) => format!("{file}:{}", self.line),
+            (false, false) => format!("{} ({file}:{})", self.function, self.line),
+        }
+    }
+}
+
+/// Which number stands for several runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Estimate {
+    /// The mean: the expected time (work inflation, section 2.7).
+    #[default]
+    Mean,
+    /// The run in the middle: for machines with other users.
+    Median,
+    /// The fastest run.
+    Min,
+}
+
+impl Estimate {
+    /// The runs whose mean is the estimate.
+    #[must_use]
+    pub fn choose<'a>(self, runs: &'a [Run]) -> Vec<&'a Run> {
+        let mut sorted: Vec<&'a Run> = runs.iter().collect();
+        sorted.sort_by_key(|run| run.t_ns);
+        match self {
+            Self::Mean => sorted,
+            Self::Median => sorted.get(sorted.len() / 2).copied().into_iter().collect(),
+            Self::Min => sorted.first().copied().into_iter().collect(),
+        }
+    }
+}
+
+/// How far runs of the same thing lie apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    /// Fastest, ns.
+    pub min_ns: u64,
+    /// Slowest, ns.
+    pub max_ns: u64,
+    /// Difference of the two over the estimate.
+    pub share: f64,
+}
+
+impl Spread {
+    /// Of some runs whose estimate is `t` ns.
+    #[must_use]
+    pub fn of(runs: &[Run], t: f64) -> Self {
+        let times = || runs.iter().map(|run| run.t_ns);
+        let (min_ns, max_ns) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
+        let share = super::point::over((max_ns - min_ns) as f64, t);
+        Self {
+            min_ns,
+            max_ns,
+            share,
+        }
+    }
+}
+
+impl Run {
+    /// What an observation says, `place` naming its places.
+    pub fn of(
+        observation: &Observation,
+        mut place: impl FnMut(&contech_observation::Place) -> usize,
+    ) -> Self {
+        let phases = observation.phases.iter().map(|phase| PhaseRun {
+            place: place(&phase.place),
+            count: phase.count,
+            wall_ns: phase.wall_ns,
+            threads: phase.threads,
+            times: phase.times.0,
+            slowest_ns: phase.slowest_ns,
+            dynamic: phase.dynamic,
+            alone_ns: phase.alone_ns,
+        });
+        let phases = phases.collect();
+        let waits = observation.waits.iter().map(|wait| WaitRun {
+            place: place(&wait.place),
+            state: wait.state.name().to_owned(),
+            count: wait.count,
+            ns: wait.ns,
+        });
+        Self {
+            t_ns: observation.duration_ns,
+            cpu_ns: observation.lanes.iter().map(|lane| lane.cpu_ns).sum(),
+            lanes: u32::try_from(observation.lanes.len()).unwrap_or(u32::MAX),
+            times: observation.times().0,
+            phases,
+            waits: waits.collect(),
+        }
+    }
+}
+
+impl Activity {
+    /// What an observation says.
+    #[must_use]
+    pub fn of(observation: &Observation) -> Self {
+        let bins = |lane: &contech_observation::Lane| lane.bins.iter().map(|bin| bin.0).collect();
+        Self {
+            bin_ns: observation.bin_ns,
+            lanes: observation.lanes.iter().map(bins).collect(),
+        }
+    }
+}

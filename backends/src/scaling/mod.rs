@@ -1,0 +1,36 @@
+//! Why does it not scale: the mathematics of three papers over a few cheap measurements of the unmodified program.
+//!
+//! - *Work inflation* (Acar, Charguéraud, Rainey: "Parallel Work Inflation, Memory Effects, and their Empirical
+//!   Analysis"): [`Speedups`].
+//! - *Deconstruction* (Roth, Best, Mustard, Fedorova: "Deconstructing the Overhead in Parallel Applications"):
+//!   [`Factors`].
+//! - *Speedup stacks* (Eklov, Nikoleris, Hagersten: "A Profiling Method for Analyzing Scalability Bottlenecks on
+//!   Multicores"): [`Stack`].
+//!
+//! All three divide the same thing, the time of P processors over a run, so they are computed from one [`Account`] of
+//! it and agree to rounding: work + delay + distribution = 1, and P T = W + I. What is measured is a [`Measurement`],
+//! plain data: a recorded or invented one is analysed by the same code as one just taken.
+
+mod account;
+mod factors;
+mod findings;
+#[cfg(test)]
+mod invented;
+mod loss;
+mod measurement;
+mod point;
+mod render;
+mod speedups;
+mod stack;
+
+pub use account::{Account, Blocking};
+pub use factors::{Delay, Distribution, Factors};
+pub use findings::Finding;
+pub use loss::Losses;
+pub use measurement::{
+    Activity, AloneRun, Estimate, Measurement, PhaseRun, PlaceName, Point, Run, Spread, StateTimes,
+    WaitRun,
+};
+pub use point::{Analysed, Report, analyse};
+pub use speedups::Speedups;
+pub use stack::Stack;

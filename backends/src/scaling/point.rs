@@ -1,0 +1,236 @@
+//! Analyses of a measurement, point by point.
+
+use serde::Serialize;
+
+use super::account::{Account, Blocking};
+use super::factors::Factors;
+use super::findings::{Finding, find};
+use super::loss::Losses;
+use super::measurement::{Estimate, Measurement, PhaseRun, Point, Run, Spread};
+use super::speedups::Speedups;
+use super::stack::Stack;
+
+/// Phases below this share of the run have no stack.
+const WORTH: f64 = 0.02;
+
+/// One number of threads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Analysed {
+    /// P.
+    pub threads: u32,
+    /// More threads than processors: they took turns, and what is called inflation is mostly that.
+    pub oversubscribed: bool,
+    /// T_P, seconds.
+    pub t: f64,
+    /// How far the runs lie apart.
+    pub t_spread: Spread,
+    /// Number of runs.
+    pub runs: usize,
+    /// T_1 of the work done at this P, seconds.
+    pub t_1: f64,
+    /// I_P, seconds of processor time.
+    pub idle: f64,
+    /// F_P, seconds of processor time: P T_P - I_P - T_1.
+    pub inflation: f64,
+    /// W_P, seconds of processor time: P T_P - I_P.
+    pub work: f64,
+    /// Share of the threads' running time in which they had no processor: other programs, or too many threads.
+    pub preempted: f64,
+    /// Factored speedups.
+    pub speedup: Speedups,
+    /// Work, delay, distribution.
+    pub factors: Factors,
+    /// What processor time was lost to.
+    pub losses: Losses,
+    /// Where processor time went, ns.
+    pub account: Account,
+    /// Speedup stacks of the phases, longest first.
+    pub stacks: Vec<Stack>,
+}
+
+/// The whole analysis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// The command.
+    pub command: Vec<String>,
+    /// Processors of the machine.
+    pub cpus: u32,
+    /// T_s, seconds; T_1 where no baseline was given.
+    pub baseline: f64,
+    /// A baseline was given.
+    pub has_baseline: bool,
+    /// How far its runs lie apart.
+    pub baseline_spread: Spread,
+    /// T of the elision, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elision: Option<f64>,
+    /// How several runs became a number.
+    pub estimate: Estimate,
+    /// Where blocking was put.
+    pub blocking: Blocking,
+    /// By number of threads, ascending.
+    pub points: Vec<Analysed>,
+    /// The diagnosis, the most important first.
+    pub findings: Vec<Finding>,
+    /// Which point the findings are about.
+    pub findings_at: u32,
+    /// What limits the results.
+    pub notes: Vec<String>,
+    /// The measurement it is of.
+    #[serde(skip)]
+    pub measurement: Measurement,
+}
+
+const SECOND: f64 = 1e9;
+
+/// `part` of `whole`; 0 of nothing.
+pub(super) fn over(part: f64, whole: f64) -> f64 {
+    if whole == 0.0 { 0.0 } else { part / whole }
+}
+
+/// Seconds in nanoseconds, for people.
+pub(super) fn nanoseconds(seconds: f64) -> u64 {
+    crate::view::units::whole(seconds * SECOND)
+}
+
+fn mean(runs: &[&Run]) -> f64 {
+    over(
+        runs.iter().map(|run| run.t_ns as f64).sum(),
+        runs.len() as f64,
+    )
+}
+
+/// The analysis of a measurement.
+#[must_use]
+pub fn analyse(measurement: Measurement, estimate: Estimate, blocking: Blocking) -> Report {
+    let one = measurement.points.iter().find(|point| point.threads == 1);
+    let first = one.map_or(&[][..], |point| &point.runs);
+    let has_baseline = !measurement.baseline_runs.is_empty();
+    let baseline = if has_baseline {
+        &measurement.baseline_runs
+    } else {
+        first
+    };
+    let t_s = mean(&estimate.choose(baseline));
+    let elision = Some(&measurement.elision_runs)
+        .filter(|runs| !runs.is_empty())
+        .map(|runs| mean(&estimate.choose(runs)));
+    let context = Context {
+        measurement: &measurement,
+        estimate,
+        blocking,
+        first,
+        t_s,
+        elision,
+    };
+    let points: Vec<Analysed> = measurement
+        .points
+        .iter()
+        .map(|point| context.point(point))
+        .collect();
+    let mut report = Report {
+        command: measurement.command.clone(),
+        cpus: measurement.cpus,
+        baseline: t_s / SECOND,
+        has_baseline,
+        baseline_spread: Spread::of(baseline, t_s),
+        elision: elision.map(|t| t / SECOND),
+        estimate,
+        blocking,
+        points,
+        notes: measurement.notes.clone(),
+        measurement,
+        ..Report::default()
+    };
+    (report.findings_at, report.findings) = find(&report);
+    report
+}
+
+struct Context<'a> {
+    measurement: &'a Measurement,
+    estimate: Estimate,
+    blocking: Blocking,
+    /// Runs with one thread.
+    first: &'a [Run],
+    /// ns.
+    t_s: f64,
+    /// ns.
+    elision: Option<f64>,
+}
+
+impl Context<'_> {
+    fn point(&self, point: &Point) -> Analysed {
+        let runs = self.estimate.choose(&point.runs);
+        let t_p = mean(&runs);
+        let p = f64::from(point.threads);
+        let account = Account::mean(runs.iter().map(|run| Account::of(run, point.threads)));
+        let one = if point.one.is_empty() {
+            self.first
+        } else {
+            &point.one
+        };
+        let ones = self.estimate.choose(one);
+        let t_1 = mean(&ones);
+        // What the runtime takes with one thread is part of T_1, and of no code of the program.
+        let scheduling_1 = Account::mean(ones.iter().map(|run| Account::of(run, 1))).scheduling;
+        let work_1 = t_1 - scheduling_1;
+        let idle = account.idle(self.blocking);
+        let on = [
+            contech_observation::State::Running,
+            contech_observation::State::Scheduling,
+            contech_observation::State::Spin,
+        ];
+        let ran: f64 = runs
+            .iter()
+            .flat_map(|run| on.map(|state| run.times[state as usize] as f64))
+            .sum();
+        let cpu: f64 = runs.iter().map(|run| run.cpu_ns as f64).sum();
+        Analysed {
+            threads: point.threads,
+            oversubscribed: point.threads > self.measurement.cpus,
+            t: t_p / SECOND,
+            t_spread: Spread::of(&point.runs, t_p),
+            runs: point.runs.len(),
+            t_1: t_1 / SECOND,
+            idle: idle / SECOND,
+            inflation: (p * t_p - idle - t_1) / SECOND,
+            work: (p * t_p - idle) / SECOND,
+            preempted: if cpu > 0.0 {
+                over(ran - cpu, ran).max(0.0)
+            } else {
+                0.0
+            },
+            speedup: Speedups::of(p, self.t_s, t_1, t_p, idle, self.elision),
+            factors: Factors::of(&account, self.t_s, work_1, self.blocking),
+            losses: Losses::of(&account, self.t_s, work_1),
+            account,
+            stacks: self.stacks(point, one),
+        }
+    }
+
+    /// The stacks of the phases that also ran with one thread, from the run in the middle of each.
+    fn stacks(&self, point: &Point, one: &[Run]) -> Vec<Stack> {
+        let (Some(at), Some(alone)) = (
+            Estimate::Median.choose(&point.runs).first().copied(),
+            Estimate::Median.choose(one).first().copied(),
+        ) else {
+            return Vec::new();
+        };
+        if point.threads < 2 {
+            return Vec::new();
+        }
+        let t_p = at.t_ns as f64;
+        let mut stacks: Vec<Stack> = at
+            .phases
+            .iter()
+            .filter(|phase| over(phase.wall_ns as f64, t_p) >= WORTH)
+            .filter_map(|phase| {
+                let same = |one: &&PhaseRun| one.place == phase.place;
+                let one = alone.phases.iter().find(same)?;
+                Some(Stack::of(point.threads, t_p, one, phase, &point.alone))
+            })
+            .collect();
+        stacks.sort_by(|a, b| b.share.total_cmp(&a.share));
+        stacks
+    }
+}
