@@ -1,14 +1,21 @@
 // Particles in a grid of cells that act on those in adjacent cells (deconstructing-overhead, section VII, in two
 // dimensions; three quarters of the space are empty). `locks`: a lock for each cell that two partitions may write;
-// `colours`: partitions of one colour are not adjacent, a stage for each colour, no locks.
+// `colours`: partitions of one colour are not adjacent, a stage for each colour, no locks; `refine`: the same, SIDE is the
+// first one of partition refinement (-DCONTECH_REFINE -lcontech_refine). `say`: on stderr, the lower quartile of the times
+// of the later half of the steps without their moves, in us, and the last side.
 #include "common.h"
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#ifdef CONTECH_REFINE
+#include <contech/refine.h>
+#endif
 #include <memory>
 #include <omp.h>
 #include <vector>
 
 static const char *const USAGE =
-    "grid THREADS [locks|colours [SIDE [PARTICLES [STEPS [even|clumps|corner]]]]] (SIDE: cells of a partition, from 2)";
+    "grid THREADS [locks|colours|refine [SIDE [PARTICLES [STEPS [even|clumps|corner [say]]]]]] (SIDE: cells of a partition, from 2)";
 
 // Cells of the space in each dimension, those that may have particles, units of length of a cell, most in a cell.
 enum { SPACE = 256, USED = SPACE / 2, UNIT = 1024, FULL = 16 };
@@ -92,14 +99,47 @@ template <Phase phase> static void with_locks() {
   for (int p = 0; p < across * across; p++) partition<phase, true>(p % across, p / across);
 }
 
+#ifdef CONTECH_REFINE
+struct Refinement {
+  contech::refinement of;
+  static constexpr int CELLS = SPACE * SPACE / 4; // of one colour
+  Refinement() : of(CELLS, (uint32_t)threads, (uint64_t)side * side) { of.limits(4, CELLS / (threads > 1 ? threads : 1)); }
+  static int side_of(uint64_t size) { return std::max(2, (int)std::lround(std::sqrt((double)size))); }
+  struct Round {
+    contech::refinement::round round;
+    explicit Round(Refinement &r) : round(r.of) { side = side_of(round.size()); }
+  };
+  struct Part {
+    contech_refine *refine;
+    uint32_t worker;
+    Part(Refinement *r, int stage) : refine(r ? r->of.get() : nullptr), worker((uint32_t)omp_get_thread_num()) {
+      contech_refine_part_begin(refine, worker, (uint32_t)stage);
+    }
+    ~Part() { contech_refine_part_end(refine, worker); }
+  };
+};
+#else
+struct Refinement {
+  struct Round {
+    explicit Round(Refinement &) {}
+  };
+  struct Part {
+    Part(Refinement *, int) {}
+  };
+};
+#endif
+
 // Cell (x, y) writes column x - 1 to x + 1 and row y + 1: with two cells or more between them, partitions of a colour do
 // not meet.
-template <Phase phase> static void by_colours() {
+template <Phase phase> static void by_colours(Refinement *refinement) {
   int across = (SPACE + side - 1) / side;
   for (int colour = 0; colour < 4; colour++) {
     int cx = colour % 2, cy = colour / 2, nx = (across - cx + 1) / 2, ny = (across - cy + 1) / 2;
 #pragma omp for schedule(dynamic, 1)
-    for (int p = 0; p < nx * ny; p++) partition<phase, false>(2 * (p % nx) + cx, 2 * (p / nx) + cy);
+    for (int p = 0; p < nx * ny; p++) {
+      Refinement::Part part(refinement, phase * 4 + colour);
+      partition<phase, false>(2 * (p % nx) + cx, 2 * (p / nx) + cy);
+    }
   }
 }
 
@@ -143,14 +183,17 @@ static void fill(long count, int input) {
   }
 }
 
-static void step(bool locks) {
+static void move_all() {
   int count = (int)particles.size();
+#pragma omp parallel for num_threads(threads)
+  for (int i = 0; i < count; i++) move(particles[i]);
+}
+
+static void step(bool locks, Refinement *refinement) {
 #pragma omp parallel num_threads(threads)
   {
     if (locks) with_locks<DENSITIES>(), with_locks<FORCES>();
-    else by_colours<DENSITIES>(), by_colours<FORCES>();
-#pragma omp for
-    for (int i = 0; i < count; i++) move(particles[i]);
+    else by_colours<DENSITIES>(refinement), by_colours<FORCES>(refinement);
   }
 }
 
@@ -159,26 +202,49 @@ static void sequential_step() {
     for (int x = 0; x < SPACE; x++) cell_work<DENSITIES, false>(x, y);
   for (int y = 0; y < SPACE; y++)
     for (int x = 0; x < SPACE; x++) cell_work<FORCES, false>(x, y);
-  for (auto &p : particles) move(p);
 }
 
 int main(int argc, char **argv) {
   threads = thread_count(argc, argv, USAGE);
-  bool locks = !variant(argc, argv, "locks", "colours", USAGE);
+  bool refine = argc > 2 && !strcmp(argv[2], "refine");
+  bool locks = !refine && !variant(argc, argv, "locks", "colours", USAGE);
   side = (int)number(argc, argv, 3, 2, 4, USAGE);
   long count = number(argc, argv, 4, 1, 60000, USAGE), steps = number(argc, argv, 5, 1, 40, USAGE);
   static const char *const INPUTS[] = {"even", "clumps", "corner"};
   int input = argc > 6 ? -1 : 0;
   for (int i = 0; i < 3 && input < 0; i++)
     if (!strcmp(argv[6], INPUTS[i])) input = i;
+  bool say = argc > 7 && !strcmp(argv[7], "say");
   if (input < 0 || side > SPACE || count > (long)USED * USED * FULL) usage(USAGE);
+#ifndef CONTECH_REFINE
+  if (refine) return fprintf(stderr, "grid: built without contech/refine.h (-DCONTECH_REFINE)\n"), 1;
+#endif
   fill(count, input);
   if (locks) cell_locks = std::make_unique<CellLocks>();
+  std::unique_ptr<Refinement> refinement;
+  if (refine && threads) refinement = std::make_unique<Refinement>();
+  std::vector<double> times;
   for (long s = 0; s < steps; s++) {
-    if (threads) step(locks);
-    else sequential_step();
+    auto begun = std::chrono::steady_clock::now();
+    if (refinement) {
+      Refinement::Round round(*refinement);
+      step(false, refinement.get());
+    } else if (threads) {
+      step(locks, nullptr);
+    } else {
+      sequential_step();
+    }
+    std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begun;
+    if (s >= steps / 2) times.push_back(took.count());
+    if (threads) move_all();
+    else
+      for (auto &p : particles) move(p);
   }
   uint64_t sum = 0;
   for (auto &p : particles) sum = sum * 31 + (uint64_t)p.x + (uint64_t)p.y * 7 + p.vx + p.vy;
   printf("%016lx\n", sum);
+  if (say) {
+    std::sort(times.begin(), times.end());
+    fprintf(stderr, "%.1f %d\n", times[times.size() / 4], side);
+  }
 }

@@ -10,7 +10,11 @@ fn main() {
     let Some(profile) = Path::new(&out).ancestors().nth(3) else {
         return;
     };
-    for header in ["include/contech/cilk.h", "include/contech/flang/mpif.h"] {
+    for header in [
+        "include/contech/cilk.h",
+        "include/contech/refine.h",
+        "include/contech/flang/mpif.h",
+    ] {
         println!("cargo::rerun-if-changed={header}");
         let to = profile.join(header);
         let copied = to

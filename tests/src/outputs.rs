@@ -7,13 +7,14 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 
 /// Packages whose outputs make up a working installation.
-pub const PACKAGES: [&str; 8] = [
+pub const PACKAGES: [&str; 9] = [
     "contech-instrument",
     "contech-cc",
     "contech-runtime",
     "contech-online",
     "contech-mpi",
     "contech-observe",
+    "contech-refine",
     "contech-middle",
     "contech-backends",
 ];
@@ -43,6 +44,14 @@ impl Outputs {
     /// # Errors
     /// When cargo fails; its own messages have been shown.
     pub fn locate() -> Result<Self> {
+        Self::of(&PACKAGES)
+    }
+
+    /// The directory with what some of [`PACKAGES`] make, at least, where that is all that is needed.
+    ///
+    /// # Errors
+    /// As [`Outputs::locate`].
+    pub fn of(packages: &[&str]) -> Result<Self> {
         if let Some(dir) = std::env::var_os("CONTECH_HOME") {
             return Ok(Self { dir: dir.into() });
         }
@@ -51,14 +60,14 @@ impl Outputs {
         build
             .current_dir(workspace())
             .args(["build", "--release", "-q"]);
-        for package in PACKAGES {
+        for package in packages {
             build.args(["-p", package]);
         }
         let status = build
             .status()
             .with_context(|| format!("cannot start {}", cargo.display()))?;
         if !status.success() {
-            bail!("cargo build of {PACKAGES:?} failed: {status}");
+            bail!("cargo build of {packages:?} failed: {status}");
         }
         Ok(Self {
             dir: target_dir().join("release"),

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::outputs::workspace;
+use crate::outputs::{Outputs, workspace};
 use crate::process::run;
 use crate::program::is_cxx;
 
@@ -148,19 +148,23 @@ impl Case {
     /// # Errors
     /// With the compiler's messages.
     pub fn build(&self, dir: &Path) -> Result<PathBuf> {
+        self.compile(dir, &[])
+    }
+
+    /// Builds it with partition refinement (grid has a variant with it).
+    ///
+    /// # Errors
+    /// With the compiler's or cargo's messages.
+    pub fn build_with_refinement(&self, dir: &Path) -> Result<PathBuf> {
+        let mut flags = vec!["-DCONTECH_REFINE".to_owned()];
+        flags.extend(refinement_flags()?);
+        self.compile(dir, &flags)
+    }
+
+    fn compile(&self, dir: &Path, flags: &[String]) -> Result<PathBuf> {
         std::fs::create_dir_all(dir)?;
-        let (source, program) = (self.path(), dir.join(self.name()));
-        let cxx = is_cxx(&source);
-        let mut compile = Command::new(if cxx { "clang++-22" } else { "clang-22" });
-        if cxx {
-            compile.arg("-std=c++17");
-        }
-        compile
-            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-pthread"])
-            .arg(&source)
-            .args(["-lm", "-o"])
-            .arg(&program);
-        run(&mut compile)?.ok()?;
+        let program = dir.join(self.name());
+        compile(&self.path(), flags, &program)?;
         Ok(program)
     }
 
@@ -173,4 +177,40 @@ impl Case {
         command.arg(threads).args(arguments);
         Ok(run(&mut command)?.ok()?.out())
     }
+}
+
+/// Compiles an OpenMP or pthreads program natively.
+///
+/// # Errors
+/// With the compiler's messages.
+pub fn compile(source: &Path, flags: &[String], to: &Path) -> Result<()> {
+    let cxx = is_cxx(source);
+    let mut compile = Command::new(if cxx { "clang++-22" } else { "clang-22" });
+    if cxx {
+        compile.arg("-std=c++17");
+    }
+    compile
+        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-pthread"])
+        .arg(source)
+        .args(flags)
+        .args(["-lm", "-o"])
+        .arg(to);
+    run(&mut compile)?.ok()?;
+    Ok(())
+}
+
+/// What a program needs that includes `contech/refine.h`; the library is built.
+///
+/// # Errors
+/// With cargo's messages.
+pub fn refinement_flags() -> Result<Vec<String>> {
+    let outputs = Outputs::of(&["contech-refine"])?;
+    let dir = outputs.dir().canonicalize()?;
+    let headers = workspace().join("instrument/cc/include");
+    Ok(vec![
+        format!("-I{}", headers.display()),
+        format!("-L{}", dir.display()),
+        format!("-Wl,-rpath,{}", dir.display()),
+        "-lcontech_refine".to_owned(),
+    ])
 }

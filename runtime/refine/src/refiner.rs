@@ -1,0 +1,351 @@
+//! The decisions: a state machine without clocks or threads.
+//!
+//! It *seeks* by equation 9, *polishes* by comparing the times of sizes near the best one, then *holds*, until what it
+//! measures is no longer what it was.
+//!
+//! Equation 9 alone ends where scheduling equals imbalance. That is near the best size where imbalance grows with the size, and
+//! far from it where imbalance has causes that no size changes (one item as heavy as the rest) or jumps (eight equal parts and
+//! nine). So times decide at the end.
+
+use crate::equation::{fraction, largest_imbalance, ratio};
+use crate::sample::{Sample, State, median};
+use crate::sizes::Sizes;
+
+/// Samples of which the median counts.
+const WINDOW: usize = 3;
+/// A ratio within this of 1 asks for no change.
+const TOLERANCE: f64 = 0.095; // ln 1.1
+/// Steps of seeking after which it ends in any case.
+const MOST_STEPS: u32 = 40;
+/// A time is better, or worse, from this fraction on.
+const MARGIN: f64 = 0.02;
+/// Overhead (scheduling and imbalance) under which no other size is worth trying.
+const SMALL: f64 = 0.02;
+/// While it holds, so many samples in a row whose ratio is by this much (as a logarithm) another than when it began to
+/// make it seek again.
+const CHANGED: f64 = 0.47; // ln 1.6
+const PATIENCE: u32 = 9;
+
+/// What was seen at a size: medians.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Seen {
+    size: u64,
+    time: f64,
+    ratio: f64,
+    overhead: f64,
+    /// How many samples it is of.
+    samples: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Stage {
+    Seek {
+        gain: f64,
+        /// Sign of the last step.
+        direction: f64,
+        steps: u32,
+        /// Steps in a row after which the time was worse than the best.
+        worse: u32,
+    },
+    /// `tries` are sizes still to be compared with the best, all by the same factor away from it.
+    Polish { factor: f64, tries: Vec<u64> },
+    /// `usual` is the ratio at this size, once that is known from more than one round.
+    Hold { usual: Option<f64>, changed: u32 },
+}
+
+/// The size of parts, from what the rounds before told. It follows equation 9, then compares the times of sizes near the
+/// best one, then keeps that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refiner {
+    sizes: Sizes,
+    workers: u32,
+    size: u64,
+    stage: Stage,
+    window: Vec<Sample>,
+    best: Option<Seen>,
+    last: Sample,
+}
+
+impl Refiner {
+    /// For loops over so many items (between two barriers, where a round has several) and so many workers, from a first
+    /// size on: 1, or `items / (2 * workers)` (the two of the paper), or what was found in another run.
+    ///
+    /// Sizes are from 1 to items / workers, rounded up: fewer parts than workers help nobody. With one worker that is all
+    /// items, and it is the size.
+    #[must_use]
+    pub fn new(items: u64, workers: u32, initial: u64) -> Self {
+        let workers = workers.max(1);
+        let mut refiner = Self {
+            sizes: Sizes::new(items, workers),
+            workers,
+            size: 1,
+            stage: Stage::seek(),
+            window: Vec::with_capacity(WINDOW),
+            best: None,
+            last: Sample::default(),
+        };
+        refiner.start(initial);
+        refiner
+    }
+
+    /// The same with other limits of the size; they are put in order and under `items`.
+    #[must_use]
+    pub fn with_limits(mut self, smallest: u64, largest: u64) -> Self {
+        self.sizes.limit(smallest, largest);
+        self.start(self.size);
+        self
+    }
+
+    fn start(&mut self, initial: u64) {
+        self.size = self.sizes.clamp(initial);
+        if self.workers == 1 {
+            self.size = self.sizes.largest();
+        }
+        self.stage = if self.is_settled() {
+            Stage::hold()
+        } else {
+            Stage::seek()
+        };
+    }
+
+    /// There is nothing to choose.
+    fn is_settled(&self) -> bool {
+        self.workers == 1 || self.sizes.is_one()
+    }
+
+    /// Items of a part in the next round.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// How many workers it is for.
+    #[must_use]
+    pub fn workers(&self) -> u32 {
+        self.workers
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn state(&self) -> State {
+        match self.stage {
+            Stage::Seek { .. } => State::Seeking,
+            Stage::Polish { .. } => State::Polishing,
+            Stage::Hold { .. } => State::Holding,
+        }
+    }
+
+    /// The last sample that could be used.
+    #[must_use]
+    pub fn last(&self) -> Sample {
+        self.last
+    }
+
+    /// Takes what a round of the present size told. What is no measurement (no time, no numbers) is ignored.
+    pub fn observe(&mut self, sample: Sample) {
+        if !sample.is_usable() {
+            return;
+        }
+        self.last = sample;
+        if self.is_settled() {
+            return;
+        }
+        if let Stage::Hold { .. } = self.stage {
+            self.hold(sample);
+            return;
+        }
+        self.window.push(sample);
+        // Far off, one look is enough; an error there is put right by the steps that follow.
+        let far = self.ratio_of(&sample).abs() > 0.7;
+        let keep_going = matches!(self.stage, Stage::Seek { steps, .. } if steps < MOST_STEPS / 2);
+        if !(far && keep_going) && self.window.len() < WINDOW {
+            return;
+        }
+        let seen = self.seen();
+        self.window.clear();
+        match self.stage {
+            Stage::Seek { .. } => self.seek(seen),
+            Stage::Polish { .. } => self.polish(seen),
+            Stage::Hold { .. } => {}
+        }
+    }
+
+    /// The logarithm of equation 9's ratio.
+    fn ratio_of(&self, sample: &Sample) -> f64 {
+        ratio(self.workers, sample.scheduling, sample.imbalance).ln()
+    }
+
+    fn seen(&self) -> Seen {
+        let of = |f: &dyn Fn(&Sample) -> f64| median(self.window.iter().map(f).collect());
+        let sample = Sample {
+            scheduling: of(&|s| s.scheduling),
+            imbalance: of(&|s| s.imbalance),
+            time: of(&|s| s.time),
+        };
+        Seen {
+            size: self.size,
+            time: sample.time,
+            ratio: self.ratio_of(&sample),
+            samples: self.window.len(),
+            overhead: fraction(sample.scheduling, 1.0)
+                + fraction(sample.imbalance, largest_imbalance(self.workers)),
+        }
+    }
+
+    /// Whether it is the best so far; then it is kept.
+    fn keep_best(&mut self, seen: Seen, margin: f64) -> bool {
+        let better = self
+            .best
+            .is_none_or(|best| seen.time < best.time * (1.0 - margin));
+        if better {
+            self.best = Some(seen);
+        }
+        better
+    }
+
+    fn seek(&mut self, seen: Seen) {
+        let better = self.keep_best(seen, 0.0);
+        let much_worse = self
+            .best
+            .is_some_and(|best| seen.time > best.time * (1.0 + 2.0 * MARGIN));
+        let Stage::Seek {
+            gain,
+            direction,
+            steps,
+            worse,
+        } = &mut self.stage
+        else {
+            return;
+        };
+        *worse = match (better, much_worse) {
+            (true, _) => 0,
+            (_, true) => *worse + 1,
+            _ => *worse,
+        };
+        let sign = seen.ratio.signum();
+        if *direction != 0.0 && (sign - *direction).abs() > 0.5 {
+            *gain *= 0.5; // successive suggestions alternate: half the way
+        }
+        *direction = sign;
+        *steps += 1;
+        let step = seen.ratio * *gain;
+        let ended = step.abs() < TOLERANCE || *steps >= MOST_STEPS || *worse >= 2;
+        let next = self.sizes.by(seen.size, step.exp());
+        if ended || next == seen.size {
+            self.polish_from(2.0);
+        } else {
+            self.size = next;
+        }
+    }
+
+    /// Compares the best size with those by a factor away from it.
+    fn polish_from(&mut self, factor: f64) {
+        let Some(best) = self.best else {
+            return;
+        };
+        if best.overhead < SMALL {
+            self.hold_best(best);
+            return;
+        }
+        let mut tries = vec![
+            self.sizes.by(best.size, factor),
+            self.sizes.by(best.size, 1.0 / factor),
+        ];
+        // The direction of equation 9 first.
+        if best.ratio > 0.0 {
+            tries.reverse();
+        }
+        tries.retain(|size| *size != best.size);
+        self.stage = Stage::Polish { factor, tries };
+        self.next_try();
+    }
+
+    fn next_try(&mut self) {
+        let Stage::Polish { factor, tries } = &mut self.stage else {
+            return;
+        };
+        let factor = *factor;
+        match (tries.pop(), self.best) {
+            (Some(size), _) => self.size = size,
+            (None, Some(best)) if factor < 1.5 => self.hold_best(best),
+            (None, _) => self.polish_from(factor.sqrt()),
+        }
+    }
+
+    fn polish(&mut self, seen: Seen) {
+        let before = self.best;
+        if !self.keep_best(seen, MARGIN) {
+            self.next_try();
+            return;
+        }
+        // Better: further in this direction.
+        let Stage::Polish { factor, .. } = self.stage else {
+            return;
+        };
+        let up = before.is_some_and(|before| seen.size > before.size);
+        let further = self
+            .sizes
+            .by(seen.size, if up { factor } else { 1.0 / factor });
+        let tries = if further == seen.size {
+            vec![]
+        } else {
+            vec![further]
+        };
+        self.stage = Stage::Polish { factor, tries };
+        self.next_try();
+    }
+
+    fn hold_best(&mut self, best: Seen) {
+        self.size = best.size;
+        self.stage = Stage::Hold {
+            usual: (best.samples >= WINDOW).then_some(best.ratio),
+            changed: 0,
+        };
+    }
+
+    /// Another program phase, other items, another machine load: seek again, from here.
+    fn hold(&mut self, sample: Sample) {
+        let now = self.ratio_of(&sample);
+        let Stage::Hold { usual, changed } = &mut self.stage else {
+            return;
+        };
+        match usual {
+            None => {
+                self.window.push(sample);
+                if self.window.len() == WINDOW {
+                    let ratio = self.seen().ratio;
+                    self.window.clear();
+                    self.stage = Stage::Hold {
+                        usual: Some(ratio),
+                        changed: 0,
+                    };
+                }
+            }
+            Some(usual) if (now - *usual).abs() > CHANGED => *changed += 1,
+            Some(_) => *changed = 0,
+        }
+        if matches!(self.stage, Stage::Hold { changed, .. } if changed >= PATIENCE) {
+            self.stage = Stage::seek();
+            self.best = None;
+            self.window.clear();
+        }
+    }
+}
+
+impl Stage {
+    fn seek() -> Self {
+        Self::Seek {
+            gain: 1.0,
+            direction: 0.0,
+            steps: 0,
+            worse: 0,
+        }
+    }
+
+    fn hold() -> Self {
+        Self::Hold {
+            usual: None,
+            changed: 0,
+        }
+    }
+}

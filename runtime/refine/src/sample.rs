@@ -1,0 +1,39 @@
+//! What goes into a decision, and what is said about it.
+
+/// What a round told.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Scheduling overhead, a fraction of P T.
+    pub scheduling: f64,
+    /// Load imbalance, a fraction of P T.
+    pub imbalance: f64,
+    /// How long the round took, T, in any unit. Rounds of one size are taken to be about equally long.
+    pub time: f64,
+}
+
+impl Sample {
+    /// Whether it is a measurement at all.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.time > 0.0
+            && [self.scheduling, self.imbalance, self.time]
+                .iter()
+                .all(|x| x.is_finite())
+    }
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Following equation 9.
+    Seeking,
+    /// Comparing sizes near the best one.
+    Polishing,
+    /// The size stays.
+    Holding,
+}
+
+/// The value in the middle (of an even number: the upper one); 0 of none.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
