@@ -16,6 +16,8 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::hierarchy::Hierarchy>(),
     analysis::<crate::critpath::CritPath>(),
     analysis::<crate::workspan::WorkSpan>(),
+    analysis::<crate::scaling::recorded::Factors>(),
+    analysis::<crate::scaling::recorded::Stack>(),
     analysis::<crate::races::Races>(),
     analysis::<crate::misses::Misses>(),
     analysis::<crate::sharing::Sharing>(),

@@ -22,7 +22,7 @@ use taskgraph::ContextId;
 use crate::analysis::{Analysis, Graph, Order, Task};
 use crate::view::units::ratio;
 
-pub use observed::Observed;
+pub use observed::{Change, Observed, end_of, sweep};
 pub use places::WaitPlace;
 pub use potential::Potential;
 pub use segments::{Segment, Segments, state_of};

@@ -31,13 +31,66 @@ impl Observed {
     /// # Errors
     /// When the graph cannot be read.
     pub fn measure(graph: &Graph) -> Result<Self> {
-        let mut sweep = Sweep::new(graph);
-        while let Some(Reverse((now_ns, index))) = sweep.changes.pop() {
-            sweep.advance(now_ns);
-            sweep.change(now_ns, index)?;
-        }
-        Ok(sweep.finish())
+        let end_ns = end_of(graph);
+        let mut sums = Sums::new(end_ns);
+        sweep(graph, |change| sums.change(change))?;
+        Ok(sums.finish(end_ns))
     }
+}
+
+/// A context goes from one state to another; the changes of all contexts come in order of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When, nanoseconds since the start of the run.
+    pub at_ns: u64,
+    /// Which, counting those with tasks.
+    pub context: usize,
+    /// What it did; none where it begins.
+    pub from: Option<State>,
+    /// What it does from now on; none where it ends.
+    pub to: Option<State>,
+}
+
+/// The end of the run: the last moment of any context.
+#[must_use]
+pub fn end_of(graph: &Graph) -> u64 {
+    let with_tasks = graph.contexts().filter(|context| context.task_count > 0);
+    with_tasks
+        .map(|context| context.last_ns)
+        .fold(graph.summary().duration_ns, u64::max)
+}
+
+/// Calls `visit` with every change of every context's state, in order of time.
+///
+/// # Errors
+/// When the graph cannot be read.
+pub fn sweep(graph: &Graph, mut visit: impl FnMut(Change)) -> Result<()> {
+    let mut lives = Vec::new();
+    let mut changes = Vec::new();
+    for context in graph.contexts().filter(|context| context.task_count > 0) {
+        changes.push(Reverse((context.first_ns, lives.len())));
+        lives.push(Life::Unborn(context.id));
+    }
+    let mut changes: BinaryHeap<_> = changes.into();
+    while let Some(Reverse((at_ns, context))) = changes.pop() {
+        let (mut segments, from) = match std::mem::replace(&mut lives[context], Life::Ended) {
+            Life::Unborn(id) => (Box::new(Segments::new(graph, id)?), None),
+            Life::Alive(segments, state) => (segments, Some(state)),
+            Life::Ended => continue,
+        };
+        let segment = segments.next().transpose()?;
+        visit(Change {
+            at_ns,
+            context,
+            from,
+            to: segment.map(|segment| segment.state),
+        });
+        if let Some(segment) = segment {
+            changes.push(Reverse((segment.to_ns.max(at_ns), context)));
+            lives[context] = Life::Alive(segments, segment.state);
+        }
+    }
+    Ok(())
 }
 
 /// A context during the sweep.
@@ -49,13 +102,9 @@ enum Life<'g> {
     Ended,
 }
 
-struct Sweep<'g> {
-    graph: &'g Graph,
-    lives: Vec<Life<'g>>,
-    /// When each context changes its state next.
-    changes: BinaryHeap<Reverse<(u64, usize)>>,
+/// What is added up on the way.
+struct Sums {
     now_ns: u64,
-    end_ns: u64,
     counts: Counts,
     timeline: TimelineBuilder,
     levels: Vec<u64>,
@@ -63,24 +112,12 @@ struct Sweep<'g> {
     running_ns: u64,
 }
 
-impl<'g> Sweep<'g> {
-    fn new(graph: &'g Graph) -> Self {
-        let mut lives = Vec::new();
-        let mut changes = Vec::new();
-        let mut end_ns = graph.summary().duration_ns;
-        for context in graph.contexts().filter(|context| context.task_count > 0) {
-            changes.push(Reverse((context.first_ns, lives.len())));
-            lives.push(Life::Unborn(context.id));
-            end_ns = end_ns.max(context.last_ns);
-        }
+impl Sums {
+    fn new(end_ns: u64) -> Self {
         let mut timeline = TimelineBuilder::new(0, end_ns);
         timeline.step(0, Counts::default());
         Self {
-            graph,
-            lives,
-            changes: changes.into(),
             now_ns: 0,
-            end_ns,
             counts: Counts::default(),
             timeline,
             levels: vec![0],
@@ -108,27 +145,18 @@ impl<'g> Sweep<'g> {
         self.now_ns = now_ns;
     }
 
-    /// Puts a context into its next state.
-    fn change(&mut self, now_ns: u64, index: usize) -> Result<()> {
-        let mut segments = match std::mem::replace(&mut self.lives[index], Life::Ended) {
-            Life::Unborn(context) => Box::new(Segments::new(self.graph, context)?),
-            Life::Alive(segments, state) => {
-                self.counts.leave(state);
-                segments
-            }
-            Life::Ended => return Ok(()),
-        };
-        if let Some(segment) = segments.next().transpose()? {
-            self.counts.enter(segment.state);
-            self.changes
-                .push(Reverse((segment.to_ns.max(now_ns), index)));
-            self.lives[index] = Life::Alive(segments, segment.state);
+    fn change(&mut self, change: Change) {
+        self.advance(change.at_ns);
+        if let Some(state) = change.from {
+            self.counts.leave(state);
         }
-        Ok(())
+        if let Some(state) = change.to {
+            self.counts.enter(state);
+        }
     }
 
-    fn finish(mut self) -> Observed {
-        self.advance(self.end_ns);
+    fn finish(mut self, end_ns: u64) -> Observed {
+        self.advance(end_ns);
         Observed {
             timeline: self.timeline.finish(),
             levels: self.levels,

@@ -39,7 +39,15 @@ pub struct Account {
     pub unoccupied: f64,
 }
 
-/// Sums of states.
+/// Time in which threads had these states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// Wall-clock time, ns.
+    pub wall_ns: u64,
+    /// Time by state, all threads.
+    pub times: StateTimes,
+}
+
 fn of(times: &StateTimes, state: State) -> f64 {
     times[state as usize] as f64
 }
@@ -59,14 +67,26 @@ impl Account {
             }
             sum.add(&Self::of_phase(phase, wall, processors));
         }
-        let mut outside = Self::of_stretch(&serial, serial_ns, processors);
-        // Outside of phases there is no work to be distributed: whatever a thread waited in, the section was serial.
+        sum.add(&Self::outside(&serial, serial_ns, processors));
+        sum
+    }
+
+    /// The account of a run with one kind of parallel phase.
+    #[must_use]
+    pub fn of_parts(serial: &Stretch, parallel: &Stretch, processors: u32) -> Self {
+        let mut sum = Self::of_stretch(&parallel.times, parallel.wall_ns, processors);
+        sum.add(&Self::outside(&serial.times, serial.wall_ns, processors));
+        sum
+    }
+
+    /// Outside of phases there is no work to be distributed: whatever a thread waited in, the section was serial.
+    fn outside(times: &StateTimes, wall_ns: u64, processors: u32) -> Self {
+        let mut outside = Self::of_stretch(times, wall_ns, processors);
         outside.serialization =
             outside.barrier + outside.condition + outside.message + outside.unoccupied;
         (outside.barrier, outside.condition) = (0.0, 0.0);
         (outside.message, outside.unoccupied) = (0.0, 0.0);
-        sum.add(&outside);
-        sum
+        outside
     }
 
     /// The account of the phases of one place.
@@ -75,7 +95,7 @@ impl Account {
         Self::of_stretch(&phase.times, wall_ns, processors)
     }
 
-    /// A stretch of time in which threads had these states.
+    /// The account of a stretch of time in which threads had these states.
     fn of_stretch(times: &StateTimes, wall_ns: u64, processors: u32) -> Self {
         let capacity = wall_ns as f64 * f64::from(processors);
         // Asleep of its own will is what the program does: the papers assume that it does not.

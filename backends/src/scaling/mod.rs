@@ -19,11 +19,12 @@ mod invented;
 mod loss;
 mod measurement;
 mod point;
+pub mod recorded;
 mod render;
 mod speedups;
 mod stack;
 
-pub use account::{Account, Blocking};
+pub use account::{Account, Blocking, Stretch};
 pub use factors::{Delay, Distribution, Factors};
 pub use findings::Finding;
 pub use loss::Losses;

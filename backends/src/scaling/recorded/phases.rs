@@ -1,0 +1,150 @@
+//! Parallel phases of a recorded run, fork to join: the time in which more than one context lives.
+
+use anyhow::Result;
+use contech_observation::State as Doing;
+use rustc_hash::FxHashMap;
+
+use crate::analysis::Graph;
+use crate::parallelism::{Cause, Change, State, end_of, sweep};
+use crate::scaling::Stretch;
+
+/// What contexts did within and outside of parallel phases.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Phases {
+    /// One context at most lived.
+    pub serial: Stretch,
+    /// More lived.
+    pub parallel: Stretch,
+    /// Number of parallel phases.
+    pub count: u64,
+    /// Most contexts that ran at one time.
+    pub peak: u32,
+    /// Sum over the phases of what they would take on `processors` if waiting took no time, ns: that of the context
+    /// that runs longest, or an equal share of all running where contexts are more than processors.
+    pub slowest_ns: u64,
+}
+
+impl Phases {
+    /// Those of a graph; `processors` none: as many as ran at one time.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub fn of(graph: &Graph, processors: Option<u32>) -> Result<Self> {
+        let mut sums = Sums::default();
+        sweep(graph, |change| sums.change(change))?;
+        sums.advance(end_of(graph));
+        if sums.alive > 1 {
+            sums.end_phase();
+        }
+        let mut phases = sums.phases;
+        let p = u64::from(processors.unwrap_or(phases.peak).max(1));
+        let slowest = |&(longest, all): &(u64, u64)| longest.max(all / p);
+        phases.slowest_ns = sums.each.iter().map(slowest).sum();
+        Ok(phases)
+    }
+}
+
+/// Phases whose slowest context is kept; beyond it they are added up as equal.
+const MOST: usize = 1 << 20;
+
+#[derive(Default)]
+struct Sums {
+    phases: Phases,
+    now_ns: u64,
+    alive: u32,
+    running: u32,
+    waiting: [u32; crate::parallelism::CAUSES],
+    /// Running contexts of this phase, and since when; running time of those that ran before.
+    since: FxHashMap<usize, u64>,
+    ran: FxHashMap<usize, u64>,
+    /// For each phase: the longest running time of a context, and that of all.
+    each: Vec<(u64, u64)>,
+}
+
+impl Sums {
+    fn advance(&mut self, now_ns: u64) {
+        let ns = now_ns.saturating_sub(self.now_ns);
+        let stretch = if self.alive > 1 {
+            &mut self.phases.parallel
+        } else {
+            &mut self.phases.serial
+        };
+        stretch.wall_ns += ns;
+        stretch.times[Doing::Running as usize] += u64::from(self.running) * ns;
+        for (cause, waiting) in Cause::ALL.into_iter().zip(self.waiting) {
+            if let Some(doing) = doing(cause) {
+                stretch.times[doing as usize] += u64::from(waiting) * ns;
+            }
+        }
+        self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    fn change(&mut self, change: Change) {
+        self.advance(change.at_ns);
+        let parallel = self.alive > 1;
+        match change.from {
+            None => self.alive += 1,
+            Some(State::Running) => {
+                self.running -= 1;
+                if let Some(since) = self.since.remove(&change.context) {
+                    *self.ran.entry(change.context).or_default() += self.now_ns - since;
+                }
+            }
+            Some(State::Waiting(cause)) => self.waiting[cause as usize] -= 1,
+        }
+        match change.to {
+            None => self.alive -= 1,
+            Some(State::Running) => {
+                self.running += 1;
+                self.since.insert(change.context, self.now_ns);
+            }
+            Some(State::Waiting(cause)) => self.waiting[cause as usize] += 1,
+        }
+        self.phases.peak = self.phases.peak.max(self.running);
+        match (parallel, self.alive > 1) {
+            (false, true) => self.begin_phase(),
+            (true, false) => self.end_phase(),
+            _ => {}
+        }
+    }
+
+    /// What ran before does not count.
+    fn begin_phase(&mut self) {
+        self.phases.count += 1;
+        self.ran.clear();
+        let now = self.now_ns;
+        self.since.values_mut().for_each(|since| *since = now);
+    }
+
+    fn end_phase(&mut self) {
+        for (context, since) in &mut self.since {
+            *self.ran.entry(*context).or_default() += self.now_ns - *since;
+            *since = self.now_ns;
+        }
+        let longest = self.ran.values().copied().max().unwrap_or(0);
+        let all = self.ran.values().sum();
+        self.ran.clear();
+        let full = self.each.len() >= MOST;
+        match self.each.last_mut() {
+            Some(last) if full => {
+                last.0 += longest;
+                last.1 += all;
+            }
+            _ => self.each.push((longest, all)),
+        }
+    }
+}
+
+/// The state of a live observation that a cause of waiting is; none for what uses no processor and waits for nobody's
+/// work to be dealt out.
+fn doing(cause: Cause) -> Option<Doing> {
+    match cause {
+        Cause::Lock | Cause::Once => Some(Doing::Lock),
+        Cause::Barrier => Some(Doing::Barrier),
+        Cause::Condition | Cause::Semaphore => Some(Doing::Condition),
+        Cause::Message => Some(Doing::Message),
+        Cause::Call => Some(Doing::Sleep),
+        // Recording paused it: no time of the program's.
+        Cause::Join | Cause::Delay | Cause::Other => None,
+    }
+}

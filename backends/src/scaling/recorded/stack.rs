@@ -1,0 +1,198 @@
+//! `stack`: the speedup stack of a recorded run's parallel phases, the cache by a model: miss curves at the whole of the
+//! shared cache and at each thread's share of it (speedup stacks, section 6.2, with a model for the Pirate).
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+use taskgraph::ContextId;
+
+use super::Phases;
+use crate::analysis::{self, Analysis, Graph, Order, Task};
+use crate::cache::{self, Cache, Ways};
+use crate::scaling::point::over;
+use crate::size::{Size, Sizes};
+use crate::view::chart::Part;
+use crate::view::units::{bytes, count, plural};
+use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View};
+
+/// Options of `stack`.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// Size of the shared cache
+    #[arg(long, value_name = "SIZE", default_value = "32M")]
+    pub llc: Size,
+    /// Its ways
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub ways: u32,
+    /// What a miss costs, ns
+    #[arg(long, value_name = "NS", default_value_t = 80, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub penalty: u64,
+    /// Processors the run had [default: as many as contexts ran at one time]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub processors: Option<u32>,
+}
+
+/// The analysis.
+#[derive(Debug)]
+pub struct Stack {
+    options: Options,
+}
+
+/// The stack of all parallel phases together. The components and `measured` add up to `processors`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// P.
+    pub processors: u32,
+    /// Parallel phases.
+    pub phases: u64,
+    /// Their length, ns.
+    pub parallel_ns: u64,
+    /// Unequal shares of work.
+    pub share_of_work: f64,
+    /// Contention for the shared cache, by the model.
+    pub cache: f64,
+    /// Locks, barriers, load imbalance.
+    pub synchronization: f64,
+    /// Running time, without the modelled misses that sharing the cache adds, over the phases' length.
+    pub measured: f64,
+    /// Size of the shared cache.
+    pub llc: u64,
+    /// Misses with all of it for each thread, and with its share.
+    pub misses: (u64, u64),
+    /// Cost of a miss, ns.
+    pub penalty_ns: u64,
+}
+
+impl Analysis for Stack {
+    const NAME: &'static str = "stack";
+    const ABOUT: &'static str =
+        "Speedup stack of the parallel phases, contention for the cache by a model";
+    const ORDER: Order = Order::Tables;
+    const NEEDS_ACCESSES: bool = true;
+    type Config = Options;
+    type Shard = ();
+    type Report = Report;
+
+    fn new(options: Options, _: &Graph) -> Result<Self> {
+        Ok(Self { options })
+    }
+
+    fn shard(&self, _: Option<ContextId>) {}
+
+    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
+        let Options {
+            llc,
+            ways,
+            penalty,
+            processors,
+        } = self.options;
+        let phases = Phases::of(graph, processors)?;
+        let p = processors.unwrap_or(phases.peak).max(1);
+        if phases.count == 0 {
+            bail!(
+                "no parallel phase was recorded: one context at a time; there is no speedup to explain"
+            );
+        }
+        let misses = misses(graph, llc.bytes(), ways, p)?;
+        let running = phases.parallel.times[contech_observation::State::Running as usize] as f64;
+        // The program's own accesses outside of phases are few where phases are worth a stack; all are taken.
+        let added = (misses.1.saturating_sub(misses.0) * penalty) as f64;
+        // More than the running time cannot come of it: the penalty is then too high for this machine.
+        let alone = (running - added).max(running / f64::from(p));
+        let slowest = phases.slowest_ns as f64;
+        let shares = over(running, slowest);
+        let (after_cache, measured) = (
+            over(alone, slowest),
+            over(alone, phases.parallel.wall_ns as f64),
+        );
+        Ok(Report {
+            processors: p,
+            phases: phases.count,
+            parallel_ns: phases.parallel.wall_ns,
+            share_of_work: f64::from(p) - shares,
+            cache: shares - after_cache,
+            synchronization: after_cache - measured,
+            measured,
+            llc: llc.bytes(),
+            misses,
+            penalty_ns: penalty,
+        })
+    }
+}
+
+/// Misses of a cache for each context: of all of `llc`, and of a `p`-th of it. A share that is no number of sets has the
+/// next smaller one.
+fn misses(graph: &Graph, llc: u64, ways: u32, p: u32) -> Result<(u64, u64)> {
+    let line = 64;
+    let sets = (llc / line / u64::from(ways)).max(1);
+    let set_bytes = line * u64::from(ways);
+    let whole = (1 << sets.ilog2()) * set_bytes;
+    let share = (1 << (sets / u64::from(p)).max(1).ilog2()) * set_bytes;
+    let sizes = if share == whole {
+        Size::text(whole)
+    } else {
+        format!("{},{}", Size::text(share), Size::text(whole))
+    };
+    let options = cache::Options {
+        sizes: sizes.parse::<Sizes>().map_err(anyhow::Error::msg)?,
+        ways: vec![
+            ways.to_string()
+                .parse::<Ways>()
+                .map_err(anyhow::Error::msg)?,
+        ],
+        private: true,
+        ..cache::Options::default()
+    };
+    let report = analysis::run::<Cache>(options, graph)?;
+    let at = |size: u64| {
+        let point = report.points.iter().find(|point| point.size == size);
+        point.map_or(0, |point| point.misses)
+    };
+    Ok((at(whole), at(share)))
+}
+
+impl Render for Report {
+    fn view(&self) -> View {
+        let rows = [
+            ("measured", "running", self.measured),
+            ("synchronization", "lock", self.synchronization),
+            ("cache", "condition", self.cache),
+            ("shares of work", "join", self.share_of_work),
+        ];
+        let table = Table::new(&[("component", "component"), ("speedup", "speedup")])
+            .rows(rows.map(|(name, _, part)| [Cell::from(name), Cell::Number(part)]));
+        let part = |(name, color, value): (&str, &str, f64)| Part {
+            name: name.to_owned(),
+            color: color.to_owned(),
+            values: vec![value],
+        };
+        View::default()
+            .heading("Speedup stack")
+            .line(format!(
+                "{} together, on {}; the parts add up to {}.",
+                plural(self.phases, "parallel phase"),
+                plural(self.processors.into(), "processor"),
+                self.processors
+            ))
+            .line(format!(
+                "Cache is a model: {} misses if each thread had all {} of the shared cache, {} if a share of it, {} ns \
+                 each. Contention for memory is not in a recording: contech scale --stack measures it.",
+                count(self.misses.0),
+                bytes(self.llc),
+                count(self.misses.1),
+                self.penalty_ns
+            ))
+            .table(table)
+            .chart(Chart::Stacks {
+                title: "Speedup stack of the recorded run".to_owned(),
+                x: "processors".to_owned(),
+                y: Axis::new("speedup", Unit::Number),
+                names: vec![self.processors.to_string()],
+                parts: rows.map(part).to_vec(),
+            })
+    }
+}
