@@ -13,6 +13,9 @@ fn main() {
     for header in [
         "include/contech/cilk.h",
         "include/contech/refine.h",
+        "include/contech/observe.h",
+        "include/contech/observe.f90",
+        "include/contech/observe.rs",
         "include/contech/flang/mpif.h",
     ] {
         println!("cargo::rerun-if-changed={header}");

@@ -167,6 +167,157 @@ fn phases_of_cxx_threads_are_where_the_program_makes_them() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {
+    let scratch = Scratch::new("observe-openmp")?;
+    let program = build(&scratch, "omp_states.c", &["-fopenmp"])?;
+    for threads in [1, 2, 3] {
+        let file = scratch.join(format!("{threads}.obs"));
+        let mut command = observed(&program, &[], &file);
+        run(command.env("OMP_NUM_THREADS", threads.to_string()))?.ok()?;
+        let observation = read(&file)?;
+        let most = observation.duration_ns / MS;
+        ensure!(observation.openmp.starts_with("LLVM OMP") && observation.notes.is_empty());
+        let [barrier, lock, tasks] = observation.phases.as_slice() else {
+            anyhow::bail!("{:?}", observation.phases);
+        };
+        for phase in [barrier, lock, tasks] {
+            ensure!(
+                (phase.model, phase.count, u64::from(phase.threads)) == (Model::OpenMp, 1, threads)
+            );
+            // The threads of a phase are in it from its begin (but for the time until they come) to its end.
+            let total = phase.times.total();
+            ensure!(total <= threads * phase.wall_ns + MS, "{phase:?}");
+            ensure!(phase.times.of(State::Idle) < MS, "{phase:?}");
+            ensure!(phase.slowest_ns <= phase.wall_ns, "{phase:?}");
+        }
+        let others = threads - 1;
+        between(
+            "barrier",
+            barrier.times.of(State::Barrier),
+            300 * others,
+            most * others + 1,
+        )?;
+        // The threads have the section one after the other.
+        between(
+            "lock",
+            lock.times.of(State::Lock),
+            180 * others * threads / 2,
+            most * others + 1,
+        )?;
+        let joins = tasks.times.of(State::Join);
+        between("join", joins, 100 * others.min(1), most * others.min(1) + 1)?;
+        ensure!(!barrier.dynamic && tasks.dynamic);
+        for worker in &observation.lanes[1..] {
+            between("idle", worker.times.of(State::Idle), 150, most)?;
+        }
+    }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
+    let scratch = Scratch::new("observe-tasks")?;
+    let program = build(&scratch, "omp_tasks.c", &["-fopenmp"])?;
+    for threads in ["1", "2"] {
+        let file = scratch.join("tasks.obs");
+        let native = run(Command::new(&program).env("OMP_NUM_THREADS", threads))?;
+        let mut command = observed(&program, &[], &file);
+        let finished = run(command.env("OMP_NUM_THREADS", threads))?.ok()?;
+        same(&native, &finished)?;
+        let observation = read(&file)?;
+        let [tasks, iterations, fixed] = observation.phases.as_slice() else {
+            anyhow::bail!("{:?}", observation.phases);
+        };
+        // 75,000 tasks of nothing, a million iterations of nothing: mostly that. None where iterations are dealt at once.
+        ensure!(
+            tasks.times.of(State::Scheduling) > tasks.times.of(State::Running) / 4,
+            "{tasks:?}"
+        );
+        // One thread alone has all iterations at once.
+        ensure!(
+            threads == "1"
+                || iterations.times.of(State::Scheduling)
+                    > iterations.times.of(State::Running) / 20,
+            "{iterations:?}"
+        );
+        ensure!(tasks.dynamic && iterations.dynamic && !fixed.dynamic);
+        for phase in [tasks, iterations, fixed] {
+            ensure!(phase.slowest_ns <= phase.wall_ns, "{phase:?}");
+        }
+    }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
+    let scratch = Scratch::new("observe-marks")?;
+    let headers = workspace().join("instrument/cc/include");
+    let include = format!("-I{}", headers.display());
+    let module = headers.join("contech/observe.f90").display().to_string();
+    std::fs::copy(
+        headers.join("contech/observe.rs"),
+        scratch.join("observe.rs"),
+    )?;
+    for language in ["c", "cpp", "f90", "rs"] {
+        let program = match language {
+            "f90" => {
+                let source = workspace().join("tests/programs/observe/marks.f90");
+                let to = scratch.join("prog");
+                let mut command = Command::new(Outputs::get().fc());
+                command
+                    .args(["-O2", &module])
+                    .arg(source)
+                    .arg("-J")
+                    .arg(scratch.dir());
+                run(command.env("CONTECH_OFF", "1").arg("-o").arg(&to))?.ok()?;
+                to
+            }
+            "rs" => {
+                let source = scratch.join("marks.rs");
+                std::fs::copy(workspace().join("tests/programs/observe/marks.rs"), &source)?;
+                let to = scratch.join("prog");
+                let mut command = Command::new("rustc");
+                run(command
+                    .args(["--edition", "2024", "-O", "-o"])
+                    .arg(&to)
+                    .arg(&source))?
+                .ok()?;
+                to
+            }
+            _ => build(&scratch, &format!("marks.{language}"), &[&include])?,
+        };
+        let file = scratch.join(format!("{language}.obs"));
+        let native = run(Command::new(&program).env("CONTECH_OFF", "1"))?.ok()?;
+        let mut command = observed(&program, &[], &file);
+        same(&native, &run(command.env("CONTECH_OFF", "1"))?)?;
+        let observation = read(&file)?;
+        ensure!(observation.region, "{language}");
+        let most = observation.duration_ns / MS + 1;
+        between(language, observation.duration_ns, 299, most)?;
+        let times = observation.times();
+        between("idle", times.of(State::Idle), 99, most)?;
+        between("scheduling", times.of(State::Scheduling), 99, most)?;
+        between("running", times.of(State::Running), 99, most)?;
+        between("all", times.total(), most - 2, most)?;
+        let [phase] = observation.phases.as_slice() else {
+            anyhow::bail!("{language}: {:?}", observation.phases);
+        };
+        ensure!((phase.model, phase.place.symbol.as_str()) == (Model::Marked, "marked"));
+        between(
+            "phase",
+            phase.times.of(State::Scheduling),
+            99,
+            phase.wall_ns / MS + 1,
+        )?;
+        ensure!(phase.times.of(State::Idle) == 0);
+    }
+    scratch.done();
+    Ok(())
+}
+
 fn same(a: &Finished, b: &Finished) -> Result<()> {
     ensure!(a.outcome() == b.outcome(), "{a}\n{b}");
     ensure!(a.stdout == b.stdout && a.stderr == b.stderr, "{a}\n{b}");

@@ -44,22 +44,22 @@ pub(crate) fn epoch() -> u32 {
     EPOCH.load(Acquire)
 }
 
-/// A region of interest begins.
-#[expect(dead_code, reason = "called by the program's marks")]
-pub(crate) fn resume() {
+/// A region of interest begins; whether it is the first one.
+pub(crate) fn resume() -> bool {
     let frozen = FROZEN.load(Relaxed);
     if frozen != 0 {
         OFFSET.store(tsc().wrapping_sub(frozen), Relaxed);
         FROZEN.store(0, Release);
     }
-    if EPOCH.load(Relaxed) == 0 {
+    let first = EPOCH.load(Relaxed) == 0;
+    if first {
         ZERO.store(now(), Relaxed);
         EPOCH.store(1, Release);
     }
+    first
 }
 
 /// A region of interest ends.
-#[expect(dead_code, reason = "called by the program's marks")]
 pub(crate) fn pause() {
     FROZEN.store(now(), Release);
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_observation::{Lane, Module, Observation, Phase, Place, State, Times, WaitSite};
+use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State, Times, WaitSite};
 
 use crate::lane::{self, Ticks, halved};
 use crate::start::Options;
-use crate::{clock, lanes, phase, places};
+use crate::{api, clock, lanes, openmp, phase, places};
 
 /// Ticks in nanoseconds.
 struct Scale(f64);
@@ -153,6 +153,7 @@ pub(crate) fn observation(options: &Options) -> Observation {
         cpus: options.cpus,
         duration_ns: scale.ns(duration),
         region: clock::epoch() > 0,
+        openmp: openmp::name(),
         notes: notes(lost),
         bin_ns: scale.ns(1 << shift),
         lanes: used().map(|one| lane(one, now, &scale, shift).0).collect(),
@@ -196,7 +197,13 @@ fn phases(modules: &mut Modules, scale: &Scale) -> Vec<Phase> {
         let (place, model) = total.place();
         let times: Ticks = std::array::from_fn(|state| total.times[state].load(Relaxed));
         Phase {
-            place: modules.place(place),
+            place: match model {
+                Model::Marked => Place {
+                    symbol: api::name(place),
+                    ..Place::default()
+                },
+                Model::OpenMp | Model::Threads => modules.place(place),
+            },
             model,
             count: total.count.load(Relaxed),
             wall_ns: scale.ns(total.wall.load(Relaxed)),
@@ -212,7 +219,7 @@ fn phases(modules: &mut Modules, scale: &Scale) -> Vec<Phase> {
 }
 
 fn notes(lost_waits: u64) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = openmp::note().into_iter().collect();
     let mut say = |count: u64, text: &str| {
         if count > 0 {
             notes.push(format!("{count} {text}"));

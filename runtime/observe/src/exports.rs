@@ -3,7 +3,7 @@
 
 use contech_intercept::exports;
 
-use crate::{finish, locks, signals, threads, waits};
+use crate::{api, finish, locks, openmp, signals, threads, waits};
 
 exports! {
     pthread_create [caller 4] = threads::pthread_create;
@@ -44,6 +44,17 @@ exports! {
     sleep [caller 1] = waits::sleep;
     sched_yield [caller 0] = waits::sched_yield;
     thrd_sleep [caller 2] = waits::c11_sleep;
+
+    __contech_idle_begin = api::idle_begin;
+    __contech_idle_end = api::idle_end;
+    __contech_scheduling_begin = api::scheduling_begin;
+    __contech_scheduling_end = api::scheduling_end;
+    __contech_phase_begin = api::phase_begin;
+    __contech_phase_end = api::phase_end;
+    __contech_region_begin = api::region_begin;
+    __contech_region_end = api::region_end;
+
+    ompt_start_tool = openmp::start_tool;
 
     sigaction = signals::sigaction;
     signal = signals::signal;

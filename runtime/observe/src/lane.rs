@@ -8,6 +8,7 @@ use std::sync::atomic::{
 use contech_observation::State;
 
 use crate::clock;
+use crate::openmp;
 use crate::phase::Member;
 use crate::sites::{Sites, bump};
 
@@ -47,6 +48,9 @@ pub(crate) struct Lane {
     /// Phases the thread takes part in, by model.
     pub(crate) members: [Member; 3],
     pub(crate) sites: Sites,
+    pub(crate) openmp: openmp::Part,
+    /// Begins of idle or scheduling by the program's own word that have not ended.
+    pub(crate) said: AtomicU32,
     bins: [Cells; BINS],
 }
 
@@ -96,6 +100,8 @@ impl Lane {
         self.state.store(State::Running as u32, Relaxed);
         self.since.store(now, Relaxed);
         self.idle_from.store(0, Relaxed);
+        self.openmp.forget();
+        self.said.store(0, Relaxed);
         bump(&self.counts[State::Running as usize], 1);
         self.done();
         self.threads.store(self.threads.load(Relaxed) + 1, Relaxed);
@@ -117,6 +123,11 @@ impl Lane {
     #[inline]
     pub(crate) fn state(&self) -> usize {
         self.state.load(Relaxed) as usize
+    }
+
+    /// Since when.
+    pub(crate) fn since(&self) -> u64 {
+        self.since.load(Relaxed)
     }
 
     #[inline]
@@ -227,9 +238,46 @@ impl Lane {
     /// Runs again, after a wait that [`Lane::enter`] began.
     #[inline]
     pub(crate) fn leave(&self, state: State, place: usize, before: u64) {
-        let now = clock::now();
+        self.leave_at(state, place, before, clock::now());
+    }
+
+    /// Runs again, since `now`.
+    pub(crate) fn leave_at(&self, state: State, place: usize, before: u64, now: u64) {
         self.switch(State::Running, now);
         self.sites.add(place, state, now.saturating_sub(before));
+    }
+
+    /// What was counted as running lately was scheduling, begun `count` times.
+    pub(crate) fn reassign(&self, ticks: u64, count: u64) {
+        const RUNNING: usize = State::Running as usize;
+        const SCHEDULING: usize = State::Scheduling as usize;
+        self.switch(State::Running, clock::now());
+        self.sequence
+            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        fence(Release);
+        let shift = FIRST_SHIFT + self.wider.load(Relaxed);
+        let last = (self.since().saturating_sub(clock::zero()) >> shift).min(BINS as u64 - 1);
+        // Not more than the thread ran in its phase.
+        let before = self.members[0].running_before();
+        let ran = self.times[RUNNING].load(Relaxed).saturating_sub(before);
+        let mut left = ticks.min(ran);
+        for bin in self.bins[..=usize::try_from(last).unwrap_or(0)]
+            .iter()
+            .rev()
+        {
+            let here = left.min(bin[RUNNING].load(Relaxed));
+            for cells in [bin, &self.times] {
+                bump(&cells[RUNNING], here.wrapping_neg());
+                bump(&cells[SCHEDULING], here);
+            }
+            left -= here;
+            if left == 0 {
+                break;
+            }
+        }
+        bump(&self.counts[SCHEDULING], count);
+        bump(&self.counts[RUNNING], u64::MAX);
+        self.done();
     }
 
     fn consistent<R>(&self, f: impl Fn() -> R) -> R {

@@ -12,6 +12,7 @@
     reason = "every function here is called from C, with what C promises about its arguments"
 )]
 
+mod api;
 mod clock;
 mod collect;
 mod exports;
@@ -19,6 +20,8 @@ mod finish;
 mod lane;
 mod lanes;
 mod locks;
+mod mpi;
+mod openmp;
 mod phase;
 mod places;
 mod process;

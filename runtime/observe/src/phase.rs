@@ -24,6 +24,16 @@ pub(crate) struct Member {
     before: [AtomicU64; State::COUNT],
 }
 
+impl Member {
+    /// What the thread had run when its phase began; 0 outside of one.
+    pub(crate) fn running_before(&self) -> u64 {
+        if self.instance.load(Relaxed) == 0 || self.epoch.load(Relaxed) != clock::epoch() {
+            return 0;
+        }
+        self.before[State::Running as usize].load(Relaxed)
+    }
+}
+
 /// A phase that goes on.
 pub(crate) struct Instance {
     /// Its number; 0 is free, all ones about to be used.
@@ -245,6 +255,20 @@ impl Instance {
         self.id.store(0, Release);
     }
 
+    /// Where it began.
+    pub(crate) fn place(&self) -> usize {
+        self.place.load(Relaxed)
+    }
+
+    /// The region ends by the word of its first thread, `own`: the others wait for work from now on.
+    pub(crate) fn release(&self, own: &Lane, now: u64) {
+        for lane in lanes::all() {
+            if !std::ptr::eq(lane, own) && self.has(lane) {
+                lane.idle_from.store(now, Relaxed);
+            }
+        }
+    }
+
     /// It never was.
     pub(crate) fn cancel(&self) {
         for lane in lanes::all() {
@@ -310,7 +334,6 @@ pub(crate) fn lost() -> u64 {
 }
 
 /// Forgets the phases that are over.
-#[expect(dead_code, reason = "called by the program's marks")]
 pub(crate) fn forget() {
     for total in totals() {
         total.count.store(0, Relaxed);

@@ -35,6 +35,13 @@ fn file_begins_with(address: usize, names: &[&str]) -> bool {
     names.iter().any(|name| file.starts_with(name.as_bytes()))
 }
 
+/// Whether a library is loaded.
+pub(crate) fn is_loaded(name: &CStr) -> bool {
+    // SAFETY: the name is a C string; nothing is loaded that is not there already.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    !handle.is_null()
+}
+
 /// The last caller that was an OpenMP library, and the last that was none: a program creates threads at few places.
 static LAST: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 

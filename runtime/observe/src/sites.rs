@@ -31,6 +31,15 @@ pub(crate) fn bump(cell: &AtomicU64, by: u64) {
 impl Sites {
     /// A wait at `address` is over.
     pub(crate) fn add(&self, address: usize, state: State, ticks: u64) {
+        self.count(address, state, 1, ticks);
+    }
+
+    /// A part of a wait is over.
+    pub(crate) fn add_ticks(&self, address: usize, state: State, ticks: u64) {
+        self.count(address, state, 0, ticks);
+    }
+
+    fn count(&self, address: usize, state: State, count: u64, ticks: u64) {
         let key = (address as u64) << STATE_BITS | (state as u64 + 1);
         let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
         for step in 0..SLOTS {
@@ -40,7 +49,7 @@ impl Sites {
                 continue;
             }
             slot.key.store(key, Relaxed);
-            bump(&slot.count, 1);
+            bump(&slot.count, count);
             bump(&slot.ticks, ticks);
             return;
         }

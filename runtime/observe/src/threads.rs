@@ -12,7 +12,7 @@ use crate::lane::Lane;
 use crate::phase::{self, Instance};
 use crate::real::{Body, Body11, Ptr, Time, real};
 use crate::waits::wait;
-use crate::{clock, lanes, places, start, tls};
+use crate::{api, clock, lanes, places, start, tls};
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: Ptr, state: *mut c_int) -> c_int;
@@ -102,6 +102,9 @@ fn begin(lane: Ptr) -> (usize, Ptr) {
     tls::set_lane(Some(lane));
     start::watch_thread_end(lane);
     lane.begin(memory::thread_id());
+    if let Some(marked) = api::marked() {
+        marked.join(lane);
+    }
     (body, std::ptr::with_exposed_provenance_mut(argument))
 }
 

@@ -1,0 +1,58 @@
+// What a program can tell contech's observer (libcontech_observe.so, preloaded by `contech scale`) of what it cannot see:
+// a scheduler of your own, phases of your own, the part that matters. C and C++; nothing to link, and next to nothing
+// at run time while no observer is there. For Fortran there is contech/observe.f90, for Rust contech/observe.rs.
+//
+//   contech_idle_begin();        ... look for work ...     contech_idle_end();         waiting for work
+//   contech_scheduling_begin();  ... make tasks ...        contech_scheduling_end();   work of the scheduler
+//   contech_phase_begin("sort"); ... fork to join ...      contech_phase_end();        a parallel phase, of all threads
+//   contech_region_begin();      ... what matters ...      contech_region_end();       only this is measured
+//
+// idle and scheduling are the calling thread's, nest (the outermost counts) and end in the thread that began them. A phase
+// or a region is the process's: any thread may begin and end it; nested ones are part of the outermost. Regions of interest
+// add up; what was before the first one is forgotten.
+#ifndef CONTECH_OBSERVE_H
+#define CONTECH_OBSERVE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#define CONTECH_OBSERVER __attribute__((weak, visibility("default"))) extern
+CONTECH_OBSERVER void __contech_idle_begin(void);
+CONTECH_OBSERVER void __contech_idle_end(void);
+CONTECH_OBSERVER void __contech_scheduling_begin(void);
+CONTECH_OBSERVER void __contech_scheduling_end(void);
+CONTECH_OBSERVER void __contech_phase_begin(const char *name);
+CONTECH_OBSERVER void __contech_phase_end(void);
+CONTECH_OBSERVER void __contech_region_begin(void);
+CONTECH_OBSERVER void __contech_region_end(void);
+#undef CONTECH_OBSERVER
+
+static inline void contech_idle_begin(void) {
+    if (__contech_idle_begin) __contech_idle_begin();
+}
+static inline void contech_idle_end(void) {
+    if (__contech_idle_end) __contech_idle_end();
+}
+static inline void contech_scheduling_begin(void) {
+    if (__contech_scheduling_begin) __contech_scheduling_begin();
+}
+static inline void contech_scheduling_end(void) {
+    if (__contech_scheduling_end) __contech_scheduling_end();
+}
+static inline void contech_phase_begin(const char *name) {
+    if (__contech_phase_begin) __contech_phase_begin(name);
+}
+static inline void contech_phase_end(void) {
+    if (__contech_phase_end) __contech_phase_end();
+}
+static inline void contech_region_begin(void) {
+    if (__contech_region_begin) __contech_region_begin();
+}
+static inline void contech_region_end(void) {
+    if (__contech_region_end) __contech_region_end();
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,105 @@
+//! Functions of libomp whose time is the runtime's own work: making tasks, handing out iterations. About every 16th call of
+//! a thread is timed, and counts for those since the last one; the others cost two instructions.
+
+use std::arch::naked_asm;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use contech_intercept::lookup;
+
+use crate::{clock, tls};
+
+type Ptr = *mut c_void;
+
+macro_rules! timed {
+    ($($index:literal $name:ident, $c_name:literal, $real:ident, $slow:ident($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {$(
+        /// The function itself; until it is known, ours that looks for it.
+        static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
+
+        #[doc = concat!("Exported as `", stringify!($name), "`.")]
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub(crate) extern "C-unwind" fn $name() {
+            naked_asm!(
+                "mov rax, qword ptr [rip + __contech_observe_tls@GOTTPOFF]",
+                "sub dword ptr fs:[rax + {left}], 1",
+                "jb {slow}",
+                "jmp qword ptr [rip + {real}]",
+                left = const tls::LEFT + 4 * $index,
+                slow = sym $slow,
+                real = sym $real,
+            )
+        }
+
+        unsafe extern "C-unwind" fn $slow($($arg: $ty),*) -> $ret {
+            // The address of a function of ours is no name: it may have several.
+            static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+            let mut real = FOUND.load(Relaxed);
+            if real.is_null() {
+                real = lookup::find(concat!($c_name, "\0"), None);
+                FOUND.store(real, Relaxed);
+                $real.store(real, Relaxed);
+            }
+            // SAFETY: libomp's function of that name has this type.
+            let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn($($ty),*) -> $ret>(real) };
+            // SAFETY: the caller's arguments, passed on.
+            time($index, || unsafe { real($($arg),*) })
+        }
+    )*};
+}
+
+timed! {
+    0 __kmpc_omp_task_alloc, "__kmpc_omp_task_alloc", ALLOC, alloc(at: Ptr, thread: c_int, flags: c_int, task: usize, shared: usize, body: Ptr) -> Ptr;
+    1 __kmpc_omp_task, "__kmpc_omp_task", TASK, task(at: Ptr, thread: c_int, task: Ptr) -> c_int;
+    2 __kmpc_omp_task_with_deps, "__kmpc_omp_task_with_deps", DEPS, deps(at: Ptr, thread: c_int, task: Ptr, n: c_int, list: Ptr, m: c_int, more: Ptr) -> c_int;
+    3 __kmpc_dispatch_next_4, "__kmpc_dispatch_next_4", NEXT_4, next_4(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
+    4 __kmpc_dispatch_next_4u, "__kmpc_dispatch_next_4u", NEXT_4U, next_4u(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
+    5 __kmpc_dispatch_next_8, "__kmpc_dispatch_next_8", NEXT_8, next_8(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
+    6 __kmpc_dispatch_next_8u, "__kmpc_dispatch_next_8u", NEXT_8U, next_8u(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
+}
+
+/// Cost of reading the clock twice, in ticks: what is measured of nothing.
+const READING: u64 = 40;
+
+/// What takes more ticks was interrupted: it happened, but stands for no others.
+const UNUSUAL: u64 = 20_000;
+
+/// Times a call, which stands for the calls since the last one that was timed.
+fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
+    let weight = tls::block().next_gap(index);
+    let Some(lane) = tls::lane().filter(|lane| lane.is_running()) else {
+        return call();
+    };
+    let part = &lane.openmp;
+    // A task that runs within a call that is timed makes its own tasks.
+    let outer = part.timed.replace(part.depth() + 1);
+    let nested = part.nested.swap(0, Relaxed);
+    let before = clock::now();
+    let result = call();
+    let passed = clock::now().saturating_sub(before);
+    let own = passed.saturating_sub(part.nested.load(Relaxed) + READING);
+    part.timed.store(outer, Relaxed);
+    part.nested.store(nested, Relaxed);
+    let usual = part.usual.load(Relaxed);
+    let others = if own > UNUSUAL {
+        usual
+    } else {
+        part.usual.store(usual - usual / 8 + own / 8, Relaxed);
+        own
+    };
+    lane.reassign(own + others * (weight - 1), weight);
+    result
+}
+
+/// Of the thread's own cells.
+trait Replace {
+    fn replace(&self, value: u32) -> u32;
+}
+
+impl Replace for std::sync::atomic::AtomicU32 {
+    fn replace(&self, value: u32) -> u32 {
+        let old = self.load(Relaxed);
+        self.store(value, Relaxed);
+        old
+    }
+}

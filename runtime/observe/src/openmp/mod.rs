@@ -1,0 +1,119 @@
+//! OpenMP: what LLVM's libomp tells a tool (OMPT), and the cost of making tasks and handing out iterations, which it does
+//! not tell.
+
+mod costs;
+mod frames;
+mod regions;
+mod tasks;
+
+use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use contech_intercept::ompt::{
+    Callback, Code, Data, Frame, Lookup, SetCallback, StartToolResult, event,
+};
+
+pub(crate) use frames::Part;
+
+use crate::{clock, places, start, tls};
+
+/// The OpenMP library's own name.
+static NAME: OnceLock<String> = OnceLock::new();
+/// It tells us what the program does.
+static LISTENS: AtomicBool = AtomicBool::new(false);
+
+static RESULT: StartToolResult = StartToolResult {
+    initialize,
+    finalize,
+    tool_data: AtomicU64::new(0),
+};
+
+/// `ompt_start_tool`: libomp asks for a tool when it starts. Null: nobody is interested.
+pub(crate) unsafe extern "C" fn start_tool(
+    _: c_uint,
+    name: *const c_char,
+) -> *const StartToolResult {
+    if start::options().is_none() {
+        return std::ptr::null();
+    }
+    if !name.is_null() {
+        // SAFETY: libomp passes a C string.
+        let name = unsafe { CStr::from_ptr(name) };
+        let _ = NAME.set(name.to_string_lossy().into_owned());
+    }
+    &raw const RESULT
+}
+
+unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> c_int {
+    // SAFETY: libomp's own function, with a C string.
+    let Some(set) = (unsafe { lookup(c"ompt_set_callback".as_ptr()) }) else {
+        return 0;
+    };
+    // SAFETY: that name has this type.
+    let set = unsafe { std::mem::transmute::<Callback, SetCallback>(set) };
+    LISTENS.store(true, Relaxed);
+    for (number, function) in callbacks() {
+        // SAFETY: each function has the type of the callback of that number.
+        unsafe { set(number, function) };
+    }
+    1
+}
+
+unsafe extern "C" fn finalize(_: Data) {}
+
+macro_rules! callbacks {
+    ($($number:ident, $function:path as fn($($arg:ty),*);)*) => {
+        fn callbacks() -> [(c_int, Callback); 10] {
+            [$((event::$number, {
+                let typed: unsafe extern "C" fn($($arg),*) = $function;
+                // SAFETY: libomp calls it with the arguments of its number, as the type says.
+                unsafe { std::mem::transmute::<unsafe extern "C" fn($($arg),*), Callback>(typed) }
+            }),)*]
+        }
+    };
+}
+
+callbacks! {
+    THREAD_BEGIN, regions::thread_begin as fn(c_int, Data);
+    PARALLEL_BEGIN, regions::parallel_begin as fn(Data, Frame, Data, c_uint, c_int, Code);
+    PARALLEL_END, regions::parallel_end as fn(Data, Data, c_int, Code);
+    IMPLICIT_TASK, regions::implicit_task as fn(c_int, Data, Data, c_uint, c_uint, c_int);
+    SYNC_REGION, regions::sync_region as fn(c_int, c_int, Data, Data, Code);
+    SYNC_REGION_WAIT, regions::sync_region_wait as fn(c_int, c_int, Data, Data, Code);
+    WORK, regions::work as fn(c_int, c_int, Data, Data, u64, Code);
+    TASK_SCHEDULE, tasks::task_schedule as fn(Data, c_int, Data);
+    MUTEX_ACQUIRE, tasks::acquire as fn(c_int, c_uint, c_uint, u64, Code);
+    MUTEX_ACQUIRED, tasks::acquired as fn(c_int, u64, Code);
+}
+
+/// The OpenMP library, as it names itself; empty without.
+pub(crate) fn name() -> String {
+    NAME.get().cloned().unwrap_or_default()
+}
+
+/// What cannot be seen of an OpenMP library that is loaded.
+pub(crate) fn note() -> Option<String> {
+    if LISTENS.load(Relaxed) {
+        return None;
+    }
+    if places::is_loaded(c"libgomp.so.1") {
+        return Some(
+            "libgomp is loaded, which tells no tool what it does: waiting in its barriers and for work counts as running, \
+             and its parallel regions are not seen; compile with clang-22 -fopenmp, or run the program as it is on \
+             LLVM's library, which has libgomp's functions, too: LD_PRELOAD=/usr/lib/llvm-22/lib/libomp.so"
+                .to_owned(),
+        );
+    }
+    let other = places::is_loaded(c"libomp.so.5") || places::is_loaded(c"libiomp5.so");
+    other.then(|| {
+        "this program's libomp does not use OMPT (built without it, or OMP_TOOL=disabled, or never started): waiting in \
+         it counts as running; use Debian's libomp-22-dev and unset OMP_TOOL"
+            .to_owned()
+    })
+}
+
+/// The calling thread's lane, and now.
+fn event() -> Option<(&'static crate::lane::Lane, u64)> {
+    Some((tls::lane()?, clock::now()))
+}

@@ -1,0 +1,90 @@
+//! Explicit tasks, locks and critical sections.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::atomic::Ordering::Relaxed;
+
+use contech_intercept::ompt::{
+    self, Code, Data, STATUS_CANCEL, STATUS_COMPLETE, STATUS_DETACH, STATUS_EARLY_FULFILL,
+    STATUS_LATE_FULFILL, STATUS_TASKWAIT_COMPLETE,
+};
+use contech_observation::State;
+
+use super::event;
+use super::frames::{Kind, pop, push};
+use crate::lane::Lane;
+use crate::{clock, tls};
+
+/// In an explicit task's word: it has begun.
+const BEGUN: u64 = 1;
+/// What nobody waits for: shorter than this, in ticks, a lock was free.
+const FREE: u64 = 1000;
+
+pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
+    if matches!(
+        status,
+        STATUS_EARLY_FULFILL | STATUS_LATE_FULFILL | STATUS_TASKWAIT_COMPLETE
+    ) {
+        return;
+    }
+    let Some((lane, now)) = event() else { return };
+    // SAFETY: libomp's words of tasks that live, of which no other thread uses these now.
+    let (left, entered) = unsafe { (ompt::read(prior), ompt::read(next)) };
+    if matches!(status, STATUS_COMPLETE | STATUS_CANCEL | STATUS_DETACH) {
+        // One that was cancelled before it began is no task that ran.
+        if left == BEGUN {
+            pop(lane, Kind::Task, now);
+            timed(lane, false, now);
+        }
+        return;
+    }
+    if entered <= BEGUN {
+        // SAFETY: as above.
+        unsafe { ompt::write(next, BEGUN) };
+        timed(lane, true, now);
+        push(lane, Kind::Task, 0, State::Running, now);
+        if let Some(region) = lane.openmp.region()
+            && !region.dynamic.load(Relaxed)
+        {
+            region.dynamic.store(true, Relaxed);
+        }
+    }
+}
+
+/// A task begins or ends within a call that is being timed: it is not the call's own time.
+fn timed(lane: &Lane, begins: bool, now: u64) {
+    let part = &lane.openmp;
+    if part.timed.load(Relaxed) != part.depth() + 1 {
+        return;
+    }
+    if begins {
+        part.nested_from.store(now, Relaxed);
+    } else {
+        let passed = now.saturating_sub(part.nested_from.load(Relaxed));
+        part.nested
+            .store(part.nested.load(Relaxed) + passed, Relaxed);
+    }
+}
+
+pub(super) unsafe extern "C" fn acquire(
+    _kind: c_int,
+    _hint: c_uint,
+    _: c_uint,
+    _wait: u64,
+    _: Code,
+) {
+    if let Some(lane) = tls::lane()
+        && lane.is_running()
+    {
+        lane.openmp.asked.store(clock::now(), Relaxed);
+    }
+}
+
+pub(super) unsafe extern "C" fn acquired(_kind: c_int, _wait: u64, place: Code) {
+    let Some((lane, now)) = event() else { return };
+    let asked = lane.openmp.asked.swap(0, Relaxed);
+    if asked == 0 || now.saturating_sub(asked) < FREE || !lane.is_running() {
+        return;
+    }
+    lane.switch(State::Lock, asked);
+    lane.leave_at(State::Lock, place.addr(), asked, now);
+}
