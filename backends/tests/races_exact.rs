@@ -190,6 +190,99 @@ fn overlapping_bytes_race_at_the_first_common_one() {
     assert_eq!((report.races.len(), report.races[0].address), (1, X + 9));
 }
 
+/// A block of memory made before the threads, read by one and freed by two; `ordered` says in which way that is ordered.
+fn read_and_free(
+    ordered: impl FnOnce(&mut Program, &mut dyn FnMut(&mut Program), &mut dyn FnMut(&mut Program)),
+) -> Report {
+    let mut p = Program::new();
+    let main = p.main;
+    p.alloc(main, X, 64);
+    p.write(main, X);
+    p.one = p.b.create(main);
+    p.work(p.one, |_| {});
+    p.two = p.b.create(main);
+    p.work(p.two, |_| {});
+    let call = p.b.block("done", "race.c", 99, &[]);
+    ordered(&mut p, &mut |p| _ = p.read(p.one, X), &mut |p| {
+        _ = p.work(p.two, |w| {
+            w.block(call, &[]);
+            w.free(X);
+        })
+    });
+    p.races()
+}
+
+#[test]
+fn a_read_that_nothing_orders_with_the_free_of_its_memory_races_with_it() {
+    for free_first in [false, true] {
+        let report = read_and_free(|p, read, free| {
+            if free_first {
+                free(p);
+                read(p);
+            } else {
+                read(p);
+                free(p);
+            }
+        });
+        assert_eq!(report.races.len(), 1, "{free_first}");
+        let race = &report.races[0];
+        let (free, read) = if race.a.free {
+            (&race.a, &race.b)
+        } else {
+            (&race.b, &race.a)
+        };
+        assert!(free.free && !free.write && !read.free && !read.write);
+        assert_eq!(
+            (free.place.function.as_str(), free.place.line),
+            ("done", 99)
+        );
+        assert_eq!((read.place.line, race.address), (12, X));
+    }
+}
+
+#[test]
+fn a_free_after_the_last_read_under_the_same_lock_does_not_race() {
+    let report = read_and_free(|p, read, free| {
+        let release = p.locked(p.one, None, |p| read(p));
+        p.locked(p.two, Some(release), |p| free(p));
+    });
+    assert!(report.races.is_empty(), "{:?}", report.races);
+}
+
+#[test]
+fn what_follows_in_freed_memory_is_none_of_the_earlier_life() {
+    // One context's block is freed and handed to another, which nothing orders with those of before.
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    p.alloc(one, X, 4096 * 16);
+    p.write(one, X + 4096 * 8);
+    p.free(one, X);
+    p.alloc(two, X, 4096 * 16);
+    p.write(two, X + 4096 * 8);
+    p.free(two, X);
+    p.alloc(one, X, 32);
+    p.write(one, X);
+    assert_eq!(p.lines(), NONE);
+}
+
+#[test]
+fn tasks_on_the_stack_of_one_thread_share_nothing_but_what_is_theirs() {
+    const TOP: u64 = 0x7000_0000;
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    for context in [one, two] {
+        p.work(context, |w| w.fresh(TOP - (1 << 20), 1 << 20));
+        p.write(context, TOP - 64);
+        p.write(context, TOP - 9000);
+    }
+    // Whom it gives the address of its own variable may race with it.
+    let child = p.b.create(two);
+    p.read(child, TOP - 64);
+    p.write(two, TOP - 64);
+    let lines = p.lines();
+    assert_eq!(lines, [(15, 16)]);
+}
+
 #[test]
 fn a_lock_around_both_orders_them() {
     let mut p = Program::new();

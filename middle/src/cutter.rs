@@ -432,7 +432,11 @@ impl Cutter {
             // Taken out of the stream before.
             Event::Switch { .. } => {}
             // Actions; the encoder has them.
-            Event::Alloc { .. } | Event::Free { .. } | Event::Map { .. } | Event::Unmap { .. } => {}
+            Event::Alloc { .. }
+            | Event::Free { .. }
+            | Event::Map { .. }
+            | Event::Fresh { .. }
+            | Event::Unmap { .. } => {}
         }
         Ok(())
     }

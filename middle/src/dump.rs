@@ -222,6 +222,7 @@ fn event_text(event: &Event) -> String {
         Event::Alloc { kind, addr, size } => format!("alloc {kind:?} {addr:#x} {size}"),
         Event::Free { addr } => format!("free {addr:#x}"),
         Event::Map { addr, size } => format!("map {addr:#x} {size}"),
+        Event::Fresh { addr, size } => format!("fresh {addr:#x} {size}"),
         Event::Unmap { addr, size } => format!("unmap {addr:#x} {size}"),
         Event::ContextStart {
             context,

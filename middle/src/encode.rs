@@ -238,6 +238,7 @@ impl Records for Cutting<'_> {
             Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, alloc_kind(kind)),
             Event::Free { addr } => self.encoder.free(addr),
             Event::Map { addr, size } => self.encoder.map(addr, size),
+            Event::Fresh { addr, size } => self.encoder.begin_life(addr, size),
             Event::Unmap { addr, size } => self.encoder.unmap(addr, size),
             _ => {
                 self.end_segment();

@@ -80,6 +80,7 @@ fn of_context<D: AsRef<[u8]>>(
             Action::Alloc { addr, size, kind } => digest.other(kind as u8, addr, size),
             Action::Free { addr } => digest.other(FREE, addr, 0),
             Action::Map { addr, size } => digest.other(MAP, addr, size),
+            Action::Fresh { addr, size } => digest.other(FRESH, addr, size),
             Action::Unmap { addr, size } => digest.other(UNMAP, addr, size),
             _ => digest.other(u8::MAX, 0, 0),
         })?;
@@ -157,6 +158,7 @@ fn of_chunk(
 const FREE: u8 = 32;
 const MAP: u8 = 33;
 const UNMAP: u8 = 34;
+const FRESH: u8 = 35;
 /// Actions between two marks.
 const MARK: u64 = 1 << 12;
 
@@ -267,6 +269,7 @@ impl Sink for Split<'_> {
             Event::Alloc { kind, addr, size } => digest.other(alloc_kind(kind) as u8, addr, size),
             Event::Free { addr } => digest.other(FREE, addr, 0),
             Event::Map { addr, size } => digest.other(MAP, addr, size),
+            Event::Fresh { addr, size } => digest.other(FRESH, addr, size),
             Event::Unmap { addr, size } => digest.other(UNMAP, addr, size),
             Event::Switch { context, piece, .. } => {
                 self.enter(context);

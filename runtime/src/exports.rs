@@ -94,6 +94,7 @@ exports! {
     call_once [caller 2] = once::c11;
 
     ompt_start_tool = ompt::start_tool;
+    __kmpc_omp_task_alloc = ompt::task_alloc;
     __kmpc_omp_task_begin_if0 [before] = ompt::before_begin_if0;
 
     malloc [caller 1] = allocation::malloc;

@@ -78,6 +78,14 @@ pub enum Action<'f> {
         /// Bytes.
         size: u64,
     },
+    /// A range of addresses begins a new life without being allocated: what was there before is over. The stack below an
+    /// OpenMP task that begins, and what the OpenMP runtime keeps of a task.
+    Fresh {
+        /// First byte.
+        addr: u64,
+        /// Bytes.
+        size: u64,
+    },
     /// A range of addresses was unmapped.
     Unmap {
         /// First byte.

@@ -28,6 +28,7 @@ pub(crate) fn prefix(info: &StaticInfo, played: &mut Played<'_>, operands: &mut 
             let (Action::Alloc { addr, .. }
             | Action::Free { addr }
             | Action::Map { addr, .. }
+            | Action::Fresh { addr, .. }
             | Action::Unmap { addr, .. }) = action
             else {
                 return;

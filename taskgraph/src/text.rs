@@ -141,6 +141,7 @@ fn action_line(info: &StaticInfo, action: &Action<'_>, options: TextOptions) -> 
         Action::Alloc { addr, size, kind } => format!("{} {size}{}", kind.name(), at(addr)),
         Action::Free { addr } => format!("free{}", at(addr)),
         Action::Map { addr, size } => format!("map {size}{}", at(addr)),
+        Action::Fresh { addr, size } => format!("fresh {size}{}", at(addr)),
         Action::Unmap { addr, size } => format!("unmap {size}{}", at(addr)),
     }
 }

@@ -16,6 +16,7 @@ enum Act {
     Alloc(u64, u64, AllocKind),
     Free(u64),
     Map(u64, u64),
+    Fresh(u64, u64),
     Unmap(u64, u64),
 }
 
@@ -107,6 +108,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         (address.clone(), size, kind).prop_map(|(a, s, k)| Act::Alloc(a, s, k)),
         address.clone().prop_map(Act::Free),
         (address.clone(), size).prop_map(|(a, s)| Act::Map(a, s)),
+        (address.clone(), size.clone()).prop_map(|(a, s)| Act::Fresh(a, s)),
         (address, size).prop_map(|(a, s)| Act::Unmap(a, s)),
     ];
     let piece =
@@ -173,6 +175,7 @@ fn put(encoder: &mut FrameEncoder, act: &Act) {
         Act::Alloc(a, s, k) => encoder.alloc(*a, *s, *k),
         Act::Free(a) => encoder.free(*a),
         Act::Map(a, s) => encoder.map(*a, *s),
+        Act::Fresh(a, s) => encoder.begin_life(*a, *s),
         Act::Unmap(a, s) => encoder.unmap(*a, *s),
     }
 }
@@ -319,6 +322,7 @@ fn read_acts<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Vec<Act> {
             Action::Alloc { addr, size, kind } => Act::Alloc(addr, size, kind),
             Action::Free { addr } => Act::Free(addr),
             Action::Map { addr, size } => Act::Map(addr, size),
+            Action::Fresh { addr, size } => Act::Fresh(addr, size),
             Action::Unmap { addr, size } => Act::Unmap(addr, size),
             other => panic!("{other:?}"),
         });

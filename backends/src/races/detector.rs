@@ -6,19 +6,20 @@
 //!
 //! Memory is recycled without an edge in the graph: two unordered tasks may get the same address from malloc one after
 //! the other. An allocation therefore leaves a mark; an access or a free that is not ordered after the mark belongs to
-//! an earlier life of the memory, whatever the order tasks are visited in, and is left out.
+//! an earlier life of the memory, whatever the order tasks are visited in, and is left out. A free leaves a mark as well:
+//! an access of this life that nothing orders with it is a race.
 
 use std::collections::BTreeSet;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Action, ContextId, MemOp};
+use taskgraph::{Action, BlockId, ContextId, MemOp};
 
 use super::chains::Epoch;
 use super::clocks::Clocks;
 use super::record::{Kind, Record};
 use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Part, Shadow, address_of, page_of};
-use super::states::{StateId, States, UNTOUCHED};
+use super::states::{StateId, States};
 use super::tally::{Example, Tally};
 use crate::analysis::{Graph, Task};
 
@@ -33,6 +34,13 @@ const REMEMBERED: usize = 48;
 const FIRST: usize = 8;
 /// No operation of the program: allocations.
 const NO_OP: u32 = u32::MAX;
+/// The same for stacks, which begin a life earlier than they are marked.
+const STACK_OP: u32 = u32::MAX - 1;
+/// Operations from this number on stand for the free called by a block: that of the remaining bits.
+const CALLED_BY: u32 = 1 << 31;
+/// New memory larger than this is a stack. It is marked as far as it is used, so many bytes ahead.
+const STACK: u64 = 64 << 10;
+const AHEAD: u64 = 512;
 
 /// What an access does to a state, computed earlier in the same task.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +52,17 @@ struct Lookup {
     next: StateId,
     /// 1 + index of the races it makes in `Detector::races`; 0 for none.
     races: u32,
+}
+
+/// What is kept of a context between its tasks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Running {
+    /// The stack it began with, from `low` on; what is at `marked` and higher has its mark already.
+    low: u64,
+    marked: u64,
+    since: Epoch,
+    /// The block executed last.
+    block: Option<BlockId>,
 }
 
 /// Finds races in one part of memory.
@@ -61,6 +80,9 @@ pub struct Detector {
     atomic: Vec<bool>,
     /// Size and task of the allocations at an address that have not been freed.
     allocations: FxHashMap<u64, Vec<(Epoch, u64)>>,
+    /// Contexts between their tasks, and the current one.
+    contexts: FxHashMap<ContextId, Running>,
+    running: Running,
     scratch: Vec<Record>,
     limit: usize,
     /// More than `limit` bytes are in use: nothing more is looked at.
@@ -93,6 +115,8 @@ impl Detector {
                 .map(|op| op.flags & MemOp::ATOMIC != 0)
                 .collect(),
             allocations: FxHashMap::default(),
+            contexts: FxHashMap::default(),
+            running: Running::default(),
             scratch: Vec::new(),
             limit,
             full: false,
@@ -111,17 +135,25 @@ impl Detector {
         self.clocks.enter(graph, task)?;
         self.next_stamp();
         self.full |= self.bytes() > self.limit;
+        let context = task.id().context;
+        self.running = self.contexts.remove(&context).unwrap_or_default();
         task.for_each_action(|action| match action {
             _ if self.full => {}
-            Action::Block(block) => block.for_each_access(|access| {
-                self.accesses += 1;
-                if self.accesses.is_multiple_of(CHECK) {
-                    self.full |= self.bytes() > self.limit;
-                }
-                let op = access.op.get();
-                let atomic = self.atomic.get(op as usize).copied().unwrap_or(false);
-                self.range(access.addr, access.size, op, Kind::of(access.write, atomic));
-            }),
+            Action::Block(block) => {
+                self.running.block = Some(block.id());
+                block.for_each_access(|access| {
+                    self.accesses += 1;
+                    if self.accesses.is_multiple_of(CHECK) {
+                        self.full |= self.bytes() > self.limit;
+                    }
+                    if (self.running.low..self.running.marked).contains(&access.addr) {
+                        self.mark_stack(access.addr);
+                    }
+                    let op = access.op.get();
+                    let atomic = self.atomic.get(op as usize).copied().unwrap_or(false);
+                    self.range(access.addr, access.size, op, Kind::of(access.write, atomic));
+                });
+            }
             Action::Alloc { addr, size, .. } => {
                 self.allocations
                     .entry(addr)
@@ -130,11 +162,31 @@ impl Detector {
                 self.renew(addr, size, Kind::Alloc);
             }
             Action::Free { addr } => self.free(addr),
-            Action::Map { addr, size } => self.renew(addr, size, Kind::Alloc),
-            Action::Unmap { addr, size } => self.renew(addr, size, Kind::Free),
+            Action::Fresh { addr, size } if size > STACK => {
+                self.running.low = addr;
+                self.running.marked = addr.saturating_add(size);
+                self.running.since = self.clocks.now();
+                self.mark_stack(self.running.marked - AHEAD);
+            }
+            Action::Map { addr, size } | Action::Fresh { addr, size } => {
+                self.renew(addr, size, Kind::Alloc);
+            }
+            Action::Unmap { addr, size } => self.renew(addr, size, Kind::Unmap),
             _ => {}
         })?;
+        let tasks = graph.context(context).map_or(0, |c| c.task_count);
+        if task.id().seq.checked_add(1) != Some(tasks) {
+            self.contexts.insert(context, self.running);
+        }
         Ok(())
+    }
+
+    /// The block that called free, where the operation of a race stands for that.
+    #[must_use]
+    pub fn freed_by(op: u32) -> Option<BlockId> {
+        (CALLED_BY..STACK_OP)
+            .contains(&op)
+            .then(|| BlockId::new(op & !CALLED_BY))
     }
 
     /// Whether the limit was reached: then the result is not complete.
@@ -150,6 +202,7 @@ impl Detector {
             + self.states.bytes()
             + self.clocks.bytes()
             + self.allocations.len() * 96
+            + self.contexts.capacity() * (size_of::<Running>() + 8)
     }
 
     /// Whether two contexts use a common atomic variable, at least one of them writing it.
@@ -182,6 +235,21 @@ impl Detector {
         self.renew(addr, size, Kind::Free);
     }
 
+    /// The stack of the current context is used down to an address.
+    #[cold]
+    fn mark_stack(&mut self, addr: u64) {
+        let Running { low, marked, .. } = self.running;
+        let from = (addr.saturating_sub(AHEAD) & !(AHEAD - 1)).max(low);
+        self.running.marked = from;
+        self.range(from, marked - from, STACK_OP, Kind::Alloc);
+    }
+
+    /// The free made by the block executed last.
+    fn free_op(&self) -> u32 {
+        let block = self.running.block.map(|block| CALLED_BY | block.get());
+        block.map_or(NO_OP, |op| op.min(STACK_OP - 1))
+    }
+
     /// Calls [`Detector::granule`] for each granule of a range of bytes.
     #[inline]
     fn range(&mut self, addr: u64, size: u64, op: u32, kind: Kind) {
@@ -208,12 +276,16 @@ impl Detector {
         let first =
             page_of((addr >> GRANULE_SHIFT) + u64::from(addr & 7 != 0) + GRANULES_OF_PAGE - 1);
         let end = page_of(stop >> GRANULE_SHIFT);
+        let op = match kind {
+            Kind::Free => self.free_op(),
+            _ => NO_OP,
+        };
         if end <= first {
-            return self.range(addr, size, NO_OP, kind);
+            return self.range(addr, size, op, kind);
         }
         let (from, to) = (address_of(first), address_of(end));
-        self.range(addr, from - addr, NO_OP, kind);
-        self.range(to, stop - to, NO_OP, kind);
+        self.range(addr, from - addr, op, kind);
+        self.range(to, stop - to, op, kind);
         if kind == Kind::Alloc {
             let mark = Record {
                 epoch: self.clocks.now(),
@@ -229,21 +301,29 @@ impl Detector {
                 None => self.range(
                     address_of(page),
                     address_of(page + 1) - address_of(page),
-                    NO_OP,
+                    op,
                     kind,
                 ),
-                Some(state) => {
-                    if self
-                        .states
-                        .records(state)
-                        .iter()
-                        .all(|record| self.clocks.ordered(record.epoch))
-                    {
-                        self.shadow.fill_page(page, UNTOUCHED, &mut self.states);
-                    }
-                }
+                Some(state) => self.whole_page(page, state, op, kind),
             }
         }
+    }
+
+    /// The same for a page whose granules are all in one state: as for one of them.
+    fn whole_page(&mut self, page: u64, before: StateId, op: u32, kind: Kind) {
+        let access = Record {
+            epoch: self.clocks.now(),
+            op,
+            mask: 0xff,
+            kind,
+        };
+        let mut after = std::mem::take(&mut self.scratch);
+        let granule = address_of(page) >> GRANULE_SHIFT;
+        if self.transition(granule, before, access, &mut after, &mut Vec::new()) {
+            let next = self.states.make(&after);
+            self.shadow.fill_page(page, next, &mut self.states);
+        }
+        self.scratch = after;
     }
 
     /// One access to bytes of one granule.
@@ -272,11 +352,15 @@ impl Detector {
             }
             return;
         }
+        let epoch = match op {
+            STACK_OP => self.running.since,
+            _ => self.clocks.now(),
+        };
         self.look_up(
             granule,
             before,
             Record {
-                epoch: self.clocks.now(),
+                epoch,
                 op,
                 mask,
                 kind,
@@ -358,7 +442,6 @@ impl Detector {
         if access.mask == 0 {
             return false;
         }
-        let renewed = access.kind >= Kind::Alloc;
         for &record in records {
             let common = record.mask & access.mask;
             let ordered = self.clocks.ordered(record.epoch);
@@ -390,7 +473,12 @@ impl Detector {
                 );
                 self.atomic_pairs.insert((a.min(b), a.max(b)));
             }
-            let gone = renewed || (ordered && record.kind.superseded_by(access.kind));
+            let gone = match access.kind {
+                Kind::Alloc | Kind::Unmap => true,
+                // Who is not ordered after the allocation is of an earlier life, also once this one is over.
+                Kind::Free => record.kind != Kind::Alloc,
+                _ => ordered && record.kind.superseded_by(access.kind),
+            };
             let mask = if gone {
                 record.mask & !access.mask
             } else {
@@ -400,12 +488,12 @@ impl Detector {
                 after.push(Record { mask, ..record });
             }
         }
-        if access.kind != Kind::Free {
+        if access.kind != Kind::Unmap {
             after.push(access);
         }
         if after.len() > REMEMBERED {
             let mut later = after.iter().skip(FIRST);
-            if let Some(at) = later.position(|record| record.kind != Kind::Alloc) {
+            if let Some(at) = later.position(|record| record.kind < Kind::Alloc) {
                 after.remove(FIRST + at);
             }
         }

@@ -1,4 +1,5 @@
-//! `races`: accesses to the same bytes, at least one of them a write, that no path of the graph orders.
+//! `races`: accesses to the same bytes, at least one of them a write, that no path of the graph orders; and accesses to
+//! memory that a free which nothing orders with them takes away.
 //!
 //! The order is program order and the stored edges, not the schedule that happened to run: a race is reported even when
 //! the run went well. For every byte with a race at least one pair of source places is reported, and nothing is
@@ -106,6 +107,9 @@ pub struct Side {
     pub write: bool,
     /// Whether it is atomic.
     pub atomic: bool,
+    /// Whether it is no access, but frees the memory.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub free: bool,
 }
 
 impl Analysis for Races {
@@ -168,7 +172,7 @@ struct Merged {
     passes: u32,
 }
 
-type SideKey = (Place, bool, bool);
+type SideKey = (Place, Kind);
 
 #[derive(Debug)]
 struct Found {
@@ -184,9 +188,7 @@ impl Merged {
         self.accesses = detector.accesses;
         self.unowned += detector.unowned;
         for (pair, example, count) in detector.tally.entries() {
-            let side = |(op, kind): (u32, Kind)| {
-                (place_of(info, OpId::new(op)), kind.writes(), kind.atomic())
-            };
+            let side = |(op, kind): (u32, Kind)| (place_of(info, op), kind);
             let (first, second) = (side(pair.first), side(pair.second));
             let swapped = second < first;
             let key = if swapped {
@@ -243,19 +245,25 @@ impl Merged {
 }
 
 impl Side {
-    fn new((place, write, atomic): SideKey, task: TaskId) -> Self {
+    fn new((place, kind): SideKey, task: TaskId) -> Self {
         Self {
             context: task.context.get(),
             task: task.to_string(),
             place,
-            write,
-            atomic,
+            write: kind.writes(),
+            atomic: kind.atomic(),
+            free: kind == Kind::Free,
         }
     }
 }
 
-/// The source line of an operation.
-fn place_of(info: &StaticInfo, id: OpId) -> Place {
+/// The source line of an operation, or of a call of free.
+fn place_of(info: &StaticInfo, op: u32) -> Place {
+    if let Some(block) = Detector::freed_by(op) {
+        let call = Place::of_call(info, block).map(|(place, _)| place);
+        return call.unwrap_or_else(|| Place::of_block(info, block));
+    }
+    let id = OpId::new(op);
     let place = info
         .block_of_op(id)
         .map_or_else(Place::default, |block| Place::of_block(info, block));

@@ -16,8 +16,10 @@ pub enum Kind {
     AtomicWrite = 3,
     /// The memory was allocated.
     Alloc = 4,
-    /// The memory was freed; never stored.
+    /// The memory was freed.
     Free = 5,
+    /// The memory was unmapped; never stored.
+    Unmap = 6,
 }
 
 impl Kind {
@@ -44,10 +46,14 @@ impl Kind {
         matches!(self, Self::AtomicRead | Self::AtomicWrite)
     }
 
-    /// Whether two accesses of these kinds, unordered, are a race: one writes, and not both are atomic.
+    /// Whether two accesses of these kinds, unordered, are a race: one writes, and not both are atomic; or one frees.
     #[must_use]
     pub fn conflicts(self, other: Self) -> bool {
-        let accesses = self < Self::Alloc && other < Self::Alloc;
+        let (first, last) = (self.min(other), self.max(other));
+        if last == Self::Free {
+            return first < Self::Alloc;
+        }
+        let accesses = last < Self::Alloc;
         accesses && (self.writes() || other.writes()) && !(self.atomic() && other.atomic())
     }
 
@@ -78,11 +84,11 @@ pub struct Record {
 
 #[cfg(test)]
 mod tests {
-    use super::Kind::{Alloc, AtomicRead, AtomicWrite, Read, Write};
+    use super::Kind::{Alloc, AtomicRead, AtomicWrite, Free, Read, Write};
 
     #[test]
-    fn atomics_conflict_with_plain_accesses_only() {
-        let kinds = [Read, Write, AtomicRead, AtomicWrite, Alloc];
+    fn atomics_conflict_with_plain_accesses_and_frees_only() {
+        let kinds = [Read, Write, AtomicRead, AtomicWrite, Alloc, Free];
         let conflicts: Vec<_> = kinds
             .iter()
             .flat_map(|a| kinds.iter().map(move |b| (*a, *b)))
@@ -93,9 +99,13 @@ mod tests {
             [
                 (Read, Write),
                 (Read, AtomicWrite),
+                (Read, Free),
                 (Write, Write),
                 (Write, AtomicRead),
-                (Write, AtomicWrite)
+                (Write, AtomicWrite),
+                (Write, Free),
+                (AtomicRead, Free),
+                (AtomicWrite, Free)
             ]
         );
     }
@@ -109,6 +119,7 @@ mod tests {
         {
             let as_much = kinds
                 .iter()
+                .chain([&Free])
                 .all(|other| !old.conflicts(*other) || new.conflicts(*other));
             assert_eq!(old.superseded_by(new), as_much, "{old:?} {new:?}");
         }

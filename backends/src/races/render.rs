@@ -107,6 +107,7 @@ impl Report {
 
 fn access(side: &Side) -> &'static str {
     match (side.write, side.atomic) {
+        _ if side.free => "free",
         (false, false) => "read",
         (true, false) => "write",
         (false, true) => "atomic read",

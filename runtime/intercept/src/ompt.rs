@@ -94,7 +94,31 @@ pub const DEPENDENCE_OUT_ALL_MEMORY: c_uint = 34;
 /// `ompt_cancel_flag_t`: cancellation was asked for here.
 pub const CANCEL_ACTIVATED: c_int = 0x10;
 
-/// Frames are of no interest.
+/// `ompt_get_task_info`: level, then places for flags, the task's word, its frames, its region's word and its number.
+pub type GetTaskInfo = unsafe extern "C" fn(
+    c_int,
+    *mut c_int,
+    *mut Data,
+    *mut *const Frames,
+    *mut Data,
+    *mut c_int,
+) -> c_int;
+
+/// `ompt_frame_t`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Frames {
+    /// The function of libomp, or of the program's where there is none, that called the task.
+    pub exit: usize,
+    /// The function of libomp that the task called.
+    pub enter: usize,
+    /// Of the first.
+    pub exit_flags: c_int,
+    /// Of the second.
+    pub enter_flags: c_int,
+}
+
+/// Frames of the encountering task: of no interest.
 pub type Frame = *const c_void;
 /// Address in the program, of no interest.
 pub type Code = *const c_void;

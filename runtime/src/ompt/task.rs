@@ -13,6 +13,7 @@ use super::abi::{
     STATUS_LATE_FULFILL, STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_FINAL, TASK_TARGET,
     TASK_TASKWAIT, TASK_UNDEFERRED, TASK_UNTIED,
 };
+use super::memory;
 use super::node::{self, Node};
 use super::parallel::OWN_OBJECTS;
 use super::team::Worker;
@@ -51,6 +52,7 @@ unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: 
     // SAFETY: the caller's word.
     let generating = unsafe { node::word(parent) };
     let context = a.recorder.reserve_contexts(1);
+    memory::generated(a, worker, task);
     a.with_aux(TaskCreate, object(context.into()), 0, 0, a.now(), 0);
     if !generating.has(Word::GENERATED) {
         // SAFETY: the caller's word.
@@ -198,6 +200,7 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
     unsafe { node::set_word(next, word) };
     enter(a, word, how);
     if how == Arrival::Begins {
+        memory::task_begins(a);
         // SAFETY: the caller's word.
         unsafe { depend(a, next) };
     }

@@ -94,6 +94,8 @@ pub(super) struct Worker {
     pub(super) team: Cell<(u32, u32)>,
     /// The next task generated is undeferred.
     pub(super) undeferred: Cell<bool>,
+    /// Address and bytes of the latest task filled in by the program.
+    pub(super) descriptor: Cell<(usize, usize)>,
     /// Ticks when it began to acquire a lock.
     pub(super) acquiring: Cell<u64>,
     /// Waits begun, innermost last: a task that runs inside of a wait may wait, too.
@@ -108,6 +110,7 @@ thread_local! {
         region: Cell::new(std::ptr::null_mut()),
         team: Cell::new((0, 1)),
         undeferred: Cell::new(false),
+        descriptor: Cell::new((0, 0)),
         acquiring: Cell::new(0),
         waits: ManuallyDrop::new(RefCell::new(Vec::new())),
         held: ManuallyDrop::new(RefCell::new(Vec::new())),

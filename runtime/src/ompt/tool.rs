@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::abi::{Callback, Data, Lookup, SET_ALWAYS, SetCallback, StartToolResult, event};
 use super::team::WORKER;
-use super::{exclusion, parallel, sync, task};
+use super::{exclusion, memory, parallel, sync, task};
 use crate::real;
 use crate::start::{self, guarded};
 
@@ -38,6 +38,8 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
         // SAFETY: that name has this type.
         let set = unsafe { std::mem::transmute::<Callback, SetCallback>(set) };
         LISTENS.store(true, Relaxed);
+        // SAFETY: what libomp passed.
+        unsafe { memory::initialize(lookup) };
         for (number, name, function) in callbacks() {
             // SAFETY: each function has the type of the callback of that number.
             let result = unsafe { set(number, function) };

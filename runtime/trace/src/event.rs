@@ -375,6 +375,14 @@ pub enum Event {
         /// Bytes.
         size: u64,
     },
+    /// Memory that begins a new life without being allocated: the stack below an OpenMP task that begins, and what
+    /// libomp keeps of a task (its firstprivate variables).
+    Fresh {
+        /// First byte.
+        addr: u64,
+        /// Bytes.
+        size: u64,
+    },
     /// munmap.
     Unmap {
         /// First byte.
@@ -440,6 +448,7 @@ const ALLOC: u32 = 2;
 const FREE: u32 = 3;
 const MAP: u32 = 4;
 const UNMAP: u32 = 5;
+const FRESH: u32 = 11;
 const START: u32 = 6;
 const END: u32 = 7;
 const DELAY: u32 = 8;
@@ -457,7 +466,7 @@ pub fn field_bytes(id: u32) -> Option<usize> {
         SYNC => 5 * 6 + 2,
         ALLOC => 2 * 6 + 1,
         FREE | LOST => 6,
-        MAP | UNMAP | DELAY => 2 * 6,
+        MAP | UNMAP | FRESH | DELAY => 2 * 6,
         START => 3 * 4 + 1 + 6,
         END | ROI => 6 + 1,
         SWITCH => 2 * 4 + 6 + 1,
@@ -511,6 +520,9 @@ impl Event {
             }
             Event::Map { addr, size } => {
                 o.u48(addr).u48(size).u32(MAP);
+            }
+            Event::Fresh { addr, size } => {
+                o.u48(addr).u48(size).u32(FRESH);
             }
             Event::Unmap { addr, size } => {
                 o.u48(addr).u48(size).u32(UNMAP);
@@ -595,6 +607,10 @@ impl Event {
                 addr: u48(0),
                 size: u48(6),
             },
+            FRESH => Event::Fresh {
+                addr: u48(0),
+                size: u48(6),
+            },
             UNMAP => Event::Unmap {
                 addr: u48(0),
                 size: u48(6),
@@ -645,6 +661,10 @@ mod tests {
             Event::Map {
                 addr: 4096,
                 size: 8192,
+            },
+            Event::Fresh {
+                addr: 8192,
+                size: 640,
             },
             Event::Unmap {
                 addr: 4096,

@@ -14,6 +14,7 @@ pub(super) enum BuiltAction {
     Alloc(u64, u64, AllocKind),
     Free(u64),
     Map(u64, u64),
+    Fresh(u64, u64),
     Unmap(u64, u64),
 }
 
@@ -44,6 +45,11 @@ impl WorkBuilder {
         self.actions.push(BuiltAction::Map(addr, size));
     }
 
+    /// A new life of a range of addresses.
+    pub fn fresh(&mut self, addr: u64, size: u64) {
+        self.actions.push(BuiltAction::Fresh(addr, size));
+    }
+
     /// The unmapping of a range of addresses.
     pub fn unmap(&mut self, addr: u64, size: u64) {
         self.actions.push(BuiltAction::Unmap(addr, size));
@@ -64,6 +70,7 @@ pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> 
                 BuiltAction::Alloc(addr, size, kind) => encoder.alloc(addr, size, kind),
                 BuiltAction::Free(addr) => encoder.free(addr),
                 BuiltAction::Map(addr, size) => encoder.map(addr, size),
+                BuiltAction::Fresh(addr, size) => encoder.begin_life(addr, size),
                 BuiltAction::Unmap(addr, size) => encoder.unmap(addr, size),
             }
             if encoder.is_full() {

@@ -409,6 +409,10 @@ impl Columns {
                     addr,
                     size: size()?,
                 },
+                other::FRESH => Action::Fresh {
+                    addr,
+                    size: size()?,
+                },
                 other::UNMAP => Action::Unmap {
                     addr,
                     size: size()?,

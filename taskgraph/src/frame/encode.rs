@@ -258,6 +258,11 @@ impl FrameEncoder {
         self.running.other(other::MAP, addr, Some(size));
     }
 
+    /// Appends that a range of addresses begins a new life.
+    pub fn begin_life(&mut self, addr: u64, size: u64) {
+        self.running.other(other::FRESH, addr, Some(size));
+    }
+
     /// Appends the unmapping of a range of addresses.
     pub fn unmap(&mut self, addr: u64, size: u64) {
         self.running.other(other::UNMAP, addr, Some(size));

@@ -46,6 +46,7 @@ mod other {
     pub(super) const FREE: u8 = 32;
     pub(super) const MAP: u8 = 33;
     pub(super) const UNMAP: u8 = 34;
+    pub(super) const FRESH: u8 = 35;
 }
 
 /// Tags of the values.

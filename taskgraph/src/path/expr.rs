@@ -47,6 +47,17 @@ impl Expr {
         }
     }
 
+    /// Whether the value depends on the iteration number of a loop.
+    pub(crate) fn counts(&self, l: u32) -> bool {
+        match self {
+            Expr::Const(_) | Expr::Slot(_) => false,
+            Expr::Iter(i) => *i == l,
+            Expr::Add(terms) => terms.iter().any(|t| t.counts(l)),
+            Expr::Zext(_, a) | Expr::Sext(_, a) => a.counts(l),
+            Expr::Mul(a, b) | Expr::Udiv(_, a, b) => a.counts(l) || b.counts(l),
+        }
+    }
+
     /// Whether every slot and loop it uses is below these numbers, and every width right.
     pub(crate) fn is_within(&self, slots: u32, loops: usize) -> bool {
         let ok = |e: &Expr| e.is_within(slots, loops);

@@ -16,35 +16,31 @@ pub(crate) struct Value {
 #[derive(Clone, Debug)]
 enum Form {
     /// `constant + slot`: most operands.
-    Slot {
-        constant: u64,
-        slot: u32,
-    },
-    /// constant + sum of coefficient * slot + sum of coefficient * iteration number.
-    Linear {
+    Slot { constant: u64, slot: u32 },
+    /// constant + sum of coefficient * slot + sum of coefficient * iteration number + sum of coefficient * anything else.
+    Sum {
         constant: u64,
         slots: Box<[(u32, u64)]>,
         loops: Box<[(u32, u64)]>,
+        others: Box<[(Expr, u64)]>,
     },
-    Tree(Expr),
 }
 
 impl Value {
     pub(crate) fn new(expr: &Expr, mask: u64) -> Self {
         let mut sum = Sum::default();
-        let form = if !sum.add(expr, 1) {
-            Form::Tree(expr.clone())
-        } else if let ([(slot, 1)], []) = (sum.slots.as_slice(), sum.loops.as_slice()) {
-            Form::Slot {
+        sum.add(expr, 1);
+        let form = match (&sum.slots[..], &sum.loops[..], &sum.others[..]) {
+            ([(slot, 1)], [], []) => Form::Slot {
                 constant: sum.constant,
                 slot: *slot,
-            }
-        } else {
-            Form::Linear {
+            },
+            _ => Form::Sum {
                 constant: sum.constant,
                 slots: sum.slots.into_boxed_slice(),
                 loops: sum.loops.into_boxed_slice(),
-            }
+                others: sum.others.into_boxed_slice(),
+            },
         };
         Value { form, mask }
     }
@@ -53,10 +49,11 @@ impl Value {
     pub(crate) fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
         let value = match &self.form {
             Form::Slot { constant, slot } => constant.wrapping_add(slots[*slot as usize]),
-            Form::Linear {
+            Form::Sum {
                 constant,
                 slots: of_slots,
                 loops,
+                others,
             } => {
                 let mut v = *constant;
                 for (slot, k) in of_slots {
@@ -65,22 +62,24 @@ impl Value {
                 for (l, k) in loops {
                     v = v.wrapping_add(iterations[*l as usize].wrapping_mul(*k));
                 }
+                for (other, k) in others {
+                    v = v.wrapping_add(other.eval(slots, iterations).wrapping_mul(*k));
+                }
                 v
             }
-            Form::Tree(expr) => expr.eval(slots, iterations),
         };
         value & self.mask
     }
 
-    /// Change per iteration of loop `l`, `None` when not linear.
+    /// Change per iteration of loop `l`, `None` when not linear in it.
     pub(crate) fn stride(&self, l: u32) -> Option<u64> {
         match &self.form {
             Form::Slot { .. } => Some(0),
-            Form::Linear { loops, .. } => {
+            Form::Sum { loops, others, .. } => {
                 let own = loops.iter().find(|(i, _)| *i == l);
-                Some(own.map_or(0, |(_, k)| *k))
+                let fixed = !others.iter().any(|(other, _)| other.counts(l));
+                fixed.then(|| own.map_or(0, |(_, k)| *k))
             }
-            Form::Tree(_) => None,
         }
     }
 
@@ -97,26 +96,28 @@ struct Sum {
     constant: u64,
     slots: Vec<(u32, u64)>,
     loops: Vec<(u32, u64)>,
+    others: Vec<(Expr, u64)>,
 }
 
 impl Sum {
-    /// Adds `factor * expr`; false when that is not linear.
-    fn add(&mut self, expr: &Expr, factor: u64) -> bool {
+    /// Adds `factor * expr`.
+    fn add(&mut self, expr: &Expr, factor: u64) {
         match expr {
             Expr::Const(c) => self.constant = self.constant.wrapping_add(c.wrapping_mul(factor)),
             Expr::Slot(s) => term(&mut self.slots, *s, factor),
             Expr::Iter(l) => term(&mut self.loops, *l, factor),
-            Expr::Add(terms) => return terms.iter().all(|t| self.add(t, factor)),
+            Expr::Add(terms) => terms.iter().for_each(|t| self.add(t, factor)),
             Expr::Mul(a, b) => match (&**a, &**b) {
                 (Expr::Const(c), e) | (e, Expr::Const(c)) => {
-                    return self.add(e, factor.wrapping_mul(*c));
+                    self.add(e, factor.wrapping_mul(*c));
                 }
-                _ => return false,
+                _ => self.others.push((expr.clone(), factor)),
             },
-            Expr::Zext(64, e) | Expr::Sext(64, e) => return self.add(e, factor),
-            Expr::Zext(..) | Expr::Sext(..) | Expr::Udiv(..) => return false,
+            Expr::Zext(64, e) | Expr::Sext(64, e) => self.add(e, factor),
+            Expr::Zext(..) | Expr::Sext(..) | Expr::Udiv(..) => {
+                self.others.push((expr.clone(), factor));
+            }
         }
-        true
     }
 }
 
@@ -157,6 +158,13 @@ mod tests {
             Expr::Add(vec![Expr::Slot(0), Expr::Const(7)]),
             Expr::Add(vec![Expr::Slot(1), iter(24), Expr::Slot(1)]),
             Expr::Sext(32, Box::new(Expr::Add(vec![Expr::Slot(0), iter(3)]))),
+            Expr::Add(vec![
+                Expr::Mul(
+                    Box::new(Expr::Zext(1, Box::new(Expr::Slot(1)))),
+                    Box::new(Expr::Const(40)),
+                ),
+                iter(8),
+            ]),
         ];
         for e in &cases {
             let v = Value::new(e, MASK_48);
@@ -170,6 +178,8 @@ mod tests {
         }
         assert_eq!(Value::new(&cases[1], MASK_48).stride(0), Some(24));
         assert_eq!(Value::new(&cases[2], MASK_48).stride(0), None);
+        assert_eq!(Value::new(&cases[2], MASK_48).stride(1), Some(0));
+        assert_eq!(Value::new(&cases[3], MASK_48).stride(0), Some(8));
     }
 
     #[test]
