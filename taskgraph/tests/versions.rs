@@ -10,6 +10,9 @@ const V1: &str = include_str!("data/v1.hex");
 /// One of version 2: two threads that take turns at a mutex, loops, an allocation, a memset; paths, no frame index.
 const V2: &str = include_str!("data/v2.hex");
 
+/// One of version 3: two threads, 4,000 repetitions of a loop over arrays.
+const V3: &str = include_str!("data/v3.hex");
+
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
     let pair = |p: &[u8]| u8::from_str_radix(std::str::from_utf8(p).unwrap(), 16).unwrap();
@@ -64,4 +67,15 @@ fn a_graph_of_version_2_reads_as_it_did() {
         panic!("no block");
     };
     assert_eq!(block.accesses().last().map(|a| a.addr), Some(all[n]));
+}
+
+#[test]
+fn a_graph_of_version_3_reads_as_it_did() {
+    let graph = TaskGraph::from_bytes(bytes(V3)).unwrap();
+    assert_eq!(graph.version(), 3);
+    let mut found = 0;
+    for task in graph.tasks() {
+        task.unwrap().for_each_access(|_| found += 1).unwrap();
+    }
+    assert_eq!((graph.summary().accesses, found), (98_352_853, 98_352_853));
 }
