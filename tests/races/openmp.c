@@ -141,6 +141,37 @@ static void carried_dependence(void) {
   for (int i = 1; i < 64; i++) a[i] = (fixed ? b : a)[i - 1] + 1;
 }
 
+// Hundreds of tasks, so that stacks and what libomp keeps of tasks serve one after the other.
+static long recursion_of_tasks_at(int n) {
+  long left = 0, right = 0;
+  if (n < 2) return n;
+#pragma omp task shared(left)
+  left = recursion_of_tasks_at(n - 1);
+#pragma omp task shared(left, right)
+  {
+    right = recursion_of_tasks_at(n - 2);
+    if (!fixed && n == 5) right += left;
+  }
+#pragma omp taskwait
+  return left + right;
+}
+
+static void recursion_of_tasks(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  total = recursion_of_tasks_at(12);
+}
+
+static void taskloop_sum(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp taskloop grainsize(1)
+  for (int i = 0; i < 64; i++) {
+    if (fixed) a[i] = i;
+    else total += i;
+  }
+}
+
 int main(int argc, char **argv) {
   const char *name = argc > 2 ? argv[1] : "";
   fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
@@ -156,6 +187,8 @@ int main(int argc, char **argv) {
   CASE(sections_share)
   CASE(lock_on_one_side)
   CASE(carried_dependence)
+  CASE(recursion_of_tasks)
+  CASE(taskloop_sum)
   fprintf(stderr, "no case %s\n", name);
   return 2;
 }

@@ -257,6 +257,23 @@ static void *copy_over(void *n) {
   return NULL;
 }
 
+static void *freed_while_read_reader(void *n) {
+  x = shared[0];
+  if (fixed) sem_post(&sem);
+  return NULL;
+}
+
+static void *freed_while_read_owner(void *n) {
+  if (fixed) sem_wait(&sem);
+  free(shared);
+  return NULL;
+}
+
+static void freed_while_read(void) {
+  shared = calloc(8, sizeof *shared);
+  both(freed_while_read_reader, freed_while_read_owner);
+}
+
 int main(int argc, char **argv) {
   const char *name = argc > 2 ? argv[1] : "";
   fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
@@ -286,6 +303,7 @@ int main(int argc, char **argv) {
   CASE(double_checked, both(double_checked, double_checked))
   CASE(bits_of_one_byte, both(bits_of_one_byte, bits_of_one_byte))
   CASE(detached, detached_main())
+  CASE(freed_while_read, freed_while_read())
   CASE(copy_over, both(copy_over, copy_over))
   fprintf(stderr, "no case %s\n", name);
   return 2;

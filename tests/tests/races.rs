@@ -69,3 +69,23 @@ fn planted_races_of_openmp_tasks_are_found_and_none_invented() -> Result<()> {
     assert!(check("openmp", &["-O0", "-fopenmp"])? >= 10);
     Ok(())
 }
+
+#[test]
+fn programs_of_hundreds_of_openmp_tasks_that_share_nothing_have_no_races() -> Result<()> {
+    let scratch = Scratch::new("races/tasks")?;
+    for (program, argument) in [
+        ("omp_fib", "12"),
+        ("omp_nqueens", "6"),
+        ("omp_sort", "2000"),
+        ("omp_tree", "7"),
+    ] {
+        let source = workspace().join(format!("tests/programs/{program}.c"));
+        let mut compile = Command::new(Toolchain::contech().compiler(false));
+        compile.args(["-O1", "-g", "-fopenmp", "-w"]);
+        run(compile.arg(&source).arg("-o").arg(scratch.join(program)))?.ok()?;
+        let found = races(program, argument, argument, &scratch)?;
+        assert!(found.is_empty(), "{program}: invented {found:?}");
+    }
+    scratch.done();
+    Ok(())
+}
