@@ -108,7 +108,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         (address.clone(), size, kind).prop_map(|(a, s, k)| Act::Alloc(a, s, k)),
         address.clone().prop_map(Act::Free),
         (address.clone(), size).prop_map(|(a, s)| Act::Map(a, s)),
-        (address.clone(), size.clone()).prop_map(|(a, s)| Act::Fresh(a, s)),
+        (address.clone(), size).prop_map(|(a, s)| Act::Fresh(a, s)),
         (address, size).prop_map(|(a, s)| Act::Unmap(a, s)),
     ];
     let piece =
