@@ -98,12 +98,13 @@ pub(super) fn task_begins(a: Active) {
     let (null, word) = (std::ptr::null_mut(), std::ptr::null_mut::<Data>());
     // SAFETY: level 0 is the task that begins; libomp fills in what is not null.
     let known = unsafe { info(0, null, word, &raw mut frames, word, null) };
+    if known != 2 {
+        return;
+    }
     // SAFETY: libomp's own record of a task that runs in this thread, or null.
-    if known == 2
-        && let Some(frames) = unsafe { frames.as_ref() }
-        && frames.exit > STACK
-    {
-        fresh(a, frames.exit - STACK, STACK);
+    let exit = unsafe { frames.as_ref() }.map_or(0, |frames| frames.exit);
+    if exit > STACK {
+        fresh(a, exit - STACK, STACK);
     }
 }
 
