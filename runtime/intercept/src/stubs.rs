@@ -25,6 +25,9 @@ macro_rules! exports {
     (@ $name:ident [caller 4] = $target:path) => {
         $crate::exports!(# $name, $target, "mov r8, qword ptr [rsp]", "jmp {target}");
     };
+    (@ $name:ident [caller 5] = $target:path) => {
+        $crate::exports!(# $name, $target, "mov r9, qword ptr [rsp]", "jmp {target}");
+    };
     // Calls the target with the first argument, then jumps to the function it returns with all
     // arguments as they were: for functions whose arguments cannot be passed on, or that never return.
     (@ $name:ident [before] = $target:path) => {

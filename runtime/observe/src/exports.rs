@@ -42,6 +42,9 @@ exports! {
     clock_nanosleep [caller 4] = waits::clock_nanosleep;
     usleep [caller 1] = waits::usleep;
     sleep [caller 1] = waits::sleep;
+    poll [caller 3] = waits::poll;
+    epoll_wait [caller 4] = waits::epoll_wait;
+    select [caller 5] = waits::select;
     sched_yield [caller 0] = waits::sched_yield;
     thrd_sleep [caller 2] = waits::c11_sleep;
 

@@ -17,6 +17,7 @@ mod clock;
 mod collect;
 mod exports;
 mod finish;
+mod futex;
 mod lane;
 mod lanes;
 mod locks;

@@ -59,6 +59,9 @@ real_functions! {
     usleep: (c_uint) -> c_int;
     sleep: (c_uint) -> c_uint;
     sched_yield: () -> c_int;
+    poll: (Ptr, usize, c_int) -> c_int;
+    epoll_wait: (c_int, Ptr, c_int, c_int) -> c_int;
+    select: (c_int, Ptr, Ptr, Ptr, Ptr) -> c_int;
     thrd_sleep: (Time, *mut timespec) -> c_int;
 
     sigaction: (c_int, *const sigaction, *mut sigaction) -> c_int;

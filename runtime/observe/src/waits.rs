@@ -1,4 +1,4 @@
-//! What waits: conditions, barriers, semaphores, sleep.
+//! What waits: conditions, barriers, semaphores, sleep; and for events, which is waiting for work.
 
 use std::ffi::{c_int, c_uint};
 
@@ -43,6 +43,9 @@ waits! {
     clock_nanosleep(clock_nanosleep, Sleep, clock: c_int, flags: c_int, until: Time, left: *mut timespec) -> c_int;
     usleep(usleep, Sleep, span: c_uint) -> c_int;
     sleep(sleep, Sleep, span: c_uint) -> c_uint;
+    poll(poll, Idle, list: Ptr, count: usize, span: c_int) -> c_int;
+    epoll_wait(epoll_wait, Idle, set: c_int, list: Ptr, count: c_int, span: c_int) -> c_int;
+    select(select, Idle, count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Ptr) -> c_int;
     c11_sleep(thrd_sleep, Sleep, span: Time, left: *mut timespec) -> c_int;
 }
 
