@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use contech_observation::{Model, Observation, State};
+use contech_tests::mpi::Mpi;
 use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::{Finished, run};
 use contech_tests::scratch::Scratch;
@@ -314,6 +315,205 @@ fn what_the_program_marks_is_measured_in_each_language() -> Result<()> {
         )?;
         ensure!(phase.times.of(State::Idle) == 0);
     }
+    scratch.done();
+    Ok(())
+}
+
+fn alone(program: &Path, thread: &str, how: &str, file: &Path) -> Result<(Observation, String)> {
+    let mut command = observed(program, &[thread, how], file);
+    let finished = run(command.env("CONTECH_ALONE", thread))?.ok()?;
+    ensure!(finished.out() == "done\n", "{finished}");
+    Ok((read(file)?, finished.err()))
+}
+
+#[test]
+fn one_thread_runs_alone_between_barriers() -> Result<()> {
+    let scratch = Scratch::new("observe-alone")?;
+    let file = scratch.join("alone.obs");
+    for flag in ["-pthread", "-fopenmp"] {
+        let program = build(&scratch, "alone.c", &[flag])?;
+        for thread in ["0", "2"] {
+            let (observation, said) = alone(&program, thread, "barrier", &file)?;
+            // The profiled thread looked, and nobody else was at work.
+            ensure!(said == "0 beside\n", "{flag} {thread}: {said}");
+            let alone = observation.alone.context("an alone-run")?;
+            ensure!(alone.thread.to_string() == thread && alone.invalid.is_none());
+            // Five rounds of 30 ms in each phase, at least.
+            for phase in &observation.phases {
+                between("alone", phase.alone_ns, 149, phase.wall_ns / MS)?;
+            }
+        }
+        // There is no such thread: nothing is halted.
+        let (observation, said) = alone(&program, "9", "barrier", &file)?;
+        ensure!(said == "0 beside\n");
+        let alone = observation.alone.context("an alone-run")?;
+        ensure!(
+            alone
+                .invalid
+                .is_some_and(|why| why.contains("no phase has a thread of that number"))
+        );
+    }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn what_cannot_run_alone_runs_as_ever_and_is_said() -> Result<()> {
+    let scratch = Scratch::new("observe-not-alone")?;
+    let file = scratch.join("alone.obs");
+    let program = build(&scratch, "alone.c", &["-pthread"])?;
+    for (how, why) in [
+        ("condition", "conditions or semaphores"),
+        ("yield", "spins and yields"),
+        ("spin", "CONTECH_ALONE_LIMIT"),
+    ] {
+        let (observation, _) = alone(&program, "1", how, &file)?;
+        let alone = observation.alone.context("an alone-run")?;
+        let found = alone.invalid.with_context(|| how.to_owned())?;
+        ensure!(found.contains(why), "{how}: {found}");
+    }
+    let program = build(&scratch, "omp_tasks.c", &["-fopenmp"])?;
+    let mut command = observed(&program, &[], &file);
+    command
+        .env("CONTECH_ALONE", "0")
+        .env("OMP_NUM_THREADS", "2");
+    run(&mut command)?.ok()?;
+    let alone = read(&file)?.alone.context("an alone-run")?;
+    ensure!(
+        alone
+            .invalid
+            .is_some_and(|why| why.contains("explicit tasks"))
+    );
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn the_pirate_walks_while_the_thread_runs_alone_and_tells_what_an_access_took() -> Result<()> {
+    let scratch = Scratch::new("observe-pirate")?;
+    let file = scratch.join("pirate.obs");
+    let program = build(&scratch, "alone.c", &["-pthread"])?;
+    let mut command = observed(&program, &["1"], &file);
+    command
+        .env("CONTECH_ALONE", "1")
+        .env("CONTECH_PIRATE", "1048576");
+    let finished = run(&mut command)?.ok()?;
+    ensure!(finished.err() == "0 beside\n", "{finished}");
+    let observation = read(&file)?;
+    // It is no thread of the program's.
+    ensure!(
+        observation
+            .lanes
+            .iter()
+            .map(|lane| lane.threads)
+            .sum::<u32>()
+            == 7
+    );
+    let alone = observation.alone.context("an alone-run")?;
+    let pirate = alone.pirate.context("a pirate")?;
+    ensure!(alone.invalid.is_none() && pirate.bytes == 1 << 20);
+    // A working set of the cache's size is nearer than four times the cache; 300 ms are many rounds.
+    ensure!(
+        pirate.quiet_ns > 0.0 && pirate.quiet_ns < pirate.miss_ns,
+        "{pirate:?}"
+    );
+    ensure!(pirate.rounds > 5 && pirate.beside_ns > 0.0, "{pirate:?}");
+    let a_quarter = pirate.quiet_ns + 0.25 * (pirate.miss_ns - pirate.quiet_ns);
+    ensure!(pirate.held == (pirate.beside_ns <= a_quarter), "{pirate:?}");
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn waits_of_rust_are_seen() -> Result<()> {
+    let scratch = Scratch::new("observe-rust")?;
+    let source = workspace().join("tests/programs/observe/rust_locks.rs");
+    let program = scratch.join("prog");
+    let mut command = Command::new("rustc");
+    run(command
+        .args(["--edition", "2024", "-O", "-o"])
+        .arg(&program)
+        .arg(source))?
+    .ok()?;
+    let file = scratch.join("rust.obs");
+    run(&mut observed(&program, &[], &file))?.ok()?;
+    let observation = read(&file)?;
+    let (main, most) = (&observation.lanes[0].times, observation.duration_ns / MS);
+    between("lock", main.of(State::Lock), 100, most)?;
+    between("condition", main.of(State::Condition), 100, most)?;
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn waiting_for_messages_is_seen() -> Result<()> {
+    let scratch = Scratch::new("observe-mpi")?;
+    for mpi in Mpi::ALL {
+        let program = scratch.join(mpi.name());
+        let source = workspace().join("tests/programs/observe/mpi_wait.c");
+        let mut command = mpi.compiler(Path::new("clang-22"));
+        run(command.arg("-O1").arg(source).arg("-o").arg(&program))?.ok()?;
+        // What mpirun starts is not the program, but what starts the program under the observer.
+        let script = format!(
+            "LD_PRELOAD={} CONTECH_OBSERVE={}.$OMPI_COMM_WORLD_RANK$PMI_RANK exec {}",
+            Outputs::get().command("libcontech_observe.so").display(),
+            program.display(),
+            program.display()
+        );
+        let mut command = mpi.launcher(2);
+        let finished = run(command.args(["/bin/sh", "-c", &script]))?.ok()?;
+        ensure!(finished.out() == "7\n7\n", "{finished}");
+        let observation = read(&scratch.join(format!("{}.1", mpi.name())))?;
+        let most = observation.duration_ns / MS;
+        between(
+            "message",
+            observation.lanes[0].times.of(State::Message),
+            100,
+            most,
+        )?;
+    }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn libgomp_is_said_not_to_tell() -> Result<()> {
+    let scratch = Scratch::new("observe-libgomp")?;
+    let program = scratch.join("prog");
+    let source = workspace().join("tests/programs/observe/alone.c");
+    let mut command = Command::new("gcc");
+    run(command
+        .args(["-O2", "-fopenmp"])
+        .arg(source)
+        .arg("-o")
+        .arg(&program))?
+    .ok()?;
+    let file = scratch.join("gomp.obs");
+    let mut command = observed(&program, &[], &file);
+    run(command.env("OMP_NUM_THREADS", "2"))?.ok()?;
+    let observation = read(&file)?;
+    ensure!(observation.openmp.is_empty() && observation.phases.is_empty());
+    ensure!(
+        observation
+            .notes
+            .iter()
+            .any(|note| note.contains("libgomp")),
+        "{observation:?}"
+    );
+    // On LLVM's library, as the note advises.
+    let mut command = observed(&program, &[], &file);
+    let observer = Outputs::get().command("libcontech_observe.so");
+    let preload = format!("{}:/usr/lib/llvm-22/lib/libomp.so", observer.display());
+    command
+        .env("LD_PRELOAD", preload)
+        .env("OMP_NUM_THREADS", "2");
+    run(&mut command)?.ok()?;
+    let observation = read(&file)?;
+    ensure!(observation.openmp.starts_with("LLVM OMP") && observation.phases.len() == 2);
+    ensure!(
+        observation.times().of(State::Barrier) > 0,
+        "{observation:?}"
+    );
     scratch.done();
     Ok(())
 }

@@ -8,7 +8,7 @@ use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State,
 
 use crate::lane::{self, Ticks, halved};
 use crate::start::Options;
-use crate::{api, clock, lanes, openmp, phase, places};
+use crate::{alone, api, clock, lanes, openmp, phase, places};
 
 /// Ticks in nanoseconds.
 struct Scale(f64);
@@ -160,7 +160,7 @@ pub(crate) fn observation(options: &Options) -> Observation {
         phases: phases(&mut modules, &scale),
         waits,
         modules: modules.list,
-        ..Observation::default()
+        alone: alone::result(),
     }
 }
 

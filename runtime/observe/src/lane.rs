@@ -7,6 +7,7 @@ use std::sync::atomic::{
 
 use contech_observation::State;
 
+use crate::alone;
 use crate::clock;
 use crate::openmp;
 use crate::phase::Member;
@@ -49,6 +50,7 @@ pub(crate) struct Lane {
     pub(crate) members: [Member; 3],
     pub(crate) sites: Sites,
     pub(crate) openmp: openmp::Part,
+    pub(crate) alone: alone::Part,
     /// Begins of idle or scheduling by the program's own word that have not ended.
     pub(crate) said: AtomicU32,
     bins: [Cells; BINS],

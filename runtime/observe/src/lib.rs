@@ -12,6 +12,7 @@
     reason = "every function here is called from C, with what C promises about its arguments"
 )]
 
+mod alone;
 mod api;
 mod clock;
 mod collect;
@@ -24,6 +25,7 @@ mod locks;
 mod mpi;
 mod openmp;
 mod phase;
+mod pirate;
 mod places;
 mod process;
 mod real;

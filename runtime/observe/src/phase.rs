@@ -7,6 +7,7 @@ use std::sync::atomic::{
 
 use contech_observation::{Model, State};
 
+use crate::alone;
 use crate::clock;
 use crate::lane::{Lane, Ticks};
 use crate::lanes;
@@ -230,6 +231,7 @@ impl Instance {
         for lane in lanes::all() {
             self.leave(lane, now);
         }
+        alone::end(self);
         self.catch_up();
         let began = self.began.load(Relaxed).max(clock::zero());
         let place = self.place.load(Relaxed);
@@ -271,6 +273,7 @@ impl Instance {
 
     /// It never was.
     pub(crate) fn cancel(&self) {
+        alone::end(self);
         for lane in lanes::all() {
             let member = self.member(lane);
             let id = self.id.load(Relaxed);

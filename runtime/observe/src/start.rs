@@ -9,17 +9,16 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use contech_runtime_core::memory;
 
 use crate::lane::Lane;
-use crate::{clock, finish, lanes, process, signals, threads, tls};
+use crate::{alone, clock, finish, lanes, pirate, process, signals, threads, tls};
 
 /// Where the observation goes.
 const FILE: &str = "CONTECH_OBSERVE";
 /// Our variables: none of them reaches a child.
-const OURS: [&str; 4] = [
-    FILE,
-    "CONTECH_ALONE",
-    "CONTECH_ALONE_LIMIT",
-    "CONTECH_PIRATE",
-];
+const OURS: [&str; 4] = [FILE, ALONE, LIMIT, PIRATE];
+/// Number of the thread that is to run alone; seconds it may; bytes of cache it is not to have.
+const ALONE: &str = "CONTECH_ALONE";
+const LIMIT: &str = "CONTECH_ALONE_LIMIT";
+const PIRATE: &str = "CONTECH_PIRATE";
 const PRELOAD: &str = "LD_PRELOAD";
 
 /// What was asked for.
@@ -60,11 +59,23 @@ fn begin() {
     }
     // The program may go elsewhere before it ends.
     let file = std::path::absolute(&file).unwrap_or_else(|_| PathBuf::from(&file));
+    let number = |name| std::env::var(name).ok()?.trim().parse::<u64>().ok();
+    let [thread, limit, bytes] = [ALONE, LIMIT, PIRATE].map(number);
     restore_environment();
     let cpus = std::thread::available_parallelism()
         .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
     if OPTIONS.set(Options { file, cpus }).is_err() || !lanes::start() {
         return;
+    }
+    // Threads of our own, before any thread is observed.
+    if let Some(number) = thread {
+        alone::start(
+            u32::try_from(number).unwrap_or(u32::MAX),
+            limit.unwrap_or(0),
+        );
+        if let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) {
+            pirate::start(bytes);
+        }
     }
     clock::start();
     process::start();
@@ -116,4 +127,20 @@ unsafe extern "C" fn thread_ends(lane: *mut c_void) {
         // SAFETY: what `watch_thread_end` stored.
         threads::end(unsafe { &*lane.cast::<Lane>() });
     }
+}
+
+/// Runs `f`, which makes a thread of our own: no handler of the program's runs in it.
+pub(crate) fn unhandled<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: a set is plain data.
+    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
+    // Not those the C library keeps for itself: it waits for all threads to answer them.
+    // SAFETY: the sets are live.
+    unsafe {
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+    }
+    let result = f();
+    // SAFETY: as above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    result
 }

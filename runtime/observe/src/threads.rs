@@ -12,7 +12,7 @@ use crate::lane::Lane;
 use crate::phase::{self, Instance};
 use crate::real::{Body, Body11, Ptr, Time, real};
 use crate::waits::wait;
-use crate::{api, clock, lanes, places, start, tls};
+use crate::{alone, api, clock, lanes, places, start, tls};
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: Ptr, state: *mut c_int) -> c_int;
@@ -105,12 +105,14 @@ fn begin(lane: Ptr) -> (usize, Ptr) {
     if let Some(marked) = api::marked() {
         marked.join(lane);
     }
+    alone::thread_begins(lane);
     (body, std::ptr::with_exposed_provenance_mut(argument))
 }
 
 /// Last act of a thread, by whichever way it ends.
 pub(crate) fn end(lane: &'static Lane) {
     tls::set_lane(None);
+    alone::ends(lane);
     lane.end();
     phase::thread_ends(lane, clock::now());
     // SAFETY: plain data for which zero is a value.
@@ -164,7 +166,10 @@ fn create(
         if FORK.live.fetch_add(1, Relaxed) == 0 {
             let instance = phase::begin(Model::Threads, places::of_program(caller));
             FORK.set(instance);
-            instance.inspect(|instance| instance.join(creator));
+            if let Some(instance) = instance {
+                instance.join(creator);
+                alone::threads_begin(instance, creator);
+            }
         }
     }
     let lane = lanes::take();
@@ -173,6 +178,7 @@ fn create(
         lane.argument.store(argument.expose_provenance(), Relaxed);
         if counted && let Some(instance) = FORK.instance() {
             instance.join(lane);
+            alone::made(instance, lane);
         }
     }
     let result = call(lane.map(|lane| std::ptr::from_ref(lane).cast_mut().cast()));
@@ -233,6 +239,9 @@ pub(crate) unsafe extern "C-unwind" fn thrd_create(
 macro_rules! joins {
     ($($name:ident($real:ident $(, $arg:ident: $ty:ty)*);)*) => {$(
         pub(crate) unsafe extern "C-unwind" fn $name(thread: usize, $($arg: $ty,)* caller: usize) -> c_int {
+            if let Some(lane) = tls::lane() {
+                alone::joins(lane);
+            }
             // SAFETY: the caller's arguments, passed on.
             let result = wait(State::Join, caller, || unsafe { (real().$real)(thread $(, $arg)*) });
             if result == 0 {

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint};
 use contech_observation::State;
 use libc::timespec;
 
+use crate::alone::{self, Reason};
 use crate::real::{Ptr, Time, real};
 use crate::tls;
 
@@ -18,6 +19,9 @@ pub(crate) fn wait<R>(state: State, caller: usize, call: impl FnOnce() -> R) -> 
     let Some(before) = lane.enter(state) else {
         return call();
     };
+    if state == State::Condition {
+        alone::spoils(lane, Reason::Condition);
+    }
     let result = call();
     lane.leave(state, caller, before);
     result
@@ -38,7 +42,6 @@ waits! {
     condition_clock(pthread_cond_clockwait, Condition, condition: Ptr, mutex: Ptr, clock: c_int, until: Time) -> c_int;
     c11(cnd_wait, Condition, condition: Ptr, mutex: Ptr) -> c_int;
     c11_timed(cnd_timedwait, Condition, condition: Ptr, mutex: Ptr, until: Time) -> c_int;
-    barrier(pthread_barrier_wait, Barrier, barrier: Ptr) -> c_int;
     nanosleep(nanosleep, Sleep, span: Time, left: *mut timespec) -> c_int;
     clock_nanosleep(clock_nanosleep, Sleep, clock: c_int, flags: c_int, until: Time, left: *mut timespec) -> c_int;
     usleep(usleep, Sleep, span: c_uint) -> c_int;
@@ -77,7 +80,24 @@ pub(crate) unsafe extern "C-unwind" fn sched_yield(caller: usize) -> c_int {
         && lane.is_running()
     {
         lane.sites.add(caller, State::Spin, 0);
+        alone::yields(lane);
     }
     // SAFETY: no arguments.
     unsafe { (real().sched_yield)() }
+}
+
+pub(crate) unsafe extern "C-unwind" fn barrier(barrier: Ptr, caller: usize) -> c_int {
+    let pass = || {
+        // SAFETY: the caller's barrier.
+        wait(State::Barrier, caller, || unsafe {
+            (real().pthread_barrier_wait)(barrier)
+        })
+    };
+    let Some(lane) = tls::lane() else {
+        return pass();
+    };
+    alone::arrives(lane);
+    let result = pass();
+    alone::passed(lane);
+    result
 }

@@ -4,13 +4,14 @@ use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
 use contech_intercept::ompt::{
-    self, BEGIN, Code, Data, END, Frame, REGION_REDUCTION, REGION_TASKGROUP, REGION_TASKWAIT,
-    THREAD_INITIAL,
+    self, BEGIN, Code, Data, END, Frame, REGION_BARRIER_PARALLEL, REGION_REDUCTION,
+    REGION_TASKGROUP, REGION_TASKWAIT, THREAD_INITIAL,
 };
 use contech_observation::{Model, State};
 
 use super::event;
 use super::frames::{Kind, pop, push};
+use crate::alone::{self, Reason};
 use crate::phase::{self, Instance};
 
 /// `ompt_task_initial`.
@@ -59,6 +60,7 @@ pub(super) unsafe extern "C" fn parallel_begin(
         let begun = phase::begin(Model::OpenMp, place.addr())?;
         begun.join(lane);
         lane.openmp.set_region(Some(begun));
+        alone::region_begins(begun);
         Some(begun)
     });
     if let Some(region) = region {
@@ -84,8 +86,8 @@ pub(super) unsafe extern "C" fn implicit_task(
     endpoint: c_int,
     parallel: Data,
     task: Data,
-    _size: c_uint,
-    _index: c_uint,
+    size: c_uint,
+    index: c_uint,
     flags: c_int,
 ) {
     if endpoint == BEGIN {
@@ -98,14 +100,19 @@ pub(super) unsafe extern "C" fn implicit_task(
     let Some((lane, now)) = event() else { return };
     if endpoint != BEGIN {
         pop(lane, Kind::Implicit, now);
+        alone::inner_ends(lane);
         return;
     }
     // SAFETY: libomp's word of the region.
-    if let (Some(region), _) = unsafe { instance(parallel) } {
+    let (region, inner) = unsafe { instance(parallel) };
+    if let Some(region) = region {
         lane.openmp.set_region(Some(region));
         region.join(lane);
     }
     push(lane, Kind::Implicit, 0, State::Running, now);
+    if let Some(region) = region {
+        alone::team_begins(region, lane, index, size, inner);
+    }
 }
 
 /// At a taskgroup it is the body that begins: its wait is in [`sync_region_wait`].
@@ -133,10 +140,17 @@ pub(super) unsafe extern "C" fn sync_region_wait(
     }
 }
 
+fn is_barrier(kind: c_int) -> bool {
+    !matches!(kind, REGION_TASKWAIT | REGION_TASKGROUP)
+}
+
 fn waits(kind: c_int, endpoint: c_int, place: usize) {
     let Some((lane, now)) = event() else { return };
     if endpoint == END {
         pop(lane, Kind::Wait, now);
+        if is_barrier(kind) && kind != REGION_BARRIER_PARALLEL {
+            alone::passed(lane);
+        }
         return;
     }
     let state = if matches!(kind, REGION_TASKWAIT | REGION_TASKGROUP) {
@@ -147,6 +161,9 @@ fn waits(kind: c_int, endpoint: c_int, place: usize) {
     // Workers do not know where their region ends: it is where it began.
     let region = || lane.openmp.region().map_or(0, Instance::place);
     let place = if place == 0 { region() } else { place };
+    if is_barrier(kind) {
+        alone::arrives(lane);
+    }
     push(lane, Kind::Wait, place, state, now);
     lane.sites.add(place, state, 0);
 }
@@ -165,5 +182,8 @@ pub(super) unsafe extern "C" fn work(
         && !region.dynamic.load(Relaxed)
     {
         region.dynamic.store(true, Relaxed);
+        if let Some(lane) = crate::tls::lane() {
+            alone::spoils(lane, Reason::Dynamic);
+        }
     }
 }

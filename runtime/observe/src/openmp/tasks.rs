@@ -11,6 +11,7 @@ use contech_observation::State;
 
 use super::event;
 use super::frames::{Kind, pop, push};
+use crate::alone::{self, Reason};
 use crate::lane::Lane;
 use crate::{clock, tls};
 
@@ -46,6 +47,7 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
             && !region.dynamic.load(Relaxed)
         {
             region.dynamic.store(true, Relaxed);
+            alone::spoils(lane, Reason::Tasks);
         }
     }
 }

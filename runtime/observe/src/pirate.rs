@@ -1,0 +1,273 @@
+//! The Cache Pirate (speedup stacks, section 3): a thread that keeps a working set in the last-level cache while the
+//! profiled thread runs alone, and tells by its own time of an access whether it does.
+//!
+//! It walks four rings through its cache lines in random order: where a line has gone since the last round, that access is
+//! slower. Quiet is what it takes with the machine to itself, miss what it takes in four times the cache.
+
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+use std::time::{Duration, Instant};
+
+use contech_observation::Pirate;
+use contech_runtime_core::clock::tsc;
+use contech_runtime_core::memory;
+
+use crate::clock;
+
+const LINE: usize = 64;
+const CHAINS: usize = 4;
+/// Steps between looks at whether to stop.
+const STEPS: usize = 256;
+/// Samples kept of what that takes beside the program.
+const SAMPLES: usize = 4096;
+/// Where the processor does not tell.
+const USUAL_CACHE: usize = 32 << 20;
+/// The set is held while an access stays within this part of the way from quiet to miss.
+const HELD: f64 = 0.25;
+
+const STOP: u32 = 0;
+const WARM: u32 = 1;
+const RUN: u32 = 2;
+static ORDER: AtomicU32 = AtomicU32::new(STOP);
+static IS_WARM: AtomicBool = AtomicBool::new(false);
+static EXISTS: AtomicBool = AtomicBool::new(false);
+/// Processor the profiled thread was last seen on.
+static AWAY_FROM: AtomicU32 = AtomicU32::new(0);
+static BYTES: AtomicU64 = AtomicU64::new(0);
+/// Ticks of [`STEPS`] in each chain.
+static QUIET: AtomicU64 = AtomicU64::new(0);
+static MISS: AtomicU64 = AtomicU64::new(0);
+static BESIDE: [AtomicU64; SAMPLES] = [const { AtomicU64::new(0) }; SAMPLES];
+/// How many were taken.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+/// Lines that point to each other, in rings.
+struct Rings {
+    at: [*const u64; CHAINS],
+    lines: usize,
+}
+
+// SAFETY: the memory is this module's own, and is only read.
+unsafe impl Send for Rings {}
+
+impl Rings {
+    /// Rings through `bytes` of memory; none where there is none.
+    fn new(bytes: usize) -> Option<(Self, *mut u8)> {
+        let memory = memory::map(bytes)?;
+        // SAFETY: a mapping of our own; large pages are a wish.
+        unsafe { libc::madvise(memory.cast(), bytes, libc::MADV_HUGEPAGE) };
+        let lines = bytes / LINE / CHAINS;
+        let mut order: Vec<u32> = (0..u32::try_from(lines).ok()?).collect();
+        let mut random = 0x2545_f491_4f6c_dd1d_u64;
+        let base = memory.cast::<u64>();
+        let mut at = [base.cast_const(); CHAINS];
+        for (chain, first) in at.iter_mut().enumerate() {
+            // Sattolo's algorithm makes one ring; each chain has a part of its own.
+            for last in (1..lines).rev() {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                let other = usize::try_from(random % last as u64).unwrap_or(0);
+                order.swap(last, other);
+            }
+            let line = |number: u32| {
+                base.wrapping_add((chain * lines + number as usize) * (LINE / size_of::<u64>()))
+            };
+            for pair in 0..lines {
+                let (from, to) = (order[pair], order[(pair + 1) % lines]);
+                // SAFETY: both lines are in the mapping.
+                unsafe { line(from).write(line(to).addr() as u64) };
+            }
+            *first = line(order[0]);
+        }
+        Some((Self { at, lines }, memory))
+    }
+
+    /// Steps in each ring.
+    #[inline(never)]
+    fn walk(&mut self, steps: usize) {
+        for _ in 0..steps {
+            for at in &mut self.at {
+                // SAFETY: each line holds the address of another one.
+                *at = at.with_addr(usize::try_from(unsafe { at.read_volatile() }).unwrap_or(0));
+            }
+        }
+    }
+
+    /// Ticks of some steps.
+    fn timed(&mut self) -> u64 {
+        let before = tsc();
+        self.walk(STEPS);
+        tsc().saturating_sub(before)
+    }
+
+    /// What they usually take.
+    fn measure(&mut self, steps: usize) -> u64 {
+        let mut ticks: Vec<u64> = (0..steps / STEPS).map(|_| self.timed()).collect();
+        median(&mut ticks)
+    }
+}
+
+/// The one in the middle: what was interrupted, by another program or another guest of the machine, does not count.
+fn median(ticks: &mut [u64]) -> u64 {
+    ticks.sort_unstable();
+    ticks.get(ticks.len() / 2).copied().unwrap_or(0)
+}
+
+/// Bytes of the last-level cache, and processors that share it with `cpu`.
+fn cache(cpu: u32) -> (usize, Vec<u32>) {
+    let folder = |index: u32| format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
+    let read = |path: String| std::fs::read_to_string(path).ok();
+    let found = (0..8).rev().find_map(|index| {
+        let size = read(format!("{}/size", folder(index)))?;
+        let kib: usize = size.trim().strip_suffix('K')?.parse().ok()?;
+        let list = read(format!("{}/shared_cpu_list", folder(index)))?;
+        Some((kib << 10, numbers(&list)))
+    });
+    found.unwrap_or((USUAL_CACHE, Vec::new()))
+}
+
+/// The numbers of `0-3,8`.
+fn numbers(list: &str) -> Vec<u32> {
+    let range = |part: &str| -> Option<std::ops::RangeInclusive<u32>> {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    list.trim().split(',').filter_map(range).flatten().collect()
+}
+
+/// Moves the calling thread to a processor that shares the cache with `cpu`; whether there is one.
+fn move_away(cpu: u32) -> bool {
+    // SAFETY: plain data for which zero is a value.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let Some(other) = cache(cpu).1.into_iter().find(|other| *other != cpu) else {
+        return false;
+    };
+    // SAFETY: the set is live; the call concerns the calling thread.
+    unsafe {
+        libc::CPU_SET(other as usize, &mut set);
+        libc::sched_setaffinity(0, size_of_val(&set), &raw const set) == 0
+    }
+}
+
+/// Makes the Pirate, and measures what it needs with the machine to itself: before the program begins.
+pub(crate) fn start(bytes: usize) {
+    BYTES.store(bytes as u64, Relaxed);
+    let life = move || {
+        move_away(here());
+        let large = cache(here()).0 * 4;
+        if let Some((mut rings, memory)) = Rings::new(large) {
+            MISS.store(rings.measure(200_000), Relaxed);
+            // SAFETY: nothing refers to it any more.
+            unsafe { memory::unmap(memory, large) };
+        }
+        let Some((mut rings, _)) = Rings::new(bytes.max(LINE * CHAINS * 2)) else {
+            IS_WARM.store(true, Release);
+            return;
+        };
+        let round = rings.lines;
+        rings.walk(2 * round);
+        QUIET.store(rings.measure(4 * round.max(50_000)), Relaxed);
+        EXISTS.store(true, Relaxed);
+        IS_WARM.store(true, Release);
+        obey(rings);
+    };
+    let thread = std::thread::Builder::new().stack_size(256 << 10);
+    let made = crate::start::unhandled(|| thread.spawn(life));
+
+    if made.is_ok() {
+        wait(Duration::from_secs(20));
+    }
+}
+
+fn here() -> u32 {
+    // SAFETY: no arguments.
+    u32::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(0)
+}
+
+fn wait(limit: Duration) {
+    let since = Instant::now();
+    while !IS_WARM.load(Acquire) && since.elapsed() < limit {
+        std::thread::sleep(Duration::from_micros(50));
+    }
+}
+
+fn obey(mut rings: Rings) -> ! {
+    let mut beside = u32::MAX;
+    loop {
+        match ORDER.load(Acquire) {
+            RUN => {
+                let passed = rings.timed();
+                // The first ones, then each one with the same chance, by a number without pattern.
+                let number = TAKEN.fetch_add(1, Relaxed);
+                let random = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+                let at = if number < SAMPLES as u64 {
+                    number
+                } else {
+                    random % (number + 1)
+                };
+                if let Some(sample) = usize::try_from(at).ok().and_then(|at| BESIDE.get(at)) {
+                    sample.store(passed, Relaxed);
+                }
+            }
+            WARM if !IS_WARM.load(Relaxed) => {
+                let away = AWAY_FROM.load(Relaxed);
+                if away != beside {
+                    move_away(away);
+                    beside = away;
+                }
+                let round = rings.lines;
+                rings.walk(round);
+                IS_WARM.store(true, Release);
+            }
+            WARM => std::hint::spin_loop(),
+            _ => std::thread::sleep(Duration::from_micros(50)),
+        }
+    }
+}
+
+/// There is one.
+pub(crate) fn exists() -> bool {
+    EXISTS.load(Relaxed)
+}
+
+/// The profiled thread, which calls, is about to run: when the set is in the cache.
+pub(crate) fn go_on() {
+    if exists() {
+        AWAY_FROM.store(here(), Relaxed);
+        IS_WARM.store(false, Release);
+        ORDER.store(WARM, Release);
+        wait(Duration::from_secs(5));
+        ORDER.store(RUN, Release);
+    }
+}
+
+/// It does not run any more.
+pub(crate) fn stop() {
+    ORDER.store(STOP, Release);
+}
+
+/// What came of it.
+#[allow(clippy::cast_precision_loss, reason = "means")]
+pub(crate) fn result() -> Option<Pirate> {
+    let bytes = BYTES.load(Relaxed);
+    if bytes == 0 {
+        return None;
+    }
+    let ns = |ticks: u64| ticks as f64 * clock::ns_per_tick() / (STEPS * CHAINS) as f64;
+    let taken = TAKEN.load(Relaxed);
+    let kept = usize::try_from(taken).map_or(SAMPLES, |taken| taken.min(SAMPLES));
+    let mut samples: Vec<u64> = BESIDE[..kept].iter().map(|s| s.load(Relaxed)).collect();
+    let (quiet, miss) = (ns(QUIET.load(Relaxed)), ns(MISS.load(Relaxed)));
+    let beside = ns(median(&mut samples));
+    let lines = (bytes / LINE as u64).max(1);
+    Some(Pirate {
+        bytes,
+        quiet_ns: quiet,
+        beside_ns: beside,
+        miss_ns: miss,
+        rounds: taken * (STEPS * CHAINS) as u64 / lines,
+        held: taken > 0 && miss > quiet && beside <= quiet + HELD * (miss - quiet),
+    })
+}
