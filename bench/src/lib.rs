@@ -16,6 +16,7 @@ pub mod middle;
 pub mod programs;
 pub mod real;
 pub mod record;
+pub mod refine;
 pub mod spread;
 pub mod stored;
 pub mod subject;

@@ -31,6 +31,9 @@
 //! assert!(refinement.size() <= items / u64::from(workers));
 //! ```
 //!
+//! A part costs two readings of the cycle counter, 20 to 40 ns, until the size holds; from then on one round of eight is
+//! measured, and parts of the others cost 4 ns. `cargo bench-refine` measures this and compares with fixed sizes.
+//!
 //! C and C++ programs include `contech/refine.h` and link with `-lcontech_refine`. The decisions ([`Refiner`]) and the
 //! measuring are apart: who measures by other means uses the first alone. [`advice`] is the same for a run that is over.
 

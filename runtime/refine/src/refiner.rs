@@ -8,11 +8,16 @@
 //! nine). So times decide at the end.
 
 use crate::equation::{fraction, largest_imbalance, ratio};
-use crate::sample::{Sample, State, median};
+use crate::sample::{Sample, State};
 use crate::sizes::Sizes;
 
-/// Samples of which the median counts.
-const WINDOW: usize = 3;
+/// Rounds of a size of which the shortest counts, as what else the machine does only makes them longer: while seeking far off,
+/// where an error is put right by the steps that follow; while seeking; while comparing sizes.
+const FAR_WINDOW: usize = 2;
+const SEEK_WINDOW: usize = 3;
+const POLISH_WINDOW: usize = 5;
+/// A ratio (as a logarithm) that is far off.
+const FAR: f64 = 0.7; // ln 2
 /// A ratio within this of 1 asks for no change.
 const TOLERANCE: f64 = 0.095; // ln 1.1
 /// Steps of seeking after which it ends in any case.
@@ -21,20 +26,18 @@ const MOST_STEPS: u32 = 40;
 const MARGIN: f64 = 0.02;
 /// Overhead (scheduling and imbalance) under which no other size is worth trying.
 const SMALL: f64 = 0.02;
-/// While it holds, so many samples in a row whose ratio is by this much (as a logarithm) another than when it began to
+/// While it holds, so many windows in a row whose ratio (as a logarithm) is by this much another than when it began to
 /// make it seek again.
 const CHANGED: f64 = 0.47; // ln 1.6
-const PATIENCE: u32 = 9;
+const PATIENCE: u32 = 2;
 
-/// What was seen at a size: medians.
+/// What was seen at a size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Seen {
     size: u64,
     time: f64,
     ratio: f64,
     overhead: f64,
-    /// How many samples it is of.
-    samples: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -49,8 +52,8 @@ enum Stage {
     },
     /// `tries` are sizes still to be compared with the best, all by the same factor away from it.
     Polish { factor: f64, tries: Vec<u64> },
-    /// `usual` is the ratio at this size, once that is known from more than one round.
-    Hold { usual: Option<f64>, changed: u32 },
+    /// `usual` is the ratio at this size.
+    Hold { usual: f64, changed: u32 },
 }
 
 /// The size of parts, from what the rounds before told. It follows equation 9, then compares the times of sizes near the
@@ -80,7 +83,7 @@ impl Refiner {
             workers,
             size: 1,
             stage: Stage::seek(),
-            window: Vec::with_capacity(WINDOW),
+            window: Vec::with_capacity(POLISH_WINDOW),
             best: None,
             last: Sample::default(),
         };
@@ -150,23 +153,21 @@ impl Refiner {
         if self.is_settled() {
             return;
         }
-        if let Stage::Hold { .. } = self.stage {
-            self.hold(sample);
-            return;
-        }
         self.window.push(sample);
-        // Far off, one look is enough; an error there is put right by the steps that follow.
-        let far = self.ratio_of(&sample).abs() > 0.7;
-        let keep_going = matches!(self.stage, Stage::Seek { steps, .. } if steps < MOST_STEPS / 2);
-        if !(far && keep_going) && self.window.len() < WINDOW {
+        let seen = self.seen();
+        let enough = match self.stage {
+            Stage::Seek { .. } if seen.ratio.abs() > FAR => FAR_WINDOW,
+            Stage::Seek { .. } => SEEK_WINDOW,
+            Stage::Polish { .. } | Stage::Hold { .. } => POLISH_WINDOW,
+        };
+        if self.window.len() < enough {
             return;
         }
-        let seen = self.seen();
         self.window.clear();
         match self.stage {
             Stage::Seek { .. } => self.seek(seen),
             Stage::Polish { .. } => self.polish(seen),
-            Stage::Hold { .. } => {}
+            Stage::Hold { .. } => self.hold(seen),
         }
     }
 
@@ -175,18 +176,14 @@ impl Refiner {
         ratio(self.workers, sample.scheduling, sample.imbalance).ln()
     }
 
+    /// The shortest round of the window.
     fn seen(&self) -> Seen {
-        let of = |f: &dyn Fn(&Sample) -> f64| median(self.window.iter().map(f).collect());
-        let sample = Sample {
-            scheduling: of(&|s| s.scheduling),
-            imbalance: of(&|s| s.imbalance),
-            time: of(&|s| s.time),
-        };
+        let shortest = self.window.iter().min_by(|a, b| a.time.total_cmp(&b.time));
+        let sample = shortest.copied().unwrap_or_default();
         Seen {
             size: self.size,
             time: sample.time,
             ratio: self.ratio_of(&sample),
-            samples: self.window.len(),
             overhead: fraction(sample.scheduling, 1.0)
                 + fraction(sample.imbalance, largest_imbalance(self.workers)),
         }
@@ -298,36 +295,21 @@ impl Refiner {
     fn hold_best(&mut self, best: Seen) {
         self.size = best.size;
         self.stage = Stage::Hold {
-            usual: (best.samples >= WINDOW).then_some(best.ratio),
+            usual: best.ratio,
             changed: 0,
         };
     }
 
     /// Another program phase, other items, another machine load: seek again, from here.
-    fn hold(&mut self, sample: Sample) {
-        let now = self.ratio_of(&sample);
+    fn hold(&mut self, seen: Seen) {
         let Stage::Hold { usual, changed } = &mut self.stage else {
             return;
         };
-        match usual {
-            None => {
-                self.window.push(sample);
-                if self.window.len() == WINDOW {
-                    let ratio = self.seen().ratio;
-                    self.window.clear();
-                    self.stage = Stage::Hold {
-                        usual: Some(ratio),
-                        changed: 0,
-                    };
-                }
-            }
-            Some(usual) if (now - *usual).abs() > CHANGED => *changed += 1,
-            Some(_) => *changed = 0,
-        }
-        if matches!(self.stage, Stage::Hold { changed, .. } if changed >= PATIENCE) {
+        let other = (seen.ratio - *usual).abs() > CHANGED;
+        *changed = if other { *changed + 1 } else { 0 };
+        if *changed >= PATIENCE {
             self.stage = Stage::seek();
             self.best = None;
-            self.window.clear();
         }
     }
 }
@@ -344,7 +326,7 @@ impl Stage {
 
     fn hold() -> Self {
         Self::Hold {
-            usual: None,
+            usual: 0.0,
             changed: 0,
         }
     }

@@ -31,9 +31,3 @@ pub enum State {
     /// The size stays.
     Holding,
 }
-
-/// The value in the middle (of an even number: the upper one); 0 of none.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
-}

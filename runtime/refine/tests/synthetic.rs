@@ -45,6 +45,8 @@ struct Loop {
     part: f64,
     /// Largest part of a time that is noise, always added.
     noise: f64,
+    /// Share of rounds in which the machine takes a worker's processor away for up to two rounds' time.
+    disturbed: f64,
     random: u64,
 }
 
@@ -55,6 +57,7 @@ impl Loop {
             workers,
             part,
             noise,
+            disturbed: 0.0,
             random: items ^ u64::from(workers) << 32,
         };
         let n = items as f64;
@@ -110,6 +113,12 @@ impl Loop {
             *first += self.part + cost * noise;
             (from, parts) = (to, parts + 1.0);
         }
+        if self.disturbed > 0.0 && self.next() < self.disturbed {
+            // Near the round's end: nobody takes over what the worker is at.
+            let all = self.sums[self.sums.len() - 1] / free.len() as f64;
+            let which = (self.next() * free.len() as f64) as usize;
+            free[which] += 2.0 * self.next() * all;
+        }
         let time = free.iter().copied().fold(0.0, f64::max);
         let all = time * free.len() as f64;
         Sample {
@@ -119,10 +128,17 @@ impl Loop {
         }
     }
 
+    fn quiet(&self) -> Self {
+        Self {
+            noise: 0.0,
+            disturbed: 0.0,
+            ..self.clone()
+        }
+    }
+
     /// Time of the best fixed size, all sizes up to 64 and then those 4% apart.
     fn best(&self) -> f64 {
-        let mut quiet = self.clone();
-        quiet.noise = 0.0;
+        let mut quiet = self.quiet();
         let largest = self.items().div_ceil(u64::from(self.workers));
         let mut size = 1;
         let mut best = f64::INFINITY;
@@ -138,9 +154,7 @@ impl Loop {
     }
 
     fn time_of(&self, size: u64) -> f64 {
-        let mut quiet = self.clone();
-        quiet.noise = 0.0;
-        quiet.round(size).time
+        self.quiet().round(size).time
     }
 
     /// The paper's two first sizes.
@@ -178,9 +192,10 @@ fn loops(noise: f64) -> Vec<Loop> {
 }
 
 /// Share of loops and starts that end within 10% of the best size; how many rounds it takes, at most and on average.
-fn share(noise: f64) -> (f64, u32, f64) {
+fn share(noise: f64, disturbed: f64) -> (f64, u32, f64) {
     let (mut good, mut all, mut most, mut sum) = (0.0, 0.0, 0, 0.0);
     for mut looked_at in loops(noise) {
+        looked_at.disturbed = disturbed;
         let best = looked_at.best();
         for start in looked_at.starts() {
             let (refiner, rounds) = looked_at.refine(start);
@@ -196,7 +211,7 @@ fn share(noise: f64) -> (f64, u32, f64) {
 
 #[test]
 fn it_ends_within_a_tenth_of_the_best_size_in_nine_of_ten_loops() {
-    let (good, most, mean) = share(0.0);
+    let (good, most, mean) = share(0.0, 0.0);
     println!("{good:.3} of loops, {most} rounds at most, {mean:.1} on average");
     assert!(good >= 0.9, "{good}");
     assert!(most <= 120, "{most} rounds");
@@ -204,7 +219,15 @@ fn it_ends_within_a_tenth_of_the_best_size_in_nine_of_ten_loops() {
 
 #[test]
 fn noise_of_a_fifth_does_not_keep_it_from_that() {
-    let (good, most, mean) = share(0.2);
+    let (good, most, mean) = share(0.2, 0.0);
+    println!("{good:.3} of loops, {most} rounds at most, {mean:.1} on average");
+    assert!(good >= 0.9, "{good}");
+    assert!(most <= 160, "{most} rounds");
+}
+
+#[test]
+fn nor_does_a_machine_that_disturbs_every_third_round() {
+    let (good, most, mean) = share(0.05, 0.33);
     println!("{good:.3} of loops, {most} rounds at most, {mean:.1} on average");
     assert!(good >= 0.9, "{good}");
     assert!(most <= 160, "{most} rounds");

@@ -19,7 +19,7 @@
 //
 // C++: contech::refinement, with objects for rounds and parts, at the end of this file.
 //
-// A part costs two readings of the cycle counter and two calls, about 20 to 30 ns, until the size holds; then one round
+// A part costs two readings of the cycle counter and two calls, about 20 to 40 ns, until the size holds; then one round
 // in eight is measured. The parts of one worker come one after the other; rounds do, too. Any pointer may be null, which
 // is a refinement that suggests 1. Nothing here prints, ends the program, or throws.
 #ifndef CONTECH_REFINE_H

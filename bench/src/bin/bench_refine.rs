@@ -1,0 +1,62 @@
+//! `cargo bench-refine`: partition refinement against fixed partition sizes, as tables and a dated file.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+use contech_bench::record;
+use contech_bench::refine::{INPUTS, THREADS, part_cost, row, table};
+use contech_tests::debian;
+use contech_tests::outputs::target_dir;
+use contech_tests::scaling::Case;
+
+/// Sweeps fixed partition sizes on the particle grid and compares what refinement finds; writes a dated record under
+/// bench/record/
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Rounds of each variant, in turn; the best of each counts
+    #[arg(long, default_value_t = 3)]
+    runs: usize,
+    /// Numbers of threads
+    #[arg(long, value_delimiter = ',', default_values_t = THREADS)]
+    threads: Vec<u32>,
+    /// Print only, write no record
+    #[arg(long)]
+    dry: bool,
+}
+
+fn main() -> ExitCode {
+    record::exit(run(&Arguments::parse()))
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    debian::ensure(&debian::TEST_PACKAGES)?;
+    let grid = Case::named("grid")?.build_with_refinement(&target_dir().join("bench/refine"))?;
+    let cores =
+        std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1));
+    let mut rows = Vec::new();
+    for threads in arguments.threads.iter().copied() {
+        for input in INPUTS {
+            rows.push(row(&grid, input, threads, arguments.runs.max(1))?);
+            eprintln!("{threads} {input:?}");
+        }
+    }
+    let [measured, not] = part_cost();
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let text = format!(
+        "{}\nbench/scaling/grid: 256 x 256 cells of which a quarter has particles, two phases of four colours. Time of a step \
+         (a twentieth of the later half of the steps is shorter: what else the machine does makes steps longer; smallest of {} \
+         rounds of all variants in turn), with partitions of \
+         fixed sides and with refinement from sides of 2 and from 2 P parts of a colour. *side*: where it ended, each round. Last \
+         columns: the two starts as fixed sides, over the best. Load average at the end: {}.\n\n{}\n\
+         A part costs {measured:.1} ns in a measured round and {not:.1} ns in another (begin and end, from Rust).\n",
+        record::heading("Partition refinement"),
+        arguments.runs,
+        load.split_whitespace()
+            .take(3)
+            .collect::<Vec<_>>()
+            .join(" "),
+        table(&rows, cores)
+    );
+    record::publish(&text, "refine", arguments.dry)
+}
