@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #define N 192
 #define B 32
-static double a[N][N], b[N][N], c[N][N];
+// Aligned, so that the recorded executable has them at the same places in cache lines as the native one.
+static _Alignas(64) double a[N][N], b[N][N], c[N][N];
 int main(int argc, char **argv) {
   long reps = argc > 1 ? atol(argv[1]) : 1;
   for (int i = 0; i < N; i++)

@@ -201,31 +201,67 @@ impl Analysis for Hierarchy {
     }
 
     fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let contexts = graph.contexts().count();
-        let cores = self.cores.map_or(contexts, |cores| cores as usize);
-        let mut machine = Machine::new(cores, self.l1, self.l2, self.l3);
-        let cores = machine.counts().len();
+        let mut watch = self.watch(graph);
         interleave::by_time(graph, self.slice, |context, _, action| {
-            if let Action::Block(block) = action {
-                let core = context as usize % cores;
-                block.for_each_access(|access| {
-                    if access.size == 0 {
-                        return;
-                    }
-                    let last = access.addr.saturating_add(access.size - 1) >> self.line_shift;
-                    for line in access.addr >> self.line_shift..=last {
-                        machine.access(core, line, access.write);
-                    }
-                });
-            }
+            watch.action(context, action);
             Ok(())
         })?;
-        Ok(self.report(&machine))
+        Ok(self.report(watch.machine()))
+    }
+}
+
+/// The machine, and what runs where.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    machine: Machine,
+    cores: usize,
+    line_shift: u32,
+}
+
+impl Watch {
+    /// One action of a context.
+    pub(crate) fn action(&mut self, context: u32, action: &Action<'_>) {
+        if let Action::Block(block) = action {
+            let core = context as usize % self.cores;
+            block.for_each_access(|access| {
+                if access.size == 0 {
+                    return;
+                }
+                let last = access.addr.saturating_add(access.size - 1) >> self.line_shift;
+                for line in access.addr >> self.line_shift..=last {
+                    self.machine.access(core, line, access.write);
+                }
+            });
+        }
+    }
+
+    /// The machine as it is now.
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
     }
 }
 
 impl Hierarchy {
-    fn report(&self, machine: &Machine) -> Report {
+    /// How long a context keeps its turn, ns.
+    pub(crate) fn slice(&self) -> u64 {
+        self.slice
+    }
+
+    /// What takes in the actions of all contexts in the order of time.
+    pub(crate) fn watch(&self, graph: &Graph) -> Watch {
+        let contexts = graph.contexts().count();
+        let cores = self.cores.map_or(contexts, |cores| cores as usize);
+        let machine = Machine::new(cores, self.l1, self.l2, self.l3);
+        let cores = machine.counts().len();
+        Watch {
+            cores,
+            machine,
+            line_shift: self.line_shift,
+        }
+    }
+
+    /// The result of a machine that has seen all actions.
+    pub(crate) fn report(&self, machine: &Machine) -> Report {
         let level = |level, pick: fn(&CoreCounts) -> Lookups| {
             let sum = |of: fn(&Lookups) -> u64| machine.counts().map(|core| of(&pick(&core))).sum();
             LevelRow {

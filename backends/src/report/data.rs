@@ -105,8 +105,8 @@ impl PageData {
         cache: cache::Options,
         progress: impl Fn(&'static str) + Sync,
     ) -> Result<Self> {
-        let (mut curves, mut races, mut sharing, mut hierarchy, mut memuse, mut rest) =
-            (None, None, None, None, None, None);
+        let (mut curves, mut races, mut interleaved, mut memuse, mut rest) =
+            (None, None, None, None, None);
         let progress = &progress;
         rayon::scope(|scope| {
             // Those that take longest are begun first.
@@ -115,16 +115,12 @@ impl PageData {
                 curves = Some(super::curves::curves(graph, cache));
             });
             scope.spawn(|_| {
-                progress("sharing");
-                sharing = Some(run_if_recorded::<Sharing>(graph));
+                progress("sharing and hierarchy");
+                interleaved = Some(super::interleaved::sharing_and_hierarchy(graph));
             });
             scope.spawn(|_| {
                 progress("races");
                 races = Some(run_if_recorded::<Races>(graph));
-            });
-            scope.spawn(|_| {
-                progress("hierarchy");
-                hierarchy = Some(run_if_recorded::<Hierarchy>(graph));
             });
             scope.spawn(|_| {
                 progress("memory");
@@ -136,7 +132,8 @@ impl PageData {
             });
         });
         let (cache, misses) = done(curves)?;
-        let (races, sharing, hierarchy) = (done(races)?, done(sharing)?, done(hierarchy)?);
+        let (sharing, hierarchy) = done(interleaved)?;
+        let races = done(races)?;
         let memuse = done(memuse)?;
         let Rest {
             stats,

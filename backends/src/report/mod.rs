@@ -4,6 +4,7 @@
 mod curves;
 mod data;
 mod findings;
+mod interleaved;
 mod page;
 mod section;
 

@@ -79,54 +79,91 @@ impl Analysis for Sharing {
     }
 
     fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let mut caches: Vec<Caches> = self
-            .shifts
-            .iter()
-            .map(|&shift| Caches::new(shift))
-            .collect();
-        let mut memory = Memory::default();
-        let mut accesses = 0;
+        let mut watch = self.watch();
         interleave::by_time(graph, self.options.slice, |context, _, action| {
-            match action {
-                Action::Block(block) => {
-                    memory.last_block.insert(context, block.id());
-                    block.for_each_access(|access| {
-                        accesses += 1;
-                        for cache in &mut caches {
-                            cache.access(
-                                context,
-                                access.addr,
-                                access.size,
-                                access.write,
-                                access.op.get(),
-                                |address| memory.heap.find(address).site.unwrap_or(NOWHERE),
-                            );
-                        }
-                    });
-                }
-                Action::Alloc { addr, size, .. } => {
-                    let site = memory
-                        .sites
-                        .allocated(memory.last_block.get(&context).copied(), *size);
-                    memory.heap.allocate(Allocation {
-                        start: *addr,
-                        size: *size,
-                        site,
-                        tag: 0,
-                    });
-                }
-                Action::Free { addr } => _ = memory.heap.free(*addr),
-                _ => {}
-            }
+            watch.action(context, action);
             Ok(())
         })?;
-        Ok(report::report(
+        Ok(watch.report(graph))
+    }
+}
+
+impl Sharing {
+    /// How long a context keeps its turn, ns.
+    pub(crate) fn slice(&self) -> u64 {
+        self.options.slice
+    }
+
+    /// What takes in the actions of all contexts in the order of time.
+    pub(crate) fn watch(&self) -> Watch {
+        Watch {
+            caches: self
+                .shifts
+                .iter()
+                .map(|&shift| Caches::new(shift))
+                .collect(),
+            memory: Memory::default(),
+            accesses: 0,
+            top: self.options.top as usize,
+        }
+    }
+}
+
+/// The caches of every line size, and the allocations.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    caches: Vec<Caches>,
+    memory: Memory,
+    accesses: u64,
+    top: usize,
+}
+
+impl Watch {
+    /// One action of a context.
+    pub(crate) fn action(&mut self, context: u32, action: &Action<'_>) {
+        let Self { caches, memory, .. } = self;
+        match action {
+            Action::Block(block) => {
+                memory.last_block.insert(context, block.id());
+                block.for_each_access(|access| {
+                    self.accesses += 1;
+                    for cache in caches.iter_mut() {
+                        cache.access(
+                            context,
+                            access.addr,
+                            access.size,
+                            access.write,
+                            access.op.get(),
+                            |address| memory.heap.find(address).site.unwrap_or(NOWHERE),
+                        );
+                    }
+                });
+            }
+            Action::Alloc { addr, size, .. } => {
+                let site = memory
+                    .sites
+                    .allocated(memory.last_block.get(&context).copied(), *size);
+                memory.heap.allocate(Allocation {
+                    start: *addr,
+                    size: *size,
+                    site,
+                    tag: 0,
+                });
+            }
+            Action::Free { addr } => _ = memory.heap.free(*addr),
+            _ => {}
+        }
+    }
+
+    /// The result, after the last action.
+    pub(crate) fn report(self, graph: &Graph) -> Report {
+        report::report(
             graph,
-            caches,
-            &memory.sites,
-            accesses,
-            self.options.top as usize,
-        ))
+            self.caches,
+            &self.memory.sites,
+            self.accesses,
+            self.top,
+        )
     }
 }
 
