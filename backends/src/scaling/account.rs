@@ -58,7 +58,7 @@ impl Account {
     pub fn of(run: &Run, processors: u32) -> Self {
         let mut sum = Self::default();
         let (mut serial_ns, mut serial) = (run.t_ns, run.times);
-        for phase in &run.phases {
+        for phase in run.phases.iter().filter(|phase| phase.parallel(processors)) {
             // Phases of marked programs may overlap; together they are no longer than the run.
             let wall = phase.wall_ns.min(serial_ns);
             serial_ns -= wall;

@@ -218,6 +218,59 @@ fn small_tasks_are_scheduling() {
     assert!((report.points[5].factors.distribution.scheduling - 0.5).abs() < 1e-9);
 }
 
+/// Two threads: one makes tasks for half of its time, the other waits for them for half of its.
+fn starving(scheduling: u64, running: u64) -> Report {
+    let mut report = diagnose(600, &[1, 2], |p| match p {
+        1 => Shape {
+            phase: 600,
+            running: 600,
+            ..Shape::default()
+        },
+        _ => Shape {
+            phase: 600,
+            running,
+            scheduling,
+            barrier: 1200 - running - scheduling,
+            ..Shape::default()
+        },
+    });
+    report.measurement.points[1]
+        .runs
+        .iter_mut()
+        .for_each(|run| run.phases[0].dynamic = true);
+    analyse(report.measurement, Estimate::Mean, Blocking::Imbalance)
+}
+
+#[test]
+fn waiting_for_tasks_that_are_too_small_is_scheduling() {
+    let report = starving(300, 600);
+    assert_eq!(first(&report).0, "scheduling");
+    assert!((report.findings[0].share - 0.5).abs() < 1e-9);
+    assert!(
+        report
+            .findings
+            .iter()
+            .all(|finding| finding.cause != "imbalance")
+    );
+    let large = starving(10, 600);
+    assert_eq!(first(&large).0, "imbalance");
+}
+
+#[test]
+fn a_region_of_one_thread_is_serial_code() {
+    let mut report = diagnose(960, &[1, 2], perfect);
+    for run in &mut report.measurement.points[1].runs {
+        let phase = &mut run.phases[0];
+        // Half of the work, by one thread.
+        (phase.threads, phase.wall_ns) = (1, 480 * MS);
+        phase.times[State::Running as usize] = 480 * MS;
+        run.times = phase.times;
+    }
+    let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
+    assert_eq!(first(&report).0, "serialization");
+    assert!(report.points[1].stacks.is_empty());
+}
+
 #[test]
 fn more_work_than_the_baseline_is_overhead() {
     let report = diagnose(480, &POWERS, perfect);

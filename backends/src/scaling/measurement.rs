@@ -213,6 +213,14 @@ impl Spread {
     }
 }
 
+impl PhaseRun {
+    /// Whether it is one on so many processors: a region that only one of several threads takes part in is serial code.
+    #[must_use]
+    pub fn parallel(&self, processors: u32) -> bool {
+        self.threads != 1 || processors == 1
+    }
+}
+
 impl Run {
     /// What an observation says, `place` naming its places.
     pub fn of(

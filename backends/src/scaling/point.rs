@@ -223,6 +223,7 @@ impl Context<'_> {
         let mut stacks: Vec<Stack> = at
             .phases
             .iter()
+            .filter(|phase| phase.parallel(point.threads))
             .filter(|phase| over(phase.wall_ns as f64, t_p) >= WORTH)
             .filter_map(|phase| {
                 let same = |one: &&PhaseRun| one.place == phase.place;

@@ -10,9 +10,9 @@ use crate::view::units::{count, share as percent, time, whole};
 const SHORT_PHASE: f64 = 100_000.0;
 
 impl Diagnosis<'_> {
-    pub(super) fn imbalance(&self) -> Finding {
+    /// `share` of it, without what is waiting for tasks to be made.
+    pub(super) fn imbalance(&self, share: f64) -> Finding {
         let account = &self.point.account;
-        let share = self.point.losses.imbalance;
         let parts = [
             (account.barrier, State::Barrier),
             (account.condition, State::Condition),

@@ -66,6 +66,9 @@ pub(super) fn find(report: &Report) -> (u32, Vec<Finding>) {
     (point.threads, findings)
 }
 
+/// Making tasks takes more than this part of the time that is not waited: they are too small.
+const SMALL_TASKS: f64 = 0.25;
+
 struct Diagnosis<'a> {
     report: &'a Report,
     point: &'a Analysed,
@@ -96,7 +99,8 @@ impl<'a> Diagnosis<'a> {
         all.extend(worth(losses.overhead).then(|| self.overhead()));
         all.extend(worth(losses.scheduling).then(|| self.scheduling()));
         all.extend(worth(losses.serialization).then(|| self.serialization()));
-        all.extend(worth(losses.imbalance).then(|| self.imbalance()));
+        let imbalance = losses.imbalance - self.starved();
+        all.extend(worth(imbalance).then(|| self.imbalance(imbalance)));
         all.extend(worth(losses.lock).then(|| self.lock(State::Lock, losses.lock)));
         all.extend(worth(losses.spin).then(|| self.lock(State::Spin, losses.spin)));
         all.extend(worth(losses.message).then(|| self.message()));
@@ -144,10 +148,18 @@ impl<'a> Diagnosis<'a> {
             let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
             (phase, of(phase, &account))
         };
-        let all: Vec<_> = run.phases.iter().map(of).collect();
+        let all: Vec<_> = self.phases(run).map(of).collect();
         let sum: f64 = all.iter().map(|(_, ns)| ns.max(0.0)).sum();
         let (phase, most) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         (most > 0.0).then(|| (phase, over(most, sum)))
+    }
+
+    /// The parallel phases.
+    fn phases<'r>(&self, run: &'r Run) -> impl Iterator<Item = &'r PhaseRun> + use<'r> {
+        let processors = self.point.threads;
+        run.phases
+            .iter()
+            .filter(move |phase| phase.parallel(processors))
     }
 
     fn wait(&self, state: State) -> Option<(&'a WaitRun, f64)> {
@@ -178,11 +190,21 @@ impl<'a> Diagnosis<'a> {
     }
 
     fn scheduling(&self) -> Finding {
-        let share = self.point.losses.scheduling;
         let phase = self.phase(|_, account| account.scheduling);
         let place = phase.map_or_else(String::new, |(phase, _)| self.name(phase.place));
+        let starved = self.starved();
+        let share = self.point.losses.scheduling + starved;
+        let detail = if starved > 0.0 {
+            format!(
+                " ({} in making them, {} in waiting for those that make them)",
+                percent(self.point.losses.scheduling),
+                percent(starved)
+            )
+        } else {
+            String::new()
+        };
         let text = format!(
-            "{} goes into making tasks and threads and handing out work{}.",
+            "{} goes into making tasks and threads and handing out work{}{detail}.",
             self.of_all(share),
             at(&place)
         );
@@ -190,10 +212,29 @@ impl<'a> Diagnosis<'a> {
         self.finding("scheduling", place, share, text, advice)
     }
 
+    /// The part of load imbalance that is waiting for tasks that take about as long to make as to do: one makes them
+    /// and cannot keep the others busy.
+    fn starved(&self) -> f64 {
+        let Some(run) = self.run else { return 0.0 };
+        let all = self.point.account.total();
+        let phases = self.phases(run).filter(|phase| phase.dynamic).map(|phase| {
+            let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
+            let busy = account.running + account.scheduling;
+            let starved = account.scheduling > SMALL_TASKS * busy;
+            if starved {
+                account.barrier + account.unoccupied
+            } else {
+                0.0
+            }
+        });
+        let starved = over(phases.sum(), all).min(self.point.losses.imbalance);
+        if starved >= WORTH { starved } else { 0.0 }
+    }
+
     fn serialization(&self) -> Finding {
         let share = self.point.losses.serialization;
         let run = self.run;
-        let parallel: u64 = run.map_or(0, |run| run.phases.iter().map(|phase| phase.wall_ns).sum());
+        let parallel: u64 = run.map_or(0, |run| self.phases(run).map(|phase| phase.wall_ns).sum());
         let all = run.map_or(0, |run| run.t_ns);
         let text = if parallel == 0 {
             format!(

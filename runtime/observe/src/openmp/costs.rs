@@ -74,12 +74,14 @@ fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
     // A task that runs within a call that is timed makes its own tasks.
     let outer = part.timed.replace(part.depth() + 1);
     let nested = part.nested.swap(0, Relaxed);
+    let nested_from = part.nested_from.load(Relaxed);
     let before = clock::now();
     let result = call();
     let passed = clock::now().saturating_sub(before);
     let own = passed.saturating_sub(part.nested.load(Relaxed) + READING);
     part.timed.store(outer, Relaxed);
     part.nested.store(nested, Relaxed);
+    part.nested_from.store(nested_from, Relaxed);
     let usual = part.usual.load(Relaxed);
     let others = if own > UNUSUAL {
         usual
