@@ -17,6 +17,7 @@ pub mod programs;
 pub mod real;
 pub mod record;
 pub mod refine;
+pub mod scale;
 pub mod spread;
 pub mod stored;
 pub mod subject;

@@ -1,0 +1,322 @@
+//! The case studies of `bench/scaling` under `contech scale`: does its first finding name what was planted, is it gone
+//! in the fixed variant, what does observing cost, and does the recorded graph give the same picture.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use contech_tests::outputs::Outputs;
+use contech_tests::process::run;
+use contech_tests::scaling::{Arguments, Case};
+use serde_json::Value;
+
+/// What `contech scale` calls the cause that is planted in a case.
+#[must_use]
+pub fn expected(case: &Case, arguments: Arguments) -> &'static [&'static str] {
+    match (case.name(), arguments.first().copied().unwrap_or_default()) {
+        ("cilksort", _) => &["scheduling", "overhead", "imbalance"],
+        ("swaptions", _) => &["imbalance"],
+        ("barriers", _) => &["barrier"],
+        ("grid" | "convoy", _) => &["lock"],
+        ("ub", _) => &["lock", "barrier", "imbalance"],
+        ("serial", _) => &["serialization"],
+        ("falseshare", _) => &["contention", "inflation"],
+        ("tinytasks", _) => &["scheduling"],
+        _ => &["inflation", "memory", "cache"],
+    }
+}
+
+/// One variant under `contech scale`.
+#[derive(Debug)]
+pub struct Scaled {
+    /// Program and variant.
+    pub name: String,
+    /// It has the planted cause.
+    pub planted: bool,
+    /// The cause that was to be named.
+    pub expected: &'static [&'static str],
+    /// T_s, T_1, T_P in seconds.
+    pub times: [f64; 3],
+    /// Actual speedup.
+    pub speedup: f64,
+    /// The findings: cause, share of the processors' time, place.
+    pub findings: Vec<(String, f64, String)>,
+    /// Wall time of a run with P threads without the observer, over that with it, and the same of one thread.
+    pub cost: [f64; 2],
+}
+
+impl Scaled {
+    /// The first finding names the planted cause; in a fixed variant, none of any weight does.
+    #[must_use]
+    pub fn right(&self) -> bool {
+        let named =
+            |(cause, _, _): &&(String, f64, String)| self.expected.contains(&cause.as_str());
+        if self.planted {
+            self.findings.first().as_ref().is_some_and(named)
+        } else {
+            self.findings
+                .iter()
+                .filter(named)
+                .all(|(_, share, _)| *share < 0.1)
+        }
+    }
+}
+
+/// Runs commands before all others where this user may: a machine with other users is then as good as quiet.
+fn ahead(program: &Path) -> Command {
+    let may = Command::new("chrt")
+        .args(["-r", "10", "true"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if may {
+        let mut command = Command::new("chrt");
+        command.args(["-r", "10"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    }
+}
+
+/// Measures a variant with one and `threads` threads.
+///
+/// # Errors
+/// What `contech scale` says, and when its output is not what it should be.
+pub fn scaled(
+    case: &Case,
+    program: &Path,
+    arguments: Arguments,
+    planted: bool,
+    threads: u32,
+    runs: usize,
+) -> Result<Scaled> {
+    let contech = Outputs::locate()?.dir().join("contech");
+    let words = arguments.join(" ");
+    let program = program.canonicalize()?;
+    let mut command = ahead(&contech);
+    command
+        .args([
+            "scale",
+            "--format",
+            "json",
+            "--estimate",
+            "median",
+            "--min-time",
+            "20ms",
+        ])
+        .args([
+            "--threads",
+            &format!("1,{threads}"),
+            "--repeat",
+            &runs.to_string(),
+        ])
+        .args([
+            "--baseline",
+            &format!("'{}' 0 {words}", program.display()),
+            "--",
+        ])
+        .arg(&program)
+        .arg("{threads}")
+        .args(arguments);
+    let json: Value = serde_json::from_str(&run(&mut command)?.ok()?.out())?;
+    let number = |value: &Value| value.as_f64().context("a number is missing");
+    let point = &json["points"][1];
+    let findings = json["findings"].as_array().context("no findings")?;
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let finding = |f: &Value| Ok((word(&f["cause"]), number(&f["share"])?, word(&f["where"])));
+    Ok(Scaled {
+        name: format!("{} {words}", case.name()),
+        planted,
+        expected: expected(case, arguments),
+        times: [
+            number(&json["baseline"])?,
+            number(&point["t_1"])?,
+            number(&point["t"])?,
+        ],
+        speedup: number(&point["speedup"]["actual"])?,
+        findings: findings.iter().map(finding).collect::<Result<_>>()?,
+        cost: [
+            cost(&program, threads, arguments, runs)?,
+            cost(&program, 1, arguments, runs)?,
+        ],
+    })
+}
+
+/// Observed wall time over native, smallest over smallest, in turn.
+fn cost(program: &Path, threads: u32, arguments: Arguments, runs: usize) -> Result<f64> {
+    let library = Outputs::locate()?
+        .dir()
+        .join("libcontech_observe.so")
+        .canonicalize()?;
+    let file = tempfile()?;
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..runs {
+        for (observed, best) in best.iter_mut().enumerate() {
+            let mut command = ahead(program);
+            command.arg(threads.to_string()).args(arguments);
+            if observed == 1 {
+                command
+                    .env("LD_PRELOAD", &library)
+                    .env("CONTECH_OBSERVE", &file);
+            }
+            let begin = Instant::now();
+            run(&mut command)?.ok()?;
+            *best = best.min(begin.elapsed().as_secs_f64());
+        }
+    }
+    let _ = std::fs::remove_file(&file);
+    Ok(best[1] / best[0])
+}
+
+fn tempfile() -> Result<PathBuf> {
+    let dir = contech_tests::outputs::target_dir()
+        .join("bench")
+        .join("scale");
+    std::fs::create_dir_all(&dir)?;
+    Ok(dir.join("observation"))
+}
+
+/// The diagnoses as a table.
+#[must_use]
+pub fn table(rows: &[Scaled]) -> String {
+    let mut text = String::from(
+        "| program | variant | T_s | T_1 | T_P | speedup | first finding | share | where | next | right | observed/native: P | 1 |\n\
+         |---|---|---:|---:|---:|---:|---|---:|---|---|---|---:|---:|\n",
+    );
+    for row in rows {
+        let empty = (String::new(), 0.0, String::new());
+        let first = row.findings.first().unwrap_or(&empty);
+        let next = row
+            .findings
+            .get(1)
+            .map_or(String::new(), |f| format!("{} {:.0}%", f.0, f.1 * 100.0));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {} | {:.0}% | {} | {next} | {} | {:.3} | {:.3} |",
+            row.name,
+            if row.planted { "planted" } else { "fixed" },
+            row.times[0],
+            row.times[1],
+            row.times[2],
+            row.speedup,
+            first.0,
+            first.1 * 100.0,
+            first.2,
+            if row.right() { "yes" } else { "**no**" },
+            row.cost[0],
+            row.cost[1],
+        );
+    }
+    text
+}
+
+/// Shares of the processors' time, measured and from a recorded run.
+#[derive(Debug)]
+pub struct Both {
+    /// Program and variant.
+    pub name: String,
+    /// Scheduling, serialization, imbalance, software delay: measured.
+    pub live: [f64; 4],
+    /// The same of the recorded graph.
+    pub recorded: [f64; 4],
+}
+
+/// The same program measured and recorded.
+///
+/// # Errors
+/// When it cannot be built, recorded or measured.
+pub fn both(
+    case: &Case,
+    program: &Path,
+    arguments: Arguments,
+    threads: u32,
+    dir: &Path,
+) -> Result<Both> {
+    let outputs = Outputs::locate()?;
+    let contech = outputs.dir().join("contech");
+    let mut live = ahead(&contech);
+    live.args([
+        "scale",
+        "--format",
+        "json",
+        "--estimate",
+        "median",
+        "--min-time",
+        "1ms",
+        "--repeat",
+        "3",
+    ])
+    .args(["--threads", &format!("1,{threads}"), "--"])
+    .arg(program.canonicalize()?)
+    .arg("{threads}")
+    .args(arguments);
+    let live: Value = serde_json::from_str(&run(&mut live)?.ok()?.out())?;
+    let recorded = recorded(case, arguments, threads, dir)?;
+    Ok(Both {
+        name: format!("{} {}", case.name(), arguments.join(" ")),
+        live: shares(&live["points"][1]["factors"]),
+        recorded: shares(&recorded["factors"]),
+    })
+}
+
+fn shares(factors: &Value) -> [f64; 4] {
+    let distribution = &factors["distribution"];
+    [
+        &distribution["scheduling"],
+        &distribution["serialization"],
+        &distribution["imbalance"],
+        &factors["delay"]["software"],
+    ]
+    .map(|value| value.as_f64().unwrap_or(f64::NAN))
+}
+
+/// `factors` of a recorded run.
+fn recorded(case: &Case, arguments: Arguments, threads: u32, dir: &Path) -> Result<Value> {
+    let outputs = Outputs::locate()?;
+    let source = case.path();
+    let driver = if contech_tests::program::is_cxx(&source) {
+        "contech-c++"
+    } else {
+        "contech-cc"
+    };
+    let program = dir.join(format!("{}.recorded", case.name()));
+    let mut compile = Command::new(outputs.dir().join(driver));
+    compile
+        .args(["-O2", "-fopenmp", "-pthread"])
+        .arg(&source)
+        .args(["-lm", "-o"])
+        .arg(&program);
+    run(&mut compile)?.ok()?;
+    let (trace, graph) = (dir.join("scale.bin"), dir.join("scale.tg"));
+    let mut recorded = ahead(&program.canonicalize()?);
+    recorded
+        .arg(threads.to_string())
+        .args(arguments)
+        .env("CONTECH_TRACE", &trace);
+    run(&mut recorded)?.ok()?;
+    contech_tests::recording::middle(&trace, &graph)?.ok()?;
+    let words = ["factors", "--processors", &threads.to_string()];
+    let json = contech_tests::recording::backend_json(&words, &graph);
+    for file in [trace, graph] {
+        let _ = std::fs::remove_file(file);
+    }
+    json
+}
+
+/// The comparison as a table.
+#[must_use]
+pub fn comparison(rows: &[Both]) -> String {
+    let mut text = String::from(
+        "| program | scheduling: measured | recorded | serialization: measured | recorded | imbalance: measured | recorded | software: measured | recorded |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for row in rows {
+        let pairs = row.live.iter().zip(row.recorded);
+        let cells: Vec<String> = pairs
+            .map(|(live, recorded)| format!("{:.1}% | {:.1}%", live * 100.0, recorded * 100.0))
+            .collect();
+        let _ = writeln!(text, "| {} | {} |", row.name, cells.join(" | "));
+    }
+    text
+}
