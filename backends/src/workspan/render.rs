@@ -103,7 +103,7 @@ impl Report {
         let own = site.on_span.local.span;
         let top = site.on_span.top_call_site;
         let serial = if top.span > 0 && top.parallelism() < 1.1 {
-            "all serial"
+            "with nothing parallel inside"
         } else {
             "in invocations that spawn"
         };

@@ -99,8 +99,9 @@ pub(super) fn limit(
     });
     if chain >= 0.9 {
         let text = format!(
-            "The longest chain of dependent work takes {} of the run: more processors would not help, shorter serial work would.{mostly}",
-            share(chain)
+            "The longest chain of dependent work takes {} of the run: for these {} contexts more processors would not help; shorter chains would, or more contexts.{mostly}",
+            share(chain),
+            parallelism.contexts
         );
         return Some(finding(CHAIN, place, chain, text));
     }
