@@ -93,8 +93,8 @@ pub const CASES: [Case; 11] = [
         source: "convoy.c",
         cause: "one lock for all",
         planted: &[&["one"]],
-        fixed: &[&["sharded"]],
-        small: &[&["one", "20000"], &["sharded", "20000"]],
+        fixed: &[&["own"]],
+        small: &[&["one", "20000"], &["own", "20000"]],
     },
     Case {
         source: "falseshare.c",

@@ -70,6 +70,7 @@ fn run(p: u32, shape: &Shape) -> Run {
     Run {
         t_ns: (shape.serial + shape.phase) * MS,
         cpu_ns: on,
+        locks: 0,
         lanes: p,
         times: all,
         phases: vec![phase],
@@ -277,6 +278,28 @@ fn more_work_than_the_baseline_is_overhead() {
     assert_eq!(first(&report).0, "overhead");
     assert!((report.points[5].factors.delay.overhead - 0.5).abs() < 1e-9);
     assert!((report.points[5].speedup.maximal - 16.0).abs() < 1e-9);
+}
+
+#[test]
+fn overhead_of_very_many_free_locks_is_theirs() {
+    let mut report = diagnose(480, &[1, 2], perfect);
+    // 480 ms more than the baseline: 48 ns for each of ten million.
+    report.measurement.points[0]
+        .runs
+        .iter_mut()
+        .for_each(|run| run.locks = 10_000_000);
+    let many = analyse(
+        report.measurement.clone(),
+        Estimate::Mean,
+        Blocking::Imbalance,
+    );
+    assert_eq!(first(&many).0, "lock");
+    report.measurement.points[0]
+        .runs
+        .iter_mut()
+        .for_each(|run| run.locks = 1000);
+    let few = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
+    assert_eq!(first(&few).0, "overhead");
 }
 
 #[test]

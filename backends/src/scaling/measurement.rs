@@ -61,6 +61,9 @@ pub struct Run {
     /// Processor time it took, ns.
     #[serde(default)]
     pub cpu_ns: u64,
+    /// Locks taken, free or not (an estimate).
+    #[serde(default)]
+    pub locks: u64,
     /// Lanes: the most threads that lived at one time.
     #[serde(default)]
     pub lanes: u32,
@@ -247,6 +250,7 @@ impl Run {
         Self {
             t_ns: observation.duration_ns,
             cpu_ns: observation.lanes.iter().map(|lane| lane.cpu_ns).sum(),
+            locks: observation.lanes.iter().map(|lane| lane.locks).sum(),
             lanes: u32::try_from(observation.lanes.len()).unwrap_or(u32::MAX),
             times: observation.times().0,
             phases,

@@ -132,6 +132,8 @@ pub struct Lane {
     pub voluntary: u64,
     /// Times the processor was taken from them.
     pub involuntary: u64,
+    /// Locks they took, free or not: an estimate from a sample.
+    pub locks: u64,
     /// Time by state in each bin of [`Observation::bin_ns`]; bins after the last are empty.
     pub bins: Vec<Times>,
 }

@@ -125,6 +125,7 @@ fn lane(lane: &lane::Lane, now: u64, scale: &Scale, shift: u32) -> (Lane, u32) {
         cpu_ns: lane.cpu_ns.load(Relaxed) + cpu,
         voluntary: lane.voluntary.load(Relaxed) + voluntary,
         involuntary: lane.involuntary.load(Relaxed) + involuntary,
+        locks: lane.locks.load(Relaxed),
         bins: reading.bins.iter().map(|bin| scale.times(bin)).collect(),
     };
     (lane, reading.shift)

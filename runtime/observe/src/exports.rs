@@ -28,6 +28,9 @@ exports! {
     pthread_spin_lock [caller 1] = locks::spin;
     mtx_lock [caller 1] = locks::c11;
     mtx_timedlock [caller 2] = locks::c11_timed;
+    pthread_mutex_unlock [caller 1] = locks::unlock;
+    omp_set_lock [caller 1] = locks::omp;
+    omp_set_lock_ [caller 1] = locks::omp_fortran;
 
     pthread_cond_wait [caller 2] = waits::condition;
     pthread_cond_timedwait [caller 3] = waits::condition_timed;

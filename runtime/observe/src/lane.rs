@@ -51,6 +51,8 @@ pub(crate) struct Lane {
     pub(crate) sites: Sites,
     pub(crate) openmp: openmp::Part,
     pub(crate) alone: alone::Part,
+    /// Locks taken, free or not: an estimate.
+    pub(crate) locks: AtomicU64,
     /// Begins of idle or scheduling by the program's own word that have not ended.
     pub(crate) said: AtomicU32,
     bins: [Cells; BINS],
@@ -153,6 +155,7 @@ impl Lane {
         for cell in self.times.iter().chain(&self.counts) {
             cell.store(0, Relaxed);
         }
+        self.locks.store(0, Relaxed);
         let wider = self.wider.load(Relaxed);
         for bin in &self.bins[..self.used_bins(wider)] {
             bin.iter().for_each(|cell| cell.store(0, Relaxed));
@@ -249,10 +252,9 @@ impl Lane {
         self.sites.add(place, state, now.saturating_sub(before));
     }
 
-    /// What was counted as running lately was scheduling, begun `count` times.
-    pub(crate) fn reassign(&self, ticks: u64, count: u64) {
+    /// What was counted as running lately was another state, begun `count` times.
+    pub(crate) fn reassign(&self, to: State, ticks: u64, count: u64) {
         const RUNNING: usize = State::Running as usize;
-        const SCHEDULING: usize = State::Scheduling as usize;
         self.switch(State::Running, clock::now());
         self.sequence
             .store(self.sequence.load(Relaxed) | 1, Relaxed);
@@ -270,14 +272,14 @@ impl Lane {
             let here = left.min(bin[RUNNING].load(Relaxed));
             for cells in [bin, &self.times] {
                 bump(&cells[RUNNING], here.wrapping_neg());
-                bump(&cells[SCHEDULING], here);
+                bump(&cells[to as usize], here);
             }
             left -= here;
             if left == 0 {
                 break;
             }
         }
-        bump(&self.counts[SCHEDULING], count);
+        bump(&self.counts[to as usize], count);
         bump(&self.counts[RUNNING], u64::MAX);
         self.done();
     }

@@ -27,6 +27,7 @@ real_functions! {
 
     pthread_mutex_lock: (Ptr) -> c_int;
     pthread_mutex_trylock: (Ptr) -> c_int;
+    pthread_mutex_unlock: (Ptr) -> c_int;
     pthread_mutex_timedlock: (Ptr, Time) -> c_int;
     pthread_mutex_clocklock: (Ptr, c_int, Time) -> c_int;
     pthread_rwlock_rdlock: (Ptr) -> c_int;

@@ -21,8 +21,10 @@ pub(crate) struct Block {
     random: AtomicU32,
 }
 
-/// Functions that are timed now and then.
-const TIMED: usize = 7;
+/// Functions that are timed now and then: seven of libomp's, and the use of locks.
+const TIMED: usize = 8;
+/// Number of the use of locks among them.
+const LOCKS: usize = 7;
 /// Where [`Block::caller`] is.
 pub(crate) const CALLER: usize = 8;
 /// Where [`Block::left`] is.
@@ -36,13 +38,31 @@ impl Block {
     /// A call of a function is timed: how many it stands for. The next one comes after 9 to 24 calls, 16.5 on average; not after
     /// 16, as programs call in patterns.
     pub(crate) fn next_gap(&self, function: usize) -> u64 {
+        self.gap(function, 9, 28)
+    }
+
+    /// Whether this use of a lock is timed, and then how many it stands for: about every 64th is.
+    #[inline(always)]
+    pub(crate) fn lock_is_timed(&self) -> Option<u64> {
+        let left = &self.left[LOCKS];
+        match left.load(Relaxed).checked_sub(1) {
+            Some(fewer) => {
+                left.store(fewer, Relaxed);
+                None
+            }
+            None => Some(self.gap(LOCKS, 33, 26)),
+        }
+    }
+
+    #[cold]
+    fn gap(&self, function: usize, least: u32, shift: u32) -> u64 {
         let step = self
             .random
             .load(Relaxed)
             .wrapping_mul(1_664_525)
             .wrapping_add(1_013_904_223);
         self.random.store(step, Relaxed);
-        let gap = 9 + (step >> 28);
+        let gap = least + (step >> shift);
         let last = self.gaps[function].load(Relaxed);
         self.gaps[function].store(u8::try_from(gap).unwrap_or(1), Relaxed);
         self.left[function].store(gap - 1, Relaxed);

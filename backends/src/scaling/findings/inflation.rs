@@ -63,10 +63,12 @@ impl Diagnosis<'_> {
             let before = running(one, phase.place);
             (phase.place, before, running(run, phase.place))
         });
-        let most = grown
-            .filter(|(_, before, _)| *before > 0.0)
-            .max_by(|a, b| (a.2 - a.1).total_cmp(&(b.2 - b.1)));
+        let most = grown.max_by(|a, b| (a.2 - a.1).total_cmp(&(b.2 - b.1)));
         most.map_or_else(Default::default, |(place, before, after)| {
+            // With one thread there is no such phase: the program then makes no threads.
+            if before == 0.0 {
+                return (self.name(place), String::new());
+            }
             let grew = format!(
                 " ({} there instead of {})",
                 time(whole(after)),

@@ -3,6 +3,8 @@
 mod imbalance;
 mod inflation;
 
+use std::fmt::Write as _;
+
 use contech_observation::State;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +68,8 @@ pub(super) fn find(report: &Report) -> (u32, Vec<Finding>) {
     (point.threads, findings)
 }
 
+/// A lock and what keeping its data consistent costs take at most so much: beyond it the overhead has other reasons.
+const LOCK_NS: f64 = 250.0;
 /// Making tasks takes more than this part of the time that is not waited: they are too small.
 const SMALL_TASKS: f64 = 0.25;
 
@@ -178,13 +182,29 @@ impl<'a> Diagnosis<'a> {
     fn overhead(&self) -> Finding {
         let share = self.point.losses.overhead;
         let (t_1, t_s) = (self.point.t_1, self.report.baseline);
-        let text = format!(
+        let mut text = format!(
             "{} is overhead of the parallel algorithm: on one processor it takes {} where the baseline takes {} \
-             (the runtime's own work not counted).",
+             (the runtime's own work not counted)",
             self.of_all(share),
             seconds(t_1),
             seconds(t_s)
         );
+        // Locks that nobody else wants are not free.
+        let locks = self.one.map_or(0, |run| run.locks);
+        if over((t_1 - t_s) * 1e9, locks as f64) <= LOCK_NS && locks > 0 {
+            let place = self.place_of(State::Lock);
+            let _ = write!(
+                text,
+                "; it takes locks about {} times, one every {}{}, which costs time when they are free, too.",
+                count(locks),
+                seconds(t_1 / locks as f64),
+                at(&place)
+            );
+            let advice = "Take locks for more at once, or arrange the work so that no two threads write the same data \
+                          (colours, partitions, copies).";
+            return self.finding("lock", place, share, text, advice);
+        }
+        text.push('.');
         let advice = "Make the sequential pieces larger (cut-off, grain) or their code as good as the baseline's.";
         self.finding("overhead", String::new(), share, text, advice)
     }

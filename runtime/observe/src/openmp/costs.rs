@@ -6,6 +6,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use contech_intercept::lookup;
+use contech_observation::State;
 
 use crate::{clock, tls};
 
@@ -89,7 +90,7 @@ fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
         part.usual.store(usual - usual / 8 + own / 8, Relaxed);
         own
     };
-    lane.reassign(own + others * (weight - 1), weight);
+    lane.reassign(State::Scheduling, own + others * (weight - 1), weight);
     result
 }
 

@@ -106,11 +106,18 @@ pub(crate) fn note() -> Option<String> {
         );
     }
     let other = places::is_loaded(c"libomp.so.5") || places::is_loaded(c"libiomp5.so");
-    other.then(|| {
-        "this program's libomp does not use OMPT (built without it, or OMP_TOOL=disabled, or never started): waiting in \
-         it counts as running; use Debian's libomp-22-dev and unset OMP_TOOL"
+    // One that never started has nothing to tell either.
+    let deaf = std::env::var_os("OMP_TOOL").is_some_and(|tool| tool == "disabled") || asked();
+    (other && deaf).then(|| {
+        "this program's libomp does not use OMPT (built without it, or OMP_TOOL=disabled): waiting in it counts as \
+         running; use Debian's libomp-22-dev and unset OMP_TOOL"
             .to_owned()
     })
+}
+
+/// libomp asked for a tool: it started.
+fn asked() -> bool {
+    NAME.get().is_some()
 }
 
 /// The calling thread's lane, and now.

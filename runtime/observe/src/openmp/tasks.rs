@@ -67,21 +67,28 @@ fn timed(lane: &Lane, begins: bool, now: u64) {
     }
 }
 
+/// `omp_set_lock` and its like, which [`crate::locks`] sees as it does other locks.
+const LOCKS: std::ops::RangeInclusive<c_int> = 1..=2;
+
 pub(super) unsafe extern "C" fn acquire(
-    _kind: c_int,
+    kind: c_int,
     _hint: c_uint,
     _: c_uint,
     _wait: u64,
     _: Code,
 ) {
     if let Some(lane) = tls::lane()
+        && !LOCKS.contains(&kind)
         && lane.is_running()
     {
         lane.openmp.asked.store(clock::now(), Relaxed);
     }
 }
 
-pub(super) unsafe extern "C" fn acquired(_kind: c_int, _wait: u64, place: Code) {
+pub(super) unsafe extern "C" fn acquired(kind: c_int, _wait: u64, place: Code) {
+    if LOCKS.contains(&kind) {
+        return;
+    }
     let Some((lane, now)) = event() else { return };
     let asked = lane.openmp.asked.swap(0, Relaxed);
     if asked == 0 || now.saturating_sub(asked) < FREE || !lane.is_running() {
