@@ -1,8 +1,9 @@
 // Particles in a grid of cells that act on those in adjacent cells (deconstructing-overhead, section VII, in two
 // dimensions; three quarters of the space are empty). `locks`: a lock for each cell that two partitions may write;
 // `colours`: partitions of one colour are not adjacent, a stage for each colour, no locks; `refine`: the same, SIDE is the
-// first one of partition refinement (-DCONTECH_REFINE -lcontech_refine). `say`: on stderr, a time that a twentieth of
-// the later half of the steps stays under, in us, without the moves; and the last side.
+// first one of partition refinement (-DCONTECH_REFINE -lcontech_refine). Steps take turns with
+// several SIDEs, as in 2,4,8. `say`: on stderr, for each SIDE (refine: the last one) a time in us that a twentieth of the
+// later half of its steps stay under, without the moves.
 #include "common.h"
 #include <algorithm>
 #include <chrono>
@@ -15,7 +16,7 @@
 #include <vector>
 
 static const char *const USAGE =
-    "grid THREADS [locks|colours|refine [SIDE [PARTICLES [STEPS [even|clumps|corner [say]]]]]] (SIDE: cells of a partition, from 2)";
+    "grid THREADS [locks|colours|refine [SIDE [PARTICLES [STEPS [even|clumps|corner [say]]]]]] (SIDE[,SIDE ...]: cells of a partition, from 2)";
 
 // Cells of the space in each dimension, those that may have particles, units of length of a cell, most in a cell.
 enum { SPACE = 256, USED = SPACE / 2, UNIT = 1024, FULL = 16 };
@@ -28,6 +29,7 @@ struct Particle {
 static std::vector<Particle> particles; // by cell
 static int first[SPACE * SPACE + 1];    // of each cell
 static int threads, side;
+static std::vector<int> sides;
 
 enum Phase { DENSITIES, FORCES };
 
@@ -204,18 +206,29 @@ static void sequential_step() {
     for (int x = 0; x < SPACE; x++) cell_work<FORCES, false>(x, y);
 }
 
+static void read_sides(const char *text) {
+  for (const char *at = text; *at || at == text;) {
+    char *end;
+    long value = strtol(at, &end, 10);
+    if (end == at || (*end && *end != ',') || value < 2 || value > SPACE) usage(USAGE);
+    sides.push_back((int)value);
+    at = *end ? end + 1 : end;
+  }
+}
+
 int main(int argc, char **argv) {
   threads = thread_count(argc, argv, USAGE);
   bool refine = argc > 2 && !strcmp(argv[2], "refine");
   bool locks = !refine && !variant(argc, argv, "locks", "colours", USAGE);
-  side = (int)number(argc, argv, 3, 2, 4, USAGE);
+  read_sides(argc > 3 ? argv[3] : "4");
+  side = sides[0];
   long count = number(argc, argv, 4, 1, 60000, USAGE), steps = number(argc, argv, 5, 1, 40, USAGE);
   static const char *const INPUTS[] = {"even", "clumps", "corner"};
   int input = argc > 6 ? -1 : 0;
   for (int i = 0; i < 3 && input < 0; i++)
     if (!strcmp(argv[6], INPUTS[i])) input = i;
   bool say = argc > 7 && !strcmp(argv[7], "say");
-  if (input < 0 || side > SPACE || count > (long)USED * USED * FULL) usage(USAGE);
+  if (input < 0 || count > (long)USED * USED * FULL) usage(USAGE);
 #ifndef CONTECH_REFINE
   if (refine) return fprintf(stderr, "grid: built without contech/refine.h (-DCONTECH_REFINE)\n"), 1;
 #endif
@@ -223,8 +236,10 @@ int main(int argc, char **argv) {
   if (locks) cell_locks = std::make_unique<CellLocks>();
   std::unique_ptr<Refinement> refinement;
   if (refine && threads) refinement = std::make_unique<Refinement>();
-  std::vector<double> times;
+  std::vector<std::vector<double>> times(refine ? 1 : sides.size());
   for (long s = 0; s < steps; s++) {
+    size_t turn = s % times.size();
+    if (!refine) side = sides[turn];
     auto begun = std::chrono::steady_clock::now();
     if (refinement) {
       Refinement::Round round(*refinement);
@@ -235,7 +250,7 @@ int main(int argc, char **argv) {
       sequential_step();
     }
     std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begun;
-    if (s >= steps / 2) times.push_back(took.count());
+    if (s >= steps / 2) times[turn].push_back(took.count());
     if (threads) move_all();
     else
       for (auto &p : particles) move(p);
@@ -244,7 +259,9 @@ int main(int argc, char **argv) {
   for (auto &p : particles) sum = sum * 31 + (uint64_t)p.x + (uint64_t)p.y * 7 + p.vx + p.vy;
   printf("%016lx\n", sum);
   if (say) {
-    std::sort(times.begin(), times.end());
-    fprintf(stderr, "%.1f %d\n", times[times.size() / 20], side);
+    for (size_t i = 0; i < times.size(); i++) {
+      std::sort(times[i].begin(), times[i].end());
+      if (!times[i].empty()) fprintf(stderr, "%d %.1f\n", refine ? side : sides[i], times[i][times[i].size() / 20]);
+    }
   }
 }

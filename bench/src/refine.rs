@@ -9,8 +9,6 @@ use anyhow::{Context, Result, ensure};
 use contech_refine::Refinement;
 use contech_tests::process::run;
 
-use crate::spread::minimum;
-
 /// Sides of the fixed partitions, in cells.
 pub const SIDES: [u32; 11] = [2, 3, 4, 6, 8, 12, 16, 32, 64, 91, 128];
 /// Numbers of threads; a machine with fewer cores is oversubscribed with the last.
@@ -27,89 +25,65 @@ pub const INPUTS: [(&str, &str); 9] = [
     ("30000", "clumps"),
     ("30000", "corner"),
 ];
-/// Steps with fixed partitions, and with refinement: their later halves count.
-const STEPS: [&str; 2] = ["100", "240"];
+/// Steps of refinement, and of each side: the later half counts.
+const REFINED_STEPS: usize = 240;
+const FIXED_STEPS: usize = 80;
 /// How much slower than the best fixed size is near enough (the goal), and the share of runs that are to be.
 const NEAR: f64 = 1.1;
 const GOAL: f64 = 0.9;
-
-/// What a variant took: microseconds of a step, in each round, and the side it had at the end.
-#[derive(Debug, Clone, Default)]
-struct Taken {
-    micros: Vec<f64>,
-    sides: Vec<u32>,
-}
-
-impl Taken {
-    fn least(&self) -> f64 {
-        minimum(&self.micros)
-    }
-}
 
 /// An input with a number of threads.
 #[derive(Debug)]
 pub struct Row {
     input: (&'static str, &'static str),
     threads: u32,
-    /// Side of the paper's second start: 2 P partitions.
-    half: u32,
-    fixed: Vec<Taken>,
-    /// From side 2, from 2 P partitions.
-    refined: [Taken; 2],
+    /// Microseconds of a step with each of [`SIDES`].
+    fixed: Vec<f64>,
+    /// Side where refinement ended, and microseconds of a step with it, from a side of 2 and from 2 P parts.
+    refined: [(u32, f64); 2],
+    /// Microseconds with 2 P parts.
+    half: f64,
 }
 
 impl Row {
     /// The best fixed side and its time.
     fn best(&self) -> (u32, f64) {
-        let times = SIDES.iter().zip(&self.fixed).map(|(s, t)| (*s, t.least()));
-        times
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .unwrap_or((0, f64::NAN))
+        let times = SIDES.iter().copied().zip(self.fixed.iter().copied());
+        let best = times.min_by(|a, b| a.1.total_cmp(&b.1));
+        best.unwrap_or((0, f64::NAN))
     }
 
-    fn fixed_at(&self, side: u32) -> f64 {
-        let at = SIDES.iter().position(|s| *s >= side);
-        at.map_or(f64::NAN, |i| self.fixed[i].least())
-    }
-
-    /// Times of refinement over the best fixed one, from both starts.
+    /// Times of the sides of refinement over the best fixed one, from both starts.
     fn slower(&self) -> [f64; 2] {
-        [0, 1].map(|i| self.refined[i].least() / self.best().1)
+        self.refined.map(|(_, micros)| micros / self.best().1)
     }
 }
 
-/// Measures one input, all variants in turn, `rounds` times.
+/// Refines from both starts, then measures what came out beside all fixed sides, a step of each in turn.
 ///
 /// # Errors
 /// When a run fails or computes something else.
-pub fn row(
-    grid: &Path,
-    input: (&'static str, &'static str),
-    threads: u32,
-    rounds: usize,
-) -> Result<Row> {
+pub fn row(grid: &Path, input: (&'static str, &'static str), threads: u32) -> Result<Row> {
     let half = half(threads);
-    let mut row = Row {
+    let start = |side: u32| -> Result<u32> {
+        let taken = grid_run(grid, input, threads, "refine", &[side], REFINED_STEPS)?;
+        Ok(taken.first().context("grid says no side")?.0)
+    };
+    let ends = [start(2)?, start(half)?];
+    let mut sides = SIDES.to_vec();
+    sides.extend(ends);
+    sides.push(half);
+    let steps = FIXED_STEPS * sides.len();
+    let taken = grid_run(grid, input, threads, "colours", &sides, steps)?;
+    ensure!(taken.len() == sides.len(), "grid says {taken:?}");
+    let micros = |i: usize| taken[SIDES.len() + i].1;
+    Ok(Row {
         input,
         threads,
-        half,
-        fixed: vec![Taken::default(); SIDES.len()],
-        refined: [Taken::default(), Taken::default()],
-    };
-    let mut results = Vec::new();
-    for _ in 0..rounds {
-        for (side, taken) in SIDES.iter().zip(&mut row.fixed) {
-            results.push(step(grid, input, threads, "colours", *side, taken)?);
-        }
-        for (side, taken) in [2, half].iter().zip(&mut row.refined) {
-            step(grid, input, threads, "refine", *side, taken)?;
-        }
-    }
-    ensure!(
-        results.windows(2).all(|w| w[0] == w[1]),
-        "grid {input:?} with {threads} threads computes different things: {results:?}"
-    );
-    Ok(row)
+        fixed: taken[..SIDES.len()].iter().map(|t| t.1).collect(),
+        refined: [(ends[0], micros(0)), (ends[1], micros(1))],
+        half: micros(2),
+    })
 }
 
 /// The side of a square of as many cells as 2 P parts of a colour have.
@@ -117,42 +91,49 @@ fn half(threads: u32) -> u32 {
     (128 * 128 / (2 * threads.max(1))).isqrt()
 }
 
-fn step(
+/// Sides and the time of a step with each, in us.
+fn grid_run(
     grid: &Path,
     input: (&str, &str),
     threads: u32,
     variant: &str,
-    side: u32,
-    taken: &mut Taken,
-) -> Result<String> {
-    let steps = STEPS[usize::from(variant == "refine")];
+    sides: &[u32],
+    steps: usize,
+) -> Result<Vec<(u32, f64)>> {
+    let sides: Vec<String> = sides.iter().map(u32::to_string).collect();
     let mut command = Command::new(grid);
-    command.args([&threads.to_string(), variant, &side.to_string()]);
-    command.args([input.0, steps, input.1, "say"]);
+    command.args([&threads.to_string(), variant, &sides.join(",")]);
+    command.args([input.0, &steps.to_string(), input.1, "say"]);
     let done = run(&mut command)?.ok()?;
+    let pair = |line: &str| -> Option<(u32, f64)> {
+        let (side, micros) = line.split_once(' ')?;
+        Some((side.parse().ok()?, micros.parse().ok()?))
+    };
     let said = done.err();
-    let mut words = said.split_whitespace();
-    let mut next = || words.next().with_context(|| done.to_string());
-    taken.micros.push(next()?.parse()?);
-    taken.sides.push(next()?.parse()?);
-    Ok(done.out())
+    let pairs: Option<Vec<_>> = said.lines().map(pair).collect();
+    pairs.with_context(|| done.to_string())
 }
 
 /// Nanoseconds of a part's begin and end, in a round that is measured and in one that is not.
 #[must_use]
 pub fn part_cost() -> [f64; 2] {
-    const PARTS: u32 = 20_000_000;
-    let refinement = Refinement::new(1000, 1, 1);
-    let ns = || {
-        let round = refinement.round();
+    const PARTS: u32 = 2_000_000;
+    let ns = |round: &contech_refine::Round<'_>| {
         let begun = Instant::now();
         for _ in 0..PARTS {
             drop(std::hint::black_box(round.part(0, 0)));
         }
         begun.elapsed().as_secs_f64() * 1e9 / f64::from(PARTS)
     };
-    // With one worker it holds from the beginning: the first round of eight is measured.
-    [ns(), ns()]
+    let mut least = [f64::INFINITY; 2];
+    for _ in 0..10 {
+        // With one worker it holds from the beginning: the first round of eight is measured.
+        let refinement = Refinement::new(1000, 1, 1);
+        for least in &mut least {
+            *least = least.min(ns(&refinement.round()));
+        }
+    }
+    least
 }
 
 /// The tables.
@@ -164,7 +145,6 @@ pub fn table(rows: &[Row], cores: u32) -> String {
     );
     for row in rows {
         let (side, best) = row.best();
-        let slower = row.slower();
         let label = if row.threads > cores {
             " (oversubscribed)"
         } else {
@@ -175,18 +155,16 @@ pub fn table(rows: &[Row], cores: u32) -> String {
             "| {} | {} | {}{label} | {side} | {best:.0} |",
             row.input.0, row.input.1, row.threads
         );
-        for (taken, slower) in row.refined.iter().zip(slower) {
-            let sides: Vec<String> = taken.sides.iter().map(u32::to_string).collect();
+        for ((end, micros), slower) in row.refined.iter().zip(row.slower()) {
             let mark = if slower <= NEAR { "" } else { " **!**" };
-            let _ = write!(
-                text,
-                " {} | {:.0} | {slower:.2}{mark} |",
-                sides.join(" "),
-                taken.least()
-            );
+            let _ = write!(text, " {end} | {micros:.0} | {slower:.2}{mark} |");
         }
-        let of = |side| row.fixed_at(side) / best;
-        let _ = writeln!(text, " {:.2} | {:.2} |", of(2), of(row.half));
+        let _ = writeln!(
+            text,
+            " {:.2} | {:.2} |",
+            row.fixed[0] / best,
+            row.half / best
+        );
     }
     let _ = writeln!(text, "\n{}", summary(rows, cores));
     text

@@ -14,9 +14,6 @@ use contech_tests::scaling::Case;
 /// bench/record/
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Rounds of each variant, in turn; the best of each counts
-    #[arg(long, default_value_t = 3)]
-    runs: usize,
     /// Numbers of threads
     #[arg(long, value_delimiter = ',', default_values_t = THREADS)]
     threads: Vec<u32>,
@@ -37,21 +34,19 @@ fn run(arguments: &Arguments) -> Result<()> {
     let mut rows = Vec::new();
     for threads in arguments.threads.iter().copied() {
         for input in INPUTS {
-            rows.push(row(&grid, input, threads, arguments.runs.max(1))?);
+            rows.push(row(&grid, input, threads)?);
             eprintln!("{threads} {input:?}");
         }
     }
     let [measured, not] = part_cost();
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let text = format!(
-        "{}\nbench/scaling/grid: 256 x 256 cells of which a quarter has particles, two phases of four colours. Time of a step \
-         (a twentieth of the later half of the steps is shorter: what else the machine does makes steps longer; smallest of {} \
-         rounds of all variants in turn), with partitions of \
-         fixed sides and with refinement from sides of 2 and from 2 P parts of a colour. *side*: where it ended, each round. Last \
+        "{}\nbench/scaling/grid: 256 x 256 cells of which a quarter has particles, two phases of four colours. Refinement ends at \
+         a side, from a side of 2 and from 2 P parts of a colour; then a step with each fixed side and with those two, in \
+         turn. Times: a twentieth of the later half of the steps is shorter (what else the machine does makes steps longer). Last \
          columns: the two starts as fixed sides, over the best. Load average at the end: {}.\n\n{}\n\
          A part costs {measured:.1} ns in a measured round and {not:.1} ns in another (begin and end, from Rust).\n",
         record::heading("Partition refinement"),
-        arguments.runs,
         load.split_whitespace()
             .take(3)
             .collect::<Vec<_>>()

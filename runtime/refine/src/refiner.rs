@@ -15,7 +15,7 @@ use crate::sizes::Sizes;
 /// where an error is put right by the steps that follow; while seeking; while comparing sizes.
 const FAR_WINDOW: usize = 2;
 const SEEK_WINDOW: usize = 3;
-const POLISH_WINDOW: usize = 5;
+const POLISH_WINDOW: usize = 8;
 /// A ratio (as a logarithm) that is far off.
 const FAR: f64 = 0.7; // ln 2
 /// A ratio within this of 1 asks for no change.
