@@ -133,6 +133,13 @@ const WAITS: [State; 7] = [
     State::Message,
 ];
 
+/// Most states have no time: adding nothing to a cell that others write, too, is not for nothing.
+fn add(cell: &AtomicU64, ticks: u64) {
+    if ticks != 0 {
+        cell.fetch_add(ticks, Relaxed);
+    }
+}
+
 fn minus(now: &Ticks, before: &Ticks) -> Ticks {
     std::array::from_fn(|state| now[state].saturating_sub(before[state]))
 }
@@ -197,6 +204,9 @@ impl Instance {
     pub(crate) fn leave(&self, lane: &Lane, now: u64) {
         let member = self.member(lane);
         let id = self.id.load(Relaxed);
+        if member.instance.load(Relaxed) != id {
+            return;
+        }
         if member
             .instance
             .compare_exchange(id, 0, AcqRel, Relaxed)
@@ -211,7 +221,7 @@ impl Instance {
         self.catch_up();
         let times = minus(&lane.times(now), &before);
         for (cell, ticks) in self.times.iter().zip(times) {
-            cell.fetch_add(ticks, Relaxed);
+            add(cell, ticks);
         }
         let waits: u64 = WAITS.iter().map(|state| times[*state as usize]).sum();
         let total: u64 = times.iter().sum();
@@ -221,7 +231,9 @@ impl Instance {
 
     /// Forgets what was before the region of interest.
     fn catch_up(&self) {
-        if self.epoch.swap(clock::epoch(), AcqRel) != clock::epoch() {
+        if self.epoch.load(Relaxed) != clock::epoch()
+            && self.epoch.swap(clock::epoch(), AcqRel) != clock::epoch()
+        {
             self.forget();
         }
     }
@@ -242,12 +254,16 @@ impl Instance {
                 total.wall.fetch_add(now - began, Relaxed);
                 total.threads.fetch_max(self.threads.load(Relaxed), Relaxed);
                 for (sum, cell) in total.times.iter().zip(&self.times) {
-                    sum.fetch_add(cell.load(Relaxed), Relaxed);
+                    add(sum, cell.load(Relaxed));
                 }
                 total.slowest.fetch_add(self.slowest.load(Relaxed), Relaxed);
-                total.alone.fetch_add(self.alone.load(Relaxed), Relaxed);
-                total.dynamic.fetch_or(self.dynamic.load(Relaxed), Relaxed);
-                let _ = total.first.compare_exchange(0, began, Relaxed, Relaxed);
+                add(&total.alone, self.alone.load(Relaxed));
+                if self.dynamic.load(Relaxed) {
+                    total.dynamic.store(true, Relaxed);
+                }
+                if total.first.load(Relaxed) == 0 {
+                    let _ = total.first.compare_exchange(0, began, Relaxed, Relaxed);
+                }
             }
             Some(None) => {
                 LOST.fetch_add(1, Relaxed);

@@ -18,6 +18,9 @@ pub(crate) struct Part {
     /// Frames that found no room.
     beyond: AtomicU32,
     frames: [AtomicU64; FRAMES],
+    /// When the wait of the topmost frame began, if nothing has been counted of it yet: many a wait for tasks has nothing to wait
+    /// for. 0 for none.
+    pending: AtomicU64,
     /// When the thread asked for a lock it does not have yet; 0 for none.
     pub(super) asked: AtomicU64,
     /// The depth at which a call that is being timed began, and one more; 0 for none.
@@ -77,33 +80,74 @@ impl Part {
         self.depth.store(0, Relaxed);
         self.beyond.store(0, Relaxed);
         self.asked.store(0, Relaxed);
+        self.pending.store(0, Relaxed);
         self.timed.store(0, Relaxed);
         self.set_region(None);
     }
 }
 
+/// Shorter than this, in ticks, there was nothing to wait for.
+pub(super) const FREE: u64 = 1000;
+
+fn place_of(frame: u64) -> usize {
+    usize::try_from(frame >> PLACE_SHIFT).unwrap_or(0)
+}
+
+/// A wait that began in the topmost frame is one.
+fn settle(lane: &Lane) {
+    let since = lane.openmp.pending.load(Relaxed);
+    if since != 0 {
+        lane.openmp.pending.store(0, Relaxed);
+        lane.switch(State::Join, since);
+        let place = lane.openmp.top().map_or(0, place_of);
+        lane.sites.add(place, State::Join, 0);
+    }
+}
+
+/// A wait for tasks begins.
+pub(super) fn push_join(lane: &Lane, place: usize, now: u64) {
+    if lane.is_running() && lane.openmp.pending.load(Relaxed) == 0 {
+        push(lane, Kind::Wait, place, State::Running, || now);
+        lane.openmp.pending.store(now, Relaxed);
+    } else {
+        push(lane, Kind::Wait, place, State::Join, || now);
+        lane.sites.add(place, State::Join, 0);
+    }
+}
+
+/// It ends.
+pub(super) fn pop_wait(lane: &Lane, now: u64) {
+    let since = lane.openmp.pending.load(Relaxed);
+    if since != 0 && now.saturating_sub(since) < FREE {
+        lane.openmp.pending.store(0, Relaxed);
+    }
+    pop(lane, Kind::Wait, || now);
+}
+
 /// Changes the state, if it is another one; what was waited belongs to the place of the topmost frame.
-fn change(lane: &Lane, to: State, now: u64) {
+fn change(lane: &Lane, to: State, now: impl FnOnce() -> u64) {
+    settle(lane);
     let state = lane.state();
     if state == to as usize {
         return;
     }
+    let now = now();
     if let Some(top) = lane.openmp.top()
         && top >> KIND_SHIFT & 0xff == Kind::Wait as u64
         && (state == State::Barrier as usize || state == State::Join as usize)
     {
         let (since, idle_from) = (lane.since(), lane.idle_from.load(Relaxed));
         let end = if idle_from == 0 { now } else { idle_from };
-        let place = usize::try_from(top >> PLACE_SHIFT).unwrap_or(0);
         lane.sites
-            .add_ticks(place, State::ALL[state], end.saturating_sub(since));
+            .add_ticks(place_of(top), State::ALL[state], end.saturating_sub(since));
     }
     lane.switch(to, now);
 }
 
 /// Something begins; the thread is in `state`.
-pub(super) fn push(lane: &Lane, kind: Kind, place: usize, state: State, now: u64) {
+pub(super) fn push(lane: &Lane, kind: Kind, place: usize, state: State, now: impl FnOnce() -> u64) {
     let part = &lane.openmp;
+    settle(lane);
     let prior = lane.state() as u64;
     change(lane, state, now);
     let depth = part.depth.load(Relaxed);
@@ -117,7 +161,7 @@ pub(super) fn push(lane: &Lane, kind: Kind, place: usize, state: State, now: u64
 }
 
 /// The innermost thing of that kind ends, and whatever is within it: the thread is in the state it was in before.
-pub(super) fn pop(lane: &Lane, kind: Kind, now: u64) {
+pub(super) fn pop(lane: &Lane, kind: Kind, now: impl FnOnce() -> u64) {
     let part = &lane.openmp;
     let beyond = part.beyond.load(Relaxed);
     if beyond > 0 && kind != Kind::Region {

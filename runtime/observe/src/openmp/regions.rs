@@ -10,7 +10,7 @@ use contech_intercept::ompt::{
 use contech_observation::{Model, State};
 
 use super::event;
-use super::frames::{Kind, pop, push};
+use super::frames::{Kind, pop, pop_wait, push, push_join};
 use crate::alone::{self, Reason};
 use crate::phase::{self, Instance};
 
@@ -68,12 +68,12 @@ pub(super) unsafe extern "C" fn parallel_begin(
         // SAFETY: libomp's word for the new region.
         unsafe { ompt::write(parallel, address | inner) };
     }
-    push(lane, Kind::Region, place.addr(), State::Scheduling, now);
+    push(lane, Kind::Region, place.addr(), State::Scheduling, || now);
 }
 
 pub(super) unsafe extern "C" fn parallel_end(parallel: Data, _: Data, _flags: c_int, _: Code) {
     let Some((lane, now)) = event() else { return };
-    pop(lane, Kind::Region, now);
+    pop(lane, Kind::Region, || now);
     // SAFETY: libomp's word of the region.
     if let (Some(region), false) = unsafe { instance(parallel) } {
         lane.openmp.set_region(None);
@@ -99,7 +99,7 @@ pub(super) unsafe extern "C" fn implicit_task(
     }
     let Some((lane, now)) = event() else { return };
     if endpoint != BEGIN {
-        pop(lane, Kind::Implicit, now);
+        pop(lane, Kind::Implicit, || now);
         alone::inner_ends(lane);
         return;
     }
@@ -109,7 +109,7 @@ pub(super) unsafe extern "C" fn implicit_task(
         lane.openmp.set_region(Some(region));
         region.join(lane);
     }
-    push(lane, Kind::Implicit, 0, State::Running, now);
+    push(lane, Kind::Implicit, 0, State::Running, || now);
     if let Some(region) = region {
         alone::team_begins(region, lane, index, size, inner);
     }
@@ -147,7 +147,7 @@ fn is_barrier(kind: c_int) -> bool {
 fn waits(kind: c_int, endpoint: c_int, place: usize) {
     let Some((lane, now)) = event() else { return };
     if endpoint == END {
-        pop(lane, Kind::Wait, now);
+        pop_wait(lane, now);
         if is_barrier(kind) && kind != REGION_BARRIER_PARALLEL {
             alone::passed(lane);
         }
@@ -164,8 +164,12 @@ fn waits(kind: c_int, endpoint: c_int, place: usize) {
     if is_barrier(kind) {
         alone::arrives(lane);
     }
-    push(lane, Kind::Wait, place, state, now);
-    lane.sites.add(place, state, 0);
+    if state == State::Join {
+        push_join(lane, place, now);
+    } else {
+        push(lane, Kind::Wait, place, state, || now);
+        lane.sites.add(place, state, 0);
+    }
 }
 
 pub(super) unsafe extern "C" fn work(

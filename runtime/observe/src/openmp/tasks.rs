@@ -10,15 +10,13 @@ use contech_intercept::ompt::{
 use contech_observation::State;
 
 use super::event;
-use super::frames::{Kind, pop, push};
+use super::frames::{FREE, Kind, pop, push};
 use crate::alone::{self, Reason};
 use crate::lane::Lane;
 use crate::{clock, tls};
 
 /// In an explicit task's word: it has begun.
 const BEGUN: u64 = 1;
-/// What nobody waits for: shorter than this, in ticks, a lock was free.
-const FREE: u64 = 1000;
 
 pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     if matches!(
@@ -27,22 +25,22 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
     ) {
         return;
     }
-    let Some((lane, now)) = event() else { return };
+    let Some(lane) = tls::lane() else { return };
     // SAFETY: libomp's words of tasks that live, of which no other thread uses these now.
     let (left, entered) = unsafe { (ompt::read(prior), ompt::read(next)) };
     if matches!(status, STATUS_COMPLETE | STATUS_CANCEL | STATUS_DETACH) {
         // One that was cancelled before it began is no task that ran.
         if left == BEGUN {
-            pop(lane, Kind::Task, now);
-            timed(lane, false, now);
+            pop(lane, Kind::Task, clock::now);
+            timed(lane, false);
         }
         return;
     }
     if entered <= BEGUN {
         // SAFETY: as above.
         unsafe { ompt::write(next, BEGUN) };
-        timed(lane, true, now);
-        push(lane, Kind::Task, 0, State::Running, now);
+        timed(lane, true);
+        push(lane, Kind::Task, 0, State::Running, clock::now);
         if let Some(region) = lane.openmp.region()
             && !region.dynamic.load(Relaxed)
         {
@@ -53,15 +51,15 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
 }
 
 /// A task begins or ends within a call that is being timed: it is not the call's own time.
-fn timed(lane: &Lane, begins: bool, now: u64) {
+fn timed(lane: &Lane, begins: bool) {
     let part = &lane.openmp;
     if part.timed.load(Relaxed) != part.depth() + 1 {
         return;
     }
     if begins {
-        part.nested_from.store(now, Relaxed);
+        part.nested_from.store(clock::now(), Relaxed);
     } else {
-        let passed = now.saturating_sub(part.nested_from.load(Relaxed));
+        let passed = clock::now().saturating_sub(part.nested_from.load(Relaxed));
         part.nested
             .store(part.nested.load(Relaxed) + passed, Relaxed);
     }
