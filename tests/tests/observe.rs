@@ -231,18 +231,18 @@ fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
         let [tasks, iterations, fixed] = observation.phases.as_slice() else {
             anyhow::bail!("{:?}", observation.phases);
         };
-        // 75,000 tasks of nothing, a million iterations of nothing: mostly that. None where iterations are dealt at once.
-        ensure!(
-            tasks.times.of(State::Scheduling) > tasks.times.of(State::Running) / 4,
-            "{tasks:?}"
-        );
-        // One thread alone has all iterations at once.
-        ensure!(
-            threads == "1"
-                || iterations.times.of(State::Scheduling)
-                    > iterations.times.of(State::Running) / 20,
-            "{iterations:?}"
-        );
+        // fib(24) makes 75,024 tasks, by two calls each; one thread has all iterations at once, two ask for each of the
+        // million. The sample stands for all calls but those after the last one timed.
+        let calls = 2 * 75_024 + if threads == "1" { 0 } else { 1_000_000 };
+        let counted: u64 = observation
+            .lanes
+            .iter()
+            .map(|lane| lane.counts[State::Scheduling as usize])
+            .sum();
+        ensure!(counted.abs_diff(calls) < 200, "{counted} calls of {calls}");
+        // None takes less than a few nanoseconds.
+        let scheduling = tasks.times.of(State::Scheduling);
+        ensure!(scheduling > 75_024 * 4, "{tasks:?}");
         ensure!(tasks.dynamic && iterations.dynamic && !fixed.dynamic);
         for phase in [tasks, iterations, fixed] {
             ensure!(phase.slowest_ns <= phase.wall_ns, "{phase:?}");
@@ -418,8 +418,12 @@ fn the_pirate_walks_while_the_thread_runs_alone_and_tells_what_an_access_took() 
         "{pirate:?}"
     );
     ensure!(pirate.rounds > 5 && pirate.beside_ns > 0.0, "{pirate:?}");
+    let was_there = pirate.quiet_ns < pirate.miss_ns / 2.0;
     let a_quarter = pirate.quiet_ns + 0.25 * (pirate.miss_ns - pirate.quiet_ns);
-    ensure!(pirate.held == (pirate.beside_ns <= a_quarter), "{pirate:?}");
+    ensure!(
+        pirate.held == (was_there && pirate.beside_ns <= a_quarter),
+        "{pirate:?}"
+    );
     scratch.done();
     Ok(())
 }
