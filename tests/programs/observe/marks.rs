@@ -1,4 +1,4 @@
-// Idle, scheduling and a phase by the program's own word, within a region of interest of about 300 ms.
+//! Idle, scheduling and a phase by the program's own word, within a region of interest of about 300 ms.
 mod observe;
 
 use std::time::{Duration, Instant};

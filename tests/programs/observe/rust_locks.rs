@@ -1,4 +1,4 @@
-// Rust's own mutex, condition variable and channel: 200 ms each of waiting in the main thread.
+//! Rust's own mutex, condition variable and channel: 200 ms each of waiting in the main thread.
 use std::sync::{Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
