@@ -5,6 +5,7 @@
 //! that a machine that gets slower or faster meanwhile treats all alike; the ratio of the smallest times, the
 //! median of the rounds' ratios and how far these lie apart are reported. Outputs must be equal.
 
+pub mod agreement;
 pub mod analyses;
 pub mod compare;
 pub mod form;

@@ -18,7 +18,7 @@ pub struct Program {
     /// Name of its source in `tests/programs/cilk`.
     pub name: &'static str,
     defines: &'static [&'static str],
-    arguments: &'static [&'static str],
+    pub(crate) arguments: &'static [&'static str],
 }
 
 const fn program(
@@ -119,10 +119,10 @@ pub fn row(program: &Program, runs: usize, dir: &Path) -> Result<Row> {
     Ok(row)
 }
 
-fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf> {
+pub(crate) fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let to = dir.join(format!("{}.{form}", program.name));
-    let mut compile = if form == "native" {
+    let mut compiler = if form == "native" {
         let mut clang = Command::new("clang-22");
         clang.arg("-I").arg(root.join("../instrument/cc/include"));
         clang
@@ -131,14 +131,20 @@ fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf> {
         driver.arg("--contech-mode=workspan");
         driver
     };
-    compile
+    compile(program, &mut compiler, &to)?;
+    Ok(to)
+}
+
+pub(crate) fn compile(program: &Program, compiler: &mut Command, to: &Path) -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    compiler
         .args(["-O2", "-w"])
         .args(program.defines)
         .arg(root.join(format!("../tests/programs/cilk/{}.c", program.name)))
         .args(["-lm", "-o"])
-        .arg(&to);
-    run(&mut compile)?.ok()?;
-    Ok(to)
+        .arg(to);
+    run(compiler)?.ok()?;
+    Ok(())
 }
 
 /// The table, with the goals under it.

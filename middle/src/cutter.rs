@@ -327,6 +327,26 @@ impl Cutter {
         Ok(())
     }
 
+    /// The time within work: it ends there, and more of it begins `taken` later.
+    fn time(&mut self, context: u32, at: u64, taken: u64) -> Result<()> {
+        let keep_empty = self.keep_empty;
+        let (state, _) = self.contexts.entry(context);
+        if state.open.span.is_none() {
+            return Ok(());
+        }
+        let (name, logs) = (&self.name, &mut self.logs);
+        let mut piece = Piece {
+            context,
+            name,
+            state,
+            logs,
+        };
+        piece.end_work(at, keep_empty)?;
+        piece.state.shift = 0;
+        piece.state.clock += taken;
+        Ok(())
+    }
+
     fn span(&mut self, context: u32, span: FrameSpan) -> Result<()> {
         let (state, _) = self.contexts.entry(context);
         if let Some(full) = state.open.span.replace(span) {
@@ -387,8 +407,7 @@ impl Cutter {
                         });
                     return Ok(());
                 }
-                state.started = true;
-                state.announced |= announced;
+                (state.started, state.announced) = (true, state.announced | announced);
                 (state.clock, state.first) = (full(at), full(at));
                 if !announced && context != self.space.first() {
                     self.notes
@@ -429,10 +448,10 @@ impl Cutter {
                     format!("it first {word} at tick {at} in context {context}")
                 });
             }
-            // Taken out of the stream before.
-            Event::Switch { .. } => {}
-            // Actions; the encoder has them.
-            Event::Alloc { .. }
+            Event::Time { before, taken } => return self.time(context, full(before), taken),
+            // Taken out of the stream before; actions, which the encoder has.
+            Event::Switch { .. }
+            | Event::Alloc { .. }
             | Event::Free { .. }
             | Event::Map { .. }
             | Event::Fresh { .. }

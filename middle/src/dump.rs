@@ -237,6 +237,7 @@ fn event_text(event: &Event) -> String {
         Event::Delay { before, duration } => format!("delay at {before} for {duration}"),
         Event::Lost { bytes } => format!("lost {bytes}"),
         Event::Roi { begin, at } => format!("roi begin {begin} at {at}"),
+        Event::Time { before, taken } => format!("time {before} taken {taken}"),
         Event::Switch {
             context,
             piece,

@@ -242,11 +242,12 @@ impl Records for Cutting<'_> {
             Event::Unmap { addr, size } => self.encoder.unmap(addr, size),
             _ => {
                 self.end_segment();
+                // Before the frame ends, and with it perhaps the part: the event ends this part's segment.
+                self.out.events.push(event);
                 if inside {
                     // The next task goes on with what this one knew, and can be read without it.
                     self.end_frame();
                 }
-                self.out.events.push(event);
                 return;
             }
         }

@@ -1,10 +1,14 @@
 //! `__contech_flush`: from instrumented code in the middle of anything to the slow path and back,
-//! with every register as it was.
+//! with every register as it was. Where the buffer is not full but the time is to be noted
+//! (`contech_runtime_core::stamps`), nothing but that happens, and few registers need saving.
 
 use std::arch::naked_asm;
 use std::sync::atomic::AtomicU32;
 
-use contech_runtime_core::tls::Lane;
+use contech_runtime_core::stamps::{self, offset};
+use contech_runtime_core::tls::{Lane, SPIN, STAMPS};
+use contech_trace::abi;
+use contech_trace::event::TIME;
 
 use crate::start;
 use crate::tls;
@@ -23,7 +27,83 @@ const AREA: u32 = 2688;
 /// flags (`preserve_all`).
 #[unsafe(naked)]
 pub(crate) extern "C" fn flush() {
-    naked_asm!("lea rax, [rip + {slow}]", "jmp {preserving}", slow = sym slow, preserving = sym preserving)
+    naked_asm!(
+        ".cfi_startproc",
+        "mov r11, qword ptr [rip + __contech_tls@GOTTPOFF]",
+        "cmp rdi, qword ptr fs:[r11 + {to}]",
+        "jae 2f",
+        "cmp rdi, qword ptr fs:[r11 + {from}]",
+        "jb 2f",
+        // A null limit demands a flush.
+        "cmp qword ptr fs:[r11 + {limit}], 0",
+        "je 2f",
+        "push rdx",
+        ".cfi_adjust_cfa_offset 8",
+        "push rcx",
+        ".cfi_adjust_cfa_offset 8",
+        "rdtsc",
+        "shl rdx, 32",
+        "or rax, rdx",
+        // Ticks since the last one.
+        "mov rcx, rax",
+        "sub rcx, qword ptr fs:[r11 + {last}]",
+        "cmp rcx, {long}",
+        "ja 3f",
+        "mov qword ptr fs:[r11 + {last}], rax",
+        // The event: each store writes two bytes more than it means, the next one over them.
+        "sub rax, qword ptr fs:[r11 + {epoch}]",
+        "mov qword ptr [rdi], rax",
+        "mov rax, qword ptr fs:[r11 + {taken}]",
+        "mov qword ptr [rdi + 6], rax",
+        "mov dword ptr [rdi + 12], {time}",
+        "lea rax, [rdi + {event}]",
+        "mov qword ptr fs:[r11 + {cursor}], rax",
+        "mov qword ptr fs:[r11 + {spin_event}], 0",
+        "mov qword ptr fs:[r11 + {spin_mark}], 0",
+        // The next one: at the next check that has something before it, or some bytes on.
+        "lea rdx, [rax + 1]",
+        "cmp rcx, {apart}",
+        "lea rcx, [rax + {every}]",
+        "cmovb rdx, rcx",
+        "mov rcx, qword ptr fs:[r11 + {to}]",
+        "cmp rdx, rcx",
+        "cmova rdx, rcx",
+        "mov qword ptr fs:[r11 + {limit}], rdx",
+        "pop rcx",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rdx",
+        ".cfi_adjust_cfa_offset -8",
+        "ret",
+        "2:",
+        "lea rax, [rip + {slow}]",
+        "jmp {preserving}",
+        "3:",
+        ".cfi_adjust_cfa_offset 16",
+        "pop rcx",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rdx",
+        ".cfi_adjust_cfa_offset -8",
+        "lea rax, [rip + {gap}]",
+        "jmp {preserving}",
+        ".cfi_endproc",
+        gap = sym gap_slow,
+        long = const contech_meter::LONG,
+        cursor = const abi::TLS_CURSOR,
+        limit = const abi::TLS_LIMIT,
+        from = const STAMPS + offset::FROM,
+        to = const STAMPS + offset::TO,
+        last = const STAMPS + offset::LAST,
+        epoch = const STAMPS + offset::EPOCH,
+        taken = const STAMPS + offset::TAKEN,
+        spin_event = const SPIN[0],
+        spin_mark = const SPIN[1],
+        time = const TIME,
+        event = const stamps::EVENT,
+        apart = const stamps::APART,
+        every = const stamps::EVERY,
+        slow = sym slow,
+        preserving = sym preserving
+    )
 }
 
 /// The same for the second cursor.
@@ -144,6 +224,11 @@ extern "C" fn preserving() {
 /// The slow path proper.
 extern "C" fn slow(cursor: *mut u8) -> *mut u8 {
     start::flush(tls::block(), cursor, Lane::Stream)
+}
+
+/// The time is to be noted, and was not for long.
+extern "C" fn gap_slow(cursor: *mut u8) -> *mut u8 {
+    start::gap(tls::block(), cursor)
 }
 
 /// The same for the second cursor.

@@ -78,13 +78,18 @@ fn from_graph(name: &str) -> Result<Value> {
 
 /// Work and span in operations of the trace in `dir`.
 fn analyse(dir: &Path) -> Result<Value> {
+    analyse_by(dir, "ops")
+}
+
+/// Work and span of the trace in `dir`.
+fn analyse_by(dir: &Path, metric: &str) -> Result<Value> {
     let outputs = Outputs::get();
     let mut middle = Command::new(outputs.command("contech-middle"));
     middle.arg(dir.join("trace.bin")).arg(dir.join("graph.tg"));
     run(&mut middle)?.ok()?;
     let mut backend = Command::new(outputs.command("contech-backend"));
     backend
-        .args(["workspan", "--metric", "ops", "--format", "json"])
+        .args(["workspan", "--metric", metric, "--format", "json"])
         .arg(dir.join("graph.tg"));
     Ok(serde_json::from_str(&run(&mut backend)?.ok()?.out())?)
 }
@@ -270,6 +275,62 @@ fn the_on_line_profile_in_time_counts_the_same_invocations() -> Result<()> {
         let local: u64 = sites(&line, own).values().sum();
         assert!(local as f64 <= work, "{name}: {local} of {work}");
     }
+    Ok(())
+}
+
+#[test]
+fn known_shares_of_the_time_are_those_of_both_profiles() -> Result<()> {
+    // What is compared are shares of a tenth of a second of CPU time: a busy machine changes neither, and their
+    // tolerance is far from what operations alone would say.
+    const DEAR: f64 = 0.75;
+    const TOLERANCE: f64 = 0.1;
+    let share = |profile: &Value| {
+        let own = |caller, callee, kind| {
+            let site = site(profile, caller, callee, kind)?;
+            Ok::<_, anyhow::Error>(number(site, "/on_work/local/work"))
+        };
+        let (dear, cheap) = (own("main", "dear", "spawn")?, own("main", "cheap", "call")?);
+        Ok::<_, anyhow::Error>(dear / (dear + cheap))
+    };
+    let scratch = Scratch::new("cilk-planted")?;
+    let program = build("planted.c", scratch.dir(), &[])?;
+    let mut command = Command::new(&program);
+    command
+        .env("CONTECH_TRACE", scratch.join("trace.bin"))
+        .env("CONTECH_TIMES", "1");
+    run(&mut command)?.ok()?;
+    let operations = share(&analyse(scratch.dir())?)?;
+    assert!(operations < DEAR - 3.0 * TOLERANCE, "{operations}");
+    let graph = share(&analyse_by(scratch.dir(), "time")?)?;
+    assert!((graph - DEAR).abs() < TOLERANCE, "from the graph {graph}");
+    scratch.done();
+    let line = share(&on_line("planted", "time")?)?;
+    assert!((line - DEAR).abs() < TOLERANCE, "on-line {line}");
+    Ok(())
+}
+
+#[test]
+fn times_within_tasks_change_neither_blocks_nor_operations() -> Result<()> {
+    let scratch = Scratch::new("cilk-times")?;
+    let program = build("quicksort.c", scratch.dir(), &[])?;
+    let mut all = Vec::new();
+    for times in ["0", "1"] {
+        let mut command = Command::new(&program);
+        command
+            .env("CONTECH_TRACE", scratch.join("trace.bin"))
+            .env("CONTECH_TIMES", times);
+        run(&mut command)?.ok()?;
+        let profile = analyse(scratch.dir())?;
+        let mut compare = Command::new(Outputs::get().command("contech-middle"));
+        compare.arg("--compare");
+        compare
+            .arg(scratch.join("trace.bin"))
+            .arg(scratch.join("graph.tg"));
+        run(&mut compare)?.ok()?;
+        all.push(sites(&profile, numbers));
+    }
+    scratch.done();
+    assert_eq!(all[0], all[1]);
     Ok(())
 }
 

@@ -7,7 +7,8 @@ use taskgraph::{Block, BlockExec, MemOp, OpKind, StaticInfo};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
-    /// Nanoseconds; the time of a task is divided among its blocks by executed IR instructions.
+    /// Nanoseconds; the time of a task is divided among its blocks by executed IR instructions (record with
+    /// CONTECH_TIMES=1, so that tasks are short).
     #[default]
     Time,
     /// IR instructions executed.

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Parser;
+use contech_bench::agreement::{self, agreement};
 use contech_bench::record;
 use contech_bench::workspan::{PROGRAMS, row, table};
 use contech_tests::debian;
@@ -40,17 +41,26 @@ fn run(arguments: &Arguments) -> Result<()> {
     let dir = target_dir().join("bench").join("workspan");
     let wanted =
         |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
-    let mut rows = Vec::new();
+    let (mut rows, mut agreements) = (Vec::new(), Vec::new());
     for program in PROGRAMS.iter().filter(|p| wanted(p.name)) {
         let measured = row(program, arguments.runs, &dir)?;
         eprintln!("{}: {:.2}", measured.name, measured.ratio());
         rows.push(measured);
+        let both = agreement(program, arguments.runs, &dir)?;
+        eprintln!(
+            "{}: shares differ by at most {:.3}",
+            both.name,
+            both.largest().0
+        );
+        agreements.push(both);
     }
     let text = format!(
-        "{}\nUser CPU at -O2, smallest of {} rounds in turn after one to warm up.\n\n{}",
+        "{}\nUser CPU at -O2, smallest of {} rounds in turn after one to warm up.\n\n{}\n\
+         In time, on-line and from a recording with `CONTECH_TIMES=1`, medians of the rounds:\n\n{}",
         record::heading("On-line work and span"),
         arguments.runs,
-        table(&rows)
+        table(&rows),
+        agreement::table(&agreements)
     );
     record::publish(&text, "workspan", arguments.dry)
 }

@@ -9,4 +9,5 @@ mod fuzz;
 mod graph;
 mod robust;
 mod rules;
+mod times;
 mod trace;

@@ -106,6 +106,39 @@ pub(crate) fn module_with_loop() -> ModuleTable {
     }
 }
 
+/// The module with a function in fast form that is cut in every round of its loop: segments [`LOOP`], then any number of
+/// the one after it, each a block [`PLAIN`].
+pub(crate) fn module_with_cuts() -> ModuleTable {
+    let node = || Node {
+        block: Some(PLAIN),
+        leaves: Vec::new(),
+        operands: Vec::new(),
+        edges: vec![Edge {
+            target: Target::Cut(1),
+            increment: 0,
+            step: LoopStep::None,
+        }],
+    };
+    let start = |node| Start {
+        node,
+        fresh: node == 0,
+        base: node,
+        paths: 1,
+        resumes: None,
+    };
+    let function = FastFunction {
+        function: 0,
+        slots: 0,
+        nodes: vec![node(), node()],
+        loops: Vec::new(),
+        starts: vec![start(0), start(1)],
+    };
+    ModuleTable {
+        fast: vec![function],
+        ..module()
+    }
+}
+
 /// Path id of the loop, counted from [`BASE`].
 pub(crate) const LOOP: u32 = 5;
 

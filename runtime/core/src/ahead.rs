@@ -30,7 +30,7 @@ impl Recorder {
     pub(crate) fn cursor_ahead(
         &self,
         buffer: &Buffer,
-        cursor: *mut u8,
+        (cursor, limit): (*mut u8, *mut u8),
         registers: &Registers,
     ) -> Option<*mut u8> {
         if !buffer.contains(cursor) {
@@ -39,9 +39,7 @@ impl Recorder {
         // The limit is compared with the cursor, and says nothing itself.
         let mut candidates = registers.to_vec();
         candidates.retain(|at| {
-            *at > cursor.addr()
-                && *at != buffer.limit().addr()
-                && buffer.contains(cursor.with_addr(*at))
+            *at > cursor.addr() && *at != limit.addr() && buffer.contains(cursor.with_addr(*at))
         });
         candidates.sort_unstable();
         let highest = *candidates.last()?;

@@ -173,7 +173,7 @@ impl Recorder {
             let buffer = &inner.levels[inner.depth].tapes[Lane::Stream as usize].buffer;
             let ahead = buffer
                 .as_ref()
-                .and_then(|buffer| self.cursor_ahead(buffer, tls.cursor(), registers));
+                .and_then(|buffer| self.cursor_ahead(buffer, tls.at(Lane::Stream), registers));
             if let Some(cursor) = ahead {
                 tls.set_cursor(cursor);
             }

@@ -2,10 +2,12 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use contech_meter::LONG;
 use contech_trace::event::Event;
 
 use crate::append::encode_at;
 use crate::buffer::Buffer;
+use crate::clock::tsc;
 use crate::mask::Blocked;
 use crate::memory::{self, Errno};
 use crate::queue::{Message, Records};
@@ -25,6 +27,17 @@ impl Recorder {
     pub fn flush_lane(&'static self, tls: &TlsBlock, cursor: *mut u8, lane: Lane) -> *mut u8 {
         if tls.is_quiet() || tls.role() != tls::PROGRAM {
             return scratch::last_resort(tls, lane);
+        }
+        // A null limit demands a flush whatever the cursor.
+        if lane == Lane::Stream
+            && !tls.limit().is_null()
+            && let Some(limit) = tls.stamps().pass(cursor)
+        {
+            if tls.stamps().interval(tsc()) > LONG {
+                return self.gap(tls, cursor);
+            }
+            tls.set_at(lane, (cursor, limit));
+            return cursor;
         }
         let _errno = Errno::save();
         let _blocked = Blocked::new();
@@ -55,6 +68,12 @@ impl Recorder {
     ) -> *mut u8 {
         let depth = inner.depth;
         let now = self.clock.now();
+        let stolen = if self.stamp_cost > 0 && lane == Lane::Stream {
+            let interval = tls.stamps().interval(tsc());
+            thread.meter.read().min(interval)
+        } else {
+            0
+        };
         let (buffer, whole) = inner.tape(depth, lane).take(depth, cursor, now);
         if let Some(buffer) = buffer {
             self.deliver(thread, inner, depth, lane, buffer);
@@ -71,7 +90,8 @@ impl Recorder {
             self.stop("no memory for a buffer; recording stops here, the program goes on");
             return own_scratch(inner, tls, lane);
         };
-        let (mut at, limit) = inner.tape(depth, lane).begin(buffer, self.clock.now());
+        let (mut at, mut limit) = inner.tape(depth, lane).begin(buffer, self.clock.now());
+        let begin = at;
         inner.status = Status::Live;
         if !whole {
             self.counters.losses.fetch_add(1, Relaxed);
@@ -92,6 +112,16 @@ impl Recorder {
                 tls.spin().resume(self.clock.now());
                 at = encode_at(at, &delay);
             }
+        }
+        // Handlers are short; what they interrupted has the limit it had.
+        if self.stamp_cost > 0 && lane == Lane::Stream && depth == 0 {
+            let clock = (self.clock.start_tsc(), self.stamp_cost);
+            // What others took until now is in the time that this took: changing buffers is none of the program's.
+            thread.meter.read();
+            let before = now.saturating_sub(stolen);
+            let taken = self.clock.now().saturating_sub(before);
+            limit = tls.stamps().begin((begin, limit), at, clock);
+            at = encode_at(at, &Event::Time { before, taken });
         }
         tls.set_at(lane, (at, limit));
         at

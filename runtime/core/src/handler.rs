@@ -150,7 +150,7 @@ impl Recorder {
         let found = tape
             .buffer
             .as_ref()
-            .and_then(|buffer| self.cursor_ahead(buffer, tape.saved.0, &registers));
+            .and_then(|buffer| self.cursor_ahead(buffer, tape.saved, &registers));
         if let Some(cursor) = found {
             tape.saved.0 = cursor;
         }

@@ -22,6 +22,8 @@ pub struct Options {
     pub stats: Option<PathBuf>,
     /// Compress chunks while a core is idle.
     pub compress: bool,
+    /// Note times within tasks.
+    pub times: bool,
 }
 
 /// Smallest buffer: twice the slack, so that at least half of it is used.
@@ -83,6 +85,11 @@ const TABLE: &[Spec] = &[
         set: |o, v, _| flag(&mut o.compress, v),
     },
     Spec {
+        name: "CONTECH_TIMES",
+        default: "0",
+        set: |o, v, _| flag(&mut o.times, v),
+    },
+    Spec {
         name: "CONTECH_ROI",
         default: "0",
         set: |_, v, _| match v {
@@ -115,6 +122,7 @@ impl Options {
             off: false,
             stats: None,
             compress: false,
+            times: false,
         };
         let (mut warnings, mut effective) = (Vec::new(), Vec::new());
         for spec in TABLE {

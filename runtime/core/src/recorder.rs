@@ -18,6 +18,7 @@ use crate::output::{Descriptor, Output};
 use crate::pool::Pool;
 use crate::queue::{Message, Queue};
 use crate::registry::{self, Registry};
+use crate::stamps;
 use crate::switch::TEAM_STREAMS;
 use crate::sync::{Mutex, lock};
 use crate::target::{Target, expand};
@@ -97,6 +98,8 @@ pub struct Recorder {
     /// A reason to stop was given; also one met while the trace is being finished is told.
     stopped: AtomicBool,
     pub(crate) ended: AtomicBool,
+    /// Ticks that noting a time takes; 0 where none are noted within tasks.
+    pub(crate) stamp_cost: u64,
     next_context: AtomicU32,
     next_stream: AtomicU32,
     cores: i64,
@@ -139,6 +142,11 @@ impl Recorder {
             finishing: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             ended: AtomicBool::new(false),
+            stamp_cost: if options.times {
+                stamps::cost().max(1)
+            } else {
+                0
+            },
             next_context: AtomicU32::new(1),
             next_stream: AtomicU32::new(TEAM_STREAMS),
             cores: std::thread::available_parallelism()

@@ -44,6 +44,12 @@ pub struct Spin {
     loose: AtomicU32,
 }
 
+/// Where the words are that [`Spin::forget`] clears.
+pub(crate) const OFFSETS: [usize; 2] = [
+    std::mem::offset_of!(Spin, event),
+    std::mem::offset_of!(Spin, mark),
+];
+
 /// An atomic operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Try {

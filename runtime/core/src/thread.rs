@@ -4,6 +4,8 @@ use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
 };
 
+use contech_meter::Meter;
+
 use crate::buffer::Buffer;
 use crate::level::{Level, MOST, Tape};
 use crate::sync::{Mutex, MutexGuard, lock};
@@ -40,6 +42,8 @@ pub struct Thread {
     pub(crate) library: AtomicUsize,
     /// The program lets the thread be cancelled anywhere, and it is not leaving by itself.
     pub(crate) unsafe_end: AtomicBool,
+    /// For times within tasks.
+    pub(crate) meter: Meter,
     /// Held by the owner in its slow path, and by whoever finishes the trace.
     pub(crate) inner: Mutex<Inner>,
     /// Next state in the list of all.
@@ -125,6 +129,7 @@ impl Thread {
             mask: AtomicU64::new(0),
             library: AtomicUsize::new(0),
             unsafe_end: AtomicBool::new(false),
+            meter: Meter::new(),
             inner: Mutex::new(Inner::new()),
             next: AtomicPtr::new(std::ptr::null_mut()),
             next_free: AtomicPtr::new(std::ptr::null_mut()),

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use contech_trace::abi;
 
-use crate::spin::Spin;
+use crate::spin::{self, Spin};
+use crate::stamps::Stamps;
 use crate::thread::Thread;
 
 /// The thread takes part in recording.
@@ -49,6 +50,7 @@ pub struct TlsBlock {
     spin: Spin,
     held: AtomicU64,
     owner: AtomicU64,
+    stamps: Stamps,
 }
 
 const _: () = {
@@ -59,6 +61,14 @@ const _: () = {
     assert!(std::mem::offset_of!(TlsBlock, check_cursor) == abi::TLS_CHECK_CURSOR);
     assert!(std::mem::offset_of!(TlsBlock, check_limit) == abi::TLS_CHECK_LIMIT);
 };
+
+/// Offset of the thread's [`Stamps`], for code that is no Rust.
+pub const STAMPS: usize = std::mem::offset_of!(TlsBlock, stamps);
+/// Offsets of the words that [`Spin::forget`] clears.
+pub const SPIN: [usize; 2] = [
+    std::mem::offset_of!(TlsBlock, spin) + spin::OFFSETS[0],
+    std::mem::offset_of!(TlsBlock, spin) + spin::OFFSETS[1],
+];
 
 impl Default for TlsBlock {
     fn default() -> Self {
@@ -84,6 +94,7 @@ impl TlsBlock {
             spin: Spin::new(),
             held: AtomicU64::new(0),
             owner: AtomicU64::new(0),
+            stamps: Stamps::new(),
         }
     }
 
@@ -207,6 +218,11 @@ impl TlsBlock {
         &self.spin
     }
 
+    /// Times within tasks.
+    pub fn stamps(&self) -> &Stamps {
+        &self.stamps
+    }
+
     /// The thread's number in the words of stripes; 0 until it has one.
     #[inline]
     pub fn owner(&self) -> u64 {
@@ -240,6 +256,7 @@ impl TlsBlock {
         self.quiet.store(0, Relaxed);
         self.allocating.store(0, Relaxed);
         self.spin.reset();
+        self.stamps.off();
         self.set_held(0);
         self.set_role(PROGRAM);
     }

@@ -6,7 +6,10 @@
 //! and what is attributed wrongly is at most a strand of [`READ_AFTER`] operations.
 #![allow(unsafe_code, reason = "an instruction")]
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
+
+use contech_meter::{LONG, Meter};
 
 /// Operations after which the counter is read.
 const READ_AFTER: u64 = 512;
@@ -53,13 +56,21 @@ pub(crate) struct Clock {
     hooks: u64,
     /// Cycles for an operation.
     rate: u64,
-    /// Cycles in which the program cannot have run.
-    pub lost: u64,
 }
 
-/// Cycles that no operation takes, and that no interruption is shorter than: what is more was another program's turn.
-const SLOWEST: u64 = 400;
-const INTERRUPTION: u64 = 40_000;
+/// The counter when this library was loaded: the program's time begins then, not with the first hook.
+static LOADED: AtomicU64 = AtomicU64::new(0);
+/// What others took of the processor since is not the program's.
+static METER: Meter = Meter::new();
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static ON_LOAD: extern "C" fn() = on_load;
+
+extern "C" fn on_load() {
+    METER.read();
+    LOADED.store(cycles(), Relaxed);
+}
 
 impl Clock {
     pub(crate) fn new(metric: Metric, cost: Cost) -> Self {
@@ -72,8 +83,12 @@ impl Clock {
             given: 0,
             hooks: 0,
             rate: 1 << RATE_BITS,
-            lost: 0,
         }
+    }
+
+    /// Time runs since the library was loaded, but for the `own` cycles that were spent since on the profiler itself.
+    pub(crate) fn since_loaded(&mut self, own: u64) {
+        self.read = LOADED.load(Relaxed).saturating_add(own).min(cycles());
     }
 
     /// What was spent since the last hook: before and within the `own` last of the `operations` counted so far.
@@ -100,17 +115,14 @@ impl Clock {
     #[cold]
     #[inline(never)]
     fn read(&mut self, passed: u64, own: u64, foreign: bool) -> (u64, u64) {
-        let now = cycles();
-        let elapsed = now.saturating_sub(self.read);
+        let mut now = cycles();
+        let mut elapsed = now.saturating_sub(self.read);
+        if elapsed > LONG {
+            elapsed -= METER.read().min(elapsed);
+            now = cycles();
+        }
         let elapsed = elapsed.saturating_sub(self.cost.reading + self.hooks * self.cost.hook);
         let counted = self.operations - self.read_operations;
-        let most = (self.given + ((passed * self.rate) >> RATE_BITS)).max(counted * SLOWEST);
-        let elapsed = if !foreign && elapsed > most + INTERRUPTION {
-            self.lost += elapsed - most;
-            most
-        } else {
-            elapsed
-        };
         let rest = elapsed.saturating_sub(self.given);
         // What was given too much is taken from what comes.
         self.given = self.given.saturating_sub(elapsed);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use workspan::abi::{Counters, Function};
 
-use crate::clock::Metric;
+use crate::clock::{Metric, cycles};
 use crate::profile::{Arrival, Memory, Profile, calibrate};
 use crate::write;
 
@@ -112,9 +112,11 @@ fn start() -> bool {
         let (low, high) = stack();
         STACK[0].store(low, Ordering::Relaxed);
         STACK[1].store(high, Ordering::Relaxed);
-        let cost = calibrate();
+        let before = cycles();
+        let mut profile = Profile::new(metric, calibrate());
+        profile.since_loaded(before);
         // SAFETY: no hook touches the profile before OWNER is set, which is below.
-        unsafe { *PROFILE.0.get() = Some(Profile::new(metric, cost)) };
+        unsafe { *PROFILE.0.get() = Some(profile) };
         // SAFETY: plain registrations with functions of the right types.
         unsafe {
             libc::atexit(finish);

@@ -429,6 +429,13 @@ pub enum Event {
         /// Ticks.
         at: u64,
     },
+    /// The time between two records: what is before took until then.
+    Time {
+        /// Ticks.
+        before: u64,
+        /// Ticks that noting it took.
+        taken: u64,
+    },
     /// What follows in this stream belongs to another context, until the next such event or the end of the
     /// chunk.
     Switch {
@@ -454,6 +461,8 @@ const END: u32 = 7;
 const DELAY: u32 = 8;
 const LOST: u32 = 9;
 const ROI: u32 = 10;
+/// Id of [`Event::Time`], which the runtime also writes without [`Event::encode`].
+pub const TIME: u32 = 12;
 const SWITCH: u32 = 16;
 
 /// Longest encoded event in bytes.
@@ -466,7 +475,7 @@ pub fn field_bytes(id: u32) -> Option<usize> {
         SYNC => 5 * 6 + 2,
         ALLOC => 2 * 6 + 1,
         FREE | LOST => 6,
-        MAP | UNMAP | FRESH | DELAY => 2 * 6,
+        MAP | UNMAP | FRESH | DELAY | TIME => 2 * 6,
         START => 3 * 4 + 1 + 6,
         END | ROI => 6 + 1,
         SWITCH => 2 * 4 + 6 + 1,
@@ -553,6 +562,9 @@ impl Event {
             Event::Roi { begin, at } => {
                 o.u48(at).u8(u8::from(begin)).u32(ROI);
             }
+            Event::Time { before, taken } => {
+                o.u48(before).u48(taken).u32(TIME);
+            }
             Event::Switch {
                 context,
                 piece,
@@ -630,6 +642,10 @@ impl Event {
                 before: u48(0),
                 duration: u48(6),
             },
+            TIME => Event::Time {
+                before: u48(0),
+                taken: u48(6),
+            },
             LOST => Event::Lost { bytes: u48(0) },
             SWITCH => Event::Switch {
                 context: u32_at(0),
@@ -687,6 +703,10 @@ mod tests {
             },
             Event::Lost { bytes: 9 },
             Event::Roi { begin: true, at: 3 },
+            Event::Time {
+                before: 11,
+                taken: 12,
+            },
         ];
         events.extend((0..4).map(|n| Event::Switch {
             context: 7,

@@ -7,8 +7,9 @@ use crate::{Error, Result};
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
 /// Version of the format; increment when anything in this crate's encodings changes.
-pub const VERSION: u32 = 4;
-/// Oldest version that is read: version 2 has no MPI, and is otherwise the same.
+pub const VERSION: u32 = 5;
+/// Oldest version that is read: version 4 has no times within tasks, version 3 no fresh memory either, version 2 no MPI; all
+/// else is the same.
 pub const OLDEST_VERSION: u32 = 2;
 /// Bytes of the file header.
 pub const HEADER_BYTES: usize = 64;

@@ -1,0 +1,151 @@
+//! How well the on-line profile and that of a recording with times within its tasks agree in time, by program.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+use contech_tests::outputs::Outputs;
+use contech_tests::process::run;
+use serde_json::Value;
+
+use crate::spread::median;
+use crate::workspan::{Program, build, compile};
+
+/// Caller, line, callee, kind.
+type Place = (String, u64, String, String);
+
+/// A profile in time: whole, and the share of the work that is each call site's own.
+#[derive(Debug)]
+struct Profile {
+    work: f64,
+    parallelism: f64,
+    shares: BTreeMap<Place, f64>,
+}
+
+/// Both profiles of a program, round by round.
+#[derive(Debug)]
+pub struct Agreement {
+    /// The program.
+    pub name: &'static str,
+    line: Vec<Profile>,
+    graph: Vec<Profile>,
+}
+
+/// Profiles a program on-line and from a recording, `runs` times in turn.
+///
+/// # Errors
+/// When it does not compile or fails.
+pub fn agreement(program: &Program, runs: usize, dir: &Path) -> Result<Agreement> {
+    std::fs::create_dir_all(dir)?;
+    let outputs = Outputs::get();
+    let profiled = build(program, dir, "profiled")?;
+    let recorded = dir.join(format!("{}.recorded", program.name));
+    compile(
+        program,
+        &mut Command::new(outputs.command("contech-cc")),
+        &recorded,
+    )?;
+    let file = |suffix: &str| dir.join(program.name).with_extension(suffix);
+    let mut both = Agreement {
+        name: program.name,
+        line: Vec::new(),
+        graph: Vec::new(),
+    };
+    for _ in 0..runs.max(1) {
+        let mut on_line = Command::new(&profiled);
+        on_line.env("CONTECH_PROFILE", file("json"));
+        run(on_line.args(program.arguments))?.ok()?;
+        let said = std::fs::read_to_string(file("json"))?;
+        both.line.push(profile(&serde_json::from_str(&said)?));
+        let mut record = Command::new(&recorded);
+        record.env("CONTECH_TIMES", "1");
+        record.env("CONTECH_TRACE", file("bin"));
+        run(record.args(program.arguments))?.ok()?;
+        let mut middle = Command::new(outputs.command("contech-middle"));
+        run(middle.arg(file("bin")).arg(file("tg")))?.ok()?;
+        std::fs::remove_file(file("bin"))?;
+        let mut backend = Command::new(outputs.command("contech-backend"));
+        backend.args(["workspan", "--format", "json"]);
+        let said = run(backend.arg(file("tg")))?.ok()?.out();
+        both.graph.push(profile(&serde_json::from_str(&said)?));
+        std::fs::remove_file(file("tg"))?;
+    }
+    Ok(both)
+}
+
+fn profile(said: &Value) -> Profile {
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let text = |site: &Value, key: &str| site[key].as_str().unwrap_or_default().to_owned();
+    let mut shares = BTreeMap::<Place, f64>::new();
+    let mut all = 0.0;
+    for site in said["sites"].as_array().into_iter().flatten() {
+        let own = number(&site["on_work"]["local"]["work"]);
+        // Where the program itself is called from has a name of its own in each.
+        let key = if text(site, "callee") == "main" {
+            <_>::default()
+        } else {
+            let line = site["line"].as_u64().unwrap_or(0);
+            let [caller, callee, kind] = ["caller", "callee", "kind"].map(|key| text(site, key));
+            (caller, line, callee, kind)
+        };
+        *shares.entry(key).or_default() += own;
+        all += own;
+    }
+    shares.values_mut().for_each(|share| *share /= all);
+    Profile {
+        work: number(&said["work"]),
+        parallelism: number(&said["parallelism"]),
+        shares,
+    }
+}
+
+impl Agreement {
+    /// The largest difference of a call site's share (medians of the rounds), and its line.
+    #[must_use]
+    pub fn largest(&self) -> (f64, u64) {
+        let places = self.line.iter().chain(&self.graph);
+        let mut places: Vec<&Place> = places.flat_map(|p| p.shares.keys()).collect();
+        places.sort_unstable();
+        places.dedup();
+        let share = |profiles: &[Profile], place: &Place| {
+            let of = |p: &Profile| p.shares.get(place).copied().unwrap_or(0.0);
+            median(&profiles.iter().map(of).collect::<Vec<_>>())
+        };
+        let differences = places.into_iter().map(|place| {
+            let difference = (share(&self.line, place) - share(&self.graph, place)).abs();
+            (difference, place.1)
+        });
+        differences
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .unwrap_or_default()
+    }
+}
+
+/// The table.
+#[must_use]
+pub fn table(rows: &[Agreement]) -> String {
+    let mut text = String::from(
+        "| program | work ms: on-line | from the graph | parallelism: on-line | from the graph | largest difference of a share of the work | of the call on line |\n\
+         |---|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for row in rows {
+        let of = |profiles: &[Profile], value: fn(&Profile) -> f64| {
+            median(&profiles.iter().map(value).collect::<Vec<_>>())
+        };
+        let work = |profiles: &[Profile]| of(profiles, |p| p.work) / 1e6;
+        let parallelism = |profiles: &[Profile]| of(profiles, |p| p.parallelism);
+        let (difference, line) = row.largest();
+        let _ = writeln!(
+            text,
+            "| {} | {:.1} | {:.1} | {:.2} | {:.2} | {difference:.3} | {line} |",
+            row.name,
+            work(&row.line),
+            work(&row.graph),
+            parallelism(&row.line),
+            parallelism(&row.graph),
+        );
+    }
+    text
+}

@@ -1,0 +1,53 @@
+//! Times within tasks (`CONTECH_TIMES=1`) cut work where they stand.
+
+use contech_trace::event::Event;
+
+use crate::graph::converted;
+use crate::trace::{BASE, LOOP, TraceBuilder, module_with_cuts};
+
+#[test]
+fn a_time_ends_the_work_before_it_and_what_it_took_is_nobodys() {
+    let mut t = TraceBuilder::new();
+    t.work(0);
+    let (before, taken) = (t.tick() + 1000, 30);
+    t.event(0, Event::Time { before, taken });
+    t.work(0);
+    t.work(0);
+    // Nothing between two times is no task.
+    let second = before + 500;
+    for before in [second, second + 10] {
+        t.event(0, Event::Time { before, taken });
+    }
+    t.work(0);
+    let graph = converted(t.finish()).graph;
+    let tasks: Vec<_> = graph.tasks().map(|task| task.unwrap()).collect();
+    let blocks: Vec<u64> = tasks.iter().map(|task| task.block_count()).collect();
+    assert_eq!(blocks, [1, 2, 1]);
+    assert_eq!(tasks[0].end_ns(), before);
+    assert_eq!(tasks[1].start_ns(), before + taken);
+    assert_eq!(tasks[1].end_ns(), second);
+}
+
+#[test]
+fn events_inside_of_a_function_stay_between_the_blocks_they_were_between() {
+    // Each ends a frame, and some end what is handed on at a time.
+    const ROUNDS: u64 = 1000;
+    let mut t = TraceBuilder::empty();
+    t.module(BASE, &module_with_cuts());
+    t.start(0);
+    let path = |k: u32| (BASE + LOOP + k).to_le_bytes();
+    t.raw(0, &path(0));
+    for _ in 0..ROUNDS {
+        let before = t.tick() + 1000;
+        t.event(0, Event::Time { before, taken: 0 });
+        t.raw(0, &path(1));
+    }
+    t.end(0);
+    let graph = converted(t.finish()).graph;
+    let blocks: Vec<u64> = graph
+        .tasks()
+        .map(|task| task.unwrap().block_count())
+        .collect();
+    assert_eq!(blocks.len() as u64, ROUNDS + 1);
+    assert!(blocks.iter().all(|&blocks| blocks == 1));
+}

@@ -1,0 +1,38 @@
+//! Long intervals between two times within tasks: without what other programs took of the processor.
+
+use contech_trace::event::Event;
+
+use crate::append::encode_at;
+use crate::clock::tsc;
+use crate::recorder::Recorder;
+use crate::registry;
+use crate::tls::{self, TlsBlock};
+
+impl Recorder {
+    /// Notes the time at the cursor, which has room, after a long interval: without what others took of it. Returns the
+    /// cursor to go on with.
+    pub fn gap(&'static self, tls: &TlsBlock, cursor: *mut u8) -> *mut u8 {
+        let (_, limit) = tls.at(tls::Lane::Stream);
+        if tls.is_quiet()
+            || tls.role() != tls::PROGRAM
+            || limit.is_null()
+            || tls.stamps().pass(cursor).is_none()
+        {
+            return self.flush(tls, cursor);
+        }
+        let Some(thread) = registry::current(tls) else {
+            return self.flush(tls, cursor);
+        };
+        let now = self.clock.now();
+        let interval = tls.stamps().interval(tsc());
+        let stolen = thread.meter.read().min(interval);
+        let event = Event::Time {
+            before: now.saturating_sub(stolen),
+            taken: stolen + self.clock.now().saturating_sub(now),
+        };
+        let at = encode_at(cursor, &event);
+        tls.spin().forget();
+        tls.set_at(tls::Lane::Stream, (at, tls.stamps().soon(at, tsc())));
+        at
+    }
+}

@@ -1,0 +1,150 @@
+//! Times within tasks (`CONTECH_TIMES=1`): where instrumented code checks its buffer's room, the time is noted now and
+//! then. The check is the one there is anyway; only its limit is lower than the buffer's, and `__contech_flush` writes
+//! an event where the buffer itself is not full (the runtime's `flush` module has that path, in assembly: a thread's
+//! registers are saved only where a buffer is handed over).
+//!
+//! How often: at the next check if the last time was long ago ([`APART`]), since then the program records little and
+//! every function counts; else after [`EVERY`] bytes, so that a program which records much is not slowed down by it.
+
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
+
+/// Bytes between times that follow each other closely.
+pub const EVERY: usize = 2048;
+/// Ticks that are long: about half a microsecond.
+pub const APART: u64 = 1500;
+/// Bytes of the event.
+pub const EVENT: usize = 16;
+
+/// What noting a time needs, in a thread's block; all zero where no times are noted.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Stamps {
+    /// The buffer in which times are noted: its first byte and its limit.
+    from: AtomicPtr<u8>,
+    to: AtomicPtr<u8>,
+    /// Counter when the last one was noted.
+    last: AtomicU64,
+    /// Counter at the start of the trace.
+    epoch: AtomicU64,
+    /// Ticks that noting takes.
+    taken: AtomicU64,
+}
+
+/// Offsets in [`Stamps`].
+pub mod offset {
+    use super::Stamps;
+
+    /// See the field.
+    pub const FROM: usize = std::mem::offset_of!(Stamps, from);
+    /// See the field.
+    pub const TO: usize = std::mem::offset_of!(Stamps, to);
+    /// See the field.
+    pub const LAST: usize = std::mem::offset_of!(Stamps, last);
+    /// See the field.
+    pub const EPOCH: usize = std::mem::offset_of!(Stamps, epoch);
+    /// See the field.
+    pub const TAKEN: usize = std::mem::offset_of!(Stamps, taken);
+}
+
+impl Stamps {
+    pub(crate) const fn new() -> Self {
+        Stamps {
+            from: AtomicPtr::new(std::ptr::null_mut()),
+            to: AtomicPtr::new(std::ptr::null_mut()),
+            last: AtomicU64::new(0),
+            epoch: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+        }
+    }
+
+    /// Times are noted in this buffer from now on. Returns the limit to begin with.
+    pub(crate) fn begin(
+        &self,
+        (from, to): (*mut u8, *mut u8),
+        cursor: *mut u8,
+        clock: (u64, u64),
+    ) -> *mut u8 {
+        self.from.store(from, Relaxed);
+        self.to.store(to, Relaxed);
+        self.epoch.store(clock.0, Relaxed);
+        self.taken.store(clock.1, Relaxed);
+        self.last.store(crate::clock::tsc(), Relaxed);
+        self.after(cursor)
+    }
+
+    /// No times are noted.
+    pub(crate) fn off(&self) {
+        self.to.store(std::ptr::null_mut(), Relaxed);
+    }
+
+    /// The next limit where the cursor has passed one that is not the buffer's: what the runtime records at the cursor
+    /// now has a time of its own.
+    pub(crate) fn pass(&self, cursor: *mut u8) -> Option<*mut u8> {
+        let room = self.from.load(Relaxed) <= cursor && cursor < self.to.load(Relaxed);
+        room.then(|| self.after(cursor))
+    }
+
+    /// Ticks since the last time noted, at a counter of `now`.
+    pub(crate) fn interval(&self, now: u64) -> u64 {
+        now.saturating_sub(self.last.load(Relaxed))
+    }
+
+    /// A time was noted before the cursor after a long interval: the next limit.
+    pub(crate) fn soon(&self, cursor: *mut u8, now: u64) -> *mut u8 {
+        self.last.store(now, Relaxed);
+        cursor.wrapping_add(1).min(self.to.load(Relaxed))
+    }
+
+    fn after(&self, cursor: *mut u8) -> *mut u8 {
+        cursor.wrapping_add(EVERY).min(self.to.load(Relaxed))
+    }
+}
+
+/// Ticks that a reading of the counter takes, which is most of what noting a time costs: the least mean of a few rounds,
+/// for a counter may advance by many ticks at a time.
+pub(crate) fn cost() -> u64 {
+    const READINGS: u64 = 64;
+    let round = || {
+        let before = crate::clock::tsc();
+        for _ in 1..READINGS {
+            std::hint::black_box(crate::clock::tsc());
+        }
+        crate::clock::tsc().saturating_sub(before) / READINGS
+    };
+    (0..8).map(|_| round()).min().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contech_trace::event::{Event, MAX_EVENT, TIME};
+
+    #[test]
+    fn the_event_is_as_long_as_the_path_in_assembly_writes_it() {
+        let event = Event::Time {
+            before: 1,
+            taken: 2,
+        };
+        let mut bytes = [0; MAX_EVENT];
+        assert_eq!(event.encode(&mut bytes), EVENT);
+        assert_eq!(bytes[..6], [1, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes[6..12], [2, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes[12..16], TIME.to_le_bytes());
+    }
+
+    #[test]
+    fn a_limit_within_the_buffer_is_passed_and_the_buffers_own_is_not() {
+        let mut buffer = [0u8; 8192];
+        let from = buffer.as_mut_ptr();
+        let at = |n: usize| from.wrapping_add(n);
+        let stamps = Stamps::new();
+        assert_eq!(stamps.pass(at(0)), None);
+        let begin = stamps.begin((from, at(EVERY + 30)), at(20), (0, 0));
+        assert_eq!(begin, at(EVERY + 20));
+        assert_eq!(stamps.pass(begin), Some(at(EVERY + 30)));
+        assert_eq!(stamps.pass(at(EVERY + 30)), None);
+        assert_eq!(stamps.pass(std::ptr::null_mut()), None);
+        stamps.off();
+        assert_eq!(stamps.pass(begin), None);
+    }
+}

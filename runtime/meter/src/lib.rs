@@ -1,0 +1,122 @@
+#![allow(unsafe_code, reason = "reads the thread's clocks through pointers")]
+//! What other programs took of the processor is not the measured program's time.
+//!
+//! The thread's own CPU time tells, and is dear to read (three system calls); so [`Meter::read`] is for intervals that are
+//! so long that a reading does not count. A thread that gave up the processor itself (it waited) tells nothing.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Ticks of the time stamp counter, about 30 microseconds: in shorter intervals nobody else ran.
+pub const LONG: u64 = 90_000;
+/// Nanoseconds that are no interruption but inexact clocks.
+const SHORTEST: u64 = 3_000;
+
+/// The time stamp counter.
+fn tsc() -> u64 {
+    // SAFETY: every x86-64 processor has RDTSC and Linux lets programs use it.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+/// A thread's clocks when they were last read; only the owner uses it.
+#[derive(Debug, Default)]
+pub struct Meter {
+    ticks: AtomicU64,
+    wall: AtomicU64,
+    cpu: AtomicU64,
+    waits: AtomicU64,
+}
+
+#[derive(Clone, Copy)]
+struct Reading {
+    ticks: u64,
+    wall: u64,
+    cpu: u64,
+    waits: u64,
+}
+
+impl Meter {
+    /// Never read.
+    #[must_use]
+    pub const fn new() -> Self {
+        Meter {
+            ticks: AtomicU64::new(0),
+            wall: AtomicU64::new(0),
+            cpu: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
+        }
+    }
+
+    /// Reads the clocks: ticks since the last reading in which the thread was ready, but did not run.
+    pub fn read(&self) -> u64 {
+        self.stolen(Reading::now())
+    }
+
+    /// Ticks since the last reading in which the thread was ready, but did not run.
+    fn stolen(&self, now: Reading) -> u64 {
+        let since = Reading {
+            ticks: now
+                .ticks
+                .saturating_sub(self.ticks.swap(now.ticks, Relaxed)),
+            wall: now.wall.saturating_sub(self.wall.swap(now.wall, Relaxed)),
+            cpu: now.cpu.saturating_sub(self.cpu.swap(now.cpu, Relaxed)),
+            waits: now.waits ^ self.waits.swap(now.waits, Relaxed),
+        };
+        let away = since.wall.saturating_sub(since.cpu);
+        // The first reading is since the machine started; the program is not as old.
+        if since.waits != 0 || since.ticks == now.ticks || away < SHORTEST {
+            return 0;
+        }
+        let ticks = u128::from(away) * u128::from(since.ticks) / u128::from(since.wall.max(1));
+        u64::try_from(ticks).unwrap_or(0)
+    }
+}
+
+impl Reading {
+    fn now() -> Self {
+        let clock = |id| {
+            let mut t = libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            };
+            // SAFETY: the pointer is to a live timespec.
+            unsafe { libc::clock_gettime(id, &raw mut t) };
+            t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_nsec.unsigned_abs()
+        };
+        // SAFETY: all zero is a valid rusage.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live rusage.
+        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+        Reading {
+            ticks: tsc(),
+            wall: clock(libc::CLOCK_MONOTONIC),
+            cpu: clock(libc::CLOCK_THREAD_CPUTIME_ID),
+            waits: usage.ru_nvcsw.unsigned_abs(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(ticks: u64, wall: u64, cpu: u64, waits: u64) -> Reading {
+        Reading {
+            ticks,
+            wall,
+            cpu,
+            waits,
+        }
+    }
+
+    #[test]
+    fn what_others_took_is_told_from_waiting_and_from_inexact_clocks() {
+        let meter = Meter::new();
+        assert_eq!(meter.stolen(reading(3_000, 1_000, 10, 5)), 0, "the first");
+        let interrupted = reading(3_000_000 + 3_000, 1_001_000, 400_010, 5);
+        assert_eq!(meter.stolen(interrupted), 1_800_000);
+        let waited = reading(6_003_000, 2_001_000, 500_010, 6);
+        assert_eq!(meter.stolen(waited), 0);
+        let inexact = reading(9_003_000, 3_001_000, 1_499_000, 6);
+        assert_eq!(meter.stolen(inexact), 0);
+    }
+}
