@@ -6,6 +6,7 @@ static const char *const USAGE = "array THREADS [M [L [G [R]]]] (G divides M)";
 enum { GRAIN = 1000 };
 
 // The cells numbered from..to; number i is at (iG + iG / M) mod M.
+__attribute__((noinline)) // the same code with any number of threads
 static void process(int64_t *cells, long m, long l, long g, long from, long to) {
   long at = (from * g + from * g / m) % m;
   for (long i = from; i < to; i++) {
@@ -38,7 +39,7 @@ int main(int argc, char **argv) {
       continue;
     }
     long groups = (m + GRAIN - 1) / GRAIN;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads) schedule(static) // the same part of the array to the same thread, each time
     for (long c = 0; c < groups; c++) process(cells, m, l, g, c * GRAIN, c + 1 < groups ? (c + 1) * GRAIN : m);
   }
 #pragma omp parallel for num_threads(team) reduction(+ : sum) if (threads > 1)

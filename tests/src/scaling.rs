@@ -44,7 +44,7 @@ pub const CASES: [Case; 11] = [
         source: "array.c",
         cause: "work inflation: cells outside of the caches",
         planted: &[&["8388608", "1", "32"]],
-        fixed: &[&["65536", "1", "32"], &["8388608", "64", "32"]],
+        fixed: &[&["65536", "16", "32"], &["8388608", "64", "32"]],
         small: &[&["40960", "1", "32", "3"], &["10007", "8", "1", "2"]],
     },
     Case {
@@ -190,7 +190,8 @@ pub fn compile(source: &Path, flags: &[String], to: &Path) -> Result<()> {
         compile.arg("-std=c++17");
     }
     compile
-        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-pthread"])
+        .args(["-O2", "-g", "-Wall", "-Wextra", "-Werror"])
+        .args(["-fopenmp", "-pthread"])
         .arg(source)
         .args(flags)
         .args(["-lm", "-o"])

@@ -1,6 +1,7 @@
 //! Places of an observation in words: function, file and line from debug information, or the name the symbols have.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::io::Read;
 
 use addr2line::Loader;
@@ -82,6 +83,10 @@ impl Places {
         // OpenMP: a region's code is a function of its own that the compiler named after the one it is in.
         if let Some((outer, _)) = name.function.split_once(".omp_outlined") {
             name.function = outer.to_owned();
+        }
+        // Without lines, functions have several places: their addresses tell them apart.
+        if name.line == 0 && !name.function.is_empty() {
+            let _ = write!(name.function, " [{:#x}]", place.offset);
         }
         name
     }

@@ -1,0 +1,117 @@
+//! `contech scale` on a real program under the real observer: the first finding names what is planted.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::process::{Finished, run};
+use contech_tests::scaling::compile;
+use contech_tests::scratch::Scratch;
+use serde_json::Value;
+
+fn scale(scratch: &Scratch, variant: &str) -> Result<Finished> {
+    let program = scratch.join("planted");
+    if !program.is_file() {
+        let source = workspace().join("tests/programs/scale/planted.c");
+        compile(&source, &[], &program)?;
+    }
+    let mut command = Command::new(Outputs::get().command("contech"));
+    command
+        .args([
+            "scale",
+            "--threads",
+            "1,2",
+            "--repeat",
+            "1",
+            "--format",
+            "json",
+            "--no-pin",
+            "--",
+        ])
+        .arg(&program)
+        .args(["{threads}", variant]);
+    run(&mut command)
+}
+
+fn report(scratch: &Scratch, variant: &str) -> Result<Value> {
+    let finished = scale(scratch, variant)?.ok()?;
+    Ok(serde_json::from_str(&finished.out())?)
+}
+
+#[test]
+fn the_first_finding_names_what_is_planted_and_its_share() -> Result<()> {
+    let scratch = Scratch::new("scale-planted")?;
+    // Shares of the time of two processors: half of it waits for the lock; 240 of 640 ms; 200 of 600 ms.
+    for (variant, cause, least, most) in [
+        ("lock", "lock", 0.3, 0.6),
+        ("imbalance", "imbalance", 0.25, 0.5),
+        ("serial", "serialization", 0.2, 0.45),
+    ] {
+        let report = report(&scratch, variant)?;
+        let first = &report["findings"][0];
+        ensure!(
+            first["cause"] == cause,
+            "{variant}: {:#}",
+            report["findings"]
+        );
+        let share = first["share"].as_f64().context("a share")?;
+        ensure!((least..most).contains(&share), "{variant}: {share}");
+        let point = &report["points"][1];
+        let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+        // P T = W + I.
+        let identity = 2.0 * number(&point["t"]) - number(&point["work"]) - number(&point["idle"]);
+        ensure!(identity.abs() < 1e-9, "{variant}: {identity}");
+    }
+    Ok(())
+}
+
+#[test]
+fn places_are_source_lines() -> Result<()> {
+    let scratch = Scratch::new("scale-places")?;
+    let report = report(&scratch, "lock")?;
+    let place = report["findings"][0]["where"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    ensure!(place.starts_with("body (planted.c:"), "{place}");
+    Ok(())
+}
+
+#[test]
+fn a_variant_without_the_plant_has_half_the_time_and_no_such_finding() -> Result<()> {
+    let scratch = Scratch::new("scale-fixed")?;
+    let report = report(&scratch, "fixed")?;
+    let speedup = report["points"][1]["speedup"]["actual"]
+        .as_f64()
+        .context("a speedup")?;
+    ensure!(speedup > 1.5, "{speedup}");
+    let findings = report["findings"].as_array().context("findings")?;
+    for cause in ["lock", "imbalance", "serialization"] {
+        let large =
+            |f: &&Value| f["cause"] == cause && f["share"].as_f64().is_some_and(|s| s > 0.2);
+        ensure!(
+            findings.iter().find(large).is_none(),
+            "{:#}",
+            report["findings"]
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_no_measurement_is_refused() -> Result<()> {
+    let scratch = Scratch::new("scale-refused")?;
+    for (variant, word) in [
+        ("short", "too short to be measured"),
+        ("different", "print different things"),
+    ] {
+        let finished = scale(&scratch, variant)?;
+        ensure!(finished.out().is_empty(), "{variant} gave numbers");
+        ensure!(
+            finished.err().contains(word),
+            "{variant}: {}",
+            finished.err()
+        );
+    }
+    Ok(())
+}
