@@ -255,6 +255,40 @@ fn waiting_for_tasks_that_are_too_small_is_scheduling() {
     );
     let large = starving(10, 600);
     assert_eq!(first(&large).0, "imbalance");
+    let advice = &large.findings[0].advice;
+    assert!(advice.contains("times smaller"), "{advice}");
+}
+
+#[test]
+fn a_program_that_makes_no_threads_for_one_has_a_stack_all_the_same() {
+    let mut report = diagnose(960, &[1, 2], perfect);
+    let mut one = report.measurement.points[0].clone();
+    one.runs.iter_mut().for_each(|run| run.phases.clear());
+    report.measurement.points[0] = one;
+    let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
+    let stack = &report.points[1].stacks[0];
+    assert!((stack.measured - 2.0).abs() < 1e-9 && (stack.total() - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn locks_that_wait_and_locks_that_are_free_are_one_finding() {
+    let mut report = waiting(|shape, ns| shape.lock = ns);
+    report
+        .measurement
+        .baseline_runs
+        .iter_mut()
+        .for_each(|run| run.t_ns = 480 * MS);
+    report.measurement.points[0]
+        .runs
+        .iter_mut()
+        .for_each(|run| run.locks = 10_000_000);
+    let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
+    let locks = report
+        .findings
+        .iter()
+        .filter(|finding| finding.cause == "lock");
+    assert_eq!(locks.count(), 1);
+    assert!((report.findings[0].share - 0.75).abs() < 1e-9);
 }
 
 #[test]

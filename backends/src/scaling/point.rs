@@ -226,12 +226,31 @@ impl Context<'_> {
             .filter(|phase| phase.parallel(point.threads))
             .filter(|phase| over(phase.wall_ns as f64, t_p) >= WORTH)
             .filter_map(|phase| {
-                let same = |one: &&PhaseRun| one.place == phase.place;
-                let one = alone.phases.iter().find(same)?;
-                Some(Stack::of(point.threads, t_p, one, phase, &point.alone))
+                let one = with_one(alone, at, phase)?;
+                Some(Stack::of(point.threads, t_p, &one, phase, &point.alone))
             })
             .collect();
         stacks.sort_by(|a, b| b.share.total_cmp(&a.share));
         stacks
     }
+}
+
+/// A phase of the run `at` with one thread. A program that makes no threads for one thread has no such phase in `one`: what
+/// it takes longer than the serial part of `at` is then taken for its phases, by their running time.
+fn with_one(one: &Run, at: &Run, phase: &PhaseRun) -> Option<PhaseRun> {
+    if let Some(same) = one.phases.iter().find(|one| one.place == phase.place) {
+        return Some(same.clone());
+    }
+    if !one.phases.is_empty() {
+        return None;
+    }
+    let running = |phase: &PhaseRun| phase.times[contech_observation::State::Running as usize];
+    let parallel: u64 = at.phases.iter().map(|phase| phase.wall_ns).sum();
+    let all: u64 = at.phases.iter().map(running).sum();
+    let wall = one.t_ns.saturating_sub(at.t_ns.saturating_sub(parallel)) as f64;
+    Some(PhaseRun {
+        place: phase.place,
+        wall_ns: crate::view::units::whole(wall * over(running(phase) as f64, all as f64)),
+        ..PhaseRun::default()
+    })
 }

@@ -44,9 +44,11 @@ impl Diagnosis<'_> {
             "{} is load imbalance: processors without work while others still have some{detail}.",
             self.of_all(share)
         );
-        let advice = "Deal out the work in more and smaller pieces (schedule(dynamic), smaller chunks, tasks), or in \
-                      equal ones.";
-        self.finding("imbalance", place, share, text, advice)
+        let mut advice = "Deal out the work in more and smaller pieces (schedule(dynamic), smaller chunks, tasks), or in \
+                          equal ones."
+            .to_owned();
+        advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase)));
+        self.finding("imbalance", place, share, text, &advice)
     }
 
     /// Barriers so close to each other that waking up is what they cost.

@@ -110,7 +110,7 @@ impl<'a> Diagnosis<'a> {
         all.extend(worth(losses.message).then(|| self.message()));
         all.extend(worth(losses.inflation.abs()).then(|| self.inflation()));
         all.extend(self.unused());
-        all
+        merged(all)
     }
 
     fn finding(
@@ -228,8 +228,33 @@ impl<'a> Diagnosis<'a> {
             self.of_all(share),
             at(&place)
         );
-        let advice = "Make fewer and larger tasks: a larger cut-off, grain or chunk; see whether imbalance stays small.";
-        self.finding("scheduling", place, share, text, advice)
+        let mut advice =
+            "Make fewer and larger tasks: a larger cut-off, grain or chunk; see whether imbalance stays small."
+                .to_owned();
+        advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase)));
+        self.finding("scheduling", place, share, text, &advice)
+    }
+
+    /// What partition refinement (deconstructing overhead, equation 9) makes of a phase that deals out work at run time.
+    fn refined(&self, phase: &PhaseRun) -> String {
+        let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
+        let all = account.total();
+        let (scheduling, imbalance) = (account.scheduling, account.barrier + account.unoccupied);
+        let ratio = contech_refine::ratio(
+            self.point.threads,
+            over(scheduling, all),
+            over(imbalance, all),
+        );
+        // One step of it; closer to 1 the size is about right.
+        if !phase.dynamic || (0.8..=1.25).contains(&ratio) {
+            return String::new();
+        }
+        let (factor, how) = if ratio > 1.0 {
+            (ratio, "larger")
+        } else {
+            (1.0 / ratio, "smaller")
+        };
+        format!(" Partition refinement (equation 9) would make its parts {factor:.1} times {how}.")
     }
 
     /// The part of load imbalance that is waiting for tasks that take about as long to make as to do: one makes them
@@ -322,6 +347,24 @@ impl<'a> Diagnosis<'a> {
             self.finding("threads", String::new(), 1.0, text, advice)
         })
     }
+}
+
+/// Two findings of one cause are one: locks that wait, and locks that cost time when they are free.
+fn merged(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut merged: Vec<Finding> = Vec::new();
+    for finding in findings {
+        match merged.iter_mut().find(|other| other.cause == finding.cause) {
+            Some(other) => {
+                other.share += finding.share;
+                other.text = format!("{} {}", finding.text, other.text);
+                if other.place.is_empty() {
+                    other.place = finding.place;
+                }
+            }
+            None => merged.push(finding),
+        }
+    }
+    merged
 }
 
 fn at(place: &str) -> String {
