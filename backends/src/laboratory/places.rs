@@ -68,15 +68,12 @@ impl Places {
         }
         if let Ok(mut frames) = loader.find_frames(at) {
             while let Ok(Some(frame)) = frames.next() {
-                // The innermost place of the user's own: what is inlined from the system's headers is not.
+                // The outermost: a line of the function that is named, whatever was inlined there.
                 let Some(location) = frame.location else {
                     continue;
                 };
-                let file = location.file.unwrap_or_default();
-                if name.line == 0 || name.file.starts_with("/usr/") {
-                    file.clone_into(&mut name.file);
-                    name.line = location.line.unwrap_or(0);
-                }
+                location.file.unwrap_or_default().clone_into(&mut name.file);
+                name.line = location.line.unwrap_or(0);
             }
         }
         name.function = addr2line::demangle_auto(name.function.as_str().into(), None).into_owned();

@@ -217,6 +217,18 @@ impl Spread {
 }
 
 impl PhaseRun {
+    fn add(&mut self, phase: &contech_observation::Phase) {
+        self.count += phase.count;
+        self.wall_ns += phase.wall_ns;
+        self.threads = self.threads.max(phase.threads);
+        for (sum, ns) in self.times.iter_mut().zip(phase.times.0) {
+            *sum += ns;
+        }
+        self.slowest_ns += phase.slowest_ns;
+        self.dynamic |= phase.dynamic;
+        self.alone_ns += phase.alone_ns;
+    }
+
     /// Whether it is one on so many processors: a region that only one of several threads takes part in is serial code.
     #[must_use]
     pub fn parallel(&self, processors: u32) -> bool {
@@ -230,17 +242,22 @@ impl Run {
         observation: &Observation,
         mut place: impl FnMut(&contech_observation::Place) -> usize,
     ) -> Self {
-        let phases = observation.phases.iter().map(|phase| PhaseRun {
-            place: place(&phase.place),
-            count: phase.count,
-            wall_ns: phase.wall_ns,
-            threads: phase.threads,
-            times: phase.times.0,
-            slowest_ns: phase.slowest_ns,
-            dynamic: phase.dynamic,
-            alone_ns: phase.alone_ns,
-        });
-        let phases = phases.collect();
+        let mut phases: Vec<PhaseRun> = Vec::new();
+        for phase in &observation.phases {
+            let place = place(&phase.place);
+            // Code that was copied (inlined, unrolled) has one place and several addresses.
+            match phases.iter_mut().find(|other| other.place == place) {
+                Some(other) => other.add(phase),
+                None => {
+                    let mut first = PhaseRun {
+                        place,
+                        ..PhaseRun::default()
+                    };
+                    first.add(phase);
+                    phases.push(first);
+                }
+            }
+        }
         let waits = observation.waits.iter().map(|wait| WaitRun {
             place: place(&wait.place),
             state: wait.state.name().to_owned(),

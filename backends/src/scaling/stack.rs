@@ -47,7 +47,9 @@ impl Stack {
         let mut time = |pirate: bool| {
             let runs = alone.iter().filter(|run| (run.pirate_bytes > 0) == pirate);
             let (bad, good): (Vec<_>, Vec<_>) = runs.partition(|run| run.invalid.is_some());
+            // One thread that could be measured will do: their shares are equal, or nothing is said.
             if let Some(reason) = bad.iter().find_map(|run| run.invalid.clone())
+                && good.is_empty()
                 && !notes.contains(&reason)
             {
                 notes.push(reason);
