@@ -36,6 +36,20 @@ fn phases_are_the_time_in_which_more_than_one_context_lives() {
 }
 
 #[test]
+fn one_context_at_work_while_its_parent_waits_is_serial_code() {
+    let mut b = samples::builder("./serial");
+    let main = b.context("main");
+    b.work(main, 0, 100 * US, |_| {});
+    let child = b.create(main);
+    b.work(child, 100 * US, 400 * US, |_| {});
+    b.join(main, child);
+    b.work(main, 400 * US, 500 * US, |_| {});
+    let phases = Phases::of(&graph(b), Some(2)).unwrap();
+    assert_eq!((phases.count, phases.parallel.wall_ns), (0, 0));
+    assert_eq!(phases.serial.wall_ns, 500 * US);
+}
+
+#[test]
 fn factors_of_a_run_whose_times_are_known() {
     let report = run::<Factors>(options::<Factors>(&[]), &graph(two())).unwrap();
     assert_eq!(report.processors, 2);

@@ -48,6 +48,16 @@ pub struct Stretch {
     pub times: StateTimes,
 }
 
+impl Stretch {
+    /// Adds another one.
+    pub fn add(&mut self, other: &Self) {
+        self.wall_ns += other.wall_ns;
+        for (sum, ns) in self.times.iter_mut().zip(other.times) {
+            *sum += ns;
+        }
+    }
+}
+
 fn of(times: &StateTimes, state: State) -> f64 {
     times[state as usize] as f64
 }

@@ -1,4 +1,5 @@
-//! Parallel phases of a recorded run, fork to join: the time in which more than one context lives.
+//! Parallel phases of a recorded run, fork to join: the time in which more than one context lives, if more than one did
+//! anything else than wait for another to end.
 
 use anyhow::Result;
 use contech_observation::State as Doing;
@@ -47,6 +48,9 @@ impl Phases {
 /// Phases whose slowest context is kept; beyond it they are added up as equal.
 const MOST: usize = 1 << 20;
 
+/// Less than one part in so many with two at work: creating and joining take that long.
+const SERIAL: u64 = 100;
+
 #[derive(Default)]
 struct Sums {
     phases: Phases,
@@ -54,6 +58,10 @@ struct Sums {
     alive: u32,
     running: u32,
     waiting: [u32; crate::parallelism::CAUSES],
+    /// This phase so far.
+    phase: Stretch,
+    /// How long of it more than one context did something else than wait for another to end, ns.
+    together_ns: u64,
     /// Running contexts of this phase, and since when; running time of those that ran before.
     since: FxHashMap<usize, u64>,
     ran: FxHashMap<usize, u64>,
@@ -64,8 +72,11 @@ struct Sums {
 impl Sums {
     fn advance(&mut self, now_ns: u64) {
         let ns = now_ns.saturating_sub(self.now_ns);
+        if self.alive - self.waiting[Cause::Join as usize] > 1 {
+            self.together_ns += ns;
+        }
         let stretch = if self.alive > 1 {
-            &mut self.phases.parallel
+            &mut self.phase
         } else {
             &mut self.phases.serial
         };
@@ -110,7 +121,8 @@ impl Sums {
 
     /// What ran before does not count.
     fn begin_phase(&mut self) {
-        self.phases.count += 1;
+        self.phase = Stretch::default();
+        self.together_ns = 0;
         self.ran.clear();
         let now = self.now_ns;
         self.since.values_mut().for_each(|since| *since = now);
@@ -124,6 +136,13 @@ impl Sums {
         let longest = self.ran.values().copied().max().unwrap_or(0);
         let all = self.ran.values().sum();
         self.ran.clear();
+        // One at work and another that waits for it to end: serial code.
+        if self.together_ns * SERIAL < self.phase.wall_ns {
+            self.phases.serial.add(&self.phase);
+            return;
+        }
+        self.phases.parallel.add(&self.phase);
+        self.phases.count += 1;
         let full = self.each.len() >= MOST;
         match self.each.last_mut() {
             Some(last) if full => {
