@@ -57,6 +57,7 @@ fn a_page_has_its_sections_and_its_data() {
         "id=\"curves\"",
         "<section id=\"critpath\"",
         "<section id=\"workspan\"",
+        "<section id=\"factors\"",
         "<section id=\"misses\"",
         "<section id=\"hierarchy\"",
         "<section id=\"sharing\"",

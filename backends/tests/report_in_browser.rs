@@ -79,12 +79,13 @@ fn browse(page: &Path, theme: &str, folder: &Path) -> Seen {
     }
 }
 
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "parallelism",
     "blocks",
     "cache",
     "critpath",
     "workspan",
+    "factors",
     "misses",
     "hierarchy",
     "sharing",

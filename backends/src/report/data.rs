@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::findings::{Finding, Results, find};
 use super::section::{Section, run_default, run_if_recorded};
-use crate::analysis::{self, Graph, run};
+use crate::analysis::{self, Analysis, Graph, run};
 use crate::blocks::{self, Blocks};
 use crate::cache;
 use crate::critpath::{self, CritPath};
@@ -14,6 +14,7 @@ use crate::memuse::MemUse;
 use crate::misses::Misses;
 use crate::parallelism::{self, Cause, Parallelism, WaitTime};
 use crate::races::Races;
+use crate::scaling::recorded::Factors;
 use crate::sharing::Sharing;
 use crate::stats::{self, Stats};
 use crate::view::page::cut;
@@ -141,6 +142,7 @@ impl PageData {
             blocks,
             critpath,
             workspan,
+            factors,
         } = done(rest)?;
         let results = Results {
             parallelism: &parallelism,
@@ -157,6 +159,7 @@ impl PageData {
             sections: vec![
                 Section::of::<CritPath>("Critical path", &critpath),
                 Section::of::<WorkSpan>("Call sites", &workspan),
+                Section::of::<Factors>("Factors", &factors),
                 Section::of::<Misses>("Misses", &misses),
                 Section::of_either::<Hierarchy>("Hierarchy", &hierarchy),
                 Section::of_either::<Sharing>("Sharing", &sharing),
@@ -181,6 +184,7 @@ struct Rest {
     blocks: blocks::Report,
     critpath: critpath::Report,
     workspan: workspan::Report,
+    factors: <Factors as Analysis>::Report,
 }
 
 impl Rest {
@@ -191,6 +195,7 @@ impl Rest {
             blocks: run::<Blocks>(blocks::Options::default(), graph)?,
             critpath: run_default::<CritPath>(graph)?,
             workspan: run_default::<WorkSpan>(graph)?,
+            factors: run_default::<Factors>(graph)?,
         })
     }
 }
