@@ -6,8 +6,8 @@ mod samples;
 use std::path::Path;
 use std::process::Command;
 
-use contech_backends::cache;
-use contech_backends::report::{PageData, render};
+use contech_backends::report::{Choices, PageData, render};
+use contech_backends::scaling::{Actual, Measured, MeasuredPoint};
 use samples::{builder, graph, many, nothing, single, two};
 use taskgraph::builder::GraphBuilder;
 
@@ -31,8 +31,11 @@ impl Seen {
 }
 
 fn look(name: &str, graph_of: GraphBuilder, theme: &str) -> Seen {
-    let page =
-        PageData::collect(&graph(graph_of), cache::Options::default(), |_| {}).expect("a report");
+    look_with(name, graph_of, theme, Choices::default())
+}
+
+fn look_with(name: &str, graph_of: GraphBuilder, theme: &str, choices: Choices) -> Seen {
+    let page = PageData::collect(&graph(graph_of), choices, |_| {}).expect("a report");
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join(format!("{name}.html"));
     std::fs::write(&path, render(&page).expect("a page")).expect("written");
@@ -145,4 +148,32 @@ fn a_graph_without_accesses_says_which_sections_need_them() {
         "{}",
         seen.section("sharing")
     );
+}
+
+#[test]
+fn measured_speedups_are_a_curve_beside_the_bounds() {
+    for (theme, threads) in [("light", &[1, 3, 12][..]), ("dark", &[2])] {
+        let points = threads.iter().map(|&threads| MeasuredPoint {
+            threads,
+            t: 1.0,
+            speedup: Actual { actual: 1.25 },
+        });
+        let measured = Measured {
+            baseline: 1.25,
+            points: points.collect(),
+        };
+        let choices = Choices {
+            measured: Some(measured),
+            ..Choices::default()
+        };
+        let seen = look_with("measured", two(), theme, choices);
+        assert_eq!(seen.console, [] as [&str; 0], "{theme}");
+        let section = seen.section("workspan");
+        assert_eq!(section.matches("class=\"curve\"").count(), 4, "{section}");
+        // The colour of the fourth curve: its line and a dot for each point.
+        let circles = section.split("<circle").skip(1);
+        let of = |circle: &&str| circle.split('>').next().is_some_and(|c| c.contains("--w3"));
+        let fourth = circles.filter(of).count();
+        assert_eq!(fourth, threads.len(), "{theme}");
+    }
 }

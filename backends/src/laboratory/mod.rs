@@ -13,10 +13,10 @@ mod series;
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::cli::output;
-use crate::scaling::{Measurement, Report, analyse};
+use crate::scaling::{Measurement, Report, analyse, ascending, document};
 use crate::view::{Format, Render};
 pub use options::Options;
 pub use page::render;
@@ -59,25 +59,11 @@ pub fn scale(options: &Options) -> Result<()> {
 
 /// A measurement that `--save` wrote.
 fn read(file: &Path) -> Result<Measurement> {
-    let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    if text.is_empty() {
-        bail!(
-            "{} is empty; expected what `contech scale --save` writes",
-            file.display()
-        );
-    }
-    let measurement: Measurement = serde_json::from_slice(&text).with_context(|| {
-        format!(
-            "{} is no measurement; expected what `contech scale --save` writes",
-            file.display()
-        )
-    })?;
+    let measurement: Measurement = document(file, "measurement", "contech scale --save")?;
     if measurement.points.iter().all(|point| point.runs.is_empty()) {
         bail!("{} has no runs; measure again", file.display());
     }
-    if !measurement.points.is_sorted_by_key(|point| point.threads)
-        || measurement.points.iter().any(|point| point.threads == 0)
-    {
+    if !ascending(measurement.points.iter().map(|point| point.threads)) {
         bail!(
             "{}: its points must have ascending numbers of threads, from 1 on",
             file.display()

@@ -3,8 +3,9 @@
 use anyhow::Result;
 use serde::Serialize;
 
+use super::Choices;
 use super::findings::{Finding, Results, find};
-use super::section::{Section, run_default, run_if_recorded};
+use super::section::{Section, default_config, run_default, run_if_recorded};
 use crate::analysis::{self, Analysis, Graph, run};
 use crate::blocks::{self, Blocks};
 use crate::cache;
@@ -14,6 +15,7 @@ use crate::memuse::MemUse;
 use crate::misses::Misses;
 use crate::parallelism::{self, Cause, Parallelism, WaitTime};
 use crate::races::Races;
+use crate::scaling::Measured;
 use crate::scaling::recorded::Factors;
 use crate::sharing::Sharing;
 use crate::stats::{self, Stats};
@@ -103,12 +105,13 @@ impl PageData {
     /// When the graph cannot be read.
     pub fn collect(
         graph: &Graph,
-        cache: cache::Options,
+        choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
     ) -> Result<Self> {
         let (mut curves, mut races, mut interleaved, mut memuse, mut rest) =
             (None, None, None, None, None);
         let progress = &progress;
+        let Choices { cache, measured } = choices.into();
         rayon::scope(|scope| {
             // Those that take longest are begun first.
             scope.spawn(|_| {
@@ -129,7 +132,7 @@ impl PageData {
             });
             scope.spawn(|_| {
                 progress("parallelism");
-                rest = Some(Rest::collect(graph));
+                rest = Some(Rest::collect(graph, measured));
             });
         });
         let (cache, misses) = done(curves)?;
@@ -188,13 +191,17 @@ struct Rest {
 }
 
 impl Rest {
-    fn collect(graph: &Graph) -> Result<Self> {
+    fn collect(graph: &Graph, measured: Option<Measured>) -> Result<Self> {
+        let workspan = workspan::Options {
+            measured,
+            ..default_config::<WorkSpan>()?
+        };
         Ok(Self {
             stats: run::<Stats>(stats::Options {}, graph)?,
             parallelism: run::<Parallelism>(parallelism::Options::default(), graph)?,
             blocks: run::<Blocks>(blocks::Options::default(), graph)?,
             critpath: run_default::<CritPath>(graph)?,
-            workspan: run_default::<WorkSpan>(graph)?,
+            workspan: run::<WorkSpan>(workspan, graph)?,
             factors: run_default::<Factors>(graph)?,
         })
     }

@@ -17,6 +17,7 @@ use clap::{ArgMatches, FromArgMatches, ValueEnum};
 use crate::analysis;
 use crate::cache;
 use crate::cli::{output, progress};
+use crate::scaling::Measured;
 
 pub use data::{BlocksPlot, PageData, ParallelismPlot};
 pub use findings::{Finding, Results, find};
@@ -37,7 +38,28 @@ pub struct Options {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    cache: cache::Options,
+    choices: Choices,
+}
+
+/// What analyses of the page are told.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Choices {
+    /// Options of the miss curves.
+    #[command(flatten)]
+    pub cache: cache::Options,
+    /// Speedups measured by `contech scale --format json`, to set beside the bounds of work and span
+    #[arg(long, value_name = "FILE", value_parser = Measured::argument())]
+    pub measured: Option<Measured>,
+}
+
+impl From<cache::Options> for Choices {
+    fn from(cache: cache::Options) -> Self {
+        Self {
+            cache,
+            ..Self::default()
+        }
+    }
 }
 
 /// Forms of a report.
@@ -66,7 +88,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     // The output first: who cannot write it says so before minutes of work.
     output::to(options.output.as_deref(), |out| {
         let bar = progress::spinner("report");
-        let data = PageData::collect(&graph, options.cache, |step| bar.set_message(step))?;
+        let data = PageData::collect(&graph, options.choices, |step| bar.set_message(step))?;
         bar.finish_and_clear();
         match options.format {
             Form::Html => Ok(out.write_all(render(&data)?.as_bytes())?),

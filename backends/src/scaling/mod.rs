@@ -17,6 +17,7 @@ mod findings;
 #[cfg(test)]
 mod invented;
 mod loss;
+mod measured;
 mod measurement;
 mod point;
 pub mod recorded;
@@ -28,6 +29,8 @@ pub use account::{Account, Blocking, Stretch};
 pub use factors::{Delay, Distribution, Factors};
 pub use findings::Finding;
 pub use loss::Losses;
+pub use measured::{Actual, Measured, MeasuredPoint};
+pub(crate) use measured::{ascending, document};
 pub use measurement::{
     Activity, AloneRun, Estimate, Measurement, PhaseRun, PlaceName, Point, Run, Spread, StateTimes,
     WaitRun,

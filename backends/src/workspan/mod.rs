@@ -34,6 +34,7 @@ use serde::Serialize;
 
 use crate::analysis::{Analysis, Graph, Order, Task, run};
 use crate::critpath::{self, CritPath, Detour};
+use crate::scaling::Measured;
 use crate::view::units::ratio;
 use machine::{Machine, Rules};
 
@@ -77,6 +78,9 @@ pub struct Options {
     /// Slack of every call site and the near-critical paths too (metric time, lock edges as they are)
     #[arg(long)]
     pub slack: bool,
+    /// Speedups measured by `contech scale --format json`, to set beside the bounds
+    #[arg(long, value_name = "FILE", value_parser = Measured::argument())]
+    pub measured: Option<Measured>,
 }
 
 /// The analysis.
@@ -108,6 +112,9 @@ pub struct Report {
     pub sites: Vec<SiteRow>,
     /// Bounds of the speedup by number of processors.
     pub bounds: Vec<Bound>,
+    /// Measured speedups, if they were given; there are bounds for their numbers of threads, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
     /// Calling contexts, parents first.
     pub flame: Vec<FlameNode>,
     /// With every change asked for.

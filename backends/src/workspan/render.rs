@@ -2,7 +2,7 @@
 
 use super::{Bound, Metric, Report, SiteRow};
 use crate::view::page::cut;
-use crate::view::units::{count, ratio, share, time};
+use crate::view::units::{count, plural, ratio, share, time};
 use crate::view::{Axis, Cell, Chart, Flame, Render, Series, Table, Unit, View};
 
 /// Call sites in the terminal.
@@ -36,9 +36,11 @@ impl Render for Report {
             .table(self.span_table().text_rows(SHOWN))
             .heading("Call sites on the work")
             .table(self.work_table().text_rows(SHOWN))
-            .heading("Bounds of the speedup")
-            .chart(self.bounds_chart())
-            .table(self.bounds_table());
+            .heading("Bounds of the speedup");
+        if let Some(sentence) = self.measured_sentence() {
+            view = view.line(sentence);
+        }
+        view = view.chart(self.bounds_chart()).table(self.bounds_table());
         if !self.near.is_empty() {
             let rows = self.near.iter().map(|near| {
                 [
@@ -238,7 +240,12 @@ impl Report {
 
     fn bounds_chart(&self) -> Chart {
         // Beyond a few times the parallelism the bounds are flat.
-        let most = (4.0 * self.parallelism).max(8.0);
+        let measured = self.measured.iter().flat_map(|m| &m.points);
+        let measured: Vec<_> = measured
+            .map(|point| (f64::from(point.threads), point.speedup.actual))
+            .collect();
+        let last = measured.last().map_or(0.0, |point| point.0);
+        let most = (4.0 * self.parallelism).max(8.0).max(last);
         let series = |name: &str, of: fn(&Bound) -> f64| Series {
             name: name.to_owned(),
             points: self
@@ -248,37 +255,81 @@ impl Report {
                 .map(|bound| (f64::from(bound.processors), of(bound)))
                 .collect(),
         };
+        let mut curves = vec![
+            series("processors", |bound| f64::from(bound.processors)),
+            series("at most", |bound| bound.upper),
+            series("to expect, with burden", |bound| bound.lower),
+        ];
+        if !measured.is_empty() {
+            curves.push(Series {
+                name: "measured".to_owned(),
+                points: measured,
+            });
+        }
         Chart::Lines {
             title: "Bounds of the speedup".to_owned(),
             x: Axis::new("processors", Unit::Count),
             y: Axis::new("speedup", Unit::Number),
             steps: false,
-            series: vec![
-                series("processors", |bound| f64::from(bound.processors)),
-                series("at most", |bound| bound.upper),
-                series("to expect, with burden", |bound| bound.lower),
-            ],
+            series: curves,
         }
     }
 
+    /// The measured speedup of so many threads.
+    fn measured_at(&self, processors: u32) -> Option<f64> {
+        let mut points = self.measured.iter().flat_map(|m| &m.points);
+        let point = points.find(|point| point.threads == processors)?;
+        Some(point.speedup.actual)
+    }
+
+    /// The measured speedup of most threads beside its bounds.
+    fn measured_sentence(&self) -> Option<String> {
+        let last = self.measured.as_ref()?.points.last()?;
+        let (threads, actual) = (last.threads, last.speedup.actual);
+        let bounds = self.bounds.iter();
+        let bound = bounds.rev().find(|bound| bound.processors == threads)?;
+        let verdict = if actual > 1.05 * bound.upper {
+            "more than the bound allows: the recording is of another input or program, or ran with fewer threads (a loop \
+             that one thread runs has no parallelism in it), or the baseline is slower than one thread"
+        } else if actual < 0.9 * bound.lower {
+            "less than the burden explains: contech scale names what else is lost"
+        } else {
+            "within what work and span let expect"
+        };
+        Some(format!(
+            "Measured on {}: speedup {actual:.2}, of at most {:.2}, and {:.2} to expect with burden: {verdict}.",
+            plural(u64::from(threads), "thread"),
+            bound.upper,
+            bound.lower
+        ))
+    }
+
     fn bounds_table(&self) -> Table {
-        let rows = self
-            .bounds
-            .iter()
-            .filter(|bound| PROCESSORS.contains(&bound.processors))
-            .map(|bound| {
-                [
-                    Cell::Count(u64::from(bound.processors)),
-                    Cell::Number(bound.upper),
-                    Cell::Number(bound.lower),
-                ]
-            });
-        Table::new(&[
+        let mut columns = vec![
             ("processors", "processors"),
             ("at most", "upper"),
             ("with burden", "lower"),
-        ])
-        .rows(rows)
+        ];
+        if self.measured.is_some() {
+            columns.push(("measured", "measured"));
+        }
+        let mut table = Table::new(&columns);
+        for bound in &self.bounds {
+            let measured = self.measured_at(bound.processors);
+            if measured.is_none() && !PROCESSORS.contains(&bound.processors) {
+                continue;
+            }
+            let mut row = vec![
+                Cell::Count(u64::from(bound.processors)),
+                Cell::Number(bound.upper),
+                Cell::Number(bound.lower),
+            ];
+            if self.measured.is_some() {
+                row.push(measured.map_or(Cell::Empty, Cell::Number));
+            }
+            table.row(row);
+        }
+        table
     }
 
     /// The columns of Figure 2, and the other measurements after them.

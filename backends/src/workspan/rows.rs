@@ -1,5 +1,7 @@
 //! The rows of the result: call sites, speedup bounds, calling contexts.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{FunctionId, StaticInfo};
@@ -154,15 +156,25 @@ pub(super) fn report(graph: &Graph, machine: &mut Machine<'_>, options: &Options
         burdened_span,
         burdened_parallelism: ratio(work, burdened_span),
         sites: sites(graph.info(), machine, &on_work, &on_span),
-        bounds: (1..=options.p_max)
-            .filter(|&p| p <= 64 || p.is_power_of_two() || p == options.p_max)
+        bounds: processors(options)
+            .into_iter()
             .map(|p| bound(work, span, burdened_span, p))
             .collect(),
+        measured: options.measured.clone(),
         flame: flame(graph.info(), &machine.tree, &on_work, &on_span),
         what_if: None,
         near: Vec::new(),
         notes,
     }
+}
+
+/// Numbers of processors to bound the speedup for: up to the largest one asked for, and those that were measured.
+fn processors(options: &Options) -> BTreeSet<u32> {
+    let measured = options.measured.iter().flat_map(|m| &m.points);
+    (1..=options.p_max)
+        .filter(|&p| p <= 64 || p.is_power_of_two() || p == options.p_max)
+        .chain(measured.map(|point| point.threads))
+        .collect()
 }
 
 fn bound(work: u64, span: u64, burdened: u64, processors: u32) -> Bound {
