@@ -4,7 +4,7 @@ use contech_observation::State;
 
 use super::{Diagnosis, Finding, at};
 use crate::scaling::point::over;
-use crate::view::units::{count, share as percent, time, whole};
+use crate::view::units::{count, plural, share as percent, time, whole};
 
 /// Barriers closer to each other than this are paid for by waking up, not by waiting for the slowest, ns.
 const SHORT_PHASE: f64 = 100_000.0;
@@ -33,10 +33,10 @@ impl Diagnosis<'_> {
         let place = phase.map_or_else(String::new, |(phase, _)| self.name(phase.place));
         let detail = phase.map_or_else(String::new, |(phase, of)| {
             format!(
-                "; {} of that in {} of {} phases at {}",
+                "; {} of that in {} of {} at {}",
                 percent(of),
                 time(phase.wall_ns),
-                count(phase.count),
+                plural(phase.count, "phase"),
                 self.name(phase.place)
             )
         });

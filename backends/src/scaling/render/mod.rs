@@ -42,7 +42,9 @@ impl Report {
         );
         match self.findings.first() {
             Some(first) if first.cause != "scales" => {
-                format!("{speedup}. {}", first.text)
+                // Its first sentence: a finding may have more.
+                let end = first.text.find(". ").map_or(first.text.len(), |at| at + 1);
+                format!("{speedup}. {}", &first.text[..end])
             }
             _ => format!("{speedup}: it scales."),
         }
