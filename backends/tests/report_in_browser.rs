@@ -1,13 +1,16 @@
-//! The report in a browser: its script runs to the end without an error and draws every section. Needs Chromium
-//! (Debian's package `chromium`; `cargo test-all` installs it).
+//! The report, and the page of `contech scale`, in a browser: the script runs to the end without an error and draws every
+//! section. Needs Chromium (Debian's package `chromium`; `cargo test-all` installs it).
 
 mod samples;
 
 use std::path::Path;
 use std::process::Command;
 
+use contech_backends::laboratory;
 use contech_backends::report::{Choices, PageData, render};
-use contech_backends::scaling::{Actual, Measured, MeasuredPoint};
+use contech_backends::scaling::{
+    Activity, Actual, Measured, MeasuredPoint, Measurement, PhaseRun, Point, Run,
+};
 use samples::{builder, graph, many, nothing, single, two};
 use taskgraph::builder::GraphBuilder;
 
@@ -176,4 +179,89 @@ fn measured_speedups_are_a_curve_beside_the_bounds() {
         let fourth = circles.filter(of).count();
         assert_eq!(fourth, threads.len(), "{theme}");
     }
+}
+
+/// A measurement with one thread and with `threads`, of a second each.
+fn measurement(threads: u32) -> Measurement {
+    const NS: u64 = 1_000_000_000;
+    let point = |threads: u32| {
+        let mut times = [0; 10];
+        (times[0], times[5]) = (NS, NS / 4 * u64::from(threads - 1));
+        let run = Run {
+            t_ns: NS / u64::from(threads) + NS / 4,
+            lanes: threads,
+            times,
+            phases: vec![PhaseRun {
+                wall_ns: NS / u64::from(threads),
+                threads,
+                times,
+                slowest_ns: NS / u64::from(threads),
+                ..PhaseRun::default()
+            }],
+            ..Run::default()
+        };
+        Point {
+            threads,
+            runs: vec![run; 3],
+            activity: Some(Activity {
+                bin_ns: NS / 1000,
+                lanes: vec![
+                    vec![[700_000, 0, 0, 0, 0, 300_000, 0, 0, 0, 0]; 1000];
+                    threads as usize
+                ],
+            }),
+            ..Point::default()
+        }
+    };
+    Measurement {
+        command: vec!["./prog".to_owned(), "{threads}".to_owned()],
+        cpus: 128,
+        points: vec![point(1), point(threads)],
+        ..Measurement::default()
+    }
+}
+
+fn look_at_scale(name: &str, measurement: Measurement, theme: &str) -> Seen {
+    let page = laboratory::render(&laboratory::of(measurement)).expect("a page");
+    assert!(page.len() < 3 << 20, "{name}: {} bytes", page.len());
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join(format!("{name}.html"));
+    std::fs::write(&path, page).expect("written");
+    browse(&path, theme, folder.path())
+}
+
+#[test]
+fn a_measured_program_is_drawn_with_two_and_with_a_hundred_threads() {
+    for (threads, theme) in [(2, "light"), (100, "dark")] {
+        let seen = look_at_scale("scale", measurement(threads), theme);
+        assert_eq!(seen.console, [] as [&str; 0], "{threads}");
+        assert!(seen.document.contains(&format!("data-theme=\"{theme}\"")));
+        assert_eq!(
+            seen.section("speedups").matches("class=\"curve\"").count(),
+            5
+        );
+        for section in ["factors", "stacks"] {
+            let markup = seen.section(section);
+            assert!(
+                markup.contains("<rect") && markup.contains("<td"),
+                "{section}"
+            );
+        }
+        let activity = seen.section("activity");
+        assert_eq!(
+            activity.matches("<svg").count(),
+            2,
+            "one for each number of threads"
+        );
+        assert!(activity.contains("<path"), "{activity}");
+        assert!(seen.document.contains("<li><span class=\"meter\">"));
+    }
+}
+
+#[test]
+fn a_measurement_of_nothing_says_so() {
+    let seen = look_at_scale("empty", Measurement::default(), "light");
+    assert_eq!(seen.console, [] as [&str; 0]);
+    assert!(seen.document.contains("Nothing was measured."));
+    assert!(seen.section("speedups").contains("class=\"empty\""));
 }
