@@ -190,30 +190,12 @@ impl Estimate {
     }
 }
 
-/// How far runs of the same thing lie apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spread {
-    /// Fastest, ns.
-    pub min_ns: u64,
-    /// Slowest, ns.
-    pub max_ns: u64,
-    /// Difference of the two over the estimate.
-    pub share: f64,
-}
-
-impl Spread {
-    /// Of some runs whose estimate is `t` ns.
-    #[must_use]
-    pub fn of(runs: &[Run], t: f64) -> Self {
-        let times = || runs.iter().map(|run| run.t_ns);
-        let (min_ns, max_ns) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
-        let share = super::point::over((max_ns - min_ns) as f64, t);
-        Self {
-            min_ns,
-            max_ns,
-            share,
-        }
-    }
+/// How far runs of the same thing lie apart: the slowest less the fastest, over their estimate `t` ns.
+#[must_use]
+pub fn spread(runs: &[Run], t: f64) -> f64 {
+    let times = || runs.iter().map(|run| run.t_ns);
+    let (least, most) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
+    super::point::over((most - least) as f64, t)
 }
 
 impl PhaseRun {

@@ -32,8 +32,8 @@ pub use loss::Losses;
 pub use measured::{Actual, Measured, MeasuredPoint};
 pub(crate) use measured::{ascending, document};
 pub use measurement::{
-    Activity, AloneRun, Estimate, Measurement, PhaseRun, PlaceName, Point, Run, Spread, StateTimes,
-    WaitRun,
+    Activity, AloneRun, Estimate, Measurement, PhaseRun, PlaceName, Point, Run, StateTimes,
+    WaitRun, spread,
 };
 pub use point::{Analysed, Report, analyse};
 pub use speedups::Speedups;

@@ -6,7 +6,7 @@ use super::account::{Account, Blocking};
 use super::factors::Factors;
 use super::findings::{Finding, find};
 use super::loss::Losses;
-use super::measurement::{Estimate, Measurement, PhaseRun, Point, Run, Spread};
+use super::measurement::{Estimate, Measurement, PhaseRun, Point, Run, spread};
 use super::speedups::Speedups;
 use super::stack::Stack;
 
@@ -22,8 +22,8 @@ pub struct Analysed {
     pub oversubscribed: bool,
     /// T_P, seconds.
     pub t: f64,
-    /// How far the runs lie apart.
-    pub t_spread: Spread,
+    /// How far the runs lie apart: the slowest less the fastest, over T_P.
+    pub t_spread: f64,
     /// Number of runs.
     pub runs: usize,
     /// T_1 of the work done at this P, seconds.
@@ -60,7 +60,7 @@ pub struct Report {
     /// A baseline was given.
     pub has_baseline: bool,
     /// How far its runs lie apart.
-    pub baseline_spread: Spread,
+    pub baseline_spread: f64,
     /// T of the elision, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elision: Option<f64>,
@@ -133,7 +133,7 @@ pub fn analyse(measurement: Measurement, estimate: Estimate, blocking: Blocking)
         cpus: measurement.cpus,
         baseline: t_s / SECOND,
         has_baseline,
-        baseline_spread: Spread::of(baseline, t_s),
+        baseline_spread: spread(baseline, t_s),
         elision: elision.map(|t| t / SECOND),
         estimate,
         blocking,
@@ -189,7 +189,7 @@ impl Context<'_> {
             threads: point.threads,
             oversubscribed: point.threads > self.measurement.cpus,
             t: t_p / SECOND,
-            t_spread: Spread::of(&point.runs, t_p),
+            t_spread: spread(&point.runs, t_p),
             runs: point.runs.len(),
             t_1: t_1 / SECOND,
             idle: idle / SECOND,

@@ -65,7 +65,7 @@ impl Report {
             ("work", share(point.factors.work)),
             ("distribution", share(point.factors.distribution.total())),
             ("delay", percent(point.factors.delay.total())),
-            ("spread of runs", share(point.t_spread.share)),
+            ("spread of runs", share(point.t_spread)),
         ]
     }
 

@@ -26,7 +26,7 @@ impl Report {
             let mut row = vec![
                 Cell::Count(point.threads.into()),
                 Cell::Time(nanoseconds(point.t)),
-                Cell::Share(point.t_spread.share),
+                Cell::Share(point.t_spread),
             ];
             row.extend(numbers.map(Cell::Number));
             row.extend(s.elision.map(Cell::Number));
