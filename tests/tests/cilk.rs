@@ -195,7 +195,7 @@ fn every_program_is_right_on_openmp_tasks() -> Result<()> {
         .map(|name| format!("{name}.c"))
         .iter()
         .map(String::as_str)
-        .chain(["syntax.cpp"])
+        .chain(["syntax.cpp", "range.c", "loop.cpp"])
     {
         let scratch = Scratch::new(&format!("cilk-omp-{name}"))?;
         let program = scratch.dir().join("program");
@@ -605,6 +605,74 @@ fn openmp_tasks_with_one_thread_are_profiled_like_the_serial_form() -> Result<()
         // Generating a task takes operations of its own, which are little beside what it does.
         let parallelism = number(&tasks, "/parallelism") / number(&serial, "/parallelism");
         assert!((0.8..1.25).contains(&parallelism), "{name}: {parallelism}");
+    }
+    Ok(())
+}
+
+/// Work and span in operations of `loop` of a program with a parallel loop of `n` indices in grains of `grain`.
+fn parallel_loop(
+    program: &Path,
+    dir: &Path,
+    on_line: bool,
+    n: u64,
+    grain: u64,
+) -> Result<[u64; 2]> {
+    let mut command = Command::new(program);
+    command
+        .args([n.to_string(), grain.to_string()])
+        .env("CONTECH_METRIC", "ops")
+        .env("CONTECH_TRACE", dir.join("trace.bin"))
+        .env("CONTECH_PROFILE", dir.join("online.json"));
+    run(&mut command)?.ok()?;
+    let profile = if on_line {
+        serde_json::from_str(&std::fs::read_to_string(dir.join("online.json"))?)?
+    } else {
+        analyse(dir)?
+    };
+    let top = &site(&profile, "main", "loop", "call")?["on_work"]["top_call_site"];
+    let value = |key: &str| top[key].as_u64().context(key.to_owned());
+    Ok([value("work")?, value("span")?])
+}
+
+#[test]
+fn a_parallel_loop_has_the_span_of_one_grain_and_of_its_halvings() -> Result<()> {
+    for name in ["range.c", "loop.cpp"] {
+        let mut modes = Vec::new();
+        for options in [&[][..], &["--contech-mode=workspan"]] {
+            let on_line = !options.is_empty();
+            let scratch = Scratch::new(&format!("cilk-loop-{name}-{on_line}"))?;
+            let program = build(name, scratch.dir(), options)?;
+            let of = |n, grain| parallel_loop(&program, scratch.dir(), on_line, n, grain);
+            // One grain is serial, and each of its indices costs the same. (A single one is not asked whether it is a
+            // grain's worth.)
+            let ([two, span], [three, _]) = (of(2, 64)?, of(3, 64)?);
+            assert_eq!(two, span, "{name}");
+            let each = three - two;
+            let leaf = |grain: u64| two + (grain - 2) * each;
+            // What a halving adds to the span, and to the work besides the second half.
+            let [work, span] = of(4, 2)?;
+            let (step, more) = (span - two, work - 2 * two);
+            assert!(step < more + two, "{name}: the halves are parallel");
+            let mut all = Vec::new();
+            for (grain, halvings) in [(2, 7), (4, 4), (8, 0), (8, 1), (8, 7), (64, 5)] {
+                let n = grain << halvings;
+                let [work, span] = of(n, grain)?;
+                let grains = 1 << halvings;
+                let expected = grains * leaf(grain) + (grains - 1) * more;
+                assert_eq!(work, expected, "{name}: work of {n} by {grain}");
+                let expected = leaf(grain) + halvings * step;
+                assert_eq!(span, expected, "{name}: span of {n} by {grain}");
+                all.push([work, span]);
+            }
+            // A range that does not divide: its longest path is that of the largest part.
+            let [work, span] = of(100, 8)?;
+            assert_eq!(span, leaf(7) + 4 * step, "{name}: span of 100 by 8");
+            assert!(work > 8 * span, "{name}: {work} and {span} of 100 by 8");
+            all.push([work, span]);
+            modes.push(all);
+            scratch.done();
+        }
+        assert_eq!(modes[0], modes[1], "{name}: from the graph and on-line");
     }
     Ok(())
 }

@@ -4,14 +4,14 @@
 //              cilk_spawn sort(a, n);                   cilk_spawn(sort, a, n);
 //              cilk_sync;                               cilk_sync;
 //              cilk_for (int i = a; i < b; ++i) f(i);   cilk_for (int, i, a, b, grain) f(i); cilk_end_for
+//                                                       cilk_for_range(f, a, b, grain, context);   (C; see the end)
 //
 // As in Cilk, the arguments are evaluated before the spawn, in the spawning function, and the result is stored when the
 // spawned function returns; it may be read after the next cilk_sync. A function that spawns must cilk_sync before it
 // returns: Cilk does it by itself, C cannot. Spawned calls are never inlined.
 //
-//   -fopenmp    spawns are OpenMP tasks, cilk_sync is taskwait, a cilk_for is a spawn for each grain of the range and a
-//               sync. Call the first function that spawns by cilk_run(f, args) (or cilk_run_to(x, f, args)): it makes
-//               the threads.
+//   -fopenmp    spawns are OpenMP tasks, cilk_sync is taskwait, grains of a cilk_for are tasks. Call the
+//               first function that spawns by cilk_run(f, args) (or cilk_run_to(x, f, args)): it makes the threads.
 //   otherwise   everything runs serially, in Cilk's serial order. contech-cc then marks spawns and syncs, and
 //               `contech-backend workspan` and --contech-mode=workspan measure the program's work and span.
 #ifndef CONTECH_CILK_H
@@ -91,10 +91,53 @@ void contech_cilk_sync(void);
 #define CILK_SPAWN_8(f, v0, v1, v2, v3, v4, v5, v6, v7) do { CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_AUTO cilk_6 = (v6); CILK_AUTO cilk_7 = (v7); CILK_TASK(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7) CILK_CALL f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7); } while (0)
 #define CILK_SPAWN_TO_8(x, f, v0, v1, v2, v3, v4, v5, v6, v7) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_AUTO cilk_6 = (v6); CILK_AUTO cilk_7 = (v7); CILK_TASK(cilk_r, cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7) CILK_CALL *cilk_r = f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7); } while (0)
 
-// A parallel loop over [from, to): each grain of it is a task. The body is a statement that ends with cilk_end_for.
-#ifdef _OPENMP
+// Parallel loops. Each index of [from, to) is executed once, in any order; the loop ends when all of them have. A loop is
+// compiled as Cilk does it: halves of the range are spawned until at most `grain` indices are left, which run one after
+// the other. So its span is that of one grain and of as many halvings as there are, not that of all grains; a larger grain
+// costs fewer spawns and leaves less parallelism. A grain below 1 is 1.
+
+// f(low, high, context) for the grains [low, high) of [from, to), void f(long low, long high, void *context): in C and
+// C++, serially and on OpenMP tasks, and visible to `contech-backend workspan` and --contech-mode=workspan.
+#define cilk_for_range(f, from, to, grain, context) cilk_for_halves((f), (from), (to), (grain), (context))
+
+static __attribute__((noinline, unused)) void cilk_for_halves(void (*f)(long, long, void *), long low, long high, long grain,
+                                                              void *context) {
+  if (high - low > grain && high - low > 1) {
+    long mid = low + (high - low) / 2;
+    cilk_spawn(cilk_for_halves, f, low, mid, grain, context);
+    CILK_CALL cilk_for_halves(f, mid, high, grain, context);
+    cilk_sync;
+    return;
+  }
+  // Not inlined: a profile then names the body's own lines.
+  if (low < high) CILK_CALL f(low, high, context);
+}
+
+// The same with the body in its place: a statement that ends with cilk_end_for. No break, return or goto leaves it; it
+// may `continue`; if it spawns, it must cilk_sync at its end. What it uses of the function around it is that function's own.
+//   C++     halves, as above (compiled without -fopenmp by another compiler than contech-c++: a serial loop).
+//   C       cannot make a function of the body: with -fopenmp a taskloop, its grains (of up to twice the size) are tasks;
+//           else a serial loop, in which a profile sees no parallelism. Use cilk_for_range to have it seen.
+#if defined(__cplusplus) && (defined(_OPENMP) || defined(__CONTECH__))
+template <class Index, class Body>
+__attribute__((noinline)) void cilk_for_body(Index low, Index high, long grain, const Body &body) {
+  auto left = high - low;
+  if (low < high && left > 1 && (grain < 1 || left > static_cast<decltype(left)>(grain))) {
+    Index mid = static_cast<Index>(low + left / 2);
+    CILK_TASK(low, mid, grain) CILK_CALL cilk_for_body(low, mid, grain, body);
+    CILK_CALL cilk_for_body(mid, high, grain, body);
+    cilk_sync;
+    return;
+  }
+  if (low < high) CILK_CALL body(low, high);
+}
 #define cilk_for(type, i, from, to, grain) \
-  do { CILK_PRAGMA(omp taskloop grainsize(grain) default(shared)) for (type i = (from); i < (to); ++i) {
+  do { type cilk_from = (from); type cilk_to = (to); long cilk_grain = (grain); \
+    auto cilk_body = [&](type cilk_low, type cilk_high) { for (type i = cilk_low; i < cilk_high; ++i) {
+#define cilk_end_for } }; cilk_for_body(cilk_from, cilk_to, cilk_grain, cilk_body); } while (0);
+#elif defined(_OPENMP)
+#define cilk_for(type, i, from, to, grain) \
+  do { CILK_PRAGMA(omp taskloop grainsize((grain) < 1 ? 1 : (grain)) default(shared)) for (type i = (from); i < (to); ++i) {
 #define cilk_end_for } } while (0);
 #else
 #define cilk_for(type, i, from, to, grain) do { (void)(grain); for (type i = (from); i < (to); ++i) {
