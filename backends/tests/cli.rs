@@ -283,6 +283,16 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
 }
 
 #[test]
+fn a_preview_says_from_how_much_and_down_to_which_size_it_is_good() {
+    let folder = Folder::new();
+    let text = folder.ok("cache two.tg --sample 0.25");
+    assert!(
+        text.contains("Estimated from 25% of the lines; rough for sizes below 4.00 KiB"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_file_that_is_no_graph_is_named() {
     let folder = Folder::new();
     fs::write(folder.path("empty.tg"), "").unwrap();
@@ -301,6 +311,9 @@ fn a_file_that_is_no_graph_is_named() {
             let message = folder.fails(&format!("{analysis} {name}"));
             assert!(message.contains(name), "{analysis}: {message}");
         }
+        let message = folder.fails(&format!("{analysis} missing.tg"));
+        let times = message.matches("No such file").count();
+        assert_eq!(times, 1, "{analysis}: {message}");
     }
 }
 

@@ -62,11 +62,9 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        std::error::Error::source(&self.0.kind)
-    }
-}
+/// Without a source: the message has the system's words in it, and who prints the chain would print them twice. The error
+/// itself is in [`Error::kind`].
+impl std::error::Error for Error {}
 
 /// The kinds of [`Error`].
 #[derive(Debug, thiserror::Error)]

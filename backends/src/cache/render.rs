@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Point, Report, Split, Ways};
-use crate::view::units::{count, ratio, share};
+use crate::view::units::{bytes, count, ratio, share, whole};
 use crate::view::{Cell, Render, Table, View};
 
 impl Render for Report {
@@ -19,7 +19,13 @@ impl Render for Report {
             format!(", {} for the first time", count(split.cold))
         });
         let preview = self.sample.map_or_else(String::new, |rate| {
-            format!("Estimated from {} of the lines.", share(rate))
+            // Whether one hot line more or less is drawn decides where so few fit.
+            let rough = whole(16.0 / rate) * self.line;
+            format!(
+                "Estimated from {} of the lines; rough for sizes below {}, which hold fewer than 16 of those.",
+                share(rate),
+                bytes(rough)
+            )
         });
         View::default()
             .csv(self.points_table())
