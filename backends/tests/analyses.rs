@@ -11,7 +11,7 @@ use contech_backends::report::PageData;
 use contech_backends::stats::{self, Stats};
 use samples::{builder, graph, many, nothing, single, two};
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{MemOp, SyncOp};
+use taskgraph::{Block, CallSite, MemOp, SyncOp};
 
 fn parallelism(builder: GraphBuilder) -> parallelism::Report {
     run::<Parallelism>(parallelism::Options::default(), &graph(builder)).unwrap()
@@ -407,6 +407,82 @@ fn the_largest_drop_and_the_place_of_waiting_are_findings() {
             .collect::<Vec<_>>(),
         ["hot", "cache", "misses"]
     );
+}
+
+/// Two contexts that compress with a library nobody recorded, one after the other or at once.
+fn compressing(gap: u64) -> GraphBuilder {
+    let mut b = builder("./compress");
+    let compress = b.block("pack", "pack.c", 7, &[]);
+    let write = b.block("pack", "pack.c", 8, &[]);
+    let prepare = b.block("prepare", "pack.c", 3, &[]);
+    for (block, callee, line) in [(compress, "BZ2_compress", 7), (write, "write", 8)] {
+        let block = &mut b.info_mut().blocks[block.index()];
+        block.flags &= !Block::ENTRY;
+        block.call = Some(CallSite {
+            callee: callee.into(),
+            line,
+        });
+    }
+    let main = b.context("main");
+    let other = b.context("pack");
+    for (context, from) in [(main, 0), (other, gap)] {
+        b.work(context, from, from + 5_000_000, |w| {
+            (0..20).for_each(|_| w.block(prepare, &[]));
+            w.block(compress, &[]);
+            w.block(write, &[]);
+        });
+    }
+    b
+}
+
+#[test]
+fn time_in_a_library_that_was_not_recorded_is_named_and_not_given_to_others() {
+    for gap in [0, 5_000_000] {
+        let graph = graph(compressing(gap));
+        let data = PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
+        let said: Vec<_> = data.findings.iter().map(|f| (f.cause, f.share)).collect();
+        assert!(said.contains(&("unrecorded", 1.0)), "{said:?}");
+        for finding in &data.findings {
+            match finding.cause {
+                "unrecorded" => assert!(
+                    finding
+                        .text
+                        .contains("BZ2_compress, called in pack (pack.c:7)"),
+                    "{}",
+                    finding.text
+                ),
+                "dependences" | "serial" => {
+                    assert!(!finding.text.contains("prepare"), "{}", finding.text);
+                }
+                _ => {}
+            }
+        }
+        let serial = said.contains(&("serial", 1.0));
+        assert_eq!(serial, gap > 0, "{said:?}");
+    }
+}
+
+#[test]
+fn a_run_whose_work_is_one_chain_is_not_told_to_use_more_processors() {
+    // Work of 100 us, then nobody runs for 300, then 100 again: idle time is no parallelism.
+    let mut b = builder("./chain");
+    let step = b.block("step", "chain.c", 4, &[]);
+    let main = b.context("main");
+    b.context("idle");
+    for at in [0, 400_000] {
+        b.work(main, at, at + 100_000, |w| w.block(step, &[]));
+    }
+    let data = PageData::collect(&graph(b), cache::Options::default(), |_| {}).unwrap();
+    let first = &data.findings[0];
+    assert_eq!((first.cause, first.share), ("dependences", 0.4));
+    assert!(
+        first
+            .text
+            .starts_with("Hardly anything here can run in parallel: 200 us of the 200 us"),
+        "{}",
+        first.text
+    );
+    assert!(data.findings.iter().all(|f| f.cause != "processors"));
 }
 
 #[test]

@@ -100,6 +100,7 @@ fn pages_stay_small_whatever_the_run() {
         ("nothing", nothing()),
         ("single", single()),
         ("128 contexts", many(128, 30)),
+        ("256 contexts", many(256, 30)),
         ("long", many(6, 2000)),
     ] {
         let page = page(builder);

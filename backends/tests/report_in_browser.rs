@@ -38,10 +38,22 @@ fn look(name: &str, graph_of: GraphBuilder, theme: &str) -> Seen {
 }
 
 fn look_with(name: &str, graph_of: GraphBuilder, theme: &str, choices: Choices) -> Seen {
+    look_after(name, graph_of, theme, choices, "")
+}
+
+/// What there is after a script of the test's own ran, too.
+fn look_after(
+    name: &str,
+    graph_of: GraphBuilder,
+    theme: &str,
+    choices: Choices,
+    script: &str,
+) -> Seen {
     let page = PageData::collect(&graph(graph_of), choices, |_| {}).expect("a report");
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join(format!("{name}.html"));
-    std::fs::write(&path, render(&page).expect("a page")).expect("written");
+    let page = render(&page).expect("a page") + "<script>" + script + "</script>";
+    std::fs::write(&path, page).expect("written");
     browse(&path, theme, folder.path())
 }
 
@@ -101,7 +113,7 @@ const SECTIONS: [&str; 11] = [
 
 #[test]
 fn every_section_draws_something_without_an_error() {
-    for (name, graph, theme) in [("two", two(), "light"), ("many", many(128, 4), "dark")] {
+    for (name, graph, theme) in [("two", two(), "light"), ("many", many(256, 4), "dark")] {
         let seen = look(name, graph, theme);
         assert_eq!(seen.console, [] as [&str; 0], "{name}");
         assert!(seen.document.contains(&format!("data-theme=\"{theme}\"")));
@@ -264,4 +276,44 @@ fn a_measurement_of_nothing_says_so() {
     assert_eq!(seen.console, [] as [&str; 0]);
     assert!(seen.document.contains("Nothing was measured."));
     assert!(seen.section("speedups").contains("class=\"empty\""));
+}
+
+/// Presses keys in the first plot and notes after each what a reader sees: the text of the tip, and whether there is
+/// something to reset.
+const PRESS: &str = r##"
+addEventListener("load", () => setTimeout(() => {
+  const plot = document.querySelector("#timeline .plot");
+  const [drawing, tip] = [plot.querySelector("svg"), plot.querySelector(".tip")];
+  const reset = [...plot.querySelectorAll("button")].find(b => b.textContent === "Reset zoom");
+  drawing.focus();
+  const seen = [String(document.activeElement === drawing)];
+  for (const [key, times] of [["ArrowRight", 1], ["ArrowRight", 100], ["+", 1], ["0", 1], ["Escape", 1], ["Tab", 1]]) {
+    let free;
+    for (let i = 0; i < times; i++) free = drawing.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    seen.push([key, tip.hidden ? "" : tip.textContent, reset.hidden ? "" : "zoomed", free ? "free" : ""].join(";"));
+  }
+  document.body.dataset.seen = seen.join("|");
+}, 500));
+"##;
+
+#[test]
+fn a_plot_is_read_and_zoomed_with_the_keyboard() {
+    let seen = look_after("keys", two(), "light", Choices::default(), PRESS);
+    assert_eq!(seen.console, [] as [&str; 0]);
+    let (_, rest) = seen.document.split_once("data-seen=\"").expect("keys");
+    let steps: Vec<Vec<&str>> = rest
+        .split_once('"')
+        .map_or(rest, |(this, _)| this)
+        .split('|')
+        .map(|step| step.split(';').collect())
+        .collect();
+    assert_eq!(steps[0], ["true"], "a plot takes the focus");
+    let [first, second, closer, all, closed, tab] = &steps[1..] else {
+        panic!("{steps:?}");
+    };
+    assert!(!first[1].is_empty() && !second[1].is_empty(), "{steps:?}");
+    assert_ne!(first[1], second[1], "the cursor moves");
+    assert_eq!((first[2], closer[2], all[2]), ("", "zoomed", ""));
+    assert_eq!(closed[1], "", "Escape closes the tip");
+    assert_eq!((first[3], tab[3]), ("", "free"), "Tab leaves the plot");
 }

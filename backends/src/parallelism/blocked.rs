@@ -1,15 +1,16 @@
 //! Tasks that wait in a call of the system which nothing recorded: `sigwait`, `sleep`, a read from a terminal.
 //!
 //! Such a call is time of the task it happens in, and a thread that sleeps through the run would seem to be the longest
-//! chain of work. A task is taken to wait when it lasts a millisecond or more, executes a few blocks only, and one of
-//! them ends in a call that is known to wait.
+//! chain of work. A task is taken to wait when it lasts a millisecond or more, executes a few blocks only, one of them ends
+//! in a call that is known to wait, and none in a call of other code that was not recorded: a library that compresses
+//! takes its time working, though the result is written then.
 
-use taskgraph::{BlockId, Task, TaskKind};
+use taskgraph::{Block, BlockId, Task, TaskKind};
 
 /// Blocks of a task that does not work: at a hundred nanoseconds each they are less than a hundredth of it.
 const MOST_BLOCKS: u64 = 100;
 /// Shorter waits are not looked for.
-const LEAST_NS: u64 = 1_000_000;
+pub(super) const LEAST_NS: u64 = 1_000_000;
 
 /// Functions of the C library and the system that wait, and do nothing else for long.
 const WAITING: [&str; 38] = [
@@ -53,24 +54,61 @@ const WAITING: [&str; 38] = [
     "write",
 ];
 
+/// How functions of the C and C++ libraries begin that neither wait nor work for long.
+const QUICK: [&str; 27] = [
+    "_ZNKS", "_ZNS", "_ZSt", "_Zd", "_Zn", "__", "abort", "calloc", "clock", "close", "exit",
+    "fflush", "fprintf", "fputs", "free", "get", "malloc", "mem", "operator", "perror", "printf",
+    "pthread_", "put", "realloc", "sig", "str", "time",
+];
+
+/// The call a task of few blocks spends its time in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LongCall {
+    /// It waits there; the block that ends in the call.
+    Waits(BlockId),
+    /// Code works there that was not recorded; the block that ends in the call.
+    Works(BlockId),
+}
+
 /// The block that ends in the call a task waits in; `None` when it does not.
 #[must_use]
 pub(super) fn waiting_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<BlockId> {
+    match long_call(task)? {
+        LongCall::Waits(block) => Some(block),
+        LongCall::Works(_) => None,
+    }
+}
+
+/// The call a task spends its time in, where that can be told.
+#[must_use]
+pub(super) fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     if task.kind() != TaskKind::Work
         || task.duration_ns() < LEAST_NS
         || !(1..=MOST_BLOCKS).contains(&task.block_count())
     {
         return None;
     }
-    let mut found = None;
+    let (mut waits, mut works) = (None, None);
+    // The call of a block is of code that was not recorded when the next block does not begin a function.
+    let mut outside = None;
     let read = task.for_each_block(|block| {
-        let call = block.about().and_then(|about| about.call.as_ref());
-        if call.is_some_and(|call| WAITING.binary_search(&call.callee.as_str()).is_ok()) {
-            found = Some(block.id());
+        let about = block.about();
+        if about.is_some_and(|about| about.flags & Block::ENTRY == 0) {
+            works = works.or(outside);
+        }
+        outside = None;
+        let callee = about.and_then(|about| Some(about.call.as_ref()?.callee.as_str()));
+        match callee {
+            Some(callee) if WAITING.binary_search(&callee).is_ok() => waits = Some(block.id()),
+            Some(callee) if !QUICK.iter().any(|quick| callee.starts_with(quick)) => {
+                outside = Some(block.id());
+            }
+            _ => {}
         }
     });
     // Damage is reported by whoever needs the blocks.
-    read.ok().and(found)
+    read.ok()?;
+    works.map(LongCall::Works).or(waits.map(LongCall::Waits))
 }
 
 #[cfg(test)]
@@ -115,5 +153,57 @@ mod tests {
             .map(|task| waiting_call(&task.expect("readable")).is_some())
             .collect();
         assert_eq!(found, [true, false, false, false]);
+    }
+
+    #[test]
+    fn a_library_that_works_before_the_result_is_written_does_not_wait() {
+        let mut b = GraphBuilder::new();
+        let mut block = |name: &str, callee: &str| {
+            let block = b.block(name, "a.c", 3, &[]);
+            if !callee.is_empty() {
+                b.info_mut().blocks[block.index()].call = Some(CallSite {
+                    callee: callee.into(),
+                    line: 3,
+                });
+            }
+            block
+        };
+        let compress = block("pack", "BZ2_compress");
+        let write = block("pack", "write");
+        let after = block("pack", "");
+        let calls = block("pack", "save");
+        let save = block("save", "write");
+        b.info_mut().blocks[save.index()].flags |= Block::ENTRY;
+        for other in [compress, write, after, calls] {
+            b.info_mut().blocks[other.index()].flags &= !Block::ENTRY;
+        }
+        let main = b.context("main");
+        let tasks: [&[BlockId]; 4] = [
+            &[compress, write, after],
+            &[calls, save, after],
+            // Where the task ends, so does the time in it.
+            &[write, after, compress],
+            &[compress, after],
+        ];
+        for (i, blocks) in (0..).zip(tasks) {
+            b.work(main, i * LEAST_NS, (i + 1) * LEAST_NS, |w| {
+                blocks.iter().for_each(|&block| w.block(block, &[]));
+            });
+        }
+        let graph = b.build().expect("a valid graph");
+        let found: Vec<_> = graph
+            .tasks()
+            .map(|task| long_call(&task.expect("readable")))
+            .collect();
+        let [works, waits] = [LongCall::Works, LongCall::Waits];
+        assert_eq!(
+            found,
+            [
+                Some(works(compress)),
+                Some(waits(save)),
+                Some(waits(write)),
+                Some(works(compress)),
+            ]
+        );
     }
 }

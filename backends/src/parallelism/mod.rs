@@ -23,7 +23,7 @@ use crate::analysis::{Analysis, Graph, Order, Task};
 use crate::view::units::ratio;
 
 pub use observed::{Change, Observed, end_of, sweep};
-pub use places::WaitPlace;
+pub use places::{OutsidePlace, WaitPlace};
 pub use potential::Potential;
 pub use segments::{Segment, Segments, state_of};
 pub use state::{CAUSES, Cause, State};
@@ -67,6 +67,9 @@ pub struct Report {
     pub waits: Vec<WaitTime>,
     /// All waits by cause and place, the most time first.
     pub places: Vec<WaitPlace>,
+    /// Running time in calls of code that was not recorded, the most first: tasks of a millisecond or more that execute
+    /// hardly a block. What is said of functions and blocks does not know it.
+    pub outside: Vec<OutsidePlace>,
     /// Whether `steps` is the step function itself and not a summary of it.
     pub exact: bool,
     /// The number of running contexts from each time on.
@@ -119,10 +122,12 @@ impl Report {
     /// Life time of all contexts together: running and waiting.
     #[must_use]
     pub fn life_ns(&self) -> u64 {
-        self.work_ns_observed() + self.waits.iter().map(|wait| wait.ns).sum::<u64>()
+        self.running_ns() + self.waits.iter().map(|wait| wait.ns).sum::<u64>()
     }
 
-    fn work_ns_observed(&self) -> u64 {
+    /// Running time of all contexts together, as observed.
+    #[must_use]
+    pub fn running_ns(&self) -> u64 {
         self.levels
             .iter()
             .map(|level| level.running as u64 * level.ns)
@@ -159,6 +164,7 @@ impl Analysis for Parallelism {
         let potential = shards.into_iter().next().unwrap_or_default();
         let duration_ns = observed.timeline.duration_ns();
         let life_ns = observed.running_ns + observed.waiting_ns.iter().sum::<u64>();
+        let (places, outside) = places::group(graph)?;
         let (exact, steps) = steps(&observed.timeline, options.points);
         Ok(Report {
             duration_ns,
@@ -170,7 +176,8 @@ impl Analysis for Parallelism {
             span_ns: potential.span_ns(),
             levels: levels(&observed.levels, duration_ns),
             waits: waits(&observed.waiting_ns, life_ns),
-            places: places::group(graph)?,
+            places,
+            outside,
             exact,
             steps,
             stretches: observed.timeline.stretches(DRAWN),

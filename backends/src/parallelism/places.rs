@@ -1,4 +1,5 @@
-//! Where in the source contexts wait: the call at the end of the last block before the wait, or the call that waits.
+//! Where in the source contexts wait: the call at the end of the last block before the wait, or the call that waits; and
+//! where they run code that was not recorded.
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -6,7 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{BlockId, ContextId, TaskId, TaskKind};
 
-use super::blocked::waiting_call;
+use super::blocked::{LEAST_NS, LongCall, long_call, waiting_call};
 use super::segments::Segments;
 use super::state::{Cause, State};
 use crate::analysis::Graph;
@@ -31,15 +32,29 @@ pub struct WaitPlace {
     pub ns: u64,
 }
 
-/// Count and context-nanoseconds of waits, by cause and the last block before.
-type Groups = FxHashMap<(Cause, Option<BlockId>), (u64, u64)>;
+/// Tasks that run for long in a call of code that was not recorded, such as a library's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OutsidePlace {
+    /// Where it is called.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The function called; empty when unknown.
+    pub callee: String,
+    /// How many tasks.
+    pub tasks: u64,
+    /// Context-nanoseconds of these tasks.
+    pub ns: u64,
+}
 
-/// All waits of a run by cause and place, the longest total first. Contexts are read in parallel; of the tasks' contents
-/// only those before waits are decoded.
+/// Count and context-nanoseconds by cause and block: waits; `None`, running in code that was not recorded.
+type Groups = FxHashMap<(Option<Cause>, Option<BlockId>), (u64, u64)>;
+
+/// All waits of a run by cause and place, and all calls of code that was not recorded, the longest total first. Contexts
+/// are read in parallel; of the tasks' contents only those before waits, and of long tasks of few blocks, are decoded.
 ///
 /// # Errors
 /// When a task cannot be read.
-pub(super) fn group(graph: &Graph) -> Result<Vec<WaitPlace>> {
+pub(super) fn group(graph: &Graph) -> Result<(Vec<WaitPlace>, Vec<OutsidePlace>)> {
     let contexts: Vec<ContextId> = graph.contexts().map(|context| context.id).collect();
     let add = |mut sums: Groups, more: Groups| {
         for (key, (waits, ns)) in more {
@@ -53,49 +68,61 @@ pub(super) fn group(graph: &Graph) -> Result<Vec<WaitPlace>> {
         .par_iter()
         .map(of_context)
         .try_reduce(Groups::default, add)?;
-    let mut places: Vec<WaitPlace> = Vec::new();
-    let mut known: FxHashMap<(Cause, Place, String), usize> = FxHashMap::default();
-    for ((cause, block), (waits, ns)) in groups {
+    // Several blocks may end in calls on one line (a header inlined twice, an unrolled loop).
+    let mut known: FxHashMap<(Option<Cause>, Place, String), (u64, u64)> = FxHashMap::default();
+    for ((cause, block), (count, ns)) in groups {
         let (place, callee) = block.map_or_else(Default::default, |block| {
             let info = graph.info();
             Place::of_call(info, block)
                 .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
         });
-        // Several blocks may end in calls on one line (a header inlined twice, an unrolled loop).
-        let at = *known
-            .entry((cause, place.clone(), callee.clone()))
-            .or_insert(places.len());
-        if at == places.len() {
-            places.push(WaitPlace {
+        let sum = known.entry((cause, place, callee)).or_default();
+        *sum = (sum.0 + count, sum.1 + ns);
+    }
+    let (mut waits, mut outside) = (Vec::new(), Vec::new());
+    for ((cause, place, callee), (count, ns)) in known {
+        match cause {
+            Some(cause) => waits.push(WaitPlace {
                 cause,
                 place,
                 callee,
-                waits: 0,
-                ns: 0,
-            });
+                waits: count,
+                ns,
+            }),
+            None => outside.push(OutsidePlace {
+                place,
+                callee,
+                tasks: count,
+                ns,
+            }),
         }
-        places[at].waits += waits;
-        places[at].ns += ns;
     }
-    places.sort_by(|a, b| {
+    waits.sort_by(|a, b| {
         (b.ns, a.cause, &a.place, &a.callee).cmp(&(a.ns, b.cause, &b.place, &b.callee))
     });
-    Ok(places)
+    outside.sort_by(|a, b| (b.ns, &a.place, &a.callee).cmp(&(a.ns, &b.place, &b.callee)));
+    Ok((waits, outside))
 }
 
 fn of_context(graph: &Graph, context: ContextId) -> Result<Groups> {
     let mut groups = Groups::default();
     for segment in Segments::new(graph, context)? {
         let segment = segment?;
-        if let State::Waiting(cause) = segment.state {
-            let at = match cause {
-                Cause::Call => waiting_call(&graph.task(segment.task)?),
-                _ => block_before(graph, segment.task)?,
-            };
-            let (waits, ns) = groups.entry((cause, at)).or_default();
-            *waits += 1;
-            *ns += segment.to_ns - segment.from_ns;
-        }
+        let ns = segment.to_ns - segment.from_ns;
+        let key = match segment.state {
+            State::Waiting(Cause::Call) => {
+                (Some(Cause::Call), waiting_call(&graph.task(segment.task)?))
+            }
+            State::Waiting(cause) => (Some(cause), block_before(graph, segment.task)?),
+            _ if ns < LEAST_NS => continue,
+            _ => match long_call(&graph.task(segment.task)?) {
+                Some(LongCall::Works(block)) => (None, Some(block)),
+                _ => continue,
+            },
+        };
+        let (count, sum) = groups.entry(key).or_default();
+        *count += 1;
+        *sum += ns;
     }
     Ok(groups)
 }

@@ -32,6 +32,11 @@ impl Render for Report {
         if !self.places.is_empty() {
             view = view.heading("Waiting, by place").table(self.places_table());
         }
+        if !self.outside.is_empty() {
+            view = view
+                .heading("Running in code that was not recorded")
+                .table(self.outside_table());
+        }
         view
     }
 }
@@ -140,6 +145,28 @@ impl Report {
             ("function", "function"),
             ("call", "callee"),
             ("waits", "waits"),
+            ("context time", "ns"),
+        ];
+        Table::new(&columns).text_rows(16).rows(rows)
+    }
+}
+
+impl Report {
+    fn outside_table(&self) -> Table {
+        let rows = self.outside.iter().map(|at| {
+            [
+                Cell::Text(at.place.short()),
+                Cell::Text(at.place.function.clone()),
+                Cell::Text(at.callee.clone()),
+                Cell::Count(at.tasks),
+                Cell::Time(at.ns),
+            ]
+        });
+        let columns = [
+            ("place", "place"),
+            ("function", "function"),
+            ("call", "callee"),
+            ("tasks", "tasks"),
             ("context time", "ns"),
         ];
         Table::new(&columns).text_rows(16).rows(rows)

@@ -17,7 +17,7 @@ const WORTH: f64 = 0.02;
 pub struct Finding {
     /// 1 is the most important.
     pub rank: usize,
-    /// `lock`, `barrier`, ... for waits; `serial`, `dependences`, `processors`, `bottleneck`, `hot`, `cache`, `misses`, `sharing`,
+    /// `lock`, `barrier`, ... for waits; `serial`, `dependences`, `processors`, `unrecorded`, `bottleneck`, `hot`, `cache`, `misses`, `sharing`,
     /// `races`.
     pub cause: &'static str,
     /// Source line, function or size it is about; may be empty.
@@ -66,6 +66,7 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
     scaling.sort_by(|a, b| usual(a).cmp(&usual(b)).then(b.share.total_cmp(&a.share)));
     let findings = first
         .into_iter()
+        .chain(scaling::outside(results.parallelism))
         .chain(scaling)
         .chain(last)
         .chain(bottleneck(results.workspan))

@@ -7,6 +7,10 @@ use crate::{blocks, critpath};
 
 /// Places of waiting named at most.
 const WAIT_PLACES: usize = 5;
+/// Share of time in code that was not recorded from which on the blocks executed do not say where the time is.
+const MISLEADING: f64 = 0.5;
+/// Potential parallelism below which a program is as good as serial.
+const SERIAL: f64 = 1.1;
 /// The cause of a run as long as its longest chain of work.
 pub(super) const CHAIN: &str = "dependences";
 
@@ -43,6 +47,31 @@ pub(super) fn waits(parallelism: &parallelism::Report) -> Vec<Finding> {
     worded.collect()
 }
 
+/// Running time in libraries that were not recorded: no other finding knows whose time it is.
+pub(super) fn outside(parallelism: &parallelism::Report) -> Option<Finding> {
+    let most = parallelism.outside.first()?;
+    let part = outside_part(parallelism);
+    if part < WORTH {
+        return None;
+    }
+    let callee = match most.callee.as_str() {
+        "" => "a function".to_owned(),
+        name => name.to_owned(),
+    };
+    let text = format!(
+        "{} of the running time is in code that was not recorded, most of it in {callee}, called {}: here it counts for the functions around the call. Build that library with contech-cc to see into it.",
+        share(part),
+        located(&most.place)
+    );
+    Some(finding("unrecorded", most.place.short(), part, text))
+}
+
+/// Share of the running time that is in code that was not recorded.
+fn outside_part(parallelism: &parallelism::Report) -> f64 {
+    let ns = parallelism.outside.iter().map(|at| at.ns).sum();
+    ratio(ns, parallelism.running_ns())
+}
+
 /// Time with one context running while there are more.
 pub(super) fn serial(
     parallelism: &parallelism::Report,
@@ -62,7 +91,7 @@ pub(super) fn serial(
         .functions
         .iter()
         .max_by_key(|row| alone(row))
-        .filter(|row| alone(row) > 0);
+        .filter(|row| alone(row) > 0 && outside_part(parallelism) < MISLEADING);
     let (place, code) = busiest.map_or_else(Default::default, |row| {
         (
             row.place.short(),
@@ -88,7 +117,8 @@ pub(super) fn limit(
     let top = critpath
         .functions
         .first()
-        .filter(|top| top.share >= WORTH && !top.place.function.is_empty());
+        .filter(|top| top.share >= WORTH && !top.place.function.is_empty())
+        .filter(|_| outside_part(parallelism) < MISLEADING);
     let place = top.map_or_else(String::new, |top| top.place.short());
     let mostly = top.map_or_else(String::new, |top| {
         format!(
@@ -102,6 +132,17 @@ pub(super) fn limit(
             "The longest chain of dependent work takes {} of the run: for these {} contexts more processors would not help; shorter chains would, or more contexts.{mostly}",
             share(chain),
             parallelism.contexts
+        );
+        return Some(finding(CHAIN, place, chain, text));
+    }
+    // Hardly any parallelism: that the run is longer than the chain is no advice to buy processors.
+    if parallelism.potential_average < SERIAL {
+        let text = format!(
+            "Hardly anything here can run in parallel: {} of the {} of work are one chain of dependent work ({:.2} contexts at once on average, the run reached {:.2}). More processors would not help.{mostly}",
+            time(parallelism.span_ns),
+            time(parallelism.work_ns),
+            parallelism.potential_average,
+            parallelism.average
         );
         return Some(finding(CHAIN, place, chain, text));
     }
