@@ -66,9 +66,16 @@ fn execute(program: &Path, dir: &Path, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// A directory of this test's own: several tests make profiles of one program at the same time.
+fn scratch(name: &str) -> Result<Scratch> {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("main");
+    Ok(Scratch::new(&format!("{name}-{test}"))?)
+}
+
 /// The profile of a recording of the serial form.
 fn from_graph(name: &str) -> Result<Value> {
-    let scratch = Scratch::new(&format!("cilk-graph-{name}"))?;
+    let scratch = scratch(&format!("cilk-graph-{name}"))?;
     let dir = scratch.dir();
     build_and_run(&format!("{name}.c"), dir, &[])?;
     let profile = analyse(dir)?;
@@ -96,7 +103,7 @@ fn analyse_by(dir: &Path, metric: &str) -> Result<Value> {
 
 /// The profile the program writes itself, in `time` or `ops`.
 fn on_line(name: &str, metric: &str) -> Result<Value> {
-    let scratch = Scratch::new(&format!("cilk-line-{metric}-{name}"))?;
+    let scratch = scratch(&format!("cilk-line-{metric}-{name}"))?;
     let program = build(
         &format!("{name}.c"),
         scratch.dir(),
