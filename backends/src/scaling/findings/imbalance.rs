@@ -2,7 +2,7 @@
 
 use contech_observation::State;
 
-use super::{Diagnosis, Finding, at};
+use super::{Diagnosis, Finding, at, finding};
 use crate::scaling::point::over;
 use crate::view::units::{count, plural, share as percent, time, whole};
 
@@ -48,7 +48,7 @@ impl Diagnosis<'_> {
                           equal ones."
             .to_owned();
         advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase)));
-        self.finding("imbalance", place, share, text, &advice)
+        finding("imbalance", place, share, text, &advice)
     }
 
     /// Barriers so close to each other that waking up is what they cost.
@@ -70,7 +70,7 @@ impl Diagnosis<'_> {
             );
             let advice = "Do more between barriers, or spin in them (a spin barrier; OMP_WAIT_POLICY=active), with no \
                           more threads than processors.";
-            self.finding("barrier", place, share, text, advice)
+            finding("barrier", place, share, text, advice)
         })
     }
 
@@ -82,6 +82,6 @@ impl Diagnosis<'_> {
             at(&place)
         );
         let advice = "Hand work over earlier or in smaller pieces; see who signals last with contech run: `critpath`.";
-        self.finding("condition", place, share, text, advice)
+        finding("condition", place, share, text, advice)
     }
 }

@@ -2,7 +2,7 @@
 
 use contech_observation::State;
 
-use super::{Diagnosis, Finding, at};
+use super::{Diagnosis, Finding, at, finding};
 use crate::scaling::Run;
 use crate::scaling::point::over;
 use crate::view::units::{share as percent, time, whole};
@@ -18,7 +18,7 @@ impl Diagnosis<'_> {
                 self.point.threads
             );
             let advice = "No loss: but the speedup is not only that of the processors.";
-            return self.finding("superlinear", String::new(), share, text, advice);
+            return finding("superlinear", String::new(), share, text, advice);
         }
         // Without a processor for part of the time, code seems to take longer.
         let others = self.point.preempted;
@@ -35,7 +35,7 @@ impl Diagnosis<'_> {
                 }
             );
             let advice = "Measure again on a quiet machine, with no more threads than processors.";
-            return self.finding("preemption", String::new(), share, text, advice);
+            return finding("preemption", String::new(), share, text, advice);
         }
         let (place, grew) = self.inflated();
         let (cause, why, advice) = self.kind_of_inflation();
@@ -45,7 +45,7 @@ impl Diagnosis<'_> {
             self.point.threads,
             at(&place)
         );
-        self.finding(cause, place, share, text, advice)
+        finding(cause, place, share, text, advice)
     }
 
     /// The phase whose code grew most.

@@ -113,25 +113,6 @@ impl<'a> Diagnosis<'a> {
         merged(all)
     }
 
-    fn finding(
-        &self,
-        cause: &str,
-        place: String,
-        share: f64,
-        text: String,
-        advice: &str,
-    ) -> Finding {
-        let _ = self;
-        Finding {
-            rank: 0,
-            cause: cause.to_owned(),
-            place,
-            share,
-            text,
-            advice: advice.to_owned(),
-        }
-    }
-
     fn of_all(&self, share: f64) -> String {
         format!(
             "{} of the time of {} processors",
@@ -202,11 +183,11 @@ impl<'a> Diagnosis<'a> {
             );
             let advice = "Take locks for more at once, or arrange the work so that no two threads write the same data \
                           (colours, partitions, copies).";
-            return self.finding("lock", place, share, text, advice);
+            return finding("lock", place, share, text, advice);
         }
         text.push('.');
         let advice = "Make the sequential pieces larger (cut-off, grain) or their code as good as the baseline's.";
-        self.finding("overhead", String::new(), share, text, advice)
+        finding("overhead", String::new(), share, text, advice)
     }
 
     fn scheduling(&self) -> Finding {
@@ -232,7 +213,7 @@ impl<'a> Diagnosis<'a> {
             "Make fewer and larger tasks: a larger cut-off, grain or chunk; see whether imbalance stays small."
                 .to_owned();
         advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase)));
-        self.finding("scheduling", place, share, text, &advice)
+        finding("scheduling", place, share, text, &advice)
     }
 
     /// What partition refinement (deconstructing overhead, equation 9) makes of a phase that deals out work at run time.
@@ -296,7 +277,7 @@ impl<'a> Diagnosis<'a> {
         };
         let advice = "Find the serial code: contech-cc, contech run: `critpath` and `workspan` name the functions; \
                       make it parallel or overlap it.";
-        self.finding("serialization", String::new(), share, text, advice)
+        finding("serialization", String::new(), share, text, advice)
     }
 
     fn lock(&self, state: State, share: f64) -> Finding {
@@ -317,7 +298,7 @@ impl<'a> Diagnosis<'a> {
         };
         let text = format!("{} is {how}{}{detail}.", self.of_all(share), at(&place));
         let advice = "Hold the lock for less, or split it: one per part of the data, or data of each thread's own.";
-        self.finding(state.name(), place, share, text, advice)
+        finding(state.name(), place, share, text, advice)
     }
 
     fn message(&self) -> Finding {
@@ -329,7 +310,7 @@ impl<'a> Diagnosis<'a> {
             at(&place)
         );
         let advice = "Send earlier, receive later, or overlap both with work.";
-        self.finding("message", place, share, text, advice)
+        finding("message", place, share, text, advice)
     }
 
     /// Fewer threads than asked for.
@@ -344,7 +325,7 @@ impl<'a> Diagnosis<'a> {
                 self.point.threads
             );
             let advice = "Give the number of threads with {threads}.";
-            self.finding("threads", String::new(), 1.0, text, advice)
+            finding("threads", String::new(), 1.0, text, advice)
         })
     }
 }
@@ -365,6 +346,17 @@ fn merged(findings: Vec<Finding>) -> Vec<Finding> {
         }
     }
     merged
+}
+
+fn finding(cause: &str, place: String, share: f64, text: String, advice: &str) -> Finding {
+    Finding {
+        rank: 0,
+        cause: cause.to_owned(),
+        place,
+        share,
+        text,
+        advice: advice.to_owned(),
+    }
 }
 
 fn at(place: &str) -> String {
