@@ -6,6 +6,7 @@
 //! median of the rounds' ratios and how far these lie apart are reported. Outputs must be equal.
 
 pub mod agreement;
+pub mod ahead;
 pub mod analyses;
 pub mod compare;
 pub mod form;

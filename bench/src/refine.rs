@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use contech_refine::Refinement;
 use contech_tests::process::run;
+
+use crate::ahead::ahead;
 
 /// Sides of the fixed partitions, in cells.
 pub const SIDES: [u32; 11] = [2, 3, 4, 6, 8, 12, 16, 32, 64, 91, 128];
@@ -27,7 +28,7 @@ pub const INPUTS: [(&str, &str); 9] = [
 ];
 /// Steps of refinement, and of each side: the later half counts.
 const REFINED_STEPS: usize = 240;
-const FIXED_STEPS: usize = 80;
+const FIXED_STEPS: usize = 60;
 /// How much slower than the best fixed size is near enough (the goal), and the share of runs that are to be.
 const NEAR: f64 = 1.1;
 const GOAL: f64 = 0.9;
@@ -56,6 +57,32 @@ impl Row {
     /// Times of the sides of refinement over the best fixed one, from both starts.
     fn slower(&self) -> [f64; 2] {
         self.refined.map(|(_, micros)| micros / self.best().1)
+    }
+
+    /// Its line of the table.
+    #[must_use]
+    pub fn line(&self, cores: u32) -> String {
+        let (side, best) = self.best();
+        let label = if self.threads > cores {
+            " (oversubscribed)"
+        } else {
+            ""
+        };
+        let mut text = format!(
+            "| {} | {} | {}{label} | {side} | {best:.0} |",
+            self.input.0, self.input.1, self.threads
+        );
+        for ((end, micros), slower) in self.refined.iter().zip(self.slower()) {
+            let mark = if slower <= NEAR { "" } else { " **!**" };
+            let _ = write!(text, " {end} | {micros:.0} | {slower:.2}{mark} |");
+        }
+        let _ = write!(
+            text,
+            " {:.2} | {:.2} |",
+            self.fixed[0] / best,
+            self.half / best
+        );
+        text
     }
 }
 
@@ -101,7 +128,7 @@ fn grid_run(
     steps: usize,
 ) -> Result<Vec<(u32, f64)>> {
     let sides: Vec<String> = sides.iter().map(u32::to_string).collect();
-    let mut command = Command::new(grid);
+    let mut command = ahead(grid);
     command.args([&threads.to_string(), variant, &sides.join(",")]);
     command.args([input.0, &steps.to_string(), input.1, "say"]);
     let done = run(&mut command)?.ok()?;
@@ -144,27 +171,7 @@ pub fn table(rows: &[Row], cores: u32) -> String {
          |---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for row in rows {
-        let (side, best) = row.best();
-        let label = if row.threads > cores {
-            " (oversubscribed)"
-        } else {
-            ""
-        };
-        let _ = write!(
-            text,
-            "| {} | {} | {}{label} | {side} | {best:.0} |",
-            row.input.0, row.input.1, row.threads
-        );
-        for ((end, micros), slower) in row.refined.iter().zip(row.slower()) {
-            let mark = if slower <= NEAR { "" } else { " **!**" };
-            let _ = write!(text, " {end} | {micros:.0} | {slower:.2}{mark} |");
-        }
-        let _ = writeln!(
-            text,
-            " {:.2} | {:.2} |",
-            row.fixed[0] / best,
-            row.half / best
-        );
+        let _ = writeln!(text, "{}", row.line(cores));
     }
     let _ = writeln!(text, "\n{}", summary(rows, cores));
     text

@@ -12,6 +12,8 @@ use contech_tests::process::run;
 use contech_tests::scaling::{Arguments, Case};
 use serde_json::Value;
 
+use crate::ahead::ahead;
+
 /// What `contech scale` calls the cause that is planted in a case.
 #[must_use]
 pub fn expected(case: &Case, arguments: Arguments) -> &'static [&'static str] {
@@ -75,21 +77,6 @@ impl Scaled {
                 .filter(named)
                 .all(|(_, share, _)| *share < 0.1)
         }
-    }
-}
-
-/// Runs commands before all others where this user may: a machine with other users is then as good as quiet.
-fn ahead(program: &Path) -> Command {
-    let may = Command::new("chrt")
-        .args(["-r", "10", "true"])
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if may {
-        let mut command = Command::new("chrt");
-        command.args(["-r", "10"]).arg(program);
-        command
-    } else {
-        Command::new(program)
     }
 }
 

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use contech_bench::record;
 use contech_bench::refine::{INPUTS, THREADS, part_cost, row, table};
+use contech_bench::{ahead, record};
 use contech_tests::debian;
 use contech_tests::outputs::target_dir;
 use contech_tests::scaling::Case;
@@ -34,8 +34,10 @@ fn run(arguments: &Arguments) -> Result<()> {
     let mut rows = Vec::new();
     for threads in arguments.threads.iter().copied() {
         for input in INPUTS {
-            rows.push(row(&grid, input, threads)?);
-            eprintln!("{threads} {input:?}");
+            let row = row(&grid, input, threads)?;
+            // A run that is cut leaves what it had.
+            eprintln!("{}", row.line(cores));
+            rows.push(row);
         }
     }
     let [measured, not] = part_cost();
@@ -44,9 +46,10 @@ fn run(arguments: &Arguments) -> Result<()> {
         "{}\nbench/scaling/grid: 256 x 256 cells of which a quarter has particles, two phases of four colours. Refinement ends at \
          a side, from a side of 2 and from 2 P parts of a colour; then a step with each fixed side and with those two, in \
          turn. Times: a twentieth of the later half of the steps is shorter (what else the machine does makes steps longer). Last \
-         columns: the two starts as fixed sides, over the best. Load average at the end: {}.\n\n{}\n\
+         columns: the two starts as fixed sides, over the best. {} Load average at the end: {}.\n\n{}\n\
          A part costs {measured:.1} ns in a measured round and {not:.1} ns in another (begin and end, from Rust).\n",
         record::heading("Partition refinement"),
+        ahead::words(),
         load.split_whitespace()
             .take(3)
             .collect::<Vec<_>>()

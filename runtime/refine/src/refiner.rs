@@ -16,6 +16,10 @@ use crate::sizes::Sizes;
 const FAR_WINDOW: usize = 2;
 const SEEK_WINDOW: usize = 3;
 const POLISH_WINDOW: usize = 8;
+/// The shortest round is taken for one without disturbance when another one was at most this fraction longer; until then the
+/// window goes on, up to so many times its rounds.
+const AGREES: f64 = 0.1;
+const MOST_WINDOWS: usize = 4;
 /// A ratio (as a logarithm) that is far off.
 const FAR: f64 = 0.7; // ln 2
 /// A ratio within this of 1 asks for no change.
@@ -83,7 +87,7 @@ impl Refiner {
             workers,
             size: 1,
             stage: Stage::seek(),
-            window: Vec::with_capacity(POLISH_WINDOW),
+            window: Vec::with_capacity(MOST_WINDOWS * POLISH_WINDOW),
             best: None,
             last: Sample::default(),
         };
@@ -160,7 +164,8 @@ impl Refiner {
             Stage::Seek { .. } => SEEK_WINDOW,
             Stage::Polish { .. } | Stage::Hold { .. } => POLISH_WINDOW,
         };
-        if self.window.len() < enough {
+        let rounds = self.window.len();
+        if rounds < enough || (rounds < MOST_WINDOWS * enough && !self.is_confirmed(seen.time)) {
             return;
         }
         self.window.clear();
@@ -187,6 +192,12 @@ impl Refiner {
             overhead: fraction(sample.scheduling, 1.0)
                 + fraction(sample.imbalance, largest_imbalance(self.workers)),
         }
+    }
+
+    /// Two rounds of the window took about the shortest time: no other program took a processor away in those.
+    fn is_confirmed(&self, shortest: f64) -> bool {
+        let near = |sample: &&Sample| sample.time <= shortest * (1.0 + AGREES);
+        self.window.iter().filter(near).count() > 1
     }
 
     /// Whether it is the best so far; then it is kept.
