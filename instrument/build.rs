@@ -20,6 +20,7 @@ fn main() {
         .file("shim/atomics.cpp")
         .file("shim/openmp.cpp")
         .file("shim/carry.cpp")
+        .file("shim/loops.cpp")
         .flag("-isystem")
         .flag(include)
         .flag("-fno-rtti") // as LLVM itself is built

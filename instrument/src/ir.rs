@@ -16,6 +16,7 @@ use inkwell::llvm_sys::core::{
     LLVMGetOperand, LLVMGetOrdering, LLVMGetPointerAddressSpace, LLVMGetSuccessor, LLVMGetTypeKind,
     LLVMGetUnwindDest, LLVMGetValueName2, LLVMGetVectorSize, LLVMGetVolatile, LLVMIntTypeInContext,
     LLVMIsAConstantInt, LLVMIsAFunction, LLVMIsAGlobalValue, LLVMIsAInlineAsm, LLVMTypeOf,
+    LLVMValueAsBasicBlock,
 };
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind};
@@ -26,6 +27,7 @@ use inkwell::values::{
 };
 
 type Visit = unsafe extern "C" fn(*mut c_void, LLVMValueRef);
+type VisitLoop = unsafe extern "C" fn(*mut c_void, u32, LLVMValueRef, u64);
 
 unsafe extern "C" {
     fn contech_shim_error(module: LLVMModuleRef, text: *const c_char, length: usize);
@@ -58,6 +60,7 @@ unsafe extern "C" {
         start: LLVMValueRef,
         stop: LLVMValueRef,
     ) -> LLVMValueRef;
+    fn contech_shim_loops(function: LLVMValueRef, visit: VisitLoop, context: *mut c_void);
     fn contech_shim_mark_workshares(module: LLVMModuleRef) -> c_int;
     fn contech_shim_has_fence(module: LLVMModuleRef) -> c_int;
     fn contech_shim_wrap_atomics(
@@ -319,6 +322,53 @@ pub(crate) fn annotated<'m>(module: &Module<'m>, text: &str) -> Vec<FunctionValu
 pub(crate) fn mark_workshares(module: &Module<'_>) -> bool {
     // SAFETY: the module is live.
     unsafe { contech_shim_mark_workshares(module.as_mut_ptr()) != 0 }
+}
+
+/// What [`work_sharing_loops`] tells, in this order: blocks it added, blocks before loops over chunks, and for each loop
+/// its beginning (with the call that shares its iterations, and flags), the block before it, the blocks that end an
+/// iteration, the blocks behind it, and its blocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LoopEvent<'m> {
+    Begins(InstructionValue<'m>, u64),
+    Preheader(BasicBlock<'m>),
+    Latch(BasicBlock<'m>),
+    Exit(BasicBlock<'m>),
+    Member(BasicBlock<'m>),
+    Chunks(BasicBlock<'m>),
+    Added(BasicBlock<'m>),
+}
+
+/// Finds the loops over the iterations of work-sharing constructs in a defined function, and splits edges so that each
+/// has blocks of its own before it and behind it, and iterations end in blocks whose branch leads nowhere else within.
+pub(crate) fn work_sharing_loops<'m>(f: FunctionValue<'m>) -> Vec<LoopEvent<'m>> {
+    unsafe extern "C" fn push(context: *mut c_void, what: u32, value: LLVMValueRef, flags: u64) {
+        // SAFETY: `context` is the Vec passed below, alive during the call.
+        let list = unsafe { &mut *context.cast::<Vec<(u32, LLVMValueRef, u64)>>() };
+        list.push((what, value, flags));
+    }
+    let mut list: Vec<(u32, LLVMValueRef, u64)> = Vec::new();
+    // SAFETY: callers pass a function with a body; `push` gets the list it expects.
+    unsafe { contech_shim_loops(f.as_value_ref(), push, (&raw mut list).cast()) };
+    let event = |(what, value, flags)| {
+        if what == 0 {
+            // SAFETY: the shim visits a call with this number.
+            return Some(LoopEvent::Begins(
+                unsafe { InstructionValue::new(value) },
+                flags,
+            ));
+        }
+        // SAFETY: with all others it visits a block as a value.
+        let block = unsafe { BasicBlock::new(LLVMValueAsBasicBlock(value)) }?;
+        Some(match what {
+            1 => LoopEvent::Preheader(block),
+            2 => LoopEvent::Latch(block),
+            3 => LoopEvent::Exit(block),
+            4 => LoopEvent::Member(block),
+            5 => LoopEvent::Chunks(block),
+            _ => LoopEvent::Added(block),
+        })
+    };
+    list.into_iter().filter_map(event).collect()
 }
 
 // ---- atomic operations ---------------------------------------------------------------------------

@@ -1,8 +1,11 @@
 //! Instruments one translation unit.
 
+use std::collections::HashSet;
+
 use contech_trace::abi::{RESERVED_IDS, TLS_CURSOR};
 use contech_trace::table::{BLOCK_CHECKED, Block, Call, Function, ModuleTable};
 use inkwell::attributes::AttributeLoc;
+use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionValue};
 
@@ -13,7 +16,7 @@ use crate::fast::{self, Fast, Globals};
 use crate::frames;
 use crate::ir;
 use crate::known;
-use crate::online;
+use crate::online::{self, Loops};
 use crate::options::Options;
 use crate::plan::{self, End, FunctionPlan, Piece, Unrecorded};
 use crate::report;
@@ -110,8 +113,11 @@ fn verified(module: &Module<'_>, options: Options) -> Result<bool, String> {
 /// counted alike.
 fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), String> {
     let mut plans = Vec::with_capacity(chosen.len());
+    let mut all_loops = Vec::with_capacity(chosen.len());
     for f in chosen {
-        let plan = prepare(module, *f, None, None);
+        let loops = Loops::find(*f);
+        let plan = prepare(module, *f, None, None, loops.added());
+        all_loops.push(loops);
         plans.push(Planned {
             first_id: 0,
             plan,
@@ -124,24 +130,27 @@ fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), 
     for f in chosen {
         f.add_attribute(AttributeLoc::Function, mark);
     }
-    for (f, planned) in chosen.iter().zip(&plans) {
-        online::emit(module, *f, &planned.plan, hooks)?;
+    for ((f, planned), loops) in chosen.iter().zip(&plans).zip(&all_loops) {
+        online::emit(module, *f, &planned.plan, loops, hooks)?;
     }
     Ok(())
 }
 
-/// Brings a function into the form that is recorded, and plans it; `ours` is no instruction of the program.
+/// Brings a function into the form that is recorded, and plans it; `ours` is no instruction of the program, `blocks` are
+/// none of its blocks.
 fn prepare<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
     order: Option<Order<'m>>,
     ours: Option<InstructionValue<'m>>,
+    blocks: &HashSet<BasicBlock<'m>>,
 ) -> FunctionPlan<'m> {
     ir::hoist_allocas(f);
     frames::keep(f);
     ir::fold_tail_returns(f);
     let added = order.map(|order| order.add(f)).unwrap_or_default();
-    let edges = plan::separate_invoke_edges(f);
+    let mut edges = plan::separate_invoke_edges(f);
+    edges.extend(blocks);
     let mut prepared = x86::prepare(module, f);
     prepared.added.extend(added);
     prepared.added.extend(ours);
@@ -196,7 +205,7 @@ fn record<'m>(
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
         let slot = carried.slot.and_then(|s| s.as_instruction());
-        let mut plan = prepare(module, *f, order, slot);
+        let mut plan = prepare(module, *f, order, slot, &HashSet::new());
         carry.mark(&mut plan);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;

@@ -22,6 +22,10 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 use workspan::abi;
 
+mod loops;
+
+pub(crate) use loops::Loops;
+
 use crate::callee::{self, Call};
 use crate::ir::{self, Callee};
 use crate::plan::{End, FunctionPlan};
@@ -36,6 +40,7 @@ pub(crate) struct Hooks<'m> {
     leave: FunctionValue<'m>,
     done: FunctionValue<'m>,
     sync: FunctionValue<'m>,
+    loops: loops::Hooks<'m>,
 }
 
 /// Declares the profiler's functions in the module.
@@ -63,6 +68,7 @@ pub(crate) fn hooks<'m>(module: &Module<'m>) -> Hooks<'m> {
         leave: declare(abi::LEAVE, short),
         done: declare(abi::DONE, either),
         sync: declare(abi::SYNC, short),
+        loops: loops::Hooks::declare(module),
     }
 }
 
@@ -71,6 +77,7 @@ pub(crate) fn emit<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
     plan: &FunctionPlan<'m>,
+    loops: &Loops<'m>,
     hooks: Hooks<'m>,
 ) -> Result<(), String> {
     let first = f
@@ -96,9 +103,13 @@ pub(crate) fn emit<'m>(
         variable: variable(module, f),
         slot,
     };
+    let registers = emitter.loops(module, f, &first, plan, loops);
+    let registers = registers.map_err(text)?;
     emitter.function(plan).map_err(text)?;
+    emitter.told(&registers).map_err(text)?;
     ir::promote(operations);
     ir::promote(entered);
+    registers.promote();
     Ok(())
 }
 

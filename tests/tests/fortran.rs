@@ -215,10 +215,6 @@ fn what_is_not_supported_is_refused_plainly() -> Result<()> {
         for (words, message) in [
             (&["-fcoarray", "main.f90"][..], "coarrays are not supported"),
             (
-                &["--contech-mode=workspan", "-c", "numbers.f90"],
-                "contech-backend workspan",
-            ),
-            (
                 &["-static", "numbers.f90", "main.f90"],
                 "link without -static",
             ),

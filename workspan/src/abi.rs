@@ -17,6 +17,30 @@ pub const DONE: &str = "contech_ws_done";
 pub const LEAVE: &str = "contech_ws_leave";
 /// `void (slot)`: the invocation waits for what it spawned.
 pub const SYNC: &str = "contech_ws_sync";
+/// `void (Function *of the loop, slot, u64 operations, u64 flags)`: a work-sharing loop begins in the invocation. The
+/// loop's variable is like a function's; flags are `LOOP_*`, and above [`LOOP_DEPTH`] how many loops with
+/// [`LOOP_CALLS`] of the same invocation it is in.
+pub const LOOP_BEGIN: &str = "contech_ws_loop_begin";
+/// `void (Function *, slot, u64 operations, u64 within, u64 longest, u64 count)`: a loop that calls nothing has ended.
+/// Of its operations `within` are those of the `count` iterations, `longest` those of the longest.
+pub const LOOP_TOLD: &str = "contech_ws_loop_told";
+/// `void (Function *, slot, u64 operations, u64 flags)`: an iteration of a loop with [`LOOP_CALLS`] has ended, and perhaps
+/// the next one begins.
+pub const LOOP_NEXT: &str = "contech_ws_loop_next";
+/// `void (slot, u64 operations, u64 flags)`: a loop with [`LOOP_CALLS`] has ended.
+pub const LOOP_END: &str = "contech_ws_loop_end";
+/// `void (slot, u64 operations)`: chunks of a loop begin to be handed out.
+pub const LOOP_CHUNKS: &str = "contech_ws_loop_chunks";
+/// The loop's iterations are those of a chunk: what came before it in the invocation handed the chunk out.
+pub const LOOP_IN_CHUNKS: u64 = 1;
+/// Teams share the iterations, not threads of a parallel region.
+pub const LOOP_TEAMS: u64 = 2;
+/// Each iteration is told: it calls.
+pub const LOOP_CALLS: u64 = 4;
+/// Where in the flags the depth is.
+pub const LOOP_DEPTH: u32 = 8;
+/// Loops within loops of one invocation that are told apart: as many as fit below a return address' slot.
+pub const LOOPS_DEEP: u64 = 6;
 /// What `contech/cilk.h` calls before a call that is a spawn; becomes a store to [`Counters::spawn`].
 pub const CILK_SPAWN: &str = "contech_cilk_spawn";
 /// What `contech/cilk.h` calls for a sync; becomes a call of [`SYNC`].

@@ -5,6 +5,8 @@
 //! instead of a prof in each frame. Local spans are kept beside the spans: the part of the path that is the frame's own.
 //! An invocation without a spawn has only one span variable in use, its continuation: no sync moves it.
 
+mod loops;
+
 use crate::measure::{Invocation, Measure};
 use crate::prof::{Pool, Prof};
 

@@ -35,11 +35,6 @@ pub enum Error {
         "-fcoarray: coarrays are not supported (flang 22 compiles few of their uses and has no run-time library for images): use OpenMP or MPI, or compile without contech-fc"
     )]
     Coarrays,
-    /// The on-line profile of a Fortran program.
-    #[error(
-        "--contech-mode=workspan: the on-line profile is for C and C++ programs with contech/cilk.h; record the Fortran program (--contech-mode=full) and use contech-backend workspan on its graph"
-    )]
-    NoProfile,
     /// The plugin or the runtime library is not where it belongs.
     #[error(
         "{file} not found in {looked}; build it with `cargo build --release` (the plugin needs llvm-22-dev), or set CONTECH_HOME to its folder"

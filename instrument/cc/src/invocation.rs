@@ -58,8 +58,7 @@ impl Invocation {
     /// Builds the command line.
     ///
     /// # Errors
-    /// [`Error::Static`] for a static link, [`Error::Coarrays`], [`Error::NoProfile`] for Fortran in
-    /// [`Mode::Workspan`].
+    /// [`Error::Static`] for a static link, [`Error::Coarrays`].
     pub fn new(
         language: Language,
         options: Options,
@@ -68,9 +67,6 @@ impl Invocation {
         user: Vec<OsString>,
     ) -> Result<Self, Error> {
         let fortran = language == Language::Fortran;
-        if fortran && options.mode == Mode::Workspan && (line.compiles || line.links) {
-            return Err(Error::NoProfile);
-        }
         if fortran && line.coarrays {
             return Err(Error::Coarrays);
         }

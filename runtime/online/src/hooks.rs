@@ -62,9 +62,14 @@ fn thread() -> usize {
     pointer
 }
 
+/// Whether this is the thread that is measured.
+pub(crate) fn is_measured() -> bool {
+    OWNER.load(Ordering::Relaxed) == thread()
+}
+
 /// Counters and profile of the owner's thread.
 #[inline]
-fn with(f: impl FnOnce(&mut Profile, &mut Counters)) {
+pub(crate) fn with(f: impl FnOnce(&mut Profile, &mut Counters)) {
     if OWNER.load(Ordering::Relaxed) != thread() && !start() {
         return;
     }
@@ -151,7 +156,7 @@ fn stack() -> (usize, usize) {
 }
 
 #[inline]
-fn on_the_stack(slot: usize) -> bool {
+pub(crate) fn on_the_stack(slot: usize) -> bool {
     slot.wrapping_sub(STACK[0].load(Ordering::Relaxed))
         < STACK[1]
             .load(Ordering::Relaxed)
@@ -298,6 +303,18 @@ pub(crate) fn spawned() {
 /// The innermost invocation waits for what it spawned.
 pub(crate) fn sync() {
     contech_cilk_sync();
+}
+
+/// An ordered section of a loop begins, or ends.
+pub(crate) fn ordered(begins: bool) {
+    with(|profile, counters| {
+        counters.spawn = 0;
+        profile.ordered(
+            begins,
+            counters.operations,
+            std::mem::take(&mut counters.foreign) != 0,
+        );
+    });
 }
 
 /// The next call is a spawn (`contech/cilk.h`, in code that is not instrumented).

@@ -7,8 +7,12 @@
 
 mod clock;
 mod hooks;
+mod loops;
 mod openmp;
 mod profile;
+mod regions;
 mod sites;
 mod symbols;
+mod taskloop;
+mod worksharing;
 mod write;

@@ -13,13 +13,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use crate::hooks;
 
 /// A function of libomp, looked up when first called.
-struct Real {
+#[derive(Debug)]
+pub(crate) struct Real {
     name: &'static CStr,
     address: AtomicPtr<c_void>,
 }
 
 impl Real {
-    const fn new(name: &'static CStr) -> Self {
+    pub(crate) const fn new(name: &'static CStr) -> Self {
         Self {
             name,
             address: AtomicPtr::new(std::ptr::null_mut()),
@@ -27,7 +28,7 @@ impl Real {
     }
 
     /// Its address; null if no library has it.
-    fn get(&self) -> *mut c_void {
+    pub(crate) fn get(&self) -> *mut c_void {
         let known = self.address.load(Ordering::Relaxed);
         if !known.is_null() {
             return known;

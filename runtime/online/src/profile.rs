@@ -4,6 +4,10 @@
     reason = "variables of instrumented functions and return addresses, read through pointers"
 )]
 
+mod loops;
+
+pub(crate) use loops::{Iterations, Looping};
+
 use workspan::abi::{Function, REMEMBERED};
 use workspan::{Kind, Shadow, Site};
 
@@ -17,6 +21,8 @@ pub(crate) struct SiteFacts {
     pub function: usize,
     /// Whether it was a spawn.
     pub spawn: bool,
+    /// Whether its invocations are the iterations of a loop in the function.
+    pub repeats: bool,
 }
 
 /// An invocation on the stack: its slot, and the number of its function.
@@ -38,6 +44,10 @@ pub(crate) struct Profile {
     pub started: Moment,
     /// Invocations that ended without returning: by a jump or an exception.
     pub jumped: u64,
+    /// The iterations of the loop that calls nothing, told when it ends, are no strands.
+    serial: bool,
+    /// The iteration in whose ordered section the program is.
+    ordered: Option<(Site, Invocation)>,
 }
 
 /// The program itself, around all invocations.
@@ -55,11 +65,14 @@ impl Profile {
             metric,
             started: Moment::now(),
             jumped: 0,
+            serial: false,
+            ordered: None,
         };
         let id = profile.sites.of(0);
         profile.facts.push(SiteFacts {
             function: 0,
             spawn: false,
+            repeats: false,
         });
         let site = Site {
             id,
@@ -137,8 +150,9 @@ impl Profile {
         self.shadow.depth() - 1
     }
 
+    /// The innermost invocation executed what was told up to now.
     #[inline(always)]
-    fn advance(&mut self, operations: u64, foreign: bool) {
+    pub(crate) fn advance(&mut self, operations: u64, foreign: bool) {
         let (before, within) = self.clock.spent(operations, 0, foreign);
         self.shadow.advance(before + within);
     }
@@ -166,6 +180,7 @@ impl Profile {
             self.facts.push(SiteFacts {
                 function: at.function.code,
                 spawn: at.spawn,
+                repeats: false,
             });
         }
         at.remember.remember(at.from, id);

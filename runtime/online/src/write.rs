@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use workspan::{Measure, Sum};
 
 use crate::clock::Metric;
-use crate::profile::Profile;
+use crate::profile::{Profile, SiteFacts};
 use crate::symbols::{Place, Symbols};
 
 /// Variable with the name of the file.
@@ -114,7 +114,11 @@ fn rows(profile: &Profile) -> Vec<Row> {
                 name if name.is_empty() => "(not recorded)".to_owned(),
                 name => name,
             },
-            kind: if facts.spawn { "spawn" } else { "call" },
+            kind: match facts {
+                SiteFacts { repeats: true, .. } => "loop",
+                SiteFacts { spawn: true, .. } => "spawn",
+                SiteFacts { .. } => "call",
+            },
             on_work: profile.shadow.on_work(id),
             on_span: on_span.get(&id).copied().unwrap_or_default(),
         })

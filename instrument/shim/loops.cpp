@@ -1,0 +1,178 @@
+// Finds the loops over the iterations of OpenMP's work-sharing constructs, and gives them edges of their own to put
+// code on. Meaning: src/online/loops.rs.
+
+#include "llvm-c/Core.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+using namespace llvm;
+
+namespace {
+// What is visited: `Event` of src/online/loops.rs.
+enum : unsigned { Begins, Preheader, Latch, Exit, Member, Chunks, Added };
+// Flags of Begins: `LOOP_*` of workspan::abi.
+enum : unsigned { InChunks = 1, Teams = 2 };
+
+// kmp_sch_static_chunked, _balanced_chunked, kmp_distribute_static_chunked, kmp_distribute_static of libomp's kmp.h,
+// without the modifiers.
+bool isChunked(uint64_t S) { return S == 33 || S == 45 || S == 91; }
+bool isDistribute(uint64_t S) { return S == 91 || S == 92; }
+
+struct Iterations {
+  Loop *L;
+  CallBase *Init;
+  unsigned Flags;
+};
+
+StringRef calledName(const Instruction &I) {
+  auto *C = dyn_cast<CallBase>(&I);
+  Function *F = C ? C->getCalledFunction() : nullptr;
+  return F ? F->getName() : StringRef();
+}
+
+// Blocks between the call and that of __kmpc_for_static_fini.
+SmallPtrSet<BasicBlock *, 16> region(CallBase &Init) {
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  auto Ends = [](Instruction &I) { return calledName(I) == "__kmpc_for_static_fini"; };
+  for (Instruction *I = Init.getNextNode(); I; I = I->getNextNode())
+    if (Ends(*I))
+      return Seen;
+  SmallVector<BasicBlock *, 16> Work(successors(Init.getParent()));
+  while (!Work.empty()) {
+    BasicBlock *B = Work.pop_back_val();
+    if (B == Init.getParent() || !Seen.insert(B).second)
+      continue;
+    if (none_of(*B, Ends))
+      append_range(Work, successors(B));
+  }
+  return Seen;
+}
+
+struct Finder {
+  Function &F;
+  DominatorTree DT;
+  LoopInfo LI;
+  SmallVector<Iterations, 8> Found;
+  SmallVector<Loop *, 4> ChunkLoops;
+
+  explicit Finder(Function &F) : F(F), DT(F), LI(DT) {}
+
+  void add(Loop *L, CallBase *Init, unsigned Flags) {
+    if (none_of(Found, [&](const Iterations &I) { return I.L == L; }))
+      Found.push_back({L, Init, Flags});
+  }
+
+  void addChunks(Loop *L, CallBase *Init, unsigned Flags) {
+    if (is_contained(ChunkLoops, L))
+      return;
+    ChunkLoops.push_back(L);
+    for (Loop *Inner : *L)
+      add(Inner, Init, Flags | InChunks);
+  }
+
+  void find(Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    StringRef Name = calledName(I);
+    if (Name.starts_with("__kmpc_dispatch_next_")) {
+      if (Loop *L = LI.getLoopFor(I.getParent()))
+        addChunks(L, Call, 0);
+      return;
+    }
+    if (!(Name.starts_with("__kmpc_for_static_init_") || Name.starts_with("__kmpc_dist_for_static_init_")) ||
+        Call->arg_size() < 9)
+      return;
+    auto *Schedule = dyn_cast<ConstantInt>(Call->getArgOperand(2));
+    uint64_t S = Schedule ? Schedule->getZExtValue() & 0xff : 34;
+    unsigned Flags = isDistribute(S) ? unsigned(Teams) : 0;
+    auto Blocks = region(*Call);
+    Loop *Around = LI.getLoopFor(I.getParent());
+    for (Loop *L : LI.getLoopsInPreorder())
+      if (L->getParentLoop() == Around && Blocks.contains(L->getHeader())) {
+        if (isChunked(S))
+          addChunks(L, Call, Flags);
+        else
+          add(L, Call, Flags);
+      }
+  }
+
+  // Whether the loop has a place before it, at the end of each iteration, and behind it.
+  bool prepare(Loop *L) {
+    if (!L->getLoopPreheader() && !InsertPreheaderForLoop(L, &DT, &LI, nullptr, false))
+      return false;
+    SmallVector<BasicBlock *, 4> Latches;
+    L->getLoopLatches(Latches);
+    for (BasicBlock *From : Latches) {
+      Instruction *End = From->getTerminator();
+      bool Within = any_of(successors(From), [&](BasicBlock *To) { return To != L->getHeader() && L->contains(To); });
+      if (Within || !isa<BranchInst, SwitchInst>(End)) {
+        if (isa<IndirectBrInst>(End))
+          return false;
+        SplitEdge(From, L->getHeader(), &DT, &LI);
+      }
+    }
+    formDedicatedExitBlocks(L, &DT, &LI, nullptr, false);
+    SmallVector<BasicBlock *, 4> Exits;
+    L->getUniqueExitBlocks(Exits);
+    return all_of(Exits, [&](BasicBlock *B) {
+      return B->isEHPad() || all_of(predecessors(B), [&](BasicBlock *From) { return L->contains(From); });
+    });
+  }
+};
+} // namespace
+
+extern "C" void contech_shim_loops(LLVMValueRef FV, void (*Visit)(void *, unsigned, LLVMValueRef, uint64_t),
+                                   void *Context) {
+  Function &F = *unwrap<Function>(FV);
+  bool Any = any_of(instructions(F), [](Instruction &I) { return calledName(I).starts_with("__kmpc_"); });
+  if (!Any)
+    return;
+  Finder Find(F);
+  for (Instruction &I : instructions(F))
+    Find.find(I);
+  SmallPtrSet<BasicBlock *, 32> Old;
+  for (BasicBlock &B : F)
+    Old.insert(&B);
+  SmallVector<Iterations, 8> Ready;
+  for (Iterations &I : Find.Found)
+    if (Find.prepare(I.L))
+      Ready.push_back(I);
+  SmallVector<BasicBlock *, 4> Chunked;
+  for (Loop *L : Find.ChunkLoops) {
+    BasicBlock *Before = L->getLoopPreheader();
+    if (!Before)
+      Before = InsertPreheaderForLoop(L, &Find.DT, &Find.LI, nullptr, false);
+    if (Before)
+      Chunked.push_back(Before);
+  }
+  auto Block = [&](unsigned What, BasicBlock *B) { Visit(Context, What, wrap(static_cast<Value *>(B)), 0); };
+  for (BasicBlock &B : F)
+    if (!Old.contains(&B))
+      Block(Added, &B);
+  for (BasicBlock *Before : Chunked)
+    Block(Chunks, Before);
+  for (Iterations &I : Ready) {
+    Visit(Context, Begins, wrap(static_cast<Value *>(I.Init)), I.Flags);
+    Block(Preheader, I.L->getLoopPreheader());
+    SmallVector<BasicBlock *, 4> Latches, Exits;
+    I.L->getLoopLatches(Latches);
+    for (BasicBlock *B : Latches)
+      Block(Latch, B);
+    I.L->getUniqueExitBlocks(Exits);
+    for (BasicBlock *B : Exits)
+      if (!B->isEHPad())
+        Block(Exit, B);
+    for (BasicBlock *B : I.L->blocks())
+      Block(Member, B);
+  }
+}

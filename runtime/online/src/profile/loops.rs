@@ -1,0 +1,184 @@
+//! Loops whose iterations may run in parallel: each iteration is a spawn at the call site that is the loop.
+//!
+//! An iteration that is told by itself is an invocation on the stack. Its slot is that of the invocation it is part of,
+//! less one for itself and one for each such loop it is in: above the slots of what it calls, and no address of a return
+//! address.
+
+use workspan::abi::{self, Function};
+use workspan::{Kind, Site};
+
+use super::{Invocation, Memory, PROGRAM, Profile, SiteFacts};
+
+/// A loop as its code tells it.
+#[derive(Debug)]
+pub(crate) struct Looping<'f> {
+    pub variable: &'f Function,
+    pub remember: Memory,
+    /// Of the invocation it is part of.
+    pub slot: usize,
+    /// `LOOP_*` of the contract.
+    pub flags: u64,
+}
+
+impl Looping<'_> {
+    /// The slot of what the loop is in: the invocation, or an iteration of a loop around.
+    fn within(&self) -> usize {
+        within(self.slot, self.flags)
+    }
+}
+
+impl Invocation {
+    fn is_iteration(self) -> bool {
+        self.slot != usize::MAX && !self.slot.is_multiple_of(align_of::<usize>())
+    }
+}
+
+fn within(slot: usize, flags: u64) -> usize {
+    slot - usize::try_from(flags >> abi::LOOP_DEPTH).unwrap_or(0)
+}
+
+impl Profile {
+    /// A loop begins, by code that returns to `from`. `serial`: its iterations are executed by one thread in any run.
+    pub(crate) fn loop_begins(
+        &mut self,
+        at: &Looping<'_>,
+        from: usize,
+        serial: bool,
+        (operations, foreign): (u64, bool),
+    ) {
+        let (before, own) = self.clock.spent(operations, 0, foreign);
+        let spent = before + own;
+        self.serial = serial;
+        if serial {
+            self.shadow.advance(spent);
+            return;
+        }
+        let site = if at.flags & abi::LOOP_IN_CHUNKS == 0 {
+            self.shadow.advance(spent);
+            self.leave_jumped(at.within(), false);
+            self.loop_site(at, from)
+        } else {
+            // Handing out a chunk is done by whoever takes it.
+            self.leave_jumped(at.within(), false);
+            let site = self.loop_site(at, from);
+            self.shadow.iterations(site, 0, spent, spent);
+            site
+        };
+        if at.flags & abi::LOOP_CALLS != 0 {
+            self.iteration_begins(at, site);
+        }
+    }
+
+    /// An iteration of a loop that is told one by one has ended; the next one begins, or the loop's end follows.
+    pub(crate) fn loop_goes_on(&mut self, at: &Looping<'_>, operations: u64, foreign: bool) {
+        self.advance(operations, foreign);
+        if self.in_iteration(at.slot, at.flags) {
+            self.shadow.leave();
+            let site = self.loop_site(at, 0);
+            self.iteration_begins(at, site);
+        }
+    }
+
+    /// A loop that is told one by one has ended: what was executed since its last iteration is none.
+    pub(crate) fn loop_ends(&mut self, slot: usize, flags: u64, operations: u64, foreign: bool) {
+        self.advance(operations, foreign);
+        if self.in_iteration(slot, flags) {
+            self.shadow.dissolve();
+        }
+    }
+
+    /// An ordered section of the innermost iteration begins, or ends. Sections of one loop follow each other; what is
+    /// before or behind them in an iteration is in parallel with them.
+    pub(crate) fn ordered(&mut self, begins: bool, operations: u64, foreign: bool) {
+        self.advance(operations, foreign);
+        if !begins {
+            if let Some((site, tag)) = self.ordered.take() {
+                self.leave_jumped(tag.slot, true);
+                self.shadow.enter_with(site, tag);
+            }
+        } else if self.shadow.top().is_some_and(Invocation::is_iteration) && self.ordered.is_none()
+        {
+            self.ordered = self.shadow.leave_part();
+        }
+    }
+
+    /// A loop that calls nothing has ended, after `own` operations since it began; `told` are its iterations.
+    pub(crate) fn loop_told(
+        &mut self,
+        at: &Looping<'_>,
+        told: Iterations,
+        own: u64,
+        (operations, foreign): (u64, bool),
+    ) {
+        let (before, took) = self.clock.spent(operations, own, foreign);
+        self.shadow.advance(before);
+        if self.serial {
+            self.shadow.advance(took);
+            return;
+        }
+        // In operations, what was taken is what was counted.
+        let share = |part: u64| {
+            let part = u128::from(took) * u128::from(part) / u128::from(own.max(1));
+            u64::try_from(part).unwrap_or(took)
+        };
+        let (work, longest) = (share(told.work), share(told.longest));
+        let site = self.loop_site(at, 0);
+        self.shadow.iterations(site, told.count, work, longest);
+        self.shadow.advance(took - work);
+    }
+
+    /// Whether the innermost invocation is an iteration of the loop.
+    fn in_iteration(&mut self, slot: usize, flags: u64) -> bool {
+        let iteration = within(slot, flags) - 1;
+        self.leave_jumped(iteration, false);
+        self.shadow.top().is_some_and(|top| top.slot == iteration)
+    }
+
+    fn iteration_begins(&mut self, at: &Looping<'_>, site: Site) {
+        let function = match u32::try_from(at.variable.number) {
+            Ok(known) if known > 0 => known - 1,
+            // The body of the loop is to its calls what a function is.
+            _ => {
+                let number = self.functions.of(std::ptr::from_ref(at.variable).addr());
+                at.remember.number(number);
+                number
+            }
+        };
+        let slot = at.within() - 1;
+        self.shadow.enter_with(site, Invocation { slot, function });
+    }
+
+    /// The loop's call site; `from` names it when it is new.
+    fn loop_site(&mut self, at: &Looping<'_>, from: usize) -> Site {
+        let id = if at.variable.from[0] != 0 {
+            at.variable.sites[0]
+        } else {
+            let id = self.sites.of(from);
+            if id as usize == self.facts.len() {
+                self.facts.push(SiteFacts {
+                    function: at.variable.code,
+                    spawn: true,
+                    repeats: true,
+                });
+            }
+            at.remember.remember(from, id);
+            id
+        };
+        Site {
+            id,
+            caller: self.shadow.top().map_or(PROGRAM, |top| top.function),
+            kind: Kind::Spawn,
+        }
+    }
+}
+
+/// The iterations of a loop, in operations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Iterations {
+    /// How many.
+    pub count: u64,
+    /// All of them.
+    pub work: u64,
+    /// The longest.
+    pub longest: u64,
+}

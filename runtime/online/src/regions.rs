@@ -1,0 +1,168 @@
+//! Which parallel region the program is in, as far as it matters: a loop outside of all regions, or in one whose `if`
+//! clause was false, is executed by one thread however many the program has, and so is one whose iterations wait for others. A region of one thread for any other
+//! reason (`OMP_NUM_THREADS`, `num_threads(1)`) would be parallel in other runs.
+#![allow(unsafe_code, reason = "functions of libomp's C interface")]
+
+use std::arch::naked_asm;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+
+use crate::hooks;
+use crate::openmp::Real;
+
+static SERIALIZED: Real = Real::new(c"__kmpc_serialized_parallel");
+static END_SERIALIZED: Real = Real::new(c"__kmpc_end_serialized_parallel");
+static FORK_IF: Real = Real::new(c"__kmpc_fork_call_if");
+static LEVEL: Real = Real::new(c"omp_get_level");
+
+/// Regions whose `if` clause was false that the program is in: how many, and the levels of these.
+static DEPTH: AtomicUsize = AtomicUsize::new(0);
+static LEVELS: [AtomicI32; 256] = [const { AtomicI32::new(0) }; 256];
+/// Where libomp's code is: begin and end.
+static LIBRARY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// Parallel regions around this place; 0 without libomp.
+pub(crate) fn level() -> c_int {
+    let real = LEVEL.get();
+    if real.is_null() {
+        return 0;
+    }
+    // SAFETY: libomp's function of this name has this type.
+    let real = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> c_int>(real) };
+    real()
+}
+
+/// Whether iterations shared here are all one thread's in any run.
+pub(crate) fn is_serial() -> bool {
+    let (level, depth) = (level(), DEPTH.load(Ordering::Relaxed));
+    let innermost = depth.checked_sub(1).and_then(|last| LEVELS.get(last));
+    level == 0 || innermost.is_some_and(|of| of.load(Ordering::Relaxed) == level)
+}
+
+/// A region of this level begins whose `if` clause is false, or a loop in it whose iterations are in order.
+pub(crate) fn begin_serial(level: c_int) {
+    if hooks::is_measured() {
+        let depth = DEPTH.fetch_add(1, Ordering::Relaxed);
+        if let Some(of) = LEVELS.get(depth) {
+            of.store(level, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What began at this level ends, if it is one of them.
+pub(crate) fn end_serial(level: c_int) {
+    let depth = DEPTH.load(Ordering::Relaxed);
+    let innermost = depth.checked_sub(1).and_then(|last| LEVELS.get(last));
+    // Deeper than the table, levels are not known: each beginning has an end.
+    if hooks::is_measured()
+        && (depth > LEVELS.len() || innermost.is_some_and(|of| of.load(Ordering::Relaxed) == level))
+    {
+        DEPTH.store(depth - 1, Ordering::Relaxed);
+    }
+}
+
+/// Whether libomp's own code is at the address: it calls these functions for every region of one thread.
+fn is_libomps(address: usize) -> bool {
+    if LIBRARY[1].load(Ordering::Relaxed) == 0 {
+        // SAFETY: the callback gets what dl_iterate_phdr says, and reads that only.
+        unsafe { libc::dl_iterate_phdr(Some(find), std::ptr::null_mut()) };
+    }
+    (LIBRARY[0].load(Ordering::Relaxed)..LIBRARY[1].load(Ordering::Relaxed))
+        .contains(&(address as u64))
+}
+
+/// Notes the bounds of the object that has `__kmpc_serialized_parallel`.
+unsafe extern "C" fn find(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    _data: *mut c_void,
+) -> c_int {
+    let sought = SERIALIZED.get() as u64;
+    // SAFETY: dl_iterate_phdr passes a description that is valid during the call, with this many headers.
+    let (base, headers) = unsafe {
+        let info = &*info;
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        (info.dlpi_addr, headers)
+    };
+    for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD) {
+        let begin = base.wrapping_add(header.p_vaddr);
+        let end = begin.wrapping_add(header.p_memsz);
+        if (begin..end).contains(&sought) {
+            LIBRARY[0].store(begin, Ordering::Relaxed);
+            LIBRARY[1].store(end, Ordering::Relaxed);
+            return 1;
+        }
+    }
+    0
+}
+
+/// A region begins whose `if` clause is false (called by the program), or has one thread (by libomp).
+///
+/// # Safety
+/// Called by code that the compiler made for a parallel construct.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __kmpc_serialized_parallel(location: *mut c_void, thread: i32) {
+    // The return address as third argument.
+    naked_asm!("mov rdx, [rsp]", "jmp {begins}", begins = sym begins)
+}
+
+type Region = unsafe extern "C" fn(*mut c_void, i32);
+
+unsafe extern "C" fn begins(location: *mut c_void, thread: i32, from: usize) {
+    let real = SERIALIZED.get();
+    if real.is_null() {
+        return;
+    }
+    // SAFETY: libomp's function of this name has this type.
+    let real = unsafe { std::mem::transmute::<*mut c_void, Region>(real) };
+    // SAFETY: the caller's own arguments.
+    unsafe { real(location, thread) };
+    if !is_libomps(from) {
+        begin_serial(level());
+    }
+}
+
+/// A region of one thread ends.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __kmpc_end_serialized_parallel(location: *mut c_void, thread: i32) {
+    let real = END_SERIALIZED.get();
+    if real.is_null() {
+        return;
+    }
+    if DEPTH.load(Ordering::Relaxed) > 0 {
+        end_serial(level());
+    }
+    // SAFETY: libomp's function of this name has this type.
+    let real = unsafe { std::mem::transmute::<*mut c_void, Region>(real) };
+    // SAFETY: the caller's own arguments.
+    unsafe { real(location, thread) };
+}
+
+type ForkIf = unsafe extern "C" fn(*mut c_void, i32, *mut c_void, i32, *mut c_void);
+
+/// A region whose `if` clause has this value.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __kmpc_fork_call_if(
+    location: *mut c_void,
+    count: i32,
+    body: *mut c_void,
+    condition: i32,
+    arguments: *mut c_void,
+) {
+    let real = FORK_IF.get();
+    if real.is_null() {
+        return;
+    }
+    let within = level() + 1;
+    if condition == 0 {
+        begin_serial(within);
+    }
+    // SAFETY: libomp's function of this name has this type.
+    let real = unsafe { std::mem::transmute::<*mut c_void, ForkIf>(real) };
+    // SAFETY: the caller's own arguments.
+    unsafe { real(location, count, body, condition, arguments) };
+    if condition == 0 {
+        end_serial(within);
+    }
+}

@@ -1,0 +1,228 @@
+//! Loops whose iterations are shared out as tasks: with one thread, libomp executes each of these tasks before it makes
+//! the next, within the call that makes them. Each is a spawn from the loop.
+#![allow(
+    unsafe_code,
+    reason = "functions and structures of libomp's C interface"
+)]
+
+use std::arch::naked_asm;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use crate::hooks;
+use crate::openmp::Real;
+
+static TASKLOOP: Real = Real::new(c"__kmpc_taskloop");
+static TASKLOOP_5: Real = Real::new(c"__kmpc_taskloop_5");
+static THREADS: Real = Real::new(c"omp_get_num_threads");
+
+/// Loops within loops that are followed.
+const DEEP: usize = 64;
+
+/// Where the last loop's call returns to.
+static FROM: AtomicUsize = AtomicUsize::new(0);
+/// The loops being executed: how many, the code of their tasks, and the places they are called from.
+static DEPTH: AtomicUsize = AtomicUsize::new(0);
+static CODE: [AtomicPtr<c_void>; DEEP] = [const { AtomicPtr::new(std::ptr::null_mut()) }; DEEP];
+static PLACES: [AtomicUsize; DEEP] = [const { AtomicUsize::new(0) }; DEEP];
+
+/// The head of libomp's `kmp_task_t`.
+#[repr(C)]
+struct Task {
+    shared: *mut c_void,
+    code: *mut c_void,
+}
+
+type Code = unsafe extern "C" fn(i32, *mut Task) -> c_int;
+
+/// A task of the innermost loop.
+unsafe extern "C" fn execute(thread: i32, task: *mut Task) -> c_int {
+    let at = DEPTH.load(Ordering::Relaxed).wrapping_sub(1);
+    let (Some(code), Some(place)) = (CODE.get(at), PLACES.get(at)) else {
+        return 0;
+    };
+    // SAFETY: what the compiler gave as the code of the loop's tasks.
+    let code = unsafe { std::mem::transmute::<*mut c_void, Code>(code.load(Ordering::Relaxed)) };
+    hooks::spawns(place.load(Ordering::Relaxed));
+    // SAFETY: libomp's arguments for it.
+    let done = unsafe { code(thread, task) };
+    hooks::spawned();
+    done
+}
+
+/// Whether the thread's team is itself alone, so that it executes tasks where it makes them.
+fn is_alone() -> bool {
+    let real = THREADS.get();
+    if real.is_null() {
+        return false;
+    }
+    // SAFETY: libomp's function of this name has this type.
+    let real = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> c_int>(real) };
+    real() == 1
+}
+
+/// Follows the tasks of a loop while `make` makes them; with a condition that is false they are not parallel.
+///
+/// # Safety
+/// The task is one that libomp allocated.
+unsafe fn follow(task: *mut Task, condition: c_int, make: impl FnOnce()) {
+    let from = FROM.load(Ordering::Relaxed);
+    let depth = DEPTH.load(Ordering::Relaxed);
+    if condition == 0 || !hooks::is_measured() || !is_alone() || depth >= DEEP {
+        return make();
+    }
+    // SAFETY: by this function's contract; nobody else has the task yet.
+    let code = unsafe { std::mem::replace(&mut (*task).code, execute as Code as *mut c_void) };
+    CODE[depth].store(code, Ordering::Relaxed);
+    PLACES[depth].store(from, Ordering::Relaxed);
+    DEPTH.store(depth + 1, Ordering::Relaxed);
+    make();
+    DEPTH.store(depth, Ordering::Relaxed);
+}
+
+/// The iterations of a loop are made tasks.
+///
+/// # Safety
+/// Called by code that the compiler made for a taskloop construct.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __kmpc_taskloop(
+    location: *mut c_void,
+    thread: i32,
+    task: *mut Task,
+    condition: c_int,
+    lower: *mut u64,
+    upper: *mut u64,
+    step: i64,
+    no_group: c_int,
+    schedule: c_int,
+    grain: u64,
+    duplicate: *mut c_void,
+) {
+    naked_asm!(
+        "mov rax, [rsp]",
+        "mov [rip + {from}], rax",
+        "jmp {made}",
+        from = sym FROM,
+        made = sym made,
+    )
+}
+
+type Makes = unsafe extern "C" fn(
+    *mut c_void,
+    i32,
+    *mut Task,
+    c_int,
+    *mut u64,
+    *mut u64,
+    i64,
+    c_int,
+    c_int,
+    u64,
+    *mut c_void,
+);
+
+unsafe extern "C" fn made(
+    location: *mut c_void,
+    thread: i32,
+    task: *mut Task,
+    condition: c_int,
+    lower: *mut u64,
+    upper: *mut u64,
+    step: i64,
+    no_group: c_int,
+    schedule: c_int,
+    grain: u64,
+    duplicate: *mut c_void,
+) {
+    let real = TASKLOOP.get();
+    if real.is_null() {
+        return;
+    }
+    // SAFETY: libomp's function of this name has this type.
+    let real = unsafe { std::mem::transmute::<*mut c_void, Makes>(real) };
+    // SAFETY: the program's own arguments.
+    let make = || unsafe {
+        real(
+            location, thread, task, condition, lower, upper, step, no_group, schedule, grain,
+            duplicate,
+        );
+    };
+    // SAFETY: the compiler's code got the task from libomp.
+    unsafe { follow(task, condition, make) };
+}
+
+/// The same, with a modifier of the grain.
+///
+/// # Safety
+/// As above.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __kmpc_taskloop_5(
+    location: *mut c_void,
+    thread: i32,
+    task: *mut Task,
+    condition: c_int,
+    lower: *mut u64,
+    upper: *mut u64,
+    step: i64,
+    no_group: c_int,
+    schedule: c_int,
+    grain: u64,
+    modifier: c_int,
+    duplicate: *mut c_void,
+) {
+    naked_asm!(
+        "mov rax, [rsp]",
+        "mov [rip + {from}], rax",
+        "jmp {made}",
+        from = sym FROM,
+        made = sym made_5,
+    )
+}
+
+type Makes5 = unsafe extern "C" fn(
+    *mut c_void,
+    i32,
+    *mut Task,
+    c_int,
+    *mut u64,
+    *mut u64,
+    i64,
+    c_int,
+    c_int,
+    u64,
+    c_int,
+    *mut c_void,
+);
+
+unsafe extern "C" fn made_5(
+    location: *mut c_void,
+    thread: i32,
+    task: *mut Task,
+    condition: c_int,
+    lower: *mut u64,
+    upper: *mut u64,
+    step: i64,
+    no_group: c_int,
+    schedule: c_int,
+    grain: u64,
+    modifier: c_int,
+    duplicate: *mut c_void,
+) {
+    let real = TASKLOOP_5.get();
+    if real.is_null() {
+        return;
+    }
+    // SAFETY: libomp's function of this name has this type.
+    let real = unsafe { std::mem::transmute::<*mut c_void, Makes5>(real) };
+    // SAFETY: the program's own arguments.
+    let make = || unsafe {
+        real(
+            location, thread, task, condition, lower, upper, step, no_group, schedule, grain,
+            modifier, duplicate,
+        );
+    };
+    // SAFETY: as above.
+    unsafe { follow(task, condition, make) };
+}
