@@ -11,6 +11,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -20,7 +21,7 @@ using namespace llvm;
 
 namespace {
 // What is visited: `Event` of src/online/loops.rs.
-enum : unsigned { Begins, Preheader, Latch, Exit, Member, Chunks, Added };
+enum : unsigned { Begins, Preheader, Latch, Exit, Member, Chunks, Added, Bulk };
 // Flags of Begins: `LOOP_*` of workspan::abi.
 enum : unsigned { InChunks = 1, Teams = 2 };
 
@@ -29,41 +30,60 @@ enum : unsigned { InChunks = 1, Teams = 2 };
 bool isChunked(uint64_t S) { return S == 33 || S == 45 || S == 91; }
 bool isDistribute(uint64_t S) { return S == 91 || S == 92; }
 
-struct Iterations {
-  Loop *L;
-  CallBase *Init;
-  unsigned Flags;
-};
-
 StringRef calledName(const Instruction &I) {
   auto *C = dyn_cast<CallBase>(&I);
   Function *F = C ? C->getCalledFunction() : nullptr;
   return F ? F->getName() : StringRef();
 }
 
-// Blocks between the call and that of __kmpc_for_static_fini.
-SmallPtrSet<BasicBlock *, 16> region(CallBase &Init) {
-  SmallPtrSet<BasicBlock *, 16> Seen;
-  auto Ends = [](Instruction &I) { return calledName(I) == "__kmpc_for_static_fini"; };
-  for (Instruction *I = Init.getNextNode(); I; I = I->getNextNode())
-    if (Ends(*I))
-      return Seen;
-  SmallVector<BasicBlock *, 16> Work(successors(Init.getParent()));
-  while (!Work.empty()) {
-    BasicBlock *B = Work.pop_back_val();
-    if (B == Init.getParent() || !Seen.insert(B).second)
-      continue;
-    if (none_of(*B, Ends))
-      append_range(Work, successors(B));
-  }
-  return Seen;
+// What LLVM makes of a loop that only copies or sets memory.
+bool isBulk(const Instruction &I) {
+  StringRef Name = calledName(I);
+  return isa<MemIntrinsic>(I) || Name == "memset_pattern16" || Name == "memset" || Name == "memcpy" || Name == "memmove";
 }
+
+struct Iterations {
+  Loop *L;
+  CallBase *Init;
+  unsigned Flags;
+};
+
+// Blocks between the call and that of __kmpc_for_static_fini, and the calls there that are loops over memory.
+struct Region {
+  SmallPtrSet<BasicBlock *, 16> Blocks;
+  SmallVector<CallBase *, 4> Bulks;
+
+  explicit Region(CallBase &Init) {
+    if (ends(Init.getNextNode()))
+      return;
+    SmallVector<BasicBlock *, 16> Work(successors(Init.getParent()));
+    while (!Work.empty()) {
+      BasicBlock *B = Work.pop_back_val();
+      if (B == Init.getParent() || !Blocks.insert(B).second)
+        continue;
+      if (!ends(&B->front()))
+        append_range(Work, successors(B));
+    }
+  }
+
+  // Whether it ends between the instruction and the end of its block.
+  bool ends(Instruction *I) {
+    for (; I; I = I->getNextNode()) {
+      if (calledName(*I) == "__kmpc_for_static_fini")
+        return true;
+      if (isBulk(*I))
+        Bulks.push_back(cast<CallBase>(I));
+    }
+    return false;
+  }
+};
 
 struct Finder {
   Function &F;
   DominatorTree DT;
   LoopInfo LI;
   SmallVector<Iterations, 8> Found;
+  SmallVector<std::pair<CallBase *, Iterations>, 4> Bulks;
   SmallVector<Loop *, 4> ChunkLoops;
 
   explicit Finder(Function &F) : F(F), DT(F), LI(DT) {}
@@ -79,6 +99,11 @@ struct Finder {
     ChunkLoops.push_back(L);
     for (Loop *Inner : *L)
       add(Inner, Init, Flags | InChunks);
+    for (BasicBlock *B : L->blocks())
+      if (LI.getLoopFor(B) == L)
+        for (Instruction &I : *B)
+          if (isBulk(I))
+            Bulks.push_back({cast<CallBase>(&I), {L, Init, Flags | InChunks}});
   }
 
   void find(Instruction &I) {
@@ -95,15 +120,18 @@ struct Finder {
     auto *Schedule = dyn_cast<ConstantInt>(Call->getArgOperand(2));
     uint64_t S = Schedule ? Schedule->getZExtValue() & 0xff : 34;
     unsigned Flags = isDistribute(S) ? unsigned(Teams) : 0;
-    auto Blocks = region(*Call);
+    Region Within(*Call);
     Loop *Around = LI.getLoopFor(I.getParent());
     for (Loop *L : LI.getLoopsInPreorder())
-      if (L->getParentLoop() == Around && Blocks.contains(L->getHeader())) {
+      if (L->getParentLoop() == Around && Within.Blocks.contains(L->getHeader())) {
         if (isChunked(S))
           addChunks(L, Call, Flags);
         else
           add(L, Call, Flags);
       }
+    for (CallBase *Bulk : Within.Bulks)
+      if (LI.getLoopFor(Bulk->getParent()) == Around)
+        Bulks.push_back({Bulk, {nullptr, Call, Flags}});
   }
 
   // Whether the loop has a place before it, at the end of each iteration, and behind it.
@@ -161,6 +189,11 @@ extern "C" void contech_shim_loops(LLVMValueRef FV, void (*Visit)(void *, unsign
       Block(Added, &B);
   for (BasicBlock *Before : Chunked)
     Block(Chunks, Before);
+  for (auto &[Call, I] : Find.Bulks)
+    if (isa<CallInst>(Call)) {
+      Visit(Context, Begins, wrap(static_cast<Value *>(I.Init)), I.Flags);
+      Visit(Context, Bulk, wrap(static_cast<Value *>(Call)), 0);
+    }
   for (Iterations &I : Ready) {
     Visit(Context, Begins, wrap(static_cast<Value *>(I.Init)), I.Flags);
     Block(Preheader, I.L->getLoopPreheader());

@@ -336,6 +336,8 @@ pub(crate) enum LoopEvent<'m> {
     Member(BasicBlock<'m>),
     Chunks(BasicBlock<'m>),
     Added(BasicBlock<'m>),
+    /// Instead of all these: a call that the loop became, of a function that sets or copies memory.
+    Bulk(InstructionValue<'m>),
 }
 
 /// Finds the loops over the iterations of work-sharing constructs in a defined function, and splits edges so that each
@@ -350,12 +352,13 @@ pub(crate) fn work_sharing_loops<'m>(f: FunctionValue<'m>) -> Vec<LoopEvent<'m>>
     // SAFETY: callers pass a function with a body; `push` gets the list it expects.
     unsafe { contech_shim_loops(f.as_value_ref(), push, (&raw mut list).cast()) };
     let event = |(what, value, flags)| {
-        if what == 0 {
-            // SAFETY: the shim visits a call with this number.
-            return Some(LoopEvent::Begins(
-                unsafe { InstructionValue::new(value) },
-                flags,
-            ));
+        if what == 0 || what == 7 {
+            // SAFETY: the shim visits a call with these numbers.
+            let call = unsafe { InstructionValue::new(value) };
+            return Some(match what {
+                0 => LoopEvent::Begins(call, flags),
+                _ => LoopEvent::Bulk(call),
+            });
         }
         // SAFETY: with all others it visits a block as a value.
         let block = unsafe { BasicBlock::new(LLVMValueAsBasicBlock(value)) }?;

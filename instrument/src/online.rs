@@ -5,6 +5,7 @@
 //! blocks:  acc += operations of the piece
 //! E:       enter(function, slot, acc); acc = 0    where it is certain enough that something will be called
 //! calls:   counters.operations += acc; acc = 0
+//! loops:   see loops.rs
 //! returns: leave(slot) behind E, leaf(function, slot, acc) where E was not passed, done(.., entered) if either
 //! ```
 //!

@@ -42,9 +42,13 @@ fn profile(name: &str, options: &[&str]) -> Result<Profile> {
 fn profile_in(name: &str, options: &[&str], metric: &str) -> Result<Profile> {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("main");
-    let words = options.concat().replace(['/', ','], "-");
-    let scratch = Scratch::new(&format!("spans-{test}-{name}-{words}"))?;
-    let program = build(name, options, "--contech-mode=workspan", scratch.dir())?;
+    let words = format!("spans-{test}-{name}-{}", options.concat());
+    let scratch = Scratch::new(&words.replace(['/', ',', '.'], "-"))?;
+    let mut options = options.to_vec();
+    if !name.starts_with("../cilk/") {
+        options.push("-fopenmp");
+    }
+    let program = build(name, &options, "--contech-mode=workspan", scratch.dir())?;
     let file = scratch.join("profile.json");
     let mut command = Command::new(&program);
     command
@@ -67,7 +71,7 @@ fn build(name: &str, options: &[&str], mode: &str, dir: &Path) -> Result<std::pa
     let program = dir.join("program");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/spans");
     let mut compile = Command::new(Outputs::get().command(driver));
-    compile.args(["-fopenmp", mode]).args(options);
+    compile.arg(mode).args(options);
     compile.arg(source.join(name)).arg("-o").arg(&program);
     run(&mut compile)?.ok()?;
     Ok(program)
@@ -189,6 +193,9 @@ fn the_work_is_that_of_a_recording() -> Result<()> {
         ("two_loops.c", &[]),
         ("ordered.c", &[]),
         ("left.cpp", &[]),
+        ("lu.c", &[]),
+        ("matmul.c", &[]),
+        ("filled.c", &[]),
         ("do_loop.f90", &[]),
     ] {
         for level in TWO {
@@ -208,7 +215,9 @@ fn recorded_work(name: &str, options: &[&str]) -> Result<u64> {
         "spans-recorded-{name}-{}",
         options.concat().replace(',', "-")
     ))?;
-    let program = build(name, options, "--contech-mode=full", scratch.dir())?;
+    let mut options = options.to_vec();
+    options.push("-fopenmp");
+    let program = build(name, &options, "--contech-mode=full", scratch.dir())?;
     let mut command = Command::new(&program);
     command
         .env("OMP_THREAD_LIMIT", "1")
@@ -371,5 +380,58 @@ fn in_time_a_loop_has_the_same_iterations() -> Result<()> {
         let own = time.sum("loop", "", "/on_work/top_call_site/work")?;
         assert!(own <= work, "{name}: {own} of {work}");
     }
+    Ok(())
+}
+
+#[test]
+fn loops_show_the_parallelism_that_the_same_program_has_with_spawns() -> Result<()> {
+    // What main does before and behind is no part of it.
+    let kernel = |profile: &Profile, of: u64| -> Result<u64> {
+        Ok(of - profile.sum("call", "main", "/on_work/local/work")?)
+    };
+    for name in ["lu.c", "heat.c", "cholesky.c"] {
+        // Not inlined into main, and not vectorised: what is compared is the schedule.
+        let options = ["-O1", "-fno-inline"];
+        let loops = profile(name, &options)?;
+        let spawns = profile(&format!("../cilk/{name}"), &options)?;
+        let close = |a: u64, b: u64| a.abs_diff(b) * 50 < b;
+        let of = |profile: &Profile| kernel(profile, profile.work());
+        assert!(close(of(&loops)?, of(&spawns)?), "{name}: work");
+        let of = |profile: &Profile| kernel(profile, profile.span());
+        let (loops, spawns) = (of(&loops)?, of(&spawns)?);
+        if name == "cholesky.c" {
+            // Its iterations are rows, the spawns of it five.
+            assert!(
+                loops < spawns && 5 * loops > spawns,
+                "{name}: {loops}, {spawns}"
+            );
+        } else {
+            assert!(close(loops, spawns), "{name}: {loops}, {spawns}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_rows_of_a_product_of_matrices_are_its_parallelism() -> Result<()> {
+    for level in LEVELS {
+        let product = profile("matmul.c", &[level])?;
+        let of = |path| product.sum("loop", "", path);
+        assert_eq!(of("/count")?, 48, "{level}");
+        let (all, one) = (of("/on_work/local/work")?, of("/on_span/local/work")?);
+        assert_eq!(all, 48 * one, "{level}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_loop_that_became_one_call_is_parallel() -> Result<()> {
+    // In cache lines of 64 bytes.
+    assert_eq!(profile("filled.c", &["-O2"])?.iterations()?, 2 << 20);
+    let time = profile_in("filled.c", &["-O2"], "time")?;
+    assert_eq!(time.iterations()?, 2 << 20);
+    let (all, span) = ("/on_work/local/work", "/on_span/local/work");
+    let (all, span) = (time.sum("loop", "", all)?, time.sum("loop", "", span)?);
+    assert!(all > 0 && span < all, "{span} of {all}");
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! [`Counters::operations`] before calls and returns. It calls `ENTER` when an invocation is going to call something,
 //! `LEAVE` before it returns, and `LEAF` instead of both when it returns without having called anything. A *slot* is the
 //! address of the invocation's return address on the stack: it tells the call site and which invocations still exist.
+//! `LOOP_*` are for loops whose iterations may run in parallel.
 
 /// Symbol of the [`Counters`].
 pub const COUNTERS: &str = "contech_ws_counters";
@@ -29,6 +30,9 @@ pub const LOOP_TOLD: &str = "contech_ws_loop_told";
 pub const LOOP_NEXT: &str = "contech_ws_loop_next";
 /// `void (slot, u64 operations, u64 flags)`: a loop with [`LOOP_CALLS`] has ended.
 pub const LOOP_END: &str = "contech_ws_loop_end";
+/// `void (Function *, slot, u64 operations, u64 bytes)`: a loop that became one call, which sets or copies so many bytes,
+/// has ended.
+pub const LOOP_BULK: &str = "contech_ws_loop_bulk";
 /// `void (slot, u64 operations)`: chunks of a loop begin to be handed out.
 pub const LOOP_CHUNKS: &str = "contech_ws_loop_chunks";
 /// The loop's iterations are those of a chunk: what came before it in the invocation handed the chunk out.

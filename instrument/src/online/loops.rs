@@ -34,6 +34,8 @@ struct Loop<'m> {
     latches: Vec<BasicBlock<'m>>,
     exits: Vec<BasicBlock<'m>>,
     members: HashSet<BasicBlock<'m>>,
+    /// The call that the loop became instead.
+    bulk: Option<InstructionValue<'m>>,
 }
 
 /// The loops of a function.
@@ -59,11 +61,13 @@ impl<'m> Loops<'m> {
                     latches: Vec::new(),
                     exits: Vec::new(),
                     members: HashSet::new(),
+                    bulk: None,
                 }),
                 (LoopEvent::Chunks(block), _) => loops.chunks.push(block),
                 (LoopEvent::Added(block), _) => {
                     loops.added.insert(block);
                 }
+                (LoopEvent::Bulk(call), Some(last)) => last.bulk = Some(call),
                 (LoopEvent::Preheader(block), Some(last)) => last.preheader = Some(block),
                 (LoopEvent::Latch(block), Some(last)) => last.latches.push(block),
                 (LoopEvent::Exit(block), Some(last)) => last.exits.push(block),
@@ -89,6 +93,7 @@ pub(crate) struct Hooks<'m> {
     told: FunctionValue<'m>,
     next: FunctionValue<'m>,
     end: FunctionValue<'m>,
+    bulk: FunctionValue<'m>,
     chunks: FunctionValue<'m>,
 }
 
@@ -108,6 +113,7 @@ impl<'m> Hooks<'m> {
             told: declare(abi::LOOP_TOLD, &[ptr, ptr, word, word, word, word]),
             next: declare(abi::LOOP_NEXT, &[ptr, ptr, word, word]),
             end: declare(abi::LOOP_END, &[ptr, word, word]),
+            bulk: declare(abi::LOOP_BULK, &[ptr, ptr, word, word]),
             chunks: declare(abi::LOOP_CHUNKS, &[ptr, word]),
         }
     }
@@ -118,6 +124,8 @@ impl<'m> Hooks<'m> {
 enum Told<'m> {
     /// Each by a call.
     Calls,
+    /// All at once: this call.
+    Bulk(InstructionValue<'m>),
     /// All at once; each has this many operations.
     Alike(u64),
     /// All at once; allocas until the end.
@@ -132,7 +140,8 @@ enum Told<'m> {
 #[derive(Debug)]
 struct Ready<'a, 'm> {
     of: &'a Loop<'m>,
-    preheader: BasicBlock<'m>,
+    /// What its code goes before.
+    before: InstructionValue<'m>,
     variable: PointerValue<'m>,
     flags: u64,
     told: Told<'m>,
@@ -209,17 +218,23 @@ impl<'m> Emitter<'m> {
         let mut ready = Vec::new();
         let mut known: Vec<(InstructionValue<'m>, PointerValue<'m>)> = Vec::new();
         for (of, &calls) in loops.all.iter().zip(&calling) {
-            let Some(preheader) = of.preheader else {
+            let end = of.preheader.and_then(|block| block.get_terminator());
+            let Some(before) = of.bulk.or(end) else {
+                continue;
+            };
+            let Some(at) = before.get_parent() else {
                 continue;
             };
             let around = loops.all.iter().zip(&calling);
             let depth = around
-                .filter(|(outer, calls)| **calls && outer.members.contains(&preheader))
+                .filter(|(outer, calls)| **calls && outer.members.contains(&at))
                 .count() as u64;
             if depth >= abi::LOOPS_DEEP {
                 continue;
             }
-            let told = if calls {
+            let told = if let Some(call) = of.bulk {
+                Told::Bulk(call)
+            } else if calls {
                 Told::Calls
             } else if let Some(operations) = alike(of, plan) {
                 Told::Alike(operations)
@@ -240,7 +255,7 @@ impl<'m> Emitter<'m> {
             known.push((of.shares, variable));
             ready.push(Ready {
                 of,
-                preheader,
+                before,
                 variable,
                 flags: of.flags
                     | if calls { abi::LOOP_CALLS } else { 0 }
@@ -267,6 +282,9 @@ impl<'m> Emitter<'m> {
         }
         for of in &registers.ready {
             self.begin(of)?;
+            if let Told::Bulk(call) = of.told {
+                self.copied(of, call)?;
+            }
             for end in of.of.latches.iter().filter_map(|b| b.get_terminator()) {
                 self.builder.position_before(&end);
                 self.iterated(of)?;
@@ -286,10 +304,7 @@ impl<'m> Emitter<'m> {
     }
 
     fn begin(&self, of: &Ready<'_, 'm>) -> Result<(), BuilderError> {
-        let Some(end) = of.preheader.get_terminator() else {
-            return Ok(());
-        };
-        self.builder.position_before(&end);
+        self.builder.position_before(&of.before);
         let zero = self.word.const_zero();
         if let Some(location) = of.of.shares.get_debug_location() {
             self.builder.set_current_debug_location(location);
@@ -312,7 +327,7 @@ impl<'m> Emitter<'m> {
     /// At the end of an iteration.
     fn iterated(&self, of: &Ready<'_, 'm>) -> Result<(), BuilderError> {
         match of.told {
-            Told::Alike(_) => Ok(()),
+            Told::Alike(_) | Told::Bulk(_) => Ok(()),
             Told::Calls => self.hook(of, self.hooks.loops.next),
             Told::Registers {
                 start,
@@ -338,6 +353,7 @@ impl<'m> Emitter<'m> {
     fn ended(&self, of: &Ready<'_, 'm>) -> Result<(), BuilderError> {
         let all = self.load(self.operations)?;
         let (within, longest, count) = match of.told {
+            Told::Bulk(_) => return Ok(()),
             Told::Calls => {
                 let flags = self.word.const_int(of.flags, false);
                 let arguments = [self.slot()?.into(), all.into(), flags.into()];
@@ -362,6 +378,20 @@ impl<'m> Emitter<'m> {
         let told = self.hooks.loops.told;
         self.builder.build_direct_call(told, &arguments, "")?;
         self.nothing_untold()
+    }
+
+    /// Behind the call that the loop became.
+    fn copied(&self, of: &Ready<'_, 'm>, call: InstructionValue<'m>) -> Result<(), BuilderError> {
+        if let Some(next) = call.get_next_instruction() {
+            self.builder.position_before(&next);
+            let bytes = ir::to_u64(&self.builder, ir::operand(call, 2), self.word).into();
+            let own = self.load(self.operations)?.into();
+            let arguments = [of.variable.into(), self.slot()?.into(), own, bytes];
+            let bulk = self.hooks.loops.bulk;
+            self.builder.build_direct_call(bulk, &arguments, "")?;
+            self.nothing_untold()?;
+        }
+        Ok(())
     }
 
     /// `hook(loop, slot, acc, flags); acc = 0`.

@@ -2,8 +2,9 @@
 //! fork-join program that runs serially, at a small multiple of its own speed.
 //!
 //! contech-cc --contech-mode=workspan makes the pass count operations and call a hook at the entry and the exit of every
-//! function that was not inlined; `contech/cilk.h` marks spawns and syncs. What another thread does, or a program that ends in the middle,
-//! leaves a profile that says so.
+//! function that was not inlined; `contech/cilk.h` marks spawns and syncs. Of OpenMP programs that run with one thread,
+//! tasks are known by their calls of libomp, and iterations of loops by hooks around them. What another thread does, or a
+//! program that ends in the middle, leaves a profile that says so.
 
 mod clock;
 mod hooks;

@@ -89,6 +89,24 @@ unsafe extern "C" fn contech_ws_loop_told(
     });
 }
 
+/// `workspan::abi::LOOP_BULK`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn contech_ws_loop_bulk(
+    variable: *mut Function,
+    slot: usize,
+    own: u64,
+    bytes: u64,
+) {
+    with(|profile, counters| {
+        let told = told(counters, own);
+        if on_the_stack(slot) {
+            // SAFETY: called by instrumented code.
+            let at = unsafe { looping(variable, slot, 0) };
+            profile.loop_copied(&at, bytes, told.0);
+        }
+    });
+}
+
 /// `workspan::abi::LOOP_NEXT`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn contech_ws_loop_next(

@@ -9,6 +9,9 @@ use workspan::{Kind, Site};
 
 use super::{Invocation, Memory, PROGRAM, Profile, SiteFacts};
 
+/// Bytes that are copied at a time.
+const CACHE_LINE: u64 = 64;
+
 /// A loop as its code tells it.
 #[derive(Debug)]
 pub(crate) struct Looping<'f> {
@@ -125,6 +128,20 @@ impl Profile {
         let site = self.loop_site(at, 0);
         self.shadow.iterations(site, told.count, work, longest);
         self.shadow.advance(took - work);
+    }
+
+    /// A loop that became one call, which set or copied so many bytes, has ended. Each cache line counts as an iteration.
+    pub(crate) fn loop_copied(&mut self, at: &Looping<'_>, bytes: u64, operations: u64) {
+        let (before, own) = self.clock.spent(operations, 0, true);
+        let took = before + own;
+        let count = bytes.div_ceil(CACHE_LINE);
+        if self.serial || count == 0 {
+            self.shadow.advance(took);
+            return;
+        }
+        let site = self.loop_site(at, 0);
+        self.shadow
+            .iterations(site, count, took, took.div_ceil(count));
     }
 
     /// Whether the innermost invocation is an iteration of the loop.
