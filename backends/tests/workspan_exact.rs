@@ -160,6 +160,29 @@ fn time_gives_the_same_profile_where_an_operation_takes_a_nanosecond() {
     assert_eq!(by_time.sites, by_ops.sites);
 }
 
+#[test]
+fn a_task_of_more_blocks_than_are_kept_has_the_same_profile_in_time() {
+    let mut recorder = Recorder::default();
+    let main = recorder.block("main", 1, 2, Block::ENTRY);
+    let call = recorder.call("main", 2, 3, "f");
+    let f = recorder.block("f", 5, 7, Block::ENTRY | Block::RETURN);
+    let rest = recorder.block("main", 3, 1, Block::RETURN);
+    let context = recorder.main();
+    recorder.run(context, main);
+    for _ in 0..50_000 {
+        recorder.run(context, call);
+        recorder.run(context, f);
+    }
+    recorder.run(context, rest);
+    let graph = recorder.graph();
+    let in_time = run::<WorkSpan>(Options::default(), &graph).expect("a report");
+    for report in [report(&graph), in_time] {
+        assert_eq!((report.work, report.span), (500_003, 500_003));
+        let own = site(&report, "f", 2).on_work.local;
+        assert_eq!((own.count, own.work), (50_000, 350_000));
+    }
+}
+
 /// Figure 8, two levels: the base case is never reached from an outermost mm.
 fn matrix_multiply(n: u32) -> Graph {
     struct Mm(Recorder, [BlockId; 6], Vec<BlockId>);

@@ -1,7 +1,8 @@
 //! A small cache of decoded frames and pages, bounded by bytes, the least recently used thrown out first.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
 
 /// Shared decoded values by key.
 #[derive(Debug)]
@@ -13,7 +14,7 @@ pub(crate) struct Cache<V> {
 
 #[derive(Debug)]
 struct Inner<V> {
-    values: HashMap<u64, Entry<V>>,
+    values: FxHashMap<u64, Entry<V>>,
     weight: usize,
     clock: u64,
 }
@@ -29,7 +30,7 @@ impl<V> Cache<V> {
     /// A cache of about `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         let inner = Inner {
-            values: HashMap::new(),
+            values: FxHashMap::default(),
             weight: 0,
             clock: 0,
         };

@@ -219,11 +219,17 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     }
 
     fn find_task(&self, id: TaskId) -> Result<Task<'_, D>> {
+        let (page, at) = self.place(id)?;
+        Ok(Task::new(self, page, at))
+    }
+
+    /// The page a task is in, and where in it.
+    pub(crate) fn place(&self, id: TaskId) -> Result<(Arc<TaskPage>, usize)> {
         let missing = || ErrorKind::NoSuchTask { id };
         let page = self.task_index()?.find(id).ok_or_else(missing)?;
         let page = self.task_page(page)?;
         let at = page.find(id).ok_or_else(missing)?;
-        Ok(Task::new(self, page, at))
+        Ok((page, at))
     }
 
     /// All tasks in breadth-first order from task 0:0, among those that are ready the one that started first (contech.txt,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::graph::TaskGraph;
 use crate::id::{ContextId, TaskId};
 use crate::page::{OrderPage, TaskPage};
@@ -15,8 +15,13 @@ pub(crate) struct TasksInOrder<'g, D> {
     next_page: usize,
     page: OrderPage,
     at: usize,
+    /// By context, modulo their number: where the task after the last one is.
+    recent: [Option<(Arc<TaskPage>, usize)>; RECENT],
     failed: bool,
 }
+
+/// Contexts whose place is at hand.
+const RECENT: usize = 32;
 
 impl<'g, D: AsRef<[u8]>> TasksInOrder<'g, D> {
     pub(crate) fn new(graph: &'g TaskGraph<D>) -> Self {
@@ -25,6 +30,7 @@ impl<'g, D: AsRef<[u8]>> TasksInOrder<'g, D> {
             next_page: 0,
             page: OrderPage::default(),
             at: 0,
+            recent: [const { None }; RECENT],
             failed: false,
         }
     }
@@ -40,7 +46,16 @@ impl<'g, D: AsRef<[u8]>> TasksInOrder<'g, D> {
         }
         let id = self.page.0[self.at];
         self.at += 1;
-        self.graph.task(id).map(Some)
+        let place = &mut self.recent[id.context.index() % RECENT];
+        if let Some((page, at)) = place
+            && page.tasks.get(*at).is_some_and(|task| task.id == id)
+        {
+            *at += 1;
+            return Ok(Some(Task::new(self.graph, Arc::clone(page), *at - 1)));
+        }
+        let (page, at) = self.graph.place(id)?;
+        *place = Some((Arc::clone(&page), at + 1));
+        Ok(Some(Task::new(self.graph, page, at)))
     }
 }
 
@@ -86,13 +101,7 @@ impl<'g, D: AsRef<[u8]>> TasksOf<'g, D> {
             .filter(|(page, at)| page.tasks.get(*at).is_some_and(|t| t.id == id));
         let (page, at) = match here {
             Some(place) => place,
-            None => {
-                let missing = || ErrorKind::NoSuchTask { id };
-                let page = self.graph.task_index()?.find(id).ok_or_else(missing)?;
-                let page = self.graph.task_page(page)?;
-                let at = page.find(id).ok_or_else(missing)?;
-                (page, at)
-            }
+            None => self.graph.place(id)?,
         };
         self.page = Some((Arc::clone(&page), at + 1));
         self.next.seq += 1;

@@ -223,8 +223,14 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     ///
     /// # Errors
     /// As [`Task::for_each_action`].
-    pub fn for_each_compact(&self, mut f: impl FnMut(Compact<'_>)) -> Result<()> {
-        let mut player = Player::of_blocks(self.block_count());
+    pub fn for_each_compact(&self, f: impl FnMut(Compact<'_>)) -> Result<()> {
+        let mut player = Player::lent(self.block_count());
+        let done = self.play(&mut player, f);
+        player.give_back();
+        done
+    }
+
+    fn play(&self, player: &mut Player, mut f: impl FnMut(Compact<'_>)) -> Result<()> {
         let space = self.graph.space_of(self.id().context);
         for span in self.spans() {
             let (frame, range) = self.graph.in_file(self.graph.frame(span))?;

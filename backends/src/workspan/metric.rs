@@ -99,6 +99,11 @@ impl BlockFacts {
         info.blocks.iter().map(facts).collect()
     }
 
+    /// Weighs always the same, and no frame begins, ends or waits with it.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.weight, Weight::Always(_)) && !(self.entry || self.returns || self.calls)
+    }
+
     /// Weight of one execution.
     #[inline]
     pub(super) fn weight(&self, block: &BlockExec<'_>) -> u64 {

@@ -1,5 +1,6 @@
 //! Plays the records of a frame: computes the executions of blocks from paths and their stored values.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use crate::action::Action;
@@ -62,11 +63,29 @@ const SLACK: u64 = 1 << 20;
 /// No loop whose operands leave their 48 bits goes on longer.
 const MOST_WRAPPING: u64 = 1 << 24;
 
+thread_local! {
+    /// A player nobody uses, for its memory.
+    static SPARE: Cell<Option<Box<Player>>> = const { Cell::new(None) };
+}
+
 impl Player {
+    /// [`Player::of_blocks`] for a short time: give it back with [`Player::give_back`].
+    pub(crate) fn lent(blocks: u64) -> Box<Self> {
+        let mut player = SPARE.take().unwrap_or_default();
+        player.left = may_come(blocks);
+        player.stored = Stored::default();
+        player
+    }
+
+    /// Its memory serves for the next one of this thread.
+    pub(crate) fn give_back(self: Box<Self>) {
+        SPARE.set(Some(self));
+    }
+
     /// For a task that says that it executes so many blocks: no damage makes it go on much longer.
     pub(crate) fn of_blocks(blocks: u64) -> Self {
         Self {
-            left: blocks.saturating_mul(NODES).saturating_add(SLACK),
+            left: may_come(blocks),
             ..Self::default()
         }
     }
@@ -191,6 +210,10 @@ impl Player {
             }
         }
     }
+}
+
+fn may_come(blocks: u64) -> u64 {
+    blocks.saturating_mul(NODES).saturating_add(SLACK)
 }
 
 #[cold]

@@ -7,9 +7,11 @@ mod edges;
 mod execution;
 mod stack;
 
+use std::rc::Rc;
+
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{ContextId, StaticInfo, Task, TaskId, TaskKind, WaitCause};
+use taskgraph::{BlockId, ContextId, StaticInfo, Task, TaskId, TaskKind, WaitCause};
 use workspan::{Measure, Sum};
 
 use super::change::Change;
@@ -50,7 +52,9 @@ struct Value {
 pub(super) struct Machine<'g> {
     info: &'g StaticInfo,
     rules: Rules,
-    facts: Vec<BlockFacts>,
+    facts: Rc<[BlockFacts]>,
+    /// Executions of the task at hand, for its memory.
+    kept: Vec<(BlockId, u64)>,
     states: FxHashMap<ContextId, Box<State>>,
     values: FxHashMap<TaskId, Value>,
     paths: Paths,
@@ -73,7 +77,8 @@ impl<'g> Machine<'g> {
     pub(super) fn new(info: &'g StaticInfo, rules: Rules) -> Self {
         Self {
             info,
-            facts: BlockFacts::of(info, rules.metric),
+            facts: BlockFacts::of(info, rules.metric).into(),
+            kept: Vec::new(),
             rules,
             states: FxHashMap::default(),
             values: FxHashMap::default(),
