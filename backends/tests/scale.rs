@@ -39,6 +39,7 @@ fn observation(threads: u64) -> Observation {
         first_ns: 0,
         dynamic: false,
         alone_ns: 0,
+        pieces: 0,
     };
     let lane = |at| {
         let serial = if at == 0 { 200 * MS } else { 0 };

@@ -13,6 +13,7 @@ pub mod form;
 pub mod goals;
 pub mod graph;
 pub mod graph_goals;
+pub mod kept;
 pub mod measure;
 pub mod middle;
 pub mod programs;

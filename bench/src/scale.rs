@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::scaling::{Arguments, Case};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ahead::ahead;
@@ -18,7 +19,6 @@ use crate::ahead::ahead;
 #[must_use]
 pub fn expected(case: &Case, arguments: Arguments) -> &'static [&'static str] {
     match (case.name(), arguments.first().copied().unwrap_or_default()) {
-        ("cilksort", _) => &["scheduling", "overhead", "imbalance"],
         ("swaptions", _) => &["imbalance"],
         ("barriers", _) => &["barrier"],
         ("grid" | "convoy", _) => &["lock"],
@@ -33,20 +33,35 @@ pub fn expected(case: &Case, arguments: Arguments) -> &'static [&'static str] {
         ],
         ("serial", _) => &["serialization"],
         ("falseshare", _) => &["contention", "inflation"],
-        ("tinytasks", _) => &["scheduling"],
+        ("cilksort" | "tinytasks", _) => &["scheduling"],
         _ => &["inflation", "memory", "cache"],
     }
 }
 
+/// A program with its arguments, as the tables name it.
+#[must_use]
+pub fn name(case: &Case, arguments: Arguments) -> String {
+    format!("{} {}", case.name(), arguments.join(" "))
+}
+
+/// A line of either table.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Line {
+    /// A variant.
+    Scaled(Scaled),
+    /// A program measured and recorded.
+    Both(Both),
+}
+
 /// One variant under `contech scale`.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scaled {
     /// Program and variant.
     pub name: String,
     /// It has the planted cause.
     pub planted: bool,
     /// The cause that was to be named.
-    pub expected: &'static [&'static str],
+    pub expected: Vec<String>,
     /// T_s, T_1, T_P in seconds.
     pub times: [f64; 3],
     /// Actual speedup.
@@ -67,8 +82,7 @@ impl Scaled {
     /// The first finding names the planted cause; in a fixed variant, none of any weight does.
     #[must_use]
     pub fn right(&self) -> bool {
-        let named =
-            |(cause, _, _): &&(String, f64, String)| self.expected.contains(&cause.as_str());
+        let named = |(cause, _, _): &&(String, f64, String)| self.expected.contains(cause);
         if self.planted {
             self.findings.first().as_ref().is_some_and(named)
         } else {
@@ -77,6 +91,36 @@ impl Scaled {
                 .filter(named)
                 .all(|(_, share, _)| *share < 0.1)
         }
+    }
+
+    /// Its line of the table.
+    #[must_use]
+    pub fn line(&self, threads: u32) -> String {
+        let empty = (String::new(), 0.0, String::new());
+        let first = self.findings.first().unwrap_or(&empty);
+        let next = self
+            .findings
+            .get(1)
+            .map_or(String::new(), |f| format!("{} {:.0}%", f.0, f.1 * 100.0));
+        format!(
+            "| {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {} | {:.0}% | {} | {next} | {} | {:.3} | {:.3} |",
+            self.name,
+            if self.planted { "planted" } else { "fixed" },
+            self.times[0],
+            self.times[1],
+            self.times[2],
+            self.speedup,
+            first.0,
+            first.1 * 100.0,
+            first.2,
+            match (self.right(), self.absent(threads)) {
+                (true, _) => "yes",
+                (false, true) => "scales here",
+                (false, false) => "**no**",
+            },
+            self.cost[0],
+            self.cost[1],
+        )
     }
 }
 
@@ -127,9 +171,12 @@ pub fn scaled(
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let finding = |f: &Value| Ok((word(&f["cause"]), number(&f["share"])?, word(&f["where"])));
     Ok(Scaled {
-        name: format!("{} {words}", case.name()),
+        name: name(case, arguments),
         planted,
-        expected: expected(case, arguments),
+        expected: expected(case, arguments)
+            .iter()
+            .map(|cause| (*cause).to_owned())
+            .collect(),
         times: [
             number(&json["baseline"])?,
             number(&point["t_1"])?,
@@ -186,38 +233,13 @@ pub fn table(rows: &[Scaled], threads: u32) -> String {
          |---|---|---:|---:|---:|---:|---|---:|---|---|---|---:|---:|\n",
     );
     for row in rows {
-        let empty = (String::new(), 0.0, String::new());
-        let first = row.findings.first().unwrap_or(&empty);
-        let next = row
-            .findings
-            .get(1)
-            .map_or(String::new(), |f| format!("{} {:.0}%", f.0, f.1 * 100.0));
-        let _ = writeln!(
-            text,
-            "| {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {} | {:.0}% | {} | {next} | {} | {:.3} | {:.3} |",
-            row.name,
-            if row.planted { "planted" } else { "fixed" },
-            row.times[0],
-            row.times[1],
-            row.times[2],
-            row.speedup,
-            first.0,
-            first.1 * 100.0,
-            first.2,
-            match (row.right(), row.absent(threads)) {
-                (true, _) => "yes",
-                (false, true) => "scales here",
-                (false, false) => "**no**",
-            },
-            row.cost[0],
-            row.cost[1],
-        );
+        let _ = writeln!(text, "{}", row.line(threads));
     }
     text
 }
 
 /// Shares of the processors' time, measured and from a recorded run.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Both {
     /// Program and variant.
     pub name: String,
@@ -225,6 +247,18 @@ pub struct Both {
     pub live: [f64; 4],
     /// The same of the recorded graph.
     pub recorded: [f64; 4],
+}
+
+impl Both {
+    /// Its line of the table.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let pairs = self.live.iter().zip(self.recorded);
+        let cells: Vec<String> = pairs
+            .map(|(live, recorded)| format!("{:.1}% | {:.1}%", live * 100.0, recorded * 100.0))
+            .collect();
+        format!("| {} | {} |", self.name, cells.join(" | "))
+    }
 }
 
 /// The same program measured and recorded.
@@ -259,7 +293,7 @@ pub fn both(
     let live: Value = serde_json::from_str(&run(&mut live)?.ok()?.out())?;
     let recorded = recorded(case, arguments, threads, dir)?;
     Ok(Both {
-        name: format!("{} {}", case.name(), arguments.join(" ")),
+        name: name(case, arguments),
         live: shares(&live["points"][1]["factors"]),
         recorded: shares(&recorded["factors"]),
     })
@@ -317,11 +351,7 @@ pub fn comparison(rows: &[Both]) -> String {
          |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for row in rows {
-        let pairs = row.live.iter().zip(row.recorded);
-        let cells: Vec<String> = pairs
-            .map(|(live, recorded)| format!("{:.1}% | {:.1}%", live * 100.0, recorded * 100.0))
-            .collect();
-        let _ = writeln!(text, "| {} | {} |", row.name, cells.join(" | "));
+        let _ = writeln!(text, "{}", row.line());
     }
     text
 }

@@ -244,6 +244,12 @@ fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
         let scheduling = tasks.times.of(State::Scheduling);
         ensure!(scheduling > 75_024 * 4, "{tasks:?}");
         ensure!(tasks.dynamic && iterations.dynamic && !fixed.dynamic);
+        ensure!(
+            tasks.pieces == 75_024 && fixed.pieces == 0,
+            "{tasks:?} {fixed:?}"
+        );
+        let parts = if threads == "1" { 1 } else { 1_000_000 };
+        ensure!(iterations.pieces.abs_diff(parts) < 200, "{iterations:?}");
         for phase in [tasks, iterations, fixed] {
             ensure!(phase.slowest_ns <= phase.wall_ns, "{phase:?}");
         }

@@ -100,6 +100,9 @@ pub struct PhaseRun {
     /// In an alone-run: the profiled thread's time, ns.
     #[serde(default)]
     pub alone_ns: u64,
+    /// Pieces of work given out at run time: tasks, parts of loops.
+    #[serde(default)]
+    pub pieces: u64,
 }
 
 /// Waits of one place in one run.
@@ -209,6 +212,7 @@ impl PhaseRun {
         self.slowest_ns += phase.slowest_ns;
         self.dynamic |= phase.dynamic;
         self.alone_ns += phase.alone_ns;
+        self.pieces += phase.pieces;
     }
 
     /// Whether it is one on so many processors: a region that only one of several threads takes part in is serial code.

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Parser;
-use contech_bench::record;
-use contech_bench::scale::{both, comparison, scaled, table};
+use contech_bench::kept::Kept;
+use contech_bench::scale::{Line, both, comparison, name, scaled, table};
+use contech_bench::{ahead, record};
 use contech_tests::debian;
 use contech_tests::outputs::{Outputs, target_dir};
 use contech_tests::scaling::CASES;
@@ -21,6 +22,9 @@ struct Arguments {
     /// Threads
     #[arg(long, default_value_t = 2)]
     threads: u32,
+    /// Keep the lines that a run with the same --runs and --threads had before it was cut, of the programs of that time
+    #[arg(long)]
+    resume: bool,
     /// Leave out the recordings
     #[arg(long)]
     live: bool,
@@ -47,6 +51,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     debian::ensure(&debian::TEST_PACKAGES)?;
     Outputs::locate()?;
     let dir = target_dir().join("bench").join("scale");
+    let same = format!("{} runs, {} threads", arguments.runs, arguments.threads);
+    let mut kept = Kept::open(&dir.join("lines"), &same, arguments.resume)?;
     let (mut rows, mut pairs) = (Vec::new(), Vec::new());
     for case in &CASES {
         if !arguments.names.is_empty() && !arguments.names.iter().any(|name| name == case.name()) {
@@ -55,25 +61,38 @@ fn run(arguments: &Arguments) -> Result<()> {
         let program = case.build(&dir)?;
         let planted = case.planted.iter().map(|words| (words, true));
         for (words, planted) in planted.chain(case.fixed.iter().map(|words| (words, false))) {
-            let row = scaled(
-                case,
-                &program,
-                words,
-                planted,
-                arguments.threads,
-                arguments.runs,
-            )?;
-            eprintln!(
-                "{}: {:?}, observed/native {:.3}",
-                row.name,
-                row.findings.first(),
-                row.cost[0]
-            );
+            let before = kept.rows().iter().find_map(|line| match line {
+                Line::Scaled(row) if row.name == name(case, words) => Some(row.clone()),
+                _ => None,
+            });
+            let row = match before {
+                Some(row) => row,
+                None => {
+                    let (threads, runs) = (arguments.threads, arguments.runs);
+                    let row = scaled(case, &program, words, planted, threads, runs)?;
+                    kept.add(&Line::Scaled(row.clone()))?;
+                    row
+                }
+            };
+            eprintln!("{}", row.line(arguments.threads));
             rows.push(row);
         }
         // Small sizes: what is recorded is to be converted as well.
         if let (false, Some(words)) = (arguments.live, case.planted.first()) {
-            pairs.push(both(case, &program, words, arguments.threads, &dir)?);
+            let before = kept.rows().iter().find_map(|line| match line {
+                Line::Both(row) if row.name == name(case, words) => Some(row.clone()),
+                _ => None,
+            });
+            let pair = match before {
+                Some(pair) => pair,
+                None => {
+                    let pair = both(case, &program, words, arguments.threads, &dir)?;
+                    kept.add(&Line::Both(pair.clone()))?;
+                    pair
+                }
+            };
+            eprintln!("{}", pair.line());
+            pairs.push(pair);
         }
     }
     let right = rows
@@ -82,12 +101,13 @@ fn run(arguments: &Arguments) -> Result<()> {
         .count();
     let text = format!(
         "{}\n{} runs of each, the one in the middle; {} threads. *Right*: the first finding names the planted cause, or in a \
-         fixed variant no finding of 10% or more does; *scales here*: this machine does not show what was planted. *Observed/native*: wall time, smallest over smallest.\n\n{} of {} are \
+         fixed variant no finding of 10% or more does; *scales here*: this machine does not show what was planted. {} *Observed/native*: wall time, smallest over smallest.\n\n{} of {} are \
          right.\n\n{}\n## Measured and recorded\n\nShares of the processors' time of the planted variants, by the observer and \
          from a task graph of a recorded (slower) run.\n\n{}",
         record::heading("Why programs do not scale"),
         arguments.runs,
         arguments.threads,
+        ahead::words(),
         right,
         rows.len(),
         table(&rows, arguments.threads),

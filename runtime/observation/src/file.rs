@@ -5,7 +5,7 @@ use crate::{Observation, State};
 /// First bytes.
 pub const MAGIC: [u8; 8] = *b"CONTECHO";
 /// Version of the format; increment when [`Observation`] or anything in it changes, and say in FORMAT.md what did.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 const HEADER_BYTES: usize = 32;
 const MAX_BODY: usize = 256 << 20;
 

@@ -162,6 +162,9 @@ pub struct Phase {
     pub dynamic: bool,
     /// In an alone-run: time of the profiled thread without its waiting at barriers, ns.
     pub alone_ns: u64,
+    /// Pieces of work given out at run time: tasks that began, parts of loops with a dynamic or guided schedule (these by an
+    /// estimate).
+    pub pieces: u64,
 }
 
 /// Where threads waited, and for what.

@@ -214,6 +214,7 @@ fn phases(modules: &mut Modules, scale: &Scale) -> Vec<Phase> {
             first_ns: scale.ns(total.first.load(Relaxed).saturating_sub(clock::zero())),
             dynamic: total.dynamic.load(Relaxed),
             alone_ns: scale.ns(total.alone.load(Relaxed)),
+            pieces: total.pieces.load(Relaxed),
         }
     });
     each.collect()

@@ -53,6 +53,8 @@ pub(crate) struct Lane {
     pub(crate) alone: alone::Part,
     /// Locks taken, free or not: an estimate.
     pub(crate) locks: AtomicU64,
+    /// Tasks begun and parts of loops taken, these by an estimate.
+    pub(crate) pieces: AtomicU64,
     /// Begins of idle or scheduling by the program's own word that have not ended.
     pub(crate) said: AtomicU32,
     bins: [Cells; BINS],
@@ -156,6 +158,7 @@ impl Lane {
             cell.store(0, Relaxed);
         }
         self.locks.store(0, Relaxed);
+        self.pieces.store(0, Relaxed);
         let wider = self.wider.load(Relaxed);
         for bin in &self.bins[..self.used_bins(wider)] {
             bin.iter().for_each(|cell| cell.store(0, Relaxed));
@@ -227,6 +230,15 @@ impl Lane {
             }
         }
         self.wider.store(self.wider.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// What the thread was in since the last change was another state.
+    pub(crate) fn recast(&self, to: State) {
+        self.sequence
+            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        fence(Release);
+        self.state.store(to as u32, Relaxed);
+        self.done();
     }
 
     /// Begins to wait, unless the thread does something else than run already; the time.
@@ -311,6 +323,15 @@ impl Lane {
 
     fn is_old(&self) -> bool {
         self.epoch.load(Relaxed) != clock::epoch()
+    }
+
+    /// Tasks begun and parts of loops taken.
+    pub(crate) fn pieces(&self) -> u64 {
+        if self.is_old() {
+            0
+        } else {
+            self.pieces.load(Relaxed)
+        }
     }
 
     /// Time by state until `now`.

@@ -23,6 +23,7 @@ pub(crate) struct Member {
     epoch: AtomicU32,
     /// What the lane's times were when it began to take part.
     before: [AtomicU64; State::COUNT],
+    pieces_before: AtomicU64,
 }
 
 impl Member {
@@ -45,6 +46,7 @@ pub(crate) struct Instance {
     threads: AtomicU32,
     slowest: AtomicU64,
     times: [AtomicU64; State::COUNT],
+    pieces: AtomicU64,
     /// Iterations were handed out at run time.
     pub(crate) dynamic: AtomicBool,
     /// Time of the profiled thread in an alone-run.
@@ -62,6 +64,7 @@ pub(crate) struct Total {
     pub(crate) threads: AtomicU32,
     pub(crate) times: [AtomicU64; State::COUNT],
     pub(crate) slowest: AtomicU64,
+    pub(crate) pieces: AtomicU64,
     /// Begin of the first one; 0 is none.
     pub(crate) first: AtomicU64,
     pub(crate) dynamic: AtomicBool,
@@ -81,6 +84,7 @@ static GOING_ON: [Instance; INSTANCES] = [const {
         threads: AtomicU32::new(0),
         slowest: AtomicU64::new(0),
         times: zeros(),
+        pieces: AtomicU64::new(0),
         dynamic: AtomicBool::new(false),
         alone: AtomicU64::new(0),
         model: AtomicU32::new(0),
@@ -95,6 +99,7 @@ static TOTALS: [Total; PLACES] = [const {
         threads: AtomicU32::new(0),
         times: zeros(),
         slowest: AtomicU64::new(0),
+        pieces: AtomicU64::new(0),
         first: AtomicU64::new(0),
         dynamic: AtomicBool::new(false),
         alone: AtomicU64::new(0),
@@ -173,6 +178,7 @@ impl Instance {
     fn forget(&self) {
         self.threads.store(0, Relaxed);
         self.slowest.store(0, Relaxed);
+        self.pieces.store(0, Relaxed);
         self.alone.store(0, Relaxed);
         self.times.iter().for_each(|cell| cell.store(0, Relaxed));
     }
@@ -196,6 +202,7 @@ impl Instance {
         for (cell, ticks) in member.before.iter().zip(times) {
             cell.store(ticks, Relaxed);
         }
+        member.pieces_before.store(lane.pieces(), Relaxed);
         member.epoch.store(clock::epoch(), Relaxed);
         member.instance.store(self.id.load(Relaxed), Release);
     }
@@ -215,14 +222,17 @@ impl Instance {
             return;
         }
         let mut before = [0; State::COUNT];
+        let mut pieces = lane.pieces();
         if member.epoch.load(Relaxed) == clock::epoch() {
             before = std::array::from_fn(|state| member.before[state].load(Relaxed));
+            pieces = pieces.saturating_sub(member.pieces_before.load(Relaxed));
         }
         self.catch_up();
         let times = minus(&lane.times(now), &before);
         for (cell, ticks) in self.times.iter().zip(times) {
             add(cell, ticks);
         }
+        add(&self.pieces, pieces);
         let waits: u64 = WAITS.iter().map(|state| times[*state as usize]).sum();
         let total: u64 = times.iter().sum();
         self.slowest.fetch_max(total.saturating_sub(waits), Relaxed);
@@ -257,6 +267,7 @@ impl Instance {
                     add(sum, cell.load(Relaxed));
                 }
                 total.slowest.fetch_add(self.slowest.load(Relaxed), Relaxed);
+                add(&total.pieces, self.pieces.load(Relaxed));
                 add(&total.alone, self.alone.load(Relaxed));
                 if self.dynamic.load(Relaxed) {
                     total.dynamic.store(true, Relaxed);
@@ -359,6 +370,7 @@ pub(crate) fn forget() {
         total.wall.store(0, Relaxed);
         total.threads.store(0, Relaxed);
         total.slowest.store(0, Relaxed);
+        total.pieces.store(0, Relaxed);
         total.first.store(0, Relaxed);
         total.alone.store(0, Relaxed);
         total.times.iter().for_each(|cell| cell.store(0, Relaxed));

@@ -47,7 +47,7 @@ impl Diagnosis<'_> {
         let mut advice = "Deal out the work in more and smaller pieces (schedule(dynamic), smaller chunks, tasks), or in \
                           equal ones."
             .to_owned();
-        advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase)));
+        advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase, false)));
         finding("imbalance", place, share, text, &advice)
     }
 

@@ -100,8 +100,10 @@ impl<'a> Diagnosis<'a> {
         let losses = &self.point.losses;
         let worth = |share: f64| share >= WORTH;
         let mut all = Vec::new();
-        all.extend(worth(losses.overhead).then(|| self.overhead()));
-        all.extend(worth(losses.scheduling).then(|| self.scheduling()));
+        let overhead = losses.overhead - self.not_elided();
+        all.extend(worth(overhead).then(|| self.overhead(overhead)));
+        let scheduling = losses.scheduling + self.not_elided();
+        all.extend(worth(scheduling).then(|| self.scheduling()));
         all.extend(worth(losses.serialization).then(|| self.serialization()));
         let imbalance = losses.imbalance - self.starved();
         all.extend(worth(imbalance).then(|| self.imbalance(imbalance)));
@@ -160,8 +162,7 @@ impl<'a> Diagnosis<'a> {
         wait.map_or_else(String::new, |(wait, _)| self.name(wait.place))
     }
 
-    fn overhead(&self) -> Finding {
-        let share = self.point.losses.overhead;
+    fn overhead(&self, share: f64) -> Finding {
         let (t_1, t_s) = (self.point.t_1, self.report.baseline);
         let mut text = format!(
             "{} is overhead of the parallel algorithm: on one processor it takes {} where the baseline takes {} \
@@ -193,31 +194,59 @@ impl<'a> Diagnosis<'a> {
     fn scheduling(&self) -> Finding {
         let phase = self.phase(|_, account| account.scheduling);
         let place = phase.map_or_else(String::new, |(phase, _)| self.name(phase.place));
-        let starved = self.starved();
-        let share = self.point.losses.scheduling + starved;
-        let detail = if starved > 0.0 {
-            format!(
-                " ({} in making them, {} in waiting for those that make them)",
-                percent(self.point.losses.scheduling),
+        let (starved, not_elided) = (self.starved(), self.not_elided());
+        let share = self.point.losses.scheduling + starved + not_elided;
+        let mut parts = vec![format!(
+            "{} in making them",
+            percent(self.point.losses.scheduling)
+        )];
+        if starved > 0.0 {
+            parts.push(format!(
+                "{} in waiting for those that make them",
                 percent(starved)
-            )
+            ));
+        }
+        if not_elided > 0.0 {
+            parts.push(format!(
+                "{} in code that the elision does without",
+                percent(not_elided)
+            ));
+        }
+        let detail = if parts.len() > 1 {
+            format!(" ({})", parts.join(", "))
         } else {
             String::new()
         };
         let text = format!(
-            "{} goes into making tasks and threads and handing out work{}{detail}.",
+            "{} goes into making tasks and threads and handing out work{}{detail}{}.",
             self.of_all(share),
-            at(&place)
+            at(&place),
+            phase.map_or_else(String::new, |(phase, _)| pieces(phase))
         );
         let mut advice =
             "Make fewer and larger tasks: a larger cut-off, grain or chunk; see whether imbalance stays small."
                 .to_owned();
-        advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase)));
+        advice.push_str(&phase.map_or_else(String::new, |(phase, _)| self.refined(phase, true)));
         finding("scheduling", place, share, text, &advice)
     }
 
-    /// What partition refinement (deconstructing overhead, equation 9) makes of a phase that deals out work at run time.
-    fn refined(&self, phase: &PhaseRun) -> String {
+    /// The part of the overhead that the sequential elision does not have: what tasks cost beside the runtime's own work
+    /// (work inflation, section 2.8: S_1 is about T_1 - T_elision).
+    fn not_elided(&self) -> f64 {
+        let all = self.point.account.total();
+        let losses = &self.point.losses;
+        let (Some(elision), true) = (self.report.elision, losses.overhead > 0.0) else {
+            return 0.0;
+        };
+        // What the program's own code takes on one processor, as a share of all, less the elision.
+        let own = losses.overhead + over(self.report.baseline * 1e9, all);
+        let more = (own - over(elision * 1e9, all)).clamp(0.0, losses.overhead);
+        if more >= WORTH { more } else { 0.0 }
+    }
+
+    /// What partition refinement (deconstructing overhead, equation 9) makes of a phase that deals out work at run time, where
+    /// it agrees that parts should be larger, or smaller.
+    fn refined(&self, phase: &PhaseRun, larger: bool) -> String {
         let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
         let all = account.total();
         let (scheduling, imbalance) = (account.scheduling, account.barrier + account.unoccupied);
@@ -227,7 +256,7 @@ impl<'a> Diagnosis<'a> {
             over(imbalance, all),
         );
         // One step of it; closer to 1 the size is about right.
-        if !phase.dynamic || (0.8..=1.25).contains(&ratio) {
+        if !phase.dynamic || (0.8..=1.25).contains(&ratio) || (ratio > 1.0) != larger {
             return String::new();
         }
         let (factor, how) = if ratio > 1.0 {
@@ -357,6 +386,20 @@ fn finding(cause: &str, place: String, share: f64, text: String, advice: &str) -
         text,
         advice: advice.to_owned(),
     }
+}
+
+/// How large the pieces are that a phase gave out at run time, in words.
+fn pieces(phase: &PhaseRun) -> String {
+    if phase.pieces == 0 {
+        return String::new();
+    }
+    let each = |state: State| time(phase.times[state as usize] / phase.pieces);
+    format!(
+        "; {} tasks or parts of loops there, of {} on average, took {} each to hand out",
+        count(phase.pieces),
+        each(State::Running),
+        each(State::Scheduling)
+    )
 }
 
 fn at(place: &str) -> String {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use contech_intercept::lookup;
 use contech_observation::State;
 
+use crate::sites::bump;
 use crate::{clock, tls};
 
 type Ptr = *mut c_void;
@@ -59,8 +60,11 @@ timed! {
     6 __kmpc_dispatch_next_8u, "__kmpc_dispatch_next_8u", NEXT_8U, next_8u(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
 }
 
+/// From this one on they hand out parts of loops.
+const PARTS: usize = 3;
+
 /// Cost of reading the clock twice, in ticks: what is measured of nothing.
-const READING: u64 = 40;
+pub(super) const READING: u64 = 40;
 
 /// What takes more ticks was interrupted: it happened, but stands for no others.
 const UNUSUAL: u64 = 20_000;
@@ -68,6 +72,11 @@ const UNUSUAL: u64 = 20_000;
 /// Times a call, which stands for the calls since the last one that was timed.
 fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
     let weight = tls::block().next_gap(index);
+    if index >= PARTS
+        && let Some(lane) = tls::lane()
+    {
+        bump(&lane.pieces, weight);
+    }
     let Some(lane) = tls::lane().filter(|lane| lane.is_running()) else {
         return call();
     };

@@ -10,9 +10,10 @@ use contech_intercept::ompt::{
 use contech_observation::State;
 
 use super::event;
-use super::frames::{FREE, Kind, pop, push};
+use super::frames::{FREE, Kind, pop, push_task};
 use crate::alone::{self, Reason};
 use crate::lane::Lane;
+use crate::sites::bump;
 use crate::{clock, tls};
 
 /// In an explicit task's word: it has begun.
@@ -40,7 +41,8 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
         // SAFETY: as above.
         unsafe { ompt::write(next, BEGUN) };
         timed(lane, true);
-        push(lane, Kind::Task, 0, State::Running, clock::now);
+        push_task(lane, clock::now());
+        bump(&lane.pieces, 1);
         if let Some(region) = lane.openmp.region()
             && !region.dynamic.load(Relaxed)
         {

@@ -1,0 +1,95 @@
+//! Code that takes longer, or less, on more processors.
+
+use super::*;
+
+#[test]
+fn a_memory_wall_is_inflation_that_flattens() {
+    // Bandwidth for four processors: from there on the phase takes what the memory takes.
+    let report = diagnose(960, &POWERS, |p| {
+        let phase = (960 / u64::from(p)).max(240);
+        Shape {
+            phase,
+            running: phase * u64::from(p),
+            ..Shape::default()
+        }
+    });
+    assert_eq!(first(&report), ("inflation", "sweep (prog.c:12)"));
+    let text = text(&report);
+    assert!(text.contains("as a memory limit does"), "{text}");
+}
+
+#[test]
+fn remote_memory_from_ten_processors_on_is_inflation_at_ten() {
+    // Chips of ten: beyond the first, each access takes half as long again.
+    let chips = [1, 5, 10, 20, 40];
+    let report = diagnose(1200, &chips, |p| {
+        let work = if p > 10 { 1800 } else { 1200 };
+        Shape {
+            phase: work / u64::from(p),
+            running: work,
+            ..Shape::default()
+        }
+    });
+    let inflation: Vec<f64> = report.points.iter().map(|point| point.inflation).collect();
+    assert_eq!(inflation[..3], [0.0; 3]);
+    assert!(inflation[3] > 0.5 && inflation[4] > 0.5, "{inflation:?}");
+    assert_eq!(first(&report).0, "inflation");
+}
+
+#[test]
+fn lines_that_travel_slope_down() {
+    let report = diagnose(960, &POWERS, |p| {
+        let p = u64::from(p);
+        let phase = if p == 1 { 960 } else { 960 + 40 * p };
+        Shape {
+            phase,
+            running: phase * p,
+            ..Shape::default()
+        }
+    });
+    assert_eq!(first(&report).0, "contention");
+    let text = text(&report);
+    assert!(text.contains("slopes down"), "{text}");
+}
+
+#[test]
+fn more_work_than_the_baseline_is_overhead() {
+    let report = diagnose(480, &POWERS, perfect);
+    assert_eq!(first(&report).0, "overhead");
+    assert!((report.points[5].factors.delay.overhead - 0.5).abs() < 1e-9);
+    assert!((report.points[5].speedup.maximal - 16.0).abs() < 1e-9);
+}
+
+#[test]
+fn time_without_a_processor_is_not_called_inflation() {
+    let mut report = diagnose(960, &POWERS, |p| {
+        let running = if p == 1 { 960 } else { 1920 };
+        Shape {
+            phase: running / u64::from(p),
+            running,
+            ..Shape::default()
+        }
+    });
+    for point in &mut report.measurement.points {
+        point.runs.iter_mut().for_each(|run| run.cpu_ns = 960 * MS);
+    }
+    let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
+    assert_eq!(first(&report).0, "preemption");
+}
+
+#[test]
+fn less_work_in_parallel_is_superlinear_and_explained() {
+    let report = diagnose(960, &[1, 2, 4], |p| {
+        let running = if p == 1 { 960 } else { 600 };
+        Shape {
+            phase: running / u64::from(p),
+            running,
+            ..Shape::default()
+        }
+    });
+    assert_eq!(first(&report).0, "superlinear");
+    assert!(report.points[2].factors.superlinear());
+    assert!(report.points[2].factors.work > 1.0);
+    let text = text(&report);
+    assert!(text.contains("Delay is negative"), "{text}");
+}

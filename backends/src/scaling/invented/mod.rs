@@ -1,0 +1,199 @@
+//! Diagnoses of invented measurements: machines and programs that nobody here has, analysed as measured ones are.
+
+mod inflation;
+mod tasks;
+mod waits;
+
+use contech_observation::State;
+
+use super::measurement::{Measurement, PhaseRun, PlaceName, Point, Run, StateTimes, WaitRun};
+use super::{Blocking, Estimate, Report, analyse};
+
+/// Times are in this unit.
+const MS: u64 = 1_000_000;
+
+/// A program of one parallel phase on `p` processors.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    /// Before the phase, one processor runs for so long.
+    serial: u64,
+    /// The phase.
+    phase: u64,
+    /// Times of all threads within the phase.
+    running: u64,
+    scheduling: u64,
+    lock: u64,
+    spin: u64,
+    barrier: u64,
+    barriers: u64,
+    condition: u64,
+    message: u64,
+}
+
+fn run(p: u32, shape: &Shape) -> Run {
+    let mut times = StateTimes::default();
+    let parts = [
+        (State::Running, shape.running),
+        (State::Scheduling, shape.scheduling),
+        (State::Lock, shape.lock),
+        (State::Spin, shape.spin),
+        (State::Barrier, shape.barrier),
+        (State::Condition, shape.condition),
+        (State::Message, shape.message),
+    ];
+    let mut waits = Vec::new();
+    for (state, ns) in parts {
+        times[state as usize] = ns * MS;
+        let count = if state == State::Barrier {
+            shape.barriers * u64::from(p)
+        } else {
+            10
+        };
+        if ns > 0 && !matches!(state, State::Running | State::Scheduling) {
+            waits.push(WaitRun {
+                place: 1,
+                state: state.name().to_owned(),
+                count,
+                ns: ns * MS,
+            });
+        }
+    }
+    let phase = PhaseRun {
+        place: 0,
+        count: 1,
+        wall_ns: shape.phase * MS,
+        threads: p,
+        times,
+        slowest_ns: shape.running * MS / u64::from(p),
+        ..PhaseRun::default()
+    };
+    let mut all = times;
+    all[State::Running as usize] += shape.serial * MS;
+    let on =
+        all[State::Running as usize] + all[State::Scheduling as usize] + all[State::Spin as usize];
+    Run {
+        t_ns: (shape.serial + shape.phase) * MS,
+        cpu_ns: on,
+        locks: 0,
+        lanes: p,
+        times: all,
+        phases: vec![phase],
+        waits,
+    }
+}
+
+/// The analysis of a program whose shape on `p` processors is `shape(p)`; the baseline takes `baseline` ms.
+fn diagnose(baseline: u64, processors: &[u32], shape: impl Fn(u32) -> Shape) -> Report {
+    let place = |function: &str, line| PlaceName {
+        function: function.to_owned(),
+        file: "/home/user/prog.c".to_owned(),
+        line,
+    };
+    let point = |&threads: &u32| Point {
+        threads,
+        runs: vec![run(threads, &shape(threads)); 3],
+        ..Point::default()
+    };
+    let sequential = Run {
+        t_ns: baseline * MS,
+        ..Run::default()
+    };
+    let measurement = Measurement {
+        command: vec!["./prog".to_owned()],
+        cpus: 64,
+        baseline_runs: vec![sequential; 3],
+        points: processors.iter().map(point).collect(),
+        places: vec![place("sweep", 12), place("update", 34)],
+        ..Measurement::default()
+    };
+    let report = analyse(measurement, Estimate::Mean, Blocking::Imbalance);
+    for point in &report.points {
+        assert!((point.factors.total() - 1.0).abs() < 1e-9, "{point:?}");
+        let (p, t) = (f64::from(point.threads), point.t);
+        assert!((p * t - point.work - point.idle).abs() < 1e-9, "{point:?}");
+        assert!(
+            (point.losses.total() - (1.0 - point.factors.work)).abs() < 1e-9,
+            "{point:?}"
+        );
+    }
+    report
+}
+
+const POWERS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+/// A program that scales: 960 ms of work, dealt out equally.
+fn perfect(p: u32) -> Shape {
+    Shape {
+        phase: 960 / u64::from(p),
+        running: 960,
+        ..Shape::default()
+    }
+}
+
+fn first(report: &Report) -> (&str, &str) {
+    let first = &report.findings[0];
+    (&first.cause, &first.place)
+}
+
+#[test]
+fn a_program_that_scales_is_said_to_scale() {
+    let report = diagnose(960, &POWERS, perfect);
+    assert_eq!(first(&report), ("scales", ""));
+    assert_eq!(report.findings.len(), 1);
+    assert!(
+        report.headline().contains("it scales"),
+        "{}",
+        report.headline()
+    );
+    assert!((report.points[5].speedup.actual - 32.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_program_that_makes_no_threads_for_one_has_a_stack_all_the_same() {
+    let mut report = diagnose(960, &[1, 2], perfect);
+    let mut one = report.measurement.points[0].clone();
+    one.runs.iter_mut().for_each(|run| run.phases.clear());
+    report.measurement.points[0] = one;
+    let report = analyse(report.measurement, Estimate::Mean, Blocking::Imbalance);
+    let stack = &report.points[1].stacks[0];
+    assert!((stack.measured - 2.0).abs() < 1e-9 && (stack.total() - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_measurement_survives_its_file() {
+    let report = diagnose(960, &POWERS, perfect);
+    let text = serde_json::to_string(&report.measurement).unwrap();
+    let read: Measurement = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, report.measurement);
+}
+
+#[test]
+fn the_json_has_the_names_scripts_read() {
+    let report = diagnose(960, &[1, 2], perfect);
+    let json = serde_json::to_value(&report).unwrap();
+    let point = &json["points"][1];
+    for name in ["threads", "t", "t_spread", "idle"] {
+        assert!(point[name].is_number(), "{name}");
+    }
+    for name in ["linear", "maximal", "idle", "inflation", "actual"] {
+        assert!(point["speedup"][name].is_number(), "{name}");
+    }
+    let factors = &point["factors"];
+    assert!(factors["work"].is_number());
+    for name in ["scheduling", "serialization", "imbalance"] {
+        assert!(factors["distribution"][name].is_number(), "{name}");
+    }
+    for name in ["software", "hardware"] {
+        assert!(factors["delay"][name].is_number(), "{name}");
+    }
+    for name in ["rank", "cause", "where", "share"] {
+        assert!(!json["findings"][0][name].is_null(), "{name}");
+    }
+}
+
+fn text(report: &Report) -> String {
+    use crate::view::Render;
+    let mut out = Vec::new();
+    report.view().write_text(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
