@@ -1,4 +1,5 @@
-//! What the on-line work/span profiler costs: the Cilk-style programs, serial, against native ones.
+//! What the on-line work/span profiler costs: the Cilk-style programs, serial, and OpenMP loops with one thread, against
+//! native ones.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,10 @@ use crate::spread::{geometric_mean, median, minimum, spread};
 /// A program, how it is made larger, and its arguments.
 #[derive(Debug, Clone, Copy)]
 pub struct Program {
-    /// Name of its source in `tests/programs/cilk`.
+    /// Name of its source in `tests/programs/cilk` or, with loops, in `tests/programs/spans`.
     pub name: &'static str,
+    /// An OpenMP program with parallel loops, run with one thread.
+    loops: bool,
     defines: &'static [&'static str],
     pub(crate) arguments: &'static [&'static str],
 }
@@ -28,10 +31,28 @@ const fn program(
 ) -> Program {
     Program {
         name,
+        loops: false,
         defines,
         arguments,
     }
 }
+
+const fn loops(name: &'static str, defines: &'static [&'static str]) -> Program {
+    Program {
+        name,
+        loops: true,
+        defines,
+        arguments: &[],
+    }
+}
+
+/// OpenMP programs, by what their iterations are: rows of 4096 elements and of 1024, calls, blocks, 4096 elements in vectors.
+pub const LOOPS: [Program; 4] = [
+    loops("heat", &["-DN=4096", "-DSTRIP=1"]),
+    loops("matmul", &["-DN=1024"]),
+    loops("lu", &["-DN=768"]),
+    loops("triad", &["-DN=4096"]),
+];
 
 /// The eleven programs of the Cilkprof issue, a tenth to half of a second each.
 pub const PROGRAMS: [Program; 11] = [
@@ -86,6 +107,7 @@ pub fn row(program: &Program, runs: usize, dir: &Path) -> Result<Row> {
         command
             .args(program.arguments)
             .env("CONTECH_PROFILE", &profile)
+            .env("OMP_NUM_THREADS", "1")
             .stderr(std::process::Stdio::null());
         command
     };
@@ -121,7 +143,8 @@ pub fn row(program: &Program, runs: usize, dir: &Path) -> Result<Row> {
 
 pub(crate) fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let to = dir.join(format!("{}.{form}", program.name));
+    let kind = if program.loops { "loops." } else { "" };
+    let to = dir.join(format!("{}.{kind}{form}", program.name));
     let mut compiler = if form == "native" {
         let mut clang = Command::new("clang-22");
         clang.arg("-I").arg(root.join("../instrument/cc/include"));
@@ -137,10 +160,18 @@ pub(crate) fn build(program: &Program, dir: &Path, form: &str) -> Result<PathBuf
 
 pub(crate) fn compile(program: &Program, compiler: &mut Command, to: &Path) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = if program.loops {
+        let library = "/usr/lib/llvm-22/lib";
+        compiler.args(["-fopenmp", "-L", library]);
+        compiler.arg(format!("-Wl,-rpath,{library}"));
+        "spans"
+    } else {
+        "cilk"
+    };
     compiler
         .args(["-O2", "-w"])
         .args(program.defines)
-        .arg(root.join(format!("../tests/programs/cilk/{}.c", program.name)))
+        .arg(root.join(format!("../tests/programs/{folder}/{}.c", program.name)))
         .args(["-lm", "-o"])
         .arg(to);
     run(compiler)?.ok()?;
@@ -179,6 +210,12 @@ pub fn table(rows: &[Row]) -> String {
             row.peak[1].saturating_sub(row.peak[0]) / 1024,
         );
     }
+    text
+}
+
+/// The goals of the eleven programs.
+#[must_use]
+pub fn goals(rows: &[Row]) -> String {
     let all: Vec<f64> = rows.iter().map(Row::ratio).collect();
     let others: Vec<f64> = rows
         .iter()
@@ -186,13 +223,11 @@ pub fn table(rows: &[Row]) -> String {
         .map(Row::ratio)
         .collect();
     let fib = rows.iter().find(|r| r.name == "fib").map(Row::ratio);
-    let _ = writeln!(
-        text,
-        "\nGeometric mean {:.2} (goal 1.3; without fib {:.2}); fib {:.1} (goal 3; Cilkprof's paper: 1.9 and 7.4, over serial \
-         runs that keep Cilk's frames, which ours do not have).",
+    format!(
+        "Geometric mean {:.2} (goal 1.3; without fib {:.2}); fib {:.1} (goal 3; Cilkprof's paper: 1.9 and 7.4, over serial \
+         runs that keep Cilk's frames, which ours do not have).\n",
         geometric_mean(&all),
         geometric_mean(&others),
         fib.unwrap_or(f64::NAN),
-    );
-    text
+    )
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use contech_bench::agreement::{self, agreement};
 use contech_bench::record;
-use contech_bench::workspan::{PROGRAMS, row, table};
+use contech_bench::workspan::{LOOPS, PROGRAMS, goals, row, table};
 use contech_tests::debian;
 use contech_tests::outputs::{Outputs, target_dir};
 
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    let known = PROGRAMS.map(|p| p.name);
+    let known: Vec<&str> = PROGRAMS.iter().chain(&LOOPS).map(|p| p.name).collect();
     if let Some(name) = arguments
         .names
         .iter()
@@ -54,12 +54,21 @@ fn run(arguments: &Arguments) -> Result<()> {
         );
         agreements.push(both);
     }
+    let mut loops = Vec::new();
+    for program in LOOPS.iter().filter(|p| wanted(p.name)) {
+        let measured = row(program, arguments.runs, &dir)?;
+        eprintln!("{} (OpenMP loops): {:.2}", measured.name, measured.ratio());
+        loops.push(measured);
+    }
     let text = format!(
-        "{}\nUser CPU at -O2, smallest of {} rounds in turn after one to warm up.\n\n{}\n\
+        "{}\nUser CPU at -O2, smallest of {} rounds in turn after one to warm up.\n\n{}\n{}\n\
+         OpenMP programs with one thread; invocations are mostly iterations, and most of these cost nothing:\n\n{}\n\
          In time, on-line and from a recording with `CONTECH_TIMES=1`, medians of the rounds:\n\n{}",
         record::heading("On-line work and span"),
         arguments.runs,
         table(&rows),
+        goals(&rows),
+        table(&loops),
         agreement::table(&agreements)
     );
     record::publish(&text, "workspan", arguments.dry)

@@ -2,7 +2,10 @@
 #include <contech/cilk.h>
 #include <stdio.h>
 
-enum { STEPS = 10, STRIP = 8 };
+enum { STEPS = 10 };
+#ifndef STRIP
+#define STRIP 8
+#endif
 #ifndef N
 #define N 64
 #endif

@@ -120,9 +120,14 @@ impl Profile {
             return;
         }
         // In operations, what was taken is what was counted.
-        let share = |part: u64| {
-            let part = u128::from(took) * u128::from(part) / u128::from(own.max(1));
-            u64::try_from(part).unwrap_or(took)
+        let share = |part: u64| match took.checked_mul(part) {
+            _ if took == own => part,
+            _ if part == own => took,
+            Some(product) => product / own.max(1),
+            None => {
+                let part = u128::from(took) * u128::from(part) / u128::from(own.max(1));
+                u64::try_from(part).unwrap_or(took)
+            }
         };
         let (work, longest) = (share(told.work), share(told.longest));
         let site = self.loop_site(at, 0);
