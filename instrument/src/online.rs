@@ -3,16 +3,19 @@
 //! ```text
 //! entry:   acc = 0                                a register
 //! blocks:  acc += operations of the piece
-//! E:       enter(function, slot, acc); acc = 0    where it is certain enough that something will be called
+//! E:       enter(function, slot, acc)             where it is certain enough that something will be called
 //! calls:   counters.operations += acc; acc = 0
 //! loops:   see loops.rs
-//! returns: leave(slot) behind E, leaf(function, slot, acc) where E was not passed, done(.., entered) if either
+//! syncs:   sync(slot, acc), or synced = acc + 2 if nothing is called from there to the return
+//! returns: leave(slot, acc) behind E, leaf(function, slot, acc) where E was not passed, done(.., acc, synced) if either
 //! ```
 //!
 //! E is the nearest place that comes before all calls and is in no loop: the base case of a recursion, which returns
 //! without passing E, costs one call of the profiler.
 
-use inkwell::attributes::AttributeLoc;
+use std::collections::HashSet;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::{Linkage, Module};
@@ -29,7 +32,7 @@ pub(crate) use loops::Loops;
 
 use crate::callee::{self, Call};
 use crate::ir::{self, Callee};
-use crate::plan::{End, FunctionPlan};
+use crate::plan::{BlockPlan, End, FunctionPlan};
 use crate::select::MARK;
 
 /// What instrumented code refers to.
@@ -51,14 +54,21 @@ pub(crate) fn hooks<'m>(module: &Module<'m>) -> Hooks<'m> {
     let long = context
         .void_type()
         .fn_type(&[ptr.into(), ptr.into(), word.into()], false);
-    let short = context.void_type().fn_type(&[ptr.into()], false);
+    let short = context
+        .void_type()
+        .fn_type(&[ptr.into(), word.into()], false);
     let either = context
         .void_type()
         .fn_type(&[ptr.into(), ptr.into(), word.into(), word.into()], false);
+    // Called through its address, without a stub between.
+    let direct = Attribute::get_named_enum_kind_id("nonlazybind");
+    let direct = context.create_enum_attribute(direct, 0);
     let declare = |name, ty| {
-        module
+        let hook = module
             .get_function(name)
-            .unwrap_or_else(|| module.add_function(name, ty, None))
+            .unwrap_or_else(|| module.add_function(name, ty, None));
+        hook.add_attribute(AttributeLoc::Function, direct);
+        hook
     };
     Hooks {
         counters: module
@@ -201,6 +211,69 @@ fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
     common.iter().rev().find_map(good)
 }
 
+/// The syncs after which nothing is called before the function returns.
+fn last_syncs<'m>(plan: &FunctionPlan<'m>) -> HashSet<InstructionValue<'m>> {
+    let calls = |inst: InstructionValue<'m>| {
+        matches!(
+            inst.get_opcode(),
+            InstructionOpcode::Call | InstructionOpcode::Invoke
+        ) && match callee::classify(inst) {
+            Call::Nothing | Call::Asm { .. } => false,
+            Call::Intrinsic { name } => takes_time(&name),
+            Call::Pure { .. } | Call::Bulk { .. } | Call::Boundary { .. } => true,
+        }
+    };
+    let quiet: Vec<bool> = plan
+        .blocks
+        .iter()
+        .map(|block| {
+            let all = block.terminator.get_parent();
+            !all.into_iter()
+                .flat_map(|b| b.get_instructions())
+                .any(calls)
+        })
+        .collect();
+    let ends_well = |block: &BlockPlan<'m>| {
+        !block.successors.is_empty() || block.terminator.get_opcode() == InstructionOpcode::Return
+    };
+    let returns = |from: usize| {
+        let mut seen = vec![false; plan.blocks.len()];
+        let mut ways = plan.blocks[from].successors.clone();
+        while let Some(at) = ways.pop() {
+            if !quiet[at] || !ends_well(&plan.blocks[at]) {
+                return false;
+            }
+            if !std::mem::replace(&mut seen[at], true) {
+                ways.extend(&plan.blocks[at].successors);
+            }
+        }
+        ends_well(&plan.blocks[from])
+    };
+    let mut last = HashSet::new();
+    for (i, block) in plan.blocks.iter().enumerate() {
+        let pieces = plan.pieces[block.pieces.clone()].iter().rev();
+        let Some(piece) = pieces
+            .clone()
+            .find(|p| matches!(p.end, End::Call { .. }))
+            .filter(|p| matches!(&p.end, End::Call { callee, .. } if callee == abi::CILK_SYNC))
+        else {
+            continue;
+        };
+        let after = std::iter::successors(piece.last.get_next_instruction(), |i| {
+            i.get_next_instruction()
+        });
+        if !after.into_iter().any(calls) && returns(i) {
+            last.insert(piece.last);
+        }
+    }
+    last
+}
+
+/// An intrinsic that is a call of the C library.
+fn takes_time(name: &str) -> bool {
+    name.starts_with("llvm.mem")
+}
+
 struct Emitter<'m> {
     word: inkwell::types::IntType<'m>,
     builder: Builder<'m>,
@@ -218,6 +291,7 @@ impl<'m> Emitter<'m> {
         self.builder.build_store(self.operations, zero)?;
         self.builder.build_store(self.entered, zero)?;
         let enters = enters(plan);
+        let last_syncs = last_syncs(plan);
         for (i, block) in plan.blocks.iter().enumerate() {
             let pieces = &plan.pieces[block.pieces.clone()];
             let passed = enters.as_ref().map_or(Passed::Never, |(_, all)| all[i]);
@@ -235,7 +309,11 @@ impl<'m> Emitter<'m> {
                     self.count(piece.ir_ops)?;
                 }
                 if let End::Call { callee, .. } = &piece.end {
-                    self.call(piece.last, callee)?;
+                    if last_syncs.contains(&piece.last) {
+                        self.synced(piece.last)?;
+                    } else {
+                        self.call(piece.last, callee)?;
+                    }
                 }
             }
             let terminator = block.terminator;
@@ -246,31 +324,37 @@ impl<'m> Emitter<'m> {
                     .filter(|&call| ir::is_must_tail(call))
                     .unwrap_or(terminator);
                 self.builder.position_before(&at);
-                self.returns(passed)?;
+                match passed {
+                    Passed::Never => self.tell(self.hooks.leaf)?,
+                    Passed::Always if last_syncs.is_empty() => {
+                        self.tell_at(self.hooks.leave)?;
+                    }
+                    Passed::Always | Passed::Perhaps => self.done()?,
+                }
             }
         }
         self.foreign(plan)
     }
 
-    fn returns(&self, passed: Passed) -> Result<(), BuilderError> {
-        match passed {
-            Passed::Never => self.tell(self.hooks.leaf),
-            Passed::Always => {
-                self.flush()?;
-                let slot = self.slot()?.into();
-                let leave = self.hooks.leave;
-                self.builder.build_direct_call(leave, &[slot], "").map(drop)
-            }
-            Passed::Perhaps => {
-                let (slot, own) = (self.slot()?.into(), self.load(self.operations)?.into());
-                let entered = self.load(self.entered)?.into();
-                let done = self.hooks.done;
-                let arguments = [self.variable.into(), slot, own, entered];
-                self.builder
-                    .build_direct_call(done, &arguments, "")
-                    .map(drop)
-            }
-        }
+    /// `done(function, slot, acc, entered)`.
+    fn done(&self) -> Result<(), BuilderError> {
+        let (slot, own) = (self.slot()?.into(), self.load(self.operations)?.into());
+        let entered = self.load(self.entered)?.into();
+        let arguments = [self.variable.into(), slot, own, entered];
+        let done = self.hooks.done;
+        self.builder
+            .build_direct_call(done, &arguments, "")
+            .map(drop)
+    }
+
+    /// `entered = acc + 2` in place of a sync.
+    fn synced(&self, call: InstructionValue<'m>) -> Result<(), BuilderError> {
+        let own = self.load(self.operations)?;
+        let two = self.word.const_int(2, false);
+        let sum = self.builder.build_int_add(own, two, "")?;
+        self.builder.build_store(self.entered, sum)?;
+        call.erase_from_basic_block();
+        Ok(())
     }
 
     /// `acc += n`.
@@ -296,34 +380,38 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// `hook(function, slot, acc); acc = 0`.
+    /// `hook(function, slot, acc)`.
     fn tell(&self, hook: FunctionValue<'m>) -> Result<(), BuilderError> {
-        let (slot, operations) = (self.slot()?, self.load(self.operations)?);
-        self.builder.build_direct_call(
-            hook,
-            &[self.variable.into(), slot.into(), operations.into()],
-            "",
-        )?;
+        let (slot, own) = (self.slot()?.into(), self.load(self.operations)?.into());
+        let arguments = [self.variable.into(), slot, own];
         self.builder
-            .build_store(self.operations, self.word.const_zero())?;
-        Ok(())
+            .build_direct_call(hook, &arguments, "")
+            .map(drop)
+    }
+
+    /// `hook(slot, acc)`.
+    fn tell_at(&self, hook: FunctionValue<'m>) -> Result<(), BuilderError> {
+        let (slot, own) = (self.slot()?.into(), self.load(self.operations)?.into());
+        self.builder
+            .build_direct_call(hook, &[slot, own], "")
+            .map(drop)
     }
 
     /// A boundary call, and the marks of `contech/cilk.h`.
     fn call(&self, call: InstructionValue<'m>, callee: &str) -> Result<(), BuilderError> {
         if callee == abi::CILK_SPAWN {
-            self.set(2)?;
+            let to = ir::global_offset(self.hooks.counters, 16);
+            let yes = self.word.const_int(1, false);
+            self.builder.build_store(to, yes)?;
             call.erase_from_basic_block();
             return Ok(());
         }
-        self.flush()?;
         if callee == abi::CILK_SYNC {
-            let slot = self.slot()?;
-            self.builder
-                .build_direct_call(self.hooks.sync, &[slot.into()], "")?;
+            self.tell_at(self.hooks.sync)?;
             call.erase_from_basic_block();
+            return Ok(());
         }
-        Ok(())
+        self.flush()
     }
 
     /// Marks calls of code whose operations nobody counts.
@@ -336,7 +424,8 @@ impl<'m> Emitter<'m> {
             );
             if called && self.is_foreign(inst) {
                 self.builder.position_before(&inst);
-                self.set(1)?;
+                let to = ir::global_offset(self.hooks.counters, 8);
+                self.builder.build_store(to, self.slot()?)?;
             }
         }
         Ok(())
@@ -356,18 +445,9 @@ impl<'m> Emitter<'m> {
         }
         match callee::classify(call) {
             Call::Nothing | Call::Asm { .. } => false,
-            // Those that take time are calls of the C library.
-            Call::Intrinsic { name } => name.starts_with("llvm.mem"),
+            Call::Intrinsic { name } => takes_time(&name),
             Call::Pure { .. } | Call::Bulk { .. } | Call::Boundary { .. } => true,
         }
-    }
-
-    /// `counters[word] = 1`.
-    fn set(&self, word: u64) -> Result<(), BuilderError> {
-        let to = ir::global_offset(self.hooks.counters, word * 8);
-        self.builder
-            .build_store(to, self.word.const_int(1, false))?;
-        Ok(())
     }
 
     fn slot(&self) -> Result<PointerValue<'m>, BuilderError> {

@@ -1,22 +1,26 @@
 //! The contract between the pass and the on-line profiler: what code compiled with `--contech-mode=workspan` refers to.
 //!
 //! Instrumented code counts its operations (IR instructions, as in a recording) in a register and adds them to
-//! [`Counters::operations`] before calls and returns. It calls `ENTER` when an invocation is going to call something,
-//! `LEAVE` before it returns, and `LEAF` instead of both when it returns without having called anything. A *slot* is the
-//! address of the invocation's return address on the stack: it tells the call site and which invocations still exist.
-//! `LOOP_*` are for loops whose iterations may run in parallel.
+//! [`Counters::operations`] before calls. It calls `ENTER` when an invocation is going to call something, `LEAVE` before
+//! it returns, and `LEAF` instead of both when it returns without having called anything. A *slot* is the address of the
+//! invocation's return address on the stack: it tells the call site and which invocations still exist. *Own* are the
+//! operations in the register: `LEAF`, `LEAVE` and `DONE` add them to the counter, the others leave them where they are.
+//! `LOOP_*`, for loops whose iterations may run in parallel, add them, too.
+
+use std::cell::Cell;
 
 /// Symbol of the [`Counters`].
 pub const COUNTERS: &str = "contech_ws_counters";
-/// `void (Function *, slot, u64 operations so far)`.
+/// `void (Function *, slot, u64 own)`.
 pub const ENTER: &str = "contech_ws_enter";
-/// `void (Function *, slot, u64 operations)`.
+/// `void (Function *, slot, u64 own)`.
 pub const LEAF: &str = "contech_ws_leaf";
-/// `void (Function *, slot, u64 operations, u64 entered)`: `LEAVE` if entered, else `LEAF`.
+/// `void (Function *, slot, u64 own, u64 entered)`: `LEAVE` if entered, else `LEAF`. If entered is two or more the
+/// invocation has synced, without telling, when its own operations were two less than that.
 pub const DONE: &str = "contech_ws_done";
-/// `void (slot)`.
+/// `void (slot, u64 own)`.
 pub const LEAVE: &str = "contech_ws_leave";
-/// `void (slot)`: the invocation waits for what it spawned.
+/// `void (slot, u64 own)`: the invocation waits for what it spawned.
 pub const SYNC: &str = "contech_ws_sync";
 /// `void (Function *of the loop, slot, u64 operations, u64 flags)`: a work-sharing loop begins in the invocation. The
 /// loop's variable is like a function's; flags are `LOOP_*`, and above [`LOOP_DEPTH`] how many loops with
@@ -56,27 +60,23 @@ pub const CILK_SYNC: &str = "contech_cilk_sync";
 pub struct Counters {
     /// Operations executed and told so far.
     pub operations: u64,
-    /// Not zero when code was called whose operations are not counted: only the clock knows its time.
+    /// Not zero when code was called whose operations are not counted: only the clock knows its time. By instrumented
+    /// code it is its slot.
     pub foreign: u64,
     /// Not zero when the next call is a spawn; greater than one, the address that spawns.
     pub spawn: u64,
 }
 
-/// Call sites a function remembers, most recent first in use.
-pub const REMEMBERED: usize = 4;
-
-/// A function's own variable, zero but for the code address.
+/// The variable of a function or of a loop.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Function {
     /// Where its code is.
     pub code: usize,
-    /// Its number plus one, once it has one.
-    pub number: u64,
-    /// Return addresses it was called from.
-    pub from: [usize; REMEMBERED],
-    /// The numbers of those call sites.
-    pub sites: [u32; REMEMBERED],
+    /// Its number, once it has one; zero before.
+    pub number: Cell<u32>,
+    /// Of a loop, the number of its call site, once it has one; zero before.
+    pub site: Cell<u32>,
 }
 
 /// Words of a [`Function`].

@@ -26,7 +26,7 @@ impl Sum {
 }
 
 impl Sum {
-    #[inline]
+    #[inline(always)]
     fn add_one(&mut self, work: u64, span: u64) {
         // What the invocations above a place took is less than the run: it fits.
         self.count += 1;
@@ -80,7 +80,7 @@ pub struct Invocation {
 }
 
 impl AddAssign<Invocation> for Measure {
-    #[inline]
+    #[inline(always)]
     fn add_assign(&mut self, one: Invocation) {
         self.local.add_one(one.local_work, one.local_span);
         if one.top_call_site {

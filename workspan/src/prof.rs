@@ -2,54 +2,72 @@
 //! as there are call sites, and keeps an array from then on. INIT, UPDATE, ASSIGN, UNION and PRINT take amortised
 //! constant time, a prof takes O(S) space for S call sites, and call sites may be discovered as the run goes on.
 //!
-//! Lists of all profs live in one [`Pool`], so that appending, concatenating and freeing a list take constant time
-//! without an allocation of its own. Call sites are dense numbers: the hash table `h` of the paper is the caller's.
+//! Lists and arrays of all profs live in one [`Pool`]: a prof is one word, so that appending, concatenating and freeing a
+//! list take constant time without an allocation of its own, and to move a prof is to move a register. Call sites are
+//! dense numbers: the hash table `h` of the paper is the caller's.
 
+use std::marker::PhantomData;
 use std::ops::AddAssign;
 
-/// No list element.
-const NONE: u32 = u32::MAX;
+/// No list element, no array: the first of each is never used.
+const NONE: u32 = 0;
 
 /// A profile. It owns elements of a [`Pool`]: give it back with [`Pool::init`] before it is dropped, or the pool
 /// keeps them until it is dropped itself.
 #[derive(Debug)]
 pub struct Prof<V> {
-    head: u32,
-    tail: u32,
-    len: u32,
-    array: Vec<V>,
+    /// The number of the last list element, and above it that of the array: written and read as one, which a processor
+    /// does faster than to put two together.
+    at: u64,
+    values: PhantomData<V>,
 }
 
 impl<V> Default for Prof<V> {
+    #[inline(always)]
     fn default() -> Self {
         Self {
-            head: NONE,
-            tail: NONE,
-            len: 0,
-            array: Vec::new(),
+            at: 0,
+            values: PhantomData,
         }
     }
 }
 
 impl<V> Prof<V> {
     /// Whether nothing was stored since the last INIT.
+    #[inline(always)]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0 && self.array.is_empty()
+        self.at == 0
     }
 
-    /// Elements in the list and in the array: the space it takes.
-    #[must_use]
-    pub fn space(&self) -> usize {
-        self.len as usize + self.array.len()
+    #[inline(always)]
+    fn of(tail: u32, array: u32) -> Self {
+        Self {
+            at: u64::from(tail) | u64::from(array) << 32,
+            values: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "the lower half")]
+    fn tail(&self) -> u32 {
+        self.at as u32
+    }
+
+    #[inline(always)]
+    fn array(&self) -> u32 {
+        (self.at >> 32) as u32
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+/// An element of a circular list: the last one's next is the first.
+#[derive(Clone, Copy, Debug, Default)]
 struct Element<U> {
+    value: U,
     site: u32,
     next: u32,
-    value: U,
+    /// Of the last one: elements of the list.
+    len: u32,
 }
 
 /// The memory of all profs of values `V`, and the number of call sites known so far. An update may be of another type
@@ -58,36 +76,44 @@ struct Element<U> {
 pub struct Pool<V, U = V> {
     elements: Vec<Element<U>>,
     free: u32,
-    spare_arrays: Vec<Vec<V>>,
+    /// A list as long is moved into an array: S, but at least [`SHORTEST`].
+    longest: u32,
+    arrays: Vec<Vec<V>>,
+    free_arrays: Vec<u32>,
     sites: usize,
     steps: u64,
 }
 
 /// Lists are not flushed below this length: for a few call sites an array is not worth making.
-const SHORTEST: usize = 32;
+const SHORTEST: u32 = 32;
 /// Freed arrays kept for their memory.
 const SPARE_ARRAYS: usize = 64;
+/// List elements made at once.
+const BATCH: usize = 64;
 
 impl<V, U> Default for Pool<V, U> {
     fn default() -> Self {
         Self {
             elements: Vec::new(),
             free: NONE,
-            spare_arrays: Vec::new(),
+            longest: SHORTEST,
+            arrays: Vec::new(),
+            free_arrays: Vec::new(),
             sites: 0,
             steps: 0,
         }
     }
 }
 
-impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy> Pool<V, U> {
+impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default> Pool<V, U> {
     /// S: one more than the greatest call site seen.
     #[must_use]
     pub fn sites(&self) -> usize {
         self.sites
     }
 
-    /// Elementary steps made so far: list elements written or read, array entries written.
+    /// Elementary steps made so far: list elements written (counted when they leave their list) or read, array entries
+    /// written, lists concatenated.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
@@ -99,67 +125,126 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy> Pool<V, 
         self.elements.len()
     }
 
+    /// Elements in the list and in the array of a profile: the space it takes.
+    #[must_use]
+    pub fn space(&self, prof: &Prof<V>) -> usize {
+        self.len(prof) as usize + self.array(prof).len()
+    }
+
     /// INIT: an empty profile.
-    #[inline]
+    #[inline(always)]
     pub fn init(&mut self, prof: &mut Prof<V>) {
-        self.steps += 1;
-        self.free_list(prof);
-        if !prof.array.is_empty() {
-            let array = std::mem::take(&mut prof.array);
-            self.free_array(array);
+        if prof.array() != NONE {
+            self.free_array(prof);
         }
+        self.free_list(prof);
     }
 
     /// UPDATE: adds `value` to what is stored for `site`.
     #[inline(always)]
     pub fn update(&mut self, prof: &mut Prof<V>, site: u32, value: U) {
-        self.steps += 1;
-        self.sites = self.sites.max(site as usize + 1);
-        if !prof.array.is_empty() && prof.array.len() >= self.sites {
-            prof.array[site as usize] += value;
-            return;
+        self.update_with(prof, site, || value);
+    }
+
+    /// The same: the value is made where it is stored, not copied there.
+    #[inline(always)]
+    pub(crate) fn update_with(&mut self, prof: &mut Prof<V>, site: u32, value: impl Fn() -> U) {
+        if prof.array() != NONE || self.free == NONE || site as usize >= self.sites {
+            self.update_otherwise(prof, site, &value());
+        } else {
+            self.log(prof, site, value());
         }
-        let element = self.element(site, value);
-        match prof.tail {
-            NONE => prof.head = element,
-            tail => self.elements[tail as usize].next = element,
-        }
-        prof.tail = element;
-        prof.len += 1;
-        if prof.len as usize >= self.sites.max(SHORTEST) {
+    }
+
+    #[inline(always)]
+    fn log(&mut self, prof: &mut Prof<V>, site: u32, value: U) {
+        let (at, tail) = (self.free, prof.tail());
+        let element = &mut self.elements[at as usize];
+        self.free = element.next;
+        element.value = value;
+        element.site = site;
+        // Of an empty list the last one is element 0.
+        let last = &mut self.elements[tail as usize];
+        let len = last.len + 1;
+        let first = if tail == NONE { at } else { last.next };
+        last.next = at;
+        let element = &mut self.elements[at as usize];
+        element.next = first;
+        element.len = len;
+        *prof = Prof::of(at, prof.array());
+        if len >= self.longest {
             self.flush(prof);
         }
     }
 
+    /// UPDATE of a profile that has an array, or when memory has to be made or a call site was not known.
+    #[inline(never)]
+    fn update_otherwise(&mut self, prof: &mut Prof<V>, site: u32, value: &U) {
+        if site as usize >= self.sites {
+            self.sites = site as usize + 1;
+            self.longest = site.saturating_add(1).max(SHORTEST);
+        }
+        if prof.array() != NONE {
+            let array = &mut self.arrays[prof.array() as usize];
+            if array.len() >= self.sites {
+                self.steps += 1;
+                array[site as usize] += *value;
+                return;
+            }
+        }
+        if self.free == NONE {
+            self.more_elements();
+        }
+        self.log(prof, site, *value);
+    }
+
     /// ASSIGN: `prof` becomes what `from` is, and `from` empty.
+    #[inline(always)]
     pub fn assign(&mut self, prof: &mut Prof<V>, from: &mut Prof<V>) {
         self.init(prof);
         std::mem::swap(prof, from);
     }
 
     /// UNION: adds all of `from` to `prof`; `from` becomes empty.
-    #[inline(never)]
+    #[inline(always)]
     pub fn union(&mut self, prof: &mut Prof<V>, from: &mut Prof<V>) {
+        if prof.is_empty() {
+            std::mem::swap(prof, from);
+        } else if !from.is_empty() {
+            self.union_of_two(prof, from);
+        }
+    }
+
+    #[inline(never)]
+    fn union_of_two(&mut self, prof: &mut Prof<V>, from: &mut Prof<V>) {
         self.steps += 1;
-        if prof.array.len() < from.array.len() {
-            std::mem::swap(&mut prof.array, &mut from.array);
+        let (mut larger, mut smaller) = (prof.array(), from.array());
+        if self.array(prof).len() < self.array(from).len() {
+            std::mem::swap(&mut larger, &mut smaller);
         }
-        let smaller = std::mem::take(&mut from.array);
-        for (entry, &value) in prof.array.iter_mut().zip(&smaller) {
-            *entry += value;
-        }
-        self.steps += smaller.len() as u64;
-        self.free_array(smaller);
-        if from.head != NONE {
-            match prof.tail {
-                NONE => prof.head = from.head,
-                tail => self.elements[tail as usize].next = from.head,
+        if smaller != NONE {
+            let values = std::mem::take(&mut self.arrays[smaller as usize]);
+            for (entry, &value) in self.arrays[larger as usize].iter_mut().zip(&values) {
+                *entry += value;
             }
-            prof.tail = from.tail;
-            prof.len += from.len;
-            (from.head, from.tail, from.len) = (NONE, NONE, 0);
+            self.steps += values.len() as u64;
+            self.arrays[smaller as usize] = values;
+            self.free_array(&mut Prof::of(NONE, smaller));
         }
-        if prof.len as usize >= self.sites.max(SHORTEST) {
+        let (last, second) = (prof.tail(), from.tail());
+        *from = Prof::default();
+        *prof = Prof::of(if second == NONE { last } else { second }, larger);
+        if last != NONE && second != NONE {
+            let (first, len) = {
+                let last = &self.elements[last as usize];
+                (last.next, last.len)
+            };
+            let second = &mut self.elements[second as usize];
+            second.len += len;
+            let next = std::mem::replace(&mut second.next, first);
+            self.elements[last as usize].next = next;
+        }
+        if self.len(prof) >= self.longest {
             self.flush(prof);
         }
     }
@@ -167,8 +252,8 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy> Pool<V, 
     /// PRINT: calls `each` for every call site with something stored, by ascending site, and leaves `prof` empty.
     pub fn print(&mut self, prof: &mut Prof<V>, mut each: impl FnMut(u32, V)) {
         self.flush(prof);
-        self.steps += prof.array.len() as u64;
-        for (site, &value) in (0..).zip(&prof.array) {
+        self.steps += self.array(prof).len() as u64;
+        for (site, &value) in (0..).zip(self.array(prof)) {
             if value != V::default() {
                 each(site, value);
             }
@@ -179,81 +264,102 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy> Pool<V, 
     /// What PRINT would print, without changing anything: for a profile taken in the middle of a run. Takes time for
     /// the whole profile.
     pub fn peek(&self, prof: &Prof<V>, mut each: impl FnMut(u32, V)) {
-        for (site, &value) in (0..).zip(&prof.array) {
+        for (site, &value) in (0..).zip(self.array(prof)) {
             if value != V::default() {
                 each(site, value);
             }
         }
-        let mut at = prof.head;
-        while at != NONE {
+        let mut at = prof.tail();
+        for _ in 0..self.len(prof) {
+            at = self.elements[at as usize].next;
             let element = &self.elements[at as usize];
             let mut value = V::default();
             value += element.value;
             each(element.site, value);
-            at = element.next;
         }
+    }
+
+    #[inline(always)]
+    fn len(&self, prof: &Prof<V>) -> u32 {
+        let last = self.elements.get(prof.tail() as usize);
+        last.map_or(0, |last| last.len)
+    }
+
+    fn array(&self, prof: &Prof<V>) -> &[V] {
+        let array = self.arrays.get(prof.array() as usize);
+        array.map_or(&[], |array| array)
     }
 
     /// _FLUSHLIST: moves the list into an array of the current number of call sites.
     #[inline(never)]
     fn flush(&mut self, prof: &mut Prof<V>) {
-        if prof.array.len() < self.sites {
+        if prof.array() == NONE {
+            *prof = Prof::of(prof.tail(), self.new_array());
+        }
+        let len = self.len(prof);
+        let array = &mut self.arrays[prof.array() as usize];
+        if array.len() < self.sites {
             // Doubling when a new site appears in a full profile would also do; the list has paid for this.
-            let mut array = self.spare_arrays.pop().unwrap_or_default();
-            array.clear();
-            array.extend_from_slice(&prof.array);
             array.resize(self.sites, V::default());
             self.steps += self.sites as u64;
-            let old = std::mem::replace(&mut prof.array, array);
-            self.free_array(old);
         }
-        let mut at = prof.head;
-        while at != NONE {
-            let Element { site, next, value } = self.elements[at as usize];
-            prof.array[site as usize] += value;
-            self.steps += 1;
-            at = next;
+        let mut at = prof.tail();
+        for _ in 0..len {
+            at = self.elements[at as usize].next;
+            let Element { site, value, .. } = self.elements[at as usize];
+            array[site as usize] += value;
         }
+        self.steps += u64::from(len);
         self.free_list(prof);
-    }
-
-    #[inline(always)]
-    fn element(&mut self, site: u32, value: U) -> u32 {
-        let element = Element {
-            site,
-            next: NONE,
-            value,
-        };
-        match self.free {
-            NONE => {
-                let at = u32::try_from(self.elements.len())
-                    .ok()
-                    .filter(|&at| at < NONE);
-                self.elements.push(element);
-                at.expect("fewer than 2^32 updates are logged at a time: profs hold O(S) each")
-            }
-            at => {
-                self.free = self.elements[at as usize].next;
-                self.elements[at as usize] = element;
-                at
-            }
-        }
-    }
-
-    /// The whole list goes in front of the free elements: constant time.
-    fn free_list(&mut self, prof: &mut Prof<V>) {
-        if prof.tail != NONE {
-            self.elements[prof.tail as usize].next = self.free;
-            self.free = prof.head;
-        }
-        (prof.head, prof.tail, prof.len) = (NONE, NONE, 0);
     }
 
     #[cold]
     #[inline(never)]
-    fn free_array(&mut self, array: Vec<V>) {
-        if array.capacity() > 0 && self.spare_arrays.len() < SPARE_ARRAYS {
-            self.spare_arrays.push(array);
+    fn more_elements(&mut self) {
+        let first = self.elements.len().max(1);
+        let last = first + BATCH - 1;
+        let number = |at: usize| {
+            u32::try_from(at)
+                .expect("fewer than 2^32 updates are logged at a time: profs hold O(S) each")
+        };
+        self.elements.resize(last + 1, Element::default());
+        for at in first..last {
+            self.elements[at].next = number(at + 1);
         }
+        self.free = number(first);
+    }
+
+    /// The whole list goes in front of the free elements: constant time.
+    #[inline(always)]
+    fn free_list(&mut self, prof: &mut Prof<V>) {
+        if prof.tail() != NONE {
+            let last = &mut self.elements[prof.tail() as usize];
+            self.steps += u64::from(last.len);
+            self.free = std::mem::replace(&mut last.next, self.free);
+        }
+        *prof = Prof::of(NONE, prof.array());
+    }
+
+    fn new_array(&mut self) -> u32 {
+        if let Some(at) = self.free_arrays.pop() {
+            return at;
+        }
+        if self.arrays.is_empty() {
+            self.arrays.push(Vec::new());
+        }
+        self.arrays.push(Vec::new());
+        u32::try_from(self.arrays.len() - 1).expect("fewer arrays than list elements")
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn free_array(&mut self, prof: &mut Prof<V>) {
+        let array = &mut self.arrays[prof.array() as usize];
+        array.clear();
+        if self.free_arrays.len() >= SPARE_ARRAYS {
+            *array = Vec::new();
+        }
+        self.free_arrays.push(prof.array());
+        *prof = Prof::of(prof.tail(), NONE);
     }
 }

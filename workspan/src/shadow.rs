@@ -42,7 +42,8 @@ pub struct Totals {
 /// Profs log invocations.
 type Profiles = Pool<Measure, Invocation>;
 
-/// A span variable: its value, the part of it that is local, the profile of its trace.
+/// A span variable that no strand is being added to: its value, the part of it that is the frame's own (none of a
+/// child's), the profile of its trace.
 #[derive(Debug, Default)]
 struct Span {
     value: u64,
@@ -50,27 +51,36 @@ struct Span {
     prof: Prof<Measure>,
 }
 
+/// Times are those of [`Shadow::now`], so that a strand that ends changes nothing: what a variable holds is the time
+/// passed since it was zero, and what must not be counted moves that point.
 #[derive(Debug)]
 struct Frame<T> {
     tag: T,
     site: Site,
     /// No child was spawned: prefix and longest child are empty.
     plain: bool,
-    top_call_site: bool,
-    top_caller: bool,
-    work: u64,
-    local_work: u64,
-    continuation: Span,
+    /// Whether an invocation of the same call site, and one from the same caller, is above this one.
+    below_site: bool,
+    below_caller: bool,
+    /// Work is now less this, without what children did now less `own_since`.
+    since: u64,
+    own_since: u64,
+    /// The continuation is now less `continuation_since`; its own part would be now less `own_since`, had it not lost or
+    /// moved to the prefix `continuation_own` of that before.
+    continuation_since: u64,
+    continuation_own: u64,
+    continuation: Prof<Measure>,
+    longest: u64,
+    longest_prof: Prof<Measure>,
     prefix: Span,
-    longest: Span,
 }
 
 /// What is known of a call site.
 #[derive(Clone, Copy, Debug, Default)]
 struct SiteState {
-    /// Invocations on the stack.
-    active: u32,
     on_work: Measure,
+    /// An invocation is on the stack.
+    active: bool,
 }
 
 /// The shadow stack and the profiles. The caller may keep a value `T` with each invocation on the stack.
@@ -80,48 +90,16 @@ pub struct Shadow<T = ()> {
     /// The stack, and beyond its depth frames left, kept for their memory.
     frames: Vec<Frame<T>>,
     depth: usize,
+    now: u64,
     sites: Vec<SiteState>,
-    /// By calling function: invocations on the stack.
-    active_callers: Vec<u32>,
+    /// By calling function: whether an invocation is on the stack.
+    active_callers: Vec<bool>,
 }
 
-#[inline]
-fn slot<T: Clone + Default>(all: &mut Vec<T>, at: u32) -> &mut T {
+fn grow<T: Clone + Default>(all: &mut Vec<T>, at: u32) {
     let at = at as usize;
     if all.len() <= at {
-        grow(all, at);
-    }
-    &mut all[at]
-}
-
-#[cold]
-#[inline(never)]
-fn grow<T: Clone + Default>(all: &mut Vec<T>, at: usize) {
-    all.resize((at + 1).next_power_of_two(), T::default());
-}
-
-impl Span {
-    #[inline]
-    fn clear(&mut self, pool: &mut Profiles) {
-        (self.value, self.local) = (0, 0);
-        if !self.prof.is_empty() {
-            pool.init(&mut self.prof);
-        }
-    }
-
-    /// `self += other`, `other = 0`.
-    #[inline]
-    fn add(&mut self, other: &mut Self, pool: &mut Profiles) {
-        self.value += other.value;
-        self.local += other.local;
-        (other.value, other.local) = (0, 0);
-        if !other.prof.is_empty() {
-            if self.prof.is_empty() {
-                std::mem::swap(&mut self.prof, &mut other.prof);
-            } else {
-                pool.union(&mut self.prof, &mut other.prof);
-            }
-        }
+        all.resize((at + 1).next_power_of_two(), T::default());
     }
 }
 
@@ -131,41 +109,77 @@ impl<T> Frame<T> {
             tag,
             site,
             plain: true,
-            top_call_site: true,
-            top_caller: true,
-            work: 0,
-            local_work: 0,
-            continuation: Span::default(),
+            below_site: false,
+            below_caller: false,
+            since: 0,
+            own_since: 0,
+            continuation_since: 0,
+            continuation_own: 0,
+            continuation: Prof::default(),
+            longest: 0,
+            longest_prof: Prof::default(),
             prefix: Span::default(),
-            longest: Span::default(),
         }
     }
 
-    /// Where the span of a spawned child goes, if it makes the longest path (lines 8-13).
-    #[inline]
-    fn spawned(&mut self, span: u64, pool: &mut Profiles) -> Option<&mut Span> {
+    /// The continuation at `now`: its value and the frame's own part of it.
+    #[inline(always)]
+    fn continuation(&self, now: u64) -> (u64, u64) {
+        let own = now - self.own_since;
+        (now - self.continuation_since, own - self.continuation_own)
+    }
+
+    /// The continuation is zero at `now`; its profile is another matter.
+    #[inline(always)]
+    fn restart(&mut self, now: u64) {
+        self.continuation_since = now;
+        self.continuation_own = now - self.own_since;
+    }
+
+    /// A spawned child of this span returned at `now`. If it makes the longest path (lines 8-13), what is to become of
+    /// its profile, which is the longest child's now.
+    #[inline(always)]
+    fn spawned(
+        &mut self,
+        now: u64,
+        span: u64,
+        prof: &mut Prof<Measure>,
+        pool: &mut Profiles,
+    ) -> Option<&mut Prof<Measure>> {
         self.plain = false;
-        if self.continuation.value + span <= self.longest.value {
+        let (value, own) = self.continuation(now);
+        if value + span <= self.longest {
             return None;
         }
-        self.prefix.add(&mut self.continuation, pool);
-        self.longest.clear(pool);
-        Some(&mut self.longest)
+        self.prefix.value += value;
+        self.prefix.local += own;
+        pool.union(&mut self.prefix.prof, &mut self.continuation);
+        self.restart(now);
+        self.longest = span;
+        pool.assign(&mut self.longest_prof, prof);
+        Some(&mut self.longest_prof)
     }
 
     /// Lines 14-19.
-    #[inline]
-    fn sync(&mut self, pool: &mut Profiles) {
+    #[inline(always)]
+    fn sync(&mut self, now: u64, pool: &mut Profiles) {
         if self.plain {
             return;
         }
-        let (win, lose) = if self.continuation.value > self.longest.value {
-            (&mut self.continuation, &mut self.longest)
+        let (value, own) = self.continuation(now);
+        if value > self.longest {
+            self.prefix.value += value;
+            self.prefix.local += own;
+            pool.union(&mut self.prefix.prof, &mut self.continuation);
+            pool.init(&mut self.longest_prof);
         } else {
-            (&mut self.longest, &mut self.continuation)
-        };
-        self.prefix.add(win, pool);
-        lose.clear(pool);
+            // What is the frame's own is not the longest child's.
+            self.prefix.value += self.longest;
+            pool.union(&mut self.prefix.prof, &mut self.longest_prof);
+            pool.init(&mut self.continuation);
+        }
+        self.longest = 0;
+        self.restart(now);
     }
 }
 
@@ -202,131 +216,192 @@ impl<T: Copy> Shadow<T> {
     }
 
     /// F calls or spawns G (lines 1-4).
-    #[inline(always)]
     pub fn enter_with(&mut self, site: Site, tag: T) {
-        let sites = &mut slot(&mut self.sites, site.id).active;
-        *sites += 1;
-        let top_call_site = *sites == 1;
-        let callers = slot(&mut self.active_callers, site.caller);
-        *callers += 1;
-        let top_caller = *callers == 1;
+        self.prepare(site, tag);
+        let entered = self.enter_at(self.now, site, tag);
+        debug_assert!(entered, "everything was prepared");
+    }
+
+    /// F calls or spawns G at `now`; false, and nothing is done, if memory has to be made first ([`Self::prepare`]).
+    #[inline(always)]
+    pub fn enter_at(&mut self, now: u64, site: Site, tag: T) -> bool {
+        let (Some(state), Some(active_caller), Some(frame)) = (
+            self.sites.get_mut(site.id as usize),
+            self.active_callers.get_mut(site.caller as usize),
+            self.frames.get_mut(self.depth),
+        ) else {
+            return false;
+        };
+        self.depth += 1;
+        frame.below_site = std::mem::replace(&mut state.active, true);
+        frame.below_caller = std::mem::replace(active_caller, true);
+        (frame.tag, frame.site, frame.plain) = (tag, site, true);
+        (frame.since, frame.own_since) = (now, now);
+        (frame.continuation_since, frame.continuation_own) = (now, 0);
+        true
+    }
+
+    /// Makes the memory for an invocation; before the first one, forgets what the last computation left.
+    #[cold]
+    #[inline(never)]
+    pub fn prepare(&mut self, site: Site, tag: T) {
+        grow(&mut self.sites, site.id);
+        grow(&mut self.active_callers, site.caller);
         if self.depth == self.frames.len() {
             self.frames.push(Frame::new(site, tag));
+        } else if let (0, Some(frame)) = (self.depth, self.frames.first_mut()) {
+            self.pool.init(&mut frame.prefix.prof);
+            self.pool.init(&mut frame.continuation);
         }
-        let frame = &mut self.frames[self.depth];
-        if self.depth == 0 {
-            // What the last computation left.
-            frame.prefix.clear(&mut self.pool);
-            frame.continuation.clear(&mut self.pool);
-        }
-        (frame.tag, frame.site, frame.plain) = (tag, site, true);
-        (frame.top_call_site, frame.top_caller) = (top_call_site, top_caller);
-        (frame.work, frame.local_work) = (0, 0);
-        self.depth += 1;
+    }
+
+    /// F executes instructions (lines 20-21) until `now`, which never decreases.
+    #[inline(always)]
+    pub fn advance_to(&mut self, now: u64) {
+        self.now = now;
     }
 
     /// F executes instructions (lines 20-21).
     #[inline]
     pub fn advance(&mut self, amount: u64) {
-        if let Some(frame) = self.frames[..self.depth].last_mut() {
-            frame.work += amount;
-            frame.local_work += amount;
-            frame.continuation.value += amount;
-            frame.continuation.local += amount;
-        }
+        self.now += amount;
     }
 
     /// F syncs (lines 14-19).
     #[inline]
     pub fn sync(&mut self) {
+        self.sync_at(self.now);
+    }
+
+    /// F syncs at `now`.
+    #[inline(always)]
+    pub fn sync_at(&mut self, now: u64) {
         if let Some(frame) = self.frames[..self.depth].last_mut() {
-            frame.sync(&mut self.pool);
+            frame.sync(now, &mut self.pool);
         }
     }
 
     /// F calls or spawns G, which executes `amount` and returns without invoking anything: `enter`, `advance` and
     /// `leave` in one. Outside of all invocations it is nothing.
-    #[inline(always)]
     pub fn leaf(&mut self, site: Site, amount: u64) {
-        let Some(f) = self.frames[..self.depth].last_mut() else {
-            return;
+        if self.depth > 0 {
+            self.now += amount;
+            grow(&mut self.sites, site.id);
+            grow(&mut self.active_callers, site.caller);
+            self.leaf_at(self.now, site, amount);
+        }
+    }
+
+    /// The same: G returns at `now`. False, and nothing is done, if memory has to be made first ([`Self::prepare`]).
+    #[inline(always)]
+    pub fn leaf_at(&mut self, now: u64, site: Site, amount: u64) -> bool {
+        let (Some(state), Some(active_caller), Some(f)) = (
+            self.sites.get_mut(site.id as usize),
+            self.active_callers.get(site.caller as usize),
+            self.frames[..self.depth].last_mut(),
+        ) else {
+            return false;
         };
-        let state = slot(&mut self.sites, site.id);
-        let callers = self.active_callers.get(site.caller as usize);
-        let one = Invocation {
+        let (top_call_site, top_caller) = (!state.active, !*active_caller);
+        let one = || Invocation {
             work: amount,
             local_work: amount,
             span: amount,
             local_span: amount,
-            top_call_site: state.active == 0,
-            top_caller: callers.is_none_or(|&active| active == 0),
+            top_call_site,
+            top_caller,
         };
-        state.on_work += one;
-        f.work += amount;
+        state.on_work += one();
+        f.own_since += amount;
         let to = match site.kind {
             Kind::Call => &mut f.continuation,
-            Kind::Spawn => match f.spawned(amount, &mut self.pool) {
-                Some(longest) => longest,
-                None => return,
-            },
+            Kind::Spawn => {
+                f.continuation_since += amount;
+                let nothing = &mut Prof::default();
+                match f.spawned(now, amount, nothing, &mut self.pool) {
+                    Some(longest) => longest,
+                    None => return true,
+                }
+            }
         };
-        to.value += amount;
-        self.pool.update(&mut to.prof, site.id, one);
+        self.pool.update_with(to, site.id, one);
+        true
     }
 
     /// G returns to F, called (lines 5-7) or spawned (lines 8-13); a function syncs before it returns. The work and
     /// span of the invocation.
-    #[inline(always)]
     pub fn leave(&mut self) -> Option<Totals> {
+        self.leave_at(self.now, self.now)
+    }
+
+    /// The same: G returns at `now`, and synced, perhaps, at `synced`.
+    #[inline(always)]
+    pub fn leave_at(&mut self, synced: u64, now: u64) -> Option<Totals> {
         let at = self.depth.checked_sub(1)?;
-        self.depth = at;
-        let (callers, rest) = self.frames.split_at_mut(at);
+        let (callers, rest) = self.frames.split_at_mut_checked(at)?;
         let g = rest.first_mut()?;
         let pool = &mut self.pool;
-        // Line 5 and line 8, with a sync before as Cilk has it at the end of every function.
-        g.sync(pool);
-        let path = if g.plain {
-            &mut g.continuation
+        self.depth = at;
+        let work = now - g.since;
+        let local_work = now - g.own_since;
+        let (span, local_span, path) = if g.plain {
+            // It lost nothing.
+            let span = now - g.continuation_since;
+            (span, local_work, &mut g.continuation)
         } else {
-            &mut g.prefix
+            // Line 5 and line 8, with a sync before as Cilk has it at the end of every function.
+            g.sync(synced, pool);
+            // What follows a sync is a continuation without children.
+            let Span { value, local, prof } = &mut g.prefix;
+            let after = now - synced;
+            (
+                std::mem::take(value) + after,
+                std::mem::take(local) + after,
+                prof,
+            )
         };
-        let totals = Totals {
-            work: g.work,
-            span: path.value,
+        let (site, top_call_site, top_caller) = (g.site, !g.below_site, !g.below_caller);
+        let one = || Invocation {
+            work,
+            local_work,
+            span,
+            local_span,
+            top_call_site,
+            top_caller,
         };
-        let one = Invocation {
-            work: g.work,
-            local_work: g.local_work,
-            span: path.value,
-            local_span: path.local,
-            top_call_site: g.top_call_site,
-            top_caller: g.top_caller,
-        };
-        let state = slot(&mut self.sites, g.site.id);
-        state.active -= 1;
-        state.on_work += one;
-        *slot(&mut self.active_callers, g.site.caller) -= 1;
+        if let Some(state) = self.sites.get_mut(site.id as usize) {
+            state.active = !top_call_site;
+            state.on_work += one();
+        }
+        if let Some(active) = self.active_callers.get_mut(site.caller as usize) {
+            *active = !top_caller;
+        }
+        let totals = Some(Totals { work, span });
         let Some(f) = callers.last_mut() else {
             // The outermost invocation: its profile is the result.
-            pool.update(&mut path.prof, g.site.id, one);
-            return Some(totals);
+            pool.update_with(path, site.id, one);
+            return totals;
         };
-        f.work += g.work;
-        // What is G's own is not F's.
-        path.local = 0;
-        let to = match g.site.kind {
-            Kind::Call => &mut f.continuation,
-            Kind::Spawn => match f.spawned(path.value, pool) {
-                Some(longest) => longest,
-                None => {
-                    path.clear(pool);
-                    return Some(totals);
+        f.own_since += work;
+        let to = match site.kind {
+            Kind::Call => {
+                f.continuation_since += work - span;
+                pool.union(&mut f.continuation, path);
+                &mut f.continuation
+            }
+            Kind::Spawn => {
+                f.continuation_since += work;
+                match f.spawned(now, span, path, pool) {
+                    Some(longest) => longest,
+                    None => {
+                        pool.init(path);
+                        return totals;
+                    }
                 }
-            },
+            }
         };
-        to.add(path, pool);
-        pool.update(&mut to.prof, g.site.id, one);
-        Some(totals)
+        pool.update_with(to, site.id, one);
+        totals
     }
 
     /// The on-work profile of the invocations of a call site completed so far.
@@ -343,31 +418,37 @@ impl<T: Copy> Shadow<T> {
         if self.depth == 0 {
             if let Some(frame) = self.frames.first() {
                 self.pool.peek(&frame.prefix.prof, &mut each);
-                self.pool.peek(&frame.continuation.prof, &mut each);
+                self.pool.peek(&frame.continuation, &mut each);
             }
             return;
         }
-        for frame in self.stack() {
+        for (at, frame) in self.stack().iter().enumerate() {
             self.pool.peek(&frame.prefix.prof, &mut each);
-            let last = if frame.continuation.value > frame.longest.value {
+            let last = if frame.plain || self.continuation_of(at) > frame.longest {
                 &frame.continuation
             } else {
-                &frame.longest
+                &frame.longest_prof
             };
-            self.pool.peek(&last.prof, &mut each);
+            self.pool.peek(last, &mut each);
         }
+    }
+
+    /// The continuation of the frame `at`, at the moment it last invoked something.
+    fn continuation_of(&self, at: usize) -> u64 {
+        // The work of those on the stack above it is not its own yet.
+        let until = self.stack().get(at + 1).map_or(self.now, |next| next.since);
+        self.frames[at].continuation(until).0
     }
 
     /// Work and span up to now, as if everything running returned here.
     #[must_use]
     pub fn so_far(&self) -> Totals {
-        let work = self.stack().iter().map(|frame| frame.work).sum();
-        let span = |frame: &Frame<T>| {
-            frame.prefix.value + frame.continuation.value.max(frame.longest.value)
+        let span = |(at, frame): (usize, &Frame<T>)| {
+            frame.prefix.value + self.continuation_of(at).max(frame.longest)
         };
         Totals {
-            work,
-            span: self.stack().iter().map(span).sum(),
+            work: self.stack().first().map_or(0, |f| self.now - f.since),
+            span: self.stack().iter().enumerate().map(span).sum(),
         }
     }
 }

@@ -77,7 +77,8 @@ proptest! {
                 }
             }
             for prof in &profs {
-                prop_assert!(prof.space() <= 3 * pool.sites().max(32), "{} elements for {} sites", prof.space(), pool.sites());
+                let space = pool.space(prof);
+                prop_assert!(space <= 3 * pool.sites().max(32), "{space} elements for {} sites", pool.sites());
             }
         }
         for (prof, map) in profs.iter_mut().zip(&mut maps) {

@@ -1,7 +1,7 @@
 //! What the program has spent since the last hook: operations exactly, or cycles.
 //!
-//! Reading the cycle counter takes as long as a small function. It is read when something long may have happened: code
-//! that counts no operations was called, or many operations or hooks have passed since. In between cycles follow from
+//! Reading the cycle counter takes as long as several hooks. It is read when something long may have happened: code
+//! that counts no operations was called, or many operations or hooks have passed since. In between time follows from
 //! operations at the rate of late, and the next reading gives or takes the difference: sums are those of the counter,
 //! and what is attributed wrongly is at most a strand of [`READ_AFTER`] operations.
 #![allow(unsafe_code, reason = "an instruction")]
@@ -12,11 +12,13 @@ use std::time::Instant;
 use contech_meter::{LONG, Meter};
 
 /// Operations after which the counter is read.
-const READ_AFTER: u64 = 512;
-/// Hooks after which it is read: their own cost is only an estimate.
-const READ_AFTER_HOOKS: u64 = 64;
+const READ_AFTER: i64 = 512;
+/// So many cycles of hooks count as an operation towards that: their own cost is only an estimate.
+const CYCLES: i64 = 8;
 /// Binary places of a rate.
 const RATE_BITS: u32 = 16;
+/// No reading: in operations nothing has to be corrected.
+const NEVER: i64 = 1 << 42;
 
 /// Cycles since the processor started, at the frequency of the time stamp counter.
 #[inline]
@@ -34,28 +36,68 @@ pub(crate) enum Metric {
     Operations,
 }
 
-/// What a hook and a reading cost, in cycles: what [`Clock`] subtracts.
+/// What hooks and a reading cost, in cycles: what [`Clock`] subtracts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
-    pub hook: u64,
+    pub enter: i64,
+    pub leaf: i64,
+    pub leave: i64,
+    pub sync: i64,
     pub reading: u64,
+}
+
+/// Whether code that counts no operations was called since the last hook, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    None,
+    /// By what was executed before what is the invocation's own.
+    Before,
+    Own,
+}
+
+/// What a hook knows when it is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// Operations counted.
+    pub operations: u64,
+    /// Operations of the invocation that is at work, since.
+    pub own: u64,
+    /// Those are not counted now, but by a later hook.
+    pub pending: bool,
+    pub foreign: Foreign,
+}
+
+impl Told {
+    /// The same, with the last `own` operations as the invocation's own.
+    #[inline(always)]
+    pub(crate) fn last(self, own: u64) -> Self {
+        Self {
+            operations: self.operations + self.own - own,
+            own,
+            ..self
+        }
+    }
 }
 
 /// See the module's description.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    metric: Metric,
-    cost: Cost,
-    /// Operations at the last hook, and at the last reading.
-    operations: u64,
+    /// Operations at the last reading, and the time when there were so many.
     read_operations: u64,
-    /// The counter at the last reading.
-    read: u64,
-    /// Cycles given out, and hooks called, since.
-    given: u64,
-    hooks: u64,
-    /// Cycles for an operation.
+    base: u64,
+    /// Operations at the last hook.
+    operations: u64,
+    /// Time of an operation.
     rate: u64,
+    /// [`CYCLES`] for each operation from which on the counter is to be read; hooks take of it what they cost.
+    limit: i64,
+    pub cost: Cost,
+    metric: Metric,
+    /// The time, the limit and the counter at the last reading, and what was given out too much before.
+    read_time: u64,
+    read_limit: i64,
+    read: u64,
+    debt: u64,
 }
 
 /// The counter when this library was loaded: the program's time begins then, not with the first hook.
@@ -74,15 +116,21 @@ extern "C" fn on_load() {
 
 impl Clock {
     pub(crate) fn new(metric: Metric, cost: Cost) -> Self {
+        let time = metric == Metric::Time;
+        let limit = CYCLES * if time { READ_AFTER } else { NEVER };
         Self {
-            metric,
-            cost,
-            operations: 0,
             read_operations: 0,
-            read: cycles(),
-            given: 0,
-            hooks: 0,
+            base: 0,
+            operations: 0,
             rate: 1 << RATE_BITS,
+            limit,
+            // In operations hooks cost nothing.
+            cost: if time { cost } else { Cost::default() },
+            metric,
+            read_time: 0,
+            read_limit: limit,
+            read: cycles(),
+            debt: 0,
         }
     }
 
@@ -91,58 +139,100 @@ impl Clock {
         self.read = LOADED.load(Relaxed).saturating_add(own).min(cycles());
     }
 
-    /// What was spent since the last hook: before and within the `own` last of the `operations` counted so far.
-    #[inline]
-    pub(crate) fn spent(&mut self, operations: u64, own: u64, foreign: bool) -> (u64, u64) {
-        let passed = operations - self.operations;
-        self.operations = operations;
-        if self.metric == Metric::Operations {
-            return (passed - own, own);
-        }
-        self.hooks += 1;
-        if foreign
-            || operations - self.read_operations >= READ_AFTER
-            || self.hooks >= READ_AFTER_HOOKS
-        {
-            return self.read(passed, own, foreign);
-        }
-        let before = ((passed - own) * self.rate) >> RATE_BITS;
-        let within = (own * self.rate) >> RATE_BITS;
-        self.given += before + within;
-        (before, within)
+    /// A hook that costs `cost` is called: whether the counter is to be read.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_wrap, reason = "operations are fewer than 2^60")]
+    pub(crate) fn due(&mut self, operations: u64, cost: i64) -> bool {
+        self.limit -= cost;
+        operations as i64 * CYCLES >= self.limit
     }
 
-    #[cold]
-    #[inline(never)]
-    fn read(&mut self, passed: u64, own: u64, foreign: bool) -> (u64, u64) {
-        let mut now = cycles();
-        let mut elapsed = now.saturating_sub(self.read);
+    /// The time when so many operations were executed, and the last hook was called.
+    #[inline(always)]
+    pub(crate) fn at(&mut self, operations: u64) -> u64 {
+        self.operations = operations;
+        self.base + self.of(operations.wrapping_sub(self.read_operations))
+    }
+
+    /// The time of a few operations.
+    #[inline(always)]
+    pub(crate) fn of(&self, operations: u64) -> u64 {
+        operations.wrapping_mul(self.rate) >> RATE_BITS
+    }
+
+    /// The time of the last hook.
+    pub(crate) fn last(&self) -> u64 {
+        let passed = self.operations.wrapping_sub(self.read_operations);
+        (self.base + self.of(passed)).max(self.read_time)
+    }
+
+    /// The time after all that was `told`, and how much of it since the last hook is the invocation's own.
+    pub(crate) fn time(&mut self, told: Told) -> (u64, u64) {
+        let operations = told.operations + told.own;
+        if self.due(operations, 0) || told.foreign != Foreign::None {
+            self.read(told)
+        } else {
+            (self.at(operations), self.of(told.own))
+        }
+    }
+
+    fn read(&mut self, told: Told) -> (u64, u64) {
+        let operations = told.operations + told.own;
+        let counted = operations.saturating_sub(self.read_operations);
+        let passed = operations.saturating_sub(self.operations);
+        let last = self.last();
+        if self.metric == Metric::Operations {
+            self.set(told, last + passed);
+            return (last + passed, told.own.min(passed));
+        }
+        let mut counter = cycles();
+        let mut elapsed = counter.saturating_sub(self.read);
         if elapsed > LONG {
             elapsed -= METER.read().min(elapsed);
-            now = cycles();
+            counter = cycles();
         }
-        let elapsed = elapsed.saturating_sub(self.cost.reading + self.hooks * self.cost.hook);
-        let counted = self.operations - self.read_operations;
-        let rest = elapsed.saturating_sub(self.given);
+        let hooks = u64::try_from(self.read_limit - self.limit).unwrap_or(0);
+        let elapsed = elapsed.saturating_sub(self.cost.reading + hooks);
+        let given = self.debt + (last - self.read_time);
+        let rest = elapsed.saturating_sub(given);
         // What was given too much is taken from what comes.
-        self.given = self.given.saturating_sub(elapsed);
-        if !foreign && counted > 0 {
+        self.debt = given.saturating_sub(elapsed);
+        if told.foreign == Foreign::None && counted > 0 {
             let rate = (elapsed << RATE_BITS) / counted;
             self.rate = (self.rate * 3 + rate.min(64 << RATE_BITS)) / 4;
         }
-        (self.read, self.read_operations, self.hooks) = (now, self.operations, 0);
-        if foreign || passed == 0 {
-            // The code called is before what is the invocation's own, unless all of it is.
-            return if own == passed && own > 0 {
-                (0, rest)
-            } else {
-                (rest, 0)
-            };
-        }
-        let within = u64::try_from(u128::from(rest) * u128::from(own) / u128::from(passed));
-        let within = within.unwrap_or(rest);
-        (rest - within, within)
+        self.read = counter;
+        self.set(told, last + rest);
+        let own = match told.foreign {
+            Foreign::Own => rest,
+            Foreign::Before => 0,
+            Foreign::None => share(rest, told.own, passed),
+        };
+        (last + rest, own)
     }
+
+    /// It is `now`, when all was executed that was `told`. What is the invocation's own will be told again if it was not
+    /// counted yet.
+    fn set(&mut self, told: Told, now: u64) {
+        let pending = if told.pending { told.own } else { 0 };
+        self.operations = told.operations + told.own;
+        self.read_operations = self.operations - pending;
+        (self.base, self.read_time) = (now.saturating_sub(self.of(pending)), now);
+        let every = if self.metric == Metric::Time {
+            READ_AFTER
+        } else {
+            NEVER
+        };
+        let operations = i64::try_from(self.read_operations).unwrap_or(NEVER);
+        self.limit = (operations + every) * CYCLES;
+        self.read_limit = self.limit;
+    }
+}
+
+/// `part` of `whole`, of `all`.
+fn share(all: u64, part: u64, whole: u64) -> u64 {
+    let share = u128::from(all) * u128::from(part.min(whole)) / u128::from(whole.max(1));
+    u64::try_from(share).unwrap_or(all)
 }
 
 /// Cycles and time at one moment.

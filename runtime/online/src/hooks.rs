@@ -6,12 +6,13 @@
 
 use std::cell::UnsafeCell;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 
 use workspan::abi::{Counters, Function};
 
-use crate::clock::{Metric, cycles};
-use crate::profile::{Arrival, Memory, Profile, calibrate};
+use crate::calibrate::calibrate;
+use crate::clock::{Cost, Foreign, Metric, Told, cycles};
+use crate::profile::{Arrival, Bounds, Profile};
 use crate::write;
 
 /// Variable with what is measured: `time` (the default) or `ops`.
@@ -20,7 +21,7 @@ const METRIC: &str = "CONTECH_METRIC";
 /// The profile, for the thread that made it.
 struct Owned(UnsafeCell<Option<Profile>>);
 
-// SAFETY: `with` gives access only in the thread whose pointer is in OWNER, and only once at a time (BUSY).
+// SAFETY: `with` gives access only in the thread whose pointer is in GATE, and takes it from there meanwhile.
 unsafe impl Sync for Owned {}
 
 /// The counters; instrumented code of any thread adds to them, plainly.
@@ -41,15 +42,16 @@ static contech_ws_counters: Shared = Shared(UnsafeCell::new(Counters {
 static PROFILE: Owned = Owned(UnsafeCell::new(None));
 /// Thread pointer of the first thread that called a hook.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
-/// A hook is at work: a signal handler's hooks are not taken.
-static BUSY: AtomicBool = AtomicBool::new(false);
+/// The owner, if a hook of that thread may go on at once: else it is the first, or a signal handler's that interrupted
+/// a hook (and is not taken), or the profile is asked for.
+static GATE: AtomicUsize = AtomicUsize::new(0);
+/// What is in GATE while no hook is at work.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+/// In OPEN and GATE: the profile is asked for. No thread's pointer.
+const ASKED: usize = 1;
 /// Another thread ran instrumented code.
 static FOREIGN: AtomicBool = AtomicBool::new(false);
-/// The profile is asked for while the program runs.
-static ASKED: AtomicBool = AtomicBool::new(false);
 static START: Once = Once::new();
-/// The owner's stack: invocations elsewhere (of handlers on a stack of their own) are not taken.
-static STACK: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 /// The thread pointer.
 #[inline]
@@ -67,105 +69,155 @@ pub(crate) fn is_measured() -> bool {
     OWNER.load(Ordering::Relaxed) == thread()
 }
 
-/// Counters and profile of the owner's thread.
-#[inline]
-pub(crate) fn with(f: impl FnOnce(&mut Profile, &mut Counters)) {
-    if OWNER.load(Ordering::Relaxed) != thread() && !start() {
-        return;
-    }
-    if BUSY.load(Ordering::Relaxed) {
-        return;
-    }
-    BUSY.store(true, Ordering::Relaxed);
-    // SAFETY: this is the owner's thread, and BUSY was clear: nothing else has a reference.
-    if let Some(profile) = unsafe { (*PROFILE.0.get()).as_mut() } {
-        // SAFETY: as above; the program's code does not run before this function returns.
-        let counters = unsafe { &mut *contech_ws_counters.0.get() };
-        f(profile, counters);
-        if ASKED.load(Ordering::Relaxed) {
-            asked_for(profile, counters);
+/// Counters and profile of the owner's thread, for one hook.
+struct Within {
+    profile: &'static mut Profile,
+    counters: &'static mut Counters,
+}
+
+impl Within {
+    /// None if something has to be done before ([`open`]).
+    #[inline(always)]
+    fn at_once() -> Option<Self> {
+        if GATE.load(Ordering::Relaxed) != thread() {
+            return None;
         }
-    }
-    BUSY.store(false, Ordering::Relaxed);
-}
-
-#[cold]
-#[inline(never)]
-fn asked_for(profile: &mut Profile, counters: &Counters) {
-    ASKED.store(false, Ordering::Relaxed);
-    profile.catch_up(counters.operations);
-    write::profile(profile, FOREIGN.load(Ordering::Relaxed), true);
-}
-
-/// Whether this thread is the owner now.
-#[cold]
-#[inline(never)]
-fn start() -> bool {
-    if OWNER.load(Ordering::Relaxed) != 0 {
-        FOREIGN.store(true, Ordering::Relaxed);
-        return false;
-    }
-    START.call_once(|| {
-        let metric = match std::env::var(METRIC).as_deref() {
-            Ok("ops") => Metric::Operations,
-            Err(_) | Ok("" | "time") => Metric::Time,
-            Ok(other) => {
-                eprintln!("contech: {METRIC}={other}: time or ops; time is measured");
-                Metric::Time
-            }
-        };
-        let (low, high) = stack();
-        STACK[0].store(low, Ordering::Relaxed);
-        STACK[1].store(high, Ordering::Relaxed);
-        let before = cycles();
-        let mut profile = Profile::new(metric, calibrate());
-        profile.since_loaded(before);
-        // SAFETY: no hook touches the profile before OWNER is set, which is below.
-        unsafe { *PROFILE.0.get() = Some(profile) };
-        // SAFETY: plain registrations with functions of the right types.
+        GATE.store(0, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: this is the owner's thread, and GATE was open and is not until this is dropped: nothing else has a
+        // reference, and the program's code does not run meanwhile. The gate is open only after the profile was made.
         unsafe {
-            libc::atexit(finish);
-            libc::signal(
-                libc::SIGUSR2,
-                asked as extern "C" fn(libc::c_int) as libc::sighandler_t,
-            );
+            Some(Self {
+                profile: (*PROFILE.0.get()).as_mut().unwrap_unchecked(),
+                counters: &mut *contech_ws_counters.0.get(),
+            })
         }
-        OWNER.store(thread(), Ordering::Relaxed);
-    });
-    OWNER.load(Ordering::Relaxed) == thread()
+    }
+}
+
+impl Drop for Within {
+    #[inline(always)]
+    fn drop(&mut self) {
+        compiler_fence(Ordering::SeqCst);
+        GATE.store(OPEN.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+/// Counters and profile of the owner's thread, where time is no matter.
+pub(crate) fn with(f: impl FnOnce(&mut Profile, &mut Counters)) {
+    let within = Within::at_once().or_else(|| if open() { Within::at_once() } else { None });
+    if let Some(Within { profile, counters }) = &mut { within } {
+        f(profile, counters);
+    }
+}
+
+/// The gate is not open to this thread: whether it is now.
+#[cold]
+#[inline(never)]
+fn open() -> bool {
+    match OWNER.load(Ordering::Relaxed) {
+        0 => START.call_once(start),
+        owner if owner != thread() => FOREIGN.store(true, Ordering::Relaxed),
+        owner => {
+            while GATE.load(Ordering::Relaxed) == ASKED {
+                OPEN.store(owner, Ordering::Relaxed);
+                GATE.store(owner, Ordering::Relaxed);
+                if let Some(within) = Within::at_once() {
+                    within.profile.catch_up(within.counters.operations);
+                    write::profile(within.profile, FOREIGN.load(Ordering::Relaxed), true);
+                }
+            }
+        }
+    }
+    GATE.load(Ordering::Relaxed) == thread()
+}
+
+fn start() {
+    let metric = match std::env::var(METRIC).as_deref() {
+        Ok("ops") => Metric::Operations,
+        Err(_) | Ok("" | "time") => Metric::Time,
+        Ok(other) => {
+            eprintln!("contech: {METRIC}={other}: time or ops; time is measured");
+            Metric::Time
+        }
+    };
+    let stack = stack();
+    let before = cycles();
+    let cost = match metric {
+        Metric::Time => calibrated(stack),
+        Metric::Operations => Cost::default(),
+    };
+    let mut profile = Profile::new(metric, cost, stack);
+    profile.since_loaded(before);
+    // SAFETY: no hook touches the profile before GATE is set, which is below.
+    unsafe { *PROFILE.0.get() = Some(profile) };
+    for word in [&OWNER, &OPEN, &GATE] {
+        word.store(thread(), Ordering::Relaxed);
+    }
+    // SAFETY: plain registrations with functions of the right types.
+    unsafe {
+        libc::atexit(finish);
+        libc::signal(
+            libc::SIGUSR2,
+            asked as extern "C" fn(libc::c_int) as libc::sighandler_t,
+        );
+    }
+}
+
+/// What hooks cost, with a profile of its own that is thrown away and counters as they were afterwards.
+fn calibrated(stack: Bounds) -> Cost {
+    let profile = Profile::new(Metric::Operations, Cost::default(), stack);
+    // SAFETY: the gate is closed: no hook touches the profile or, in this thread, the counters.
+    let counters = unsafe {
+        *PROFILE.0.get() = Some(profile);
+        std::ptr::read(contech_ws_counters.0.get())
+    };
+    for word in [&OPEN, &GATE] {
+        word.store(thread(), Ordering::Relaxed);
+    }
+    let cost = calibrate();
+    for word in [&OPEN, &GATE] {
+        word.store(0, Ordering::Relaxed);
+    }
+    // SAFETY: as above.
+    unsafe { std::ptr::write(contech_ws_counters.0.get(), counters) };
+    cost
 }
 
 /// The bounds of this thread's stack; all of memory if they are not known.
-fn stack() -> (usize, usize) {
+fn stack() -> Bounds {
+    let everywhere = Bounds {
+        low: 0,
+        size: usize::MAX & !(align_of::<usize>() - 1),
+    };
     // SAFETY: the attribute object is initialised by the call that fills it, and destroyed.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {
-            return (0, usize::MAX);
+            return everywhere;
         }
         let (mut low, mut size) = (std::ptr::null_mut(), 0);
         let known = libc::pthread_attr_getstack(&raw const attributes, &raw mut low, &raw mut size);
         libc::pthread_attr_destroy(&raw mut attributes);
         if known != 0 {
-            return (0, usize::MAX);
+            return everywhere;
         }
         // The first thread's grows as the limit is raised: what counts is the upper end.
         let high = low as usize + size;
-        (high.saturating_sub(size.max(1 << 30)), high)
+        let low = high.saturating_sub(size.max(1 << 30));
+        Bounds {
+            low,
+            size: high - low,
+        }
     }
-}
-
-#[inline]
-pub(crate) fn on_the_stack(slot: usize) -> bool {
-    slot.wrapping_sub(STACK[0].load(Ordering::Relaxed))
-        < STACK[1]
-            .load(Ordering::Relaxed)
-            .wrapping_sub(STACK[0].load(Ordering::Relaxed))
 }
 
 /// SIGUSR2: the next hook writes the profile.
 extern "C" fn asked(_: libc::c_int) {
-    ASKED.store(true, Ordering::Relaxed);
+    OPEN.store(ASKED, Ordering::Relaxed);
+    // A hook at work opens the gate that way itself.
+    let open = OWNER.load(Ordering::Relaxed);
+    let _ = GATE.compare_exchange(open, ASKED, Ordering::Relaxed, Ordering::Relaxed);
 }
 
 extern "C" fn finish() {
@@ -182,18 +234,16 @@ extern "C" fn finish() {
 ///
 /// # Safety
 /// What instrumented code passes: its variable, and the address of the return address on its stack.
-#[inline]
+#[inline(always)]
 unsafe fn arrival<'f>(
-    function: *mut Function,
+    function: *const Function,
     slot: *const usize,
-    counters: &mut Counters,
+    counters: &Counters,
 ) -> Arrival<'f> {
-    let spawn = std::mem::take(&mut counters.spawn);
+    let spawn = counters.spawn;
     Arrival {
         // SAFETY: by this function's contract; only the owner's thread gets here.
         function: unsafe { &*function },
-        // SAFETY: as above.
-        remember: unsafe { Memory::new(function) },
         slot: slot as usize,
         from: if spawn > 1 {
             usize::try_from(spawn).unwrap_or(0)
@@ -202,91 +252,167 @@ unsafe fn arrival<'f>(
             unsafe { *slot }
         },
         spawn: spawn != 0,
-        foreign: std::mem::take(&mut counters.foreign) != 0,
+    }
+}
+
+/// What the counters tell to the hook of the invocation at `slot`.
+#[inline(always)]
+pub(crate) fn told(counters: &mut Counters, slot: usize, own: u64, pending: bool) -> Told {
+    let by = counters.foreign;
+    let foreign = if by == 0 {
+        Foreign::None
+    } else {
+        counters.foreign = 0;
+        if by == slot as u64 {
+            Foreign::Own
+        } else {
+            Foreign::Before
+        }
+    };
+    Told {
+        operations: counters.operations,
+        own,
+        pending,
+        foreign,
     }
 }
 
 /// `workspan::abi::ENTER`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn contech_ws_enter(function: *mut Function, slot: *const usize, own: u64) {
+pub(crate) unsafe extern "C" fn contech_ws_enter(
+    function: *const Function,
+    slot: *const usize,
+    own: u64,
+) {
+    if let Some(Within { profile, counters }) = &mut Within::at_once() {
+        // SAFETY: called by instrumented code.
+        let at = unsafe { arrival(function, slot, counters) };
+        if counters.foreign == 0 && profile.enter_at_once(at, counters.operations) {
+            counters.spawn = 0;
+            return;
+        }
+    }
+    // SAFETY: as above.
+    unsafe { enter(function, slot, own) };
+}
+
+/// `ENTER` where anything is not as usual.
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn enter(function: *const Function, slot: *const usize, own: u64) {
     with(|profile, counters| {
-        counters.operations += own;
-        if on_the_stack(slot as usize) {
-            // SAFETY: called by instrumented code.
-            let at = unsafe { arrival(function, slot, counters) };
-            profile.enter(&at, counters.operations, own);
+        // SAFETY: called by instrumented code.
+        let at = unsafe { arrival(function, slot, counters) };
+        let (spawn, foreign) = (counters.spawn, counters.foreign);
+        counters.spawn = 0;
+        if !profile.enter(at, told(counters, at.slot, own, true)) {
+            // It is none, and what was told is for the next one.
+            (counters.spawn, counters.foreign) = (spawn, foreign);
         }
     });
 }
 
 /// `workspan::abi::LEAF`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn contech_ws_leaf(function: *mut Function, slot: *const usize, own: u64) {
-    with(|profile, counters| {
-        counters.operations += own;
-        if on_the_stack(slot as usize) {
-            // SAFETY: called by instrumented code.
-            let at = unsafe { arrival(function, slot, counters) };
-            profile.leaf(&at, counters.operations, own);
+pub(crate) unsafe extern "C" fn contech_ws_leaf(
+    function: *const Function,
+    slot: *const usize,
+    own: u64,
+) {
+    // SAFETY: called by instrumented code.
+    unsafe { left_leaf(function, slot, own) };
+}
+
+/// A leaf returns.
+#[inline(never)]
+unsafe extern "C" fn left_leaf(function: *const Function, slot: *const usize, own: u64) {
+    if let Some(Within { profile, counters }) = &mut Within::at_once() {
+        // SAFETY: called by instrumented code.
+        let at = unsafe { arrival(function, slot, counters) };
+        let operations = counters.operations + own;
+        if counters.foreign == 0 && profile.leaf_at_once(at, operations, own) {
+            counters.spawn = 0;
+            counters.operations = operations;
+            return;
         }
+    }
+    // SAFETY: as above.
+    unsafe { leaf(function, slot, own) };
+}
+
+/// `LEAF` where anything is not as usual.
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn leaf(function: *const Function, slot: *const usize, own: u64) {
+    with(|profile, counters| {
+        // SAFETY: called by instrumented code.
+        let at = unsafe { arrival(function, slot, counters) };
+        let (spawn, foreign) = (counters.spawn, counters.foreign);
+        counters.spawn = 0;
+        if !profile.leaf(at, told(counters, at.slot, own, false)) {
+            (counters.spawn, counters.foreign) = (spawn, foreign);
+        }
+        counters.operations += own;
     });
 }
 
 /// `workspan::abi::DONE`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn contech_ws_done(
-    function: *mut Function,
+    function: *const Function,
     slot: *const usize,
     own: u64,
     entered: u64,
 ) {
-    with(|profile, counters| {
-        counters.operations += own;
-        if !on_the_stack(slot as usize) {
-            return;
-        }
-        if entered != 0 {
-            counters.spawn = 0;
-            profile.leave(
-                slot as usize,
-                counters.operations,
-                std::mem::take(&mut counters.foreign) != 0,
-            );
-        } else {
-            // SAFETY: called by instrumented code.
-            let at = unsafe { arrival(function, slot, counters) };
-            profile.leaf(&at, counters.operations, own);
-        }
-    });
+    if entered == 0 {
+        // SAFETY: called by instrumented code.
+        unsafe { left_leaf(function, slot, own) };
+    } else {
+        // Without a sync all that is its own is before it.
+        let synced = entered.checked_sub(2).unwrap_or(own);
+        left(slot as usize, own, own.wrapping_sub(synced));
+    }
 }
 
 /// `workspan::abi::LEAVE`.
 #[unsafe(no_mangle)]
-extern "C" fn contech_ws_leave(slot: usize) {
+pub(crate) extern "C" fn contech_ws_leave(slot: usize, own: u64) {
+    left(slot, own, 0);
+}
+
+/// The invocation at `slot` returns, and has synced before the last `after` operations.
+#[inline(never)]
+extern "C" fn left(slot: usize, own: u64, after: u64) {
+    if let Some(Within { profile, counters }) = &mut Within::at_once() {
+        let operations = counters.operations + own;
+        if counters.foreign == 0 && profile.leave_at_once(slot, operations, after) {
+            counters.spawn = 0;
+            counters.operations = operations;
+            return;
+        }
+    }
+    leave(slot, own, after);
+}
+
+/// The same where anything is not as usual.
+#[cold]
+#[inline(never)]
+fn leave(slot: usize, own: u64, after: u64) {
     with(|profile, counters| {
         counters.spawn = 0;
-        if on_the_stack(slot) {
-            profile.leave(
-                slot,
-                counters.operations,
-                std::mem::take(&mut counters.foreign) != 0,
-            );
-        }
+        let told = told(counters, 0, own, false);
+        profile.leave(slot, told, after);
+        counters.operations += own;
     });
 }
 
 /// `workspan::abi::SYNC`.
 #[unsafe(no_mangle)]
-extern "C" fn contech_ws_sync(slot: usize) {
+pub(crate) extern "C" fn contech_ws_sync(slot: usize, own: u64) {
     with(|profile, counters| {
         counters.spawn = 0;
-        if on_the_stack(slot) {
-            profile.sync(
-                Some(slot),
-                counters.operations,
-                std::mem::take(&mut counters.foreign) != 0,
-            );
-        }
+        let told = told(counters, 0, own, true);
+        profile.sync(Some(slot), told);
     });
 }
 
@@ -309,11 +435,7 @@ pub(crate) fn sync() {
 pub(crate) fn ordered(begins: bool) {
     with(|profile, counters| {
         counters.spawn = 0;
-        profile.ordered(
-            begins,
-            counters.operations,
-            std::mem::take(&mut counters.foreign) != 0,
-        );
+        profile.ordered(begins, told(counters, 0, 0, false));
     });
 }
 
@@ -328,10 +450,7 @@ extern "C" fn contech_cilk_spawn() {
 extern "C" fn contech_cilk_sync() {
     with(|profile, counters| {
         counters.spawn = 0;
-        profile.sync(
-            None,
-            counters.operations,
-            std::mem::take(&mut counters.foreign) != 0,
-        );
+        let told = told(counters, 0, 0, false);
+        profile.sync(None, told);
     });
 }

@@ -6,6 +6,7 @@
 //! tasks are known by their calls of libomp, and iterations of loops by hooks around them. What another thread does, or a
 //! program that ends in the middle, leaves a profile that says so.
 
+mod calibrate;
 mod clock;
 mod hooks;
 mod loops;

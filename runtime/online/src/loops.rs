@@ -5,26 +5,25 @@ use std::arch::naked_asm;
 
 use workspan::abi::{self, Counters, Function};
 
-use crate::hooks::{on_the_stack, with};
-use crate::profile::{Iterations, Looping, Memory};
+use crate::clock::Told;
+use crate::hooks::{self, with};
+use crate::profile::{Iterations, Looping};
 use crate::regions;
 
 /// Adds operations told, and takes what a hook needs of the counters.
-fn told(counters: &mut Counters, own: u64) -> (u64, bool) {
+fn told(counters: &mut Counters, slot: usize, own: u64) -> Told {
+    let told = hooks::told(counters, slot, own, false);
     counters.operations += own;
     counters.spawn = 0;
-    let foreign = std::mem::take(&mut counters.foreign) != 0;
-    (counters.operations, foreign)
+    told
 }
 
 /// # Safety
 /// What instrumented code passes: the loop's variable, and the slot of the invocation it is in.
-unsafe fn looping<'f>(variable: *mut Function, slot: usize, flags: u64) -> Looping<'f> {
+unsafe fn looping<'f>(variable: *const Function, slot: usize, flags: u64) -> Looping<'f> {
     Looping {
         // SAFETY: by this function's contract; only the owner's thread gets here.
         variable: unsafe { &*variable },
-        // SAFETY: as above.
-        remember: unsafe { Memory::new(variable) },
         slot,
         flags,
     }
@@ -37,7 +36,7 @@ unsafe fn looping<'f>(variable: *mut Function, slot: usize, flags: u64) -> Loopi
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn contech_ws_loop_begin(
-    variable: *mut Function,
+    variable: *const Function,
     slot: usize,
     own: u64,
     flags: u64,
@@ -47,15 +46,15 @@ unsafe extern "C" fn contech_ws_loop_begin(
 }
 
 unsafe extern "C" fn begins(
-    variable: *mut Function,
+    variable: *const Function,
     slot: usize,
     own: u64,
     flags: u64,
     from: usize,
 ) {
     with(|profile, counters| {
-        let told = told(counters, own);
-        if on_the_stack(slot) {
+        let told = told(counters, slot, own);
+        if profile.on_the_stack(slot) {
             let serial = flags & abi::LOOP_TEAMS == 0 && regions::is_serial();
             // SAFETY: called by instrumented code.
             let at = unsafe { looping(variable, slot, flags) };
@@ -67,7 +66,7 @@ unsafe extern "C" fn begins(
 /// `workspan::abi::LOOP_TOLD`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn contech_ws_loop_told(
-    variable: *mut Function,
+    variable: *const Function,
     slot: usize,
     own: u64,
     work: u64,
@@ -75,8 +74,8 @@ unsafe extern "C" fn contech_ws_loop_told(
     count: u64,
 ) {
     with(|profile, counters| {
-        let told = told(counters, own);
-        if on_the_stack(slot) {
+        let told = told(counters, slot, own);
+        if profile.on_the_stack(slot) {
             // SAFETY: called by instrumented code.
             let at = unsafe { looping(variable, slot, 0) };
             let iterations = Iterations {
@@ -84,7 +83,7 @@ unsafe extern "C" fn contech_ws_loop_told(
                 work,
                 longest,
             };
-            profile.loop_told(&at, iterations, own, told);
+            profile.loop_told(&at, iterations, told);
         }
     });
 }
@@ -92,17 +91,17 @@ unsafe extern "C" fn contech_ws_loop_told(
 /// `workspan::abi::LOOP_BULK`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn contech_ws_loop_bulk(
-    variable: *mut Function,
+    variable: *const Function,
     slot: usize,
     own: u64,
     bytes: u64,
 ) {
     with(|profile, counters| {
-        let told = told(counters, own);
-        if on_the_stack(slot) {
+        let told = told(counters, slot, own);
+        if profile.on_the_stack(slot) {
             // SAFETY: called by instrumented code.
             let at = unsafe { looping(variable, slot, 0) };
-            profile.loop_copied(&at, bytes, told.0);
+            profile.loop_copied(&at, bytes, told);
         }
     });
 }
@@ -110,17 +109,17 @@ unsafe extern "C" fn contech_ws_loop_bulk(
 /// `workspan::abi::LOOP_NEXT`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn contech_ws_loop_next(
-    variable: *mut Function,
+    variable: *const Function,
     slot: usize,
     own: u64,
     flags: u64,
 ) {
     with(|profile, counters| {
-        let (operations, foreign) = told(counters, own);
-        if on_the_stack(slot) {
+        let told = told(counters, slot, own);
+        if profile.on_the_stack(slot) {
             // SAFETY: called by instrumented code.
             let at = unsafe { looping(variable, slot, flags) };
-            profile.loop_goes_on(&at, operations, foreign);
+            profile.loop_goes_on(&at, told);
         }
     });
 }
@@ -129,18 +128,18 @@ unsafe extern "C" fn contech_ws_loop_next(
 #[unsafe(no_mangle)]
 extern "C" fn contech_ws_loop_end(slot: usize, own: u64, flags: u64) {
     with(|profile, counters| {
-        let (operations, foreign) = told(counters, own);
-        if on_the_stack(slot) {
-            profile.loop_ends(slot, flags, operations, foreign);
+        let told = told(counters, slot, own);
+        if profile.on_the_stack(slot) {
+            profile.loop_ends(slot, flags, told);
         }
     });
 }
 
 /// `workspan::abi::LOOP_CHUNKS`.
 #[unsafe(no_mangle)]
-extern "C" fn contech_ws_loop_chunks(_slot: usize, own: u64) {
+extern "C" fn contech_ws_loop_chunks(slot: usize, own: u64) {
     with(|profile, counters| {
-        let (operations, foreign) = told(counters, own);
-        profile.advance(operations, foreign);
+        let told = told(counters, slot, own);
+        profile.advance(told);
     });
 }

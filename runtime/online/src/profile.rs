@@ -1,17 +1,13 @@
 //! The profile of the running program.
-#![allow(
-    unsafe_code,
-    reason = "variables of instrumented functions and return addresses, read through pointers"
-)]
 
 mod loops;
 
 pub(crate) use loops::{Iterations, Looping};
 
-use workspan::abi::{Function, REMEMBERED};
+use workspan::abi::Function;
 use workspan::{Kind, Shadow, Site};
 
-use crate::clock::{Clock, Cost, Metric, Moment, cycles};
+use crate::clock::{Clock, Cost, Foreign, Metric, Moment, Told, cycles};
 use crate::sites::Numbers;
 
 /// What a call site is.
@@ -25,11 +21,18 @@ pub(crate) struct SiteFacts {
     pub repeats: bool,
 }
 
-/// An invocation on the stack: its slot, and the number of its function.
+/// An invocation on the stack: its slot, from the stack's lower end, and the number of its function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Invocation {
     slot: usize,
     function: u32,
+}
+
+/// Where a stack is: invocations elsewhere (of handlers on a stack of their own) are not taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub low: usize,
+    pub size: usize,
 }
 
 /// Everything about one run.
@@ -40,6 +43,7 @@ pub(crate) struct Profile {
     functions: Numbers,
     pub facts: Vec<SiteFacts>,
     clock: Clock,
+    stack: Bounds,
     pub metric: Metric,
     pub started: Moment,
     /// Invocations that ended without returning: by a jump or an exception.
@@ -50,18 +54,19 @@ pub(crate) struct Profile {
     ordered: Option<(Site, Invocation)>,
 }
 
-/// The program itself, around all invocations.
-const PROGRAM: u32 = u16::MAX as u32;
+/// The program itself, around all invocations, as a function: the others are numbered from one on.
+const PROGRAM: u32 = 0;
 
 impl Profile {
     /// With the program itself as the outermost invocation.
-    pub(crate) fn new(metric: Metric, cost: Cost) -> Self {
+    pub(crate) fn new(metric: Metric, cost: Cost, stack: Bounds) -> Self {
         let mut profile = Self {
             shadow: Shadow::default(),
             sites: Numbers::default(),
             functions: Numbers::default(),
             facts: Vec::new(),
             clock: Clock::new(metric, cost),
+            stack,
             metric,
             started: Moment::now(),
             jumped: 0,
@@ -82,7 +87,7 @@ impl Profile {
         profile.shadow.enter_with(
             site,
             Invocation {
-                slot: usize::MAX,
+                slot: stack.size,
                 function: PROGRAM,
             },
         );
@@ -94,46 +99,58 @@ impl Profile {
         self.clock.since_loaded(cycles().saturating_sub(before));
     }
 
-    /// `function` was invoked and is going to call something; `operations` were executed up to now, `own` of them by it.
+    /// A function was invoked and is going to call something. False, and nothing is done, if that is not as usual.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, at: &Arrival<'_>, operations: u64, own: u64) {
-        let (before, within) = self.clock.spent(operations, own, at.foreign);
-        self.shadow.advance(before);
-        self.leave_jumped(at.slot, true);
-        let site = self.site(at);
-        let function = self.number(at);
-        let tag = Invocation {
-            slot: at.slot,
-            function,
-        };
-        self.shadow.enter_with(site, tag);
-        self.shadow.advance(within);
-    }
-
-    /// `function` was invoked and returns without having called anything.
-    #[inline(always)]
-    pub(crate) fn leaf(&mut self, at: &Arrival<'_>, operations: u64, own: u64) {
-        let (before, within) = self.clock.spent(operations, own, at.foreign);
-        self.shadow.advance(before);
-        self.leave_jumped(at.slot, true);
-        let site = self.site(at);
-        self.shadow.leaf(site, within);
-    }
-
-    /// The invocation at `slot` returns.
-    #[inline(always)]
-    pub(crate) fn leave(&mut self, slot: usize, operations: u64, foreign: bool) {
-        self.advance(operations, foreign);
-        self.leave_jumped(slot, false);
-        if self.shadow.top().is_some_and(|top| top.slot == slot) {
-            self.shadow.leave();
+    pub(crate) fn enter_at_once(&mut self, at: Arrival<'_>, operations: u64) -> bool {
+        let (slot, top) = (self.slot(at.slot), self.top());
+        let function = at.function.number.get();
+        if self.clock.due(operations, self.clock.cost.enter) || slot >= top.slot || function == 0 {
+            return false;
         }
+        let Some(site) = self.site(at, top) else {
+            return false;
+        };
+        let now = self.clock.at(operations);
+        self.shadow
+            .enter_at(now, site, Invocation { slot, function })
+    }
+
+    /// A function was invoked and returns after `own` operations, without having called anything. False, and nothing is
+    /// done, if that is not as usual.
+    #[inline(always)]
+    pub(crate) fn leaf_at_once(&mut self, at: Arrival<'_>, operations: u64, own: u64) -> bool {
+        let (slot, top) = (self.slot(at.slot), self.top());
+        if self.clock.due(operations, self.clock.cost.leaf) || slot >= top.slot {
+            return false;
+        }
+        let Some(site) = self.site(at, top) else {
+            return false;
+        };
+        let (now, own) = (self.clock.at(operations), self.clock.of(own));
+        self.shadow.leaf_at(now, site, own)
+    }
+
+    /// The invocation at `at` returns; if it spawned, it synced when all but the last `after` operations were executed.
+    /// False, and nothing is done, if that is not as usual.
+    #[inline(always)]
+    pub(crate) fn leave_at_once(&mut self, at: usize, operations: u64, after: u64) -> bool {
+        if self.clock.due(operations, self.clock.cost.leave) || self.slot(at) != self.top().slot {
+            return false;
+        }
+        let now = self.clock.at(operations);
+        let synced = now - self.clock.of(after);
+        self.shadow.leave_at(synced, now).is_some()
     }
 
     /// The invocation at `slot`, or the innermost one, waits for what it spawned.
-    #[inline(always)]
-    pub(crate) fn sync(&mut self, slot: Option<usize>, operations: u64, foreign: bool) {
-        self.advance(operations, foreign);
+    pub(crate) fn sync(&mut self, at: Option<usize>, told: Told) {
+        // What of it leads to a reading does not matter.
+        self.clock.due(told.operations, self.clock.cost.sync);
+        let slot = at.map(|at| self.slot(at));
+        if slot.is_some_and(|slot| slot >= self.stack.size) {
+            return;
+        }
+        self.advance(told);
         if let Some(slot) = slot {
             self.leave_jumped(slot, false);
         }
@@ -142,7 +159,12 @@ impl Profile {
 
     /// Takes what was executed up to now into account.
     pub(crate) fn catch_up(&mut self, operations: u64) {
-        self.advance(operations, true);
+        self.advance(Told {
+            operations,
+            own: 0,
+            pending: false,
+            foreign: Foreign::Before,
+        });
     }
 
     /// Invocations that have not returned, the program itself not counted.
@@ -151,30 +173,41 @@ impl Profile {
     }
 
     /// The innermost invocation executed what was told up to now.
-    #[inline(always)]
-    pub(crate) fn advance(&mut self, operations: u64, foreign: bool) {
-        let (before, within) = self.clock.spent(operations, 0, foreign);
-        self.shadow.advance(before + within);
+    pub(crate) fn advance(&mut self, told: Told) {
+        let (now, _) = self.clock.time(told);
+        self.shadow.advance_to(now);
     }
 
-    /// The call site, whose number the function remembers.
+    /// The innermost invocation.
     #[inline(always)]
-    fn site(&mut self, at: &Arrival<'_>) -> Site {
-        let known = (0..REMEMBERED).find(|&k| at.function.from[k] == at.from);
-        let id = match known {
-            Some(k) if at.from != 0 => at.function.sites[k],
-            _ => self.new_site(at),
-        };
-        Site {
-            id,
-            caller: self.shadow.top().map_or(PROGRAM, |top| top.function),
+    fn top(&self) -> Invocation {
+        // There is always the program itself.
+        self.shadow.top().unwrap_or_default()
+    }
+
+    /// Whether a slot is on the stack.
+    pub(crate) fn on_the_stack(&self, slot: usize) -> bool {
+        self.slot(slot) < self.stack.size
+    }
+
+    /// Where a slot is on the stack; one elsewhere is not below its size.
+    #[inline(always)]
+    fn slot(&self, slot: usize) -> usize {
+        slot.wrapping_sub(self.stack.low)
+    }
+
+    /// The call site, if it is known.
+    #[inline(always)]
+    fn site(&self, at: Arrival<'_>, top: Invocation) -> Option<Site> {
+        Some(Site {
+            id: self.sites.find(at.from)?,
+            caller: top.function,
             kind: if at.spawn { Kind::Spawn } else { Kind::Call },
-        }
+        })
     }
 
-    #[cold]
-    #[inline(never)]
-    fn new_site(&mut self, at: &Arrival<'_>) -> u32 {
+    /// The call site and the function, new ones, too; memory for the invocation is made.
+    fn arrives(&mut self, at: Arrival<'_>) -> (Site, Invocation) {
         let id = self.sites.of(at.from);
         if id as usize == self.facts.len() {
             self.facts.push(SiteFacts {
@@ -183,130 +216,86 @@ impl Profile {
                 repeats: false,
             });
         }
-        at.remember.remember(at.from, id);
-        id
+        let site = Site {
+            id,
+            caller: self.top().function,
+            kind: if at.spawn { Kind::Spawn } else { Kind::Call },
+        };
+        if at.function.number.get() == 0 {
+            let number = self.functions.of(at.function.code) + 1;
+            at.function.number.set(number);
+        }
+        let function = at.function.number.get();
+        let slot = self.slot(at.slot);
+        let tag = Invocation { slot, function };
+        self.shadow.prepare(site, tag);
+        (site, tag)
     }
 
-    #[inline(always)]
-    fn number(&mut self, at: &Arrival<'_>) -> u32 {
-        match u32::try_from(at.function.number) {
-            Ok(known) if known > 0 => known - 1,
-            _ => {
-                let number = self.functions.of(at.function.code);
-                at.remember.number(number);
-                number
-            }
+    /// A function was invoked and is going to call something; false if on another stack, which is not taken.
+    pub(crate) fn enter(&mut self, at: Arrival<'_>, told: Told) -> bool {
+        let taken = self.jumped_to(at, told);
+        if let Some((now, own)) = taken {
+            let (site, tag) = self.arrives(at);
+            self.shadow.enter_at(now - own, site, tag);
         }
+        taken.is_some()
+    }
+
+    /// A function was invoked and returns without having called anything; false if on another stack.
+    pub(crate) fn leaf(&mut self, at: Arrival<'_>, told: Told) -> bool {
+        let taken = self.jumped_to(at, told);
+        if let Some((now, own)) = taken {
+            let (site, _) = self.arrives(at);
+            self.shadow.leaf_at(now, site, own);
+        }
+        taken.is_some()
+    }
+
+    /// Leaves what is no more on the stack where `at` is. The time, and what of it is the invocation's own; none if that
+    /// is elsewhere.
+    fn jumped_to(&mut self, at: Arrival<'_>, told: Told) -> Option<(u64, u64)> {
+        let slot = self.slot(at.slot);
+        if slot >= self.stack.size {
+            return None;
+        }
+        let (now, own) = self.clock.time(told);
+        self.shadow.advance_to(now - own);
+        self.leave_jumped(slot, true);
+        Some((now, own))
+    }
+
+    /// The invocation at `at` returns; if it spawned, it synced when all but the last `after` operations were executed.
+    pub(crate) fn leave(&mut self, at: usize, told: Told, after: u64) {
+        let slot = self.slot(at);
+        if slot >= self.stack.size {
+            return;
+        }
+        let (now, after) = self.clock.time(told.last(after));
+        self.shadow.advance_to(now - after);
+        self.leave_jumped(slot, false);
+        if self.top().slot == slot {
+            self.shadow.leave_at(now - after, now);
+        }
+        self.shadow.advance_to(now);
     }
 
     /// Functions were left by a jump or an exception: their slots are at or below that of a new invocation, or below
     /// that of one that goes on.
-    #[inline(always)]
     fn leave_jumped(&mut self, slot: usize, new: bool) {
-        while let Some(top) = self.shadow.top()
-            && (top.slot < slot || new && top.slot == slot)
-        {
-            self.leave_one();
+        while self.top().slot < slot || new && self.top().slot == slot {
+            self.shadow.leave();
+            self.jumped += 1;
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn leave_one(&mut self) {
-        self.shadow.leave();
-        self.jumped += 1;
     }
 }
 
 /// An invocation as its function tells it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'f> {
     pub function: &'f Function,
-    pub remember: Memory,
     pub slot: usize,
     /// The return address.
     pub from: usize,
     pub spawn: bool,
-    pub foreign: bool,
-}
-
-/// A function's variable, to write to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Memory(*mut Function);
-
-impl Memory {
-    /// # Safety
-    /// The variable of an instrumented function; no other thread uses it while this lives.
-    pub(crate) unsafe fn new(function: *mut Function) -> Self {
-        Self(function)
-    }
-
-    fn remember(self, from: usize, site: u32) {
-        // SAFETY: by the contract of `new`; the reference in Arrival is not used for these fields afterwards.
-        unsafe {
-            let (all, sites) = (&raw mut (*self.0).from, &raw mut (*self.0).sites);
-            for k in (1..REMEMBERED).rev() {
-                (*all)[k] = (*all)[k - 1];
-                (*sites)[k] = (*sites)[k - 1];
-            }
-            ((*all)[0], (*sites)[0]) = (from, site);
-        }
-    }
-
-    fn number(self, number: u32) {
-        // SAFETY: as above.
-        unsafe { (*self.0).number = u64::from(number) + 1 };
-    }
-}
-
-/// What a reading of the counter, and a hook, cost in cycles: the least of many.
-pub(crate) fn calibrate() -> Cost {
-    const ROUNDS: u64 = 512;
-    // The counter may advance by many cycles at a time: the mean of many readings.
-    let round = || {
-        let before = cycles();
-        for _ in 1..64 {
-            std::hint::black_box(cycles());
-        }
-        cycles().saturating_sub(before) / 64
-    };
-    let reading = (0..8).map(|_| round()).min().unwrap_or(0);
-    // Invocations as a recursion makes them, with a metric that reads no clock.
-    let mut profile = Profile::new(Metric::Operations, Cost::default());
-    let mut variables: Vec<Function> = (0..2)
-        .map(|k| Function {
-            code: 16 + k,
-            number: 0,
-            from: [0; REMEMBERED],
-            sites: [0; REMEMBERED],
-        })
-        .collect();
-    let variable = variables.as_mut_ptr();
-    let mut least = u64::MAX;
-    for _ in 0..16 {
-        let before = cycles();
-        for round in 0..ROUNDS {
-            for (depth, slot) in [(0, 4096), (1, 4000)] {
-                // SAFETY: an element of the vector above, used by this thread alone.
-                let (function, remember) =
-                    unsafe { (&*variable.add(depth), Memory::new(variable.add(depth))) };
-                let at = Arrival {
-                    function,
-                    remember,
-                    slot,
-                    from: 64 + depth,
-                    spawn: round & 1 == 1,
-                    foreign: false,
-                };
-                std::hint::black_box(&mut profile).enter(&at, round, 0);
-            }
-            std::hint::black_box(&mut profile).leave(4000, round, false);
-            std::hint::black_box(&mut profile).leave(4096, round, false);
-        }
-        least = least.min((cycles() - before) / (4 * ROUNDS));
-    }
-    Cost {
-        hook: least,
-        reading,
-    }
 }

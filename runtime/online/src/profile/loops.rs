@@ -7,7 +7,8 @@
 use workspan::abi::{self, Function};
 use workspan::{Kind, Site};
 
-use super::{Invocation, Memory, PROGRAM, Profile, SiteFacts};
+use super::{Invocation, Profile, SiteFacts};
+use crate::clock::{Foreign, Told};
 
 /// Bytes that are copied at a time.
 const CACHE_LINE: u64 = 64;
@@ -16,7 +17,6 @@ const CACHE_LINE: u64 = 64;
 #[derive(Debug)]
 pub(crate) struct Looping<'f> {
     pub variable: &'f Function,
-    pub remember: Memory,
     /// Of the invocation it is part of.
     pub slot: usize,
     /// `LOOP_*` of the contract.
@@ -24,15 +24,15 @@ pub(crate) struct Looping<'f> {
 }
 
 impl Looping<'_> {
-    /// The slot of what the loop is in: the invocation, or an iteration of a loop around.
-    fn within(&self) -> usize {
-        within(self.slot, self.flags)
+    /// The slot of what the loop is in, from the stack's lower end: the invocation, or an iteration of a loop around.
+    fn within(&self, profile: &Profile) -> usize {
+        within(profile.slot(self.slot), self.flags)
     }
 }
 
 impl Invocation {
     fn is_iteration(self) -> bool {
-        self.slot != usize::MAX && !self.slot.is_multiple_of(align_of::<usize>())
+        !self.slot.is_multiple_of(align_of::<usize>())
     }
 }
 
@@ -42,27 +42,24 @@ fn within(slot: usize, flags: u64) -> usize {
 
 impl Profile {
     /// A loop begins, by code that returns to `from`. `serial`: its iterations are executed by one thread in any run.
-    pub(crate) fn loop_begins(
-        &mut self,
-        at: &Looping<'_>,
-        from: usize,
-        serial: bool,
-        (operations, foreign): (u64, bool),
-    ) {
-        let (before, own) = self.clock.spent(operations, 0, foreign);
-        let spent = before + own;
+    pub(crate) fn loop_begins(&mut self, at: &Looping<'_>, from: usize, serial: bool, told: Told) {
+        let last = self.clock.last();
+        self.shadow.advance_to(last);
+        let (now, _) = self.clock.time(told);
         self.serial = serial;
         if serial {
-            self.shadow.advance(spent);
+            self.shadow.advance_to(now);
             return;
         }
+        let within = at.within(self);
         let site = if at.flags & abi::LOOP_IN_CHUNKS == 0 {
-            self.shadow.advance(spent);
-            self.leave_jumped(at.within(), false);
+            self.shadow.advance_to(now);
+            self.leave_jumped(within, false);
             self.loop_site(at, from)
         } else {
             // Handing out a chunk is done by whoever takes it.
-            self.leave_jumped(at.within(), false);
+            let spent = now - last;
+            self.leave_jumped(within, false);
             let site = self.loop_site(at, from);
             self.shadow.iterations(site, 0, spent, spent);
             site
@@ -73,8 +70,8 @@ impl Profile {
     }
 
     /// An iteration of a loop that is told one by one has ended; the next one begins, or the loop's end follows.
-    pub(crate) fn loop_goes_on(&mut self, at: &Looping<'_>, operations: u64, foreign: bool) {
-        self.advance(operations, foreign);
+    pub(crate) fn loop_goes_on(&mut self, at: &Looping<'_>, told: Told) {
+        self.advance(told);
         if self.in_iteration(at.slot, at.flags) {
             self.shadow.leave();
             let site = self.loop_site(at, 0);
@@ -83,8 +80,8 @@ impl Profile {
     }
 
     /// A loop that is told one by one has ended: what was executed since its last iteration is none.
-    pub(crate) fn loop_ends(&mut self, slot: usize, flags: u64, operations: u64, foreign: bool) {
-        self.advance(operations, foreign);
+    pub(crate) fn loop_ends(&mut self, slot: usize, flags: u64, told: Told) {
+        self.advance(told);
         if self.in_iteration(slot, flags) {
             self.shadow.dissolve();
         }
@@ -92,8 +89,8 @@ impl Profile {
 
     /// An ordered section of the innermost iteration begins, or ends. Sections of one loop follow each other; what is
     /// before or behind them in an iteration is in parallel with them.
-    pub(crate) fn ordered(&mut self, begins: bool, operations: u64, foreign: bool) {
-        self.advance(operations, foreign);
+    pub(crate) fn ordered(&mut self, begins: bool, told: Told) {
+        self.advance(told);
         if !begins {
             if let Some((site, tag)) = self.ordered.take() {
                 self.leave_jumped(tag.slot, true);
@@ -105,20 +102,15 @@ impl Profile {
         }
     }
 
-    /// A loop that calls nothing has ended, after `own` operations since it began; `told` are its iterations.
-    pub(crate) fn loop_told(
-        &mut self,
-        at: &Looping<'_>,
-        told: Iterations,
-        own: u64,
-        (operations, foreign): (u64, bool),
-    ) {
-        let (before, took) = self.clock.spent(operations, own, foreign);
-        self.shadow.advance(before);
+    /// A loop that calls nothing has ended, whose own operations are told since it began; `iterations` are part of them.
+    pub(crate) fn loop_told(&mut self, at: &Looping<'_>, iterations: Iterations, told: Told) {
+        let (now, took) = self.clock.time(told);
         if self.serial {
-            self.shadow.advance(took);
+            self.shadow.advance_to(now);
             return;
         }
+        self.shadow.advance_to(now - took);
+        let own = told.own;
         // In operations, what was taken is what was counted.
         let share = |part: u64| match took.checked_mul(part) {
             _ if took == own => part,
@@ -129,21 +121,25 @@ impl Profile {
                 u64::try_from(part).unwrap_or(took)
             }
         };
-        let (work, longest) = (share(told.work), share(told.longest));
+        let (work, longest) = (share(iterations.work), share(iterations.longest));
         let site = self.loop_site(at, 0);
-        self.shadow.iterations(site, told.count, work, longest);
-        self.shadow.advance(took - work);
+        self.shadow
+            .iterations(site, iterations.count, work, longest);
+        self.shadow.advance_to(now);
     }
 
     /// A loop that became one call, which set or copied so many bytes, has ended. Each cache line counts as an iteration.
-    pub(crate) fn loop_copied(&mut self, at: &Looping<'_>, bytes: u64, operations: u64) {
-        let (before, own) = self.clock.spent(operations, 0, true);
-        let took = before + own;
+    pub(crate) fn loop_copied(&mut self, at: &Looping<'_>, bytes: u64, told: Told) {
+        let last = self.clock.last();
+        let foreign = Foreign::Before;
+        let (now, _) = self.clock.time(Told { foreign, ..told });
+        let took = now - last;
         let count = bytes.div_ceil(CACHE_LINE);
         if self.serial || count == 0 {
-            self.shadow.advance(took);
+            self.shadow.advance_to(now);
             return;
         }
+        self.shadow.advance_to(last);
         let site = self.loop_site(at, 0);
         self.shadow
             .iterations(site, count, took, took.div_ceil(count));
@@ -151,30 +147,25 @@ impl Profile {
 
     /// Whether the innermost invocation is an iteration of the loop.
     fn in_iteration(&mut self, slot: usize, flags: u64) -> bool {
-        let iteration = within(slot, flags) - 1;
+        let iteration = within(self.slot(slot), flags) - 1;
         self.leave_jumped(iteration, false);
         self.shadow.top().is_some_and(|top| top.slot == iteration)
     }
 
     fn iteration_begins(&mut self, at: &Looping<'_>, site: Site) {
-        let function = match u32::try_from(at.variable.number) {
-            Ok(known) if known > 0 => known - 1,
-            // The body of the loop is to its calls what a function is.
-            _ => {
-                let number = self.functions.of(std::ptr::from_ref(at.variable).addr());
-                at.remember.number(number);
-                number
-            }
-        };
-        let slot = at.within() - 1;
+        // The body of the loop is to its calls what a function is.
+        if at.variable.number.get() == 0 {
+            let number = self.functions.of(std::ptr::from_ref(at.variable).addr()) + 1;
+            at.variable.number.set(number);
+        }
+        let function = at.variable.number.get();
+        let slot = at.within(self) - 1;
         self.shadow.enter_with(site, Invocation { slot, function });
     }
 
     /// The loop's call site; `from` names it when it is new.
     fn loop_site(&mut self, at: &Looping<'_>, from: usize) -> Site {
-        let id = if at.variable.from[0] != 0 {
-            at.variable.sites[0]
-        } else {
+        if at.variable.site.get() == 0 {
             let id = self.sites.of(from);
             if id as usize == self.facts.len() {
                 self.facts.push(SiteFacts {
@@ -183,12 +174,12 @@ impl Profile {
                     repeats: true,
                 });
             }
-            at.remember.remember(from, id);
-            id
-        };
+            // The first number is that of the program.
+            at.variable.site.set(id);
+        }
         Site {
-            id,
-            caller: self.shadow.top().map_or(PROGRAM, |top| top.function),
+            id: at.variable.site.get(),
+            caller: self.top().function,
             kind: Kind::Spawn,
         }
     }
