@@ -21,7 +21,7 @@ using namespace llvm;
 
 namespace {
 // What is visited: `Event` of src/online/loops.rs.
-enum : unsigned { Begins, Preheader, Latch, Exit, Member, Chunks, Added, Bulk };
+enum : unsigned { Begins, Preheader, Latch, Exit, Member, Chunks, Added, Bulk, Unseen };
 // Flags of Begins: `LOOP_*` of workspan::abi.
 enum : unsigned { InChunks = 1, Teams = 2 };
 
@@ -85,6 +85,7 @@ struct Finder {
   SmallVector<Iterations, 8> Found;
   SmallVector<std::pair<CallBase *, Iterations>, 4> Bulks;
   SmallVector<Loop *, 4> ChunkLoops;
+  SmallVector<CallBase *, 4> None; // shared iterations without a loop
 
   explicit Finder(Function &F) : F(F), DT(F), LI(DT) {}
 
@@ -106,12 +107,17 @@ struct Finder {
             Bulks.push_back({cast<CallBase>(&I), {L, Init, Flags | InChunks}});
   }
 
+  size_t found() const { return Found.size() + Bulks.size(); }
+
   void find(Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
     StringRef Name = calledName(I);
+    size_t Before = found();
     if (Name.starts_with("__kmpc_dispatch_next_")) {
       if (Loop *L = LI.getLoopFor(I.getParent()))
         addChunks(L, Call, 0);
+      if (found() == Before)
+        None.push_back(Call);
       return;
     }
     if (!(Name.starts_with("__kmpc_for_static_init_") || Name.starts_with("__kmpc_dist_for_static_init_")) ||
@@ -132,6 +138,8 @@ struct Finder {
     for (CallBase *Bulk : Within.Bulks)
       if (LI.getLoopFor(Bulk->getParent()) == Around)
         Bulks.push_back({Bulk, {nullptr, Call, Flags}});
+    if (found() == Before)
+      None.push_back(Call);
   }
 
   // Whether the loop has a place before it, at the end of each iteration, and behind it.
@@ -175,6 +183,8 @@ extern "C" void contech_shim_loops(LLVMValueRef FV, void (*Visit)(void *, unsign
   for (Iterations &I : Find.Found)
     if (Find.prepare(I.L))
       Ready.push_back(I);
+    else
+      Find.None.push_back(I.Init);
   SmallVector<BasicBlock *, 4> Chunked;
   for (Loop *L : Find.ChunkLoops) {
     BasicBlock *Before = L->getLoopPreheader();
@@ -189,6 +199,8 @@ extern "C" void contech_shim_loops(LLVMValueRef FV, void (*Visit)(void *, unsign
       Block(Added, &B);
   for (BasicBlock *Before : Chunked)
     Block(Chunks, Before);
+  for (CallBase *Call : Find.None)
+    Visit(Context, Unseen, wrap(static_cast<Value *>(Call)), 0);
   for (auto &[Call, I] : Find.Bulks)
     if (isa<CallInst>(Call)) {
       Visit(Context, Begins, wrap(static_cast<Value *>(I.Init)), I.Flags);

@@ -338,6 +338,8 @@ pub(crate) enum LoopEvent<'m> {
     Added(BasicBlock<'m>),
     /// Instead of all these: a call that the loop became, of a function that sets or copies memory.
     Bulk(InstructionValue<'m>),
+    /// A call that shares iterations of which no loop is left.
+    Unseen(InstructionValue<'m>),
 }
 
 /// Finds the loops over the iterations of work-sharing constructs in a defined function, and splits edges so that each
@@ -352,11 +354,12 @@ pub(crate) fn work_sharing_loops<'m>(f: FunctionValue<'m>) -> Vec<LoopEvent<'m>>
     // SAFETY: callers pass a function with a body; `push` gets the list it expects.
     unsafe { contech_shim_loops(f.as_value_ref(), push, (&raw mut list).cast()) };
     let event = |(what, value, flags)| {
-        if what == 0 || what == 7 {
+        if matches!(what, 0 | 7 | 8) {
             // SAFETY: the shim visits a call with these numbers.
             let call = unsafe { InstructionValue::new(value) };
             return Some(match what {
                 0 => LoopEvent::Begins(call, flags),
+                8 => LoopEvent::Unseen(call),
                 _ => LoopEvent::Bulk(call),
             });
         }

@@ -57,7 +57,7 @@ pub(crate) fn instrument(
         return Ok(marked);
     }
     if options.workspan {
-        profile(module, &chosen)?;
+        profile(module, &chosen, options)?;
         return verified(module, options);
     }
     let mut table = ModuleTable {
@@ -111,11 +111,18 @@ fn verified(module: &Module<'_>, options: Options) -> Result<bool, String> {
 
 /// Inserts the on-line profiler's hooks. Functions are prepared and cut as for a recording, so that operations are
 /// counted alike.
-fn profile<'m>(module: &Module<'m>, chosen: &[FunctionValue<'m>]) -> Result<(), String> {
+fn profile<'m>(
+    module: &Module<'m>,
+    chosen: &[FunctionValue<'m>],
+    options: Options,
+) -> Result<(), String> {
     let mut plans = Vec::with_capacity(chosen.len());
     let mut all_loops = Vec::with_capacity(chosen.len());
     for f in chosen {
         let loops = Loops::find(*f);
+        if options.explain {
+            loops.explain(&ir::name(*f));
+        }
         let plan = prepare(module, *f, None, None, loops.added());
         all_loops.push(loops);
         plans.push(Planned {

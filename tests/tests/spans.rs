@@ -435,3 +435,36 @@ fn a_loop_that_became_one_call_is_parallel() -> Result<()> {
     assert!(all > 0 && span < all, "{span} of {all}");
     Ok(())
 }
+
+#[test]
+fn loops_that_are_seen_are_explained() -> Result<()> {
+    let scratch = Scratch::new("spans-explained")?;
+    let program = scratch.join("program");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/spans/two_loops.c");
+    let mut compile = Command::new(Outputs::get().command("contech-cc"));
+    compile.args([
+        "--contech-mode=workspan",
+        "--contech-explain",
+        "-fopenmp",
+        "-O2",
+    ]);
+    compile.arg(source).arg("-o").arg(&program);
+    let said = run(&mut compile)?.ok()?.err();
+    for line in [16, 18] {
+        let expected =
+            format!("main.omp_outlined: the iterations shared at line {line} are strands");
+        assert!(said.contains(&expected), "{said}");
+    }
+    let mut command = Command::new(&program);
+    command
+        .env("OMP_THREAD_LIMIT", "1")
+        .env("CONTECH_METRIC", "ops")
+        .env("CONTECH_PROFILE", scratch.join("profile.json"));
+    let said = run(&mut command)?.ok()?.err();
+    assert!(
+        said.contains("(loop at two_loops.c:16), 1 of its 8 iterations on it"),
+        "{said}"
+    );
+    scratch.done();
+    Ok(())
+}

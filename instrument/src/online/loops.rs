@@ -23,6 +23,7 @@ use workspan::abi;
 use super::{Emitter, variable};
 use crate::ir::{self, LoopEvent};
 use crate::plan::{End, FunctionPlan};
+use crate::source;
 
 /// A loop over iterations, with the places its code is put at.
 #[derive(Debug)]
@@ -45,6 +46,8 @@ pub(crate) struct Loops<'m> {
     /// Blocks before loops over chunks.
     chunks: Vec<BasicBlock<'m>>,
     added: HashSet<BasicBlock<'m>>,
+    /// Calls that share iterations, of loops that are not seen.
+    unseen: Vec<InstructionValue<'m>>,
 }
 
 impl<'m> Loops<'m> {
@@ -63,6 +66,7 @@ impl<'m> Loops<'m> {
                     members: HashSet::new(),
                     bulk: None,
                 }),
+                (LoopEvent::Unseen(shares), _) => loops.unseen.push(shares),
                 (LoopEvent::Chunks(block), _) => loops.chunks.push(block),
                 (LoopEvent::Added(block), _) => {
                     loops.added.insert(block);
@@ -78,6 +82,20 @@ impl<'m> Loops<'m> {
             }
         }
         loops
+    }
+
+    /// Says on standard error which loops of the function are seen (`--contech-explain`).
+    pub(crate) fn explain(&self, name: &str) {
+        let mut lines: Vec<u32> = self.all.iter().map(|of| source::line(of.shares)).collect();
+        lines.dedup();
+        for line in lines {
+            eprintln!("contech: {name}: the iterations shared at line {line} are strands");
+        }
+        for line in self.unseen.iter().map(|shares| source::line(*shares)) {
+            eprintln!(
+                "contech: {name}: the iterations shared at line {line} are serial to the profile: the compiler left no loop"
+            );
+        }
     }
 
     /// Blocks that are none of the program's.

@@ -57,12 +57,17 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, midway: bool) {
         .filter(|row| row.on_span.local.span > 0)
     {
         eprintln!(
-            "contech: {:5.1}% of the span is the own code of {} ({}), {} of its {} invocations on it",
+            "contech: {:5.1}% of the span is the own code of {} ({}), {} of its {} {} on it",
             100.0 * ratio(time(row.on_span.local.span), span),
             row.callee,
             row.place(),
             row.on_span.local.count,
             row.on_work.local.count,
+            if row.kind == "loop" {
+                "iterations"
+            } else {
+                "invocations"
+            },
         );
     }
     let json = json(profile, &rows, &notes, ns);
