@@ -10,15 +10,18 @@ use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
 /// What a program says on standard error, and the profile it leaves.
-fn profile(name: &str, outcome: &str) -> Result<(String, Value)> {
-    let scratch = Scratch::new(&format!("cilk-{name}"))?;
+fn profile(name: &str, arguments: &[&str], outcome: &str) -> Result<(String, Value)> {
+    let scratch = Scratch::new(&format!("cilk-{name}-{}", arguments.concat()))?;
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("programs/cilk/{name}.c"));
     let program = scratch.join("program");
     let mut compile = Command::new(Outputs::get().command("contech-cc"));
     compile.args(["--contech-mode=workspan", "-O2", "-pthread"]);
     run(compile.arg(source).arg("-o").arg(&program))?.ok()?;
     let file = scratch.join("profile.json");
-    let done = run(Command::new(&program).env("CONTECH_PROFILE", &file))?.expect(outcome)?;
+    let done = run(Command::new(&program)
+        .args(arguments)
+        .env("CONTECH_PROFILE", &file))?;
+    let done = done.expect(outcome)?;
     let profile = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
     scratch.done();
     Ok((done.err(), profile))
@@ -34,7 +37,7 @@ fn count(profile: &Value, callee: &str) -> u64 {
 
 #[test]
 fn several_threads_are_no_profile_of_the_program() -> Result<()> {
-    let (said, profile) = profile("bad_threads", "exit 0")?;
+    let (said, profile) = profile("bad_threads", &[], "exit 0")?;
     assert!(said.contains("several threads"), "{said}");
     assert_eq!(profile["complete"], false);
     assert_eq!(count(&profile, "work"), 1, "that of the first thread");
@@ -43,7 +46,7 @@ fn several_threads_are_no_profile_of_the_program() -> Result<()> {
 
 #[test]
 fn an_exit_inside_a_spawned_function_leaves_what_completed() -> Result<()> {
-    let (said, profile) = profile("bad_exit", "exit 3")?;
+    let (said, profile) = profile("bad_exit", &[], "exit 3")?;
     assert!(said.contains("ended inside 2 invocations"), "{said}");
     assert_eq!(profile["complete"], false);
     assert_eq!((count(&profile, "done"), count(&profile, "leave")), (1, 0));
@@ -52,10 +55,57 @@ fn an_exit_inside_a_spawned_function_leaves_what_completed() -> Result<()> {
 
 #[test]
 fn a_jump_is_told_and_a_signal_writes_the_profile_in_the_middle() -> Result<()> {
-    let (said, profile) = profile("bad_jump", "exit 0")?;
+    let (said, profile) = profile("bad_jump", &[], "exit 0")?;
     assert!(said.contains("written while the program runs"), "{said}");
     assert!(said.contains("2 invocations ended by a jump"), "{said}");
     assert_eq!(profile["complete"], false);
     assert_eq!((count(&profile, "jump"), count(&profile, "after")), (1, 1));
+    Ok(())
+}
+
+#[test]
+fn a_spawned_function_that_never_returns_leaves_what_completed_when_a_signal_ends_it() -> Result<()>
+{
+    for (how, signal) in [("loop", 14), ("calls", 14), ("fault", 11), ("stack", 11)] {
+        let outcome = format!("signal {signal}");
+        let (said, profile) = profile("bad_forever", &[how], &outcome)?;
+        let line = format!("signal {signal} ended the program");
+        assert!(said.contains(&line), "{how}: {said}");
+        assert!(
+            said.contains("invocations: they are not in"),
+            "{how}: {said}"
+        );
+        assert_eq!(profile["complete"], false, "{how}");
+        assert_eq!(count(&profile, "forever"), 0, "{how}");
+        let done = count(&profile, "done");
+        assert_eq!(done > 2, how == "calls", "{how}: {done}");
+        // The loop ran for 50 ms by the clock, of which the processor was another's perhaps.
+        let work = profile["work"].as_u64().unwrap_or(0);
+        assert!(how != "loop" || work > 1_000_000, "{work} ns");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_exit_without_cleaning_up_leaves_what_completed() -> Result<()> {
+    for (how, outcome) in [("_exit", "exit 5"), ("quick_exit", "exit 6")] {
+        let (said, profile) = profile("bad_forever", &[how], outcome)?;
+        assert!(said.contains("ended inside 2 invocations"), "{said}");
+        assert_eq!(profile["complete"], false);
+        assert_eq!(
+            (count(&profile, "done"), count(&profile, "forever")),
+            (2, 0)
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_copy_of_the_process_leaves_the_profile_alone() -> Result<()> {
+    let (said, profile) = profile("bad_forever", &["fork"], "exit 7")?;
+    assert_eq!(said.matches("contech: work").count(), 1, "{said}");
+    let lines = profile["sites"].as_array().into_iter().flatten();
+    let lines: Vec<u64> = lines.filter_map(|site| site["line"].as_u64()).collect();
+    assert!(lines.contains(&43) && !lines.contains(&40), "{lines:?}");
     Ok(())
 }

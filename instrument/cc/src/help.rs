@@ -20,8 +20,9 @@ contech-cc is for C, contech-c++ for C++, contech-fc for Fortran: CC=contech-cc 
   --contech-mode=sync   record synchronisation and time only
   --contech-mode=workspan
                         no recording: the work/span profile of a fork-join program that runs serially: contech/cilk.h,
-                        or OpenMP's loops, sections and tasks with OMP_NUM_THREADS=1; written at exit and on SIGUSR2 to
-                        $CONTECH_PROFILE (workspan.json), in time or, with CONTECH_METRIC=ops, in operations
+                        or OpenMP's loops, sections and tasks with OMP_NUM_THREADS=1; written when it ends (by a
+                        signal, too) and on SIGUSR2 to $CONTECH_PROFILE (workspan.json), in time or, with
+                        CONTECH_METRIC=ops, in operations
   --contech-naive       record every block and every address as such
   --contech-fast        record paths and the values addresses come from, which decodes to the same, and as
                         the naive form where that is not exact (default)

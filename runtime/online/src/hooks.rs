@@ -6,14 +6,15 @@
 
 use std::cell::UnsafeCell;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering, compiler_fence};
 
 use workspan::abi::{Counters, Function};
 
 use crate::calibrate::calibrate;
 use crate::clock::{Cost, Foreign, Metric, Told, cycles};
+use crate::ends;
 use crate::profile::{Arrival, Bounds, Profile};
-use crate::write;
+use crate::write::{self, When};
 
 /// Variable with what is measured: `time` (the default) or `ops`.
 const METRIC: &str = "CONTECH_METRIC";
@@ -51,6 +52,8 @@ static OPEN: AtomicUsize = AtomicUsize::new(0);
 const ASKED: usize = 1;
 /// Another thread ran instrumented code.
 static FOREIGN: AtomicBool = AtomicBool::new(false);
+/// A signal that ends the program as soon as the profile is written.
+static ENDING: AtomicI32 = AtomicI32::new(0);
 static START: Once = Once::new();
 
 /// The thread pointer.
@@ -124,7 +127,15 @@ fn open() -> bool {
                 GATE.store(owner, Ordering::Relaxed);
                 if let Some(within) = Within::at_once() {
                     within.profile.catch_up(within.counters.operations);
-                    write::profile(within.profile, FOREIGN.load(Ordering::Relaxed), true);
+                    let signal = ENDING.load(Ordering::Relaxed);
+                    let when = match signal {
+                        0 => When::Midway,
+                        signal => When::Signal(signal),
+                    };
+                    write::profile(within.profile, FOREIGN.load(Ordering::Relaxed), when);
+                    if signal != 0 {
+                        ends::end_by(signal);
+                    }
                 }
             }
         }
@@ -154,14 +165,14 @@ fn start() {
     for word in [&OWNER, &OPEN, &GATE] {
         word.store(thread(), Ordering::Relaxed);
     }
-    // SAFETY: plain registrations with functions of the right types.
+    // SAFETY: a plain registration with a function of the right type.
     unsafe {
-        libc::atexit(finish);
         libc::signal(
             libc::SIGUSR2,
             asked as extern "C" fn(libc::c_int) as libc::sighandler_t,
         );
     }
+    ends::watch();
 }
 
 /// What hooks cost, with a profile of its own that is thrown away and counters as they were afterwards.
@@ -220,14 +231,58 @@ extern "C" fn asked(_: libc::c_int) {
     let _ = GATE.compare_exchange(open, ASKED, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-extern "C" fn finish() {
-    with(|profile, counters| {
-        profile.catch_up(counters.operations);
-        write::profile(profile, FOREIGN.load(Ordering::Relaxed), false);
-    });
+/// The profile of the program, which has ended.
+pub(crate) fn write_at_the_end() {
+    write_now(When::End);
     if OWNER.load(Ordering::Relaxed) != thread() {
         eprintln!("contech: another thread ended the program: no work/span profile is written");
     }
+}
+
+/// Takes the time up to now into the profile.
+pub(crate) fn catch_up() {
+    with(|profile, counters| profile.catch_up(counters.operations));
+}
+
+/// The profile of what has completed.
+pub(crate) fn write_now(when: When) {
+    with(|profile, counters| {
+        profile.catch_up(counters.operations);
+        write::profile(profile, FOREIGN.load(Ordering::Relaxed), when);
+    });
+}
+
+/// Where a signal came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// In the owner's code, or library code it called.
+    Program,
+    /// In a hook of the owner's.
+    Hook,
+    /// In another thread.
+    Elsewhere,
+}
+
+/// Where this thread is, for a signal handler. Where it is the program's code the profile can be written at once.
+pub(crate) fn interrupted() -> At {
+    let owner = OWNER.load(Ordering::Relaxed);
+    if owner != thread() {
+        return At::Elsewhere;
+    }
+    match GATE.load(Ordering::Relaxed) {
+        0 => At::Hook,
+        _ => {
+            OPEN.store(owner, Ordering::Relaxed);
+            GATE.store(owner, Ordering::Relaxed);
+            At::Program
+        }
+    }
+}
+
+/// The next hook writes the profile and ends the program by a signal.
+pub(crate) fn end_with(signal: libc::c_int) {
+    ENDING.store(signal, Ordering::Relaxed);
+    asked(signal);
 }
 
 /// An invocation, from a function's variable and a slot.

@@ -8,6 +8,7 @@
 
 mod calibrate;
 mod clock;
+mod ends;
 mod hooks;
 mod loops;
 mod openmp;

@@ -33,13 +33,24 @@ impl Row {
     }
 }
 
-/// Writes what is known now: of the whole program, or `midway`.
-pub(crate) fn profile(profile: &Profile, foreign: bool, midway: bool) {
+/// When a profile is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// While the program runs.
+    Midway,
+    /// At its end.
+    End,
+    /// At its end by a signal.
+    Signal(i32),
+}
+
+/// Writes what is known now.
+pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
     let (ns, unit) = match profile.metric {
         Metric::Time => (profile.started.ns_per_cycle(), " ns"),
         Metric::Operations => (1.0, " operations"),
     };
-    let notes = notes(profile, foreign, midway);
+    let notes = notes(profile, foreign, when);
     for note in &notes {
         eprintln!("contech: {note}");
     }
@@ -81,13 +92,18 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, midway: bool) {
     }
 }
 
-fn notes(profile: &Profile, foreign: bool, midway: bool) -> Vec<String> {
+fn notes(profile: &Profile, foreign: bool, when: When) -> Vec<String> {
     let mut notes = Vec::new();
     if foreign {
         notes.push("the program ran on several threads: the profile is that of the first one alone, and no profile of the program".to_owned());
     }
     let running = profile.running();
-    if running > 0 && midway {
+    if let When::Signal(signal) = when {
+        notes.push(format!(
+            "signal {signal} ended the program: the profile is that of what completed before"
+        ));
+    }
+    if running > 0 && when == When::Midway {
         notes.push(format!("written while the program runs: {running} invocations have not returned and are not in the profiles"));
     } else if running > 0 {
         notes.push(format!(

@@ -1,0 +1,240 @@
+//! How a program ends that does not return from `main` or call `exit`: by a signal, `_exit` or `quick_exit`. What has
+//! completed is written first; then it ends as it would have.
+//!
+//! A signal may come in the middle of anything, of the C library's allocator too, so a copy of the process writes the
+//! profile: whatever happens to the copy, the program ends by its own signal. In the middle of a hook the profile is not
+//! whole: then the next hook writes it, or this handler a little later.
+#![allow(unsafe_code, reason = "signal handlers and system calls")]
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
+
+use crate::hooks::{self, At};
+use crate::write::When;
+
+/// Signals that end a program by default; SIGKILL nobody sees, and SIGUSR2 asks for the profile.
+const FATAL: [c_int; 20] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGUSR1,
+    libc::SIGSEGV,
+    libc::SIGPIPE,
+    libc::SIGALRM,
+    libc::SIGTERM,
+    libc::SIGSTKFLT,
+    libc::SIGXCPU,
+    libc::SIGXFSZ,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGIO,
+    libc::SIGSYS,
+];
+/// Those an instruction causes, which it does again when the handler returns.
+const FAULTS: [c_int; 4] = [libc::SIGILL, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV];
+/// Bytes of the stack for handlers: a program may end because its own is full.
+const HANDLER_STACK: usize = 1 << 20;
+/// Seconds a copy may take.
+const PATIENCE: u32 = 30;
+/// How often a signal in the middle of a hook is put off, by so many nanoseconds.
+const PUT_OFF: u32 = 1000;
+const LATER: i64 = 2_000_000;
+
+/// The process that is profiled; copies of it (by fork) leave its file alone.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
+/// Times a signal came in the middle of a hook.
+static LATE: AtomicU32 = AtomicU32::new(0);
+/// What sends it again then.
+static TIMER: AtomicI32 = AtomicI32::new(-1);
+
+unsafe extern "C" {
+    fn at_quick_exit(function: extern "C" fn()) -> c_int;
+}
+
+fn process() -> c_int {
+    // SAFETY: has no arguments.
+    unsafe { libc::getpid() }
+}
+
+/// Whether this is the process that is profiled, not a copy made by fork.
+pub(crate) fn is_the_profiled_process() -> bool {
+    PROCESS.load(Relaxed) == process()
+}
+
+/// From now on the profile is written however the program ends.
+pub(crate) fn watch() {
+    PROCESS.store(process(), Relaxed);
+    // SAFETY: plain registrations with functions of the right types; the stack is never given back.
+    unsafe {
+        libc::atexit(finish);
+        at_quick_exit(finish);
+        handler_stack();
+        for signal in FATAL {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            let known = libc::sigaction(signal, std::ptr::null(), &raw mut action);
+            if known != 0 || action.sa_sigaction != libc::SIG_DFL {
+                continue;
+            }
+            action.sa_sigaction = ended as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+            libc::sigfillset(&raw mut action.sa_mask);
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+/// A stack for handlers, unless the program has one.
+unsafe fn handler_stack() {
+    // SAFETY: the structures live through the calls, and the mapping for ever.
+    unsafe {
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        if libc::sigaltstack(std::ptr::null(), &raw mut stack) != 0
+            || stack.ss_flags & libc::SS_DISABLE == 0
+        {
+            return;
+        }
+        let (access, kind) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        );
+        let memory = libc::mmap(std::ptr::null_mut(), HANDLER_STACK, access, kind, -1, 0);
+        if memory != libc::MAP_FAILED {
+            stack.ss_sp = memory;
+            stack.ss_size = HANDLER_STACK;
+            stack.ss_flags = 0;
+            libc::sigaltstack(&raw const stack, std::ptr::null_mut());
+        }
+    }
+}
+
+extern "C" fn finish() {
+    if is_the_profiled_process() {
+        hooks::write_at_the_end();
+    }
+}
+
+/// The program's own call: the C library's `exit` has its own way.
+#[unsafe(no_mangle)]
+extern "C" fn _exit(status: c_int) -> ! {
+    finish();
+    // SAFETY: ends the process.
+    unsafe {
+        loop {
+            libc::syscall(libc::SYS_exit_group, status);
+        }
+    }
+}
+
+/// As [`_exit`].
+#[unsafe(no_mangle)]
+extern "C" fn _Exit(status: c_int) -> ! {
+    _exit(status)
+}
+
+/// A signal whose default is the end.
+unsafe extern "C" fn ended(signal: c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes valid information.
+    let fault = FAULTS.contains(&signal) && unsafe { (*info).si_code } > 0;
+    if is_the_profiled_process() {
+        match hooks::interrupted() {
+            At::Hook if !fault && LATE.fetch_add(1, Relaxed) < PUT_OFF => {
+                hooks::end_with(signal);
+                again(signal);
+                return;
+            }
+            At::Program => in_a_copy(signal),
+            At::Hook | At::Elsewhere => {
+                let line =
+                    b"contech: ended by a signal where no work/span profile could be written\n";
+                // SAFETY: writes a constant.
+                unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
+            }
+        }
+    }
+    die(signal, fault);
+}
+
+/// Lets a signal do what it does by default, once the handler has returned.
+fn die(signal: c_int, fault: bool) {
+    restore(signal);
+    if !fault {
+        // SAFETY: sends this thread a signal; it is blocked in its handler.
+        unsafe { libc::raise(signal) };
+    }
+}
+
+fn restore(signal: c_int) {
+    // SAFETY: a plain system call.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+}
+
+/// Ends the program by a signal, outside of handlers.
+pub(crate) fn end_by(signal: c_int) {
+    restore(signal);
+    // SAFETY: the set lives through the calls.
+    unsafe {
+        let mut only: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut only);
+        libc::sigaddset(&raw mut only, signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const only, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+}
+
+/// Sends the signal to this process again, soon: the program may call no more hooks.
+fn again(signal: c_int) {
+    // SAFETY: the structures live through the calls; the timer is the kernel's, apart from those of `setitimer`.
+    unsafe {
+        let mut timer = TIMER.load(Relaxed);
+        if timer < 0 {
+            let mut event: libc::sigevent = std::mem::zeroed();
+            event.sigev_notify = libc::SIGEV_SIGNAL;
+            event.sigev_signo = signal;
+            let clock = libc::CLOCK_MONOTONIC;
+            libc::syscall(
+                libc::SYS_timer_create,
+                clock,
+                &raw const event,
+                &raw mut timer,
+            );
+            TIMER.store(timer, Relaxed);
+        }
+        let mut when: libc::itimerspec = std::mem::zeroed();
+        when.it_value.tv_nsec = LATER;
+        let nothing = std::ptr::null_mut::<libc::itimerspec>();
+        libc::syscall(libc::SYS_timer_settime, timer, 0, &raw const when, nothing);
+    }
+}
+
+/// A copy of the process writes the profile; this one waits for it.
+fn in_a_copy(signal: c_int) {
+    // The copy has used no processor time: it cannot tell what other programs took of it.
+    hooks::catch_up();
+    // SAFETY: system calls with valid arguments. The copy has this thread only, goes back to nothing of the program's,
+    // and ends by itself or by the clock.
+    unsafe {
+        let copy = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0);
+        if copy == 0 {
+            for fatal in FATAL {
+                restore(fatal);
+            }
+            let mut none: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut none);
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+            libc::alarm(PATIENCE);
+            hooks::write_now(When::Signal(signal));
+            libc::syscall(libc::SYS_exit_group, 0);
+        }
+        let Ok(copy @ 1..) = c_int::try_from(copy) else {
+            return;
+        };
+        while libc::waitpid(copy, std::ptr::null_mut(), libc::__WALL) < 0
+            && *libc::__errno_location() == libc::EINTR
+        {}
+    }
+}
