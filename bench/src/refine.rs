@@ -11,7 +11,7 @@ use contech_tests::process::run;
 use crate::ahead::ahead;
 
 /// Sides of the fixed partitions, in cells.
-pub const SIDES: [u32; 11] = [2, 3, 4, 6, 8, 12, 16, 32, 64, 91, 128];
+pub const SIDES: [u32; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 45, 64, 91, 128];
 /// Numbers of threads; a machine with fewer cores is oversubscribed with the last.
 pub const THREADS: [u32; 3] = [1, 2, 4];
 /// Particles and how they are spread.
