@@ -144,6 +144,22 @@ fn a_barrier_owned_by_another_context_is_a_gap_that_counts_as_waiting() {
 }
 
 #[test]
+fn who_forked_a_team_waits_once_for_its_end() {
+    let mut b = builder("./team");
+    let main = b.context("main");
+    b.work(main, 0, 10, |_| {});
+    let member = b.create(main);
+    b.work(member, 10, 40, |_| {});
+    b.clock(main, 35);
+    b.join(main, member);
+    let report = parallelism(b);
+    assert_eq!(steps(&report), [(0, 1)]);
+    assert_eq!(waits(&report), [(Cause::Join, 30)]);
+    let counts: Vec<_> = report.places.iter().map(|place| place.waits).collect();
+    assert_eq!(counts, [1]);
+}
+
+#[test]
 fn unlocking_and_signalling_do_not_stop_a_context() {
     let mut b = builder("./unlock");
     let main = b.context("main");

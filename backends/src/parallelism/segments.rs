@@ -78,10 +78,16 @@ impl<'g> Segments<'g> {
     fn advance(&mut self) -> Result<Option<Segment>> {
         while let Some(task) = &self.ahead {
             let from_ns = self.at_ns;
-            if task.start_ns() > from_ns {
+            let gap = if task.start_ns() > from_ns {
+                Some(self.gap_cause(task)?)
+            } else {
+                None
+            };
+            // A gap before a join is a part of it.
+            if let Some(cause) = gap.filter(|cause| *cause != Cause::Join) {
                 // Nothing of this context ran; a barrier owned by another context shows as such a gap.
                 self.at_ns = task.start_ns();
-                let state = State::Waiting(self.gap_cause(task)?);
+                let state = State::Waiting(cause);
                 return Ok(Some(Segment {
                     from_ns,
                     to_ns: self.at_ns,
@@ -113,6 +119,10 @@ impl<'g> Segments<'g> {
     fn gap_cause(&self, next: &Task<'g>) -> Result<Cause> {
         if next.kind() == TaskKind::Barrier || self.before == Some(TaskKind::Barrier) {
             return Ok(Cause::Barrier);
+        }
+        // Who forks a team joins it at the end: meanwhile its thread is one of the team, in a context of its own.
+        if next.kind() == TaskKind::Join {
+            return Ok(Cause::Join);
         }
         for dependency in next.dependencies()? {
             if self.graph.task(dependency)?.kind() == TaskKind::Barrier {
