@@ -241,6 +241,14 @@ impl<T: Copy> Shadow<T> {
         true
     }
 
+    /// Whether there is memory for an invocation ([`Self::prepare`]).
+    #[must_use]
+    pub fn is_prepared(&self, site: Site) -> bool {
+        self.sites.len() > site.id as usize
+            && self.active_callers.len() > site.caller as usize
+            && self.frames.len() > self.depth
+    }
+
     /// Makes the memory for an invocation; before the first one, forgets what the last computation left.
     #[cold]
     #[inline(never)]

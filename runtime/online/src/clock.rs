@@ -68,6 +68,20 @@ pub(crate) struct Told {
 }
 
 impl Told {
+    /// By code at `slot`; `by` is the counter of that name.
+    pub(crate) fn new(operations: u64, own: u64, by: u64, slot: usize) -> Self {
+        Self {
+            operations,
+            own,
+            pending: false,
+            foreign: match by {
+                0 => Foreign::None,
+                by if by == slot as u64 => Foreign::Own,
+                _ => Foreign::Before,
+            },
+        }
+    }
+
     /// The same, with the last `own` operations as the invocation's own.
     #[inline(always)]
     pub(crate) fn last(self, own: u64) -> Self {
@@ -176,7 +190,8 @@ impl Clock {
         }
     }
 
-    fn read(&mut self, told: Told) -> (u64, u64) {
+    /// The same, and the counter is read.
+    pub(crate) fn read(&mut self, told: Told) -> (u64, u64) {
         let operations = told.operations + told.own;
         let counted = operations.saturating_sub(self.read_operations);
         let passed = operations.saturating_sub(self.operations);
@@ -231,8 +246,14 @@ impl Clock {
 
 /// `part` of `whole`, of `all`.
 fn share(all: u64, part: u64, whole: u64) -> u64 {
-    let share = u128::from(all) * u128::from(part.min(whole)) / u128::from(whole.max(1));
-    u64::try_from(share).unwrap_or(all)
+    let (part, whole) = (part.min(whole), whole.max(1));
+    match all.checked_mul(part) {
+        Some(product) => product / whole,
+        None => {
+            let share = u128::from(all) * u128::from(part) / u128::from(whole);
+            u64::try_from(share).unwrap_or(all)
+        }
+    }
 }
 
 /// Cycles and time at one moment.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering, compiler_f
 use workspan::abi::{Counters, Function};
 
 use crate::calibrate::calibrate;
-use crate::clock::{Cost, Foreign, Metric, Told, cycles};
+use crate::clock::{Cost, Metric, Told, cycles};
 use crate::ends;
 use crate::profile::{Arrival, Bounds, Profile};
 use crate::write::{self, When};
@@ -310,25 +310,12 @@ unsafe fn arrival<'f>(
     }
 }
 
-/// What the counters tell to the hook of the invocation at `slot`.
-#[inline(always)]
+/// What the counters tell to the hook of the invocation at `slot`, once: the next one is told what is new.
 pub(crate) fn told(counters: &mut Counters, slot: usize, own: u64, pending: bool) -> Told {
-    let by = counters.foreign;
-    let foreign = if by == 0 {
-        Foreign::None
-    } else {
-        counters.foreign = 0;
-        if by == slot as u64 {
-            Foreign::Own
-        } else {
-            Foreign::Before
-        }
-    };
+    let by = std::mem::take(&mut counters.foreign);
     Told {
-        operations: counters.operations,
-        own,
         pending,
-        foreign,
+        ..Told::new(counters.operations, own, by, slot)
     }
 }
 
@@ -342,8 +329,8 @@ pub(crate) unsafe extern "C" fn contech_ws_enter(
     if let Some(Within { profile, counters }) = &mut Within::at_once() {
         // SAFETY: called by instrumented code.
         let at = unsafe { arrival(function, slot, counters) };
-        if counters.foreign == 0 && profile.enter_at_once(at, counters.operations) {
-            counters.spawn = 0;
+        if profile.enter_at_once(at, counters, own) {
+            (counters.foreign, counters.spawn) = (0, 0);
             return;
         }
     }
@@ -384,10 +371,9 @@ unsafe extern "C" fn left_leaf(function: *const Function, slot: *const usize, ow
     if let Some(Within { profile, counters }) = &mut Within::at_once() {
         // SAFETY: called by instrumented code.
         let at = unsafe { arrival(function, slot, counters) };
-        let operations = counters.operations + own;
-        if counters.foreign == 0 && profile.leaf_at_once(at, operations, own) {
-            counters.spawn = 0;
-            counters.operations = operations;
+        if profile.leaf_at_once(at, counters, own) {
+            (counters.foreign, counters.spawn) = (0, 0);
+            counters.operations += own;
             return;
         }
     }
@@ -439,10 +425,9 @@ pub(crate) extern "C" fn contech_ws_leave(slot: usize, own: u64) {
 #[inline(never)]
 extern "C" fn left(slot: usize, own: u64, after: u64) {
     if let Some(Within { profile, counters }) = &mut Within::at_once() {
-        let operations = counters.operations + own;
-        if counters.foreign == 0 && profile.leave_at_once(slot, operations, after) {
-            counters.spawn = 0;
-            counters.operations = operations;
+        if profile.leave_at_once(slot, counters, own, after) {
+            (counters.foreign, counters.spawn) = (0, 0);
+            counters.operations += own;
             return;
         }
     }

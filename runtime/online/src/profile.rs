@@ -4,7 +4,7 @@ mod loops;
 
 pub(crate) use loops::{Iterations, Looping};
 
-use workspan::abi::Function;
+use workspan::abi::{Counters, Function};
 use workspan::{Kind, Shadow, Site};
 
 use crate::clock::{Clock, Cost, Foreign, Metric, Moment, Told, cycles};
@@ -101,45 +101,110 @@ impl Profile {
 
     /// A function was invoked and is going to call something. False, and nothing is done, if that is not as usual.
     #[inline(always)]
-    pub(crate) fn enter_at_once(&mut self, at: Arrival<'_>, operations: u64) -> bool {
+    pub(crate) fn enter_at_once(&mut self, at: Arrival<'_>, counters: &Counters, own: u64) -> bool {
         let (slot, top) = (self.slot(at.slot), self.top());
         let function = at.function.number.get();
-        if self.clock.due(operations, self.clock.cost.enter) || slot >= top.slot || function == 0 {
-            return false;
-        }
         let Some(site) = self.site(at, top) else {
             return false;
         };
-        let now = self.clock.at(operations);
+        if slot >= top.slot || function == 0 {
+            return false;
+        }
+        let due = self.clock.due(counters.operations, self.clock.cost.enter);
+        let now = if due || counters.foreign != 0 {
+            match self.read_at_once(at.slot, counters, own, site) {
+                Some((now, own)) => now - own,
+                None => return false,
+            }
+        } else {
+            self.clock.at(counters.operations)
+        };
         self.shadow
             .enter_at(now, site, Invocation { slot, function })
     }
 
-    /// A function was invoked and returns after `own` operations, without having called anything. False, and nothing is
-    /// done, if that is not as usual.
+    /// A function was invoked and returns without having called anything. False, and nothing is done, if that is not as
+    /// usual.
     #[inline(always)]
-    pub(crate) fn leaf_at_once(&mut self, at: Arrival<'_>, operations: u64, own: u64) -> bool {
+    pub(crate) fn leaf_at_once(&mut self, at: Arrival<'_>, counters: &Counters, own: u64) -> bool {
         let (slot, top) = (self.slot(at.slot), self.top());
-        if self.clock.due(operations, self.clock.cost.leaf) || slot >= top.slot {
-            return false;
-        }
+        let operations = counters.operations + own;
         let Some(site) = self.site(at, top) else {
             return false;
         };
-        let (now, own) = (self.clock.at(operations), self.clock.of(own));
+        if slot >= top.slot {
+            return false;
+        }
+        let due = self.clock.due(operations, self.clock.cost.leaf);
+        let (now, own) = if due || counters.foreign != 0 {
+            match self.read_leaf_at_once(at.slot, counters, own, site) {
+                Some(read) => read,
+                None => return false,
+            }
+        } else {
+            (self.clock.at(operations), self.clock.of(own))
+        };
         self.shadow.leaf_at(now, site, own)
+    }
+
+    /// The counter is read for [`Self::enter_at_once`], if what follows will be done.
+    #[inline(never)]
+    fn read_at_once(
+        &mut self,
+        slot: usize,
+        counters: &Counters,
+        own: u64,
+        site: Site,
+    ) -> Option<(u64, u64)> {
+        let told = Told {
+            pending: true,
+            ..Told::new(counters.operations, own, counters.foreign, slot)
+        };
+        self.shadow.is_prepared(site).then(|| self.clock.read(told))
+    }
+
+    /// The same for [`Self::leaf_at_once`].
+    #[inline(never)]
+    fn read_leaf_at_once(
+        &mut self,
+        slot: usize,
+        counters: &Counters,
+        own: u64,
+        site: Site,
+    ) -> Option<(u64, u64)> {
+        let told = Told::new(counters.operations, own, counters.foreign, slot);
+        self.shadow.is_prepared(site).then(|| self.clock.read(told))
+    }
+
+    /// The same for [`Self::leave_at_once`].
+    #[inline(never)]
+    fn read_to_leave(&mut self, counters: &Counters, own: u64, after: u64) -> (u64, u64) {
+        let told = Told::new(counters.operations, own, counters.foreign, 0);
+        self.clock.read(told.last(after))
     }
 
     /// The invocation at `at` returns; if it spawned, it synced when all but the last `after` operations were executed.
     /// False, and nothing is done, if that is not as usual.
     #[inline(always)]
-    pub(crate) fn leave_at_once(&mut self, at: usize, operations: u64, after: u64) -> bool {
-        if self.clock.due(operations, self.clock.cost.leave) || self.slot(at) != self.top().slot {
+    pub(crate) fn leave_at_once(
+        &mut self,
+        at: usize,
+        counters: &Counters,
+        own: u64,
+        after: u64,
+    ) -> bool {
+        if self.slot(at) != self.top().slot {
             return false;
         }
-        let now = self.clock.at(operations);
-        let synced = now - self.clock.of(after);
-        self.shadow.leave_at(synced, now).is_some()
+        let operations = counters.operations + own;
+        let due = self.clock.due(operations, self.clock.cost.leave);
+        let (now, after) = if due || counters.foreign != 0 {
+            self.read_to_leave(counters, own, after)
+        } else {
+            (self.clock.at(operations), self.clock.of(after))
+        };
+        self.shadow.leave_at(now - after, now);
+        true
     }
 
     /// The invocation at `slot`, or the innermost one, waits for what it spawned.
