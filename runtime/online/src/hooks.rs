@@ -424,12 +424,12 @@ pub(crate) extern "C" fn contech_ws_leave(slot: usize, own: u64) {
 /// The invocation at `slot` returns, and has synced before the last `after` operations.
 #[inline(never)]
 extern "C" fn left(slot: usize, own: u64, after: u64) {
-    if let Some(Within { profile, counters }) = &mut Within::at_once() {
-        if profile.leave_at_once(slot, counters, own, after) {
-            (counters.foreign, counters.spawn) = (0, 0);
-            counters.operations += own;
-            return;
-        }
+    if let Some(Within { profile, counters }) = &mut Within::at_once()
+        && profile.leave_at_once(slot, counters, own, after)
+    {
+        (counters.foreign, counters.spawn) = (0, 0);
+        counters.operations += own;
+        return;
     }
     leave(slot, own, after);
 }
