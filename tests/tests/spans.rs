@@ -375,10 +375,14 @@ fn in_time_a_loop_has_the_same_iterations() -> Result<()> {
     for name in ["triangle.c", "triangle_inline.c"] {
         let time = profile_in(name, &["-O2", "-DN=2000"], "time")?;
         assert_eq!(time.iterations()?, 2000, "{name}");
-        let (work, span) = (time.work(), time.span());
-        assert!(span < work, "{name}: {work}, {span}");
         let own = time.sum("loop", "", "/on_work/top_call_site/work")?;
+        let work = time.work();
         assert!(own <= work, "{name}: {own} of {work}");
+        if name == "triangle_inline.c" {
+            // However long it took: the time of all is shared by operations, of which the last has two of 2001.
+            let longest = time.sum("loop", "", "/on_span/local/work")?;
+            assert!(longest * 900 <= own + 900, "{longest} of {own}");
+        }
     }
     Ok(())
 }
@@ -432,7 +436,8 @@ fn a_loop_that_became_one_call_is_parallel() -> Result<()> {
     assert_eq!(time.iterations()?, 2 << 20);
     let (all, span) = ("/on_work/local/work", "/on_span/local/work");
     let (all, span) = (time.sum("loop", "", all)?, time.sum("loop", "", span)?);
-    assert!(all > 0 && span < all, "{span} of {all}");
+    // However long it took: each of 2^20 has its share, rounded up.
+    assert!(span << 19 <= all + (2 << 20), "{span} of {all}");
     Ok(())
 }
 
