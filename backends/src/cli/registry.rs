@@ -22,6 +22,11 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::misses::Misses>(),
     analysis::<crate::sharing::Sharing>(),
     analysis::<crate::memuse::MemUse>(),
+    tool::<crate::workspan::online::Options>(
+        "profile",
+        "Work and span that a program measured itself: contech-cc --contech-mode=workspan",
+        crate::workspan::online::run,
+    ),
     tool::<crate::export::Options>(
         "export",
         "The graph for other programs: --dot draws a small one",

@@ -20,6 +20,7 @@ pub fn render(report: &Report) -> Result<String> {
         });
     let runs = report.points.first().map_or(0, |point| point.runs);
     render_measured(&MeasuredPage {
+        brand: "Contech scale",
         command: report.command.join(" "),
         measured: format!(
             "{}, {} of each",

@@ -36,6 +36,7 @@ const SCALE_TEMPLATE: &str = include_str!("assets/scale.html");
 pub fn render(data: &PageData) -> Result<String> {
     assemble(
         TEMPLATE,
+        "Contech report",
         MAIN,
         &data.run.command.join(" "),
         &data.sections,
@@ -43,17 +44,28 @@ pub fn render(data: &PageData) -> Result<String> {
     )
 }
 
-/// The page of a measured program (`contech scale`).
+/// The page of a program that was measured as it ran (`contech scale`, `profile`).
 ///
 /// # Errors
 /// When the data cannot be put into JSON.
 pub fn render_measured(data: &MeasuredPage) -> Result<String> {
-    assemble(SCALE_TEMPLATE, SCALE, &data.command, &data.sections, data)
+    let brand = data.brand;
+    assemble(
+        SCALE_TEMPLATE,
+        brand,
+        SCALE,
+        &data.command,
+        &data.sections,
+        data,
+    )
 }
 
 /// What the page of a measured program shows.
 #[derive(Clone, Debug, Serialize)]
 pub struct MeasuredPage {
+    /// What kind of page it is.
+    #[serde(skip)]
+    pub brand: &'static str,
     /// The command.
     pub command: String,
     /// How it was measured.
@@ -72,6 +84,7 @@ pub struct MeasuredPage {
 
 fn assemble(
     template: &str,
+    brand: &str,
     main: &str,
     title: &str,
     sections: &[Section],
@@ -89,6 +102,7 @@ fn assemble(
         let (slot, after) = after.split_once("}}").unwrap_or((after, ""));
         page.push_str(before);
         page.push_str(match slot {
+            "brand" => brand,
             "title" => &title,
             "style" => STYLE,
             "data" => &json,

@@ -1,10 +1,10 @@
 //! What work and span are measured in.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use taskgraph::{Block, BlockExec, MemOp, OpKind, StaticInfo};
 
 /// A metric.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
     /// Nanoseconds; the time of a task is divided among its blocks by executed IR instructions (record with

@@ -24,6 +24,7 @@ mod change;
 mod context;
 mod machine;
 mod metric;
+pub mod online;
 mod paths;
 mod render;
 mod rows;

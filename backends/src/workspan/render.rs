@@ -30,8 +30,10 @@ impl Render for Report {
         for note in &self.notes {
             view = view.line(note);
         }
+        if !self.flame.is_empty() {
+            view = view.chart(self.flames());
+        }
         view = view
-            .chart(self.flames())
             .heading("Call sites on the span")
             .table(self.span_table().text_rows(SHOWN))
             .heading("Call sites on the work")
@@ -66,6 +68,14 @@ impl Report {
     /// Work, span and parallelism in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
+        if self.burden == 0 {
+            return format!(
+                "Work {}, span {}: parallelism {:.2}.",
+                self.amount(self.work),
+                self.amount(self.span),
+                self.parallelism
+            );
+        }
         format!(
             "Work {}, span {}: parallelism {:.2}; {:.2} with {} for each task that moves to another processor.",
             self.amount(self.work),
@@ -113,10 +123,10 @@ impl Report {
             "{} of the span is the own code of {} ({} at {}{caller}), {serial}: without it the parallelism would be {}.",
             share(ratio(own, self.span)),
             site.callee,
-            if site.kind == "spawn" {
-                "spawned"
-            } else {
-                "called"
+            match site.kind {
+                "spawn" => "spawned",
+                "loop" => "the loop",
+                _ => "called",
             },
             site.place(),
             if own == self.span {
@@ -130,7 +140,7 @@ impl Report {
         )
     }
 
-    fn amount(&self, value: u64) -> String {
+    pub(super) fn amount(&self, value: u64) -> String {
         match self.metric {
             Metric::Time => time(value),
             unit => format!("{} {}", count(value), unit.unit()),
@@ -258,7 +268,14 @@ impl Report {
         let mut curves = vec![
             series("processors", |bound| f64::from(bound.processors)),
             series("at most", |bound| bound.upper),
-            series("to expect, with burden", |bound| bound.lower),
+            series(
+                if self.burden == 0 {
+                    "to expect"
+                } else {
+                    "to expect, with burden"
+                },
+                |bound| bound.lower,
+            ),
         ];
         if !measured.is_empty() {
             curves.push(Series {
@@ -308,7 +325,14 @@ impl Report {
         let mut columns = vec![
             ("processors", "processors"),
             ("at most", "upper"),
-            ("with burden", "lower"),
+            (
+                if self.burden == 0 {
+                    "to expect"
+                } else {
+                    "with burden"
+                },
+                "lower",
+            ),
         ];
         if self.measured.is_some() {
             columns.push(("measured", "measured"));

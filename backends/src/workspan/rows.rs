@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use taskgraph::{FunctionId, StaticInfo};
 use workspan::{Measure, Sum};
 
@@ -11,13 +11,14 @@ use super::machine::Machine;
 use super::tree::{SiteKey, Tree};
 use super::{Options, Report};
 use crate::analysis::Graph;
+use crate::scaling::Measured;
 use crate::view::units::{plural, ratio};
 
 /// Calling contexts in the result.
 const MOST_FLAME: usize = 4000;
 
 /// Work and span of a number of invocations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measures {
     /// Invocations.
     pub count: u64,
@@ -46,7 +47,7 @@ impl From<Sum> for Measures {
 }
 
 /// The three measurements of section 6.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     /// Invocations not below another one of the same call site.
     pub top_call_site: Measures,
@@ -77,7 +78,7 @@ pub struct SiteRow {
     pub file: String,
     /// Source line of the call, 0 when unknown.
     pub line: u32,
-    /// `call` or `spawn`.
+    /// `call`, `spawn` or, on-line, `loop`.
     pub kind: &'static str,
     /// Invocations.
     pub count: u64,
@@ -156,10 +157,13 @@ pub(super) fn report(graph: &Graph, machine: &mut Machine<'_>, options: &Options
         burdened_span,
         burdened_parallelism: ratio(work, burdened_span),
         sites: sites(graph.info(), machine, &on_work, &on_span),
-        bounds: processors(options)
-            .into_iter()
-            .map(|p| bound(work, span, burdened_span, p))
-            .collect(),
+        bounds: bounds(
+            work,
+            span,
+            burdened_span,
+            options.p_max,
+            options.measured.as_ref(),
+        ),
         measured: options.measured.clone(),
         flame: flame(graph.info(), &machine.tree, &on_work, &on_span),
         what_if: None,
@@ -168,13 +172,21 @@ pub(super) fn report(graph: &Graph, machine: &mut Machine<'_>, options: &Options
     }
 }
 
-/// Numbers of processors to bound the speedup for: up to the largest one asked for, and those that were measured.
-fn processors(options: &Options) -> BTreeSet<u32> {
-    let measured = options.measured.iter().flat_map(|m| &m.points);
-    (1..=options.p_max)
-        .filter(|&p| p <= 64 || p.is_power_of_two() || p == options.p_max)
+/// Bounds for the numbers of processors up to the largest one asked for, and those that were measured.
+pub(super) fn bounds(
+    work: u64,
+    span: u64,
+    burdened: u64,
+    p_max: u32,
+    measured: Option<&Measured>,
+) -> Vec<Bound> {
+    let measured = measured.into_iter().flat_map(|m| &m.points);
+    let processors: BTreeSet<u32> = (1..=p_max)
+        .filter(|&p| p <= 64 || p.is_power_of_two() || p == p_max)
         .chain(measured.map(|point| point.threads))
-        .collect()
+        .collect();
+    let bound = |p| bound(work, span, burdened, p);
+    processors.into_iter().map(bound).collect()
 }
 
 fn bound(work: u64, span: u64, burdened: u64, processors: u32) -> Bound {

@@ -155,7 +155,7 @@ fn json(profile: &Profile, rows: &[Row], notes: &[String], ns: f64) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
-        "{{\"metric\":\"{}\",\"work\":{work},\"span\":{span},\"parallelism\":{},\"complete\":{},\"depth\":{},\"elements\":{},\"sites\":[",
+        "{{\"format\":\"contech-workspan\",\"version\":1,\"metric\":\"{}\",\"work\":{work},\"span\":{span},\"parallelism\":{},\"complete\":{},\"depth\":{},\"elements\":{},\"sites\":[",
         match profile.metric {
             Metric::Time => "time",
             Metric::Operations => "ops",

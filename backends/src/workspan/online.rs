@@ -1,0 +1,216 @@
+//! `profile`: the profile of `--contech-mode=workspan` as `workspan` shows its own: tables, CSV, and a page.
+//!
+//! The file is that of runtime/online/FORMAT.md. It has no calling contexts and no burdened span: there is no flame graph,
+//! and the bounds of the speedup are those without burden.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{ArgMatches, FromArgMatches};
+use serde::Deserialize;
+
+use super::rows::{Profile, SiteRow, bounds};
+use super::{Locks, Metric, Report};
+use crate::cli::output;
+use crate::report::{MeasuredPage, Section, render_measured};
+use crate::scaling::Measured;
+use crate::view::units::plural;
+use crate::view::{Format, Render};
+
+/// What the file says it is.
+const MAGIC: &str = "contech-workspan";
+const VERSION: u32 = 1;
+const MAKE: &str = "build with contech-cc --contech-mode=workspan and run the program to write one";
+
+/// Options of `profile`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// Profile, as written by a program of contech-cc --contech-mode=workspan
+    #[arg(value_name = "WORKSPAN.JSON")]
+    pub profile: PathBuf,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write to FILE instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write a self-contained HTML page to FILE, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Processors to bound the speedup for
+    #[arg(long, value_name = "P", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub p_max: u32,
+    /// Speedups measured by `contech scale --format json`, to set beside the bounds
+    #[arg(long, value_name = "FILE", value_parser = Measured::argument())]
+    pub measured: Option<Measured>,
+}
+
+/// The file.
+#[derive(Debug, Deserialize)]
+struct Document {
+    metric: Metric,
+    work: u64,
+    span: u64,
+    sites: Vec<Row>,
+    notes: Vec<String>,
+}
+
+/// Which file it is: read before the rest.
+#[derive(Debug, Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
+}
+
+#[derive(Debug, Deserialize)]
+struct Row {
+    caller: String,
+    callee: String,
+    file: String,
+    line: u32,
+    kind: Kind,
+    count: u64,
+    on_work: Profile,
+    on_span: Profile,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Call,
+    Spawn,
+    Loop,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Spawn => "spawn",
+            Self::Loop => "loop",
+        }
+    }
+}
+
+impl From<Row> for SiteRow {
+    fn from(row: Row) -> Self {
+        Self {
+            caller: row.caller,
+            callee: row.callee,
+            file: row.file,
+            line: row.line,
+            kind: row.kind.word(),
+            count: row.count,
+            parallelism: row.on_work.top_call_site.parallelism(),
+            on_work: row.on_work,
+            on_span: row.on_span,
+            slack_ns: None,
+        }
+    }
+}
+
+/// Reads a profile.
+///
+/// # Errors
+/// Names the file, what is wrong with it, what was expected and what to do.
+fn read(file: &Path) -> Result<Document> {
+    let name = file.display();
+    let text = std::fs::read(file).with_context(|| format!("cannot read {name}"))?;
+    let head: Head = serde_json::from_slice(&text).with_context(|| {
+        format!("{name} is no on-line work/span profile (JSON with \"format\":\"{MAGIC}\"); {MAKE}")
+    })?;
+    if head.format != MAGIC {
+        bail!(
+            "{name} says it is \"{}\"; expected \"{MAGIC}\"; {MAKE}",
+            head.format
+        );
+    }
+    if head.version != VERSION {
+        bail!(
+            "{name} has version {}; this program reads version {VERSION}: use the contech that wrote it, or write it again",
+            head.version
+        );
+    }
+    serde_json::from_slice(&text)
+        .with_context(|| format!("{name} is damaged; run the program again to write it"))
+}
+
+fn report(document: Document, options: &Options) -> Report {
+    let Document {
+        metric,
+        work,
+        span,
+        sites,
+        notes,
+    } = document;
+    let mut report = Report {
+        metric,
+        locks: Locks::Free,
+        work,
+        span,
+        parallelism: crate::view::units::ratio(work, span),
+        burden: 0,
+        burdened_span: span,
+        burdened_parallelism: crate::view::units::ratio(work, span),
+        sites: sites.into_iter().map(SiteRow::from).collect(),
+        bounds: bounds(work, span, span, options.p_max, options.measured.as_ref()),
+        measured: options.measured.clone(),
+        flame: Vec::new(),
+        what_if: None,
+        near: Vec::new(),
+        notes,
+    };
+    let local = |row: &SiteRow| (row.on_span.local.span, row.on_work.local.work);
+    report
+        .sites
+        .sort_by_key(|row| std::cmp::Reverse(local(row)));
+    report
+}
+
+/// Does it.
+///
+/// # Errors
+/// When the profile cannot be read or the output cannot be written.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let options = Options::from_arg_matches(matches)?;
+    let report = report(read(&options.profile)?, &options);
+    if let Some(file) = &options.html {
+        let page = page(&report, &options.profile)?;
+        output::to(Some(file), |out| Ok(out.write_all(page.as_bytes())?))?;
+        if options.output.is_none() && options.format == Format::Text {
+            eprintln!("page written to {}", file.display());
+        }
+    }
+    output::to(options.output.as_deref(), |out| match options.format {
+        Format::Json => {
+            serde_json::to_writer(&mut *out, &report)?;
+            Ok(writeln!(out)?)
+        }
+        Format::Csv => report.view().write_csv(out),
+        Format::Text => Ok(report.view().write_text(out)?),
+    })
+}
+
+fn page(report: &Report, file: &Path) -> Result<String> {
+    let spawns = report.sites.iter().filter(|row| row.kind != "call");
+    render_measured(&MeasuredPage {
+        brand: "Contech profile",
+        command: file.display().to_string(),
+        measured: format!("measured as it ran, in {}", report.metric.unit()),
+        headline: report.bottleneck_sentence(),
+        warnings: report.notes.clone(),
+        findings: Vec::new(),
+        tiles: vec![
+            ("work", report.amount(report.work)),
+            ("span", report.amount(report.span)),
+            ("parallelism", format!("{:.2}", report.parallelism)),
+            ("call sites", plural(report.sites.len() as u64, "site")),
+            ("that spawn", spawns.count().to_string()),
+        ],
+        sections: vec![Section {
+            id: "workspan",
+            menu: "Work and span",
+            parts: report.view().to_page(),
+        }],
+    })
+}
