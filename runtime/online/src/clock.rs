@@ -128,6 +128,24 @@ extern "C" fn on_load() {
     LOADED.store(cycles(), Relaxed);
 }
 
+/// When the profiler began to make itself ready: the program's time up to there, and none of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    cycles: u64,
+    /// What others took before.
+    taken: u64,
+}
+
+impl Ready {
+    /// It begins now.
+    pub(crate) fn begins() -> Self {
+        Self {
+            cycles: cycles(),
+            taken: METER.read(),
+        }
+    }
+}
+
 impl Clock {
     pub(crate) fn new(metric: Metric, cost: Cost) -> Self {
         let time = metric == Metric::Time;
@@ -148,9 +166,13 @@ impl Clock {
         }
     }
 
-    /// Time runs since the library was loaded, but for the `own` cycles that were spent since on the profiler itself.
-    pub(crate) fn since_loaded(&mut self, own: u64) {
-        self.read = LOADED.load(Relaxed).saturating_add(own).min(cycles());
+    /// Time runs since the library was loaded, but for what the profiler spent on itself since it began to, with what others
+    /// took of that.
+    pub(crate) fn since_loaded(&mut self, ready: Ready) {
+        METER.read();
+        let now = cycles();
+        let own = now.saturating_sub(ready.cycles) + ready.taken;
+        self.read = LOADED.load(Relaxed).saturating_add(own).min(now);
     }
 
     /// A hook that costs `cost` is called: whether the counter is to be read.

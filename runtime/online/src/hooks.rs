@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering, compiler_f
 use workspan::abi::{Counters, Function};
 
 use crate::calibrate::calibrate;
-use crate::clock::{Cost, Metric, Told, cycles};
+use crate::clock::{Cost, Metric, Ready, Told};
 use crate::ends;
 use crate::profile::{Arrival, Bounds, Profile};
 use crate::write::{self, When};
@@ -144,6 +144,7 @@ fn open() -> bool {
 }
 
 fn start() {
+    let ready = Ready::begins();
     let metric = match std::env::var(METRIC).as_deref() {
         Ok("ops") => Metric::Operations,
         Err(_) | Ok("" | "time") => Metric::Time,
@@ -153,13 +154,12 @@ fn start() {
         }
     };
     let stack = stack();
-    let before = cycles();
     let cost = match metric {
         Metric::Time => calibrated(stack),
         Metric::Operations => Cost::default(),
     };
     let mut profile = Profile::new(metric, cost, stack);
-    profile.since_loaded(before);
+    profile.since_loaded(ready);
     // SAFETY: no hook touches the profile before GATE is set, which is below.
     unsafe { *PROFILE.0.get() = Some(profile) };
     for word in [&OWNER, &OPEN, &GATE] {

@@ -7,7 +7,7 @@ pub(crate) use loops::{Iterations, Looping};
 use workspan::abi::{Counters, Function};
 use workspan::{Kind, Shadow, Site};
 
-use crate::clock::{Clock, Cost, Foreign, Metric, Moment, Told, cycles};
+use crate::clock::{Clock, Cost, Foreign, Metric, Moment, Ready, Told};
 use crate::sites::Numbers;
 
 /// What a call site is.
@@ -94,9 +94,9 @@ impl Profile {
         profile
     }
 
-    /// The program's time began when this library was loaded; since `before` the profiler spent it.
-    pub(crate) fn since_loaded(&mut self, before: u64) {
-        self.clock.since_loaded(cycles().saturating_sub(before));
+    /// The program's time began when this library was loaded; since `ready` the profiler spent it.
+    pub(crate) fn since_loaded(&mut self, ready: Ready) {
+        self.clock.since_loaded(ready);
     }
 
     /// A function was invoked and is going to call something. False, and nothing is done, if that is not as usual.
