@@ -1,0 +1,71 @@
+//! Leaves: stored at the cursor where their node executes.
+
+use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
+
+use super::super::leaves::Record;
+use super::super::scev::Source;
+use super::{Built, Emitter};
+use crate::ir;
+
+/// Most leaves that are stored together: they stay in registers until the last is known.
+const GROUP: usize = 4;
+
+/// Where leaves are stored that have values at these places, in order: a few together where the program
+/// stores in between, for a processor writes neighbours in one go that it would write one by one between
+/// other stores.
+fn grouped<'m>(places: &[InstructionValue<'m>]) -> Vec<InstructionValue<'m>> {
+    let mut grouped = places.to_vec();
+    for group in grouped.chunks_mut(GROUP) {
+        let (first, last) = (group[0], group[group.len() - 1]);
+        let mut between = std::iter::successors(Some(first), |i| i.get_next_instruction())
+            .take_while(|i| *i != last);
+        if between.any(|i| i.get_opcode() == InstructionOpcode::Store) {
+            group.fill(last);
+        }
+    }
+    grouped
+}
+
+impl<'m> Emitter<'_, 'm> {
+    /// The leaves of a node.
+    pub(super) fn records(&mut self, n: usize, records: &[Record]) -> Built {
+        let node = &self.fast.graph.nodes[n];
+        let (mut at, mut base) = (0, None);
+        // All places before anything is inserted: several leaves may follow one instruction.
+        let place = |r: &Record| match r.source.val().instruction() {
+            Some(i) if r.order > node.first_order => i.get_next_instruction().unwrap_or(node.last),
+            _ => node.first,
+        };
+        let places: Vec<_> = records.iter().map(place).collect();
+        for (r, place) in records.iter().zip(grouped(&places)) {
+            self.builder.position_before(&place);
+            let base = match base {
+                Some(base) => base,
+                None => *base.insert(self.load_cursor()?),
+            };
+            self.leaf(base, at, r)?;
+            at += u64::from(r.width);
+        }
+        if let Some(base) = base {
+            let next = self.offset(base, at)?;
+            self.builder.build_store(self.cursor, next)?;
+        }
+        Ok(())
+    }
+
+    fn leaf(&self, base: PointerValue<'m>, at: u64, r: &Record) -> Built {
+        let builder = &self.builder;
+        let ty = match r.width {
+            1 => self.context.i8_type(),
+            2 => self.context.i16_type(),
+            4 => self.context.i32_type(),
+            _ => self.context.i64_type(),
+        };
+        match r.source {
+            Source::Value(v) if v.basic().is_pointer_value() => self.put(base, at, v.basic()),
+            Source::Value(v) => self.put(base, at, ir::to_u64(builder, v.operand(), ty)),
+            Source::Lane(v, i) => self.put(base, at, ir::lane(builder, v.operand(), i)),
+            Source::Mask(v) => self.put(base, at, ir::mask_to_u64(builder, v.operand(), ty)),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The path sum and the cursor: where they are kept, loaded, stored and handed on.
+
+use contech_trace::abi::ID_BYTES;
+use inkwell::values::{BasicValue, InstructionOpcode, PointerValue};
+
+use super::super::paths::Sum;
+use super::{Built, Emitter};
+use crate::ir;
+
+impl<'m> Emitter<'_, 'm> {
+    /// The address that stands for a path of this function.
+    pub(super) fn path_address(&self, path: u32) -> PointerValue<'m> {
+        ir::global_offset(self.targets.ids, self.first_path + u64::from(path))
+    }
+
+    pub(super) fn path_plus(&self, n: usize, increment: u32) -> Built<PointerValue<'m>> {
+        match self.fast.paths.sums[n] {
+            Sum::Is(k) => Ok(self.path_address(k + increment)),
+            _ => {
+                let path = self.load(self.path)?;
+                self.offset(path, u64::from(increment))
+            }
+        }
+    }
+
+    /// The segment that starts at `n` has its first path.
+    pub(super) fn set_path(&self, n: usize, resumes: Option<usize>) -> Built {
+        if self.fast.paths.sums[n] == Sum::Varies
+            && let Some(base) = self.fast.paths.base(n, resumes)
+        {
+            self.builder
+                .build_store(self.path, self.path_address(base))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the id of the path that ends here.
+    pub(super) fn id(&self, n: usize, increment: u32) -> Built {
+        let path = self.path_plus(n, increment)?;
+        let base = self.load_cursor()?;
+        self.put(base, 0, path)?;
+        let next = self.offset(base, ID_BYTES as u64)?;
+        self.builder.build_store(self.cursor, next)?;
+        Ok(())
+    }
+
+    /// After a call that is followed by a return: the cursor goes where the caller looks for it.
+    pub(super) fn pass_on(&self, n: usize) -> Built {
+        let node = &self.fast.graph.nodes[n];
+        let returns = node.last.get_opcode() == InstructionOpcode::Return;
+        if returns && (node.carried || self.carried.argument.is_some()) {
+            self.builder.position_before(&node.first);
+            self.reload(n)?;
+            self.sync(n)?;
+        }
+        Ok(())
+    }
+
+    /// Cursor from where it is at a fresh start.
+    pub(super) fn reload(&self, n: usize) -> Built {
+        let from = match &self.fast.graph.nodes[n] {
+            node if node.carried => self.carried.slot,
+            _ if n == 0 => self.carried.argument,
+            _ => None,
+        };
+        let value = self.load(from.unwrap_or_else(|| self.thread_local()))?;
+        self.builder.build_store(self.cursor, value)?;
+        Ok(())
+    }
+
+    /// Cursor to where it is looked for after the end of a segment.
+    pub(super) fn sync(&self, n: usize) -> Built {
+        let node = &self.fast.graph.nodes[n];
+        let to = match node.last.get_opcode() {
+            _ if node.carries => self.carried.slot,
+            InstructionOpcode::Return => self.carried.argument,
+            _ => None,
+        };
+        let value = self.load_cursor()?;
+        let slot = to.unwrap_or_else(|| self.thread_local());
+        self.builder.build_store(slot, value)?;
+        Ok(())
+    }
+
+    fn thread_local(&self) -> PointerValue<'m> {
+        ir::global_offset(self.targets.tls, self.targets.cursor)
+    }
+
+    pub(super) fn load_cursor(&self) -> Built<PointerValue<'m>> {
+        self.load(self.cursor)
+    }
+
+    pub(super) fn load(&self, from: PointerValue<'m>) -> Built<PointerValue<'m>> {
+        let ptr = from.get_type();
+        Ok(self.builder.build_load(ptr, from, "")?.into_pointer_value())
+    }
+
+    /// Unaligned store at `base + at`.
+    pub(super) fn put(&self, base: PointerValue<'m>, at: u64, value: impl BasicValue<'m>) -> Built {
+        let to = self.offset(base, at)?;
+        let store = self.builder.build_store(to, value)?;
+        store
+            .set_alignment(1)
+            .expect("a store has an alignment, and 1 is one");
+        Ok(())
+    }
+
+    pub(super) fn offset(&self, base: PointerValue<'m>, bytes: u64) -> Built<PointerValue<'m>> {
+        ir::offset(&self.builder, base, bytes)
+    }
+}

@@ -1,0 +1,63 @@
+//! Atomic operations and fences.
+
+use std::collections::HashSet;
+use std::ffi::{c_int, c_void};
+
+use inkwell::llvm_sys::LLVMAtomicOrdering;
+use inkwell::llvm_sys::core::{LLVMGetOrdering, LLVMGetVolatile};
+use inkwell::llvm_sys::prelude::LLVMValueRef;
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
+
+use super::shim::{contech_shim_has_fence, contech_shim_wrap_atomics};
+
+/// Whether the module has a fence between threads.
+pub(crate) fn has_fence(module: &Module<'_>) -> bool {
+    // SAFETY: the module is live.
+    unsafe { contech_shim_has_fence(module.as_mut_ptr()) != 0 }
+}
+
+/// Puts the atomic operations of a defined function (those of relaxed order if asked for) between
+/// calls of the first two functions, and a call of the third after its fences; returns what was added.
+pub(crate) fn wrap_atomics<'m>(
+    f: FunctionValue<'m>,
+    relaxed: bool,
+    [begin, end, fence]: [FunctionValue<'m>; 3],
+) -> HashSet<InstructionValue<'m>> {
+    unsafe extern "C" fn push(context: *mut c_void, inst: LLVMValueRef) {
+        // SAFETY: `context` is the Vec passed below, alive during the call.
+        let list = unsafe { &mut *context.cast::<Vec<LLVMValueRef>>() };
+        list.push(inst);
+    }
+    let mut list: Vec<LLVMValueRef> = Vec::new();
+    // SAFETY: callers pass a function with a body and three of its module's with the types of the
+    // contract; `push` gets the list it expects.
+    unsafe {
+        contech_shim_wrap_atomics(
+            f.as_value_ref(),
+            c_int::from(relaxed),
+            begin.as_value_ref(),
+            end.as_value_ref(),
+            fence.as_value_ref(),
+            push,
+            (&raw mut list).cast(),
+        );
+    }
+    // SAFETY: the shim visits instructions only.
+    list.into_iter()
+        .map(|i| unsafe { InstructionValue::new(i) })
+        .collect()
+}
+
+/// Whether a load, store or other memory instruction is atomic.
+pub(crate) fn is_atomic(inst: InstructionValue<'_>) -> bool {
+    // SAFETY: callers pass loads and stores.
+    let ordering = unsafe { LLVMGetOrdering(inst.as_value_ref()) };
+    !matches!(ordering, LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic)
+}
+
+/// Whether a load, store, atomicrmw or cmpxchg is volatile.
+pub(crate) fn is_volatile(inst: InstructionValue<'_>) -> bool {
+    // SAFETY: callers pass one of these four.
+    unsafe { LLVMGetVolatile(inst.as_value_ref()) != 0 }
+}

@@ -1,0 +1,90 @@
+//! Building addresses, lanes and integers from operands.
+
+use inkwell::AddressSpace;
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::llvm_sys::core::{
+    LLVMBuildBitCast, LLVMBuildExtractElement, LLVMBuildIntCast2, LLVMConstInt, LLVMGetVectorSize,
+    LLVMIntTypeInContext, LLVMTypeOf,
+};
+use inkwell::module::Module;
+use inkwell::types::AsTypeRef;
+use inkwell::values::{GlobalValue, IntValue, PointerValue};
+
+use super::operands::Operand;
+
+/// `base + offset` bytes.
+pub(crate) fn offset<'m>(
+    builder: &Builder<'m>,
+    base: PointerValue<'m>,
+    bytes: u64,
+) -> Result<PointerValue<'m>, BuilderError> {
+    if bytes == 0 {
+        return Ok(base);
+    }
+    let context = base.get_type().get_context();
+    let n = context.i64_type().const_int(bytes, false);
+    // SAFETY: the cursor has at least the slack's room behind it, so the result is in the buffer.
+    unsafe { builder.build_gep(context.i8_type(), base, &[n], "") }
+}
+
+/// The constant `global + offset` bytes.
+pub(crate) fn global_offset(global: GlobalValue<'_>, bytes: u64) -> PointerValue<'_> {
+    let base = global.as_pointer_value();
+    let context = base.get_type().get_context();
+    let n = context.i64_type().const_int(bytes, false);
+    // SAFETY: callers stay within the global's array.
+    unsafe { base.const_gep(context.i8_type(), &[n]) }
+}
+
+/// Lane `i` of a vector of pointers.
+pub(crate) fn lane<'m>(builder: &Builder<'m>, vector: Operand, i: u32) -> PointerValue<'m> {
+    // SAFETY: the operand is a vector of pointers with more than `i` lanes (`pointer_lanes`), and
+    // the builder stands where it is available.
+    unsafe {
+        let element = vector.element_type();
+        let context = inkwell::llvm_sys::core::LLVMGetTypeContext(element);
+        let index = LLVMConstInt(LLVMIntTypeInContext(context, 32), u64::from(i), 0);
+        let value = LLVMBuildExtractElement(builder.as_mut_ptr(), vector.0, index, c"".as_ptr());
+        PointerValue::new(value)
+    }
+}
+
+/// An integer operand as 64 bits, unsigned.
+pub(crate) fn to_u64<'m>(
+    builder: &Builder<'m>,
+    value: Operand,
+    i64_type: impl AsTypeRef,
+) -> IntValue<'m> {
+    // SAFETY: callers pass integers and the 64-bit type; the builder stands where it is available.
+    unsafe {
+        IntValue::new(LLVMBuildIntCast2(
+            builder.as_mut_ptr(),
+            value.0,
+            i64_type.as_type_ref(),
+            0,
+            c"".as_ptr(),
+        ))
+    }
+}
+
+/// A vector of up to 64 `i1` as an integer, lane 0 in bit 0.
+pub(crate) fn mask_to_u64<'m>(
+    builder: &Builder<'m>,
+    mask: Operand,
+    i64_type: impl AsTypeRef,
+) -> IntValue<'m> {
+    // SAFETY: callers pass a vector of i1 (the mask of a masked intrinsic), so the bitcast is to an
+    // integer of as many bits.
+    unsafe {
+        let vector = LLVMTypeOf(mask.0);
+        let context = inkwell::llvm_sys::core::LLVMGetTypeContext(vector);
+        let bits = LLVMIntTypeInContext(context, LLVMGetVectorSize(vector));
+        let int = LLVMBuildBitCast(builder.as_mut_ptr(), mask.0, bits, c"".as_ptr());
+        to_u64(builder, Operand(int), i64_type)
+    }
+}
+
+/// The default pointer type.
+pub(crate) fn ptr_type<'m>(module: &Module<'m>) -> inkwell::types::PointerType<'m> {
+    module.get_context().ptr_type(AddressSpace::default())
+}

@@ -1,0 +1,52 @@
+//! Control flow: edges between blocks, new blocks, and registers for slots.
+
+use inkwell::basic_block::BasicBlock;
+use inkwell::llvm_sys::core::{
+    LLVMGetNormalDest, LLVMGetNumSuccessors, LLVMGetSuccessor, LLVMGetUnwindDest,
+};
+use inkwell::values::{AsValueRef, InstructionValue, IntValue, PointerValue};
+
+use super::shim::{contech_shim_promote, contech_shim_split_edge, contech_shim_split_unlikely};
+
+/// Successors of a terminator, duplicates included.
+pub(crate) fn successors<'m>(terminator: InstructionValue<'m>) -> Vec<BasicBlock<'m>> {
+    // SAFETY: callers pass terminators; indices are below the count; successors are blocks.
+    unsafe {
+        let t = terminator.as_value_ref();
+        (0..LLVMGetNumSuccessors(t))
+            .filter_map(|i| BasicBlock::new(LLVMGetSuccessor(t, i)))
+            .collect()
+    }
+}
+
+/// Normal and unwind destination of an invoke.
+pub(crate) fn invoke_targets<'m>(
+    invoke: InstructionValue<'m>,
+) -> Option<(BasicBlock<'m>, BasicBlock<'m>)> {
+    // SAFETY: callers pass invoke instructions, which have both.
+    unsafe {
+        let normal = BasicBlock::new(LLVMGetNormalDest(invoke.as_value_ref()))?;
+        let unwind = BasicBlock::new(LLVMGetUnwindDest(invoke.as_value_ref()))?;
+        Some((normal, unwind))
+    }
+}
+
+/// Puts an empty block on the edge.
+pub(crate) fn split_edge<'m>(from: BasicBlock<'m>, to: BasicBlock<'m>) -> Option<BasicBlock<'m>> {
+    // SAFETY: callers pass an existing edge whose target is no exception pad.
+    unsafe { BasicBlock::new(contech_shim_split_edge(from.as_mut_ptr(), to.as_mut_ptr())) }
+}
+
+/// Splits after `condition` (an instruction); the returned terminator ends the block that runs when
+/// it is true, which is marked unlikely.
+pub(crate) fn split_unlikely<'m>(condition: IntValue<'m>) -> InstructionValue<'m> {
+    // SAFETY: callers pass the result of a compare instruction that is not last in its block; the
+    // shim returns a branch.
+    unsafe { InstructionValue::new(contech_shim_split_unlikely(condition.as_value_ref())) }
+}
+
+/// Turns the alloca, used by loads and stores only, into SSA registers.
+pub(crate) fn promote(alloca: PointerValue<'_>) {
+    // SAFETY: callers pass an alloca that only loads and stores of its own type use.
+    unsafe { contech_shim_promote(alloca.as_value_ref()) }
+}

@@ -1,0 +1,107 @@
+//! Operands of any type, which inkwell's enums may not cover.
+
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::core::{
+    LLVMConstIntGetZExtValue, LLVMGetElementType, LLVMGetOperand, LLVMGetPointerAddressSpace,
+    LLVMGetTypeKind, LLVMGetVectorSize, LLVMIsAConstantInt, LLVMTypeOf,
+};
+use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, InstructionValue, PointerValue};
+
+use super::shim::{contech_shim_is_swift_error, contech_shim_store_size};
+
+/// An operand of any type, which inkwell's enums may not cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Operand(pub(super) LLVMValueRef);
+
+/// Operand `i`; for a call the arguments come first.
+pub(crate) fn operand(inst: InstructionValue<'_>, i: u32) -> Operand {
+    // SAFETY: callers ask for operands the opcode has.
+    Operand(unsafe { LLVMGetOperand(inst.as_value_ref(), i) })
+}
+
+impl Operand {
+    /// For modules with LLVM calls of their own.
+    pub(crate) fn from_raw(value: LLVMValueRef) -> Self {
+        Operand(value)
+    }
+
+    /// The LLVM value.
+    pub(crate) fn as_raw(self) -> LLVMValueRef {
+        self.0
+    }
+
+    fn kind(self) -> LLVMTypeKind {
+        // SAFETY: an Operand is a live value.
+        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) }
+    }
+
+    pub(super) fn element_type(self) -> LLVMTypeRef {
+        // SAFETY: callers have checked that this is a vector.
+        unsafe { LLVMGetElementType(LLVMTypeOf(self.0)) }
+    }
+
+    /// The operand as a pointer of the default address space, or why it cannot be recorded.
+    pub(crate) fn pointer<'m>(self) -> Result<PointerValue<'m>, String> {
+        if !matches!(self.kind(), LLVMTypeKind::LLVMPointerTypeKind) {
+            return Err("operand that is no pointer".into());
+        }
+        // SAFETY: the operand is a live value of pointer type.
+        unsafe {
+            match LLVMGetPointerAddressSpace(LLVMTypeOf(self.0)) {
+                0 if contech_shim_is_swift_error(self.0) != 0 => Err("swifterror slot".into()),
+                0 => Ok(PointerValue::new(self.0)),
+                n => Err(format!("address space {n}")),
+            }
+        }
+    }
+
+    /// Number of lanes if this is a fixed vector of pointers of the default address space.
+    pub(crate) fn pointer_lanes(self) -> Option<u32> {
+        if !matches!(self.kind(), LLVMTypeKind::LLVMVectorTypeKind) {
+            return None;
+        }
+        // SAFETY: the operand is a live value of vector type; the address space is only asked of
+        // a pointer type.
+        unsafe {
+            let element = self.element_type();
+            let pointers = matches!(LLVMGetTypeKind(element), LLVMTypeKind::LLVMPointerTypeKind)
+                && LLVMGetPointerAddressSpace(element) == 0;
+            pointers.then(|| LLVMGetVectorSize(LLVMTypeOf(self.0)))
+        }
+    }
+
+    /// Number of lanes of a fixed vector, whatever its elements.
+    pub(crate) fn lanes(self) -> Option<u32> {
+        matches!(self.kind(), LLVMTypeKind::LLVMVectorTypeKind)
+            // SAFETY: the operand is a live value of vector type.
+            .then(|| unsafe { LLVMGetVectorSize(LLVMTypeOf(self.0)) })
+    }
+
+    /// Value of a constant integer (truncated to 64 bits).
+    pub(crate) fn constant(self) -> Option<u64> {
+        // SAFETY: the operand is a live value, and asked for its value only if it is a constant.
+        unsafe { (!LLVMIsAConstantInt(self.0).is_null()).then(|| LLVMConstIntGetZExtValue(self.0)) }
+    }
+
+    /// Bytes that a load or store of this operand's type accesses; None for scalable vectors.
+    pub(crate) fn store_size(self, module: &Module<'_>) -> Option<u64> {
+        // SAFETY: the operand is a live, sized value of the module.
+        let n = unsafe { contech_shim_store_size(module.as_mut_ptr(), LLVMTypeOf(self.0)) };
+        (n != u64::MAX).then_some(n)
+    }
+
+    /// Bytes of one element of this fixed vector.
+    pub(crate) fn element_size(self, module: &Module<'_>) -> Option<u64> {
+        self.lanes()?;
+        // SAFETY: a vector of the module; its element type is sized.
+        let n = unsafe { contech_shim_store_size(module.as_mut_ptr(), self.element_type()) };
+        (n != u64::MAX).then_some(n)
+    }
+}
+
+/// The value an instruction computes, as an operand.
+pub(crate) fn result(inst: InstructionValue<'_>) -> Operand {
+    Operand(inst.as_value_ref())
+}
