@@ -1,0 +1,68 @@
+//! The profile is asked for: at the end, midway by SIGUSR2, and by a signal that ends the program.
+
+use std::sync::atomic::Ordering;
+
+use super::gate::{ASKED, ENDING, FOREIGN, GATE, OPEN, OWNER, thread, with};
+use crate::write::{self, When};
+
+/// SIGUSR2: the next hook writes the profile.
+pub(super) extern "C" fn asked(_: libc::c_int) {
+    OPEN.store(ASKED, Ordering::Relaxed);
+    // A hook at work opens the gate that way itself.
+    let open = OWNER.load(Ordering::Relaxed);
+    let _ = GATE.compare_exchange(open, ASKED, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// The profile of the program, which has ended.
+pub(crate) fn write_at_the_end() {
+    write_now(When::End);
+    if OWNER.load(Ordering::Relaxed) != thread() {
+        eprintln!("contech: another thread ended the program: no work/span profile is written");
+    }
+}
+
+/// Takes the time up to now into the profile.
+pub(crate) fn catch_up() {
+    with(|profile, counters| profile.catch_up(counters.operations));
+}
+
+/// The profile of what has completed.
+pub(crate) fn write_now(when: When) {
+    with(|profile, counters| {
+        profile.catch_up(counters.operations);
+        write::profile(profile, FOREIGN.load(Ordering::Relaxed), when);
+    });
+}
+
+/// Where a signal came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// In the owner's code, or library code it called.
+    Program,
+    /// In a hook of the owner's.
+    Hook,
+    /// In another thread.
+    Elsewhere,
+}
+
+/// Where this thread is, for a signal handler. Where it is the program's code the profile can be written at once.
+pub(crate) fn interrupted() -> At {
+    let owner = OWNER.load(Ordering::Relaxed);
+    if owner != thread() {
+        return At::Elsewhere;
+    }
+    match GATE.load(Ordering::Relaxed) {
+        0 => At::Hook,
+        _ => {
+            OPEN.store(owner, Ordering::Relaxed);
+            GATE.store(owner, Ordering::Relaxed);
+            At::Program
+        }
+    }
+}
+
+/// The next hook writes the profile and ends the program by a signal.
+pub(crate) fn end_with(signal: libc::c_int) {
+    ENDING.store(signal, Ordering::Relaxed);
+    asked(signal);
+}

@@ -1,0 +1,93 @@
+//! The first hook: what is measured, what hooks cost, where the stack is; the gate opens.
+
+use std::sync::atomic::Ordering;
+
+use super::asked::asked;
+use super::gate::{GATE, OPEN, OWNER, PROFILE, contech_ws_counters, thread};
+use crate::calibrate::calibrate;
+use crate::clock::{Cost, Metric, Ready};
+use crate::ends;
+use crate::profile::{Bounds, Profile};
+
+/// Variable with what is measured: `time` (the default) or `ops`.
+const METRIC: &str = "CONTECH_METRIC";
+
+pub(super) fn start() {
+    let ready = Ready::begins();
+    let metric = match std::env::var(METRIC).as_deref() {
+        Ok("ops") => Metric::Operations,
+        Err(_) | Ok("" | "time") => Metric::Time,
+        Ok(other) => {
+            eprintln!("contech: {METRIC}={other}: time or ops; time is measured");
+            Metric::Time
+        }
+    };
+    let stack = stack();
+    let cost = match metric {
+        Metric::Time => calibrated(stack),
+        Metric::Operations => Cost::default(),
+    };
+    let mut profile = Profile::new(metric, cost, stack);
+    profile.since_loaded(ready);
+    // SAFETY: no hook touches the profile before GATE is set, which is below.
+    unsafe { *PROFILE.0.get() = Some(profile) };
+    for word in [&OWNER, &OPEN, &GATE] {
+        word.store(thread(), Ordering::Relaxed);
+    }
+    // SAFETY: a plain registration with a function of the right type.
+    unsafe {
+        libc::signal(
+            libc::SIGUSR2,
+            asked as extern "C" fn(libc::c_int) as libc::sighandler_t,
+        );
+    }
+    ends::watch();
+}
+
+/// What hooks cost, with a profile of its own that is thrown away and counters as they were afterwards.
+fn calibrated(stack: Bounds) -> Cost {
+    let profile = Profile::new(Metric::Operations, Cost::default(), stack);
+    // SAFETY: the gate is closed: no hook touches the profile or, in this thread, the counters.
+    let counters = unsafe {
+        *PROFILE.0.get() = Some(profile);
+        std::ptr::read(contech_ws_counters.0.get())
+    };
+    for word in [&OPEN, &GATE] {
+        word.store(thread(), Ordering::Relaxed);
+    }
+    let cost = calibrate();
+    for word in [&OPEN, &GATE] {
+        word.store(0, Ordering::Relaxed);
+    }
+    // SAFETY: as above.
+    unsafe { std::ptr::write(contech_ws_counters.0.get(), counters) };
+    cost
+}
+
+/// The bounds of this thread's stack; all of memory if they are not known.
+fn stack() -> Bounds {
+    let everywhere = Bounds {
+        low: 0,
+        size: usize::MAX & !(align_of::<usize>() - 1),
+    };
+    // SAFETY: the attribute object is initialised by the call that fills it, and destroyed.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {
+            return everywhere;
+        }
+        let (mut low, mut size) = (std::ptr::null_mut(), 0);
+        let known = libc::pthread_attr_getstack(&raw const attributes, &raw mut low, &raw mut size);
+        libc::pthread_attr_destroy(&raw mut attributes);
+        if known != 0 {
+            return everywhere;
+        }
+        // The first thread's grows as the limit is raised: what counts is the upper end.
+        let high = low as usize + size;
+        let low = high.saturating_sub(size.max(1 << 30));
+        Bounds {
+            low,
+            size: high - low,
+        }
+    }
+}
