@@ -1,0 +1,87 @@
+//! The end of a trace: all contexts end where their data ends, and what is missing is told.
+
+use super::Cutter;
+use super::piece::Piece;
+use crate::error::Result;
+use crate::streams::TEAM_STREAMS;
+
+impl Cutter {
+    /// Ends all contexts where their data ends.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        // The run starts in context 0: a graph has 0:0 even when nothing of it was recorded.
+        let first = self.space.first();
+        let (_, unseen) = self.contexts.entry(first);
+        if unseen {
+            // No damage by itself (a program in sync mode may do nothing to record); lost chunks and a
+            // missing end are told where they are found.
+            self.notes
+                .remark("nothing was recorded of the first context", String::new);
+        }
+        while let Some((piece, records)) = self.streams.release_any() {
+            self.notes.damage(
+                "parts of a task that went from thread to thread are missing",
+                || format!("before piece {} of context {}", piece.1, piece.0),
+            );
+            self.read_held(piece, records)?;
+        }
+        for context in self.contexts.numbers() {
+            self.contexts.retire();
+            if !self.space.holds(context) {
+                continue;
+            }
+            let (state, _) = self.contexts.entry(context);
+            let last = state.last;
+            let (name, logs) = (&self.name, &mut self.logs);
+            Piece {
+                context,
+                name,
+                state,
+                logs,
+            }
+            .end_work(last, false)?;
+            let state_entered = state.entered;
+            let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
+            let idle = state.idle;
+            if unseen && context == first {
+                continue;
+            }
+            if context >= TEAM_STREAMS {
+                self.notes
+                    .remark("OpenMP threads ran code outside of any task", || {
+                        format!("context {context}")
+                    });
+                continue;
+            }
+            if state_entered && !end_seen {
+                self.notes
+                    .remark("tasks had not ended when the program ended", || {
+                        format!("context {context}")
+                    });
+                continue;
+            }
+            if idle {
+                self.notes
+                    .remark("threads had not begun when the program ended", || {
+                        format!("context {context}")
+                    });
+                continue;
+            }
+            if !started {
+                self.notes.damage("the start of a context is missing", || {
+                    format!("context {context}")
+                });
+            }
+            if !end_seen {
+                self.notes.damage("the end of a context is missing", || {
+                    format!("context {context}")
+                });
+            } else if !ended {
+                self.notes
+                    .remark("threads still ran when the program ended", || {
+                        format!("context {context}")
+                    });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,204 @@
+//! What each event becomes: a task, an entry for the rules of pass 2, a note.
+
+use contech_trace::event::{EndReason, Event, SyncOp};
+use taskgraph::TaskKind;
+
+use super::names::{kind, operation};
+use super::piece::Piece;
+use super::{Cutter, unwrap_ticks};
+use crate::draft::Draft;
+use crate::error::Result;
+use crate::place::Place;
+use crate::rules::atomic::{acquires, releases};
+
+impl Cutter {
+    pub(super) fn event(&mut self, context: u32, chunk_first: u64, event: &Event) -> Result<()> {
+        let keep_empty = self.keep_empty;
+        let (state, _) = self.contexts.entry(context);
+        let full = |ticks| unwrap_ticks(ticks, chunk_first);
+        match *event {
+            Event::Sync {
+                op,
+                object,
+                ticket,
+                aux,
+                before,
+                duration,
+            } => {
+                if op == SyncOp::AtomicSpun {
+                    return Ok(());
+                }
+                let start = full(before);
+                let draft = Draft {
+                    kind: kind(op, aux),
+                    op: operation(op, aux),
+                    object: self.space.object(op, object),
+                    start,
+                    end: start.saturating_add(duration),
+                    ..Draft::default()
+                };
+                return self.sync(context, op, object, ticket, aux, draft);
+            }
+            Event::Delay { before, duration } => {
+                let start = full(before);
+                let draft = Draft {
+                    kind: TaskKind::Sync,
+                    op: taskgraph::SyncOp::Delay,
+                    start,
+                    end: start.saturating_add(duration),
+                    ..Draft::default()
+                };
+                return self.task(context, draft).map(|_| ());
+            }
+            Event::ContextStart {
+                context: own,
+                announced,
+                at,
+                ..
+            } => {
+                if own != context || state.started || state.places > 0 {
+                    self.notes
+                        .damage("a context start is in a wrong place", || {
+                            format!("of context {own}, in context {context}")
+                        });
+                    return Ok(());
+                }
+                (state.started, state.announced) = (true, state.announced | announced);
+                (state.clock, state.first) = (full(at), full(at));
+                if !announced && context != self.space.first() {
+                    self.notes
+                        .remark("threads appeared whose creation was not seen", || {
+                            format!("context {context}")
+                        });
+                }
+            }
+            Event::ContextEnd { reason, at } => {
+                let at = full(at);
+                state.end_seen = true;
+                state.idle = !state.started && state.places == 0 && state.open.span.is_none();
+                state.ended = matches!(reason, EndReason::Finished | EndReason::Exec)
+                    || context == self.space.first();
+                state.last = state.last.max(at);
+                if reason == EndReason::Signal {
+                    self.notes.remark("a signal ended the program", String::new);
+                }
+                let (name, logs) = (&self.name, &mut self.logs);
+                Piece {
+                    context,
+                    name,
+                    state,
+                    logs,
+                }
+                .end_work(at, keep_empty)?;
+            }
+            Event::Lost { bytes } => {
+                self.lost_bytes += bytes;
+                self.notes.damage("the runtime lost records", || {
+                    format!("{bytes} bytes of context {context}")
+                });
+            }
+            Event::Roi { begin, at } => {
+                let (word, at) = (if begin { "begins" } else { "ends" }, full(at));
+                self.regions.mark(at, begin);
+                self.notes.remark("the region of interest is marked", || {
+                    format!("it first {word} at tick {at} in context {context}")
+                });
+            }
+            Event::Time { before, taken } => return self.time(context, full(before), taken),
+            // Taken out of the stream before; actions, which the encoder has.
+            Event::Switch { .. }
+            | Event::Alloc { .. }
+            | Event::Free { .. }
+            | Event::Map { .. }
+            | Event::Fresh { .. }
+            | Event::Unmap { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn sync(
+        &mut self,
+        context: u32,
+        op: SyncOp,
+        object: u64,
+        ticket: u64,
+        aux: u64,
+        draft: Draft,
+    ) -> Result<()> {
+        let times = (draft.start, draft.end);
+        let draft_is_barrier = draft.kind == TaskKind::Barrier;
+        let mark = matches!(
+            op,
+            SyncOp::ObjectInit | SyncOp::ObjectDestroy | SyncOp::TaskgroupBegin
+        );
+        let at = if mark {
+            let (state, _) = self.contexts.entry(context);
+            Place::new(context, state.places)
+        } else {
+            self.task(context, draft)?
+        };
+        self.has_barriers |= draft_is_barrier;
+        if op.is_mpi() {
+            return self.messages.push(op, (object, ticket, aux), at, times);
+        }
+        if op == SyncOp::Fulfill
+            && let Ok(task) = u32::try_from(object)
+        {
+            self.contexts.fulfilled(task, at);
+        }
+        if op.is_atomic() || op == SyncOp::Fence {
+            return self.atomic(op, object, ticket, aux, at);
+        }
+        self.events.push(op, object, ticket, aux, at)
+    }
+
+    /// An atomic operation or a fence: relaxed loads say nothing to the rules but through fences.
+    fn atomic(&mut self, op: SyncOp, object: u64, ticket: u64, aux: u64, at: Place) -> Result<()> {
+        let order = aux & contech_trace::abi::ATOMIC_ORDER;
+        let (state, _) = self.contexts.entry(at.context());
+        if op == SyncOp::Fence {
+            for (op, object, ticket, order, at) in state.fences.fence(order, at) {
+                self.events.push(op, object, ticket, order, at)?;
+            }
+            return Ok(());
+        }
+        let order = state.fences.order(op, object, ticket, order);
+        let orders = op == SyncOp::AtomicStore || acquires(order) || releases(order);
+        if orders {
+            self.events.push(op, object, ticket, order, at)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the work before, appends a task.
+    pub(super) fn task(&mut self, context: u32, mut draft: Draft) -> Result<Place> {
+        let keep_empty = self.keep_empty;
+        let (state, _) = self.contexts.entry(context);
+        let (name, logs) = (&self.name, &mut self.logs);
+        let mut piece = Piece {
+            context,
+            name,
+            state,
+            logs,
+        };
+        piece.end_work(draft.start, keep_empty)?;
+        let state = &mut *piece.state;
+        state.shift = 0;
+        if draft.start < state.clock {
+            let back = state.clock - draft.start;
+            self.notes
+                .remark("the clock went backwards; times were corrected", || {
+                    format!("by {back} ticks in context {context}")
+                });
+            draft.start = state.clock;
+        }
+        draft.end = draft.end.max(draft.start);
+        state.clock = draft.end;
+        let place = piece.next_place()?;
+        let writer = &mut piece.state.writer;
+        piece
+            .logs
+            .append(context, |out| writer.put_sync(out, &draft))?;
+        Ok(place)
+    }
+}

@@ -1,0 +1,51 @@
+//! One context being written: the work task that grows, and the numbers of its tasks.
+
+use crate::contexts::ContextState;
+use crate::draft::DraftWriter;
+use crate::error::{Error, Result};
+use crate::log::Logs;
+use crate::place::Place;
+
+/// One context being written.
+pub(super) struct Piece<'a> {
+    pub(super) context: u32,
+    pub(super) name: &'a str,
+    pub(super) state: &'a mut ContextState,
+    pub(super) logs: &'a mut Logs,
+}
+
+impl Piece<'_> {
+    pub(super) fn next_place(&mut self) -> Result<Place> {
+        let place = Place::new(self.context, self.state.places);
+        self.state.places =
+            self.state
+                .places
+                .checked_add(1)
+                .ok_or_else(|| Error::TooManyTasks {
+                    file: self.name.to_owned(),
+                    context: self.context,
+                })?;
+        Ok(place)
+    }
+
+    /// Ends the work task that grows, if it has actions or is the context's first task.
+    pub(super) fn end_work(&mut self, at: u64, keep_empty: bool) -> Result<()> {
+        let end = at.max(self.state.clock);
+        // What its thread did elsewhere meanwhile is no work of this context.
+        let start = (self.state.clock + self.state.shift).min(end);
+        let kept = keep_empty && end > start;
+        if self.state.open.span.is_none() && self.state.places > 0 && !kept {
+            return Ok(());
+        }
+        self.next_place()?;
+        let open = std::mem::take(&mut self.state.open);
+        self.state.clock = end;
+        let writer = &mut self.state.writer;
+        self.logs.append(self.context, |out| {
+            if let Some(span) = &open.span {
+                DraftWriter::put_span(out, span);
+            }
+            writer.put_work(out, start, end, &open.counts);
+        })
+    }
+}

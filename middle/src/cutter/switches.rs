@@ -1,0 +1,179 @@
+//! Whose records a chunk holds: what a switch to another context, a piece of it or a gap means.
+
+use contech_trace::event::Arrival;
+
+use super::Cutter;
+use super::piece::Piece;
+use crate::draft::DraftWriter;
+use crate::encode::EncodedChunk;
+use crate::error::Result;
+use crate::streams::{Record, TEAM_STREAMS, piece_after};
+
+impl Cutter {
+    /// A record of the context at hand.
+    pub(super) fn feed(&mut self, record: Record) -> Result<()> {
+        match self.streams.holding {
+            Some(piece) => {
+                self.streams.hold(piece, record);
+                Ok(())
+            }
+            None => self.apply(self.streams.context, record),
+        }
+    }
+
+    fn apply(&mut self, context: u32, record: Record) -> Result<()> {
+        match record {
+            Record::Span(span) => self.span(context, span),
+            Record::Counts(counts) => {
+                let (state, _) = self.contexts.entry(context);
+                state.open.counts = state.open.counts.plus(counts);
+                Ok(())
+            }
+            Record::Event(event, chunk_first) => self.event(context, chunk_first, &event),
+            Record::Leave(at) => self.leave(context, at),
+            Record::Arrive(how, at) => self.arrive(context, how, at),
+        }
+    }
+
+    /// What follows in the stream belongs to another context.
+    pub(super) fn switch(&mut self, context: u32, piece: u32, how: Arrival, at: u64) -> Result<()> {
+        let stays = how == Arrival::Stays;
+        if !stays && self.contexts.is_known(self.streams.context) {
+            self.feed(Record::Leave(at))?;
+        }
+        (self.streams.context, self.streams.holding) = (context, None);
+        if context >= TEAM_STREAMS {
+            return Ok(());
+        }
+        if piece > 0 {
+            let (state, _) = self.contexts.entry(context);
+            let next = if state.in_piece && stays {
+                state.piece
+            } else if state.in_piece {
+                0
+            } else {
+                piece_after(state.piece)
+            };
+            if piece != next {
+                self.streams.holding = Some((context, piece));
+            } else {
+                (state.piece, state.in_piece) = (piece, true);
+            }
+        }
+        if stays {
+            return Ok(());
+        }
+        self.feed(Record::Arrive(how, at))
+    }
+
+    fn arrive(&mut self, context: u32, how: Arrival, at: u64) -> Result<()> {
+        let (state, _) = self.contexts.entry(context);
+        let away = state.away.take();
+        match how {
+            Arrival::Begins => {
+                if state.started || state.places > 0 {
+                    self.notes
+                        .damage("a context start is in a wrong place", || {
+                            format!("of context {context}")
+                        });
+                    return Ok(());
+                }
+                (state.started, state.entered) = (true, true);
+                (state.clock, state.first, state.last) = (at, at, at);
+            }
+            Arrival::Resumes => state.shift += away.map_or(0, |left| at.saturating_sub(left)),
+            Arrival::Waits | Arrival::Stays => {}
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, context: u32, at: u64) -> Result<()> {
+        let (state, _) = self.contexts.entry(context);
+        state.away = Some(at);
+        if !state.end_seen {
+            state.last = state.last.max(at);
+        }
+        if !std::mem::take(&mut state.in_piece) {
+            return Ok(());
+        }
+        let next = (context, piece_after(state.piece));
+        if let Some(records) = self.streams.release(next) {
+            self.read_held(next, records)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn read_held(
+        &mut self,
+        (context, piece): (u32, u32),
+        records: Vec<Record>,
+    ) -> Result<()> {
+        let (state, _) = self.contexts.entry(context);
+        (state.piece, state.in_piece) = (piece, true);
+        for record in records {
+            self.apply(context, record)?;
+        }
+        Ok(())
+    }
+
+    /// A chunk begins; false when it is to be ignored.
+    pub(super) fn begin(&mut self, chunk: &EncodedChunk) -> Result<bool> {
+        let context = chunk.context;
+        let next_chunk = self.streams.next_chunk(context);
+        if chunk.seq < next_chunk {
+            self.notes.remark("repeated chunks were ignored", || {
+                format!(
+                    "chunk {} of context {context} at byte {}",
+                    chunk.seq, chunk.offset
+                )
+            });
+            return Ok(false);
+        }
+        // Where a gap ends the data, as far as is known: in the context that was at hand before it.
+        let before = if next_chunk > 0 {
+            self.streams.context_of(context)
+        } else {
+            context
+        };
+        self.streams.begin(context, chunk.seq);
+        let missing = chunk.seq > next_chunk;
+        if missing {
+            let (from, to) = (next_chunk, chunk.seq);
+            self.notes.damage("chunks of a context are missing", || {
+                format!("{from} to {} of context {context}", to - 1)
+            });
+        }
+        if missing || chunk.fault.is_some() {
+            self.end_before_gap(before, chunk.first)?;
+        }
+        if context >= TEAM_STREAMS {
+            return Ok(true);
+        }
+        let (state, new) = self.contexts.entry(context);
+        if new {
+            (state.clock, state.first, state.last) = (chunk.first, chunk.first, chunk.first);
+            state.announced = context == self.space.first();
+        }
+        self.logs
+            .append(context, |out| DraftWriter::put_chunk(out, chunk.offset))?;
+        Ok(true)
+    }
+
+    /// The task before a gap ends where its data ends.
+    fn end_before_gap(&mut self, context: u32, after: u64) -> Result<()> {
+        let Some(state) = self.contexts.get_mut(context) else {
+            return Ok(());
+        };
+        let last = state.last;
+        let (name, logs) = (&self.name, &mut self.logs);
+        let mut piece = Piece {
+            context,
+            name,
+            state,
+            logs,
+        };
+        piece.end_work(last, self.keep_empty)?;
+        piece.state.clock = piece.state.clock.max(after);
+        Ok(())
+    }
+}
