@@ -1,16 +1,21 @@
 //! From a context's chunks to block executions: parse backwards, evaluate forwards.
 
+use self::resume::{Resume, Suspended};
+use self::run::Run;
 use super::compiled::{Affine, Compiled};
 use super::expr::Environment;
-use super::path::{Item, Plan};
+use super::path::Plan;
 use super::segments::recorded_counts;
 use super::straight::{Act, Operand, Straight, leaf};
-use super::table::{Count, FastFunction, Loop, LoopStep, Target};
-use crate::abi::ID_BYTES;
 use crate::event::Event;
 use crate::program::{Meaning, Program};
-use crate::stream::u48;
 use crate::{Error, Result};
+
+mod parse;
+mod resume;
+mod run;
+
+pub(super) use resume::next;
 
 /// Bytes of a recorded trip count.
 const COUNT_BYTES: usize = 6;
@@ -30,9 +35,6 @@ pub trait Sink {
 /// No segment executes more nodes than this, which takes many minutes, whatever its trip counts say.
 const MOST_EXECUTIONS: u64 = if cfg!(test) { 1 << 16 } else { 1 << 38 };
 
-/// Fewer iterations than this are given as blocks at once.
-const AFFINE_MIN: u64 = 4;
-
 /// Decoder of one context's stream: give it the context's chunks in order.
 #[derive(Debug, Default)]
 pub struct Decoder {
@@ -47,25 +49,6 @@ pub struct Decoder {
     pub(super) operands: Vec<u64>,
     starts: Vec<u64>,
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Resume {
-    function: u32,
-    node: u32,
-    resumes: Option<u32>,
-}
-
-/// A function that goes on after the handler that interrupted it.
-#[derive(Debug)]
-struct Suspended {
-    expected: Resume,
-    slots: Vec<u64>,
-    iterations: Vec<u64>,
-}
-
-/// Most functions suspended at a time: the runtime records no deeper nesting of handlers, and those
-/// left by a jump never go on.
-const MOST_SUSPENDED: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
@@ -96,33 +79,6 @@ impl Decoder {
         self.parse(payload, program).is_ok()
     }
 
-    /// Something else begins where a function was to go on: it was interrupted.
-    pub(super) fn suspend(&mut self) {
-        if let Some(expected) = self.expected.take() {
-            if self.suspended.len() == MOST_SUSPENDED {
-                self.suspended.remove(0);
-            }
-            self.suspended.push(Suspended {
-                expected,
-                slots: std::mem::take(&mut self.slots),
-                iterations: std::mem::take(&mut self.iterations),
-            });
-        }
-    }
-
-    /// The function that goes on here, if it was interrupted; those above it never will.
-    fn resume(&mut self, here: Resume) -> bool {
-        let Some(at) = self.suspended.iter().rposition(|s| s.expected == here) else {
-            return false;
-        };
-        self.suspended.truncate(at + 1);
-        if let Some(suspended) = self.suspended.pop() {
-            self.slots = suspended.slots;
-            self.iterations = suspended.iterations;
-        }
-        true
-    }
-
     /// Exchanges working memory with `other`, not what is known of the streams: a thread that decodes
     /// many contexts in turn needs it once, not once per context.
     pub fn swap_buffers(&mut self, other: &mut Decoder) {
@@ -150,103 +106,6 @@ impl Decoder {
             }
         }
         parsed.and(outcome)
-    }
-
-    pub(super) fn parse(&mut self, payload: &[u8], program: &Program) -> Result<()> {
-        self.records.clear();
-        self.counts.clear();
-        let mut end = payload.len();
-        while end > 0 {
-            let at = end
-                .checked_sub(ID_BYTES)
-                .ok_or_else(|| short(end, ID_BYTES))?;
-            let id = u32::from_le_bytes([
-                payload[at],
-                payload[at + 1],
-                payload[at + 2],
-                payload[at + 3],
-            ]);
-            let mut path = NO_PATH;
-            let bytes = match program.meaning(id) {
-                Some(Meaning::Block { operand_bytes, .. }) => operand_bytes as usize,
-                Some(Meaning::Event { field_bytes }) => field_bytes,
-                Some(Meaning::Path {
-                    number,
-                    function,
-                    plan,
-                    ..
-                }) => {
-                    path = number;
-                    let plan = plan.map_err(Clone::clone)?;
-                    match plan.fixed_bytes {
-                        Some(n) => n,
-                        None => {
-                            self.measure(payload, at, &program.function(function).table, plan)?
-                        }
-                    }
-                }
-                None => {
-                    return Err(Error::Invalid {
-                        what: "record id",
-                        offset: at as u64,
-                        detail: format!("{id:#x} belongs to no module of this trace"),
-                    });
-                }
-            };
-            let offset = at.checked_sub(bytes).ok_or_else(|| short(at, bytes))?;
-            self.records.push(Found {
-                offset: u32::try_from(offset).map_err(|_| short(offset, bytes))?,
-                id,
-                number: path,
-            });
-            end = offset;
-        }
-        Ok(())
-    }
-
-    /// Bytes of a segment with recorded loops, reading their counts from behind.
-    fn measure(
-        &mut self,
-        payload: &[u8],
-        end: usize,
-        f: &FastFunction,
-        plan: &Plan,
-    ) -> Result<usize> {
-        let mut pos = end;
-        for item in plan.items.iter().rev() {
-            let bytes = match *item {
-                Item::Step(_) => 0,
-                Item::Node(n) => f.leaf_bytes(n),
-                Item::Loop { index, cut, .. } => match &f.loops[index as usize] {
-                    Loop::Collapsed {
-                        body,
-                        last,
-                        count: Count::Recorded,
-                        ..
-                    } => {
-                        let at = pos.checked_sub(COUNT_BYTES).ok_or_else(|| short(pos, 6))?;
-                        let count = u48(payload, at);
-                        self.counts.push(count);
-                        let leaves = |nodes: &[u32]| -> usize {
-                            nodes.iter().map(|n| f.leaf_bytes(*n)).sum()
-                        };
-                        let tail = if cut {
-                            0
-                        } else {
-                            leaves(&body[..*last as usize])
-                        };
-                        usize::try_from(count)
-                            .ok()
-                            .and_then(|c| leaves(body).checked_mul(c))
-                            .and_then(|n| n.checked_add(tail + COUNT_BYTES))
-                            .ok_or_else(|| short(pos, usize::MAX))?
-                    }
-                    _ => 0,
-                },
-            };
-            pos = pos.checked_sub(bytes).ok_or_else(|| short(pos, bytes))?;
-        }
-        Ok(end - pos)
     }
 
     fn run(
@@ -365,211 +224,6 @@ impl Decoder {
             }
         }
         self.operands = operands;
-    }
-
-    /// Checks that the segment may start here, and clears what a fresh one does not know. True when it goes on
-    /// after an interruption.
-    pub(super) fn begin(
-        &mut self,
-        function: u32,
-        f: &FastFunction,
-        plan: &Plan,
-        at: usize,
-    ) -> Result<bool> {
-        if plan.fresh {
-            self.suspend();
-            self.slots.clear();
-            self.slots.resize(f.slots as usize, 0);
-            self.iterations.clear();
-            self.iterations.resize(f.loops.len(), 0);
-            return Ok(false);
-        }
-        let here = Resume {
-            function,
-            node: plan.start,
-            resumes: plan.resumes,
-        };
-        if self.expected == Some(here) {
-            return Ok(false);
-        }
-        if self.resume(here) {
-            return Ok(true);
-        }
-        Err(Error::Invalid {
-            what: "segment",
-            offset: at as u64,
-            detail: format!("goes on at {here:?}, but {:?} was to follow", self.expected),
-        })
-    }
-}
-
-/// What must follow a segment.
-pub(super) fn next(function: u32, f: &FastFunction, plan: &Plan) -> Option<Resume> {
-    match plan.end {
-        Target::Cut(node) => Some(Resume {
-            function,
-            node,
-            resumes: None,
-        }),
-        Target::LoopCut(l) => match &f.loops[l as usize] {
-            Loop::Collapsed { header, .. } => Some(Resume {
-                function,
-                node: *header,
-                resumes: Some(l),
-            }),
-            Loop::Plain => None,
-        },
-        Target::End | Target::Node(_) => None,
-    }
-}
-
-/// Execution of one segment.
-struct Run<'a, 'd> {
-    payload: &'a [u8],
-    pos: usize,
-    f: &'a Compiled,
-    decoder: &'d mut Decoder,
-    /// Nodes that may still be executed; at 0 loops end.
-    left: u64,
-}
-
-impl Run<'_, '_> {
-    fn items(&mut self, items: &[Item], sink: &mut impl Sink) {
-        for item in items {
-            match *item {
-                Item::Node(n) => self.node(n, sink),
-                Item::Loop {
-                    index,
-                    cut,
-                    resumed,
-                } => self.collapsed(index, cut, resumed, sink),
-                Item::Step(LoopStep::Enter(l)) => self.decoder.iterations[l as usize] = 0,
-                Item::Step(LoopStep::Next(l)) => {
-                    let i = &mut self.decoder.iterations[l as usize];
-                    *i = i.wrapping_add(1);
-                }
-                Item::Step(LoopStep::None) => {}
-            }
-        }
-    }
-
-    fn collapsed(&mut self, index: u32, cut: bool, resumed: bool, sink: &mut impl Sink) {
-        let f = self.f;
-        let l = index as usize;
-        let Loop::Collapsed {
-            body, last, count, ..
-        } = &f.table.loops[l]
-        else {
-            return;
-        };
-        let recorded = matches!(count, Count::Recorded);
-        let count = match &f.counts[l] {
-            Some(value) => value.eval(&self.environment()),
-            None => self.decoder.counts.pop().unwrap_or(0),
-        };
-        let base = if resumed {
-            self.decoder.iterations[l].wrapping_add(1)
-        } else {
-            0
-        };
-        self.decoder.iterations[l] = base;
-        let whole = if cut { count } else { count.saturating_add(1) };
-        if !self.affine(index, whole, sink) {
-            for i in 0..count {
-                if self.left == 0 {
-                    break;
-                }
-                self.decoder.iterations[l] = base.wrapping_add(i);
-                self.body(body, sink);
-            }
-            if !cut {
-                self.decoder.iterations[l] = base.wrapping_add(count);
-                self.body(&body[..*last as usize], sink);
-            }
-        }
-        // After a cut the next segment's first iteration follows the last one run here.
-        let ended = base.wrapping_add(count);
-        self.decoder.iterations[l] = if cut { ended.wrapping_sub(1) } else { ended };
-        if recorded {
-            self.pos += COUNT_BYTES;
-        }
-    }
-
-    /// Hands `iterations` of a flat loop on as one run; false when it is none, short, or an operand
-    /// would wrap.
-    fn affine(&mut self, index: u32, iterations: u64, sink: &mut impl Sink) -> bool {
-        let f = self.f;
-        let Some(flat) = &f.flat[index as usize] else {
-            return false;
-        };
-        if iterations < AFFINE_MIN {
-            return false;
-        }
-        let executions = iterations.saturating_mul(flat.blocks.len().max(1) as u64);
-        self.left = self.left.saturating_sub(executions);
-        if self.left == 0 {
-            return true;
-        }
-        let mut starts = std::mem::take(&mut self.decoder.starts);
-        starts.clear();
-        let env = self.environment();
-        let mut fits = true;
-        for ((node, k), stride) in flat.operands.iter().zip(&flat.strides) {
-            let value = &f.operands[*node as usize][*k as usize];
-            let start = value.eval(&env);
-            let end =
-                i128::from(start) + i128::from(stride.cast_signed()) * i128::from(iterations - 1);
-            fits &= (0..=i128::from(value.mask())).contains(&end);
-            starts.push(start);
-        }
-        if fits {
-            let run = Affine {
-                blocks: &flat.blocks,
-                starts: &starts,
-                strides: &flat.strides,
-                iterations,
-            };
-            sink.affine(&run, &mut self.decoder.operands);
-        }
-        self.decoder.starts = starts;
-        fits
-    }
-
-    fn body(&mut self, nodes: &[u32], sink: &mut impl Sink) {
-        for (i, n) in nodes.iter().enumerate() {
-            // The loop's own header is a node here; another collapsed header stands for its loop.
-            match (i, self.f.collapsed[*n as usize]) {
-                (0, _) | (_, None) => self.node(*n, sink),
-                (_, Some(inner)) => self.collapsed(inner, false, false, sink),
-            }
-        }
-    }
-
-    fn node(&mut self, n: u32, sink: &mut impl Sink) {
-        let f = self.f;
-        let node = &f.table.nodes[n as usize];
-        for leaf in &node.leaves {
-            self.decoder.slots[leaf.slot as usize] = read(self.payload, self.pos, leaf.width);
-            self.pos += usize::from(leaf.width);
-        }
-        self.left = self.left.saturating_sub(1);
-        let Some(block) = node.block.filter(|_| self.left > 0) else {
-            return;
-        };
-        let mut operands = std::mem::take(&mut self.decoder.operands);
-        operands.clear();
-        let env = self.environment();
-        operands.extend(f.operands[n as usize].iter().map(|v| v.eval(&env)));
-        sink.block(f.first_block + block, &operands);
-        self.decoder.operands = operands;
-    }
-
-    fn environment(&self) -> Environment<'_> {
-        Environment {
-            slots: &self.decoder.slots,
-            iterations: &self.decoder.iterations,
-            globals: &[], // folded into constants
-        }
     }
 }
 

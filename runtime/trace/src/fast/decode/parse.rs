@@ -1,0 +1,108 @@
+//! Finds the records of a chunk, from its end to its beginning.
+
+use super::{COUNT_BYTES, Decoder, Found, NO_PATH, short};
+use crate::abi::ID_BYTES;
+use crate::fast::path::{Item, Plan};
+use crate::fast::table::{Count, FastFunction, Loop};
+use crate::program::{Meaning, Program};
+use crate::stream::u48;
+use crate::{Error, Result};
+
+impl Decoder {
+    pub(in crate::fast) fn parse(&mut self, payload: &[u8], program: &Program) -> Result<()> {
+        self.records.clear();
+        self.counts.clear();
+        let mut end = payload.len();
+        while end > 0 {
+            let at = end
+                .checked_sub(ID_BYTES)
+                .ok_or_else(|| short(end, ID_BYTES))?;
+            let id = u32::from_le_bytes([
+                payload[at],
+                payload[at + 1],
+                payload[at + 2],
+                payload[at + 3],
+            ]);
+            let mut path = NO_PATH;
+            let bytes = match program.meaning(id) {
+                Some(Meaning::Block { operand_bytes, .. }) => operand_bytes as usize,
+                Some(Meaning::Event { field_bytes }) => field_bytes,
+                Some(Meaning::Path {
+                    number,
+                    function,
+                    plan,
+                    ..
+                }) => {
+                    path = number;
+                    let plan = plan.map_err(Clone::clone)?;
+                    match plan.fixed_bytes {
+                        Some(n) => n,
+                        None => {
+                            self.measure(payload, at, &program.function(function).table, plan)?
+                        }
+                    }
+                }
+                None => {
+                    return Err(Error::Invalid {
+                        what: "record id",
+                        offset: at as u64,
+                        detail: format!("{id:#x} belongs to no module of this trace"),
+                    });
+                }
+            };
+            let offset = at.checked_sub(bytes).ok_or_else(|| short(at, bytes))?;
+            self.records.push(Found {
+                offset: u32::try_from(offset).map_err(|_| short(offset, bytes))?,
+                id,
+                number: path,
+            });
+            end = offset;
+        }
+        Ok(())
+    }
+
+    /// Bytes of a segment with recorded loops, reading their counts from behind.
+    fn measure(
+        &mut self,
+        payload: &[u8],
+        end: usize,
+        f: &FastFunction,
+        plan: &Plan,
+    ) -> Result<usize> {
+        let mut pos = end;
+        for item in plan.items.iter().rev() {
+            let bytes = match *item {
+                Item::Step(_) => 0,
+                Item::Node(n) => f.leaf_bytes(n),
+                Item::Loop { index, cut, .. } => match &f.loops[index as usize] {
+                    Loop::Collapsed {
+                        body,
+                        last,
+                        count: Count::Recorded,
+                        ..
+                    } => {
+                        let at = pos.checked_sub(COUNT_BYTES).ok_or_else(|| short(pos, 6))?;
+                        let count = u48(payload, at);
+                        self.counts.push(count);
+                        let leaves = |nodes: &[u32]| -> usize {
+                            nodes.iter().map(|n| f.leaf_bytes(*n)).sum()
+                        };
+                        let tail = if cut {
+                            0
+                        } else {
+                            leaves(&body[..*last as usize])
+                        };
+                        usize::try_from(count)
+                            .ok()
+                            .and_then(|c| leaves(body).checked_mul(c))
+                            .and_then(|n| n.checked_add(tail + COUNT_BYTES))
+                            .ok_or_else(|| short(pos, usize::MAX))?
+                    }
+                    _ => 0,
+                },
+            };
+            pos = pos.checked_sub(bytes).ok_or_else(|| short(pos, bytes))?;
+        }
+        Ok(end - pos)
+    }
+}

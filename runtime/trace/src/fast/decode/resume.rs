@@ -1,0 +1,109 @@
+//! What a segment may follow: its function is where it ended, or goes on after an interruption.
+
+use super::Decoder;
+use crate::fast::path::Plan;
+use crate::fast::table::{FastFunction, Loop, Target};
+use crate::{Error, Result};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fast) struct Resume {
+    function: u32,
+    node: u32,
+    resumes: Option<u32>,
+}
+
+/// A function that goes on after the handler that interrupted it.
+#[derive(Debug)]
+pub(super) struct Suspended {
+    expected: Resume,
+    slots: Vec<u64>,
+    iterations: Vec<u64>,
+}
+
+/// Most functions suspended at a time: the runtime records no deeper nesting of handlers, and those
+/// left by a jump never go on.
+const MOST_SUSPENDED: usize = 16;
+
+impl Decoder {
+    /// Something else begins where a function was to go on: it was interrupted.
+    pub(in crate::fast) fn suspend(&mut self) {
+        if let Some(expected) = self.expected.take() {
+            if self.suspended.len() == MOST_SUSPENDED {
+                self.suspended.remove(0);
+            }
+            self.suspended.push(Suspended {
+                expected,
+                slots: std::mem::take(&mut self.slots),
+                iterations: std::mem::take(&mut self.iterations),
+            });
+        }
+    }
+
+    /// The function that goes on here, if it was interrupted; those above it never will.
+    fn resume(&mut self, here: Resume) -> bool {
+        let Some(at) = self.suspended.iter().rposition(|s| s.expected == here) else {
+            return false;
+        };
+        self.suspended.truncate(at + 1);
+        if let Some(suspended) = self.suspended.pop() {
+            self.slots = suspended.slots;
+            self.iterations = suspended.iterations;
+        }
+        true
+    }
+
+    /// Checks that the segment may start here, and clears what a fresh one does not know. True when it goes on
+    /// after an interruption.
+    pub(in crate::fast) fn begin(
+        &mut self,
+        function: u32,
+        f: &FastFunction,
+        plan: &Plan,
+        at: usize,
+    ) -> Result<bool> {
+        if plan.fresh {
+            self.suspend();
+            self.slots.clear();
+            self.slots.resize(f.slots as usize, 0);
+            self.iterations.clear();
+            self.iterations.resize(f.loops.len(), 0);
+            return Ok(false);
+        }
+        let here = Resume {
+            function,
+            node: plan.start,
+            resumes: plan.resumes,
+        };
+        if self.expected == Some(here) {
+            return Ok(false);
+        }
+        if self.resume(here) {
+            return Ok(true);
+        }
+        Err(Error::Invalid {
+            what: "segment",
+            offset: at as u64,
+            detail: format!("goes on at {here:?}, but {:?} was to follow", self.expected),
+        })
+    }
+}
+
+/// What must follow a segment.
+pub(in crate::fast) fn next(function: u32, f: &FastFunction, plan: &Plan) -> Option<Resume> {
+    match plan.end {
+        Target::Cut(node) => Some(Resume {
+            function,
+            node,
+            resumes: None,
+        }),
+        Target::LoopCut(l) => match &f.loops[l as usize] {
+            Loop::Collapsed { header, .. } => Some(Resume {
+                function,
+                node: *header,
+                resumes: Some(l),
+            }),
+            Loop::Plain => None,
+        },
+        Target::End | Target::Node(_) => None,
+    }
+}
