@@ -3,15 +3,23 @@
 
 use std::sync::Arc;
 
-use crate::action::{Action, AllocKind};
+use self::columns::Columns;
+use self::head::named;
+use crate::action::Action;
 use crate::codec::{MAX_PAGE, Unpacker};
 use crate::error::{Result, malformed};
 use crate::frame::layout::Layout;
-use crate::frame::predict::{Predictor, Slot};
-use crate::frame::{COLUMNS, MAX_RECORDS, MAX_VALUES, code, other, tag, v1};
+use crate::frame::predict::Predictor;
+use crate::frame::{MAX_RECORDS, MAX_VALUES, code, v1};
 use crate::path::{CompiledFunction, PathSet, State, Stored};
 use crate::unit::Tag;
-use crate::wire::{Reader, unzigzag, zigzag};
+use crate::wire::Reader;
+
+mod columns;
+mod head;
+mod long;
+
+pub(super) use head::{Lengths, Named};
 
 pub(super) const WHAT: &str = "frame";
 
@@ -50,51 +58,6 @@ impl DecodedFrame {
     }
 }
 
-/// The lengths at the start of a frame.
-pub(super) struct Lengths {
-    pub(super) records: usize,
-    /// Raw and packed.
-    pub(super) columns: [(usize, usize); COLUMNS],
-    /// As it is, after the packed columns.
-    pub(super) state: usize,
-}
-
-impl Lengths {
-    fn read(r: &mut Reader<'_>) -> Result<Self> {
-        let mut next = || r.varint32().map(|n| n as usize);
-        let records = next()?;
-        let mut columns = [(0, 0); COLUMNS];
-        for column in &mut columns {
-            *column = (next()?, next()?);
-        }
-        Ok(Self {
-            records,
-            columns,
-            state: next()?,
-        })
-    }
-
-    fn values(&self) -> usize {
-        self.columns[1].0
-    }
-}
-
-/// What an explicit code of the id column stands for.
-pub(super) enum Named {
-    Block(u32),
-    /// By its number in the file.
-    Path(u32),
-}
-
-fn named(code: u64) -> Named {
-    let number = u32::try_from(code >> 1).unwrap_or(u32::MAX);
-    if code & 1 == 0 {
-        Named::Block(number)
-    } else {
-        Named::Path(number)
-    }
-}
-
 /// Decodes frames of one program; reusable, one per thread.
 #[derive(Debug)]
 pub(crate) struct FrameDecoder {
@@ -104,79 +67,6 @@ pub(crate) struct FrameDecoder {
     unpacker: Unpacker,
     ids: Vec<u8>,
     columns: Columns,
-}
-
-/// The columns values come from.
-#[derive(Debug, Default)]
-struct Columns {
-    tags: Vec<u8>,
-    /// Bytes of long values.
-    long: Long,
-    others: Vec<u8>,
-    /// Values decoded, other actions used.
-    next_value: usize,
-    next_other: usize,
-    /// Some values are stored as they are (since version 2).
-    plain: bool,
-}
-
-/// The bytes of long values: the first ones, the second ones, and the others; each with room for 8-byte loads at its end.
-#[derive(Debug, Default)]
-struct Long {
-    planes: [Vec<u8>; 3],
-    at: [usize; 3],
-}
-
-impl Long {
-    /// Adds the room.
-    fn begin(&mut self) {
-        self.at = [0; 3];
-        for plane in &mut self.planes {
-            plane.resize(plane.len() + 8, 0);
-        }
-    }
-
-    /// All bytes were taken, and no more.
-    fn is_done(&self) -> bool {
-        self.planes
-            .iter()
-            .zip(self.at)
-            .all(|(p, at)| p.len() == at + 8)
-    }
-
-    /// The next value of `n` bytes, 1 to 8; all 0 beyond the end.
-    #[inline]
-    fn next(&mut self, n: usize) -> u64 {
-        let [first, second, rest] = &self.planes;
-        let byte = |plane: &[u8], at: usize| u64::from(plane.get(at).copied().unwrap_or(0));
-        let mut value = byte(first, self.at[0]);
-        self.at[0] += 1;
-        if n > 1 {
-            value |= byte(second, self.at[1]) << 8;
-            self.at[1] += 1;
-        }
-        if n > 2 {
-            value |= load(rest, self.at[2], n - 2) << 16;
-            self.at[2] += n - 2;
-        }
-        value
-    }
-
-    /// The same with all bytes in the last plane (version 1).
-    #[inline]
-    fn next_v1(&mut self, n: usize) -> u64 {
-        let value = load(&self.planes[2], self.at[2], n);
-        self.at[2] += n;
-        value
-    }
-}
-
-/// `n` bytes (1 to 8) at a place of a plane that has room for 8-byte loads at its end; beyond it, anything.
-#[inline]
-fn load(plane: &[u8], at: usize, n: usize) -> u64 {
-    let last = plane.len() - 8;
-    let word = plane[at.min(last)..].first_chunk::<8>();
-    word.map_or(0, |w| u64::from_le_bytes(*w)) & (u64::MAX >> (64 - 8 * n))
 }
 
 impl FrameDecoder {
@@ -372,97 +262,6 @@ impl FrameDecoder {
             }
         }
         Some(())
-    }
-}
-
-impl Columns {
-    /// The values of one execution of a unit.
-    #[inline]
-    fn unit(&mut self, p: &mut Predictor, unit: usize, n: usize, values: &mut [u64]) -> Option<()> {
-        let start = self.next_value;
-        let end = start.checked_add(n)?;
-        let tags = self.tags.get(start..end)?;
-        let slots = p.enter(unit, n);
-        let values = &mut values[start..end];
-        if self.plain {
-            decode_values::<true>(tags, &mut self.long, slots, values);
-        } else {
-            decode_values::<false>(tags, &mut self.long, slots, values);
-        }
-        self.next_value = end;
-        if let Some(&last) = values.last() {
-            p.last_value = last;
-        }
-        Some(())
-    }
-
-    fn decode_others(&self, out: &mut DecodedFrame) -> Result<()> {
-        let mut r = Reader::new(WHAT, &self.others);
-        let mut addr = 0;
-        while r.remaining() > 0 {
-            let what = r.u8()?;
-            addr = r.delta(addr)?;
-            let mut size = || r.varint();
-            let action = match what {
-                other::FREE => Action::Free { addr },
-                other::MAP => Action::Map {
-                    addr,
-                    size: size()?,
-                },
-                other::FRESH => Action::Fresh {
-                    addr,
-                    size: size()?,
-                },
-                other::UNMAP => Action::Unmap {
-                    addr,
-                    size: size()?,
-                },
-                kind => match AllocKind::from_u8(kind) {
-                    Some(kind) => Action::Alloc {
-                        addr,
-                        size: size()?,
-                        kind,
-                    },
-                    None => return Err(r.error(format!("action {kind} is none of this version"))),
-                },
-            };
-            out.others.push(action);
-        }
-        Ok(())
-    }
-}
-
-/// The values of one execution. Where bytes are cut off, [`Long::is_done`] tells later.
-#[inline]
-fn decode_values<const PLAIN: bool>(
-    tags: &[u8],
-    long: &mut Long,
-    slots: &mut [Slot],
-    values: &mut [u64],
-) {
-    let mut neighbour = 0;
-    for ((&tag, slot), value) in tags.iter().zip(slots).zip(values) {
-        let mut coded = u64::from(tag);
-        if tag >= tag::LONG {
-            let bytes = usize::from(tag - tag::LONG) + 1;
-            coded = if PLAIN {
-                long.next(bytes)
-            } else {
-                long.next_v1(bytes)
-            };
-        }
-        let followed = slot.followed(neighbour);
-        let miss = if PLAIN && slot.is_plain() {
-            coded.wrapping_sub(slot.predicted())
-        } else {
-            unzigzag(coded).wrapping_add(followed)
-        };
-        *value = slot.predicted().wrapping_add(miss);
-        if PLAIN {
-            slot.weigh(*value, zigzag(miss.wrapping_sub(followed)));
-        }
-        slot.learn(*value, miss, neighbour);
-        neighbour = miss;
     }
 }
 
