@@ -10,7 +10,7 @@ use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use serde_json::Value;
 
-use crate::spread::median;
+use crate::spread::{median, minimum};
 use crate::workspan::{Program, build, compile};
 
 /// Caller, line, callee, kind.
@@ -101,24 +101,43 @@ fn profile(said: &Value) -> Profile {
     }
 }
 
+/// How much the two profiles of a program differ in one call site's share of the work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Difference {
+    /// Of the medians of the rounds.
+    pub share: f64,
+    /// How far the share differs from round to round, in the profile in which it differs more: the noise.
+    pub spread: f64,
+    /// Line of the call.
+    pub line: u64,
+}
+
 impl Agreement {
-    /// The largest difference of a call site's share (medians of the rounds), and its line.
+    /// The largest difference.
     #[must_use]
-    pub fn largest(&self) -> (f64, u64) {
+    pub fn largest(&self) -> Difference {
         let places = self.line.iter().chain(&self.graph);
         let mut places: Vec<&Place> = places.flat_map(|p| p.shares.keys()).collect();
         places.sort_unstable();
         places.dedup();
-        let share = |profiles: &[Profile], place: &Place| {
+        let shares = |profiles: &[Profile], place: &Place| -> Vec<f64> {
             let of = |p: &Profile| p.shares.get(place).copied().unwrap_or(0.0);
-            median(&profiles.iter().map(of).collect::<Vec<_>>())
+            profiles.iter().map(of).collect()
+        };
+        let range = |all: &[f64]| {
+            let most = all.iter().copied().fold(0.0, f64::max);
+            most - minimum(all)
         };
         let differences = places.into_iter().map(|place| {
-            let difference = (share(&self.line, place) - share(&self.graph, place)).abs();
-            (difference, place.1)
+            let (line, graph) = (shares(&self.line, place), shares(&self.graph, place));
+            Difference {
+                share: (median(&line) - median(&graph)).abs(),
+                spread: range(&line).max(range(&graph)),
+                line: place.1,
+            }
         });
         differences
-            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .max_by(|a, b| a.share.total_cmp(&b.share))
             .unwrap_or_default()
     }
 }
@@ -127,8 +146,8 @@ impl Agreement {
 #[must_use]
 pub fn table(rows: &[Agreement]) -> String {
     let mut text = String::from(
-        "| program | work ms: on-line | from the graph | parallelism: on-line | from the graph | largest difference of a share of the work | of the call on line |\n\
-         |---|---:|---:|---:|---:|---:|---:|\n",
+        "| program | work ms: on-line | from the graph | parallelism: on-line | from the graph | largest difference of a share of the work | its spread from round to round | of the call on line |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for row in rows {
         let of = |profiles: &[Profile], value: fn(&Profile) -> f64| {
@@ -136,10 +155,14 @@ pub fn table(rows: &[Agreement]) -> String {
         };
         let work = |profiles: &[Profile]| of(profiles, |p| p.work) / 1e6;
         let parallelism = |profiles: &[Profile]| of(profiles, |p| p.parallelism);
-        let (difference, line) = row.largest();
+        let Difference {
+            share,
+            spread,
+            line,
+        } = row.largest();
         let _ = writeln!(
             text,
-            "| {} | {:.1} | {:.1} | {:.2} | {:.2} | {difference:.3} | {line} |",
+            "| {} | {:.1} | {:.1} | {:.2} | {:.2} | {share:.3} | {spread:.3} | {line} |",
             row.name,
             work(&row.line),
             work(&row.graph),

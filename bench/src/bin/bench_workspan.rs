@@ -50,7 +50,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         eprintln!(
             "{}: shares differ by at most {:.3}",
             both.name,
-            both.largest().0
+            both.largest().share
         );
         agreements.push(both);
     }
