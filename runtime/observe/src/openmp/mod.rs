@@ -3,6 +3,7 @@
 
 mod costs;
 mod frames;
+mod late;
 mod regions;
 mod tasks;
 
@@ -17,6 +18,18 @@ use contech_intercept::ompt::{
 pub(crate) use frames::Part;
 
 use crate::{clock, places, start, tls};
+
+/// Numbers of callbacks, with our functions.
+macro_rules! callbacks {
+    ($($number:ident, $function:path as fn($($arg:ty),*);)*) => {
+        [$((event::$number, {
+            let typed: unsafe extern "C" fn($($arg),*) = $function;
+            // SAFETY: libomp calls it with the arguments of its number, as the type says.
+            unsafe { std::mem::transmute::<unsafe extern "C" fn($($arg),*), Callback>(typed) }
+        }),)*]
+    };
+}
+use callbacks;
 
 /// The OpenMP library's own name.
 static NAME: OnceLock<String> = OnceLock::new();
@@ -53,39 +66,30 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
     // SAFETY: that name has this type.
     let set = unsafe { std::mem::transmute::<Callback, SetCallback>(set) };
     LISTENS.store(true, Relaxed);
-    for (number, function) in callbacks() {
-        // SAFETY: each function has the type of the callback of that number.
-        unsafe { set(number, function) };
-    }
+    register(
+        set,
+        &callbacks! {
+            THREAD_BEGIN, regions::thread_begin as fn(c_int, Data);
+            PARALLEL_BEGIN, regions::parallel_begin as fn(Data, Frame, Data, c_uint, c_int, Code);
+            PARALLEL_END, regions::parallel_end as fn(Data, Data, c_int, Code);
+            IMPLICIT_TASK, regions::implicit_task as fn(c_int, Data, Data, c_uint, c_uint, c_int);
+            SYNC_REGION, regions::sync_region as fn(c_int, c_int, Data, Data, Code);
+            WORK, regions::work as fn(c_int, c_int, Data, Data, u64, Code);
+            TASK_SCHEDULE, tasks::task_schedule as fn(Data, c_int, Data);
+        },
+    );
+    late::start(set);
     1
 }
 
+fn register(set: SetCallback, callbacks: &[(c_int, Callback)]) {
+    for (number, function) in callbacks {
+        // SAFETY: each function has the type of the callback of that number.
+        unsafe { set(*number, *function) };
+    }
+}
+
 unsafe extern "C" fn finalize(_: Data) {}
-
-macro_rules! callbacks {
-    ($($number:ident, $function:path as fn($($arg:ty),*);)*) => {
-        fn callbacks() -> [(c_int, Callback); 10] {
-            [$((event::$number, {
-                let typed: unsafe extern "C" fn($($arg),*) = $function;
-                // SAFETY: libomp calls it with the arguments of its number, as the type says.
-                unsafe { std::mem::transmute::<unsafe extern "C" fn($($arg),*), Callback>(typed) }
-            }),)*]
-        }
-    };
-}
-
-callbacks! {
-    THREAD_BEGIN, regions::thread_begin as fn(c_int, Data);
-    PARALLEL_BEGIN, regions::parallel_begin as fn(Data, Frame, Data, c_uint, c_int, Code);
-    PARALLEL_END, regions::parallel_end as fn(Data, Data, c_int, Code);
-    IMPLICIT_TASK, regions::implicit_task as fn(c_int, Data, Data, c_uint, c_uint, c_int);
-    SYNC_REGION, regions::sync_region as fn(c_int, c_int, Data, Data, Code);
-    SYNC_REGION_WAIT, regions::sync_region_wait as fn(c_int, c_int, Data, Data, Code);
-    WORK, regions::work as fn(c_int, c_int, Data, Data, u64, Code);
-    TASK_SCHEDULE, tasks::task_schedule as fn(Data, c_int, Data);
-    MUTEX_ACQUIRE, tasks::acquire as fn(c_int, c_uint, c_uint, u64, Code);
-    MUTEX_ACQUIRED, tasks::acquired as fn(c_int, u64, Code);
-}
 
 /// The OpenMP library, as it names itself; empty without.
 pub(crate) fn name() -> String {

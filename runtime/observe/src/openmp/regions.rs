@@ -11,6 +11,7 @@ use contech_observation::{Model, State};
 
 use super::event;
 use super::frames::{Kind, pop, pop_wait, push, push_join};
+use super::late::GROUPS;
 use crate::alone::{self, Reason};
 use crate::phase::{self, Instance};
 
@@ -123,8 +124,10 @@ pub(super) unsafe extern "C" fn sync_region(
     _: Data,
     place: Code,
 ) {
-    if !matches!(kind, REGION_TASKGROUP | REGION_REDUCTION) {
-        waits(kind, endpoint, place.addr());
+    match kind {
+        REGION_REDUCTION => {}
+        REGION_TASKGROUP => GROUPS.want(),
+        _ => waits(kind, endpoint, place.addr()),
     }
 }
 

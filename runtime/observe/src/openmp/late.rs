@@ -1,0 +1,135 @@
+//! Callbacks that are registered when the program first does what they tell of: libomp calls those of critical sections for
+//! each lock, too, and those of task groups at each barrier and wait for tasks.
+
+use std::arch::naked_asm;
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::atomic::{
+    AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
+};
+
+use contech_intercept::lookup;
+use contech_intercept::ompt::{Callback, Code, Data, SetCallback, event};
+
+use super::{callbacks, regions, tasks};
+use crate::real::real;
+
+/// Nobody wants them yet; somebody does, before libomp started or after; they are being registered; they are.
+const UNUSED: u8 = 0;
+const WANTED: u8 = 1;
+const BUSY: u8 = 2;
+const DONE: u8 = 3;
+
+/// `ompt_set_callback`, when libomp has started.
+static SET: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Some callbacks.
+pub(super) struct Late {
+    state: AtomicU8,
+    register: fn(SetCallback),
+}
+
+/// Of critical, ordered and atomic sections and nested locks.
+static MUTEXES: Late = Late::new(|set| {
+    super::register(
+        set,
+        &callbacks! {
+            MUTEX_ACQUIRED, tasks::acquired as fn(c_int, u64, Code);
+            MUTEX_ACQUIRE, tasks::acquire as fn(c_int, c_uint, c_uint, u64, Code);
+        },
+    );
+});
+/// Of waits for task groups.
+pub(super) static GROUPS: Late = Late::new(|set| {
+    super::register(
+        set,
+        &callbacks! {
+            SYNC_REGION_WAIT, regions::sync_region_wait as fn(c_int, c_int, Data, Data, Code);
+        },
+    );
+});
+
+/// libomp has started.
+pub(super) fn start(set: SetCallback) {
+    SET.store(set as *mut c_void, SeqCst);
+    for late in [&MUTEXES, &GROUPS] {
+        if late.state.load(SeqCst) == WANTED {
+            late.want();
+        }
+    }
+}
+
+impl Late {
+    const fn new(register: fn(SetCallback)) -> Self {
+        Self {
+            state: AtomicU8::new(UNUSED),
+            register,
+        }
+    }
+
+    /// From now on libomp tells, or from its start.
+    #[inline]
+    pub(super) fn want(&self) {
+        if self.state.load(Acquire) != DONE {
+            self.want_first();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn want_first(&self) {
+        let _ = self.state.compare_exchange(UNUSED, WANTED, SeqCst, SeqCst);
+        let set = SET.load(SeqCst);
+        if set.is_null() {
+            return;
+        }
+        let first = self.state.compare_exchange(WANTED, BUSY, SeqCst, SeqCst);
+        if first.is_ok() {
+            // SAFETY: it was one when it was stored.
+            let set = unsafe { std::mem::transmute::<*mut c_void, SetCallback>(set) };
+            (self.register)(set);
+            self.state.store(DONE, Release);
+        }
+        while self.state.load(Acquire) != DONE {
+            // SAFETY: no arguments.
+            unsafe { (real().sched_yield)() };
+        }
+    }
+}
+
+macro_rules! first {
+    ($($name:ident, $c_name:literal, $real:ident, $slow:ident;)*) => {$(
+        /// The function itself; until it is known, ours that looks for it.
+        static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
+
+        #[doc = concat!("Exported as `", stringify!($name), "`: libomp tells of it from its first call on.")]
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub(crate) extern "C-unwind" fn $name() {
+            naked_asm!("jmp qword ptr [rip + {real}]", real = sym $real)
+        }
+
+        /// None of them has more arguments.
+        unsafe extern "C-unwind" fn $slow(a: usize, b: usize, c: usize, d: usize) {
+            MUTEXES.want();
+            let real = lookup::find(concat!($c_name, "\0"), None);
+            $real.store(real, Relaxed);
+            // SAFETY: the function of that name takes these arguments, or the first of them.
+            let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn(usize, usize, usize, usize)>(real) };
+            // SAFETY: the caller's arguments, passed on.
+            unsafe { real(a, b, c, d) };
+        }
+    )*};
+}
+
+first! {
+    __kmpc_critical, "__kmpc_critical", CRITICAL, critical;
+    __kmpc_critical_with_hint, "__kmpc_critical_with_hint", HINT, hint;
+    __kmpc_ordered, "__kmpc_ordered", ORDERED, ordered;
+    __kmpc_atomic_start, "__kmpc_atomic_start", ATOMIC, atomic;
+    omp_set_nest_lock, "omp_set_nest_lock", NEST, nest;
+    omp_set_nest_lock_, "omp_set_nest_lock_", NEST_FORTRAN, nest_fortran;
+    GOMP_critical_start, "GOMP_critical_start", GNU_CRITICAL, gnu_critical;
+    GOMP_critical_name_start, "GOMP_critical_name_start", GNU_NAMED, gnu_named;
+    GOMP_ordered_start, "GOMP_ordered_start", GNU_ORDERED, gnu_ordered;
+    GOMP_atomic_start, "GOMP_atomic_start", GNU_ATOMIC, gnu_atomic;
+}
