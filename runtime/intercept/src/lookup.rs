@@ -99,6 +99,7 @@ impl<T> Table<T> {
     }
 
     #[cold]
+    #[inline(never)]
     fn resolve(&self, make: fn() -> T) {
         let _blocked = Blocked::new();
         match self

@@ -1,5 +1,5 @@
 //! Every exported symbol: the functions this library stands in front of. A number is that of the arguments: the address
-//! of the caller is added as one more.
+//! of the caller is added as one more. Those whose cost counts are naked, where they are: see `locks`, `futex`, `openmp`.
 
 use contech_intercept::exports;
 
@@ -16,7 +16,6 @@ exports! {
     thrd_join [caller 2] = threads::thrd_join;
     thrd_detach = threads::thrd_detach;
 
-    pthread_mutex_lock [caller 1] = locks::mutex;
     pthread_mutex_timedlock [caller 2] = locks::mutex_timed;
     pthread_mutex_clocklock [caller 3] = locks::mutex_clock;
     pthread_rwlock_rdlock [caller 1] = locks::read;
@@ -28,7 +27,6 @@ exports! {
     pthread_spin_lock [caller 1] = locks::spin;
     mtx_lock [caller 1] = locks::c11;
     mtx_timedlock [caller 2] = locks::c11_timed;
-    pthread_mutex_unlock [caller 1] = locks::unlock;
     omp_set_lock [caller 1] = locks::omp;
     omp_set_lock_ [caller 1] = locks::omp_fortran;
 

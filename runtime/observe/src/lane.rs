@@ -33,6 +33,9 @@ pub(crate) struct Lane {
     epoch: AtomicU32,
     state: AtomicU32,
     since: AtomicU64,
+    /// The bin that `since` is in, and when it ends; 0 where that is not known.
+    bin: AtomicUsize,
+    bin_end: AtomicU64,
     /// What comes after this in [`State::Barrier`] is [`State::Idle`]: the phase is over.
     pub(crate) idle_from: AtomicU64,
     times: Cells,
@@ -105,6 +108,7 @@ impl Lane {
         fence(Release);
         self.state.store(State::Running as u32, Relaxed);
         self.since.store(now, Relaxed);
+        self.bin_end.store(0, Relaxed);
         self.idle_from.store(0, Relaxed);
         self.openmp.forget();
         self.said.store(0, Relaxed);
@@ -167,6 +171,7 @@ impl Lane {
         self.sites.clear();
         let since = self.since.load(Relaxed);
         self.since.store(since.max(clock::zero()), Relaxed);
+        self.bin_end.store(0, Relaxed);
         self.epoch.store(clock::epoch(), Relaxed);
         self.done();
     }
@@ -181,8 +186,37 @@ impl Lane {
     /// From now on the thread is in another state; what it was in since the last change is counted.
     #[inline]
     pub(crate) fn switch(&self, to: State, now: u64) {
+        self.switch_from(self.state(), to, now);
+    }
+
+    /// The same, where what it was in since the last change turns out to have been `state`.
+    #[inline]
+    pub(crate) fn switch_from(&self, state: usize, to: State, now: u64) {
+        let since = self.since.load(Relaxed);
+        // Most changes are in the bin of the last one.
+        let plain = self.epoch.load(Relaxed) == clock::epoch()
+            && self.idle_from.load(Relaxed) == 0
+            && (since..self.bin_end.load(Relaxed)).contains(&now);
+        let bin = self.bins.get(self.bin.load(Relaxed));
+        let (true, Some(bin)) = (plain, bin) else {
+            return self.switch_across(state, to, now);
+        };
+        self.sequence
+            .store(self.sequence.load(Relaxed) | 1, Relaxed);
+        fence(Release);
+        bump(&self.times[state], now - since);
+        bump(&bin[state], now - since);
+        self.state.store(to as u32, Relaxed);
+        self.since.store(now, Relaxed);
+        bump(&self.counts[to as usize], 1);
+        self.done();
+    }
+
+    /// The same, into another bin.
+    #[inline(never)]
+    fn switch_across(&self, state: usize, to: State, now: u64) {
         self.catch_up();
-        let (state, since) = (self.state(), self.since.load(Relaxed));
+        let since = self.since.load(Relaxed);
         let idle_from = self.idle_from.load(Relaxed);
         self.sequence
             .store(self.sequence.load(Relaxed) | 1, Relaxed);
@@ -196,10 +230,23 @@ impl Lane {
         if idle_from != 0 {
             self.idle_from.store(0, Relaxed);
         }
+        let now = now.max(since);
         self.state.store(to as u32, Relaxed);
-        self.since.store(now.max(since), Relaxed);
+        self.since.store(now, Relaxed);
+        self.know_bin(now);
         bump(&self.counts[to as usize], 1);
         self.done();
+    }
+
+    /// Where the time line goes on.
+    fn know_bin(&self, now: u64) {
+        let zero = clock::zero();
+        let shift = FIRST_SHIFT + self.wider.load(Relaxed);
+        let bin = usize::try_from(now.saturating_sub(zero) >> shift).unwrap_or(BINS);
+        let known = now >= zero && bin < BINS;
+        let end = zero.wrapping_add((bin as u64 + 1) << shift);
+        self.bin.store(bin.min(BINS - 1), Relaxed);
+        self.bin_end.store(if known { end } else { 0 }, Relaxed);
     }
 
     /// Adds to the time line.
@@ -232,15 +279,6 @@ impl Lane {
         self.wider.store(self.wider.load(Relaxed) + 1, Relaxed);
     }
 
-    /// What the thread was in since the last change was another state.
-    pub(crate) fn recast(&self, to: State) {
-        self.sequence
-            .store(self.sequence.load(Relaxed) | 1, Relaxed);
-        fence(Release);
-        self.state.store(to as u32, Relaxed);
-        self.done();
-    }
-
     /// Begins to wait, unless the thread does something else than run already; the time.
     #[inline]
     pub(crate) fn enter(&self, state: State) -> Option<u64> {
@@ -264,10 +302,10 @@ impl Lane {
         self.sites.add(place, state, now.saturating_sub(before));
     }
 
-    /// What was counted as running lately was another state, begun `count` times.
-    pub(crate) fn reassign(&self, to: State, ticks: u64, count: u64) {
+    /// What was counted as running until `now` was another state lately, begun `count` times.
+    pub(crate) fn reassign(&self, to: State, ticks: u64, count: u64, now: u64) {
         const RUNNING: usize = State::Running as usize;
-        self.switch(State::Running, clock::now());
+        self.switch(State::Running, now);
         self.sequence
             .store(self.sequence.load(Relaxed) | 1, Relaxed);
         fence(Release);

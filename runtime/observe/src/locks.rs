@@ -4,6 +4,7 @@
 //! every 64th use is timed for that, and stands for those in between: what it takes more than a lock that nobody else
 //! uses is time in locks, too.
 
+use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
@@ -32,6 +33,7 @@ fn sampled(caller: usize, takes: bool, call: impl FnOnce() -> c_int) -> c_int {
 }
 
 #[cold]
+#[inline(never)]
 fn timed(weight: u64, caller: usize, takes: bool, call: impl FnOnce() -> c_int) -> c_int {
     let Some(lane) = tls::lane().filter(|lane| lane.is_running()) else {
         return call();
@@ -41,11 +43,12 @@ fn timed(weight: u64, caller: usize, takes: bool, call: impl FnOnce() -> c_int) 
     }
     let before = clock::now_in_order();
     let result = call();
-    let passed = clock::now_in_order().saturating_sub(before);
+    let now = clock::now_in_order();
+    let passed = now.saturating_sub(before);
     if passed > FREE {
         let own = passed - FREE;
         let ticks = if own > UNUSUAL { own } else { own * weight };
-        lane.reassign(State::Lock, ticks, 0);
+        lane.reassign(State::Lock, ticks, 0, now);
         lane.sites.add_ticks(caller, State::Lock, ticks);
     }
     result
@@ -67,7 +70,6 @@ macro_rules! locks {
 }
 
 locks! {
-    mutex(pthread_mutex_lock, pthread_mutex_trylock, libc::EBUSY, Lock);
     mutex_timed(pthread_mutex_timedlock, pthread_mutex_trylock, libc::EBUSY, Lock, until: Time);
     mutex_clock(pthread_mutex_clocklock, pthread_mutex_trylock, libc::EBUSY, Lock, clock: c_int, until: Time);
     read(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, libc::EBUSY, Lock);
@@ -81,10 +83,95 @@ locks! {
     c11_timed(mtx_timedlock, mtx_trylock, C11_BUSY, Lock, until: Time);
 }
 
-/// Giving back a lock that others wait for wakes one of them.
-pub(crate) unsafe extern "C-unwind" fn unlock(mutex: Ptr, caller: usize) -> c_int {
+/// The functions that [`pthread_mutex_lock`] and [`pthread_mutex_unlock`] go on with; until they are known, ours that look
+/// for them.
+static TRY_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(try_first as *mut c_void);
+static UNLOCK_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(unlock_first as *mut c_void);
+
+/// Exported: takes a mutex that is free, when it is not this call's turn to be timed, at the cost of nine instructions.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub(crate) extern "C-unwind" fn pthread_mutex_lock() {
+    naked_asm!(
+        ".cfi_startproc",
+        "mov rax, qword ptr [rip + __contech_observe_tls@GOTTPOFF]",
+        "sub dword ptr fs:[rax + {left}], 1",
+        "jb 2f",
+        "push rdi",
+        ".cfi_adjust_cfa_offset 8",
+        "call qword ptr [rip + {attempt}]",
+        "pop rdi",
+        ".cfi_adjust_cfa_offset -8",
+        "cmp eax, {busy}",
+        "je 3f",
+        "ret",
+        "2:",
+        "mov rsi, qword ptr [rsp]",
+        "jmp {timed}",
+        "3:",
+        "mov rsi, qword ptr [rsp]",
+        "jmp {wait}",
+        ".cfi_endproc",
+        left = const tls::LEFT_LOCKS,
+        attempt = sym TRY_MUTEX,
+        busy = const libc::EBUSY,
+        timed = sym mutex_timed_now,
+        wait = sym mutex_wait,
+    )
+}
+
+/// Exported: giving back a lock that others wait for wakes one of them.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub(crate) extern "C-unwind" fn pthread_mutex_unlock() {
+    naked_asm!(
+        "mov rax, qword ptr [rip + __contech_observe_tls@GOTTPOFF]",
+        "sub dword ptr fs:[rax + {left}], 1",
+        "jb 2f",
+        "jmp qword ptr [rip + {unlock}]",
+        "2:",
+        "mov rsi, qword ptr [rsp]",
+        "jmp {timed}",
+        left = const tls::LEFT_LOCKS,
+        unlock = sym UNLOCK_MUTEX,
+        timed = sym unlock_timed_now,
+    )
+}
+
+unsafe extern "C-unwind" fn try_first(mutex: Ptr) -> c_int {
+    let function = real().pthread_mutex_trylock;
+    TRY_MUTEX.store(function as *mut c_void, Relaxed);
     // SAFETY: the caller's mutex.
-    sampled(caller, false, || unsafe {
+    unsafe { function(mutex) }
+}
+
+unsafe extern "C-unwind" fn unlock_first(mutex: Ptr) -> c_int {
+    let function = real().pthread_mutex_unlock;
+    UNLOCK_MUTEX.store(function as *mut c_void, Relaxed);
+    // SAFETY: the caller's mutex.
+    unsafe { function(mutex) }
+}
+
+unsafe extern "C-unwind" fn mutex_timed_now(mutex: Ptr, caller: usize) -> c_int {
+    // SAFETY: the caller's mutex.
+    let call = || unsafe { (real().pthread_mutex_trylock)(mutex) };
+    match timed(tls::block().lock_gap(), caller, true, call) {
+        // SAFETY: the caller's arguments.
+        libc::EBUSY => unsafe { mutex_wait(mutex, caller) },
+        result => result,
+    }
+}
+
+unsafe extern "C-unwind" fn mutex_wait(mutex: Ptr, caller: usize) -> c_int {
+    // SAFETY: the caller's mutex.
+    wait(State::Lock, caller, || unsafe {
+        (real().pthread_mutex_lock)(mutex)
+    })
+}
+
+unsafe extern "C-unwind" fn unlock_timed_now(mutex: Ptr, caller: usize) -> c_int {
+    // SAFETY: the caller's mutex.
+    timed(tls::block().lock_gap(), caller, false, || unsafe {
         (real().pthread_mutex_unlock)(mutex)
     })
 }
@@ -109,6 +196,12 @@ impl Found {
         if !known.is_null() {
             return known;
         }
+        self.find()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find(&self) -> *mut c_void {
         let found = lookup::find(self.name, None);
         self.function.store(found, Relaxed);
         found
@@ -129,12 +222,20 @@ macro_rules! omp_locks {
                     return;
                 }
             }
-            // SAFETY: of this type, and there: it is the function that was called.
-            let set = unsafe { std::mem::transmute::<Ptr, unsafe extern "C-unwind" fn(Ptr)>(SET.get()) };
-            // SAFETY: the caller's lock.
-            wait(State::Lock, caller, || unsafe { set(lock) });
+            // SAFETY: the caller's lock; the function exists, it was called.
+            unsafe { set_omp_lock(&SET, lock, caller) };
         }
     )*};
+}
+
+/// # Safety
+/// The caller's lock, and a function of libomp's that takes it.
+#[inline(never)]
+unsafe fn set_omp_lock(set: &Found, lock: Ptr, caller: usize) {
+    // SAFETY: of this type.
+    let set = unsafe { std::mem::transmute::<Ptr, unsafe extern "C-unwind" fn(Ptr)>(set.get()) };
+    // SAFETY: the caller's lock.
+    wait(State::Lock, caller, || unsafe { set(lock) });
 }
 
 omp_locks! {

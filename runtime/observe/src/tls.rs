@@ -29,6 +29,10 @@ const LOCKS: usize = 7;
 pub(crate) const CALLER: usize = 8;
 /// Where [`Block::left`] is.
 pub(crate) const LEFT: usize = 16;
+/// Where its element for locks is.
+pub(crate) const LEFT_LOCKS: usize = LEFT + 4 * LOCKS;
+/// A thread that used so many locks (an estimate) has enough of them timed to do with fewer.
+const MANY_LOCKS: u64 = 20_000;
 
 const _: () = assert!(size_of::<Block>() == BYTES);
 const _: () = assert!(std::mem::offset_of!(Block, left) == LEFT);
@@ -41,7 +45,7 @@ impl Block {
         self.gap(function, 9, 28)
     }
 
-    /// Whether this use of a lock is timed, and then how many it stands for: about every 64th is.
+    /// Whether this use of a lock is timed, and then how many it stands for.
     #[inline(always)]
     pub(crate) fn lock_is_timed(&self) -> Option<u64> {
         let left = &self.left[LOCKS];
@@ -50,7 +54,17 @@ impl Block {
                 left.store(fewer, Relaxed);
                 None
             }
-            None => Some(self.gap(LOCKS, 33, 26)),
+            None => Some(self.lock_gap()),
+        }
+    }
+
+    /// This use of a lock is timed: how many it stands for. About every 64th is, of many about every 192nd.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lock_gap(&self) -> u64 {
+        match lane() {
+            Some(lane) if lane.locks.load(Relaxed) >= MANY_LOCKS => self.gap(LOCKS, 128, 25),
+            _ => self.gap(LOCKS, 33, 26),
         }
     }
 

@@ -87,7 +87,8 @@ fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
     let nested_from = part.nested_from.load(Relaxed);
     let before = clock::now();
     let result = call();
-    let passed = clock::now().saturating_sub(before);
+    let now = clock::now();
+    let passed = now.saturating_sub(before);
     let own = passed.saturating_sub(part.nested.load(Relaxed) + READING);
     part.timed.store(outer, Relaxed);
     part.nested.store(nested, Relaxed);
@@ -99,7 +100,7 @@ fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
         part.usual.store(usual - usual / 8 + own / 8, Relaxed);
         own
     };
-    lane.reassign(State::Scheduling, own + others * (weight - 1), weight);
+    lane.reassign(State::Scheduling, own + others * (weight - 1), weight, now);
     result
 }
 

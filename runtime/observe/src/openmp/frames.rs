@@ -144,7 +144,7 @@ pub(super) fn pop_wait(lane: &Lane, now: u64) {
     part.asks.store(if full { 0 } else { count }, Relaxed);
     part.asking.store(if full { 0 } else { ticks }, Relaxed);
     if full {
-        lane.reassign(State::Scheduling, ticks, 0);
+        lane.reassign(State::Scheduling, ticks, 0, now);
     }
 }
 
@@ -168,35 +168,37 @@ fn change(lane: &Lane, to: State, now: impl FnOnce() -> u64) {
     lane.switch(to, now);
 }
 
-/// A task begins within a wait.
-pub(super) fn push_task(lane: &Lane, now: u64) {
+/// A task begins, perhaps within a wait.
+#[inline]
+pub(super) fn push_task(lane: &Lane, now: impl FnOnce() -> u64) {
     settle(lane);
     let state = lane.state();
+    if state == State::Running as usize {
+        return frame(lane, Kind::Task, 0, state);
+    }
+    let now = now();
     let waits = state == State::Barrier as usize || state == State::Join as usize;
     let found = now.saturating_sub(lane.since()) < FOUND;
     if waits && found && lane.idle_from.load(Relaxed) == 0 {
-        lane.recast(State::Scheduling);
+        lane.switch_from(State::Scheduling as usize, State::Running, now);
+    } else {
+        change(lane, State::Running, || now);
     }
-    enter(lane, Kind::Task, 0, state, State::Running, || now);
+    frame(lane, Kind::Task, 0, state);
 }
 
 /// Something begins; the thread is in `state`.
 pub(super) fn push(lane: &Lane, kind: Kind, place: usize, state: State, now: impl FnOnce() -> u64) {
     settle(lane);
-    enter(lane, kind, place, lane.state(), state, now);
+    let prior = lane.state();
+    change(lane, state, now);
+    frame(lane, kind, place, prior);
 }
 
-/// The same, the thread having been in `prior`, to which it will come back.
-fn enter(
-    lane: &Lane,
-    kind: Kind,
-    place: usize,
-    prior: usize,
-    state: State,
-    now: impl FnOnce() -> u64,
-) {
+/// The thread will come back to state `prior`.
+#[inline]
+fn frame(lane: &Lane, kind: Kind, place: usize, prior: usize) {
     let part = &lane.openmp;
-    change(lane, state, now);
     let depth = part.depth.load(Relaxed);
     let Some(frame) = part.frames.get(depth as usize) else {
         part.beyond.store(part.beyond.load(Relaxed) + 1, Relaxed);
@@ -242,7 +244,7 @@ mod tests {
 
     /// A task from one time to another.
     fn task(lane: &Lane, from: u64, to: u64) {
-        push_task(lane, from);
+        push_task(lane, || from);
         pop(lane, Kind::Task, || to);
     }
 
@@ -279,7 +281,7 @@ mod tests {
     fn a_task_within_a_task_within_a_wait_comes_back_to_each() {
         let (lane, zero) = lane();
         push_join(lane, 7, zero);
-        push_task(lane, zero + 100);
+        push_task(lane, || zero + 100);
         push_join(lane, 8, zero + 200);
         task(lane, zero + 250, zero + 1_250);
         pop_wait(lane, zero + 3_250);

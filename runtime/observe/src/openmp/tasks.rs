@@ -41,7 +41,7 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
         // SAFETY: as above.
         unsafe { ompt::write(next, BEGUN) };
         timed(lane, true);
-        push_task(lane, clock::now());
+        push_task(lane, clock::now);
         bump(&lane.pieces, 1);
         if let Some(region) = lane.openmp.region()
             && !region.dynamic.load(Relaxed)
