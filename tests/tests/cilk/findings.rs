@@ -1,0 +1,77 @@
+//! What the profiles of the paper's programs show.
+
+use anyhow::{Context, Result};
+
+use crate::profile::{number, site};
+use crate::programs::{from_graph, on_line};
+
+#[test]
+fn partition_is_what_holds_quicksort_back() -> Result<()> {
+    for profile in [from_graph("quicksort")?, on_line("quicksort", "time")?] {
+        let sort = number(
+            site(&profile, "main", "pqsort", "call")?,
+            "/on_work/top_call_site/span",
+        );
+        let partition = site(&profile, "pqsort", "partition", "call")?;
+        let own = number(partition, "/on_span/local/span");
+        assert!(own / sort > 0.9, "{own} of {sort}");
+        let top = |key| number(partition, &format!("/on_span/top_call_site/{key}"));
+        assert_eq!(top("work"), top("span"), "partition is serial");
+    }
+    Ok(())
+}
+
+#[test]
+fn fibs_recursive_sites_have_the_golden_ratio() -> Result<()> {
+    let profile = from_graph("fib")?;
+    let work = |kind| {
+        Ok::<_, anyhow::Error>(number(
+            site(&profile, "fib", "fib", kind)?,
+            "/on_work/top_caller/work",
+        ))
+    };
+    let ratio = work("spawn")? / work("call")?;
+    assert!((ratio / 1.618_034 - 1.0).abs() < 0.02, "{ratio}");
+    Ok(())
+}
+
+#[test]
+fn the_base_case_of_matrix_multiply_has_only_local_work() -> Result<()> {
+    for profile in [from_graph("matmul")?, on_line("matmul", "time")?] {
+        let base = site(&profile, "mm", "base", "call")?;
+        assert_eq!(number(base, "/on_work/top_caller/work"), 0.0);
+        let all = number(
+            site(&profile, "main", "mm", "call")?,
+            "/on_work/top_call_site/work",
+        );
+        assert!(number(base, "/on_work/local/work") / all > 0.8);
+    }
+    Ok(())
+}
+
+#[test]
+fn the_fix_of_breadth_first_search_raises_its_parallelism() -> Result<()> {
+    let parallelism = |name| {
+        let profile = from_graph(name)?;
+        let level = site(&profile, "main", "process_level", "call")?;
+        Ok::<_, anyhow::Error>((
+            number(level, "/on_work/top_call_site/work")
+                / number(level, "/on_work/top_call_site/span"),
+            profile,
+        ))
+    };
+    let ((before, profile), (after, _)) = (parallelism("bfs")?, parallelism("bfs_fixed")?);
+    assert!(after / before > 5.0, "{before} to {after}");
+    let level = number(
+        site(&profile, "main", "process_level", "call")?,
+        "/on_work/top_call_site/span",
+    );
+    let nodes = profile["sites"]
+        .as_array()
+        .context("sites")?
+        .iter()
+        .find(|s| s["callee"] == "process_nodes");
+    let own = number(nodes.context("process_nodes")?, "/on_span/local/span");
+    assert!(own / level > 0.66, "process_nodes is {own} of {level}");
+    Ok(())
+}

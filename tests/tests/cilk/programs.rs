@@ -1,0 +1,120 @@
+//! The programs: compiled, run, recorded, profiled.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use contech_tests::outputs::Outputs;
+use contech_tests::process::run;
+use contech_tests::scratch::Scratch;
+use serde_json::Value;
+
+pub(crate) const PROGRAMS: [&str; 14] = [
+    "fib",
+    "quicksort",
+    "matmul",
+    "bfs",
+    "bfs_fixed",
+    "nqueens",
+    "queens",
+    "strassen",
+    "cilksort",
+    "fft",
+    "heat",
+    "lu",
+    "cholesky",
+    "tree",
+];
+
+pub(crate) fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("programs/cilk")
+        .join(name)
+}
+
+/// Compiles a program and runs it in `dir`; its own check decides.
+pub(crate) fn build_and_run(name: &str, dir: &Path, options: &[&str]) -> Result<()> {
+    execute(&build(name, dir, options)?, dir, &[]).with_context(|| format!("{name} {options:?}"))
+}
+
+pub(crate) fn build(name: &str, dir: &Path, options: &[&str]) -> Result<PathBuf> {
+    let outputs = Outputs::get();
+    let driver = if name.ends_with(".cpp") {
+        "contech-c++"
+    } else {
+        "contech-cc"
+    };
+    let program = dir.join("program");
+    let mut compile = Command::new(outputs.command(driver));
+    compile.args(["-O2", "-Wno-unknown-pragmas"]).args(options);
+    compile.arg(source(name)).arg("-o").arg(&program);
+    run(&mut compile)?.ok()?;
+    Ok(program)
+}
+
+pub(crate) fn execute(program: &Path, dir: &Path, arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(dir)
+        .env("CONTECH_TRACE", dir.join("trace.bin"))
+        .env("CONTECH_PROFILE", dir.join("online.json"));
+    run(&mut command)?.ok()?;
+    Ok(())
+}
+
+/// A directory of this test's own: several tests make profiles of one program at the same time.
+fn scratch(name: &str) -> Result<Scratch> {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("main");
+    // Without its module: a path with colons is none for every tool.
+    let test = test.rsplit("::").next().unwrap_or(test);
+    Ok(Scratch::new(&format!("{name}-{test}"))?)
+}
+
+/// The profile of a recording of the serial form.
+pub(crate) fn from_graph(name: &str) -> Result<Value> {
+    let scratch = scratch(&format!("cilk-graph-{name}"))?;
+    let dir = scratch.dir();
+    build_and_run(&format!("{name}.c"), dir, &[])?;
+    let profile = analyse(dir)?;
+    scratch.done();
+    Ok(profile)
+}
+
+/// Work and span in operations of the trace in `dir`.
+pub(crate) fn analyse(dir: &Path) -> Result<Value> {
+    analyse_by(dir, "ops")
+}
+
+/// Work and span of the trace in `dir`.
+pub(crate) fn analyse_by(dir: &Path, metric: &str) -> Result<Value> {
+    let outputs = Outputs::get();
+    let mut middle = Command::new(outputs.command("contech-middle"));
+    middle.arg(dir.join("trace.bin")).arg(dir.join("graph.tg"));
+    run(&mut middle)?.ok()?;
+    let mut backend = Command::new(outputs.command("contech-backend"));
+    backend
+        .args(["workspan", "--metric", metric, "--format", "json"])
+        .arg(dir.join("graph.tg"));
+    Ok(serde_json::from_str(&run(&mut backend)?.ok()?.out())?)
+}
+
+/// The profile the program writes itself, in `time` or `ops`.
+pub(crate) fn on_line(name: &str, metric: &str) -> Result<Value> {
+    let scratch = scratch(&format!("cilk-line-{metric}-{name}"))?;
+    let program = build(
+        &format!("{name}.c"),
+        scratch.dir(),
+        &["--contech-mode=workspan"],
+    )?;
+    let file = scratch.dir().join("online.json");
+    let mut command = Command::new(&program);
+    command
+        .env("CONTECH_METRIC", metric)
+        .env("CONTECH_PROFILE", &file);
+    run(&mut command)?.ok()?;
+    let text = std::fs::read_to_string(&file)?;
+    scratch.done();
+    Ok(serde_json::from_str(&text)?)
+}

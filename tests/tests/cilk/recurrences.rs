@@ -1,0 +1,236 @@
+//! Work and span of recursions and loops, as their recurrences say.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use contech_tests::process::run;
+use contech_tests::scratch::Scratch;
+
+use crate::profile::site;
+use crate::programs::{analyse, build, execute};
+
+/// Work and span of the outermost invocation of `function`, for sizes 0, 1, 2, ...
+fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<(u64, u64)>> {
+    let scratch = Scratch::new(&format!("cilk-sizes-{name}"))?;
+    let program = build(&format!("{name}.c"), scratch.dir(), &[])?;
+    let mut all = Vec::new();
+    for size in 0..count {
+        execute(&program, scratch.dir(), &[&size.to_string()])?;
+        let profile = analyse(scratch.dir())?;
+        let top = &site(&profile, "main", function, "call")?["on_work"]["top_call_site"];
+        let value = |key: &str| top[key].as_u64().context(key.to_owned());
+        all.push((value("work")?, value("span")?));
+    }
+    scratch.done();
+    Ok(all)
+}
+
+#[test]
+fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<()> {
+    let fib = sizes("fib", "fib", 14)?;
+    assert_eq!(fib[0].0, fib[1].0, "a leaf is a leaf");
+    // What an inner invocation executes itself.
+    let own = fib[2].0 - fib[1].0 - fib[0].0;
+    for n in 2..fib.len() {
+        assert_eq!(
+            fib[n].0,
+            own + fib[n - 1].0 + fib[n - 2].0,
+            "work of fib({n})"
+        );
+    }
+    // From n = 4 on the spawned side is the longer one, by more than the call of the other one takes.
+    let step = fib[4].1 - fib[3].1;
+    for n in 4..fib.len() {
+        assert_eq!(fib[n].1, step + fib[n - 1].1, "span of fib({n})");
+    }
+    let tree = sizes("tree", "leaves", 9)?;
+    let (own, step) = (tree[1].0 - 2 * tree[0].0, tree[1].1 - tree[0].1);
+    for depth in 1..tree.len() {
+        assert_eq!(
+            tree[depth].0,
+            own + 2 * tree[depth - 1].0,
+            "work at depth {depth}"
+        );
+        assert_eq!(
+            tree[depth].1,
+            step + tree[depth - 1].1,
+            "span at depth {depth}"
+        );
+    }
+    Ok(())
+}
+
+/// Operations of an invocation of `queens.c`, by where they are.
+#[derive(Clone, Copy, Debug)]
+struct Queens {
+    /// All of one that has placed every queen, and of one that cannot place the next.
+    placed: u64,
+    stuck: u64,
+    /// Up to the first spawn, from one spawn to the next, from the last one to the sync.
+    first: u64,
+    next: u64,
+    last: u64,
+    /// After the sync: in all, and for each child.
+    after: u64,
+    each: u64,
+}
+
+impl Queens {
+    /// Work and span by the recurrence.
+    fn place(&self, all: u32, [columns, left, right]: [u32; 3]) -> (u64, u64) {
+        if columns == all {
+            return (self.placed, self.placed);
+        }
+        let mut free = all & !(columns | left | right);
+        let children = u64::from(free.count_ones());
+        if children == 0 {
+            return (self.stuck, self.stuck);
+        }
+        let mut at = self.first;
+        let (mut work, mut longest) = (0, 0);
+        while free != 0 {
+            let bit = free & free.wrapping_neg();
+            free ^= bit;
+            let child = self.place(all, [columns | bit, (left | bit) << 1, (right | bit) >> 1]);
+            work += child.0;
+            longest = longest.max(at + child.1);
+            at += self.next;
+        }
+        let sync = at - self.next + self.last;
+        let rest = self.after + children * self.each;
+        (work + sync + rest, longest.max(sync) + rest)
+    }
+
+    fn queens(&self, n: u32) -> (u64, u64) {
+        self.place((1 << n) - 1, [0; 3])
+    }
+}
+
+#[test]
+fn recorded_n_queens_has_the_work_and_span_of_its_recurrence() -> Result<()> {
+    let scratch = Scratch::new("cilk-queens")?;
+    let program = build("queens.c", scratch.dir(), &[])?;
+    let mut measured = vec![(0, 0)];
+    let mut leaves = Vec::new();
+    for n in 1..=8u64 {
+        execute(&program, scratch.dir(), &[&n.to_string()])?;
+        let profile = analyse(scratch.dir())?;
+        let top = &site(&profile, "main", "place", "call")?["on_work"]["top_call_site"];
+        let value = |key: &str| top[key].as_u64().context(key.to_owned());
+        measured.push((value("work")?, value("span")?));
+        if n <= 2 {
+            // One child that has placed its queen; two that are stuck.
+            let spawned = &site(&profile, "place", "place", "spawn")?["on_work"]["local"];
+            leaves.push(spawned["work"].as_u64().context("work")? / n);
+        }
+    }
+    scratch.done();
+    // What one and two children cost gives what each costs; where in the invocation it is spent, the spans of up to
+    // five queens tell. All that fits them must fit the others.
+    let own: Vec<u64> = (1..=2)
+        .map(|n| measured[n].0 - n as u64 * leaves[n - 1])
+        .collect();
+    let child = own[1] - own[0];
+    let mut fitting = 0;
+    for first in 1..own[0] {
+        for next in 1..=child {
+            for last in 0..own[0].saturating_sub(first) {
+                let Some(after) = (own[0] + next).checked_sub(first + last + child) else {
+                    continue;
+                };
+                let each = child - next;
+                let model = Queens {
+                    placed: leaves[0],
+                    stuck: leaves[1],
+                    first,
+                    next,
+                    last,
+                    after,
+                    each,
+                };
+                if (1..=5).any(|n| model.queens(n) != measured[n as usize]) {
+                    continue;
+                }
+                fitting += 1;
+                for n in 6..=8 {
+                    assert_eq!(
+                        model.queens(n),
+                        measured[n as usize],
+                        "{n} queens, {model:?}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(fitting > 0, "no recurrence has {measured:?}");
+    Ok(())
+}
+
+/// Work and span in operations of `loop` of a program with a parallel loop of `n` indices in grains of `grain`.
+fn parallel_loop(
+    program: &Path,
+    dir: &Path,
+    on_line: bool,
+    n: u64,
+    grain: u64,
+) -> Result<[u64; 2]> {
+    let mut command = Command::new(program);
+    command
+        .args([n.to_string(), grain.to_string()])
+        .env("CONTECH_METRIC", "ops")
+        .env("CONTECH_TRACE", dir.join("trace.bin"))
+        .env("CONTECH_PROFILE", dir.join("online.json"));
+    run(&mut command)?.ok()?;
+    let profile = if on_line {
+        serde_json::from_str(&std::fs::read_to_string(dir.join("online.json"))?)?
+    } else {
+        analyse(dir)?
+    };
+    let top = &site(&profile, "main", "loop", "call")?["on_work"]["top_call_site"];
+    let value = |key: &str| top[key].as_u64().context(key.to_owned());
+    Ok([value("work")?, value("span")?])
+}
+
+#[test]
+fn a_parallel_loop_has_the_span_of_one_grain_and_of_its_halvings() -> Result<()> {
+    for name in ["range.c", "loop.cpp"] {
+        let mut modes = Vec::new();
+        for options in [&[][..], &["--contech-mode=workspan"]] {
+            let on_line = !options.is_empty();
+            let scratch = Scratch::new(&format!("cilk-loop-{name}-{on_line}"))?;
+            let program = build(name, scratch.dir(), options)?;
+            let of = |n, grain| parallel_loop(&program, scratch.dir(), on_line, n, grain);
+            // One grain is serial, and each of its indices costs the same. (A single one is not asked whether it is a
+            // grain's worth.)
+            let ([two, span], [three, _]) = (of(2, 64)?, of(3, 64)?);
+            assert_eq!(two, span, "{name}");
+            let each = three - two;
+            let leaf = |grain: u64| two + (grain - 2) * each;
+            // What a halving adds to the span, and to the work besides the second half.
+            let [work, span] = of(4, 2)?;
+            let (step, more) = (span - two, work - 2 * two);
+            assert!(step < more + two, "{name}: the halves are parallel");
+            let mut all = Vec::new();
+            for (grain, halvings) in [(2, 7), (4, 4), (8, 0), (8, 1), (8, 7), (64, 5)] {
+                let n = grain << halvings;
+                let [work, span] = of(n, grain)?;
+                let grains = 1 << halvings;
+                let expected = grains * leaf(grain) + (grains - 1) * more;
+                assert_eq!(work, expected, "{name}: work of {n} by {grain}");
+                let expected = leaf(grain) + halvings * step;
+                assert_eq!(span, expected, "{name}: span of {n} by {grain}");
+                all.push([work, span]);
+            }
+            // A range that does not divide: its longest path is that of the largest part.
+            let [work, span] = of(100, 8)?;
+            assert_eq!(span, leaf(7) + 4 * step, "{name}: span of 100 by 8");
+            assert!(work > 8 * span, "{name}: {work} and {span} of 100 by 8");
+            all.push([work, span]);
+            modes.push(all);
+            scratch.done();
+        }
+        assert_eq!(modes[0], modes[1], "{name}: from the graph and on-line");
+    }
+    Ok(())
+}
