@@ -218,6 +218,30 @@ fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {
 }
 
 #[test]
+fn nested_locks_ordered_sections_and_task_groups_are_waited_for_from_the_first_one_on() -> Result<()>
+{
+    let scratch = Scratch::new("observe-late")?;
+    let program = build(&scratch, "omp_late.c", &["-fopenmp"])?;
+    let file = scratch.join("late.obs");
+    let native = run(&mut Command::new(&program))?;
+    same(&native, &run(&mut observed(&program, &[], &file))?.ok()?)?;
+    let observation = read(&file)?;
+    let [nested, ordered, group] = observation.phases.as_slice() else {
+        anyhow::bail!("{:?}", observation.phases);
+    };
+    let most = observation.duration_ns / MS;
+    for (what, phase, state) in [
+        ("nested lock", nested, State::Lock),
+        ("ordered section", ordered, State::Lock),
+        ("task group", group, State::Join),
+    ] {
+        between(what, phase.times.of(state), 80, most)?;
+    }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
 fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
     let scratch = Scratch::new("observe-tasks")?;
     let program = build(&scratch, "omp_tasks.c", &["-fopenmp"])?;

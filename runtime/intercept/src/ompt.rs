@@ -127,6 +127,7 @@ pub type Code = *const c_void;
 ///
 /// # Safety
 /// The OpenMP runtime passed the word, or it is null.
+#[inline]
 pub unsafe fn read(word: Data) -> u64 {
     if word.is_null() {
         return 0;
@@ -139,6 +140,7 @@ pub unsafe fn read(word: Data) -> u64 {
 ///
 /// # Safety
 /// As for [`read`].
+#[inline]
 pub unsafe fn write(word: Data, value: u64) {
     if !word.is_null() {
         // SAFETY: as in `read`.
