@@ -1,5 +1,5 @@
 // What the LLVM C API lacks, over a C ABI: registering the pass, and the few transformations of LLVM
-// that the recording needs. No policy here; the caller is src/ir.rs.
+// that the recording needs. No policy here; the caller is src/ir/.
 
 #include "llvm-c/Core.h"
 #include "llvm/ADT/SmallVector.h"
