@@ -187,7 +187,8 @@ impl Clock {
     #[inline(always)]
     pub(crate) fn at(&mut self, operations: u64) -> u64 {
         self.operations = operations;
-        self.base + self.of(operations.wrapping_sub(self.read_operations))
+        self.base
+            .wrapping_add(self.of(operations.wrapping_sub(self.read_operations)))
     }
 
     /// The time of a few operations.
@@ -199,7 +200,7 @@ impl Clock {
     /// The time of the last hook.
     pub(crate) fn last(&self) -> u64 {
         let passed = self.operations.wrapping_sub(self.read_operations);
-        (self.base + self.of(passed)).max(self.read_time)
+        self.base.wrapping_add(self.of(passed)).max(self.read_time)
     }
 
     /// The time after all that was `told`, and how much of it since the last hook is the invocation's own.
@@ -254,7 +255,8 @@ impl Clock {
         let pending = if told.pending { told.own } else { 0 };
         self.operations = told.operations + told.own;
         self.read_operations = self.operations - pending;
-        (self.base, self.read_time) = (now.saturating_sub(self.of(pending)), now);
+        // Below zero where the program began faster than at the rate of late: it comes back when they are counted.
+        (self.base, self.read_time) = (now.wrapping_sub(self.of(pending)), now);
         let every = if self.metric == Metric::Time {
             READ_AFTER
         } else {
