@@ -7,7 +7,7 @@ use workspan::abi::{self, Counters, Function};
 
 use crate::clock::Told;
 use crate::hooks::{self, with};
-use crate::profile::{Iterations, Looping};
+use crate::profile::{Iterations, Looping, Profile};
 use crate::regions;
 
 /// Adds operations told, and takes what a hook needs of the counters.
@@ -16,6 +16,16 @@ fn told(counters: &mut Counters, slot: usize, own: u64) -> Told {
     counters.operations += own;
     counters.spawn = 0;
     told
+}
+
+/// What is told of a loop of the invocation at `slot`, if that is one of the owner's stack.
+fn in_invocation(slot: usize, own: u64, f: impl FnOnce(&mut Profile, Told)) {
+    with(|profile, counters| {
+        let told = told(counters, slot, own);
+        if profile.on_the_stack(slot) {
+            f(profile, told);
+        }
+    });
 }
 
 /// # Safety
@@ -52,14 +62,11 @@ unsafe extern "C" fn begins(
     flags: u64,
     from: usize,
 ) {
-    with(|profile, counters| {
-        let told = told(counters, slot, own);
-        if profile.on_the_stack(slot) {
-            let serial = flags & abi::LOOP_TEAMS == 0 && regions::is_serial();
-            // SAFETY: called by instrumented code.
-            let at = unsafe { looping(variable, slot, flags) };
-            profile.loop_begins(&at, from, serial, told);
-        }
+    in_invocation(slot, own, |profile, told| {
+        let serial = flags & abi::LOOP_TEAMS == 0 && regions::is_serial();
+        // SAFETY: called by instrumented code.
+        let at = unsafe { looping(variable, slot, flags) };
+        profile.loop_begins(&at, from, serial, told);
     });
 }
 
@@ -73,18 +80,15 @@ unsafe extern "C" fn contech_ws_loop_told(
     longest: u64,
     count: u64,
 ) {
-    with(|profile, counters| {
-        let told = told(counters, slot, own);
-        if profile.on_the_stack(slot) {
-            // SAFETY: called by instrumented code.
-            let at = unsafe { looping(variable, slot, 0) };
-            let iterations = Iterations {
-                count,
-                work,
-                longest,
-            };
-            profile.loop_told(&at, iterations, told);
-        }
+    in_invocation(slot, own, |profile, told| {
+        // SAFETY: called by instrumented code.
+        let at = unsafe { looping(variable, slot, 0) };
+        let iterations = Iterations {
+            count,
+            work,
+            longest,
+        };
+        profile.loop_told(&at, iterations, told);
     });
 }
 
@@ -96,13 +100,10 @@ unsafe extern "C" fn contech_ws_loop_bulk(
     own: u64,
     bytes: u64,
 ) {
-    with(|profile, counters| {
-        let told = told(counters, slot, own);
-        if profile.on_the_stack(slot) {
-            // SAFETY: called by instrumented code.
-            let at = unsafe { looping(variable, slot, 0) };
-            profile.loop_copied(&at, bytes, told);
-        }
+    in_invocation(slot, own, |profile, told| {
+        // SAFETY: called by instrumented code.
+        let at = unsafe { looping(variable, slot, 0) };
+        profile.loop_copied(&at, bytes, told);
     });
 }
 
@@ -114,24 +115,18 @@ unsafe extern "C" fn contech_ws_loop_next(
     own: u64,
     flags: u64,
 ) {
-    with(|profile, counters| {
-        let told = told(counters, slot, own);
-        if profile.on_the_stack(slot) {
-            // SAFETY: called by instrumented code.
-            let at = unsafe { looping(variable, slot, flags) };
-            profile.loop_goes_on(&at, told);
-        }
+    in_invocation(slot, own, |profile, told| {
+        // SAFETY: called by instrumented code.
+        let at = unsafe { looping(variable, slot, flags) };
+        profile.loop_goes_on(&at, told);
     });
 }
 
 /// `workspan::abi::LOOP_END`.
 #[unsafe(no_mangle)]
 extern "C" fn contech_ws_loop_end(slot: usize, own: u64, flags: u64) {
-    with(|profile, counters| {
-        let told = told(counters, slot, own);
-        if profile.on_the_stack(slot) {
-            profile.loop_ends(slot, flags, told);
-        }
+    in_invocation(slot, own, |profile, told| {
+        profile.loop_ends(slot, flags, told);
     });
 }
 

@@ -28,6 +28,17 @@ type Reduces = unsafe extern "C" fn(
 type Section = unsafe extern "C" fn(*mut c_void, i32);
 type Dependent = unsafe extern "C" fn(*mut c_void, i32, c_int, *mut c_void);
 
+/// A reduction begins: libomp's function, which is [`REDUCE`]'s or [`REDUCE_NOWAIT`]'s.
+fn reduction(real: &Real) -> Option<Reduces> {
+    let real = real.get();
+    if real.is_null() {
+        return None;
+    }
+    hooks::sync();
+    // SAFETY: libomp's functions of these names have this type.
+    Some(unsafe { std::mem::transmute::<*mut c_void, Reduces>(real) })
+}
+
 /// A reduction combines what the iterations made: it waits for them.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_reduce(
@@ -39,13 +50,9 @@ unsafe extern "C" fn __kmpc_reduce(
     combine: *mut c_void,
     lock: *mut c_void,
 ) -> c_int {
-    let real = REDUCE.get();
-    if real.is_null() {
+    let Some(real) = reduction(&REDUCE) else {
         return 0;
-    }
-    hooks::sync();
-    // SAFETY: libomp's function of this name has this type.
-    let real = unsafe { std::mem::transmute::<*mut c_void, Reduces>(real) };
+    };
     // SAFETY: the program's own arguments.
     unsafe { real(location, thread, count, size, data, combine, lock) }
 }
@@ -61,13 +68,9 @@ unsafe extern "C" fn __kmpc_reduce_nowait(
     combine: *mut c_void,
     lock: *mut c_void,
 ) -> c_int {
-    let real = REDUCE_NOWAIT.get();
-    if real.is_null() {
+    let Some(real) = reduction(&REDUCE_NOWAIT) else {
         return 0;
-    }
-    hooks::sync();
-    // SAFETY: libomp's function of this name has this type.
-    let real = unsafe { std::mem::transmute::<*mut c_void, Reduces>(real) };
+    };
     // SAFETY: the program's own arguments.
     unsafe { real(location, thread, count, size, data, combine, lock) }
 }
