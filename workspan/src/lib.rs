@@ -8,6 +8,7 @@ pub mod abi;
 mod measure;
 mod prof;
 mod shadow;
+pub mod source;
 
 pub use measure::{Invocation, Measure, Sum};
 pub use prof::{Pool, Prof};
