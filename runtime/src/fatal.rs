@@ -5,7 +5,6 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use contech_intercept::fatal;
 use contech_runtime_core::finish::Finish;
 use contech_runtime_core::memory;
 use contech_runtime_core::queue::Patience;
@@ -13,9 +12,38 @@ use contech_trace::event::EndReason;
 use libc::{sigaction, siginfo_t};
 
 use crate::handlers;
-use crate::real::Ptr;
+use crate::real::{Ptr, real};
 use crate::start::{self, guarded};
 use crate::tls::block;
+
+/// Signals whose default is the end of the process, but for those nobody can handle.
+const FATAL: [c_int; 23] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGUSR1,
+    libc::SIGSEGV,
+    libc::SIGUSR2,
+    libc::SIGPIPE,
+    libc::SIGALRM,
+    libc::SIGTERM,
+    libc::SIGSTKFLT,
+    libc::SIGXCPU,
+    libc::SIGXFSZ,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGIO,
+    libc::SIGPWR,
+    libc::SIGSYS,
+    // The first real-time signal the C library leaves to programs; the others are added by number.
+    34,
+];
+const LAST: c_int = 64;
 
 /// How long a dying process waits for its writer.
 const PATIENCE: Patience = Patience {
@@ -24,6 +52,11 @@ const PATIENCE: Patience = Patience {
 };
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the signal's default ends the process and a handler may say otherwise.
+pub(crate) fn is_fatal(signal: c_int) -> bool {
+    FATAL.contains(&signal) || (34..=LAST).contains(&signal)
+}
 
 /// Whether handlers stand in for the defaults.
 pub(crate) fn is_installed() -> bool {
@@ -35,7 +68,7 @@ pub(crate) fn install() {
     if INSTALLED.swap(true, Relaxed) {
         return;
     }
-    for signal in 1..=fatal::LAST {
+    for signal in 1..=LAST {
         handlers::adopt(signal);
     }
 }
@@ -69,5 +102,27 @@ unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, context: Ptr)
         };
         guarded(|| recorder.finish(block(), &how));
     }
-    fatal::end(signal, code);
+    restore_default(signal);
+    let fault = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL].contains(&signal);
+    if fault && code > 0 {
+        // The instruction faults again, now with the default.
+        return;
+    }
+    // Blocked while this handler runs: it arrives when it returns.
+    // SAFETY: sends this thread the signal.
+    unsafe {
+        libc::syscall(
+            libc::SYS_tgkill,
+            libc::syscall(libc::SYS_getpid),
+            libc::syscall(libc::SYS_gettid),
+            signal,
+        )
+    };
+}
+
+fn restore_default(signal: c_int) {
+    // SAFETY: as in `action`; zero is the default.
+    let action: sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: the action is live.
+    unsafe { (real().sigaction)(signal, &raw const action, std::ptr::null_mut()) };
 }

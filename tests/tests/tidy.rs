@@ -99,10 +99,7 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ("taskgraph", &[]),
         ("workspan", &[]),
         ("runtime/meter", &[]),
-        (
-            "runtime/online",
-            &["contech-intercept", "contech-meter", "contech-workspan"],
-        ),
+        ("runtime/online", &["contech-workspan", "contech-meter"]),
         ("runtime/mpi", &[]),
         (
             "backends",

@@ -8,8 +8,8 @@ pub mod abi;
 mod measure;
 mod prof;
 mod shadow;
-pub mod source;
+mod stack;
 
-pub use measure::{Invocation, Measure, Sum};
+pub use measure::{Above, Invocation, Measure, Sum};
 pub use prof::{Pool, Prof};
 pub use shadow::{Kind, Shadow, Site, Totals};

@@ -2,23 +2,26 @@
 //! as there are call sites, and keeps an array from then on. INIT, UPDATE, ASSIGN, UNION and PRINT take amortised
 //! constant time, a prof takes O(S) space for S call sites, and call sites may be discovered as the run goes on.
 //!
-//! Lists and arrays of all profs live in one [`Pool`]: a prof is one word, so that appending, concatenating and freeing a
-//! list take constant time without an allocation of its own, and to move a prof is to move a register. Call sites are
+//! Lists and arrays of all profs live in one [`Pool`]: a prof is two words, so that appending, concatenating and freeing a
+//! list take constant time without an allocation of its own, and to move a prof is to move two registers. Call sites are
 //! dense numbers: the hash table `h` of the paper is the caller's.
+
+mod arrays;
+mod what;
 
 use std::marker::PhantomData;
 use std::ops::AddAssign;
 
-/// No list element, no array: the first of each is never used.
-const NONE: u32 = 0;
+use self::what::{NO_ARRAY, What};
+
+/// No list element: there is none at this place.
+const NONE: u32 = u32::MAX;
 
 /// A profile. It owns elements of a [`Pool`]: give it back with [`Pool::init`] before it is dropped, or the pool
 /// keeps them until it is dropped itself.
 #[derive(Debug)]
 pub struct Prof<V> {
-    /// The number of the last list element, and above it that of the array: written and read as one, which a processor
-    /// does faster than to put two together.
-    at: u64,
+    what: What,
     values: PhantomData<V>,
 }
 
@@ -26,7 +29,7 @@ impl<V> Default for Prof<V> {
     #[inline(always)]
     fn default() -> Self {
         Self {
-            at: 0,
+            what: What::default(),
             values: PhantomData,
         }
     }
@@ -37,37 +40,33 @@ impl<V> Prof<V> {
     #[inline(always)]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.at == 0
+        self.what.is_empty()
     }
 
+    /// For [`Pool::are_short`].
     #[inline(always)]
-    fn of(tail: u32, array: u32) -> Self {
+    pub(crate) fn size(&self) -> u64 {
+        self.what.size
+    }
+
+    /// What it is; it is empty then.
+    #[inline(always)]
+    pub(crate) fn take(&mut self) -> Self {
+        let what = self.what;
+        self.what.size = 0;
         Self {
-            at: u64::from(tail) | u64::from(array) << 32,
+            what,
             values: PhantomData,
         }
     }
-
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "the lower half")]
-    fn tail(&self) -> u32 {
-        self.at as u32
-    }
-
-    #[inline(always)]
-    fn array(&self) -> u32 {
-        (self.at >> 32) as u32
-    }
 }
 
-/// An element of a circular list: the last one's next is the first.
+/// An element of a list: the newest is the first, the next of the oldest one means nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Element<U> {
     value: U,
     site: u32,
     next: u32,
-    /// Of the last one: elements of the list.
-    len: u32,
 }
 
 /// The memory of all profs of values `V`, and the number of call sites known so far. An update may be of another type
@@ -128,132 +127,158 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
     /// Elements in the list and in the array of a profile: the space it takes.
     #[must_use]
     pub fn space(&self, prof: &Prof<V>) -> usize {
-        self.len(prof) as usize + self.array(prof).len()
+        prof.what.listed() as usize + self.array(prof.what).len()
     }
 
     /// INIT: an empty profile.
     #[inline(always)]
     pub fn init(&mut self, prof: &mut Prof<V>) {
-        if prof.array() != NONE {
-            self.free_array(prof);
+        self.free::<false>(prof.take());
+    }
+
+    /// Whether profs of these sizes are `SHORT`: lists that fit into one, and one update more.
+    #[inline(always)]
+    pub(crate) fn are_short(&self, sizes: u64) -> bool {
+        sizes + 1 < u64::from(self.longest) && self.free != NONE
+    }
+
+    /// INIT of what is not needed any more.
+    #[inline(always)]
+    pub(crate) fn free<const SHORT: bool>(&mut self, prof: Prof<V>) {
+        if !prof.is_empty() {
+            if !SHORT && prof.what.array() != NO_ARRAY {
+                self.free_array(prof.what.array());
+            }
+            if SHORT || prof.what.listed() > 0 {
+                self.free_list(prof.what);
+            }
         }
-        self.free_list(prof);
     }
 
     /// UPDATE: adds `value` to what is stored for `site`.
     #[inline(always)]
     pub fn update(&mut self, prof: &mut Prof<V>, site: u32, value: U) {
-        self.update_with(prof, site, || value);
-    }
-
-    /// The same: the value is made where it is stored, not copied there.
-    #[inline(always)]
-    pub(crate) fn update_with(&mut self, prof: &mut Prof<V>, site: u32, value: impl Fn() -> U) {
-        if prof.array() != NONE || self.free == NONE || site as usize >= self.sites {
-            self.update_otherwise(prof, site, &value());
-        } else {
-            self.log(prof, site, value());
-        }
-    }
-
-    #[inline(always)]
-    fn log(&mut self, prof: &mut Prof<V>, site: u32, value: U) {
-        let (at, tail) = (self.free, prof.tail());
-        let element = &mut self.elements[at as usize];
-        self.free = element.next;
-        element.value = value;
-        element.site = site;
-        // Of an empty list the last one is element 0.
-        let last = &mut self.elements[tail as usize];
-        let len = last.len + 1;
-        let first = if tail == NONE { at } else { last.next };
-        last.next = at;
-        let element = &mut self.elements[at as usize];
-        element.next = first;
-        element.len = len;
-        *prof = Prof::of(at, prof.array());
-        if len >= self.longest {
-            self.flush(prof);
-        }
-    }
-
-    /// UPDATE of a profile that has an array, or when memory has to be made or a call site was not known.
-    #[inline(never)]
-    fn update_otherwise(&mut self, prof: &mut Prof<V>, site: u32, value: &U) {
         if site as usize >= self.sites {
-            self.sites = site as usize + 1;
-            self.longest = site.saturating_add(1).max(SHORTEST);
+            self.discover(site);
         }
-        if prof.array() != NONE {
+        *prof = self.updated::<false>(prof.take(), site, || value);
+    }
+
+    /// There is this call site.
+    pub(crate) fn discover(&mut self, site: u32) {
+        self.sites = self.sites.max(site as usize + 1);
+        self.longest = u32::try_from(self.sites).unwrap_or(u32::MAX).max(SHORTEST);
+    }
+
+    /// UPDATE of a call site that was discovered; the value is made where it is stored.
+    #[inline(always)]
+    pub(crate) fn updated<const SHORT: bool>(
+        &mut self,
+        prof: Prof<V>,
+        site: u32,
+        value: impl Fn() -> U,
+    ) -> Prof<V> {
+        debug_assert!((site as usize) < self.sites);
+        let what = prof.what;
+        let what = if SHORT || what.size + 1 < u64::from(self.longest) && self.free != NONE {
+            self.logged(what, site, value)
+        } else {
+            self.update_otherwise(what, site, &value())
+        };
+        Prof { what, ..prof }
+    }
+
+    /// With one more list element; there is a free one.
+    #[inline(always)]
+    fn logged(&mut self, prof: What, site: u32, value: impl Fn() -> U) -> What {
+        let at = self.free;
+        let Some(element) = self.elements.get_mut(at as usize) else {
+            debug_assert!(false, "there is a free element");
+            return prof;
+        };
+        self.free = element.next;
+        *element = Element {
+            value: value(),
+            site,
+            next: prof.first(),
+        };
+        prof.with_first(at)
+    }
+
+    /// UPDATE of a profile that has an array or a long list, or when memory has to be made.
+    #[cold]
+    #[inline(never)]
+    fn update_otherwise(&mut self, prof: What, site: u32, value: &U) -> What {
+        if prof.array() != NO_ARRAY {
             let array = &mut self.arrays[prof.array() as usize];
             if array.len() >= self.sites {
                 self.steps += 1;
                 array[site as usize] += *value;
-                return;
+                return prof;
             }
         }
         if self.free == NONE {
             self.more_elements();
         }
-        self.log(prof, site, *value);
+        let prof = self.logged(prof, site, || *value);
+        self.flush_if_long(prof)
     }
 
     /// ASSIGN: `prof` becomes what `from` is, and `from` empty.
     #[inline(always)]
     pub fn assign(&mut self, prof: &mut Prof<V>, from: &mut Prof<V>) {
         self.init(prof);
-        std::mem::swap(prof, from);
+        *prof = from.take();
     }
 
     /// UNION: adds all of `from` to `prof`; `from` becomes empty.
     #[inline(always)]
     pub fn union(&mut self, prof: &mut Prof<V>, from: &mut Prof<V>) {
-        if prof.is_empty() {
-            std::mem::swap(prof, from);
-        } else if !from.is_empty() {
-            self.union_of_two(prof, from);
+        self.unite::<false>(prof, from);
+    }
+
+    /// UNION.
+    #[inline(always)]
+    pub(crate) fn unite<const SHORT: bool>(&mut self, prof: &mut Prof<V>, from: &mut Prof<V>) {
+        if !from.is_empty() {
+            *prof = self.united::<SHORT>(prof.take(), from.take());
         }
     }
 
-    #[inline(never)]
-    fn union_of_two(&mut self, prof: &mut Prof<V>, from: &mut Prof<V>) {
-        self.steps += 1;
-        let (mut larger, mut smaller) = (prof.array(), from.array());
-        if self.array(prof).len() < self.array(from).len() {
-            std::mem::swap(&mut larger, &mut smaller);
+    /// UNION of two.
+    #[inline(always)]
+    pub(crate) fn united<const SHORT: bool>(&mut self, prof: Prof<V>, from: Prof<V>) -> Prof<V> {
+        let (old, new) = (prof.what, from.what);
+        let what = if old.is_empty() {
+            new
+        } else if new.is_empty() {
+            old
+        } else if SHORT || old.size + new.size < u64::from(self.longest) {
+            self.steps += 1;
+            self.concatenated(old, new)
+        } else {
+            self.unite_with_arrays(old, new)
+        };
+        Prof { what, ..prof }
+    }
+
+    /// The list of `new`, which has no array, in front of that of `old`; neither is empty.
+    #[inline(always)]
+    fn concatenated(&mut self, old: What, new: What) -> What {
+        if let Some(last) = self.elements.get_mut(new.last() as usize) {
+            last.next = old.first();
         }
-        if smaller != NONE {
-            let values = std::mem::take(&mut self.arrays[smaller as usize]);
-            for (entry, &value) in self.arrays[larger as usize].iter_mut().zip(&values) {
-                *entry += value;
-            }
-            self.steps += values.len() as u64;
-            self.arrays[smaller as usize] = values;
-            self.free_array(&mut Prof::of(NONE, smaller));
-        }
-        let (last, second) = (prof.tail(), from.tail());
-        *from = Prof::default();
-        *prof = Prof::of(if second == NONE { last } else { second }, larger);
-        if last != NONE && second != NONE {
-            let (first, len) = {
-                let last = &self.elements[last as usize];
-                (last.next, last.len)
-            };
-            let second = &mut self.elements[second as usize];
-            second.len += len;
-            let next = std::mem::replace(&mut second.next, first);
-            self.elements[last as usize].next = next;
-        }
-        if self.len(prof) >= self.longest {
-            self.flush(prof);
+        What {
+            ends: u64::from(new.first()) | old.ends & !u64::from(u32::MAX),
+            size: old.size + new.size,
         }
     }
 
     /// PRINT: calls `each` for every call site with something stored, by ascending site, and leaves `prof` empty.
     pub fn print(&mut self, prof: &mut Prof<V>, mut each: impl FnMut(u32, V)) {
-        self.flush(prof);
-        self.steps += self.array(prof).len() as u64;
-        for (site, &value) in (0..).zip(self.array(prof)) {
+        prof.what = self.flush(prof.what);
+        self.steps += self.array(prof.what).len() as u64;
+        for (site, &value) in (0..).zip(self.array(prof.what)) {
             if value != V::default() {
                 each(site, value);
             }
@@ -264,102 +289,44 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
     /// What PRINT would print, without changing anything: for a profile taken in the middle of a run. Takes time for
     /// the whole profile.
     pub fn peek(&self, prof: &Prof<V>, mut each: impl FnMut(u32, V)) {
-        for (site, &value) in (0..).zip(self.array(prof)) {
+        for (site, &value) in (0..).zip(self.array(prof.what)) {
             if value != V::default() {
                 each(site, value);
             }
         }
-        let mut at = prof.tail();
-        for _ in 0..self.len(prof) {
-            at = self.elements[at as usize].next;
+        let mut at = prof.what.first();
+        for _ in 0..prof.what.listed() {
             let element = &self.elements[at as usize];
             let mut value = V::default();
             value += element.value;
             each(element.site, value);
+            at = element.next;
         }
-    }
-
-    #[inline(always)]
-    fn len(&self, prof: &Prof<V>) -> u32 {
-        let last = self.elements.get(prof.tail() as usize);
-        last.map_or(0, |last| last.len)
-    }
-
-    fn array(&self, prof: &Prof<V>) -> &[V] {
-        let array = self.arrays.get(prof.array() as usize);
-        array.map_or(&[], |array| array)
-    }
-
-    /// _FLUSHLIST: moves the list into an array of the current number of call sites.
-    #[inline(never)]
-    fn flush(&mut self, prof: &mut Prof<V>) {
-        if prof.array() == NONE {
-            *prof = Prof::of(prof.tail(), self.new_array());
-        }
-        let len = self.len(prof);
-        let array = &mut self.arrays[prof.array() as usize];
-        if array.len() < self.sites {
-            // Doubling when a new site appears in a full profile would also do; the list has paid for this.
-            array.resize(self.sites, V::default());
-            self.steps += self.sites as u64;
-        }
-        let mut at = prof.tail();
-        for _ in 0..len {
-            at = self.elements[at as usize].next;
-            let Element { site, value, .. } = self.elements[at as usize];
-            array[site as usize] += value;
-        }
-        self.steps += u64::from(len);
-        self.free_list(prof);
     }
 
     #[cold]
     #[inline(never)]
     fn more_elements(&mut self) {
-        let first = self.elements.len().max(1);
-        let last = first + BATCH - 1;
         let number = |at: usize| {
             u32::try_from(at)
                 .expect("fewer than 2^32 updates are logged at a time: profs hold O(S) each")
         };
+        let (first, last) = (self.elements.len(), self.elements.len() + BATCH - 1);
         self.elements.resize(last + 1, Element::default());
         for at in first..last {
             self.elements[at].next = number(at + 1);
         }
+        self.elements[last].next = NONE;
         self.free = number(first);
     }
 
-    /// The whole list goes in front of the free elements: constant time.
+    /// The whole list, which is not empty, goes in front of the free elements: constant time.
     #[inline(always)]
-    fn free_list(&mut self, prof: &mut Prof<V>) {
-        if prof.tail() != NONE {
-            let last = &mut self.elements[prof.tail() as usize];
-            self.steps += u64::from(last.len);
-            self.free = std::mem::replace(&mut last.next, self.free);
+    fn free_list(&mut self, prof: What) {
+        self.steps += u64::from(prof.listed());
+        if let Some(last) = self.elements.get_mut(prof.last() as usize) {
+            last.next = self.free;
+            self.free = prof.first();
         }
-        *prof = Prof::of(NONE, prof.array());
-    }
-
-    fn new_array(&mut self) -> u32 {
-        if let Some(at) = self.free_arrays.pop() {
-            return at;
-        }
-        if self.arrays.is_empty() {
-            self.arrays.push(Vec::new());
-        }
-        self.arrays.push(Vec::new());
-        u32::try_from(self.arrays.len() - 1).expect("fewer arrays than list elements")
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn free_array(&mut self, prof: &mut Prof<V>) {
-        let array = &mut self.arrays[prof.array() as usize];
-        array.clear();
-        if self.free_arrays.len() >= SPARE_ARRAYS {
-            *array = Vec::new();
-        }
-        self.free_arrays.push(prof.array());
-        *prof = Prof::of(prof.tail(), NONE);
     }
 }

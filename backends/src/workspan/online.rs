@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::rows::{Profile, SiteRow, bounds};
 use super::{Locks, Metric, Report};
-use crate::cli::{Destination, output};
+use crate::cli::output;
 use crate::report::{MeasuredPage, Section, render_measured};
 use crate::scaling::Measured;
 use crate::view::units::plural;
@@ -28,9 +28,12 @@ pub struct Options {
     /// Profile, as written by a program of contech-cc --contech-mode=workspan
     #[arg(value_name = "WORKSPAN.JSON")]
     pub profile: PathBuf,
-    /// Where the result goes.
-    #[command(flatten)]
-    pub to: Destination,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write to FILE instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Write a self-contained HTML page to FILE, too
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -174,12 +177,18 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let Some(file) = &options.html {
         let page = page(&report, &options.profile)?;
         output::to(Some(file), |out| Ok(out.write_all(page.as_bytes())?))?;
-        if options.to.output.is_none() && options.to.format == Format::Text {
+        if options.output.is_none() && options.format == Format::Text {
             eprintln!("page written to {}", file.display());
         }
     }
-    // What the file notes is part of the report.
-    options.to.write(&report, &[], false)
+    output::to(options.output.as_deref(), |out| match options.format {
+        Format::Json => {
+            serde_json::to_writer(&mut *out, &report)?;
+            Ok(writeln!(out)?)
+        }
+        Format::Csv => report.view().write_csv(out),
+        Format::Text => Ok(report.view().write_text(out)?),
+    })
 }
 
 fn page(report: &Report, file: &Path) -> Result<String> {

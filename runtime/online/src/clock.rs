@@ -175,18 +175,29 @@ impl Clock {
         self.read = LOADED.load(Relaxed).saturating_add(own).min(now);
     }
 
-    /// A hook that costs `cost` is called: whether the counter is to be read.
+    /// A hook that costs `cost` is called when so many operations were executed: what is to be told to [`Self::called`]
+    /// if it goes on at once; none if the counter is to be read before.
     #[inline(always)]
     #[allow(clippy::cast_possible_wrap, reason = "operations are fewer than 2^60")]
-    pub(crate) fn due(&mut self, operations: u64, cost: i64) -> bool {
-        self.limit -= cost;
-        operations as i64 * CYCLES >= self.limit
+    pub(crate) fn not_due(&self, operations: u64, cost: i64) -> Option<i64> {
+        let limit = self.limit - cost;
+        ((operations as i64) * CYCLES < limit).then_some(limit)
     }
 
-    /// The time when so many operations were executed, and the last hook was called.
+    /// That hook went on.
     #[inline(always)]
-    pub(crate) fn at(&mut self, operations: u64) -> u64 {
-        self.operations = operations;
+    pub(crate) fn called(&mut self, operations: u64, limit: i64) {
+        (self.operations, self.limit) = (operations, limit);
+    }
+
+    /// A hook that costs `cost` is called, and is not one that goes on at once.
+    pub(crate) fn costs(&mut self, cost: i64) {
+        self.limit -= cost;
+    }
+
+    /// The time when so many operations were executed.
+    #[inline(always)]
+    pub(crate) fn time_of(&self, operations: u64) -> u64 {
         self.base
             .wrapping_add(self.of(operations.wrapping_sub(self.read_operations)))
     }
@@ -199,17 +210,17 @@ impl Clock {
 
     /// The time of the last hook.
     pub(crate) fn last(&self) -> u64 {
-        let passed = self.operations.wrapping_sub(self.read_operations);
-        self.base.wrapping_add(self.of(passed)).max(self.read_time)
+        self.time_of(self.operations).max(self.read_time)
     }
 
     /// The time after all that was `told`, and how much of it since the last hook is the invocation's own.
     pub(crate) fn time(&mut self, told: Told) -> (u64, u64) {
         let operations = told.operations + told.own;
-        if self.due(operations, 0) || told.foreign != Foreign::None {
+        if self.not_due(operations, 0).is_none() || told.foreign != Foreign::None {
             self.read(told)
         } else {
-            (self.at(operations), self.of(told.own))
+            self.operations = operations;
+            (self.time_of(operations), self.of(told.own))
         }
     }
 

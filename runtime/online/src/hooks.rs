@@ -42,6 +42,26 @@ unsafe fn arrival<'f>(
     }
 }
 
+/// The same, of an invocation that nobody says to be by other code than it returns to.
+///
+/// # Safety
+/// As above.
+#[inline(always)]
+unsafe fn plain_arrival<'f>(
+    function: *const Function,
+    slot: *const usize,
+    counters: &Counters,
+) -> Arrival<'f> {
+    // SAFETY: by this function's contract; only the owner's thread gets here.
+    let (function, from) = unsafe { (&*function, *slot) };
+    Arrival {
+        function,
+        slot: slot as usize,
+        from,
+        spawn: counters.spawn != 0,
+    }
+}
+
 /// What the counters tell to the hook of the invocation at `slot`, once: the next one is told what is new.
 pub(crate) fn told(counters: &mut Counters, slot: usize, own: u64, pending: bool) -> Told {
     let by = std::mem::take(&mut counters.foreign);
@@ -58,13 +78,12 @@ pub(crate) unsafe extern "C" fn contech_ws_enter(
     slot: *const usize,
     own: u64,
 ) {
-    if let Some(Within { profile, counters }) = &mut Within::at_once() {
+    if let Some(Within { profile, counters }) = &mut Within::at_once()
         // SAFETY: called by instrumented code.
-        let at = unsafe { arrival(function, slot, counters) };
-        if profile.enter_at_once(at, counters, own) {
-            (counters.foreign, counters.spawn) = (0, 0);
-            return;
-        }
+        && profile.enter_at_once(unsafe { plain_arrival(function, slot, counters) }, counters)
+    {
+        counters.spawn = 0;
+        return;
     }
     // SAFETY: as above.
     unsafe { enter(function, slot, own) };
@@ -93,21 +112,13 @@ pub(crate) unsafe extern "C" fn contech_ws_leaf(
     slot: *const usize,
     own: u64,
 ) {
-    // SAFETY: called by instrumented code.
-    unsafe { left_leaf(function, slot, own) };
-}
-
-/// A leaf returns.
-#[inline(never)]
-unsafe extern "C" fn left_leaf(function: *const Function, slot: *const usize, own: u64) {
-    if let Some(Within { profile, counters }) = &mut Within::at_once() {
+    if let Some(Within { profile, counters }) = &mut Within::at_once()
         // SAFETY: called by instrumented code.
-        let at = unsafe { arrival(function, slot, counters) };
-        if profile.leaf_at_once(at, counters, own) {
-            (counters.foreign, counters.spawn) = (0, 0);
-            counters.operations += own;
-            return;
-        }
+        && profile.leaf_at_once(unsafe { plain_arrival(function, slot, counters) }, counters, own)
+    {
+        counters.spawn = 0;
+        counters.operations += own;
+        return;
     }
     // SAFETY: as above.
     unsafe { leaf(function, slot, own) };
@@ -139,7 +150,7 @@ unsafe extern "C" fn contech_ws_done(
 ) {
     if entered == 0 {
         // SAFETY: called by instrumented code.
-        unsafe { left_leaf(function, slot, own) };
+        unsafe { contech_ws_leaf(function, slot, own) };
     } else {
         // Without a sync all that is its own is before it.
         let synced = entered.checked_sub(2).unwrap_or(own);
@@ -159,7 +170,7 @@ extern "C" fn left(slot: usize, own: u64, after: u64) {
     if let Some(Within { profile, counters }) = &mut Within::at_once()
         && profile.leave_at_once(slot, counters, own, after)
     {
-        (counters.foreign, counters.spawn) = (0, 0);
+        counters.spawn = 0;
         counters.operations += own;
         return;
     }
@@ -169,7 +180,7 @@ extern "C" fn left(slot: usize, own: u64, after: u64) {
 /// The same where anything is not as usual.
 #[cold]
 #[inline(never)]
-fn leave(slot: usize, own: u64, after: u64) {
+extern "C" fn leave(slot: usize, own: u64, after: u64) {
     with(|profile, counters| {
         counters.spawn = 0;
         let told = told(counters, 0, own, false);

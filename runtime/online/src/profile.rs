@@ -1,10 +1,11 @@
 //! The profile of the running program.
 
+mod at_once;
 mod loops;
 
 pub(crate) use loops::{Iterations, Looping};
 
-use workspan::abi::{Counters, Function};
+use workspan::abi::Function;
 use workspan::{Kind, Shadow, Site};
 
 use crate::clock::{Clock, Cost, Foreign, Metric, Moment, Ready, Told};
@@ -99,118 +100,9 @@ impl Profile {
         self.clock.since_loaded(ready);
     }
 
-    /// A function was invoked and is going to call something. False, and nothing is done, if that is not as usual.
-    #[inline(always)]
-    pub(crate) fn enter_at_once(&mut self, at: Arrival<'_>, counters: &Counters, own: u64) -> bool {
-        let (slot, top) = (self.slot(at.slot), self.top());
-        let function = at.function.number.get();
-        let Some(site) = self.site(at, top) else {
-            return false;
-        };
-        if slot >= top.slot || function == 0 {
-            return false;
-        }
-        let due = self.clock.due(counters.operations, self.clock.cost.enter);
-        let now = if due || counters.foreign != 0 {
-            match self.read_at_once(at.slot, counters, own, site) {
-                Some((now, own)) => now - own,
-                None => return false,
-            }
-        } else {
-            self.clock.at(counters.operations)
-        };
-        self.shadow
-            .enter_at(now, site, Invocation { slot, function })
-    }
-
-    /// A function was invoked and returns without having called anything. False, and nothing is done, if that is not as
-    /// usual.
-    #[inline(always)]
-    pub(crate) fn leaf_at_once(&mut self, at: Arrival<'_>, counters: &Counters, own: u64) -> bool {
-        let (slot, top) = (self.slot(at.slot), self.top());
-        let operations = counters.operations + own;
-        let Some(site) = self.site(at, top) else {
-            return false;
-        };
-        if slot >= top.slot {
-            return false;
-        }
-        let due = self.clock.due(operations, self.clock.cost.leaf);
-        let (now, own) = if due || counters.foreign != 0 {
-            match self.read_leaf_at_once(at.slot, counters, own, site) {
-                Some(read) => read,
-                None => return false,
-            }
-        } else {
-            (self.clock.at(operations), self.clock.of(own))
-        };
-        self.shadow.leaf_at(now, site, own)
-    }
-
-    /// The counter is read for [`Self::enter_at_once`], if what follows will be done.
-    #[inline(never)]
-    fn read_at_once(
-        &mut self,
-        slot: usize,
-        counters: &Counters,
-        own: u64,
-        site: Site,
-    ) -> Option<(u64, u64)> {
-        let told = Told {
-            pending: true,
-            ..Told::new(counters.operations, own, counters.foreign, slot)
-        };
-        self.shadow.is_prepared(site).then(|| self.clock.read(told))
-    }
-
-    /// The same for [`Self::leaf_at_once`].
-    #[inline(never)]
-    fn read_leaf_at_once(
-        &mut self,
-        slot: usize,
-        counters: &Counters,
-        own: u64,
-        site: Site,
-    ) -> Option<(u64, u64)> {
-        let told = Told::new(counters.operations, own, counters.foreign, slot);
-        self.shadow.is_prepared(site).then(|| self.clock.read(told))
-    }
-
-    /// The same for [`Self::leave_at_once`].
-    #[inline(never)]
-    fn read_to_leave(&mut self, counters: &Counters, own: u64, after: u64) -> (u64, u64) {
-        let told = Told::new(counters.operations, own, counters.foreign, 0);
-        self.clock.read(told.last(after))
-    }
-
-    /// The invocation at `at` returns; if it spawned, it synced when all but the last `after` operations were executed.
-    /// False, and nothing is done, if that is not as usual.
-    #[inline(always)]
-    pub(crate) fn leave_at_once(
-        &mut self,
-        at: usize,
-        counters: &Counters,
-        own: u64,
-        after: u64,
-    ) -> bool {
-        if self.slot(at) != self.top().slot {
-            return false;
-        }
-        let operations = counters.operations + own;
-        let due = self.clock.due(operations, self.clock.cost.leave);
-        let (now, after) = if due || counters.foreign != 0 {
-            self.read_to_leave(counters, own, after)
-        } else {
-            (self.clock.at(operations), self.clock.of(after))
-        };
-        self.shadow.leave_at(now - after, now);
-        true
-    }
-
     /// The invocation at `slot`, or the innermost one, waits for what it spawned.
     pub(crate) fn sync(&mut self, at: Option<usize>, told: Told) {
-        // What of it leads to a reading does not matter.
-        self.clock.due(told.operations, self.clock.cost.sync);
+        self.clock.costs(self.clock.cost.sync);
         let slot = at.map(|at| self.slot(at));
         if slot.is_some_and(|slot| slot >= self.stack.size) {
             return;
@@ -246,8 +138,7 @@ impl Profile {
     /// The innermost invocation.
     #[inline(always)]
     fn top(&self) -> Invocation {
-        // There is always the program itself.
-        self.shadow.top().unwrap_or_default()
+        self.shadow.top()
     }
 
     /// Whether a slot is on the stack.
@@ -259,16 +150,6 @@ impl Profile {
     #[inline(always)]
     fn slot(&self, slot: usize) -> usize {
         slot.wrapping_sub(self.stack.low)
-    }
-
-    /// The call site, if it is known.
-    #[inline(always)]
-    fn site(&self, at: Arrival<'_>, top: Invocation) -> Option<Site> {
-        Some(Site {
-            id: self.sites.find(at.from)?,
-            caller: top.function,
-            kind: if at.spawn { Kind::Spawn } else { Kind::Call },
-        })
     }
 
     /// The call site and the function, new ones, too; memory for the invocation is made.
@@ -293,13 +174,18 @@ impl Profile {
         let function = at.function.number.get();
         let slot = self.slot(at.slot);
         let tag = Invocation { slot, function };
-        self.shadow.prepare(site, tag);
+        if !self.shadow.is_prepared(site) {
+            self.shadow.prepare(site);
+        }
         (site, tag)
     }
 
     /// A function was invoked and is going to call something; false if on another stack, which is not taken.
     pub(crate) fn enter(&mut self, at: Arrival<'_>, told: Told) -> bool {
-        let taken = self.jumped_to(at, told);
+        if self.enter_after_reading(at, told) {
+            return true;
+        }
+        let taken = self.jumped_to(at, self.clock.cost.enter, told);
         if let Some((now, own)) = taken {
             let (site, tag) = self.arrives(at);
             self.shadow.enter_at(now - own, site, tag);
@@ -309,7 +195,10 @@ impl Profile {
 
     /// A function was invoked and returns without having called anything; false if on another stack.
     pub(crate) fn leaf(&mut self, at: Arrival<'_>, told: Told) -> bool {
-        let taken = self.jumped_to(at, told);
+        if self.leaf_after_reading(at, told) {
+            return true;
+        }
+        let taken = self.jumped_to(at, self.clock.cost.leaf, told);
         if let Some((now, own)) = taken {
             let (site, _) = self.arrives(at);
             self.shadow.leaf_at(now, site, own);
@@ -317,13 +206,14 @@ impl Profile {
         taken.is_some()
     }
 
-    /// Leaves what is no more on the stack where `at` is. The time, and what of it is the invocation's own; none if that
+    /// In a hook of this cost, leaves what is no more on the stack where `at` is. The time, and what of it is the invocation's own; none if that
     /// is elsewhere.
-    fn jumped_to(&mut self, at: Arrival<'_>, told: Told) -> Option<(u64, u64)> {
+    fn jumped_to(&mut self, at: Arrival<'_>, cost: i64, told: Told) -> Option<(u64, u64)> {
         let slot = self.slot(at.slot);
         if slot >= self.stack.size {
             return None;
         }
+        self.clock.costs(cost);
         let (now, own) = self.clock.time(told);
         self.shadow.advance_to(now - own);
         self.leave_jumped(slot, true);
@@ -336,6 +226,7 @@ impl Profile {
         if slot >= self.stack.size {
             return;
         }
+        self.clock.costs(self.clock.cost.leave);
         let (now, after) = self.clock.time(told.last(after));
         self.shadow.advance_to(now - after);
         self.leave_jumped(slot, false);

@@ -1,19 +1,31 @@
 //! Dense numbers for addresses: call sites and functions.
 
-/// An open hash table from addresses to the order of their first appearance; it doubles when a quarter full, so that
-/// nearly all are found at once.
+/// An open hash table from addresses to the order of their first appearance, which doubles when a quarter full, and before
+/// it a table of those that were looked for last.
 #[derive(Debug)]
 pub(crate) struct Numbers {
+    recent: Box<[(usize, u32); RECENT]>,
     slots: Vec<(usize, u32)>,
     known: Vec<usize>,
 }
 
 /// No code is there.
 const FREE: usize = usize::MAX;
+/// So many that of the call sites of a program hardly two get into each other's way.
+const RECENT: usize = 1 << RECENT_BITS;
+const RECENT_BITS: u32 = 12;
+
+/// Where the address is in the table of those looked for last.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "a hash of the lower half")]
+fn recent(address: usize) -> usize {
+    ((address as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - RECENT_BITS)) as usize
+}
 
 impl Default for Numbers {
     fn default() -> Self {
         Self {
+            recent: Box::new([(FREE, 0); RECENT]),
             slots: vec![(FREE, 0); 256],
             known: Vec::new(),
         }
@@ -21,16 +33,21 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// The number of an address, if it is where it should be.
+    /// The number of an address, if it is among those looked for last.
     #[inline(always)]
-    pub(crate) fn find(&self, address: usize) -> Option<u32> {
-        let at = self.place(address);
-        let (key, number) = self.slots[at & (self.slots.len() - 1)];
+    pub(crate) fn at_once(&self, address: usize) -> Option<u32> {
+        let (key, number) = self.recent[recent(address)];
         (key == address).then_some(number)
     }
 
     /// The number of an address.
     pub(crate) fn of(&mut self, address: usize) -> u32 {
+        let number = self.find_or_add(address);
+        self.recent[recent(address)] = (address, number);
+        number
+    }
+
+    fn find_or_add(&mut self, address: usize) -> u32 {
         let mut at = self.place(address);
         loop {
             let (key, number) = self.slots[at];

@@ -3,8 +3,6 @@
 //! A communicator is named by a hash of its members and of how many communicators of the same members came
 //! before it: the same in all ranks, without asking them. Ranks are those of MPI_COMM_WORLD.
 
-use crate::numbered::numbered;
-
 /// Most ranks: numbers of this many bits.
 pub const RANK_BITS: u32 = 16;
 const RANKS: u64 = (1 << RANK_BITS) - 1;
@@ -36,35 +34,55 @@ impl Peer {
     }
 }
 
+macro_rules! numbered {
+    ($(#[$doc:meta])* $name:ident { $($(#[$item:meta])* $variant:ident,)* }) => {
+        $(#[$doc])*
+        #[repr(u8)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$item])* $variant,)* }
+
+        impl $name {
+            /// All, in the order of their numbers.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// That of this number.
+            #[must_use]
+            pub fn from_u8(number: u8) -> Option<Self> {
+                Self::ALL.get(usize::from(number)).copied()
+            }
+        }
+    };
+}
+
 numbered! {
     /// A collective operation.
-    pub enum Collective {
+    Collective {
         /// MPI_Barrier
-        Barrier = 0,
+        Barrier,
         /// MPI_Bcast
-        Bcast = 1,
+        Bcast,
         /// MPI_Scatter, MPI_Scatterv
-        Scatter = 2,
+        Scatter,
         /// MPI_Gather, MPI_Gatherv
-        Gather = 3,
+        Gather,
         /// MPI_Reduce
-        Reduce = 4,
+        Reduce,
         /// MPI_Allreduce
-        Allreduce = 5,
+        Allreduce,
         /// MPI_Allgather, MPI_Allgatherv
-        Allgather = 6,
+        Allgather,
         /// MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw
-        Alltoall = 7,
+        Alltoall,
         /// MPI_Reduce_scatter, MPI_Reduce_scatter_block
-        ReduceScatter = 8,
+        ReduceScatter,
         /// MPI_Scan
-        Scan = 9,
+        Scan,
         /// MPI_Exscan
-        Exscan = 10,
+        Exscan,
         /// A communicator is made of another (dup, split, create, topologies).
-        Comm = 11,
+        Comm,
         /// A window is made or freed, or MPI_Win_fence.
-        Fence = 12,
+        Fence,
     }
 }
 
@@ -96,25 +114,25 @@ impl Collective {
 
 numbered! {
     /// Calls that are recorded as marks.
-    pub enum Mark {
+    Mark {
         /// MPI_Init, MPI_Init_thread
-        Init = 0,
+        Init,
         /// MPI_Finalize
-        Finalize = 1,
+        Finalize,
         /// MPI_Probe and kin
-        Probe = 2,
+        Probe,
         /// MPI_Put
-        Put = 3,
+        Put,
         /// MPI_Get
-        Get = 4,
+        Get,
         /// MPI_Accumulate and kin
-        Accumulate = 5,
+        Accumulate,
         /// Synchronisation of windows other than fences
-        Window = 6,
+        Window,
         /// Neighbourhood collectives, collectives between groups
-        Neighbours = 7,
+        Neighbours,
         /// MPI_Abort
-        Abort = 8,
+        Abort,
     }
 }
 

@@ -46,6 +46,8 @@ pub(super) const ASKED: usize = 1;
 pub(super) static FOREIGN: AtomicBool = AtomicBool::new(false);
 /// A signal that ends the program as soon as the profile is written.
 pub(super) static ENDING: AtomicI32 = AtomicI32::new(0);
+/// Bytes of the stack a hook may take, as a rule.
+const HOOK_STACK: usize = 4096;
 static START: Once = Once::new();
 
 /// The thread pointer.
@@ -100,6 +102,11 @@ impl Drop for Within {
 
 /// Counters and profile of the owner's thread, where time is no matter.
 pub(crate) fn with(f: impl FnOnce(&mut Profile, &mut Counters)) {
+    // A stack that is full is found out while the gate is open: then the profile can be written.
+    // SAFETY: reads what the stack grows to next; where it cannot grow, the program ends by the fault.
+    unsafe {
+        core::arch::asm!("test byte ptr [rsp - {}], 0", const HOOK_STACK, options(nostack, readonly));
+    }
     let within = Within::at_once().or_else(|| if open() { Within::at_once() } else { None });
     if let Some(Within { profile, counters }) = &mut { within } {
         f(profile, counters);

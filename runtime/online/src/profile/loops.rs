@@ -96,8 +96,7 @@ impl Profile {
                 self.leave_jumped(tag.slot, true);
                 self.shadow.enter_with(site, tag);
             }
-        } else if self.shadow.top().is_some_and(Invocation::is_iteration) && self.ordered.is_none()
-        {
+        } else if self.shadow.top().is_iteration() && self.ordered.is_none() {
             self.ordered = self.shadow.leave_part();
         }
     }
@@ -149,7 +148,7 @@ impl Profile {
     fn in_iteration(&mut self, slot: usize, flags: u64) -> bool {
         let iteration = within(self.slot(slot), flags) - 1;
         self.leave_jumped(iteration, false);
-        self.shadow.top().is_some_and(|top| top.slot == iteration)
+        self.shadow.top().slot == iteration
     }
 
     fn iteration_begins(&mut self, at: &Looping<'_>, site: Site) {

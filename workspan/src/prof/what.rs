@@ -1,0 +1,68 @@
+//! What a profile owns, in two words.
+
+/// No array: the first is never used.
+pub(super) const NO_ARRAY: u32 = 0;
+
+/// What a profile owns: two words, to be passed in registers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct What {
+    /// The newest list element, and above it the oldest one, if there are any: written and read as one, which a processor
+    /// does faster than to put two together.
+    pub(super) ends: u64,
+    /// Elements in the list, and above them the number of the array: one comparison tells that there is a short list
+    /// and nothing else.
+    pub(super) size: u64,
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "halves of words")]
+impl What {
+    #[inline(always)]
+    pub(super) fn is_empty(self) -> bool {
+        self.size == 0
+    }
+
+    #[inline(always)]
+    pub(super) fn first(self) -> u32 {
+        self.ends as u32
+    }
+
+    #[inline(always)]
+    pub(super) fn last(self) -> u32 {
+        (self.ends >> 32) as u32
+    }
+
+    /// Elements in the list.
+    #[inline(always)]
+    pub(super) fn listed(self) -> u32 {
+        self.size as u32
+    }
+
+    #[inline(always)]
+    pub(super) fn array(self) -> u32 {
+        (self.size >> 32) as u32
+    }
+
+    /// The same list with another array.
+    #[inline(always)]
+    pub(super) fn with_array(self, array: u32) -> Self {
+        Self {
+            size: u64::from(self.listed()) | u64::from(array) << 32,
+            ..self
+        }
+    }
+
+    /// With the element at this place in front of the list.
+    #[inline(always)]
+    pub(super) fn with_first(self, at: u32) -> Self {
+        let first = u64::from(at);
+        let last = if self.listed() == 0 {
+            first << 32
+        } else {
+            self.ends & !u64::from(u32::MAX)
+        };
+        Self {
+            ends: first | last,
+            size: self.size + 1,
+        }
+    }
+}
