@@ -1,22 +1,21 @@
 //! The command `contech run` with a stand-in for the converter and scripts for recorded programs.
 
+mod installed;
 mod samples;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
+use installed::Folder;
 use samples::{two, write};
-use tempfile::TempDir;
 
 /// Installed commands: `contech` itself, and a `contech-middle` that "converts" by copying a ready graph.
-struct Installed(TempDir);
+struct Installed(Folder);
 
 impl Installed {
     fn new(middle: &str) -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
-        fs::copy(env!("CARGO_BIN_EXE_contech"), folder.path("contech")).unwrap();
+        let folder = Self(Folder::new());
         write(two(), &folder.path("ready.tg"));
         folder.script("contech-middle", middle);
         folder
@@ -30,24 +29,18 @@ impl Installed {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     fn script(&self, name: &str, body: &str) {
-        fs::write(self.path(name), format!("#!/bin/sh\n{body}\n")).unwrap();
-        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        self.0.script(name, body);
     }
 
     /// `contech run -- WORDS` in the folder.
     fn run(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(self.path("contech"));
-        command
-            .current_dir(self.0.path())
-            .arg("run")
-            .args(words)
-            .env_remove("CONTECH_HOME")
-            .env_remove("CONTECH_OFF");
-        command.stdin(Stdio::null()).output().unwrap()
+        let mut command = self.0.contech("run");
+        command.env_remove("CONTECH_HOME").env_remove("CONTECH_OFF");
+        command.args(words).output().unwrap()
     }
 }
 

@@ -1,23 +1,17 @@
 //! The command `contech scale` with scripts for measured programs that leave ready observations, and with measurements
 //! from files.
 
+mod installed;
+
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::Output;
 
 use contech_observation::{Lane, Model, Observation, Phase, Place, State, Times};
-use tempfile::TempDir;
+use installed::Folder;
 
-/// Installed commands: `contech`, and an observer in name only: the scripts do its work. One at a time: a program that
-/// another test's fork still holds open for writing cannot be started.
-struct Installed(
-    TempDir,
-    #[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>,
-);
-
-static ONE: Mutex<()> = Mutex::new(());
+/// Installed commands: `contech`, and an observer in name only: the scripts do its work.
+struct Installed(Folder);
 
 /// A run with `threads` threads of 200 ms of serial code and 800 ms of work in a parallel phase.
 fn observation(threads: u64) -> Observation {
@@ -69,9 +63,7 @@ const OBSERVE: &str = "cp \"$(dirname \"$0\")/observation.$OMP_NUM_THREADS\" \"$
 
 impl Installed {
     fn new() -> Self {
-        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = Self(tempfile::tempdir().unwrap(), one);
-        fs::copy(env!("CARGO_BIN_EXE_contech"), folder.path("contech")).unwrap();
+        let folder = Self(Folder::new());
         fs::write(folder.path("libcontech_observe.so"), "").unwrap();
         for threads in [1, 2, 4] {
             let bytes = observation(threads).encode().unwrap();
@@ -81,22 +73,17 @@ impl Installed {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     fn script(&self, name: &str, body: &str) {
-        fs::write(self.path(name), format!("#!/bin/sh\n{body}\n")).unwrap();
-        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        self.0.script(name, body);
     }
 
     fn scale(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(self.path("contech"));
-        command
-            .current_dir(self.0.path())
-            .arg("scale")
-            .args(words)
-            .env_remove("LD_PRELOAD");
-        command.stdin(Stdio::null()).output().unwrap()
+        let mut command = self.0.contech("scale");
+        command.args(words).env_remove("LD_PRELOAD");
+        command.output().unwrap()
     }
 
     /// A program of `body` is refused, for a reason with all of `words` in it.

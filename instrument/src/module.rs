@@ -56,6 +56,9 @@ pub(crate) fn instrument(
     if chosen.is_empty() && (unrecorded.is_empty() || descriptor::is_registered(module)) {
         return Ok(marked);
     }
+    for f in &chosen {
+        source::find_program(module, *f);
+    }
     if options.workspan {
         profile(module, &chosen, options)?;
         return verified(module, options);

@@ -4,35 +4,104 @@
     reason = "debug-location queries of the LLVM C API that inkwell lacks"
 )]
 
+use inkwell::attributes::AttributeLoc;
 use inkwell::llvm_sys::debuginfo::{
     LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt,
-    LLVMDILocationGetLine, LLVMDIScopeGetFile, LLVMDISubprogramGetLine, LLVMGetSubprogram,
+    LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile, LLVMDISubprogramGetLine,
+    LLVMGetSubprogram,
 };
 use inkwell::llvm_sys::prelude::LLVMMetadataRef;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
-/// Line of the instruction in the function that now contains it: of the call site where it was
-/// inlined, since the table has one file per function. 0 where unknown.
+/// Attribute of a library's function that took in code of the program: that code's file, and the line it begins at.
+const TAKEN_IN: (&str, &str) = ("contech-file", "contech-line");
+
+/// Line of the instruction in the file of the function that now contains it, since the table has one file per
+/// function: its own where it was inlined from that file, of the call site where from another. 0 where unknown.
 pub(crate) fn line(inst: InstructionValue<'_>) -> u32 {
-    let Some(location) = inst.get_debug_location() else {
-        return 0;
-    };
-    let mut at = location.as_mut_ptr();
-    // SAFETY: `at` is a DILocation throughout; the chain of call sites ends with null.
-    unsafe {
-        loop {
+    let function = inst.get_parent().and_then(|block| block.get_parent());
+    let given = function.and_then(|f| attribute(f, TAKEN_IN.0));
+    let own = function.and_then(|f| own_file(f));
+    let mut outermost = 0;
+    for (file, line) in frames(inst) {
+        let here = match &given {
+            // SAFETY: a live file of the instruction's debug location.
+            Some(given) => !file.is_null() && unsafe { path(file) } == *given,
+            None => own == Some(file),
+        };
+        if here && line != 0 {
+            return line;
+        }
+        outermost = line;
+    }
+    // Of another file than the function's: no line of it.
+    if given.is_some() { 0 } else { outermost }
+}
+
+/// Where the instruction is from, innermost first: file (may be null) and line.
+fn frames(inst: InstructionValue<'_>) -> impl Iterator<Item = (LLVMMetadataRef, u32)> {
+    let mut next = inst
+        .get_debug_location()
+        .map(|location| location.as_mut_ptr());
+    std::iter::from_fn(move || {
+        let at = next?;
+        // SAFETY: `at` is a DILocation throughout; the chain of call sites ends with null.
+        unsafe {
             let outer = LLVMDILocationGetInlinedAt(at);
-            if outer.is_null() {
-                return LLVMDILocationGetLine(at);
-            }
-            at = outer;
+            next = (!outer.is_null()).then_some(outer);
+            let file = LLVMDIScopeGetFile(LLVMDILocationGetScope(at));
+            Some((file, LLVMDILocationGetLine(at)))
+        }
+    })
+}
+
+fn own_file(f: FunctionValue<'_>) -> Option<LLVMMetadataRef> {
+    // SAFETY: a live function; the file is asked only when there is a subprogram.
+    let file = unsafe {
+        let subprogram = LLVMGetSubprogram(f.as_value_ref());
+        (!subprogram.is_null()).then(|| LLVMDIScopeGetFile(subprogram))
+    };
+    file.filter(|file| !file.is_null())
+}
+
+fn attribute(f: FunctionValue<'_>, name: &str) -> Option<String> {
+    let found = f.get_string_attribute(AttributeLoc::Function, name)?;
+    Some(found.get_string_value().to_string_lossy().into_owned())
+}
+
+/// A function that a library's header defines and that consists of the program's code (a thread's lambda is inlined
+/// into `std::thread::_State_impl<...>::_M_run`) is from there: nobody looks for it in the header.
+pub(crate) fn find_program(module: &Module<'_>, f: FunctionValue<'_>) {
+    // SAFETY: a live file of a live function.
+    let library =
+        own_file(f).is_some_and(|file| workspan::source::is_library(&unsafe { path(file) }));
+    if !library {
+        return;
+    }
+    let all = f
+        .get_basic_block_iter()
+        .flat_map(|block| block.get_instructions());
+    let found = all.flat_map(frames).find_map(|(file, line)| {
+        // SAFETY: a live file of a debug location.
+        let from = (!file.is_null() && line != 0).then(|| unsafe { path(file) })?;
+        (!workspan::source::is_library(&from)).then_some((from, line))
+    });
+    if let Some((file, line)) = found {
+        let context = module.get_context();
+        for (name, value) in [(TAKEN_IN.0, file), (TAKEN_IN.1, line.to_string())] {
+            let attribute = context.create_string_attribute(name, &value);
+            f.add_attribute(AttributeLoc::Function, attribute);
         }
     }
 }
 
-/// File (absolute where the compiler knows its directory) and line of a function's definition.
+/// File (absolute where the compiler knows its directory) and line of a function's definition, or of the program's
+/// code that a library's function consists of.
 pub(crate) fn definition(module: &Module<'_>, f: FunctionValue<'_>) -> (String, u32) {
+    if let (Some(file), Some(line)) = (attribute(f, TAKEN_IN.0), attribute(f, TAKEN_IN.1)) {
+        return (file, line.parse().unwrap_or(0));
+    }
     // SAFETY: a live function; the subprogram and file are asked only when there is one.
     unsafe {
         let subprogram = LLVMGetSubprogram(f.as_value_ref());

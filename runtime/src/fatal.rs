@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+use contech_intercept::fatal;
 use contech_runtime_core::finish::Finish;
 use contech_runtime_core::memory;
 use contech_runtime_core::queue::Patience;
@@ -12,38 +13,9 @@ use contech_trace::event::EndReason;
 use libc::{sigaction, siginfo_t};
 
 use crate::handlers;
-use crate::real::{Ptr, real};
+use crate::real::Ptr;
 use crate::start::{self, guarded};
 use crate::tls::block;
-
-/// Signals whose default is the end of the process, but for those nobody can handle.
-const FATAL: [c_int; 23] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGABRT,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGUSR1,
-    libc::SIGSEGV,
-    libc::SIGUSR2,
-    libc::SIGPIPE,
-    libc::SIGALRM,
-    libc::SIGTERM,
-    libc::SIGSTKFLT,
-    libc::SIGXCPU,
-    libc::SIGXFSZ,
-    libc::SIGVTALRM,
-    libc::SIGPROF,
-    libc::SIGIO,
-    libc::SIGPWR,
-    libc::SIGSYS,
-    // The first real-time signal the C library leaves to programs; the others are added by number.
-    34,
-];
-const LAST: c_int = 64;
 
 /// How long a dying process waits for its writer.
 const PATIENCE: Patience = Patience {
@@ -52,11 +24,6 @@ const PATIENCE: Patience = Patience {
 };
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
-
-/// Whether the signal's default ends the process and a handler may say otherwise.
-pub(crate) fn is_fatal(signal: c_int) -> bool {
-    FATAL.contains(&signal) || (34..=LAST).contains(&signal)
-}
 
 /// Whether handlers stand in for the defaults.
 pub(crate) fn is_installed() -> bool {
@@ -68,7 +35,7 @@ pub(crate) fn install() {
     if INSTALLED.swap(true, Relaxed) {
         return;
     }
-    for signal in 1..=LAST {
+    for signal in 1..=fatal::LAST {
         handlers::adopt(signal);
     }
 }
@@ -102,27 +69,5 @@ unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, context: Ptr)
         };
         guarded(|| recorder.finish(block(), &how));
     }
-    restore_default(signal);
-    let fault = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL].contains(&signal);
-    if fault && code > 0 {
-        // The instruction faults again, now with the default.
-        return;
-    }
-    // Blocked while this handler runs: it arrives when it returns.
-    // SAFETY: sends this thread the signal.
-    unsafe {
-        libc::syscall(
-            libc::SYS_tgkill,
-            libc::syscall(libc::SYS_getpid),
-            libc::syscall(libc::SYS_gettid),
-            signal,
-        )
-    };
-}
-
-fn restore_default(signal: c_int) {
-    // SAFETY: as in `action`; zero is the default.
-    let action: sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: the action is live.
-    unsafe { (real().sigaction)(signal, &raw const action, std::ptr::null_mut()) };
+    fatal::end(signal, code);
 }

@@ -4,6 +4,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
+use contech_intercept::fatal::is_fatal;
 use contech_runtime_core::Recorder;
 use contech_runtime_core::handler::{Entered, Entry};
 use contech_runtime_core::level::Registers;
@@ -37,7 +38,7 @@ fn is_handler(handler: usize) -> bool {
 
 /// What to install for what the program asks for, and the word to keep.
 fn wrap(signal: c_int, wanted: &Action) -> (Action, u64) {
-    if wanted.sa_sigaction == libc::SIG_DFL && fatal::is_fatal(signal) {
+    if wanted.sa_sigaction == libc::SIG_DFL && is_fatal(signal) {
         return (fatal::action(), 0);
     }
     if !is_handler(wanted.sa_sigaction) {

@@ -1,37 +1,28 @@
-//! The reader: opens a graph over bytes and finds any part of it.
+//! The reader: a graph over bytes, and how to find any part of it.
+
+mod frames;
+mod open;
+mod pages;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::context::Context;
 use crate::context_table::ContextTable;
-use crate::error::{Error, ErrorKind, Result, malformed};
-use crate::frame::{DecodedFrame, FrameDecoder, FrameEntry, FrameIndex, Layout, Score};
+use crate::error::{ErrorKind, Result};
+use crate::frame::{DecodedFrame, FrameDecoder, FrameIndex, Layout};
 use crate::id::{ContextId, TaskId};
 use crate::meta::{RunMeta, Summary};
 use crate::order::{TasksInOrder, TasksOf};
-use crate::page::{DependentsPage, OrderPage, PageIndex, TaskPage};
+use crate::page::{DependentsPage, TaskPage};
 use crate::path::PathSet;
-use crate::record::{FrameRef, FrameSpan};
-use crate::static_table;
 use crate::statics::StaticInfo;
 use crate::task::Task;
-use crate::unit::{self, Tag, Unit};
-use crate::wire::Reader;
-use crate::writer::{MetaSection, Totals};
-
-/// Bytes of decoded frames that several tasks share.
-const FRAME_CACHE: usize = 64 << 20;
-/// Bytes of decoded task pages; a page is about 100 KB.
-const PAGE_CACHE: usize = 48 << 20;
-/// Bytes of decoded edge pages.
-const EDGE_CACHE: usize = 16 << 20;
-/// Decoded frames kept for their memory.
-const SPARE_FRAMES: usize = 8;
+use crate::writer::Totals;
 
 /// A task graph over the bytes of its file: a mapping ([`map`](crate::map)), a `Vec<u8>`, anything that gives bytes.
 ///
@@ -66,94 +57,7 @@ pub struct TaskGraph<D> {
     spares: Mutex<Vec<DecodedFrame>>,
 }
 
-/// The sections the footer names.
-struct Sections<'a> {
-    data: &'a [u8],
-    places: Vec<(u32, u64)>,
-}
-
-impl<'a> Sections<'a> {
-    fn payload(&self, tag: Tag) -> Result<&'a [u8]> {
-        let place = self.places.iter().find(|p| p.0 == tag as u32);
-        let &(_, at) =
-            place.ok_or_else(|| malformed("footer", format!("it names no {}", tag.name())))?;
-        Unit::read(self.data, at, tag)
-    }
-
-    /// [`Sections::range`] of a section that need not be there.
-    fn find(&self, tag: Tag) -> Result<Option<Range<usize>>> {
-        match self.places.iter().any(|p| p.0 == tag as u32) {
-            true => self.range(tag).map(Some),
-            false => Ok(None),
-        }
-    }
-
-    fn range(&self, tag: Tag) -> Result<Range<usize>> {
-        let payload = self.payload(tag)?;
-        // The payload is a part of the data.
-        let start = payload.as_ptr().addr() - self.data.as_ptr().addr();
-        Ok(start..start + payload.len())
-    }
-}
-
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// Opens a graph. Takes time for the static tables of the program and for 16 bytes per thousand tasks.
-    ///
-    /// # Errors
-    /// The bytes are no graph, of a newer version, cut off, or damaged in a part that is read here.
-    pub fn from_bytes(data: D) -> Result<Self> {
-        let bytes = data.as_ref();
-        unit::check_file_header(bytes)?;
-        let footer = unit::footer_offset(bytes)?;
-        let mut r = Reader::new("footer", Unit::read(bytes, footer, Tag::Footer)?);
-        let totals = Totals {
-            tasks: r.u64()?,
-            edges: r.u64()?,
-            frames: r.u64()?,
-        };
-        let mut places = Vec::new();
-        while r.remaining() > 0 {
-            places.push((r.u32()?, r.u64()?));
-        }
-        let sections = Sections {
-            data: bytes,
-            places,
-        };
-        let info = static_table::decode(sections.payload(Tag::Info)?)?;
-        let meta = serde_json::from_slice(sections.payload(Tag::Meta)?);
-        let MetaSection { run, summary } =
-            meta.map_err(|e| malformed("run metadata", e.to_string()))?;
-        let this = Self {
-            layout: Arc::new(Layout::new(&info)),
-            file: None,
-            info,
-            meta: run,
-            summary,
-            totals,
-            footer,
-            task_index: sections.range(Tag::TaskIndex)?,
-            dependents_index: sections.range(Tag::DependentsIndex)?,
-            order_index: sections.range(Tag::OrderIndex)?,
-            contexts: sections.range(Tag::Contexts)?,
-            names: sections.range(Tag::Names)?,
-            task_pages: Cache::new(PAGE_CACHE),
-            dependents_pages: Cache::new(EDGE_CACHE),
-            frames: Cache::new(FRAME_CACHE),
-            path_tables: sections.find(Tag::Paths)?,
-            paths: OnceLock::new(),
-            frame_index: sections.find(Tag::FrameIndex)?,
-            frame_entries: OnceLock::new(),
-            decoders: Mutex::default(),
-            spares: Mutex::default(),
-            data,
-        };
-        this.task_index()?;
-        this.dependents_index()?;
-        this.order_index()?;
-        this.context_table()?;
-        Ok(this)
-    }
-
     /// Names the file in the errors of this graph; [`map`](crate::map) does it.
     #[must_use]
     pub fn named(mut self, file: &Path) -> Self {
@@ -275,193 +179,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         self.bytes().get(range.clone()).unwrap_or(&[])
     }
 
-    pub(crate) fn task_index(&self) -> Result<PageIndex<'_>> {
-        PageIndex::new(Tag::TaskIndex.name(), self.section(&self.task_index))
-    }
-
-    pub(crate) fn dependents_index(&self) -> Result<PageIndex<'_>> {
-        PageIndex::new(
-            Tag::DependentsIndex.name(),
-            self.section(&self.dependents_index),
-        )
-    }
-
-    pub(crate) fn order_index(&self) -> Result<PageIndex<'_>> {
-        PageIndex::new(Tag::OrderIndex.name(), self.section(&self.order_index))
-    }
-
     pub(crate) fn context_table(&self) -> Result<ContextTable<'_>> {
         ContextTable::new(self.section(&self.contexts), self.section(&self.names))
-    }
-
-    /// A decoded task page.
-    pub(crate) fn task_page(&self, page: usize) -> Result<Arc<TaskPage>> {
-        let at = page_offset(self.task_index()?, page, Tag::TaskPage)?;
-        if let Some(known) = self.task_pages.get(at) {
-            return Ok(known);
-        }
-        let decoded = Arc::new(TaskPage::decode(Unit::read(
-            self.bytes(),
-            at,
-            Tag::TaskPage,
-        )?)?);
-        self.task_pages
-            .put(at, Arc::clone(&decoded), decoded.weight());
-        Ok(decoded)
-    }
-
-    /// A decoded edge page.
-    pub(crate) fn dependents_page(&self, page: usize) -> Result<Arc<DependentsPage>> {
-        let at = page_offset(self.dependents_index()?, page, Tag::DependentsPage)?;
-        if let Some(known) = self.dependents_pages.get(at) {
-            return Ok(known);
-        }
-        let payload = Unit::read(self.bytes(), at, Tag::DependentsPage)?;
-        let decoded = Arc::new(DependentsPage::decode(payload)?);
-        self.dependents_pages
-            .put(at, Arc::clone(&decoded), decoded.weight());
-        Ok(decoded)
-    }
-
-    /// The stored successors of a task.
-    pub(crate) fn dependents(&self, id: TaskId) -> Result<Vec<TaskId>> {
-        match self.dependents_index()?.find(id) {
-            Some(page) => Ok(self.dependents_page(page)?.of(id).to_vec()),
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// A decoded order page.
-    pub(crate) fn order_page(&self, page: usize) -> Result<OrderPage> {
-        let at = page_offset(self.order_index()?, page, Tag::OrderPage)?;
-        OrderPage::decode(Unit::read(self.bytes(), at, Tag::OrderPage)?)
-    }
-
-    fn path_set(&self) -> Result<&Arc<PathSet>> {
-        let decoded = self.paths.get_or_init(|| {
-            let Some(section) = &self.path_tables else {
-                return Ok(Arc::new(PathSet::empty(&self.layout)));
-            };
-            PathSet::decode(self.section(section), &self.info, &self.layout)
-                .map(Arc::new)
-                .map_err(|e| e.to_string())
-        });
-        decoded
-            .as_ref()
-            .map_err(|e| malformed(Tag::Paths.name(), e.as_str()))
-    }
-
-    fn frame_index(&self) -> Result<&FrameIndex> {
-        let decoded = self.frame_entries.get_or_init(|| {
-            let Some(section) = &self.frame_index else {
-                return Ok(FrameIndex::default());
-            };
-            FrameIndex::decode(self.section(section)).map_err(|e| e.to_string())
-        });
-        decoded
-            .as_ref()
-            .map_err(|e| malformed(Tag::FrameIndex.name(), e.as_str()))
-    }
-
-    /// What the frame index says of a frame; `None` when there is no index.
-    pub(crate) fn frame_entry(&self, frame: FrameRef) -> Result<Option<FrameEntry>> {
-        Ok(self.frame_index()?.get(frame))
-    }
-
-    /// Frames and accesses in the frame index, if there is one.
-    pub(crate) fn frame_index_totals(&self) -> Result<Option<(u64, u64)>> {
-        let there = self.frame_index.is_some();
-        there
-            .then(|| self.frame_index().map(FrameIndex::totals))
-            .transpose()
-    }
-
-    /// What is needed to play decoded frames.
-    pub(crate) fn score(&self) -> Result<Score<'_>> {
-        Ok(Score {
-            layout: &self.layout,
-            paths: self.path_set()?,
-        })
-    }
-
-    /// The decoded frame of a span, and the span as a range of its records.
-    pub(crate) fn frame(&self, span: &FrameSpan) -> Result<(Arc<DecodedFrame>, Range<usize>)> {
-        let at = span.frame.0;
-        let known = self.frames.get(at);
-        let frame = match &known {
-            Some(frame) => Arc::clone(frame),
-            None => Arc::new(self.decode_frame(at)?),
-        };
-        let first = span.first_record as usize;
-        let range = first..first.saturating_add(span.records as usize);
-        if range.end > frame.len() {
-            let n = frame.len();
-            let detail = format!(
-                "records up to {} of the {n} in the frame at byte {at}",
-                range.end
-            );
-            return Err(malformed(Tag::TaskPage.name(), detail));
-        }
-        // A frame that is a part of one task only is read once; keeping it would push out those that are shared.
-        if known.is_none() && range.len() < frame.len() {
-            let spare = self.frames.put(at, Arc::clone(&frame), frame.weight());
-            self.keep_spare(spare);
-        }
-        Ok((frame, range))
-    }
-
-    fn decode_frame(&self, at: u64) -> Result<DecodedFrame> {
-        let unit = Unit::at(self.bytes(), at, Tag::Frame.name())?;
-        let tag = match unit.tag {
-            tag @ (Tag::Frame | Tag::FrameV1) => tag,
-            _ => Tag::Frame,
-        };
-        let payload = Unit::read(self.bytes(), at, tag)?;
-        let decoder = lock(&self.decoders).pop();
-        let mut decoder = match decoder {
-            Some(decoder) => decoder,
-            None => FrameDecoder::new(Arc::clone(&self.layout), Arc::clone(self.path_set()?)),
-        };
-        let mut frame = lock(&self.spares).pop().unwrap_or_default();
-        let done = decoder.decode(tag, payload, &mut frame);
-        lock(&self.decoders).push(decoder);
-        done.map(|()| frame).map_err(|e| place_frame(e, at))
-    }
-
-    /// Takes back a frame; its memory serves for the next one if nobody else uses it.
-    pub(crate) fn recycle(&self, frame: Arc<DecodedFrame>) {
-        self.keep_spare(Arc::into_inner(frame));
-    }
-
-    fn keep_spare(&self, frame: Option<DecodedFrame>) {
-        if let Some(frame) = frame {
-            let mut spares = lock(&self.spares);
-            if spares.len() < SPARE_FRAMES {
-                spares.push(frame);
-            }
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that can panic runs under these locks.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn page_offset(index: PageIndex<'_>, page: usize, tag: Tag) -> Result<u64> {
-    let n = index.len();
-    let entry = index
-        .get(page)
-        .ok_or_else(|| malformed(tag.name(), format!("page {page} of {n}")));
-    entry.map(|(_, at)| at)
-}
-
-/// Adds the place of a frame to an error about its inside.
-fn place_frame(error: Error, at: u64) -> Error {
-    match error.kind() {
-        ErrorKind::Malformed { what, detail } => {
-            malformed(what, format!("{detail} (frame at byte {at})"))
-        }
-        _ => error,
     }
 }

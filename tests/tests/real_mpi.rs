@@ -1,29 +1,24 @@
 //! MPI programs nobody here wrote, from Debian's archive, built by their own build systems: output and exit status as
 //! natively with two ranks, one trace for each, one graph of all.
-//!
-//! Without network there is nothing to build: the trials are reported as ignored, never as passed.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
+mod real;
+
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use contech_tests::debian;
 use contech_tests::mpi::{Mpi, merge};
 use contech_tests::outputs::Outputs;
-use contech_tests::process::{Finished, run, run_for};
+use contech_tests::process::Finished;
 use contech_tests::recording::{backend_json, files, verify};
 use contech_tests::scratch::Scratch;
-use libtest_mimic::{Arguments, Failed, Trial};
+use real::Source;
 
-/// A Debian source package and how its own build system is called.
+/// A program and what it does.
 struct Package {
-    name: &'static str,
     mpi: Mpi,
-    /// Shell commands in the source tree; `$CC` is a compiler and `$MPICC` the library's wrapper around it.
-    build: &'static str,
-    /// The program it makes.
-    program: &'static str,
+    /// `$CC` is a compiler and `$MPICC` the library's wrapper around it.
+    source: Source,
     arguments: &'static [&'static str],
     /// Where a line has nothing but times left, if it has.
     times: Option<&'static str>,
@@ -37,10 +32,12 @@ const RANKS: usize = 2;
 const PACKAGES: [Package; 2] = [
     // make: messages there and back, blocking and not, and between them barriers and broadcasts
     Package {
-        name: "netpipe",
         mpi: Mpi::Open,
-        build: "make -s mpi MPICC=\"$MPICC\" CFLAGS=\"-O2 -w\"",
-        program: "NPmpi",
+        source: Source {
+            name: "netpipe",
+            build: "make -s mpi MPICC=\"$MPICC\" CFLAGS=\"-O2 -w\"",
+            program: "NPmpi",
+        },
         arguments: &["-n", "5", "-u", "1000", "-o", "/dev/null"],
         times: Some("-->"),
         syncs: 1000,
@@ -48,12 +45,14 @@ const PACKAGES: [Package; 2] = [
     },
     // CMake: the ODE solver CVODE, with one of its examples: vectors over all ranks, a reduction for each norm
     Package {
-        name: "sundials",
         mpi: Mpi::Mpich,
-        build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DENABLE_MPI=ON -DMPI_C_COMPILER=\"$MPICC\" \
-                -DBUILD_ARKODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF \
-                -DBUILD_SHARED_LIBS=OFF -DEXAMPLES_INSTALL=OFF && cmake --build out -j2 --target cvAdvDiff_non_p",
-        program: "out/examples/cvode/parallel/cvAdvDiff_non_p",
+        source: Source {
+            name: "sundials",
+            build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DENABLE_MPI=ON -DMPI_C_COMPILER=\"$MPICC\" \
+                    -DBUILD_ARKODE=OFF -DBUILD_CVODES=OFF -DBUILD_IDA=OFF -DBUILD_IDAS=OFF -DBUILD_KINSOL=OFF \
+                    -DBUILD_SHARED_LIBS=OFF -DEXAMPLES_INSTALL=OFF && cmake --build out -j2 --target cvAdvDiff_non_p",
+            program: "out/examples/cvode/parallel/cvAdvDiff_non_p",
+        },
         arguments: &[],
         times: None,
         syncs: 1000,
@@ -62,37 +61,29 @@ const PACKAGES: [Package; 2] = [
 ];
 
 fn main() {
-    let arguments = Arguments::from_args();
-    if !arguments.list {
-        Outputs::get();
-    }
-    let mut trials = Vec::new();
-    let mut fetched = 0;
-    for package in &PACKAGES {
-        let there = arguments.list || debian::available(package.name);
-        fetched += usize::from(there);
-        let test = || trial(package).map_err(|e| Failed::from(format!("{e:#}")));
-        trials.push(Trial::test(package.name, test).with_ignored_flag(!there));
-    }
-    // An archive that has one and not the other shows less than is claimed.
-    let enough = move || match fetched {
-        0 | 2.. => Ok(()),
-        few => Err(Failed::from(format!("only {few} source could be fetched"))),
-    };
-    trials.push(Trial::test("two_programs_or_no_network", enough));
-    libtest_mimic::run(&arguments, trials).exit();
+    real::main(
+        &PACKAGES,
+        |package| &package.source,
+        trial,
+        ("two_programs_or_no_network", 2),
+    );
 }
 
 fn trial(package: &Package) -> Result<()> {
-    let scratch = Scratch::new(&format!("real_mpi/{}", package.name))?;
-    let tree = debian::source(package.name, &debian::cache())?;
-    let native = build(package, &tree, &scratch.join("native"), "clang-22".as_ref())?;
-    let traced = build(
-        package,
-        &tree,
-        &scratch.join("traced"),
-        &Outputs::get().cc(),
-    )?;
+    let scratch = Scratch::new(&format!("real_mpi/{}", package.source.name))?;
+    let tree = debian::source(package.source.name, &debian::cache())?;
+    let build = |to: &str, cc: &Path| {
+        let wrapper = format!("mpicc.{}", package.mpi.name());
+        let compilers = [
+            ("CC", cc),
+            ("MPICC", wrapper.as_ref()),
+            ("OMPI_CC", cc),
+            ("MPICH_CC", cc),
+        ];
+        package.source.build(&tree, &scratch.join(to), &compilers)
+    };
+    let native = build("native", "clang-22".as_ref())?;
+    let traced = build("traced", &Outputs::get().cc())?;
     let traces = scratch.subdir("traces")?;
     let plain = package
         .mpi
@@ -137,23 +128,6 @@ fn check(package: &Package, graph: &Path) -> Result<()> {
         bail!("not what the program does: {stats}");
     }
     Ok(())
-}
-
-fn build(package: &Package, tree: &Path, to: &Path, cc: &Path) -> Result<PathBuf> {
-    run(Command::new("cp").arg("-a").arg(tree).arg(to))?.ok()?;
-    let mut shell = Command::new("sh");
-    shell.current_dir(to).args(["-ec", package.build]);
-    shell
-        .env("CC", cc)
-        .env("MPICC", format!("mpicc.{}", package.mpi.name()))
-        .env("OMPI_CC", cc)
-        .env("MPICH_CC", cc);
-    run_for(&mut shell, Duration::from_secs(600))?.ok()?;
-    let program = to.join(package.program);
-    if !program.exists() {
-        bail!("there is no {} after the build", program.display());
-    }
-    Ok(program)
 }
 
 /// The same exit status and lines, in any order: ranks print when they do.

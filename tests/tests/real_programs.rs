@@ -1,29 +1,24 @@
 //! Programs nobody here wrote, from Debian's archive, built by their own build systems with only CC, CXX and FC
 //! replaced: byte-identical output with tracing on, at 1, 2 and 4 threads, and well-formed graphs.
-//!
-//! Without network there is nothing to build: the trials are reported as ignored, never as passed.
+
+mod real;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use contech_tests::debian;
-use contech_tests::outputs::Outputs;
-use contech_tests::process::{Finished, run, run_for};
+use contech_tests::process::{Finished, run};
 use contech_tests::recording::{Recording, backend_json};
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
-use libtest_mimic::{Arguments, Failed, Trial};
+use real::Source;
 
-/// A Debian source package and how its own build system is called.
+/// A program, how it is run and on what.
 struct Package {
-    name: &'static str,
-    /// Shell commands in the source tree; `$CC`, `$CXX` and `$FC` are set.
-    build: &'static str,
-    /// The program it makes.
-    program: &'static str,
+    /// `$CC`, `$CXX` and `$FC` are set.
+    source: Source,
     /// Shell commands that run it with `{}` threads, in the tree beside the input; the result goes to standard
     /// output.
     run: &'static str,
@@ -51,82 +46,100 @@ const THREADS: &[u64] = &[1, 2, 4];
 const PACKAGES: [Package; 9] = [
     // make, C, hand-written SSE
     Package {
-        name: "minimap2",
-        build: "make -s -j2 CC=\"$CC\" minimap2",
-        program: "minimap2",
+        source: Source {
+            name: "minimap2",
+            build: "make -s -j2 CC=\"$CC\" minimap2",
+            program: "minimap2",
+        },
         run: "./minimap2 -c -t{} ../genomes.fa ../reads.fa",
         threads: THREADS,
         input: Input::Genomes,
     },
     // make, C++
     Package {
-        name: "pbzip2",
         // Written before C++11 took "text"MACRO for a user-defined literal.
-        build: "CPPFLAGS=-Wno-reserved-user-defined-literal make -s CXX=\"$CXX\" pbzip2",
-        program: "pbzip2",
+        source: Source {
+            name: "pbzip2",
+            build: "CPPFLAGS=-Wno-reserved-user-defined-literal make -s CXX=\"$CXX\" pbzip2",
+            program: "pbzip2",
+        },
         run: "./pbzip2 -c -k -b1 -1 -p{} ../input",
         threads: THREADS,
         input: Input::Text(400_000),
     },
     // autotools, C, a shared library of its own
     Package {
-        name: "xz-utils",
-        build: "./configure -q --disable-doc --disable-scripts --disable-nls --disable-shared --disable-rpath && make -s -j2",
-        program: "src/xz/xz",
+        source: Source {
+            name: "xz-utils",
+            build: "./configure -q --disable-doc --disable-scripts --disable-nls --disable-shared --disable-rpath && make -s -j2",
+            program: "src/xz/xz",
+        },
         run: "src/xz/xz -c -k -0 -T{} --block-size=100000 ../input",
         threads: THREADS,
         input: Input::Text(400_000),
     },
     // CMake, C
     Package {
-        name: "libzstd",
-        build: "cmake -S build/cmake -B out -DCMAKE_BUILD_TYPE=Release -DZSTD_LEGACY_SUPPORT=OFF -DZSTD_BUILD_TESTS=OFF && cmake --build out -j2 --target zstd",
-        program: "out/programs/zstd",
+        source: Source {
+            name: "libzstd",
+            build: "cmake -S build/cmake -B out -DCMAKE_BUILD_TYPE=Release -DZSTD_LEGACY_SUPPORT=OFF -DZSTD_BUILD_TESTS=OFF && cmake --build out -j2 --target zstd",
+            program: "out/programs/zstd",
+        },
         run: "out/programs/zstd -c -q -1 -T{} -B524288 ../input",
         threads: THREADS,
         input: Input::Text(3_000_000),
     },
     // make, C++ with threads; two processes, one compresses and one unpacks
     Package {
-        name: "zpaq",
-        build: "make -s -j2 CXX=\"$CXX\" CXXFLAGS=-O0 zpaq",
-        program: "zpaq",
+        source: Source {
+            name: "zpaq",
+            build: "make -s -j2 CXX=\"$CXX\" CXXFLAGS=-O0 zpaq",
+            program: "zpaq",
+        },
         run: "rm -f o.zpaq x; ./zpaq a o.zpaq ../input -m2 -t{} >&2; ./zpaq x o.zpaq ../input -to x -t{} >&2; cat x",
         threads: THREADS,
         input: Input::Text(100_000),
     },
     // make, C with OpenMP
     Package {
-        name: "fasttree",
-        build: "make -s CC=\"$CC\" CFLAGS=-O2 fasttreeMP",
-        program: "fasttreeMP",
+        source: Source {
+            name: "fasttree",
+            build: "make -s CC=\"$CC\" CFLAGS=-O2 fasttreeMP",
+            program: "fasttreeMP",
+        },
         run: "OMP_NUM_THREADS={} ./fasttreeMP -nt -quiet -nopr -nosupport -noml -nome ../alignment.fa",
         threads: THREADS,
         input: Input::Alignment(40),
     },
     // CMake, C with OpenMP in a shared library
     Package {
-        name: "libdivsufsort",
-        build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DUSE_OPENMP=ON && cmake --build out -j2 --target mksary",
-        program: "out/examples/mksary",
+        source: Source {
+            name: "libdivsufsort",
+            build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DUSE_OPENMP=ON && cmake --build out -j2 --target mksary",
+            program: "out/examples/mksary",
+        },
         run: "OMP_NUM_THREADS={} out/examples/mksary ../input array >&2; cat array",
         threads: THREADS,
         input: Input::Text(100_000),
     },
     // FORTRAN 77; one of the drivers of its authors, with their data
     Package {
-        name: "minpack",
-        build: "cp ex/file17 least.F && $FC -O2 *.f least.F -o least",
-        program: "least",
+        source: Source {
+            name: "minpack",
+            build: "cp ex/file17 least.F && $FC -O2 *.f least.F -o least",
+            program: "least",
+        },
         run: "./least < ex/file22",
         threads: &[1],
         input: Input::Own,
     },
     // make, Fortran 77 and 90: the reference BLAS and its own test of the third level
     Package {
-        name: "lapack",
-        build: "cp make.inc.example make.inc && make -s -j2 -C BLAS/SRC double FC=\"$FC\" FFLAGS=-O2 && make -s -C BLAS/TESTING xblat3d FC=\"$FC\" FFLAGS=-O2",
-        program: "BLAS/TESTING/xblat3d",
+        source: Source {
+            name: "lapack",
+            build: "cp make.inc.example make.inc && make -s -j2 -C BLAS/SRC double FC=\"$FC\" FFLAGS=-O2 && make -s -C BLAS/TESTING xblat3d FC=\"$FC\" FFLAGS=-O2",
+            program: "BLAS/TESTING/xblat3d",
+        },
         run: "BLAS/TESTING/xblat3d < BLAS/TESTING/dblat3.in; cat dblat3.out",
         threads: &[1],
         input: Input::Own,
@@ -134,46 +147,30 @@ const PACKAGES: [Package; 9] = [
 ];
 
 fn main() {
-    let arguments = Arguments::from_args();
-    if !arguments.list {
-        Outputs::get();
-    }
-    let mut trials = Vec::new();
-    let mut fetched = 0;
-    for package in &PACKAGES {
-        let there = arguments.list || debian::available(package.name);
-        fetched += usize::from(there);
-        let test = || trial(package).map_err(|e| Failed::from(format!("{e:#}")));
-        trials.push(Trial::test(package.name, test).with_ignored_flag(!there));
-    }
-    // An archive that has some of them but not three shows less than is claimed.
-    let enough = move || match fetched {
-        0 | 3.. => Ok(()),
-        few => Err(Failed::from(format!(
-            "only {few} of {} sources could be fetched",
-            PACKAGES.len()
-        ))),
-    };
-    trials.push(Trial::test("three_programs_or_no_network", enough));
-    libtest_mimic::run(&arguments, trials).exit();
+    real::main(
+        &PACKAGES,
+        |package| &package.source,
+        trial,
+        ("three_programs_or_no_network", 3),
+    );
 }
 
 fn trial(package: &Package) -> Result<()> {
-    let scratch = Scratch::new(&format!("real/{}", package.name))?;
-    let tree = debian::source(package.name, &debian::cache())?;
+    let scratch = Scratch::new(&format!("real/{}", package.source.name))?;
+    let tree = debian::source(package.source.name, &debian::cache())?;
     write_input(package.input, &tree, &scratch)?;
-    let native = build(
-        package,
-        &tree,
-        &scratch.join("native"),
-        &Toolchain::native(),
-    )?;
-    let traced = build(
-        package,
-        &tree,
-        &scratch.join("traced"),
-        &Toolchain::contech(),
-    )?;
+    let build = |to: &str, tools: &Toolchain| {
+        let compilers = [
+            ("CC", tools.compiler(false)),
+            ("CXX", tools.compiler(true)),
+            ("FC", tools.compiler_of("source.f90".as_ref())),
+        ];
+        let to = scratch.join(to);
+        package.source.build(&tree, &to, &compilers)?;
+        anyhow::Ok(to)
+    };
+    let native = build("native", &Toolchain::native())?;
+    let traced = build("traced", &Toolchain::contech())?;
     for &threads in package.threads {
         let plain = run(&mut command(package, &native, threads))?.ok()?;
         if plain.stdout.len() < 500 {
@@ -200,26 +197,6 @@ fn trial(package: &Package) -> Result<()> {
     }
     scratch.done();
     Ok(())
-}
-
-fn build(package: &Package, tree: &Path, to: &Path, tools: &Toolchain) -> Result<PathBuf> {
-    run(Command::new("cp").arg("-a").arg(tree).arg(to))?.ok()?;
-    let mut shell = Command::new("sh");
-    shell.current_dir(to).args(["-ec", package.build]);
-    shell
-        .env("CC", tools.compiler(false))
-        .env("CXX", tools.compiler(true))
-        .env("FC", tools.compiler_of(Path::new("source.f90")));
-    run_for(&mut shell, Duration::from_secs(600))?.ok()?;
-    let program = to.join(package.program);
-    if !program.exists() {
-        bail!(
-            "{} was built, but there is no {}",
-            package.name,
-            program.display()
-        );
-    }
-    Ok(to.to_owned())
 }
 
 /// The same commands in both trees.

@@ -99,7 +99,10 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ("taskgraph", &[]),
         ("workspan", &[]),
         ("runtime/meter", &[]),
-        ("runtime/online", &["contech-workspan", "contech-meter"]),
+        (
+            "runtime/online",
+            &["contech-intercept", "contech-meter", "contech-workspan"],
+        ),
         ("runtime/mpi", &[]),
         (
             "backends",

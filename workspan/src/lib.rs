@@ -8,6 +8,7 @@ pub mod abi;
 mod measure;
 mod prof;
 mod shadow;
+pub mod source;
 mod stack;
 
 pub use measure::{Above, Invocation, Measure, Sum};

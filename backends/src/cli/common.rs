@@ -1,13 +1,12 @@
-//! The arguments every analysis takes, and how a result becomes output.
+//! The arguments every analysis takes.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
-use serde::Serialize;
 
-use super::output;
+use super::Destination;
 use crate::analysis::{self, Graph};
-use crate::view::{Format, Render};
+use crate::view::Render;
 
 /// Arguments of every analysis.
 #[derive(Clone, Debug, clap::Args)]
@@ -15,21 +14,9 @@ pub struct Common {
     /// Task graph, as written by contech-middle
     #[arg(value_name = "GRAPH")]
     pub graph: PathBuf,
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// Write to FILE instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-}
-
-/// A result with what its reader must know about the recording.
-#[derive(Serialize)]
-struct Document<'a, R> {
-    #[serde(flatten)]
-    report: &'a R,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    warnings: &'a [String],
+    /// Where the result goes.
+    #[command(flatten)]
+    pub to: Destination,
 }
 
 /// Warnings shown on a terminal.
@@ -57,31 +44,9 @@ impl Common {
     /// # Errors
     /// When the output cannot be written.
     pub fn write<R: Render>(&self, graph: &Graph, report: &R) -> Result<()> {
-        let warnings = analysis::warnings(graph);
-        output::to(self.output.as_deref(), |out| match self.format {
-            Format::Json => {
-                serde_json::to_writer(
-                    &mut *out,
-                    &Document {
-                        report,
-                        warnings: &warnings,
-                    },
-                )?;
-                Ok(writeln!(out)?)
-            }
-            Format::Csv => report.view().write_csv(out),
-            Format::Text => {
-                // Remarks have just been said on standard error; a file, and the results of an
-                // incomplete recording, must say them themselves.
-                let say = self.output.is_some() || !graph.meta().complete;
-                if say && !warnings.is_empty() {
-                    for warning in &warnings {
-                        writeln!(out, "Warning: {warning}")?;
-                    }
-                    writeln!(out)?;
-                }
-                Ok(report.view().write_text(out)?)
-            }
-        })
+        // Remarks have just been said on standard error; a file, and the results of an incomplete recording, must say
+        // them themselves.
+        let say = self.to.output.is_some() || !graph.meta().complete;
+        self.to.write(report, &analysis::warnings(graph), say)
     }
 }

@@ -2,6 +2,7 @@
 
 mod broken_pipe;
 mod common;
+mod destination;
 pub mod output;
 pub mod progress;
 pub mod registry;
@@ -13,6 +14,7 @@ use clap::{Arg, ArgAction, Command};
 
 pub use broken_pipe::is_broken_pipe;
 pub use common::Common;
+pub use destination::Destination;
 
 /// Runs the command line `args` and returns the exit status: 0, or 1 with one message on standard error.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {

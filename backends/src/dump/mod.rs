@@ -94,9 +94,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let format = if options.json {
         Format::Json
     } else {
-        options.common.format
+        options.common.to.format
     };
-    output::to(options.common.output.as_deref(), |out| {
+    output::to(options.common.to.output.as_deref(), |out| {
         options.what.write(&graph, format, out)
     })
 }

@@ -17,7 +17,6 @@ use anyhow::{Result, bail};
 
 use crate::cli::output;
 use crate::scaling::{Measurement, Report, analyse, ascending, document};
-use crate::view::{Format, Render};
 pub use options::Options;
 pub use page::render;
 
@@ -43,14 +42,7 @@ pub fn scale(options: &Options) -> Result<()> {
             Ok(out.write_all(render(&report)?.as_bytes())?)
         })?;
     }
-    output::to(options.output.as_deref(), |out| match options.format {
-        Format::Json => {
-            serde_json::to_writer(&mut *out, &report)?;
-            Ok(writeln!(out)?)
-        }
-        Format::Csv => report.view().write_csv(out),
-        Format::Text => Ok(report.view().write_text(out)?),
-    })?;
+    options.to.write(&report, &[], false)?;
     if let Some(file) = &options.report {
         eprintln!("contech: report  {}", file.display());
     }

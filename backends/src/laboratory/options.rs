@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cli::Destination;
 use crate::scaling::{Blocking, Estimate};
 use crate::size::Size;
-use crate::view::Format;
 
 /// Options of `contech scale`.
 #[derive(Clone, Debug, clap::Args)]
@@ -54,12 +54,9 @@ pub struct Options {
     /// Analyse the measurement in FILE instead of taking one
     #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "elision", "stack", "save"])]
     pub from: Option<PathBuf>,
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// Write to FILE instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub to: Destination,
     /// Write the page with the plots to FILE
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

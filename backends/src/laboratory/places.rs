@@ -67,13 +67,17 @@ impl Places {
             symbol.clone_into(&mut name.function);
         }
         if let Ok(mut frames) = loader.find_frames(at) {
+            let mut lines = Vec::new();
             while let Ok(Some(frame)) = frames.next() {
-                // The outermost: a line of the function that is named, whatever was inlined there.
-                let Some(location) = frame.location else {
-                    continue;
-                };
-                location.file.unwrap_or_default().clone_into(&mut name.file);
-                name.line = location.line.unwrap_or(0);
+                if let Some(location) = frame.location {
+                    lines.push((
+                        location.file.unwrap_or_default(),
+                        location.line.unwrap_or(0),
+                    ));
+                }
+            }
+            if let Some((file, line)) = ::workspan::source::shown(&lines) {
+                (name.file, name.line) = (file.to_owned(), line);
             }
         }
         name.function = addr2line::demangle_auto(name.function.as_str().into(), None).into_owned();

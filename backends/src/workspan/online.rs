@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::rows::{Profile, SiteRow, bounds};
 use super::{Locks, Metric, Report};
-use crate::cli::output;
+use crate::cli::{Destination, output};
 use crate::report::{MeasuredPage, Section, render_measured};
 use crate::scaling::Measured;
 use crate::view::units::plural;
@@ -28,12 +28,9 @@ pub struct Options {
     /// Profile, as written by a program of contech-cc --contech-mode=workspan
     #[arg(value_name = "WORKSPAN.JSON")]
     pub profile: PathBuf,
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// Write to FILE instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub to: Destination,
     /// Write a self-contained HTML page to FILE, too
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -177,18 +174,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let Some(file) = &options.html {
         let page = page(&report, &options.profile)?;
         output::to(Some(file), |out| Ok(out.write_all(page.as_bytes())?))?;
-        if options.output.is_none() && options.format == Format::Text {
+        if options.to.output.is_none() && options.to.format == Format::Text {
             eprintln!("page written to {}", file.display());
         }
     }
-    output::to(options.output.as_deref(), |out| match options.format {
-        Format::Json => {
-            serde_json::to_writer(&mut *out, &report)?;
-            Ok(writeln!(out)?)
-        }
-        Format::Csv => report.view().write_csv(out),
-        Format::Text => Ok(report.view().write_text(out)?),
-    })
+    // What the file notes is part of the report.
+    options.to.write(&report, &[], false)
 }
 
 fn page(report: &Report, file: &Path) -> Result<String> {

@@ -1,6 +1,5 @@
 //! The drivers as programs: a stand-in for clang shows what they turn into.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -15,11 +14,17 @@ impl Kit {
         std::fs::create_dir_all(&folder).unwrap();
         let clang = folder.join("clang");
         std::fs::write(
-            &clang,
+            folder.join("text"),
             "#!/bin/sh\necho \"$CONTECH_PASS_OPTIONS\"\nfor a; do echo \"$a\"; done\nexit 7\n",
         )
         .unwrap();
-        std::fs::set_permissions(&clang, std::fs::Permissions::from_mode(0o755)).unwrap();
+        // By another process: what this one writes itself cannot be started while a fork of another test has it open.
+        let mut install = Command::new("install");
+        install
+            .args(["-m", "755"])
+            .arg(folder.join("text"))
+            .arg(&clang);
+        assert!(install.status().unwrap().success());
         for file in ["libcontech_instrument.so", "libcontech_rt.so"] {
             std::fs::write(folder.join(file), "").unwrap();
         }

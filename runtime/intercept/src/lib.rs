@@ -1,5 +1,6 @@
 //! What the shared libraries that stand in front of a program's functions have in common: the stubs ([`exports`]), the
-//! functions behind them ([`real_functions`]), the OpenMP tools interface, memory of their own.
+//! functions behind them ([`real_functions`]), the OpenMP tools interface, memory of their own, the signals that end a
+//! process.
 #![allow(
     unsafe_code,
     reason = "symbols of other libraries, and what they promise about them"
@@ -8,6 +9,7 @@
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 compile_error!("the stubs are written for x86-64 Linux");
 
+pub mod fatal;
 pub mod heap;
 pub mod lookup;
 pub mod ompt;

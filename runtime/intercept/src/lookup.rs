@@ -128,10 +128,13 @@ impl<T> Table<T> {
 #[must_use]
 pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
     let name = symbol.as_ptr().cast::<c_char>();
+    // Opened only if asked for: that takes memory from the program's heap, and moves what the program allocates.
     // SAFETY: the name is a C string; nothing is loaded that is not there already.
     let c_library =
-        unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    for place in [libc::RTLD_NEXT, c_library] {
+        || unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    let next: fn() -> *mut c_void = || libc::RTLD_NEXT;
+    for place in [next, c_library] {
+        let place = place();
         if place.is_null() {
             continue;
         }

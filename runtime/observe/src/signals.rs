@@ -5,28 +5,13 @@ use std::arch::asm;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use contech_intercept::fatal;
 use contech_runtime_core::memory;
 use libc::{sigaction as Action, siginfo_t};
 
 use crate::finish;
 use crate::real::{Ptr, real};
 
-/// Signals whose default is the end of the process and that programs die of.
-const FATAL: [c_int; 13] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGABRT,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGSEGV,
-    libc::SIGPIPE,
-    libc::SIGTERM,
-    libc::SIGXCPU,
-    libc::SIGXFSZ,
-];
 /// The writer's stack: the one of the program may be a small one, or used up.
 const STACK: usize = 256 << 10;
 
@@ -49,14 +34,14 @@ fn action() -> Action {
 /// Stands in for the default of the fatal signals.
 pub(crate) fn install() {
     INSTALLED.store(true, Relaxed);
-    for signal in FATAL {
+    for signal in fatal::signals() {
         stand_in(signal);
     }
 }
 
 /// Where the default is in place, ours takes its.
 fn stand_in(signal: c_int) {
-    if !INSTALLED.load(Relaxed) || !FATAL.contains(&signal) {
+    if !INSTALLED.load(Relaxed) || !fatal::is_fatal(signal) {
         return;
     }
     // SAFETY: zero is a value.
@@ -90,32 +75,7 @@ unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, _: Ptr) {
             );
         }
     }
-    // SAFETY: zero is the default action.
-    let default: Action = unsafe { std::mem::zeroed() };
-    // SAFETY: the action is live.
-    unsafe { (real().sigaction)(signal, &raw const default, std::ptr::null_mut()) };
-    let fault = [
-        libc::SIGSEGV,
-        libc::SIGBUS,
-        libc::SIGFPE,
-        libc::SIGILL,
-        libc::SIGTRAP,
-    ]
-    .contains(&signal);
-    if fault && code > 0 {
-        // The instruction faults again, now with the default.
-        return;
-    }
-    // Blocked while this handler runs: it arrives when it returns.
-    // SAFETY: sends this thread the signal.
-    unsafe {
-        libc::syscall(
-            libc::SYS_tgkill,
-            memory::process_id(),
-            memory::thread_id(),
-            signal,
-        );
-    }
+    fatal::end(signal, code);
 }
 
 extern "C" fn write() {

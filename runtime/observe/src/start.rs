@@ -1,6 +1,6 @@
 //! The beginning: before the program's own constructors.
 
-use std::ffi::{OsStr, OsString, c_void};
+use std::ffi::{CStr, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ const OURS: [&str; 4] = [FILE, ALONE, LIMIT, PIRATE];
 const ALONE: &str = "CONTECH_ALONE";
 const LIMIT: &str = "CONTECH_ALONE_LIMIT";
 const PIRATE: &str = "CONTECH_PIRATE";
-const PRELOAD: &str = "LD_PRELOAD";
+const PRELOAD: &CStr = c"LD_PRELOAD";
 
 /// What was asked for.
 #[derive(Debug)]
@@ -95,19 +95,23 @@ fn begin() {
 
 /// The environment the user gave the program: without us.
 fn restore_environment() {
-    let preload = std::env::var_os(PRELOAD).unwrap_or_default();
+    let preload = std::env::var_os("LD_PRELOAD").unwrap_or_default();
     let others: Vec<&[u8]> = preload
         .as_bytes()
         .split(|byte| matches!(byte, b':' | b' '))
         .filter(|name| !name.is_empty() && !name.ends_with(b"libcontech_observe.so"))
         .collect();
-    let others: OsString = OsStr::from_bytes(&others.join(&b':')).to_owned();
-    // SAFETY: before main, there is one thread.
+    let others = others.join(&b':');
+    // SAFETY: before main, there is one thread; the value is a C string in the process's own memory, and `others`
+    // is no longer than it.
     unsafe {
-        if others.is_empty() {
-            std::env::remove_var(PRELOAD);
+        let value = libc::getenv(PRELOAD.as_ptr()).cast::<u8>();
+        if others.is_empty() || value.is_null() {
+            libc::unsetenv(PRELOAD.as_ptr());
         } else {
-            std::env::set_var(PRELOAD, others);
+            // Not by `setenv`, which takes memory from the program's heap: what the program allocates would move.
+            value.copy_from_nonoverlapping(others.as_ptr(), others.len());
+            value.add(others.len()).write(0);
         }
         OURS.iter().for_each(|name| std::env::remove_var(name));
     }

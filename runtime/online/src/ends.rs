@@ -9,34 +9,11 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
+use contech_intercept::fatal;
+
 use crate::hooks::{self, At};
 use crate::write::When;
 
-/// Signals that end a program by default; SIGKILL nobody sees, and SIGUSR2 asks for the profile.
-const FATAL: [c_int; 20] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGABRT,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGUSR1,
-    libc::SIGSEGV,
-    libc::SIGPIPE,
-    libc::SIGALRM,
-    libc::SIGTERM,
-    libc::SIGSTKFLT,
-    libc::SIGXCPU,
-    libc::SIGXFSZ,
-    libc::SIGVTALRM,
-    libc::SIGPROF,
-    libc::SIGIO,
-    libc::SIGSYS,
-];
-/// Those an instruction causes, which it does again when the handler returns.
-const FAULTS: [c_int; 4] = [libc::SIGILL, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV];
 /// Bytes of the stack for handlers: a program may end because its own is full.
 const HANDLER_STACK: usize = 1 << 20;
 /// Seconds a copy may take.
@@ -54,6 +31,11 @@ static TIMER: AtomicI32 = AtomicI32::new(-1);
 
 unsafe extern "C" {
     fn at_quick_exit(function: extern "C" fn()) -> c_int;
+}
+
+/// Signals that end the program by default; SIGUSR2 asks for the profile.
+fn fatal_signals() -> impl Iterator<Item = c_int> {
+    fatal::signals().filter(|signal| *signal != libc::SIGUSR2)
 }
 
 fn process() -> c_int {
@@ -74,7 +56,7 @@ pub(crate) fn watch() {
         libc::atexit(finish);
         at_quick_exit(finish);
         handler_stack();
-        for signal in FATAL {
+        for signal in fatal_signals() {
             let mut action: libc::sigaction = std::mem::zeroed();
             let known = libc::sigaction(signal, std::ptr::null(), &raw mut action);
             if known != 0 || action.sa_sigaction != libc::SIG_DFL {
@@ -139,10 +121,10 @@ extern "C" fn _Exit(status: c_int) -> ! {
 /// A signal whose default is the end.
 unsafe extern "C" fn ended(signal: c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes valid information.
-    let fault = FAULTS.contains(&signal) && unsafe { (*info).si_code } > 0;
+    let code = unsafe { (*info).si_code };
     if is_the_profiled_process() {
         match hooks::interrupted() {
-            At::Hook if !fault && LATE.fetch_add(1, Relaxed) < PUT_OFF => {
+            At::Hook if !fatal::is_fault(signal, code) && LATE.fetch_add(1, Relaxed) < PUT_OFF => {
                 hooks::end_with(signal);
                 again(signal);
                 return;
@@ -156,26 +138,12 @@ unsafe extern "C" fn ended(signal: c_int, info: *mut libc::siginfo_t, _: *mut li
             }
         }
     }
-    die(signal, fault);
-}
-
-/// Lets a signal do what it does by default, once the handler has returned.
-fn die(signal: c_int, fault: bool) {
-    restore(signal);
-    if !fault {
-        // SAFETY: sends this thread a signal; it is blocked in its handler.
-        unsafe { libc::raise(signal) };
-    }
-}
-
-fn restore(signal: c_int) {
-    // SAFETY: a plain system call.
-    unsafe { libc::signal(signal, libc::SIG_DFL) };
+    fatal::end(signal, code);
 }
 
 /// Ends the program by a signal, outside of handlers.
 pub(crate) fn end_by(signal: c_int) {
-    restore(signal);
+    fatal::restore(signal);
     // SAFETY: the set lives through the calls.
     unsafe {
         let mut only: libc::sigset_t = std::mem::zeroed();
@@ -220,8 +188,8 @@ fn in_a_copy(signal: c_int) {
     unsafe {
         let copy = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0);
         if copy == 0 {
-            for fatal in FATAL {
-                restore(fatal);
+            for fatal in fatal_signals() {
+                fatal::restore(fatal);
             }
             let mut none: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&raw mut none);

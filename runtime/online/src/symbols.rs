@@ -35,20 +35,22 @@ impl Symbols {
             return Place::default();
         };
         let offset = (address - base) as u64;
-        // The outermost one: a place in the function that was compiled, not in one inlined there.
-        let mut line = (String::new(), 0);
+        let mut lines = Vec::new();
         if let Ok(mut frames) = loader.find_frames(offset) {
             while let Ok(Some(frame)) = frames.next() {
                 if let Some(location) = frame.location {
-                    let file = location.file.unwrap_or_default().to_owned();
-                    line = (file, location.line.unwrap_or(0));
+                    lines.push((
+                        location.file.unwrap_or_default(),
+                        location.line.unwrap_or(0),
+                    ));
                 }
             }
         }
+        let (file, line) = workspan::source::shown(&lines).unwrap_or_default();
         Place {
             function: loader.find_symbol(offset).unwrap_or_default().to_owned(),
-            file: line.0,
-            line: line.1,
+            file: file.to_owned(),
+            line,
         }
     }
 }

@@ -12,8 +12,6 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use crate::hooks;
 use crate::openmp::Real;
 
-static TASKLOOP: Real = Real::new(c"__kmpc_taskloop");
-static TASKLOOP_5: Real = Real::new(c"__kmpc_taskloop_5");
 static THREADS: Real = Real::new(c"omp_get_num_threads");
 
 /// Loops within loops that are followed.
@@ -80,149 +78,83 @@ unsafe fn follow(task: *mut Task, condition: c_int, make: impl FnOnce()) {
     DEPTH.store(depth, Ordering::Relaxed);
 }
 
-/// The iterations of a loop are made tasks.
-///
-/// # Safety
-/// Called by code that the compiler made for a taskloop construct.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __kmpc_taskloop(
-    location: *mut c_void,
-    thread: i32,
-    task: *mut Task,
-    condition: c_int,
-    lower: *mut u64,
-    upper: *mut u64,
-    step: i64,
-    no_group: c_int,
-    schedule: c_int,
-    grain: u64,
-    duplicate: *mut c_void,
-) {
-    naked_asm!(
-        "mov rax, [rsp]",
-        "mov [rip + {from}], rax",
-        "jmp {made}",
-        from = sym FROM,
-        made = sym made,
-    )
-}
+/// A function of libomp's that makes the iterations of a loop tasks: where it is called from is noted before anything
+/// else, then libomp's own does it and the tasks are followed. They differ by an argument before the last.
+macro_rules! taskloop {
+    ($(#[$about:meta])* $name:ident($($modifier:ident)?) is $symbol:literal) => {
+        const _: () = {
+            static REAL: Real = Real::new($symbol);
 
-type Makes = unsafe extern "C" fn(
-    *mut c_void,
-    i32,
-    *mut Task,
-    c_int,
-    *mut u64,
-    *mut u64,
-    i64,
-    c_int,
-    c_int,
-    u64,
-    *mut c_void,
-);
+            $(#[$about])*
+            ///
+            /// # Safety
+            /// Called by code that the compiler made for a taskloop construct.
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name() {
+                naked_asm!(
+                    "mov rax, [rsp]",
+                    "mov [rip + {from}], rax",
+                    "jmp {made}",
+                    from = sym FROM,
+                    made = sym made,
+                )
+            }
 
-unsafe extern "C" fn made(
-    location: *mut c_void,
-    thread: i32,
-    task: *mut Task,
-    condition: c_int,
-    lower: *mut u64,
-    upper: *mut u64,
-    step: i64,
-    no_group: c_int,
-    schedule: c_int,
-    grain: u64,
-    duplicate: *mut c_void,
-) {
-    let real = TASKLOOP.get();
-    if real.is_null() {
-        return;
-    }
-    // SAFETY: libomp's function of this name has this type.
-    let real = unsafe { std::mem::transmute::<*mut c_void, Makes>(real) };
-    // SAFETY: the program's own arguments.
-    let make = || unsafe {
-        real(
-            location, thread, task, condition, lower, upper, step, no_group, schedule, grain,
-            duplicate,
-        );
+            type Makes = unsafe extern "C" fn(
+                location: *mut c_void,
+                thread: i32,
+                task: *mut Task,
+                condition: c_int,
+                lower: *mut u64,
+                upper: *mut u64,
+                step: i64,
+                no_group: c_int,
+                schedule: c_int,
+                grain: u64,
+                $($modifier: c_int,)?
+                duplicate: *mut c_void,
+            );
+
+            unsafe extern "C" fn made(
+                location: *mut c_void,
+                thread: i32,
+                task: *mut Task,
+                condition: c_int,
+                lower: *mut u64,
+                upper: *mut u64,
+                step: i64,
+                no_group: c_int,
+                schedule: c_int,
+                grain: u64,
+                $($modifier: c_int,)?
+                duplicate: *mut c_void,
+            ) {
+                let real = REAL.get();
+                if real.is_null() {
+                    return;
+                }
+                // SAFETY: libomp's function of this name has this type.
+                let real = unsafe { std::mem::transmute::<*mut c_void, Makes>(real) };
+                // SAFETY: the program's own arguments.
+                let make = || unsafe {
+                    real(
+                        location, thread, task, condition, lower, upper, step, no_group, schedule,
+                        grain, $($modifier,)? duplicate,
+                    );
+                };
+                // SAFETY: the compiler's code got the task from libomp.
+                unsafe { follow(task, condition, make) };
+            }
+        };
     };
-    // SAFETY: the compiler's code got the task from libomp.
-    unsafe { follow(task, condition, make) };
 }
 
-/// The same, with a modifier of the grain.
-///
-/// # Safety
-/// As above.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __kmpc_taskloop_5(
-    location: *mut c_void,
-    thread: i32,
-    task: *mut Task,
-    condition: c_int,
-    lower: *mut u64,
-    upper: *mut u64,
-    step: i64,
-    no_group: c_int,
-    schedule: c_int,
-    grain: u64,
-    modifier: c_int,
-    duplicate: *mut c_void,
-) {
-    naked_asm!(
-        "mov rax, [rsp]",
-        "mov [rip + {from}], rax",
-        "jmp {made}",
-        from = sym FROM,
-        made = sym made_5,
-    )
+taskloop! {
+    /// The iterations of a loop are made tasks.
+    __kmpc_taskloop() is c"__kmpc_taskloop"
 }
-
-type Makes5 = unsafe extern "C" fn(
-    *mut c_void,
-    i32,
-    *mut Task,
-    c_int,
-    *mut u64,
-    *mut u64,
-    i64,
-    c_int,
-    c_int,
-    u64,
-    c_int,
-    *mut c_void,
-);
-
-unsafe extern "C" fn made_5(
-    location: *mut c_void,
-    thread: i32,
-    task: *mut Task,
-    condition: c_int,
-    lower: *mut u64,
-    upper: *mut u64,
-    step: i64,
-    no_group: c_int,
-    schedule: c_int,
-    grain: u64,
-    modifier: c_int,
-    duplicate: *mut c_void,
-) {
-    let real = TASKLOOP_5.get();
-    if real.is_null() {
-        return;
-    }
-    // SAFETY: libomp's function of this name has this type.
-    let real = unsafe { std::mem::transmute::<*mut c_void, Makes5>(real) };
-    // SAFETY: the program's own arguments.
-    let make = || unsafe {
-        real(
-            location, thread, task, condition, lower, upper, step, no_group, schedule, grain,
-            modifier, duplicate,
-        );
-    };
-    // SAFETY: as above.
-    unsafe { follow(task, condition, make) };
+taskloop! {
+    /// The same, with a modifier of the grain.
+    __kmpc_taskloop_5(modifier) is c"__kmpc_taskloop_5"
 }

@@ -8,6 +8,7 @@ pub mod fast;
 pub mod file;
 pub mod ids;
 pub mod mpi;
+mod numbered;
 pub mod op;
 pub mod program;
 pub mod reader;

@@ -3,6 +3,8 @@
 //! A communicator is named by a hash of its members and of how many communicators of the same members came
 //! before it: the same in all ranks, without asking them. Ranks are those of MPI_COMM_WORLD.
 
+use crate::numbered::numbered;
+
 /// Most ranks: numbers of this many bits.
 pub const RANK_BITS: u32 = 16;
 const RANKS: u64 = (1 << RANK_BITS) - 1;
@@ -34,55 +36,35 @@ impl Peer {
     }
 }
 
-macro_rules! numbered {
-    ($(#[$doc:meta])* $name:ident { $($(#[$item:meta])* $variant:ident,)* }) => {
-        $(#[$doc])*
-        #[repr(u8)]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$item])* $variant,)* }
-
-        impl $name {
-            /// All, in the order of their numbers.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// That of this number.
-            #[must_use]
-            pub fn from_u8(number: u8) -> Option<Self> {
-                Self::ALL.get(usize::from(number)).copied()
-            }
-        }
-    };
-}
-
 numbered! {
     /// A collective operation.
-    Collective {
+    pub enum Collective {
         /// MPI_Barrier
-        Barrier,
+        Barrier = 0,
         /// MPI_Bcast
-        Bcast,
+        Bcast = 1,
         /// MPI_Scatter, MPI_Scatterv
-        Scatter,
+        Scatter = 2,
         /// MPI_Gather, MPI_Gatherv
-        Gather,
+        Gather = 3,
         /// MPI_Reduce
-        Reduce,
+        Reduce = 4,
         /// MPI_Allreduce
-        Allreduce,
+        Allreduce = 5,
         /// MPI_Allgather, MPI_Allgatherv
-        Allgather,
+        Allgather = 6,
         /// MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw
-        Alltoall,
+        Alltoall = 7,
         /// MPI_Reduce_scatter, MPI_Reduce_scatter_block
-        ReduceScatter,
+        ReduceScatter = 8,
         /// MPI_Scan
-        Scan,
+        Scan = 9,
         /// MPI_Exscan
-        Exscan,
+        Exscan = 10,
         /// A communicator is made of another (dup, split, create, topologies).
-        Comm,
+        Comm = 11,
         /// A window is made or freed, or MPI_Win_fence.
-        Fence,
+        Fence = 12,
     }
 }
 
@@ -114,25 +96,25 @@ impl Collective {
 
 numbered! {
     /// Calls that are recorded as marks.
-    Mark {
+    pub enum Mark {
         /// MPI_Init, MPI_Init_thread
-        Init,
+        Init = 0,
         /// MPI_Finalize
-        Finalize,
+        Finalize = 1,
         /// MPI_Probe and kin
-        Probe,
+        Probe = 2,
         /// MPI_Put
-        Put,
+        Put = 3,
         /// MPI_Get
-        Get,
+        Get = 4,
         /// MPI_Accumulate and kin
-        Accumulate,
+        Accumulate = 5,
         /// Synchronisation of windows other than fences
-        Window,
+        Window = 6,
         /// Neighbourhood collectives, collectives between groups
-        Neighbours,
+        Neighbours = 7,
         /// MPI_Abort
-        Abort,
+        Abort = 8,
     }
 }
 

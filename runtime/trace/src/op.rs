@@ -1,57 +1,33 @@
 //! Memory operations: what a block records for each, and in how many bytes.
 
 use crate::abi::{ADDRESS_BYTES, MASK_BYTES};
+use crate::numbered::numbered;
 
-/// Kind of a static memory operation; says which operands its execution records, in order.
-#[repr(u8)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OpKind {
-    /// `addr`
-    Load = 0,
-    /// `addr`
-    Store = 1,
-    /// Atomic read-modify-write or compare-exchange: `addr`.
-    Rmw = 2,
-    /// memcpy, memmove: `dst, src`, then the length unless constant.
-    Copy = 3,
-    /// memset: `dst`, then the length unless constant.
-    Set = 4,
-    /// `addr, mask` (bit i = lane i enabled, lane i at `addr + i * size`).
-    MaskedLoad = 5,
-    /// `addr, mask`
-    MaskedStore = 6,
-    /// `mask`, then one address per lane (disabled lanes hold anything).
-    Gather = 7,
-    /// `mask`, then one address per lane.
-    Scatter = 8,
-    /// `addr, mask`: as many consecutive elements as the mask has bits.
-    ExpandLoad = 9,
-    /// `addr, mask`
-    CompressStore = 10,
-}
-
-impl OpKind {
-    /// The kind with this number.
-    #[must_use]
-    pub fn from_u8(n: u8) -> Option<Self> {
-        use OpKind::{
-            CompressStore, Copy, ExpandLoad, Gather, Load, MaskedLoad, MaskedStore, Rmw, Scatter,
-            Set, Store,
-        };
-        const ALL: [OpKind; 11] = [
-            Load,
-            Store,
-            Rmw,
-            Copy,
-            Set,
-            MaskedLoad,
-            MaskedStore,
-            Gather,
-            Scatter,
-            ExpandLoad,
-            CompressStore,
-        ];
-        ALL.get(usize::from(n)).copied()
+numbered! {
+    /// Kind of a static memory operation; says which operands its execution records, in order.
+    pub enum OpKind {
+        /// `addr`
+        Load = 0,
+        /// `addr`
+        Store = 1,
+        /// Atomic read-modify-write or compare-exchange: `addr`.
+        Rmw = 2,
+        /// memcpy, memmove: `dst, src`, then the length unless constant.
+        Copy = 3,
+        /// memset: `dst`, then the length unless constant.
+        Set = 4,
+        /// `addr, mask` (bit i = lane i enabled, lane i at `addr + i * size`).
+        MaskedLoad = 5,
+        /// `addr, mask`
+        MaskedStore = 6,
+        /// `mask`, then one address per lane (disabled lanes hold anything).
+        Gather = 7,
+        /// `mask`, then one address per lane.
+        Scatter = 8,
+        /// `addr, mask`: as many consecutive elements as the mask has bits.
+        ExpandLoad = 9,
+        /// `addr, mask`
+        CompressStore = 10,
     }
 }
 

@@ -42,6 +42,12 @@ int main(int count, char **words) {
         abort();
     if (!strcmp(how, "terminated"))
         raise(SIGTERM);
+    if (!strcmp(how, "alarm"))
+        raise(SIGALRM);
+    if (!strcmp(how, "real-time"))
+        raise(SIGRTMIN + 3);
+    if (!strcmp(how, "trap"))
+        __builtin_debugtrap();
     if (!strcmp(how, "handled")) {
         signal(SIGSEGV, handled);
         *(volatile int *)8 = 1;

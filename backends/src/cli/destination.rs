@@ -1,0 +1,55 @@
+//! The form of a result and the place it goes to.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::output;
+use crate::view::{Format, Render};
+
+/// Options of every command that has a result.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Destination {
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write to FILE instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// A result with what its reader must know about where it comes from.
+#[derive(Serialize)]
+struct Document<'a, R> {
+    #[serde(flatten)]
+    report: &'a R,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
+}
+
+impl Destination {
+    /// Writes a result in the form and to the place asked for. The warnings are in JSON always, and lead a text if
+    /// `in_text` says so.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn write<R: Render>(&self, report: &R, warnings: &[String], in_text: bool) -> Result<()> {
+        output::to(self.output.as_deref(), |out| match self.format {
+            Format::Json => {
+                serde_json::to_writer(&mut *out, &Document { report, warnings })?;
+                Ok(writeln!(out)?)
+            }
+            Format::Csv => report.view().write_csv(out),
+            Format::Text => {
+                if in_text && !warnings.is_empty() {
+                    for warning in warnings {
+                        writeln!(out, "Warning: {warning}")?;
+                    }
+                    writeln!(out)?;
+                }
+                Ok(report.view().write_text(out)?)
+            }
+        })
+    }
+}

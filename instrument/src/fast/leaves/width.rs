@@ -1,0 +1,45 @@
+//! How wide a leaf is recorded, and how much of it is then right.
+
+use crate::fast::planted::{Bug, planted};
+use crate::fast::scev::{Analysis, LeafFacts, Source};
+
+/// What is known of a leaf, a lane or a mask of lanes.
+pub(super) fn facts(analysis: &Analysis<'_>, source: Source) -> LeafFacts {
+    let mut facts = analysis.leaf(source);
+    match source {
+        Source::Value(_) => {}
+        Source::Lane(_, i) => {
+            facts.base.1 = i + 1;
+            (facts.bits, facts.active) = (64, 64);
+        }
+        Source::Mask(v) => {
+            let lanes = v.operand().lanes().unwrap_or(64).min(64);
+            let lanes = u8::try_from(lanes).unwrap_or(64);
+            (facts.bits, facts.active) = (lanes, lanes);
+        }
+    }
+    facts
+}
+
+/// Bytes recorded for a leaf whose low `need` bits matter, and how many bits are then right.
+pub(super) fn width(facts: &LeafFacts, source: Source, need: u8) -> (u8, u8) {
+    let need = match source {
+        Source::Mask(_) => facts.bits,
+        _ => need.min(facts.bits),
+    };
+    let bits = need.min(facts.active);
+    let width = match bits {
+        0..=8 => 1,
+        9..=16 if planted(Bug::Width) => 1,
+        9..=16 => 2,
+        17..=32 => 4,
+        33..=48 => 6,
+        _ => 8,
+    };
+    let exact = if width * 8 >= facts.active {
+        facts.bits
+    } else {
+        width * 8
+    };
+    (width, exact)
+}

@@ -1,0 +1,280 @@
+//! The next task of every context, those that are ready by their start, the others by what they wait for.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use taskgraph::TaskId;
+
+use super::Stuck;
+use super::skeleton::{Cursor, Skeleton};
+use crate::error::Result;
+use crate::renumber::task_bits;
+use crate::sorter::{Sorted, Sorter};
+use crate::spill::Spill;
+
+/// Bytes read at a time.
+const SMALLEST: usize = 256;
+const LARGEST: usize = 1 << 14;
+/// Bytes of a cursor beside those.
+const CURSOR: usize = 256;
+const NONE: u32 = u32::MAX;
+
+/// The next task of a context.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    /// Place on the tape, and the start of the task before.
+    at: u64,
+    start_before: u64,
+    /// Tasks of the context that are in the order.
+    emitted: u32,
+    /// First dependency that is not known to be in the order.
+    unmet: u32,
+    /// The next context that waits for the same task.
+    next: u32,
+    /// Where its cursor is, while it has one.
+    cursor: u32,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Head {
+            at: 0,
+            start_before: 0,
+            emitted: 0,
+            unmet: 0,
+            next: NONE,
+            cursor: NONE,
+        }
+    }
+}
+
+/// The search: of each context the next task, ready or waiting.
+pub(super) struct Search<'a, F> {
+    skeleton: &'a Skeleton,
+    window: usize,
+    heads: Vec<Head>,
+    /// Reading positions of some contexts; the others read their next task again when it is needed.
+    cursors: Vec<Cursor>,
+    most_cursors: usize,
+    free: Vec<u32>,
+    ready: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The first of the contexts that wait for a task.
+    waiting: FxHashMap<TaskId, u32>,
+    dropped: Sorter<2>,
+    emit: F,
+}
+
+impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
+    /// Every context at its first task.
+    pub(super) fn start(
+        skeleton: &'a Skeleton,
+        spill: &Arc<Spill>,
+        budget: usize,
+        emit: F,
+    ) -> Result<Self> {
+        let contexts = skeleton.parts().len();
+        let window = (budget / 2 / contexts.max(1)).clamp(SMALLEST, LARGEST);
+        let mut search = Search {
+            skeleton,
+            window,
+            heads: vec![Head::default(); contexts],
+            cursors: Vec::new(),
+            most_cursors: (budget / 2 / (window + CURSOR)).max(2),
+            free: Vec::new(),
+            ready: BinaryHeap::new(),
+            waiting: FxHashMap::default(),
+            dropped: Sorter::new(spill, budget / 2),
+            emit,
+        };
+        for i in 0..contexts {
+            search.heads[i].at = skeleton.parts()[i].from;
+            search.advance(i)?;
+        }
+        Ok(search)
+    }
+
+    /// Emits tasks until none is ready.
+    pub(super) fn emit_ready(&mut self) -> Result<()> {
+        while let Some(Reverse((_, i))) = self.ready.pop() {
+            self.emit(i as usize)?;
+        }
+        Ok(())
+    }
+
+    /// The edges that were dropped.
+    pub(super) fn finish(self) -> Sorted<2> {
+        self.dropped.finish()
+    }
+
+    /// Emits the next task of context `i`.
+    fn emit(&mut self, i: usize) -> Result<()> {
+        let context = self.skeleton.parts()[i].context;
+        self.open(i)?;
+        let head = &mut self.heads[i];
+        let done = TaskId::new(context, head.emitted);
+        head.emitted += 1;
+        (self.emit)(done)?;
+        self.advance(i)?;
+        if !self.waiting.is_empty() {
+            let mut waiter = self.waiting.remove(&done).unwrap_or(NONE);
+            while waiter != NONE {
+                let i = waiter as usize;
+                waiter = std::mem::replace(&mut self.heads[i].next, NONE);
+                self.open(i)?;
+                self.place(i);
+            }
+        }
+        Ok(())
+    }
+
+    /// The cursor of context `i`, at its next task; made if it has none.
+    fn open(&mut self, i: usize) -> Result<()> {
+        if self.heads[i].cursor != NONE {
+            return Ok(());
+        }
+        self.make_cursor(i);
+        self.step(i)?;
+        Ok(())
+    }
+
+    fn make_cursor(&mut self, i: usize) {
+        let head = &mut self.heads[i];
+        let cursor = self.skeleton.read(i, head.at, head.start_before);
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.cursors.push(Cursor::default());
+            u32::try_from(self.cursors.len() - 1).unwrap_or(NONE)
+        });
+        head.cursor = place;
+        self.cursors[place as usize].restart(cursor);
+    }
+
+    /// Reads the next task of context `i`; false when it has no more.
+    fn step(&mut self, i: usize) -> Result<bool> {
+        let head = &mut self.heads[i];
+        let cursor = &mut self.cursors[head.cursor as usize];
+        let more = cursor.next(self.skeleton, self.window)?;
+        if more {
+            (head.at, head.start_before) = (cursor.at, cursor.start_before);
+        }
+        Ok(more)
+    }
+
+    fn close(&mut self, i: usize) {
+        let cursor = std::mem::replace(&mut self.heads[i].cursor, NONE);
+        self.free.push(cursor);
+    }
+
+    fn advance(&mut self, i: usize) -> Result<()> {
+        if self.heads[i].cursor == NONE {
+            self.make_cursor(i);
+        }
+        self.heads[i].unmet = 0;
+        if self.step(i)? {
+            self.place(i);
+        } else {
+            self.close(i);
+        }
+        Ok(())
+    }
+
+    /// Whether a task is in the order.
+    fn is_done(&self, d: TaskId) -> bool {
+        let context = self.skeleton.index(d.context);
+        context.is_some_and(|j| self.heads[j].emitted > d.seq)
+    }
+
+    /// Puts the head of context `i` among the ready or the waiting; it has a cursor.
+    fn place(&mut self, i: usize) {
+        let head = self.heads[i];
+        let number = u32::try_from(i).unwrap_or(NONE);
+        let cursor = &self.cursors[head.cursor as usize];
+        let start = cursor.start;
+        let unmet = cursor.dependencies.iter().skip(head.unmet as usize);
+        let unmet = unmet.zip(head.unmet..).find(|(d, _)| !self.is_done(**d));
+        match unmet {
+            Some((&d, unmet)) => {
+                let first = self.waiting.insert(d, number);
+                let head = &mut self.heads[i];
+                (head.unmet, head.next) = (unmet, first.unwrap_or(NONE));
+            }
+            None => self.ready.push(Reverse((start, number))),
+        }
+        if self.cursors.len() - self.free.len() > self.most_cursors {
+            self.close(i);
+        }
+    }
+
+    /// The context whose next task starts first among those that wait.
+    pub(super) fn oldest_waiting(&mut self) -> Result<Option<usize>> {
+        let mut oldest: Option<(u64, usize)> = None;
+        let firsts: Vec<u32> = self.waiting.values().copied().collect();
+        for first in firsts {
+            let mut waiter = first;
+            while waiter != NONE {
+                let i = waiter as usize;
+                let had = self.heads[i].cursor != NONE;
+                self.open(i)?;
+                let key = (self.cursors[self.heads[i].cursor as usize].start, i);
+                oldest = Some(oldest.map_or(key, |o| o.min(key)));
+                if !had {
+                    self.close(i);
+                }
+                waiter = self.heads[i].next;
+            }
+        }
+        Ok(oldest.map(|(_, i)| i))
+    }
+
+    /// The next task of context `i` and the first one it waits for.
+    pub(super) fn stuck(&mut self, i: usize) -> Result<Stuck> {
+        self.open(i)?;
+        let head = self.heads[i];
+        let dependencies = &self.cursors[head.cursor as usize].dependencies;
+        Ok(Stuck {
+            task: TaskId::new(self.skeleton.parts()[i].context, head.emitted),
+            needs: dependencies[head.unmet as usize],
+        })
+    }
+
+    /// Drops the unmet dependencies of the next task of context `i`.
+    pub(super) fn force(&mut self, i: usize) -> Result<()> {
+        let stuck = self.stuck(i)?;
+        self.unchain(stuck.needs, i);
+        let head = self.heads[i];
+        let cursor = &self.cursors[head.cursor as usize];
+        let start = cursor.start;
+        let unmet: Vec<TaskId> = cursor.dependencies[head.unmet as usize..]
+            .iter()
+            .filter(|d| !self.is_done(**d))
+            .copied()
+            .collect();
+        for d in unmet {
+            self.dropped.push([task_bits(stuck.task), task_bits(d)])?;
+        }
+        self.ready
+            .push(Reverse((start, u32::try_from(i).unwrap_or(NONE))));
+        Ok(())
+    }
+
+    /// Context `i` waits no more.
+    fn unchain(&mut self, needed: TaskId, i: usize) {
+        let next = std::mem::replace(&mut self.heads[i].next, NONE);
+        let Some(first) = self.waiting.get_mut(&needed) else {
+            return;
+        };
+        if *first as usize == i {
+            *first = next;
+            if next == NONE {
+                self.waiting.remove(&needed);
+            }
+            return;
+        }
+        let mut before = *first as usize;
+        while self.heads[before].next != NONE && self.heads[before].next as usize != i {
+            before = self.heads[before].next as usize;
+        }
+        self.heads[before].next = next;
+    }
+}

@@ -1,0 +1,185 @@
+//! The reader: it hands chunks of streams to the workers and tells the caller what all others hold.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
+use contech_trace::reader::{Chunk, ChunkReader, Next};
+use crossbeam_channel::Sender;
+
+use super::{End, Item, Message, Shared, Task, Watch};
+use crate::check::Kept;
+use crate::encode::payload;
+use crate::program::ProgramBuilder;
+use crate::spill::Spill;
+
+/// What anything but a stream chunk counts.
+const SMALL: usize = 256;
+/// The conversion stops.
+struct Stopped;
+
+/// The reading thread.
+pub(super) struct Reading {
+    reader: ChunkReader<Box<dyn Read + Send>>,
+    shared: Arc<Shared>,
+    to_caller: Sender<Message>,
+    program: ProgramBuilder,
+    /// A module is recorded in naive form too.
+    checked: bool,
+    /// Streams to be compared.
+    kept: Kept,
+    index: u64,
+}
+
+impl Reading {
+    /// From the first chunk on.
+    pub(super) fn new(
+        reader: ChunkReader<Box<dyn Read + Send>>,
+        shared: Arc<Shared>,
+        to_caller: Sender<Message>,
+        program: ProgramBuilder,
+        spill: &Arc<Spill>,
+    ) -> Self {
+        Self {
+            reader,
+            shared,
+            to_caller,
+            checked: false,
+            program,
+            kept: Kept::new(spill),
+            index: 0,
+        }
+    }
+
+    /// To the end of the file, or of the conversion.
+    pub(super) fn run(mut self) {
+        let _watch = Watch(self.to_caller.clone());
+        loop {
+            let item = match self.reader.next_chunk() {
+                Ok(Next::Chunk(chunk)) => match self.chunk(chunk) {
+                    Ok(Some(item)) => item,
+                    Ok(None) => continue,
+                    Err(Stopped) => return,
+                },
+                Ok(Next::Skipped { from, to, error }) => Item::Skipped {
+                    from,
+                    to,
+                    error: error.to_string(),
+                },
+                Ok(Next::End) => Item::End(Box::new(End {
+                    bytes: self.reader.position(),
+                    program: self.program.snapshot(),
+                    kept: self.kept.take(),
+                    builder: std::mem::take(&mut self.program),
+                })),
+                Err(e) => Item::Failed(e),
+            };
+            let last = matches!(item, Item::End(_) | Item::Failed(_) | Item::Broken(_));
+            if !self.shared.chunks.enter(SMALL) {
+                return;
+            }
+            let position = self.reader.position();
+            let index = self.next_index();
+            let message = Message::Item {
+                index,
+                cost: SMALL,
+                position,
+                item,
+            };
+            if self.to_caller.send(message).is_err() || last {
+                self.shared.board.close();
+                return;
+            }
+        }
+    }
+
+    /// What the caller is to know of a chunk.
+    fn chunk(&mut self, chunk: Chunk) -> std::result::Result<Option<Item>, Stopped> {
+        let kind = chunk.header.kind;
+        if self.checked && matches!(kind, ChunkKind::Stream | ChunkKind::Check) {
+            if let Err(e) = self.kept.keep(&chunk) {
+                return Ok(Some(Item::Broken(e)));
+            }
+        } else if kind == ChunkKind::Stream {
+            self.kept.began_late = true;
+        }
+        if kind == ChunkKind::Stream {
+            return self.dispatch(chunk).then_some(None).ok_or(Stopped);
+        }
+        if kind == ChunkKind::Check && self.checked {
+            return Ok(None);
+        }
+        Ok(self.metadata(&chunk))
+    }
+
+    fn next_index(&mut self) -> u64 {
+        self.index += 1;
+        self.index - 1
+    }
+
+    /// Hands a stream chunk to the encoders; false when the conversion stops.
+    fn dispatch(&mut self, chunk: Chunk) -> bool {
+        // Stored bytes, raw bytes, records (four times the raw bytes at most) and frames.
+        let raw = chunk.header.raw_len as usize;
+        let cost = chunk.stored.len() + raw * 5 + 4096;
+        if !self.shared.chunks.enter(cost) {
+            return false;
+        }
+        let position = self.reader.position();
+        let (index, context) = (self.next_index(), chunk.header.context);
+        let program = self.program.snapshot();
+        self.shared.board.add(
+            index,
+            context,
+            Task {
+                cost,
+                position,
+                chunk,
+                program,
+            },
+        );
+        true
+    }
+
+    fn metadata(&mut self, chunk: &Chunk) -> Option<Item> {
+        let unusable = |what: &str, e: String| {
+            Some(Item::Unusable(format!(
+                "{what} at byte {}: {e}",
+                chunk.offset
+            )))
+        };
+        let mut raw = Vec::new();
+        let bytes = match payload(chunk, &mut raw) {
+            Ok(bytes) => bytes,
+            Err(e) => return unusable("chunk", e),
+        };
+        match chunk.header.kind {
+            ChunkKind::Run => match RunInfo::from_bytes(bytes) {
+                Ok(run) => Some(Item::Run(run)),
+                Err(e) => unusable("run information", e.to_string()),
+            },
+            ChunkKind::Rank => match RankInfo::from_bytes(bytes) {
+                Ok(rank) => Some(Item::Rank(rank)),
+                Err(e) => unusable("rank information", e.to_string()),
+            },
+            ChunkKind::End => match Totals::from_bytes(bytes) {
+                Ok(totals) => Some(Item::Totals(totals)),
+                Err(e) => unusable("totals", e.to_string()),
+            },
+            ChunkKind::Module => {
+                let added = ModuleLoad::from_bytes(bytes)
+                    .map_err(|e| e.to_string())
+                    .and_then(|load| self.program.add(load));
+                match added {
+                    Ok(()) => {
+                        self.checked = self.program.has_checked();
+                        Some(Item::Modules(self.program.has_blocks()))
+                    }
+                    Err(e) => unusable("module", e),
+                }
+            }
+            ChunkKind::Check => Some(Item::Check),
+            ChunkKind::Stream => None,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Signals that end a process: which they are, and how to let one do so after something else has been done first.
+//!
+//! Whoever stands in for the default of such a signal writes what it has, calls [`end`] and returns from its handler:
+//! whoever waits for the process sees the signal it would have seen.
+
+use std::ffi::c_int;
+
+use contech_runtime_core::memory;
+
+/// The classic signals whose default action ends the process and that may be handled (signal(7)): SIGKILL may not.
+const CLASSIC: [c_int; 22] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGUSR1,
+    libc::SIGSEGV,
+    libc::SIGUSR2,
+    libc::SIGPIPE,
+    libc::SIGALRM,
+    libc::SIGTERM,
+    libc::SIGSTKFLT,
+    libc::SIGXCPU,
+    libc::SIGXFSZ,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGIO,
+    libc::SIGPWR,
+    libc::SIGSYS,
+];
+/// Those an instruction causes, which does so again when the handler returns. (That of SIGTRAP is not repeated.)
+const FAULTS: [c_int; 4] = [libc::SIGILL, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV];
+/// The first real-time signal that the C library leaves to programs.
+const REAL_TIME: c_int = 34;
+/// The last signal of all.
+pub const LAST: c_int = 64;
+
+/// Whether the signal's default action ends the process and a handler may stand in for it.
+#[must_use]
+pub fn is_fatal(signal: c_int) -> bool {
+    CLASSIC.contains(&signal) || (REAL_TIME..=LAST).contains(&signal)
+}
+
+/// All of them, by number.
+pub fn signals() -> impl Iterator<Item = c_int> {
+    (1..=LAST).filter(|signal| is_fatal(*signal))
+}
+
+/// Whether an instruction of the program's caused the signal, given the `si_code` it came with: what programs and the
+/// kernel's timers send has no positive one, or is none of these signals.
+#[must_use]
+pub fn is_fault(signal: c_int, code: c_int) -> bool {
+    code > 0 && FAULTS.contains(&signal)
+}
+
+/// An action as the kernel knows it, of which all zeros is the default.
+#[repr(C)]
+struct Action {
+    handler: usize,
+    flags: libc::c_ulong,
+    restorer: usize,
+    mask: u64,
+}
+
+/// Gives a signal its default action, past whatever stands in front of the C library's functions.
+pub fn restore(signal: c_int) {
+    let default = Action {
+        handler: libc::SIG_DFL,
+        flags: 0,
+        restorer: 0,
+        mask: 0,
+    };
+    let nowhere = std::ptr::null_mut::<Action>();
+    // SAFETY: the action is live and has the kernel's layout, whose mask is eight bytes.
+    unsafe {
+        libc::syscall(
+            libc::SYS_rt_sigaction,
+            signal,
+            &raw const default,
+            nowhere,
+            size_of::<u64>(),
+        )
+    };
+}
+
+/// Lets a signal, in whose handler this thread is, do what it does by default once the handler has returned: an
+/// instruction that caused it does so again, any other signal is sent again (it is blocked until then).
+pub fn end(signal: c_int, code: c_int) {
+    restore(signal);
+    if is_fault(signal, code) {
+        return;
+    }
+    // SAFETY: sends this thread a signal.
+    unsafe {
+        libc::syscall(
+            libc::SYS_tgkill,
+            memory::process_id(),
+            memory::thread_id(),
+            signal,
+        )
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fatal_signal_ends_a_process_and_no_other_does() {
+        for signal in (1..=LAST).filter(|signal| !matches!(signal, 32 | 33)) {
+            let ended = ends_a_copy(signal);
+            let expected = is_fatal(signal) || signal == libc::SIGKILL;
+            assert_eq!(ended, expected, "{signal}");
+        }
+        // The C library's own.
+        assert!(!is_fatal(32) && !is_fatal(33));
+        assert_eq!(signals().count(), CLASSIC.len() + 31);
+    }
+
+    /// Whether a copy of this process that sends itself the signal ends by it.
+    fn ends_a_copy(signal: c_int) -> bool {
+        // SAFETY: the copy only makes system calls, and leaves no memory image behind.
+        unsafe {
+            let copy = libc::fork();
+            assert!(copy >= 0, "a copy of the process");
+            if copy == 0 {
+                libc::prctl(libc::PR_SET_DUMPABLE, 0);
+                restore(signal);
+                let mut none: libc::sigset_t = std::mem::zeroed();
+                libc::sigemptyset(&raw mut none);
+                libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+                libc::kill(libc::getpid(), signal);
+                libc::_exit(0);
+            }
+            let mut status = 0;
+            libc::waitpid(copy, &raw mut status, libc::WUNTRACED);
+            if libc::WIFSTOPPED(status) {
+                libc::kill(copy, libc::SIGKILL);
+                libc::waitpid(copy, std::ptr::null_mut(), 0);
+                return false;
+            }
+            libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == signal
+        }
+    }
+
+    #[test]
+    fn a_fault_is_what_an_instruction_caused() {
+        assert!(is_fault(libc::SIGSEGV, 1));
+        assert!(!is_fault(libc::SIGSEGV, libc::SI_USER));
+        assert!(!is_fault(libc::SIGTRAP, 1), "it is not done again");
+        assert!(!is_fault(libc::SIGALRM, libc::SI_KERNEL));
+    }
+}

@@ -1,0 +1,136 @@
+//! The frames of actions and what decoding them takes: paths, the index of frames, decoders and memory that are used again.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::TaskGraph;
+use crate::error::{Error, ErrorKind, Result, malformed};
+use crate::frame::{DecodedFrame, FrameDecoder, FrameEntry, FrameIndex, Score};
+use crate::path::PathSet;
+use crate::record::{FrameRef, FrameSpan};
+use crate::unit::{Tag, Unit};
+
+/// Decoded frames kept for their memory.
+const SPARE_FRAMES: usize = 8;
+
+impl<D: AsRef<[u8]>> TaskGraph<D> {
+    fn path_set(&self) -> Result<&Arc<PathSet>> {
+        let decoded = self.paths.get_or_init(|| {
+            let Some(section) = &self.path_tables else {
+                return Ok(Arc::new(PathSet::empty(&self.layout)));
+            };
+            PathSet::decode(self.section(section), &self.info, &self.layout)
+                .map(Arc::new)
+                .map_err(|e| e.to_string())
+        });
+        decoded
+            .as_ref()
+            .map_err(|e| malformed(Tag::Paths.name(), e.as_str()))
+    }
+
+    fn frame_index(&self) -> Result<&FrameIndex> {
+        let decoded = self.frame_entries.get_or_init(|| {
+            let Some(section) = &self.frame_index else {
+                return Ok(FrameIndex::default());
+            };
+            FrameIndex::decode(self.section(section)).map_err(|e| e.to_string())
+        });
+        decoded
+            .as_ref()
+            .map_err(|e| malformed(Tag::FrameIndex.name(), e.as_str()))
+    }
+
+    /// What the frame index says of a frame; `None` when there is no index.
+    pub(crate) fn frame_entry(&self, frame: FrameRef) -> Result<Option<FrameEntry>> {
+        Ok(self.frame_index()?.get(frame))
+    }
+
+    /// Frames and accesses in the frame index, if there is one.
+    pub(crate) fn frame_index_totals(&self) -> Result<Option<(u64, u64)>> {
+        let there = self.frame_index.is_some();
+        there
+            .then(|| self.frame_index().map(FrameIndex::totals))
+            .transpose()
+    }
+
+    /// What is needed to play decoded frames.
+    pub(crate) fn score(&self) -> Result<Score<'_>> {
+        Ok(Score {
+            layout: &self.layout,
+            paths: self.path_set()?,
+        })
+    }
+
+    /// The decoded frame of a span, and the span as a range of its records.
+    pub(crate) fn frame(&self, span: &FrameSpan) -> Result<(Arc<DecodedFrame>, Range<usize>)> {
+        let at = span.frame.0;
+        let known = self.frames.get(at);
+        let frame = match &known {
+            Some(frame) => Arc::clone(frame),
+            None => Arc::new(self.decode_frame(at)?),
+        };
+        let first = span.first_record as usize;
+        let range = first..first.saturating_add(span.records as usize);
+        if range.end > frame.len() {
+            let n = frame.len();
+            let detail = format!(
+                "records up to {} of the {n} in the frame at byte {at}",
+                range.end
+            );
+            return Err(malformed(Tag::TaskPage.name(), detail));
+        }
+        // A frame that is a part of one task only is read once; keeping it would push out those that are shared.
+        if known.is_none() && range.len() < frame.len() {
+            let spare = self.frames.put(at, Arc::clone(&frame), frame.weight());
+            self.keep_spare(spare);
+        }
+        Ok((frame, range))
+    }
+
+    fn decode_frame(&self, at: u64) -> Result<DecodedFrame> {
+        let unit = Unit::at(self.bytes(), at, Tag::Frame.name())?;
+        let tag = match unit.tag {
+            tag @ (Tag::Frame | Tag::FrameV1) => tag,
+            _ => Tag::Frame,
+        };
+        let payload = Unit::read(self.bytes(), at, tag)?;
+        let decoder = lock(&self.decoders).pop();
+        let mut decoder = match decoder {
+            Some(decoder) => decoder,
+            None => FrameDecoder::new(Arc::clone(&self.layout), Arc::clone(self.path_set()?)),
+        };
+        let mut frame = lock(&self.spares).pop().unwrap_or_default();
+        let done = decoder.decode(tag, payload, &mut frame);
+        lock(&self.decoders).push(decoder);
+        done.map(|()| frame).map_err(|e| place_frame(e, at))
+    }
+
+    /// Takes back a frame; its memory serves for the next one if nobody else uses it.
+    pub(crate) fn recycle(&self, frame: Arc<DecodedFrame>) {
+        self.keep_spare(Arc::into_inner(frame));
+    }
+
+    fn keep_spare(&self, frame: Option<DecodedFrame>) {
+        if let Some(frame) = frame {
+            let mut spares = lock(&self.spares);
+            if spares.len() < SPARE_FRAMES {
+                spares.push(frame);
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that can panic runs under these locks.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds the place of a frame to an error about its inside.
+fn place_frame(error: Error, at: u64) -> Error {
+    match error.kind() {
+        ErrorKind::Malformed { what, detail } => {
+            malformed(what, format!("{detail} (frame at byte {at})"))
+        }
+        _ => error,
+    }
+}

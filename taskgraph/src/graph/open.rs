@@ -1,0 +1,109 @@
+//! Opening a graph: the footer names the sections, the tables are read, the indices of pages checked.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::TaskGraph;
+use crate::cache::Cache;
+use crate::error::{Result, malformed};
+use crate::frame::Layout;
+use crate::static_table;
+use crate::unit::{self, Tag, Unit};
+use crate::wire::Reader;
+use crate::writer::{MetaSection, Totals};
+
+/// Bytes of decoded frames that several tasks share.
+const FRAME_CACHE: usize = 64 << 20;
+/// Bytes of decoded task pages; a page is about 100 KB.
+const PAGE_CACHE: usize = 48 << 20;
+/// Bytes of decoded edge pages.
+const EDGE_CACHE: usize = 16 << 20;
+
+/// The sections the footer names.
+struct Sections<'a> {
+    data: &'a [u8],
+    places: Vec<(u32, u64)>,
+}
+
+impl<'a> Sections<'a> {
+    fn payload(&self, tag: Tag) -> Result<&'a [u8]> {
+        let place = self.places.iter().find(|p| p.0 == tag as u32);
+        let &(_, at) =
+            place.ok_or_else(|| malformed("footer", format!("it names no {}", tag.name())))?;
+        Unit::read(self.data, at, tag)
+    }
+
+    /// [`Sections::range`] of a section that need not be there.
+    fn find(&self, tag: Tag) -> Result<Option<Range<usize>>> {
+        match self.places.iter().any(|p| p.0 == tag as u32) {
+            true => self.range(tag).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn range(&self, tag: Tag) -> Result<Range<usize>> {
+        let payload = self.payload(tag)?;
+        // The payload is a part of the data.
+        let start = payload.as_ptr().addr() - self.data.as_ptr().addr();
+        Ok(start..start + payload.len())
+    }
+}
+
+impl<D: AsRef<[u8]>> TaskGraph<D> {
+    /// Opens a graph. Takes time for the static tables of the program and for 16 bytes per thousand tasks.
+    ///
+    /// # Errors
+    /// The bytes are no graph, of a newer version, cut off, or damaged in a part that is read here.
+    pub fn from_bytes(data: D) -> Result<Self> {
+        let bytes = data.as_ref();
+        unit::check_file_header(bytes)?;
+        let footer = unit::footer_offset(bytes)?;
+        let mut r = Reader::new("footer", Unit::read(bytes, footer, Tag::Footer)?);
+        let totals = Totals {
+            tasks: r.u64()?,
+            edges: r.u64()?,
+            frames: r.u64()?,
+        };
+        let mut places = Vec::new();
+        while r.remaining() > 0 {
+            places.push((r.u32()?, r.u64()?));
+        }
+        let sections = Sections {
+            data: bytes,
+            places,
+        };
+        let info = static_table::decode(sections.payload(Tag::Info)?)?;
+        let meta = serde_json::from_slice(sections.payload(Tag::Meta)?);
+        let MetaSection { run, summary } =
+            meta.map_err(|e| malformed("run metadata", e.to_string()))?;
+        let this = Self {
+            layout: Arc::new(Layout::new(&info)),
+            file: None,
+            info,
+            meta: run,
+            summary,
+            totals,
+            footer,
+            task_index: sections.range(Tag::TaskIndex)?,
+            dependents_index: sections.range(Tag::DependentsIndex)?,
+            order_index: sections.range(Tag::OrderIndex)?,
+            contexts: sections.range(Tag::Contexts)?,
+            names: sections.range(Tag::Names)?,
+            task_pages: Cache::new(PAGE_CACHE),
+            dependents_pages: Cache::new(EDGE_CACHE),
+            frames: Cache::new(FRAME_CACHE),
+            path_tables: sections.find(Tag::Paths)?,
+            paths: OnceLock::new(),
+            frame_index: sections.find(Tag::FrameIndex)?,
+            frame_entries: OnceLock::new(),
+            decoders: Mutex::default(),
+            spares: Mutex::default(),
+            data,
+        };
+        this.task_index()?;
+        this.dependents_index()?;
+        this.order_index()?;
+        this.context_table()?;
+        Ok(this)
+    }
+}

@@ -1,0 +1,201 @@
+//! The tasks of all contexts: times, kinds, totals, and that every action belongs to exactly one of them.
+
+use super::units::Coverage;
+use super::{Verified, fault};
+use crate::action::{Action, BlockExec};
+use crate::compact::Compact;
+use crate::error::Result;
+use crate::frame::Counts;
+use crate::graph::TaskGraph;
+use crate::id::ContextId;
+use crate::kind::{SyncOp, TaskKind};
+use crate::meta::Summary;
+use crate::rules::EdgeSum;
+use crate::task::Task;
+
+/// What an execution counts.
+fn count(block: &BlockExec<'_>) -> Counts {
+    let mut counts = Counts {
+        blocks: 1,
+        ..Counts::default()
+    };
+    block.for_each_access(|a| {
+        counts.reads += u64::from(!a.write);
+        counts.writes += u64::from(a.write);
+        counts.bytes = counts.bytes.wrapping_add(a.size);
+    });
+    counts
+}
+
+impl<D: AsRef<[u8]>> TaskGraph<D> {
+    /// All contexts, their tasks, and the actions of these.
+    pub(super) fn check_tasks(
+        &self,
+        seen: &mut Verified,
+        summary: &mut Summary,
+        stored: Coverage,
+    ) -> Result<EdgeSum> {
+        let mut incoming = EdgeSum::default();
+        let mut used = Coverage::default();
+        let mut before: Option<ContextId> = None;
+        for context in self.contexts() {
+            let place = format!("context {}", context.id);
+            if before.is_some_and(|b| b >= context.id) {
+                return Err(fault(place, "the contexts are not sorted"));
+            }
+            before = Some(context.id);
+            seen.contexts += 1;
+            if let Some(creator) = context.creator {
+                let kind = self
+                    .task(creator)
+                    .map_err(|e| fault(&place, format!("its creator: {e}")))?
+                    .kind();
+                if kind != TaskKind::Create {
+                    return Err(fault(
+                        place,
+                        format!("its creator {creator} is a {kind} task"),
+                    ));
+                }
+            }
+            for task in self.tasks_of(context.id) {
+                let task = task?;
+                self.check_task(&task, &mut used, seen)?;
+                for &d in task.stored_dependencies() {
+                    incoming.add(d, task.id());
+                }
+                summary.tasks.add(task.kind());
+                summary.blocks = summary.blocks.wrapping_add(task.block_count());
+                summary.reads = summary.reads.wrapping_add(task.read_count());
+                summary.writes = summary.writes.wrapping_add(task.write_count());
+                summary.bytes_accessed = summary.bytes_accessed.wrapping_add(task.bytes_accessed());
+                summary.duration_ns = summary.duration_ns.max(task.end_ns());
+                seen.tasks += 1;
+            }
+        }
+        self.check_task_index(seen.tasks)?;
+        if used != stored {
+            let detail = format!(
+                "they hold {} actions, the tasks have {}",
+                stored.actions, used.actions
+            );
+            return Err(fault(
+                "frames",
+                format!("not every action belongs to exactly one task: {detail}"),
+            ));
+        }
+        Ok(incoming)
+    }
+
+    fn check_task(
+        &self,
+        task: &Task<'_, D>,
+        used: &mut Coverage,
+        seen: &mut Verified,
+    ) -> Result<()> {
+        let place = format!("task {}", task.id());
+        let bad = |detail: String| Err(fault(&place, detail));
+        if (task.kind() == TaskKind::Work) != (task.op() == SyncOp::None) {
+            return bad(format!(
+                "a {} task with operation {}",
+                task.kind(),
+                task.op()
+            ));
+        }
+        if task.kind() != TaskKind::Work && !task.spans().is_empty() {
+            return bad(format!("a {} task with actions", task.kind()));
+        }
+        for span in task.spans() {
+            if span.records == 0 {
+                return bad("an empty span of actions".into());
+            }
+            used.add(
+                span.frame.0,
+                u64::from(span.first_record),
+                u64::from(span.records),
+            );
+        }
+        let mut counts = Counts::default();
+        task.for_each_compact(|item| {
+            counts = counts.plus(match item {
+                Compact::Action(Action::Block(block)) => count(&block),
+                Compact::Action(_) => Counts {
+                    others: 1,
+                    ..Counts::default()
+                },
+                Compact::Run(run) if run.has_static_counts() => {
+                    let once = run
+                        .first()
+                        .fold(Counts::default(), |sum, b| sum.plus(count(&b)));
+                    once.times(run.iterations())
+                }
+                Compact::Run(run) => {
+                    let mut sum = Counts::default();
+                    run.for_each_block(|b| sum = sum.plus(count(&b)));
+                    sum
+                }
+            });
+        })?;
+        // Records of version 1 were actions, and the others not counted.
+        let others = if self.version() == 1 {
+            0
+        } else {
+            counts.others
+        };
+        seen.actions += counts.blocks + counts.others;
+        counts.others = others;
+        seen.blocks = seen.blocks.wrapping_add(counts.blocks);
+        let accesses = counts.reads.wrapping_add(counts.writes);
+        seen.accesses = seen.accesses.wrapping_add(accesses);
+        let stated = Counts {
+            blocks: task.block_count(),
+            reads: task.read_count(),
+            writes: task.write_count(),
+            bytes: task.bytes_accessed(),
+            others: task.action_count().wrapping_sub(task.block_count()),
+        };
+        if stated != counts {
+            return bad(format!(
+                "its totals are {stated:?}, its actions give {counts:?}"
+            ));
+        }
+        let mut before = None;
+        for &d in task.stored_dependencies() {
+            if before.is_some_and(|b| b >= d) {
+                return bad(format!("its dependencies are not sorted at {d}"));
+            }
+            before = Some(d);
+            if self
+                .context(d.context)
+                .is_none_or(|c| d.seq >= c.task_count)
+            {
+                return bad(format!("an edge from {d}, which does not exist"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The pages hold the tasks of the contexts and no others, and start where the index says.
+    fn check_task_index(&self, tasks: u64) -> Result<()> {
+        let index = self.task_index()?;
+        let (mut held, mut last) = (0, None);
+        for page in 0..index.len() {
+            let decoded = self.task_page(page)?;
+            let first = decoded.tasks.first().map(|t| t.id);
+            if first != index.get(page).map(|(id, _)| id) || last >= first {
+                return Err(fault(
+                    format!("task page {page}"),
+                    "its first task is not the one of the index, or out of order",
+                ));
+            }
+            last = decoded.tasks.last().map(|t| t.id);
+            held += decoded.tasks.len() as u64;
+        }
+        if held != tasks {
+            return Err(fault(
+                "task pages",
+                format!("they hold {held} tasks, the contexts have {tasks}"),
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Costs are named by lines of the program, whatever the compiler inlined where.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::process::run;
+use contech_tests::scratch::Scratch;
+use serde_json::Value;
+
+/// Number of the line of the source that ends so.
+fn line_of(source: &str, end: &str) -> Result<u64> {
+    let at = source.lines().position(|line| line.ends_with(end));
+    Ok(at.context("no such line")? as u64 + 1)
+}
+
+fn analysis(name: &str, graph: &Path) -> Result<Value> {
+    let mut backend = Command::new(Outputs::get().command("contech-backend"));
+    backend.arg(name).arg(graph).args(["--format", "json"]);
+    Ok(serde_json::from_slice(&run(&mut backend)?.ok()?.stdout)?)
+}
+
+#[test]
+fn what_a_thread_does_in_an_inlined_lambda_is_at_the_programs_lines() -> Result<()> {
+    let scratch = Scratch::new("lines")?;
+    let outputs = Outputs::get();
+    let path = workspace().join("tests/programs/cxx_lambda.cpp");
+    let source = std::fs::read_to_string(&path)?;
+    let (program, trace) = (scratch.join("program"), scratch.join("trace.bin"));
+    let graph = scratch.join("graph.tg");
+    let mut compiler = Command::new(outputs.command("contech-c++"));
+    compiler.args(["-O2", "-g", "-pthread"]).arg(&path);
+    run(compiler.arg("-o").arg(&program))?.ok()?;
+    run(Command::new(&program).env("CONTECH_TRACE", &trace))?.ok()?;
+    let mut middle = Command::new(outputs.command("contech-middle"));
+    run(middle.arg(&trace).arg(&graph))?.ok()?;
+
+    let misses = analysis("misses", &graph)?;
+    let all = misses["instructions"].as_array().context("instructions")?;
+    let most = all
+        .iter()
+        .filter(|row| row["access"] == "write")
+        .max_by_key(|row| row["accesses"].as_u64())
+        .context("no write")?;
+    ensure!(
+        most["file"]
+            .as_str()
+            .is_some_and(|file| file.ends_with("/cxx_lambda.cpp")),
+        "{most}"
+    );
+    ensure!(most["line"] == line_of(&source, "// fill")?, "{most}");
+    scratch.done();
+    Ok(())
+}

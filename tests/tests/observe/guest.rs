@@ -1,0 +1,70 @@
+//! A guest in the program: it ends as it would, and nothing is written that nobody asked for.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use contech_tests::process::run;
+use contech_tests::scratch::Scratch;
+
+use crate::observed::{build, observed, read, same};
+
+#[test]
+fn a_program_ends_as_it_would_and_is_observed() -> Result<()> {
+    let scratch = Scratch::new("observe-ends")?;
+    let program = build(&scratch, "ends.c", &["-pthread"])?;
+    for how in [
+        "return",
+        "exit-in-thread",
+        "pthread-exit",
+        "segfault",
+        "abort",
+        "terminated",
+        "alarm",
+        "real-time",
+        "trap",
+        "handled",
+        "_exit",
+        "quick_exit",
+        "fork",
+    ] {
+        let file = scratch.join(format!("{how}.obs"));
+        let native = run(Command::new(&program).arg(how))?;
+        let finished = run(&mut observed(&program, &[how], &file))?;
+        same(&native, &finished)?;
+        let observation = read(&file).with_context(|| how.to_owned())?;
+        // The other thread may not have begun.
+        ensure!(
+            (1..=2).contains(&observation.lanes.len()),
+            "{how}: {observation:?}"
+        );
+    }
+    let left = std::fs::read_dir(scratch.dir())?.filter_map(Result::ok);
+    ensure!(
+        left.filter(|f| f.file_name().to_string_lossy().contains("tmp-"))
+            .count()
+            == 0
+    );
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn nothing_is_written_unasked_or_for_another_program() -> Result<()> {
+    let scratch = Scratch::new("observe-unasked")?;
+    let program = build(&scratch, "ends.c", &["-pthread"])?;
+    let file = scratch.join("unasked.obs");
+    let native = run(&mut Command::new(&program))?;
+    let mut unasked = observed(&program, &[], &file);
+    let finished = run(unasked.env_remove("CONTECH_OBSERVE"))?;
+    ensure!(native.outcome() == finished.outcome() && !file.exists());
+    // Another program takes the process over.
+    let finished = run(&mut observed(&program, &["exec"], &file))?.ok()?;
+    ensure!(finished.out().ends_with("another program\n") && !file.exists());
+    // A file that cannot be written is one line, and no other exit code.
+    let nowhere = Path::new("/proc/nowhere/a.obs");
+    let finished = run(&mut observed(&program, &[], nowhere))?.expect("exit 2")?;
+    ensure!(finished.err().contains("/proc/nowhere/a.obs") && finished.err().lines().count() == 1);
+    scratch.done();
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! A program built for a test, run under the observer, and the observation it leaves.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use contech_observation::{Observation, State};
+use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::process::{Finished, run};
+use contech_tests::scratch::Scratch;
+
+pub(crate) const MS: u64 = 1_000_000;
+
+pub(crate) fn build(scratch: &Scratch, program: &str, flags: &[&str]) -> Result<PathBuf> {
+    let source = workspace().join("tests/programs/observe").join(program);
+    let compiler = match source.extension().and_then(|e| e.to_str()) {
+        Some("cpp") => "clang++-22",
+        Some("f90") => "flang-22",
+        _ => "clang-22",
+    };
+    let to = scratch.join("prog");
+    let mut command = Command::new(compiler);
+    command.arg("-O2").arg(source).args(flags);
+    run(command.arg("-o").arg(&to))?.ok()?;
+    Ok(to)
+}
+
+pub(crate) fn observed(program: &Path, arguments: &[&str], file: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env(
+            "LD_PRELOAD",
+            Outputs::get().command("libcontech_observe.so"),
+        )
+        .env("CONTECH_OBSERVE", file);
+    command
+}
+
+pub(crate) fn read(file: &Path) -> Result<Observation> {
+    let bytes = std::fs::read(file).with_context(|| file.display().to_string())?;
+    let observation = Observation::decode(&bytes)?;
+    ensure!(observation.complete);
+    sums(&observation)?;
+    Ok(observation)
+}
+
+/// Lane times add up: no lane has more time than there was, the bins have what the lane has.
+fn sums(observation: &Observation) -> Result<()> {
+    for lane in &observation.lanes {
+        let total = lane.times.total();
+        ensure!(total <= observation.duration_ns + MS, "{lane:?}");
+        for state in State::ALL {
+            let bins: u64 = lane.bins.iter().map(|bin| bin.of(state)).sum();
+            let ns = lane.times.of(state);
+            let rounding = lane.bins.len() as u64 + 1;
+            ensure!(bins.abs_diff(ns) <= rounding, "{state:?}: {bins} of {ns}");
+        }
+        let width = observation.bin_ns;
+        ensure!(lane.bins.iter().all(|bin| bin.total() <= width + 10));
+    }
+    Ok(())
+}
+
+pub(crate) fn between(what: &str, ns: u64, least_ms: u64, most_ms: u64) -> Result<()> {
+    ensure!(
+        (least_ms * MS..=most_ms * MS).contains(&ns),
+        "{what}: {ns} ns, not {least_ms} to {most_ms} ms"
+    );
+    Ok(())
+}
+
+pub(crate) fn same(a: &Finished, b: &Finished) -> Result<()> {
+    ensure!(a.outcome() == b.outcome(), "{a}\n{b}");
+    ensure!(a.stdout == b.stdout && a.stderr == b.stderr, "{a}\n{b}");
+    Ok(())
+}

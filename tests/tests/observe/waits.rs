@@ -1,0 +1,162 @@
+//! Threads of C, C++ and Rust and ranks of MPI: what they wait for, and in which phase.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use contech_observation::{Model, State};
+use contech_tests::mpi::Mpi;
+use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::process::run;
+use contech_tests::scratch::Scratch;
+
+use crate::observed::{MS, between, build, observed, read};
+
+#[test]
+fn each_state_is_measured_where_it_is_planted() -> Result<()> {
+    let scratch = Scratch::new("observe-states")?;
+    let program = build(&scratch, "states.c", &["-pthread"])?;
+    let file = scratch.join("states.obs");
+    run(&mut observed(&program, &[], &file))?.expect("exit 7")?;
+    let observation = read(&file)?;
+    let main = &observation.lanes[0];
+    for (state, least) in [
+        (State::Lock, 300),
+        (State::Spin, 100),
+        (State::Condition, 300),
+        (State::Barrier, 100),
+        (State::Join, 100),
+        (State::Sleep, 190),
+    ] {
+        between(
+            state.name(),
+            main.times.of(state),
+            least,
+            observation.duration_ns / MS,
+        )?;
+    }
+    // Main runs for next to nothing; the other thread all the time.
+    let other = &observation.lanes[1];
+    ensure!(main.times.of(State::Running) < 200 * MS, "{main:?}");
+    ensure!(other.times.of(State::Running) > 1000 * MS, "{other:?}");
+    // Main lives from the beginning to the end, and so do its times.
+    between(
+        "main",
+        main.times.total(),
+        observation.duration_ns / MS - 2,
+        observation.duration_ns / MS + 1,
+    )?;
+    // One phase: the other thread from its creation to its join.
+    let [phase] = observation.phases.as_slice() else {
+        anyhow::bail!("{:?}", observation.phases);
+    };
+    ensure!((phase.model, phase.count, phase.threads) == (Model::Threads, 1, 2));
+    ensure!(
+        phase.wall_ns < observation.duration_ns - 190 * MS,
+        "{phase:?}"
+    );
+    ensure!(phase.times.of(State::Sleep) == 0);
+    ensure!(
+        phase.slowest_ns <= phase.wall_ns && phase.slowest_ns > 1000 * MS,
+        "{phase:?}"
+    );
+    // Where: the longest lock waits are two calls in the program.
+    let places = observation
+        .waits
+        .iter()
+        .filter(|site| site.state == State::Lock);
+    ensure!(places.clone().filter(|site| site.ns > 50 * MS).count() == 2);
+    for site in places {
+        let module = site.place.module.context("a module")? as usize;
+        ensure!(Path::new(&observation.modules[module].path) == program);
+    }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn phases_of_cxx_threads_are_where_the_program_makes_them() -> Result<()> {
+    let scratch = Scratch::new("observe-cxx")?;
+    let program = build(&scratch, "cxx_threads.cpp", &["-pthread"])?;
+    let file = scratch.join("cxx.obs");
+    run(&mut observed(&program, &[], &file))?.ok()?;
+    let observation = read(&file)?;
+    let [twice, once] = observation.phases.as_slice() else {
+        anyhow::bail!("{:?}", observation.phases);
+    };
+    ensure!((twice.count, twice.threads) == (2, 4), "{twice:?}");
+    ensure!((once.count, once.threads) == (1, 2), "{once:?}");
+    for phase in [twice, once] {
+        let module = phase.place.module.context("a module")? as usize;
+        ensure!(
+            Path::new(&observation.modules[module].path) == program,
+            "{phase:?}"
+        );
+    }
+    between(
+        "sleep",
+        twice.times.of(State::Sleep),
+        290,
+        6 * observation.duration_ns / MS,
+    )?;
+    // Lanes are used again: seven threads after main, of which at most three lived at a time.
+    let threads: u32 = observation.lanes.iter().map(|lane| lane.threads).sum();
+    ensure!(
+        threads == 8 && observation.lanes.len() == 4,
+        "{threads} threads"
+    );
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn waits_of_rust_are_seen() -> Result<()> {
+    let scratch = Scratch::new("observe-rust")?;
+    let source = workspace().join("tests/programs/observe/rust_locks.rs");
+    let program = scratch.join("prog");
+    let mut command = Command::new("rustc");
+    run(command
+        .args(["--edition", "2024", "-O", "-o"])
+        .arg(&program)
+        .arg(source))?
+    .ok()?;
+    let file = scratch.join("rust.obs");
+    run(&mut observed(&program, &[], &file))?.ok()?;
+    let observation = read(&file)?;
+    let (main, most) = (&observation.lanes[0].times, observation.duration_ns / MS);
+    between("lock", main.of(State::Lock), 100, most)?;
+    between("condition", main.of(State::Condition), 100, most)?;
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn waiting_for_messages_is_seen() -> Result<()> {
+    let scratch = Scratch::new("observe-mpi")?;
+    for mpi in Mpi::ALL {
+        let program = scratch.join(mpi.name());
+        let source = workspace().join("tests/programs/observe/mpi_wait.c");
+        let mut command = mpi.compiler(Path::new("clang-22"));
+        run(command.arg("-O1").arg(source).arg("-o").arg(&program))?.ok()?;
+        // What mpirun starts is not the program, but what starts the program under the observer.
+        let script = format!(
+            "LD_PRELOAD={} CONTECH_OBSERVE={}.$OMPI_COMM_WORLD_RANK$PMI_RANK exec {}",
+            Outputs::get().command("libcontech_observe.so").display(),
+            program.display(),
+            program.display()
+        );
+        let mut command = mpi.launcher(2);
+        let finished = run(command.args(["/bin/sh", "-c", &script]))?.ok()?;
+        ensure!(finished.out() == "7\n7\n", "{finished}");
+        let observation = read(&scratch.join(format!("{}.1", mpi.name())))?;
+        let most = observation.duration_ns / MS;
+        between(
+            "message",
+            observation.lanes[0].times.of(State::Message),
+            100,
+            most,
+        )?;
+    }
+    scratch.done();
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! The frame of tests with programs from Debian's archive: one trial for each, built twice by its own build system.
+//!
+//! Without network there is nothing to build: the trials are reported as ignored, never as passed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use contech_tests::debian;
+use contech_tests::outputs::Outputs;
+use contech_tests::process::{run, run_for};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// A Debian source package and how its own build system is called.
+pub(crate) struct Source {
+    pub(crate) name: &'static str,
+    /// Shell commands in the source tree; which compilers `$CC` and its like are, the test says.
+    pub(crate) build: &'static str,
+    /// The program it makes.
+    pub(crate) program: &'static str,
+}
+
+impl Source {
+    /// Builds it from a copy of `tree` in `to`; the program.
+    pub(crate) fn build(
+        &self,
+        tree: &Path,
+        to: &Path,
+        compilers: &[(&str, &Path)],
+    ) -> Result<PathBuf> {
+        run(Command::new("cp").arg("-a").arg(tree).arg(to))?.ok()?;
+        let mut shell = Command::new("sh");
+        shell.current_dir(to).args(["-ec", self.build]);
+        shell.envs(compilers.iter().copied());
+        run_for(&mut shell, Duration::from_secs(600))?.ok()?;
+        let program = to.join(self.program);
+        if !program.exists() {
+            bail!(
+                "{} was built, but there is no {}",
+                self.name,
+                program.display()
+            );
+        }
+        Ok(program)
+    }
+}
+
+/// Runs a trial for each package; an archive that has some of them but not `least` shows less than is claimed.
+pub(crate) fn main<P: Sync>(
+    packages: &'static [P],
+    source: fn(&P) -> &Source,
+    trial: fn(&P) -> Result<()>,
+    (claim, least): (&str, usize),
+) {
+    let arguments = Arguments::from_args();
+    if !arguments.list {
+        Outputs::get();
+    }
+    let mut trials = Vec::new();
+    let mut fetched = 0;
+    for package in packages {
+        let name = source(package).name;
+        let there = arguments.list || debian::available(name);
+        fetched += usize::from(there);
+        let test = move || trial(package).map_err(|e| Failed::from(format!("{e:#}")));
+        trials.push(Trial::test(name, test).with_ignored_flag(!there));
+    }
+    let enough = move || {
+        if fetched == 0 || fetched >= least {
+            return Ok(());
+        }
+        let all = packages.len();
+        Err(Failed::from(format!(
+            "only {fetched} of {all} sources could be fetched"
+        )))
+    };
+    trials.push(Trial::test(claim, enough));
+    libtest_mimic::run(&arguments, trials).exit();
+}
