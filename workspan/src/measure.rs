@@ -89,30 +89,79 @@ impl Above {
     }
 }
 
-/// One invocation that has returned: what is logged for its call site until the log is added up.
+/// Invocations that have returned, all with the same above them: what is logged for their call site until the log is
+/// added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// Its work, and that without what it invoked.
+    /// Their work, and that without what they invoked.
     pub work: u64,
     /// See `work`.
     pub local_work: u64,
-    /// Its span, and the part of it that is its own.
+    /// Their spans, and the parts of them that are their own.
     pub span: u64,
     /// See `span`.
     pub local_span: u64,
-    /// What was above it.
+    /// How many: one but for leaves.
+    pub count: u32,
+    /// What was above them.
     pub above: Above,
 }
 
 impl AddAssign<Invocation> for Measure {
     fn add_assign(&mut self, one: Invocation) {
-        let all = Sum::one(one.work, one.span);
-        self.local += Sum::one(one.local_work, one.local_span);
+        let count = u64::from(one.count);
+        let of = |work, span| Sum { count, work, span };
+        self.local += of(one.local_work, one.local_span);
         if !one.above.has(Above::SITE) {
-            self.top_call_site += all;
+            self.top_call_site += of(one.work, one.span);
         }
         if !one.above.has(Above::CALLER) {
-            self.top_caller += all;
+            self.top_caller += of(one.work, one.span);
+        }
+    }
+}
+
+/// Leaves of one call site with the same above them: all they have is their work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Leaves {
+    /// None: the rest means nothing.
+    pub(crate) count: u32,
+    pub(crate) site: u32,
+    pub(crate) above: Above,
+    pub(crate) work: u64,
+}
+
+impl Leaves {
+    /// Adds a leaf; false if it is not like the others, or they are too many.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, site: u32, above: Above, work: u64) -> bool {
+        if self.count == 0 {
+            *self = Self {
+                count: 1,
+                site,
+                above,
+                work,
+            };
+            return true;
+        }
+        let is_like = self.site == site && self.above == above && self.count < u32::MAX;
+        if is_like {
+            self.count += 1;
+            self.work += work;
+        }
+        is_like
+    }
+
+    /// As what is logged.
+    #[inline(always)]
+    pub(crate) fn logged(&self) -> Invocation {
+        Invocation {
+            work: self.work,
+            local_work: self.work,
+            span: self.work,
+            local_span: self.work,
+            count: self.count,
+            above: self.above,
         }
     }
 }
@@ -142,6 +191,7 @@ impl Sums {
     /// One more invocation.
     #[inline(always)]
     pub(crate) fn add_one(&mut self, one: Invocation) {
+        debug_assert_eq!(one.count, 1);
         self.add(LOCAL, one.local_work, one.local_span);
         if one.above != Above::BOTH {
             self.add_to_tops(one);
@@ -155,6 +205,20 @@ impl Sums {
         }
         if !one.above.has(Above::CALLER) {
             self.add(TOP_CALLER, one.work, one.span);
+        }
+    }
+
+    /// One more invocation, which invoked nothing.
+    #[inline(always)]
+    pub(crate) fn add_leaf(&mut self, work: u64, above: Above) {
+        self.add(LOCAL, work, work);
+        if above != Above::BOTH {
+            if !above.has(Above::SITE) {
+                self.add(TOP_CALL_SITE, work, work);
+            }
+            if !above.has(Above::CALLER) {
+                self.add(TOP_CALLER, work, work);
+            }
         }
     }
 

@@ -84,7 +84,7 @@ pub struct Pool<V, U = V> {
 }
 
 /// Lists are not flushed below this length: for a few call sites an array is not worth making.
-const SHORTEST: u32 = 32;
+const SHORTEST: u32 = 64;
 /// Freed arrays kept for their memory.
 const SPARE_ARRAYS: usize = 64;
 /// List elements made at once.
@@ -136,10 +136,16 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         self.free::<false>(prof.take());
     }
 
-    /// Whether profs of these sizes are `SHORT`: lists that fit into one, and one update more.
+    /// Whether profs of these sizes are `SHORT`: lists that fit into one, and three updates more.
     #[inline(always)]
     pub(crate) fn are_short(&self, sizes: u64) -> bool {
-        sizes + 1 < u64::from(self.longest) && self.free != NONE
+        sizes + 3 < u64::from(self.longest)
+    }
+
+    /// Whether there is a free list element.
+    #[inline(always)]
+    pub(crate) fn has_free(&self) -> bool {
+        (self.free as usize) < self.elements.len()
     }
 
     /// INIT of what is not needed any more.
@@ -180,29 +186,27 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
     ) -> Prof<V> {
         debug_assert!((site as usize) < self.sites);
         let what = prof.what;
-        let what = if SHORT || what.size + 1 < u64::from(self.longest) && self.free != NONE {
-            self.logged(what, site, value)
+        let what = if (SHORT || what.size + 1 < u64::from(self.longest))
+            && let Some(at) = self.listed(what, site, &value)
+        {
+            what.with_first(at)
         } else {
             self.update_otherwise(what, site, &value())
         };
         Prof { what, ..prof }
     }
 
-    /// With one more list element; there is a free one.
+    /// One more list element in front of others, if there is a free one: where it is.
     #[inline(always)]
-    fn logged(&mut self, prof: What, site: u32, value: impl Fn() -> U) -> What {
-        let at = self.free;
-        let Some(element) = self.elements.get_mut(at as usize) else {
-            debug_assert!(false, "there is a free element");
-            return prof;
-        };
-        self.free = element.next;
+    fn listed(&mut self, before: What, site: u32, value: impl Fn() -> U) -> Option<u32> {
+        let element = self.elements.get_mut(self.free as usize)?;
+        let at = std::mem::replace(&mut self.free, element.next);
         *element = Element {
             value: value(),
             site,
-            next: prof.first(),
+            next: before.first(),
         };
-        prof.with_first(at)
+        Some(at)
     }
 
     /// UPDATE of a profile that has an array or a long list, or when memory has to be made.
@@ -220,8 +224,9 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         if self.free == NONE {
             self.more_elements();
         }
-        let prof = self.logged(prof, site, || *value);
-        self.flush_if_long(prof)
+        let listed = self.listed(prof, site, || *value);
+        debug_assert!(listed.is_some(), "memory was made");
+        self.flush_if_long(listed.map_or(prof, |at| prof.with_first(at)))
     }
 
     /// ASSIGN: `prof` becomes what `from` is, and `from` empty.

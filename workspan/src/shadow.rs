@@ -10,7 +10,7 @@ mod loops;
 
 use self::frame::Frame;
 use crate::measure::{Above, Invocation, Measure, Sums};
-use crate::prof::{Pool, Prof};
+use crate::prof::Pool;
 use crate::stack::Stack;
 
 /// How an invocation runs.
@@ -200,43 +200,46 @@ impl<T: Copy + Default> Shadow<T> {
         self.leaf_as::<false>(now, site, amount)
     }
 
-    /// The same, with profiles that are short; false, and nothing is done, also if they are not.
+    /// The same, with profiles that need no work; false, and nothing is done, also if they do.
     #[inline(always)]
     pub fn leaf_at_once(&mut self, now: u64, site: Site, amount: u64) -> bool {
-        self.pool.are_short(self.stack.top().size()) && self.leaf_as::<true>(now, site, amount)
+        self.leaf_as::<true>(now, site, amount)
     }
 
     #[inline(always)]
-    fn leaf_as<const SHORT: bool>(&mut self, now: u64, site: Site, amount: u64) -> bool {
+    fn leaf_as<const AT_ONCE: bool>(&mut self, now: u64, site: Site, amount: u64) -> bool {
         let f = self.stack.top_mut();
+        let pool = &mut self.pool;
         let (Some(state), Some(&caller)) = (
             self.sites.get_mut(site.id as usize),
             self.callers.get(site.caller as usize),
         ) else {
             return false;
         };
-        let one = Invocation {
-            work: amount,
-            local_work: amount,
-            span: amount,
-            local_span: amount,
-            above: state.above.and(caller),
-        };
-        state.on_work.add_one(one);
-        let pool = &mut self.pool;
-        f.own_since += amount;
+        let above = state.above.and(caller);
         match site.kind {
             Kind::Call => {
-                let path = f.continuation.take();
-                f.continuation = pool.updated::<SHORT>(path, site.id, || one);
+                if !f.called.add(site.id, above, amount) {
+                    if AT_ONCE && !f.is_roomy(pool) {
+                        return false;
+                    }
+                    f.close_continuation::<AT_ONCE>(pool);
+                    f.called.add(site.id, above, amount);
+                }
+                f.own_since += amount;
             }
             Kind::Spawn => {
+                if AT_ONCE && !f.is_fresh() {
+                    return false;
+                }
+                f.own_since += amount;
                 f.path_since += amount;
-                if f.spawned::<SHORT>(now, amount, pool) {
-                    f.longest_prof = pool.updated::<SHORT>(Prof::default(), site.id, || one);
+                if f.spawned::<AT_ONCE>(now, amount, pool) {
+                    f.spawned.add(site.id, above, amount);
                 }
             }
         }
+        state.on_work.add_leaf(amount, above);
         true
     }
 
@@ -275,6 +278,7 @@ impl<T: Copy + Default> Shadow<T> {
             local_work: now - g.own_since,
             span,
             local_span,
+            count: 1,
             above,
         };
         if let Some(state) = self.sites.get_mut(site.id as usize) {
@@ -325,12 +329,18 @@ impl<T: Copy + Default> Shadow<T> {
         }
         for (at, frame) in self.stack.above().iter().enumerate() {
             self.pool.peek(&frame.before, &mut each);
-            let last = if frame.plain || frame.path_length(self.until(at)) > frame.longest {
-                &frame.continuation
+            let continues = frame.plain || frame.path_length(self.until(at)) > frame.longest;
+            let (last, leaves) = if continues {
+                (&frame.continuation, frame.called)
             } else {
-                &frame.longest_prof
+                (&frame.longest_prof, frame.spawned)
             };
             self.pool.peek(last, &mut each);
+            if leaves.count > 0 {
+                let mut measure = Measure::default();
+                measure += leaves.logged();
+                each(leaves.site, measure);
+            }
         }
     }
 

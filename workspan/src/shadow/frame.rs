@@ -1,7 +1,7 @@
 //! The work-span variables of one invocation (Figure 3).
 
 use super::{Profiles, Site};
-use crate::measure::{Above, Measure};
+use crate::measure::{Above, Leaves, Measure};
 use crate::prof::Prof;
 
 /// The variables of Figure 3 are times since a moment, so that a strand that ends changes nothing: what must not be
@@ -26,10 +26,13 @@ pub(super) struct Frame<T> {
     /// alone), and what of it is the frame's own.
     pub(super) longest: u64,
     longest_own: u64,
-    /// The profiles: of the prefix, of the continuation, of the longest child.
+    /// The profiles: of the prefix; of the continuation, but for the leaves it called last; of the longest child, unless
+    /// that is a leaf.
     pub(super) before: Prof<Measure>,
     pub(super) continuation: Prof<Measure>,
+    pub(super) called: Leaves,
     pub(super) longest_prof: Prof<Measure>,
+    pub(super) spawned: Leaves,
 }
 
 impl<T> Frame<T> {
@@ -68,10 +71,38 @@ impl<T> Frame<T> {
         if is_longest {
             self.longest = path;
             self.longest_own = self.own(now);
+            self.close_continuation::<SHORT>(pool);
             pool.unite::<SHORT>(&mut self.before, &mut self.continuation);
             pool.free::<SHORT>(self.longest_prof.take());
+            self.spawned.count = 0;
         }
         is_longest
+    }
+
+    /// Whether the leaves called last can be logged at once.
+    #[inline(always)]
+    pub(super) fn is_roomy(&self, pool: &Profiles) -> bool {
+        pool.are_short(self.continuation.size()) && pool.has_free()
+    }
+
+    /// Neither continuation nor longest child have a profile yet, but for a longest child that is a leaf.
+    #[inline(always)]
+    pub(super) fn is_fresh(&self) -> bool {
+        self.continuation.is_empty() && self.called.count == 0 && self.longest_prof.is_empty()
+    }
+
+    /// The leaves called last are logged.
+    #[inline(always)]
+    pub(super) fn close_continuation<const SHORT: bool>(&mut self, pool: &mut Profiles) {
+        let path = self.continuation.take();
+        self.continuation = with_leaves::<SHORT>(path, &mut self.called, pool);
+    }
+
+    /// The longest child is logged, if it is a leaf.
+    #[inline(always)]
+    fn close_longest<const SHORT: bool>(&mut self, pool: &mut Profiles) {
+        let path = self.longest_prof.take();
+        self.longest_prof = with_leaves::<SHORT>(path, &mut self.spawned, pool);
     }
 
     /// The frame's own part of prefix and continuation.
@@ -87,13 +118,17 @@ impl<T> Frame<T> {
         }
         if self.path_length(now) > self.longest {
             (self.longest, self.longest_own) = (self.path_length(now), self.own(now));
+            self.close_continuation::<false>(pool);
             pool.union(&mut self.before, &mut self.continuation);
             pool.init(&mut self.longest_prof);
+            self.spawned.count = 0;
         } else {
             self.path_since = now - self.longest;
             self.own_lost = now - self.own_since - self.longest_own;
+            self.close_longest::<false>(pool);
             pool.union(&mut self.before, &mut self.longest_prof);
             pool.init(&mut self.continuation);
+            self.called.count = 0;
         }
     }
 
@@ -108,18 +143,23 @@ impl<T> Frame<T> {
     ) -> (u64, u64, Prof<Measure>) {
         let (span, own) = (self.path_length(now), self.own(now));
         if self.plain {
-            return (span, own, self.continuation.take());
+            let path = self.continuation.take();
+            let path = with_leaves::<SHORT>(path, &mut self.called, pool);
+            return (span, own, path);
         }
         // What follows a sync is a continuation without children.
         let after = now - synced;
+        let continues = (&mut self.continuation, &mut self.called);
+        let longest = (&mut self.longest_prof, &mut self.spawned);
         let (span, own, last, other) = if span - after > self.longest {
-            (span, own, &mut self.continuation, &mut self.longest_prof)
+            (span, own, continues, longest)
         } else {
             let (span, own) = (self.longest + after, self.longest_own + after);
-            (span, own, &mut self.longest_prof, &mut self.continuation)
+            (span, own, longest, continues)
         };
-        pool.free::<SHORT>(other.take());
-        let mut path = last.take();
+        pool.free::<SHORT>(other.0.take());
+        other.1.count = 0;
+        let mut path = with_leaves::<SHORT>(last.0.take(), last.1, pool);
         if !self.before.is_empty() {
             path = pool.united::<SHORT>(self.before.take(), path);
         }
@@ -140,4 +180,19 @@ impl<T> Frame<T> {
         }
         *self = Self::default();
     }
+}
+
+/// The profile with these leaves logged, of which there are none then.
+#[inline(always)]
+fn with_leaves<const SHORT: bool>(
+    path: Prof<Measure>,
+    leaves: &mut Leaves,
+    pool: &mut Profiles,
+) -> Prof<Measure> {
+    if leaves.count == 0 {
+        return path;
+    }
+    let path = pool.updated::<SHORT>(path, leaves.site, || leaves.logged());
+    leaves.count = 0;
+    path
 }

@@ -30,6 +30,7 @@ impl<T: Copy + Default> Shadow<T> {
                 local_work: longest,
                 span: longest,
                 local_span: longest,
+                count: 1,
                 above,
             };
             f.longest_prof = self.pool.updated::<false>(Prof::default(), site.id, || one);
@@ -55,7 +56,7 @@ impl<T: Copy + Default> Shadow<T> {
             return;
         }
         let g = self.stack.top();
-        if !g.plain || !g.continuation.is_empty() {
+        if !g.plain || !g.continuation.is_empty() || g.called.count > 0 {
             self.leave();
             return;
         }
