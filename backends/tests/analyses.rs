@@ -393,27 +393,36 @@ fn the_largest_drop_and_the_place_of_waiting_are_findings() {
     assert_eq!(
         causes,
         [
-            (1, "dependences", "two.c:20"),
-            (2, "serial", "two.c:20"),
-            (3, "barrier", "two.c:44"),
-            (4, "lock", "two.c:31"),
-            (5, "join", "two.c:60"),
-            (6, "bottleneck", "two.c:20"),
+            // 200 us in the barrier and 100 us without work of 1600 us.
+            (1, "imbalance", "two.c:44"),
+            (2, "dependences", "two.c:20"),
+            (3, "serial", "two.c:20"),
+            (4, "barrier", "two.c:44"),
+            (5, "lock", "two.c:31"),
+            (6, "join", "two.c:60"),
+            (7, "bottleneck", "two.c:20"),
             // Both contexts write the same lines, and 300-400 us of one has no order with 300-500 us of the other.
-            (7, "sharing", "two.c:20"),
-            (8, "hot", "two.c:20"),
-            (9, "misses", "two.c:20"),
-            (10, "races", "two.c:20"),
+            (8, "sharing", "two.c:20"),
+            (9, "hot", "two.c:20"),
+            (10, "misses", "two.c:20"),
+            (11, "races", "two.c:20"),
         ]
     );
     // 150 us of 1500 us of life: context 0 lives 800, context 1 lives 700.
-    assert_eq!(data.findings[3].share, 0.1);
+    assert_eq!(data.findings[4].share, 0.1);
     assert!(
-        data.findings[3]
+        data.findings[4]
             .text
             .contains("10% of their time waiting for a lock, in work (two.c:31)"),
         "{}",
-        data.findings[3].text
+        data.findings[4].text
+    );
+    let first = &data.findings[0];
+    assert_eq!(first.share, 300.0 / 1600.0);
+    assert!(
+        first.text.contains("waited for in work (two.c:44): 19%"),
+        "{}",
+        first.text
     );
     let data = PageData::collect(&graph(single()), cache::Options::default(), |_| {}).unwrap();
     assert_eq!(
@@ -422,6 +431,35 @@ fn the_largest_drop_and_the_place_of_waiting_are_findings() {
             .map(|finding| finding.cause)
             .collect::<Vec<_>>(),
         ["hot", "cache", "misses"]
+    );
+}
+
+#[test]
+fn many_small_tasks_are_what_costs_most() {
+    let mut b = builder("./small");
+    let main = b.context("main");
+    b.work(main, 0, 1000, |_| {});
+    let children: Vec<_> = (0..2000)
+        .map(|i| {
+            let child = b.create(main);
+            // Two at a time.
+            b.work(child, 1000 + i * 300, 1500 + i * 300, |_| {});
+            child
+        })
+        .collect();
+    b.clock(main, 700_000);
+    for child in children {
+        b.join(main, child);
+    }
+    let data = PageData::collect(&graph(b), cache::Options::default(), |_| {}).unwrap();
+    let first = &data.findings[0];
+    assert_eq!(first.cause, "scheduling", "{}", first.text);
+    assert!(
+        first
+            .text
+            .contains("2,001 tasks or threads that run for 450 ns on average: 43%"),
+        "{}",
+        first.text
     );
 }
 

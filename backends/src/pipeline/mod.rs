@@ -28,7 +28,7 @@ pub(crate) use program::cannot_start;
 use traces::TraceFolder;
 
 /// Findings printed after a run; the report has them all.
-const FINDINGS: usize = 3;
+const FINDINGS: usize = 4;
 
 #[derive(Debug, Parser)]
 #[command(

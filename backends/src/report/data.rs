@@ -149,6 +149,7 @@ impl PageData {
         } = done(rest)?;
         let results = Results {
             parallelism: &parallelism,
+            factors: &factors,
             blocks: &blocks,
             cache: &cache,
             critpath: &critpath,

@@ -13,13 +13,14 @@ const TRANSFERS: f64 = 0.001;
 pub(super) fn hot(blocks: &blocks::Report) -> Option<Finding> {
     let top = blocks.functions.first()?;
     let part = ratio(top.executions, blocks.executions);
+    let place = super::scaling::hottest(blocks, &top.place, |row| row.executions);
     let text = format!(
         "{} of all block executions are {}, with {:.2} contexts running on average.",
         share(part),
-        located(&top.place),
+        located(&place),
         top.average
     );
-    Some(finding("hot", top.place.short(), part, text))
+    Some(finding("hot", place.short(), part, text))
 }
 
 /// The size at which doubling a cache pays most.

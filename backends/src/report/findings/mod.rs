@@ -1,5 +1,6 @@
 //! What a run's results say, in sentences with numbers and source lines, the most important first.
 
+mod lost;
 mod memory;
 mod scaling;
 
@@ -7,6 +8,7 @@ use serde::Serialize;
 
 use crate::analysis::source::Place;
 use crate::parallelism::Cause;
+use crate::scaling::recorded::FactorsReport;
 use crate::{blocks, cache, critpath, misses, parallelism, races, sharing, workspan};
 
 /// Shares below this are not worth a sentence.
@@ -17,7 +19,8 @@ const WORTH: f64 = 0.02;
 pub struct Finding {
     /// 1 is the most important.
     pub rank: usize,
-    /// `lock`, `barrier`, ... for waits; `serial`, `dependences`, `processors`, `unrecorded`, `bottleneck`, `hot`, `cache`, `misses`, `sharing`,
+    /// What cost the processors most (`serialization`, `imbalance`, `scheduling`, `sharing`, `lock`, ...) first; then `lock`,
+    /// `barrier`, ... for waits; `serial`, `dependences`, `processors`, `unrecorded`, `bottleneck`, `hot`, `cache`, `misses`, `sharing`,
     /// `races`.
     pub cause: &'static str,
     /// Source line, function or size it is about; may be empty.
@@ -34,6 +37,8 @@ pub struct Finding {
 pub struct Results<'a> {
     /// Running and waiting.
     pub parallelism: &'a parallelism::Report,
+    /// Where the processors' time went.
+    pub factors: &'a FactorsReport,
     /// Block executions.
     pub blocks: &'a blocks::Report,
     /// Miss curves.
@@ -64,8 +69,9 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
     let usual =
         |finding: &Finding| [Cause::Join.name(), Cause::Call.name()].contains(&finding.cause);
     scaling.sort_by(|a, b| usual(a).cmp(&usual(b)).then(b.share.total_cmp(&a.share)));
-    let findings = first
+    let findings = lost::lost(results)
         .into_iter()
+        .chain(first)
         .chain(scaling::outside(results.parallelism))
         .chain(scaling)
         .chain(last)

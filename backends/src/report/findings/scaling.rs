@@ -1,6 +1,7 @@
 //! What keeps contexts from running at once: waits, serial parts, the longest chain.
 
 use super::{Finding, WORTH, finding, located};
+use crate::analysis::source::Place;
 use crate::parallelism::{self, Cause};
 use crate::view::units::{plural, ratio, share, time};
 use crate::{blocks, critpath};
@@ -33,7 +34,7 @@ pub(super) fn waits(parallelism: &parallelism::Report) -> Vec<Finding> {
             Cause::Message => "waiting for a message",
             Cause::Delay => "paused by the recording itself",
             Cause::Call => "in calls that wait for something outside the program",
-            Cause::Other => "between tasks for no recorded reason",
+            Cause::Other => "between tasks for no reason that is recorded (the recording itself, other programs)",
         };
         let text = format!(
             "Contexts spend {} of their time {what}, {} ({} in {}).",
@@ -81,28 +82,47 @@ pub(super) fn serial(
     if parallelism.contexts < 2 || one.share < WORTH {
         return None;
     }
-    let alone = |row: &blocks::FunctionRow| {
-        row.levels
-            .iter()
-            .find(|&&(level, _)| level == 1)
-            .map_or(0, |&(_, count)| count)
-    };
-    let busiest = blocks
-        .functions
-        .iter()
-        .max_by_key(|row| alone(row))
-        .filter(|row| alone(row) > 0 && outside_part(parallelism) < MISLEADING);
-    let (place, code) = busiest.map_or_else(Default::default, |row| {
-        (
-            row.place.short(),
-            format!(", most of it {}", located(&row.place)),
-        )
+    let (place, code) = alone(parallelism, blocks, false).map_or_else(Default::default, |place| {
+        (place.short(), format!(", most of it {}", located(&place)))
     });
     let text = format!(
         "{} of the run has only one context running{code}.",
         share(one.share)
     );
     Some(finding("serial", place, one.share, text))
+}
+
+/// The code that runs most while nothing else does: a function, and the line of it that runs most. `serial`: not what
+/// runs beside other code for the greater part.
+pub(super) fn alone(
+    parallelism: &parallelism::Report,
+    blocks: &blocks::Report,
+    serial: bool,
+) -> Option<Place> {
+    if outside_part(parallelism) >= MISLEADING {
+        return None;
+    }
+    let alone = |levels: &[(u32, u64)]| {
+        let one = levels.iter().find(|&&(level, _)| level == 1);
+        one.map_or(0, |&(_, count)| count)
+    };
+    let mut functions: Vec<_> = blocks.functions.iter().collect();
+    functions.retain(|row| !serial || alone(&row.levels) > row.executions / 2);
+    let busiest = functions.into_iter().max_by_key(|row| alone(&row.levels))?;
+    (alone(&busiest.levels) > 0).then(|| hottest(blocks, &busiest.place, |row| alone(&row.levels)))
+}
+
+/// The line of a function that executes most by `count`.
+pub(super) fn hottest(
+    blocks: &blocks::Report,
+    function: &Place,
+    count: impl Fn(&blocks::BlockRow) -> u64,
+) -> Place {
+    let inside = blocks.blocks.iter().filter(|row| {
+        (&row.place.function, &row.place.file) == (&function.function, &function.file)
+    });
+    let most = inside.max_by_key(|row| count(row));
+    most.map_or_else(|| function.clone(), |row| row.place.clone())
 }
 
 /// What bounds the run: its longest chain of work, or the machine and its scheduling.

@@ -16,7 +16,7 @@ use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View};
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Options {
-    /// Processors the run had [default: as many as contexts ran at one time]
+    /// Processors the run had [default: as many as contexts ran at one time for 1% of the run]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub processors: Option<u32>,
     /// Graph of the sequential program, recorded in the same way: without it, work and hardware delay cannot be told apart

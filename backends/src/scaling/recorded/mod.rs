@@ -8,6 +8,6 @@ mod factors;
 mod phases;
 mod stack;
 
-pub use factors::Factors;
+pub use factors::{Factors, Report as FactorsReport};
 pub use phases::Phases;
 pub use stack::Stack;

@@ -18,7 +18,8 @@ pub struct Phases {
     pub parallel: Stretch,
     /// Number of parallel phases.
     pub count: u64,
-    /// Most contexts that ran at one time.
+    /// Most contexts that ran at one time for a good part of the run (one that creates others runs beside them for a
+    /// moment).
     pub peak: u32,
     /// Sum over the phases of what they would take on `processors` if waiting took no time, ns: that of the context
     /// that runs longest, or an equal share of all running where contexts are more than processors.
@@ -38,6 +39,7 @@ impl Phases {
             sums.end_phase();
         }
         let mut phases = sums.phases;
+        phases.peak = peak(&sums.levels);
         let p = u64::from(processors.unwrap_or(phases.peak).max(1));
         let slowest = |&(longest, all): &(u64, u64)| longest.max(all / p);
         phases.slowest_ns = sums.each.iter().map(slowest).sum();
@@ -51,10 +53,26 @@ const MOST: usize = 1 << 20;
 /// Less than one part in so many with two at work: creating and joining take that long.
 const SERIAL: u64 = 100;
 
+/// Less than one part in so many of the run is a moment.
+const MOMENT: u64 = 100;
+
+/// The most that ran at one time, or more, for longer than a moment of the time in which any did.
+fn peak(levels: &[u64]) -> u32 {
+    let all: u64 = levels.iter().skip(1).sum();
+    let mut above = 0;
+    let found = levels.iter().enumerate().rev().find(|&(_, ns)| {
+        above += ns;
+        above > 0 && above >= all / MOMENT
+    });
+    found.map_or(0, |(running, _)| u32::try_from(running).unwrap_or(u32::MAX))
+}
+
 #[derive(Default)]
 struct Sums {
     phases: Phases,
     now_ns: u64,
+    /// Time with each number of running contexts.
+    levels: Vec<u64>,
     alive: u32,
     running: u32,
     waiting: [u32; crate::parallelism::CAUSES],
@@ -87,6 +105,11 @@ impl Sums {
                 stretch.times[doing as usize] += u64::from(waiting) * ns;
             }
         }
+        let running = self.running as usize;
+        if self.levels.len() <= running {
+            self.levels.resize(running + 1, 0);
+        }
+        self.levels[running] += ns;
         self.now_ns = self.now_ns.max(now_ns);
     }
 
@@ -111,7 +134,6 @@ impl Sums {
             }
             Some(State::Waiting(cause)) => self.waiting[cause as usize] += 1,
         }
-        self.phases.peak = self.phases.peak.max(self.running);
         match (parallel, self.alive > 1) {
             (false, true) => self.begin_phase(),
             (true, false) => self.end_phase(),

@@ -27,7 +27,7 @@ pub struct Options {
     /// What a miss costs, ns
     #[arg(long, value_name = "NS", default_value_t = 80, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub penalty: u64,
-    /// Processors the run had [default: as many as contexts ran at one time]
+    /// Processors the run had [default: as many as contexts ran at one time for 1% of the run]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub processors: Option<u32>,
 }
