@@ -103,3 +103,11 @@ fn other_files_are_refused_with_what_was_expected_and_what_to_do() {
     let output = backend(&folder.path().join("none"), &[]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("cannot read"));
 }
+
+#[test]
+fn functions_of_cxx_are_named_as_in_the_source() {
+    let folder = TempDir::new().expect("temporary folder");
+    let text = whole().to_string().replace("step", "_ZN5solve4stepEi");
+    let text = out(&backend(&file(&folder, &text), &[]));
+    assert!(text.contains("the own code of solve::step(int) "), "{text}");
+}

@@ -106,9 +106,16 @@ pub(crate) fn definition(module: &Module<'_>, f: FunctionValue<'_>) -> (String, 
     unsafe {
         let subprogram = LLVMGetSubprogram(f.as_value_ref());
         if subprogram.is_null() {
+            // A region that flang made a function of: its code has lines, it has none.
+            let line = f
+                .get_basic_block_iter()
+                .flat_map(|block| block.get_instructions())
+                .flat_map(frames)
+                .map(|(_, line)| line)
+                .find(|line| *line != 0);
             return (
                 module.get_source_file_name().to_string_lossy().into_owned(),
-                0,
+                line.unwrap_or(0),
             );
         }
         let line = LLVMDISubprogramGetLine(subprogram);

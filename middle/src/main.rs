@@ -68,7 +68,11 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(e) => {
             // Nothing can be done when standard error is gone.
-            let _ = writeln!(io::stderr(), "contech-middle: {e:#}");
+            let _ = match e.downcast_ref::<Error>() {
+                // It says what caused it.
+                Some(own) => writeln!(io::stderr(), "contech-middle: {own}"),
+                None => writeln!(io::stderr(), "contech-middle: {e:#}"),
+            };
             match e.downcast_ref::<Error>() {
                 Some(Error::Cancelled) => ExitCode::from(INTERRUPTED),
                 _ => ExitCode::FAILURE,

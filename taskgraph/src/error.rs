@@ -84,7 +84,9 @@ pub enum ErrorKind {
     )]
     Empty,
     /// The file starts with another magic.
-    #[error("not a task graph: it starts with \"{found}\", a task graph starts with \"CONTECHG\"")]
+    #[error(
+        "not a task graph: it starts with \"{found}\", a task graph starts with \"CONTECHG\"; contech-middle makes one of a trace, and a profile (workspan.json) is for `contech-backend profile`"
+    )]
     NotAGraph {
         /// The first bytes, escaped.
         found: String,

@@ -16,6 +16,12 @@ pub type Task<'g> = taskgraph::Task<'g, Mmap>;
 /// # Errors
 /// When the file cannot be read or is not a whole task graph; the message names the file.
 pub fn open(path: &Path) -> Result<Graph> {
+    if path.is_dir() {
+        bail!(
+            "{} is a folder; a task graph, as written by contech-middle, was expected (contech run makes contech-out/graph.tg)",
+            path.display()
+        );
+    }
     Ok(taskgraph::map(path)?)
 }
 

@@ -7,6 +7,7 @@ pub mod output;
 pub mod progress;
 pub mod registry;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -22,7 +23,8 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("contech-backend: {error:#}");
+            // Nothing can be done when standard error is gone.
+            let _ = writeln!(std::io::stderr(), "contech-backend: {error:#}");
             ExitCode::FAILURE
         }
     }

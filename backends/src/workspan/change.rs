@@ -32,6 +32,22 @@ impl Selector {
         }
     }
 
+    /// Whether the program has such a function, or code on such a line.
+    #[must_use]
+    pub fn exists(&self, info: &StaticInfo) -> bool {
+        match self {
+            Self::Function(name) => info
+                .functions
+                .iter()
+                .any(|function| named(&function.name, name)),
+            Self::Line(file, line) => info.blocks.iter().any(|block| {
+                let called = block.call.as_ref().map(|call| call.line);
+                (block.line == *line || called == Some(*line))
+                    && info.file_of(block.function).ends_with(file.as_str())
+            }),
+        }
+    }
+
     /// Whether it means the call site `key` that invokes `callee`.
     #[must_use]
     pub fn matches(&self, info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> bool {
@@ -40,19 +56,20 @@ impl Selector {
             _ => None,
         };
         match self {
-            Self::Function(name) => {
-                callee
-                    .and_then(|id| info.function(id))
-                    .is_some_and(|function| {
-                        function.name == *name || function.name.split('(').next() == Some(name)
-                    })
-            }
+            Self::Function(name) => callee
+                .and_then(|id| info.function(id))
+                .is_some_and(|function| named(&function.name, name)),
             Self::Line(file, line) => block.is_some_and(|block| {
                 block.call.as_ref().map_or(block.line, |call| call.line) == *line
                     && info.file_of(block.function).ends_with(file.as_str())
             }),
         }
     }
+}
+
+/// Whether a function is called so, with its parameters or without.
+fn named(full: &str, name: &str) -> bool {
+    full == name || full.split('(').next() == Some(name)
 }
 
 /// What changes there.

@@ -175,6 +175,16 @@ impl Analysis for WorkSpan {
                 "the graph has no blocks (recorded in sync mode), so operations and accesses are not known; --metric time works"
             );
         }
+        if let Some(change) = options
+            .changes()
+            .iter()
+            .find(|change| !change.selector.exists(graph.info()))
+        {
+            bail!(
+                "{}: the program has no such function, and no such line with code; contech-backend workspan without it lists the call sites",
+                change.text
+            );
+        }
         Ok(Self { options })
     }
 

@@ -92,8 +92,8 @@ impl Kind {
 impl From<Row> for SiteRow {
     fn from(row: Row) -> Self {
         Self {
-            caller: row.caller,
-            callee: row.callee,
+            caller: demangled(&row.caller),
+            callee: demangled(&row.callee),
             file: row.file,
             line: row.line,
             kind: row.kind.word(),
@@ -104,6 +104,11 @@ impl From<Row> for SiteRow {
             slack_ns: None,
         }
     }
+}
+
+/// A C++ function as the source calls it: the program writes symbols.
+fn demangled(symbol: &str) -> String {
+    addr2line::demangle_auto(symbol.into(), None).into_owned()
 }
 
 /// Reads a profile.

@@ -176,3 +176,20 @@ fn a_serial_partition_is_the_bottleneck_of_quicksort_and_what_if_it_were_paralle
         .expect("asked for");
     assert_eq!(what_if.span, now.span - top.on_span.local.span);
 }
+
+#[test]
+fn a_change_of_what_the_program_does_not_have_is_refused() {
+    let mut r = Recorder::default();
+    let body = r.block("main", 20, 1, Block::ENTRY | Block::RETURN);
+    let context = r.main();
+    r.run(context, body);
+    let graph = r.graph();
+    for site in ["nosuch=0.5", "program.c:9999=0.5", "other.c:20=0.5"] {
+        let options = Options {
+            scale: vec![scale(site).expect("a change")],
+            ..ops()
+        };
+        let error = run::<WorkSpan>(options, &graph).expect_err(site);
+        assert!(error.to_string().starts_with(site), "{error}");
+    }
+}
