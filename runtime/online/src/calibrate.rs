@@ -1,4 +1,7 @@
 //! What the hooks cost, measured before the program goes on.
+//!
+//! Each kind in a row gives their proportions; a small tree of invocations, what they cost among each other; a larger one,
+//! what it costs now and then to move the elements of a profile; and that one on the clock, what a reading costs.
 #![allow(
     unsafe_code,
     reason = "hooks are called as instrumented code calls them"
@@ -8,60 +11,184 @@ use std::cell::Cell;
 
 use workspan::abi::Function;
 
-use crate::clock::{Cost, cycles};
-use crate::hooks::{contech_ws_enter, contech_ws_leaf, contech_ws_leave, contech_ws_sync};
+use crate::clock::{Cost, MOVED_BITS, Metric, cycles};
+use crate::hooks::{contech_ws_enter, contech_ws_leaf, contech_ws_leave, contech_ws_sync, with};
 
-/// What a reading of the counter, and each hook, cost in cycles: the least of many, with a metric that reads no clock.
+/// Invocations in a row, and depth of the small tree: their profiles stay lists.
+const ROW: usize = 16;
+const SMALL: usize = 4;
+/// Depth of the large one, whose profiles become arrays.
+const LARGE: usize = 8;
+/// What is measured is the least mean of so many times so many rounds: the counter may advance by many cycles at a time.
+const TIMES: u64 = 16;
+const ROUNDS: u64 = 16;
+
+/// What the hooks cost, with a profile that may be thrown away and reads no clock.
 pub(crate) fn calibrate() -> Cost {
-    const ROUNDS: u64 = 256;
-    // The counter may advance by many cycles at a time: the mean of many.
-    let least = |round: &dyn Fn()| {
-        let one = || {
-            let before = cycles();
-            for _ in 0..ROUNDS {
-                round();
-            }
-            cycles().saturating_sub(before) / ROUNDS
-        };
-        (0..16).map(|_| one()).min().unwrap_or(0)
+    let mut stage = std::hint::black_box(Stage {
+        functions: [16, 17].map(|code| Function {
+            code,
+            number: Cell::new(0),
+            site: Cell::new(0),
+        }),
+        slots: std::array::from_fn(|at| 64 + at % 2),
+        own: 1,
+        reading: 0,
+    });
+    stage.reading = stage.least(|| [since(cycles())])[0];
+    let [enter, sync, leave] = stage.least(|| {
+        let entered = cycles();
+        (0..ROW).rev().for_each(|at| stage.enter(at));
+        let synced = (since(entered), cycles());
+        (0..ROW).for_each(|_| stage.sync(0));
+        let left = (since(synced.1), cycles());
+        (0..ROW).for_each(|at| stage.leave(at));
+        [synced.0, left.0, since(left.1)]
+    });
+    let [leaf] = stage.least(|| {
+        let start = cycles();
+        (0..ROW).for_each(|_| stage.leaf(0));
+        [since(start)]
+    });
+    let row = (enter + leave) * (nodes(SMALL) - 1) / 2 + leaf * (nodes(SMALL) + 1) / 2;
+    let small = stage.measure(SMALL);
+    let scaled = |cycles: u64| i64::try_from(cycles * small.cycles / row.max(1)).unwrap_or(0);
+    let large = stage.measure(LARGE);
+    let constant = small.cycles * nodes(LARGE) / nodes(SMALL);
+    let moved = large.cycles.saturating_sub(constant) << MOVED_BITS;
+    let cost = Cost {
+        enter: scaled(enter),
+        leaf: scaled(leaf),
+        leave: scaled(leave),
+        sync: scaled(sync),
+        moved: moved / large.moved.max(1),
+        reading: stage.reading,
     };
-    let reading = least(&|| {
-        std::hint::black_box(cycles());
-    });
-    let functions = [16, 17].map(|code| Function {
-        code,
-        number: Cell::new(0),
-        site: Cell::new(0),
-    });
-    // Where return addresses would be, the inner one first.
-    let slots: [usize; 3] = std::hint::black_box([64, 65, 66]);
-    // SAFETY: variables and slots that live on, as instrumented code has them.
-    let (enter, leaf) = unsafe {
-        (
-            |depth: usize| contech_ws_enter(&raw const functions[0], &raw const slots[depth], 1),
-            |depth: usize| contech_ws_leaf(&raw const functions[1], &raw const slots[depth], 1),
-        )
-    };
-    let leave = |depth: usize| contech_ws_leave((&raw const slots[depth]) as usize, 1);
-    let sync = |depth: usize| contech_ws_sync((&raw const slots[depth]) as usize, 1);
-    enter(2);
-    let pair = least(&|| {
-        enter(1);
-        leave(1);
-    });
-    let synced = least(&|| {
-        enter(1);
-        sync(1);
-        leave(1);
-    });
-    let leaf = least(&|| leaf(1));
-    leave(2);
-    let signed = |cycles| i64::try_from(cycles).unwrap_or(0);
+    with(|profile, _| profile.measure(Metric::Time, cost));
+    // Enough of them that the counter is read every few hooks.
+    stage.own = 64;
+    let timed = stage.measure(LARGE);
     Cost {
-        enter: signed(pair / 2),
-        leaf: signed(leaf),
-        leave: signed(pair - pair / 2),
-        sync: signed(synced.saturating_sub(pair)),
-        reading,
+        reading: timed.cycles.saturating_sub(large.cycles) / timed.readings.max(1),
+        ..cost
+    }
+}
+
+fn since(cycles_then: u64) -> u64 {
+    cycles().saturating_sub(cycles_then)
+}
+
+/// Invocations of a tree.
+fn nodes(depth: usize) -> u64 {
+    (2 << depth) - 1
+}
+
+/// Functions to invoke, and where their return addresses would be, the inner ones first.
+struct Stage {
+    functions: [Function; 2],
+    slots: [usize; ROW + 1],
+    /// Operations of each strand.
+    own: u64,
+    /// Cycles that a reading of the counter takes.
+    reading: u64,
+}
+
+/// What a tree of invocations took.
+struct Tree {
+    cycles: u64,
+    /// Elements of profiles moved, and readings made.
+    moved: u64,
+    readings: u64,
+}
+
+impl Stage {
+    fn enter(&self, at: usize) {
+        let (function, slot) = (&raw const self.functions[0], &raw const self.slots[at]);
+        // SAFETY: a variable and a slot that live on, as instrumented code has them.
+        unsafe { contech_ws_enter(function, slot, self.own) };
+    }
+
+    fn leaf(&self, at: usize) {
+        let (function, slot) = (&raw const self.functions[1], &raw const self.slots[at]);
+        // SAFETY: as above.
+        unsafe { contech_ws_leaf(function, slot, self.own) };
+    }
+
+    fn leave(&self, at: usize) {
+        contech_ws_leave((&raw const self.slots[at]) as usize, self.own);
+    }
+
+    fn sync(&self, at: usize) {
+        contech_ws_sync((&raw const self.slots[at]) as usize, self.own);
+    }
+
+    /// A binary tree of invocations.
+    #[inline(never)]
+    fn tree(&self, depth: usize) {
+        if depth == 0 {
+            return self.leaf(0);
+        }
+        self.enter(depth);
+        self.tree(depth - 1);
+        self.tree(depth - 1);
+        self.leave(depth);
+    }
+
+    /// The same without hooks.
+    #[inline(never)]
+    fn bare(&self, depth: usize) {
+        std::hint::black_box(depth);
+        if depth > 0 {
+            self.bare(depth - 1);
+            self.bare(depth - 1);
+            std::hint::black_box(depth);
+        }
+    }
+
+    /// What the hooks of a tree take.
+    fn measure(&self, depth: usize) -> Tree {
+        let done = || {
+            let mut done = (0, 0);
+            with(|profile, _| done = (profile.shadow.moved(), profile.readings()));
+            done
+        };
+        let [bare] = self.least(|| {
+            let start = cycles();
+            self.bare(depth);
+            [since(start)]
+        });
+        let before = done();
+        let [cycles] = self.least(|| {
+            let start = cycles();
+            self.tree(depth);
+            [since(start)]
+        });
+        let after = done();
+        let each = |after: u64, before: u64| (after - before) / (TIMES * ROUNDS);
+        Tree {
+            cycles: cycles.saturating_sub(bare),
+            moved: each(after.0, before.0),
+            readings: each(after.1, before.1),
+        }
+    }
+
+    /// The cycles that each part of a round takes. Each happens in an invocation of its own, with an empty profile, that is
+    /// not measured.
+    fn least<const N: usize>(&self, round: impl Fn() -> [u64; N]) -> [u64; N] {
+        let mut least = [u64::MAX; N];
+        for _ in 0..TIMES {
+            let mut sums = [0; N];
+            for _ in 0..ROUNDS {
+                self.enter(ROW);
+                for (sum, cycles) in sums.iter_mut().zip(round()) {
+                    *sum += cycles.saturating_sub(self.reading);
+                }
+                self.leave(ROW);
+            }
+            for (least, sum) in least.iter_mut().zip(sums) {
+                *least = (*least).min(sum / ROUNDS);
+            }
+        }
+        least
     }
 }

@@ -6,6 +6,10 @@
 //! and what is attributed wrongly is at most a strand of [`READ_AFTER`] operations.
 #![allow(unsafe_code, reason = "an instruction")]
 
+mod told;
+
+pub(crate) use told::{Foreign, Told};
+
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -36,62 +40,21 @@ pub(crate) enum Metric {
     Operations,
 }
 
-/// What hooks and a reading cost, in cycles: what [`Clock`] subtracts.
-#[derive(Clone, Copy, Debug, Default)]
+/// What the profiler's own work costs, in cycles: what [`Clock`] subtracts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub enter: i64,
     pub leaf: i64,
     pub leave: i64,
     pub sync: i64,
+    /// To move an element of a profile, in parts ([`MOVED_BITS`]) of a cycle: hooks do that now and then, many at a time.
+    pub moved: u64,
+    /// A reading with all that is made of it.
     pub reading: u64,
 }
 
-/// Whether code that counts no operations was called since the last hook, and by whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Foreign {
-    None,
-    /// By what was executed before what is the invocation's own.
-    Before,
-    Own,
-}
-
-/// What a hook knows when it is called.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    /// Operations counted.
-    pub operations: u64,
-    /// Operations of the invocation that is at work, since.
-    pub own: u64,
-    /// Those are not counted now, but by a later hook.
-    pub pending: bool,
-    pub foreign: Foreign,
-}
-
-impl Told {
-    /// By code at `slot`; `by` is the counter of that name.
-    pub(crate) fn new(operations: u64, own: u64, by: u64, slot: usize) -> Self {
-        Self {
-            operations,
-            own,
-            pending: false,
-            foreign: match by {
-                0 => Foreign::None,
-                by if by == slot as u64 => Foreign::Own,
-                _ => Foreign::Before,
-            },
-        }
-    }
-
-    /// The same, with the last `own` operations as the invocation's own.
-    #[inline(always)]
-    pub(crate) fn last(self, own: u64) -> Self {
-        Self {
-            operations: self.operations + self.own - own,
-            own,
-            ..self
-        }
-    }
-}
+/// Binary places of [`Cost::moved`].
+pub(crate) const MOVED_BITS: u32 = 8;
 
 /// See the module's description.
 #[derive(Debug)]
@@ -112,6 +75,10 @@ pub(crate) struct Clock {
     read_limit: i64,
     read: u64,
     debt: u64,
+    /// Elements of profiles moved until then.
+    read_moved: u64,
+    /// Readings so far.
+    pub readings: u64,
 }
 
 /// The counter when this library was loaded: the program's time begins then, not with the first hook.
@@ -163,6 +130,8 @@ impl Clock {
             read_limit: limit,
             read: cycles(),
             debt: 0,
+            read_moved: 0,
+            readings: 0,
         }
     }
 
@@ -190,7 +159,8 @@ impl Clock {
         (self.operations, self.limit) = (operations, limit);
     }
 
-    /// A hook that costs `cost` is called, and is not one that goes on at once.
+    /// A hook that costs `cost` is called, and is not one that goes on at once. If the counter is read in it this is told
+    /// afterwards: most of its cost is in the next interval.
     pub(crate) fn costs(&mut self, cost: i64) {
         self.limit -= cost;
     }
@@ -213,11 +183,12 @@ impl Clock {
         self.time_of(self.operations).max(self.read_time)
     }
 
-    /// The time after all that was `told`, and how much of it since the last hook is the invocation's own.
-    pub(crate) fn time(&mut self, told: Told) -> (u64, u64) {
+    /// The time after all that was `told`, and how much of it since the last hook is the invocation's own; so many elements
+    /// of profiles were `moved` so far.
+    pub(crate) fn time(&mut self, told: Told, moved: u64) -> (u64, u64) {
         let operations = told.operations + told.own;
         if self.not_due(operations, 0).is_none() || told.foreign != Foreign::None {
-            self.read(told)
+            self.read(told, moved)
         } else {
             self.operations = operations;
             (self.time_of(operations), self.of(told.own))
@@ -225,14 +196,12 @@ impl Clock {
     }
 
     /// The same, and the counter is read.
-    pub(crate) fn read(&mut self, told: Told) -> (u64, u64) {
-        let operations = told.operations + told.own;
-        let counted = operations.saturating_sub(self.read_operations);
-        let passed = operations.saturating_sub(self.operations);
-        let last = self.last();
+    pub(crate) fn read(&mut self, told: Told, moved: u64) -> (u64, u64) {
         if self.metric == Metric::Operations {
-            self.set(told, last + passed);
-            return (last + passed, told.own.min(passed));
+            let passed = (told.operations + told.own).saturating_sub(self.operations);
+            let now = self.last() + passed;
+            self.set(told, now);
+            return (now, told.own.min(passed));
         }
         let mut counter = cycles();
         let mut elapsed = counter.saturating_sub(self.read);
@@ -240,7 +209,20 @@ impl Clock {
             elapsed -= METER.read().min(elapsed);
             counter = cycles();
         }
-        let hooks = u64::try_from(self.read_limit - self.limit).unwrap_or(0);
+        self.read = counter;
+        self.readings += 1;
+        self.elapsed(elapsed, told, moved)
+    }
+
+    /// The same when so many cycles have passed since the last reading.
+    fn elapsed(&mut self, elapsed: u64, told: Told, moved: u64) -> (u64, u64) {
+        let operations = told.operations + told.own;
+        let counted = operations.saturating_sub(self.read_operations);
+        let passed = operations.saturating_sub(self.operations);
+        let last = self.last();
+        let moved = moved.saturating_sub(std::mem::replace(&mut self.read_moved, moved));
+        let hooks = u64::try_from(self.read_limit - self.limit).unwrap_or(0)
+            + (moved.saturating_mul(self.cost.moved) >> MOVED_BITS);
         let elapsed = elapsed.saturating_sub(self.cost.reading + hooks);
         let given = self.debt + (last - self.read_time);
         let rest = elapsed.saturating_sub(given);
@@ -250,7 +232,6 @@ impl Clock {
             let rate = (elapsed << RATE_BITS) / counted;
             self.rate = (self.rate * 3 + rate.min(64 << RATE_BITS)) / 4;
         }
-        self.read = counter;
         self.set(told, last + rest);
         let own = match told.foreign {
             Foreign::Own => rest,
@@ -317,3 +298,6 @@ impl Moment {
         self.time.elapsed().as_secs_f64() * 1e9 / passed
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,6 +100,17 @@ impl Profile {
         self.clock.since_loaded(ready);
     }
 
+    /// Measures in that metric from now on.
+    pub(crate) fn measure(&mut self, metric: Metric, cost: Cost) {
+        self.clock = Clock::new(metric, cost);
+        self.metric = metric;
+    }
+
+    /// Readings of the counter so far.
+    pub(crate) fn readings(&self) -> u64 {
+        self.clock.readings
+    }
+
     /// The invocation at `slot`, or the innermost one, waits for what it spawned.
     pub(crate) fn sync(&mut self, at: Option<usize>, told: Told) {
         self.clock.costs(self.clock.cost.sync);
@@ -131,7 +142,7 @@ impl Profile {
 
     /// The innermost invocation executed what was told up to now.
     pub(crate) fn advance(&mut self, told: Told) {
-        let (now, _) = self.clock.time(told);
+        let (now, _) = self.clock.time(told, self.shadow.moved());
         self.shadow.advance_to(now);
     }
 
@@ -213,8 +224,8 @@ impl Profile {
         if slot >= self.stack.size {
             return None;
         }
+        let (now, own) = self.clock.time(told, self.shadow.moved());
         self.clock.costs(cost);
-        let (now, own) = self.clock.time(told);
         self.shadow.advance_to(now - own);
         self.leave_jumped(slot, true);
         Some((now, own))
@@ -226,8 +237,8 @@ impl Profile {
         if slot >= self.stack.size {
             return;
         }
+        let (now, after) = self.clock.time(told.last(after), self.shadow.moved());
         self.clock.costs(self.clock.cost.leave);
-        let (now, after) = self.clock.time(told.last(after));
         self.shadow.advance_to(now - after);
         self.leave_jumped(slot, false);
         if self.top().slot == slot {

@@ -45,7 +45,7 @@ impl Profile {
     pub(crate) fn loop_begins(&mut self, at: &Looping<'_>, from: usize, serial: bool, told: Told) {
         let last = self.clock.last();
         self.shadow.advance_to(last);
-        let (now, _) = self.clock.time(told);
+        let (now, _) = self.clock.time(told, self.shadow.moved());
         self.serial = serial;
         if serial {
             self.shadow.advance_to(now);
@@ -103,7 +103,7 @@ impl Profile {
 
     /// A loop that calls nothing has ended, whose own operations are told since it began; `iterations` are part of them.
     pub(crate) fn loop_told(&mut self, at: &Looping<'_>, iterations: Iterations, told: Told) {
-        let (now, took) = self.clock.time(told);
+        let (now, took) = self.clock.time(told, self.shadow.moved());
         if self.serial {
             self.shadow.advance_to(now);
             return;
@@ -131,7 +131,9 @@ impl Profile {
     pub(crate) fn loop_copied(&mut self, at: &Looping<'_>, bytes: u64, told: Told) {
         let last = self.clock.last();
         let foreign = Foreign::Before;
-        let (now, _) = self.clock.time(Told { foreign, ..told });
+        let (now, _) = self
+            .clock
+            .time(Told { foreign, ..told }, self.shadow.moved());
         let took = now - last;
         let count = bytes.div_ceil(CACHE_LINE);
         if self.serial || count == 0 {
