@@ -20,9 +20,9 @@ exports! {
 
     pthread_create [caller 4] = threads::pthread_create;
     pthread_join [caller 2] = threads::pthread_join;
-    pthread_tryjoin_np [caller 2] = threads::tryjoin;
-    pthread_timedjoin_np [caller 3] = threads::timedjoin;
-    pthread_clockjoin_np [caller 4] = threads::clockjoin;
+    pthread_tryjoin_np [caller 2] = threads::pthread_tryjoin_np;
+    pthread_timedjoin_np [caller 3] = threads::pthread_timedjoin_np;
+    pthread_clockjoin_np [caller 4] = threads::pthread_clockjoin_np;
     pthread_detach = threads::pthread_detach;
     pthread_setcanceltype = threads::setcanceltype;
     pthread_exit [before] = threads::before_pthread_exit;

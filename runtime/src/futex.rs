@@ -4,18 +4,12 @@
 use std::arch::naked_asm;
 use std::ffi::c_long;
 
+use contech_intercept::system_call::{is_futex as is, system_call};
 use contech_trace::event::SyncOp::{FutexTimeout, FutexWait, FutexWake};
 
 use crate::active::{TICKETS, active};
 use crate::objects;
 use crate::real::Ptr;
-
-const WAIT: usize = 0;
-const WAKE: usize = 1;
-const WAIT_BITSET: usize = 9;
-const WAKE_BITSET: usize = 10;
-/// FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME.
-const FLAGS: usize = 128 | 256;
 
 /// `syscall`: all of them are made here, for this library's own come this way, too, while it does not know
 /// the C library's function yet.
@@ -43,45 +37,6 @@ pub(crate) extern "C-unwind" fn syscall() {
     )
 }
 
-/// Any system call, as the C library's `syscall` makes it: negative results are errno.
-#[unsafe(naked)]
-unsafe extern "C-unwind" fn system_call(
-    number: c_long,
-    a: usize,
-    b: usize,
-    c: usize,
-    d: usize,
-    e: usize,
-    f: usize,
-) -> c_long {
-    naked_asm!(
-        ".cfi_startproc",
-        "mov rax, rdi",
-        "mov rdi, rsi",
-        "mov rsi, rdx",
-        "mov rdx, rcx",
-        "mov r10, r8",
-        "mov r8, r9",
-        "mov r9, qword ptr [rsp + 8]",
-        "syscall",
-        "cmp rax, -4095",
-        "jae 2f",
-        "ret",
-        "2:",
-        "neg rax",
-        "push rax",
-        ".cfi_adjust_cfa_offset 8",
-        "call {errno}",
-        "pop rcx",
-        ".cfi_adjust_cfa_offset -8",
-        "mov dword ptr [rax], ecx",
-        "mov rax, -1",
-        "ret",
-        ".cfi_endproc",
-        errno = sym libc::__errno_location,
-    )
-}
-
 #[allow(clippy::too_many_arguments, reason = "the system call's")]
 unsafe extern "C-unwind" fn futex(
     number: c_long,
@@ -96,7 +51,8 @@ unsafe extern "C-unwind" fn futex(
     // SAFETY: the caller's arguments, passed on.
     let call =
         || unsafe { system_call(number, address, operation, value, timeout, address2, value3) };
-    let known = matches!(operation & !FLAGS, WAIT | WAKE | WAIT_BITSET | WAKE_BITSET);
+    let wakes = is(operation, &[libc::FUTEX_WAKE, libc::FUTEX_WAKE_BITSET]);
+    let known = wakes || is(operation, &[libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET]);
     if !known || objects::is_own(caller) {
         return call();
     }
@@ -104,7 +60,7 @@ unsafe extern "C-unwind" fn futex(
         return call();
     };
     let object: Ptr = std::ptr::without_provenance_mut(address);
-    if matches!(operation & !FLAGS, WAKE | WAKE_BITSET) {
+    if wakes {
         // Drawn before: whoever is woken draws later.
         let ticket = TICKETS.next(address);
         let before = a.now();

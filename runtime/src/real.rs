@@ -1,21 +1,17 @@
 //! The functions this library stands in front of, as the next object in line defines them.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint};
 
 pub(crate) use contech_intercept::lookup::next;
 use contech_intercept::real_functions;
+pub(crate) use contech_intercept::threads::Ptr;
+use contech_intercept::threads::{Body, Body11};
 use libc::{sigaction, siginfo_t, timespec};
 
-/// Any pointer of the program's.
-pub(crate) type Ptr = *mut c_void;
 /// A point in time.
 pub(crate) type Time = *const timespec;
 /// A list of strings ended by null.
 pub(crate) type Strings = *const *const c_char;
-/// Body of a thread.
-pub(crate) type Body = unsafe extern "C-unwind" fn(Ptr) -> Ptr;
-/// Body of a C11 thread.
-pub(crate) type Body11 = unsafe extern "C-unwind" fn(Ptr) -> c_int;
 /// Handler that takes information.
 pub(crate) type Handler = unsafe extern "C-unwind" fn(c_int, *mut siginfo_t, Ptr);
 

@@ -1,6 +1,6 @@
 //! What the shared libraries that stand in front of a program's functions have in common: the stubs ([`exports`]), the
-//! functions behind them ([`real_functions`]), the OpenMP tools interface, memory of their own, the signals that end a
-//! process.
+//! functions behind them ([`real_functions`]), the OpenMP tools interface, memory of their own, the functions of
+//! threads, system calls, the signals that end a process.
 #![allow(
     unsafe_code,
     reason = "symbols of other libraries, and what they promise about them"
@@ -14,3 +14,5 @@ pub mod heap;
 pub mod lookup;
 pub mod ompt;
 mod stubs;
+pub mod system_call;
+pub mod threads;

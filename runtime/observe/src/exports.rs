@@ -8,9 +8,9 @@ use crate::{api, finish, locks, openmp, signals, threads, waits};
 exports! {
     pthread_create [caller 4] = threads::pthread_create;
     pthread_join [caller 2] = threads::pthread_join;
-    pthread_tryjoin_np [caller 2] = threads::tryjoin;
-    pthread_timedjoin_np [caller 3] = threads::timedjoin;
-    pthread_clockjoin_np [caller 4] = threads::clockjoin;
+    pthread_tryjoin_np [caller 2] = threads::pthread_tryjoin_np;
+    pthread_timedjoin_np [caller 3] = threads::pthread_timedjoin_np;
+    pthread_clockjoin_np [caller 4] = threads::pthread_clockjoin_np;
     pthread_detach = threads::pthread_detach;
     thrd_create [caller 3] = threads::thrd_create;
     thrd_join [caller 2] = threads::thrd_join;

@@ -1,19 +1,14 @@
 //! The functions this library stands in front of.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint};
 
 use contech_intercept::real_functions;
+pub(crate) use contech_intercept::threads::Ptr;
+use contech_intercept::threads::{Body, Body11};
 use libc::{sigaction, timespec};
 
-/// Any pointer of the program's.
-pub(crate) type Ptr = *mut c_void;
 /// A point in time, or a span.
 pub(crate) type Time = *const timespec;
-/// Body of a thread.
-pub(crate) type Body = unsafe extern "C-unwind" fn(Ptr) -> Ptr;
-/// Body of a C11 thread.
-pub(crate) type Body11 = unsafe extern "C-unwind" fn(Ptr) -> c_int;
-
 real_functions! {
     pthread_create: (*mut usize, Ptr, Body, Ptr) -> c_int;
     pthread_join: (usize, *mut Ptr) -> c_int;

@@ -5,18 +5,16 @@ use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
+use contech_intercept::thread_functions;
+use contech_intercept::threads::{Threads, Wanted};
 use contech_observation::{Model, State};
 use contech_runtime_core::memory;
 
 use crate::lane::Lane;
 use crate::phase::{self, Instance};
-use crate::real::{Body, Body11, Ptr, Time, real};
+use crate::real::{Ptr, real};
 use crate::waits::wait;
 use crate::{alone, api, clock, lanes, places, start, tls};
-
-unsafe extern "C" {
-    fn pthread_attr_getdetachstate(attributes: Ptr, state: *mut c_int) -> c_int;
-}
 
 /// Threads of the program that somebody is to join.
 const HANDLES: usize = 4096;
@@ -93,22 +91,6 @@ impl Fork {
     }
 }
 
-/// First act of a new thread.
-fn begin(lane: Ptr) -> (usize, Ptr) {
-    // SAFETY: the creator passed a lane taken for this thread.
-    let lane: &'static Lane = unsafe { &*lane.cast::<Lane>() };
-    let body = lane.body.load(Relaxed);
-    let argument = lane.argument.load(Relaxed);
-    tls::set_lane(Some(lane));
-    start::watch_thread_end(lane);
-    lane.begin(memory::thread_id());
-    if let Some(marked) = api::marked() {
-        marked.join(lane);
-    }
-    alone::thread_begins(lane);
-    (body, std::ptr::with_exposed_provenance_mut(argument))
-}
-
 /// Last act of a thread, by whichever way it ends.
 pub(crate) fn end(lane: &'static Lane) {
     tls::set_lane(None);
@@ -131,134 +113,87 @@ pub(crate) fn end(lane: &'static Lane) {
     lanes::give_back(lane);
 }
 
-unsafe extern "C-unwind" fn run(lane: Ptr) -> Ptr {
-    let (body, argument) = begin(lane);
-    // SAFETY: the creator was given this function as the thread's body.
-    let body = unsafe { std::mem::transmute::<usize, Body>(body) };
-    // SAFETY: called once with its argument, as the creator asked.
-    unsafe { body(argument) }
-}
+/// What is observed of threads.
+struct Observed;
 
-unsafe extern "C-unwind" fn run11(lane: Ptr) -> c_int {
-    let (body, argument) = begin(lane);
-    // SAFETY: as in `run`.
-    let body = unsafe { std::mem::transmute::<usize, Body11>(body) };
-    // SAFETY: as in `run`.
-    unsafe { body(argument) }
-}
-
-/// Creates a thread by `call`, which gets the lane for it.
-fn create(
-    thread: *mut usize,
-    body: usize,
-    argument: Ptr,
-    caller: usize,
-    joinable: bool,
-    call: impl FnOnce(Option<Ptr>) -> c_int,
-) -> c_int {
-    let Some(creator) = tls::lane() else {
-        return call(None);
-    };
-    let entered = creator.enter(State::Scheduling);
-    let counted = joinable && !places::is_openmp(caller);
-    if counted {
-        FORK.lock();
-        if FORK.live.fetch_add(1, Relaxed) == 0 {
-            let instance = phase::begin(Model::Threads, places::of_program(caller));
-            FORK.set(instance);
-            if let Some(instance) = instance {
-                instance.join(creator);
-                alone::threads_begin(instance, creator);
+impl Threads for Observed {
+    fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int {
+        let Some(creator) = tls::lane() else {
+            return call(None);
+        };
+        let entered = creator.enter(State::Scheduling);
+        let counted = wanted.joinable && !places::is_openmp(wanted.caller);
+        if counted {
+            FORK.lock();
+            if FORK.live.fetch_add(1, Relaxed) == 0 {
+                let instance = phase::begin(Model::Threads, places::of_program(wanted.caller));
+                FORK.set(instance);
+                if let Some(instance) = instance {
+                    instance.join(creator);
+                    alone::threads_begin(instance, creator);
+                }
             }
         }
-    }
-    let lane = lanes::take();
-    if let Some(lane) = lane {
-        lane.body.store(body, Relaxed);
-        lane.argument.store(argument.expose_provenance(), Relaxed);
-        if counted && let Some(instance) = FORK.instance() {
-            instance.join(lane);
-            alone::made(instance, lane);
-        }
-    }
-    let result = call(lane.map(|lane| std::ptr::from_ref(lane).cast_mut().cast()));
-    if result != 0
-        && let Some(lane) = lane
-    {
-        phase::thread_ends(lane, clock::now());
-        lanes::give_back(lane);
-    }
-    if counted {
-        // SAFETY: creation succeeded, so the handle is there.
-        let known = result == 0 && FORK.insert(unsafe { thread.read() });
-        if !known && FORK.live.fetch_sub(1, Relaxed) == 1 {
-            FORK.instance().inspect(|instance| instance.cancel());
-            FORK.set(None);
-        }
-        FORK.unlock();
-    }
-    if entered.is_some() {
-        creator.switch(State::Running, clock::now());
-    }
-    result
-}
-
-pub(crate) unsafe extern "C-unwind" fn pthread_create(
-    thread: *mut usize,
-    attributes: Ptr,
-    body: Body,
-    argument: Ptr,
-    caller: usize,
-) -> c_int {
-    let mut detached = libc::PTHREAD_CREATE_JOINABLE;
-    if !attributes.is_null() {
-        // SAFETY: the caller's attributes.
-        unsafe { pthread_attr_getdetachstate(attributes, &raw mut detached) };
-    }
-    let joinable = detached == libc::PTHREAD_CREATE_JOINABLE;
-    create(thread, body as usize, argument, caller, joinable, |lane| {
-        let (body, argument) = lane.map_or((body, argument), |lane| (run as Body, lane));
-        // SAFETY: the caller's arguments, or the stand-in with the lane it expects.
-        unsafe { (real().pthread_create)(thread, attributes, body, argument) }
-    })
-}
-
-pub(crate) unsafe extern "C-unwind" fn thrd_create(
-    thread: *mut usize,
-    body: Body11,
-    argument: Ptr,
-    caller: usize,
-) -> c_int {
-    create(thread, body as usize, argument, caller, true, |lane| {
-        let (body, argument) = lane.map_or((body, argument), |lane| (run11 as Body11, lane));
-        // SAFETY: as in `pthread_create`.
-        unsafe { (real().thrd_create)(thread, body, argument) }
-    })
-}
-
-macro_rules! joins {
-    ($($name:ident($real:ident $(, $arg:ident: $ty:ty)*);)*) => {$(
-        pub(crate) unsafe extern "C-unwind" fn $name(thread: usize, $($arg: $ty,)* caller: usize) -> c_int {
-            if let Some(lane) = tls::lane() {
-                alone::joins(lane);
+        let lane = lanes::take();
+        if let Some(lane) = lane {
+            lane.body.store(wanted.body, Relaxed);
+            lane.argument
+                .store(wanted.argument.expose_provenance(), Relaxed);
+            if counted && let Some(instance) = FORK.instance() {
+                instance.join(lane);
+                alone::made(instance, lane);
             }
-            // SAFETY: the caller's arguments, passed on.
-            let result = wait(State::Join, caller, || unsafe { (real().$real)(thread $(, $arg)*) });
-            if result == 0 {
-                FORK.gone(thread, true);
-            }
-            result
         }
-    )*};
+        let result = call(lane.map(|lane| std::ptr::from_ref(lane).cast_mut().cast()));
+        if result != 0
+            && let Some(lane) = lane
+        {
+            phase::thread_ends(lane, clock::now());
+            lanes::give_back(lane);
+        }
+        if counted {
+            // SAFETY: creation succeeded, so the handle is there.
+            let known = result == 0 && FORK.insert(unsafe { wanted.handle.read() });
+            if !known && FORK.live.fetch_sub(1, Relaxed) == 1 {
+                FORK.instance().inspect(|instance| instance.cancel());
+                FORK.set(None);
+            }
+            FORK.unlock();
+        }
+        if entered.is_some() {
+            creator.switch(State::Running, clock::now());
+        }
+        result
+    }
+
+    fn begin(lane: Ptr) -> (usize, Ptr) {
+        // SAFETY: the creator passed a lane taken for this thread.
+        let lane: &'static Lane = unsafe { &*lane.cast::<Lane>() };
+        let body = lane.body.load(Relaxed);
+        let argument = lane.argument.load(Relaxed);
+        tls::set_lane(Some(lane));
+        start::watch_thread_end(lane);
+        lane.begin(memory::thread_id());
+        if let Some(marked) = api::marked() {
+            marked.join(lane);
+        }
+        alone::thread_begins(lane);
+        (body, std::ptr::with_exposed_provenance_mut(argument))
+    }
+
+    fn join(handle: usize, caller: usize, call: impl FnOnce() -> c_int) -> c_int {
+        if let Some(lane) = tls::lane() {
+            alone::joins(lane);
+        }
+        let result = wait(State::Join, caller, call);
+        if result == 0 {
+            FORK.gone(handle, true);
+        }
+        result
+    }
 }
 
-joins! {
-    pthread_join(pthread_join, value: *mut Ptr);
-    tryjoin(pthread_tryjoin_np, value: *mut Ptr);
-    timedjoin(pthread_timedjoin_np, value: *mut Ptr, until: Time);
-    clockjoin(pthread_clockjoin_np, value: *mut Ptr, clock: c_int, until: Time);
-    thrd_join(thrd_join, value: *mut c_int);
-}
+thread_functions!(Observed, real);
 
 macro_rules! detaches {
     ($($name:ident($real:ident);)*) => {$(

@@ -1,0 +1,97 @@
+//! System calls of the program, as the C library's `syscall` makes them.
+
+use std::arch::naked_asm;
+use std::ffi::{c_int, c_long};
+
+/// Any system call: negative results are errno.
+///
+/// # Safety
+/// That of the system call.
+#[unsafe(naked)]
+pub unsafe extern "C-unwind" fn system_call(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
+    naked_asm!(
+        ".cfi_startproc",
+        "mov rax, rdi",
+        "mov rdi, rsi",
+        "mov rsi, rdx",
+        "mov rdx, rcx",
+        "mov r10, r8",
+        "mov r8, r9",
+        "mov r9, qword ptr [rsp + 8]",
+        "syscall",
+        "cmp rax, -4095",
+        "jae 2f",
+        "ret",
+        "2:",
+        "neg rax",
+        "push rax",
+        ".cfi_adjust_cfa_offset 8",
+        "call {errno}",
+        "pop rcx",
+        ".cfi_adjust_cfa_offset -8",
+        "mov dword ptr [rax], ecx",
+        "mov rax, -1",
+        "ret",
+        ".cfi_endproc",
+        errno = sym libc::__errno_location,
+    )
+}
+
+/// Whether the operation of a futex call, whatever its flags, is one of these.
+#[must_use]
+pub fn is_futex(operation: usize, which: &[c_int]) -> bool {
+    let [a, b, c, d, ..] = operation.to_le_bytes(); // the kernel takes 32 bits of the argument
+    let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
+    which.contains(&(c_int::from_le_bytes([a, b, c, d]) & !flags))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contech_runtime_core::memory::Errno;
+
+    #[test]
+    fn a_result_is_passed_on_and_a_failure_is_errno() {
+        let six = [0; 6];
+        let call = |number, [a, b, c, d, e, f]: [usize; 6]| {
+            // SAFETY: calls without pointers.
+            unsafe { system_call(number, a, b, c, d, e, f) }
+        };
+        assert_eq!(call(libc::SYS_getpid, six), i64::from(std::process::id()));
+        let nowhere = usize::MAX;
+        assert_eq!(call(libc::SYS_close, [nowhere, 0, 0, 0, 0, 0]), -1);
+        assert_eq!(Errno::get(), libc::EBADF);
+    }
+
+    #[test]
+    fn the_operation_of_a_futex_is_known_behind_its_flags() {
+        let waits = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET];
+        for flags in [0, 128, 256, 128 | 256, 1 << 32] {
+            assert!(is_futex(flags, &waits) && is_futex(9 | flags, &waits));
+            assert!(!is_futex(1 | flags, &waits));
+        }
+    }
+
+    #[test]
+    fn all_six_arguments_arrive() {
+        let length = 4096;
+        // SAFETY: makes a mapping, whose file and offset are the last two arguments.
+        let refused = unsafe { system_call(libc::SYS_mmap, 0, length, 1, 2, usize::MAX, 1) };
+        assert_eq!((refused, Errno::get()), (-1, libc::EINVAL), "an odd offset");
+        // SAFETY: as above.
+        let at = unsafe { system_call(libc::SYS_mmap, 0, length, 1, 0x22, usize::MAX, 0) };
+        assert!(at > 0);
+        let at = usize::try_from(at).unwrap();
+        // SAFETY: nothing refers to it.
+        let gone = unsafe { system_call(libc::SYS_munmap, at, length, 0, 0, 0, 0) };
+        assert_eq!(gone, 0);
+    }
+}
