@@ -1,5 +1,6 @@
 // A thread's lambda and what it calls are inlined into a function of the C++ library: their costs are expected at the
 // lines of this file, not at one of <thread>.
+// MODE: verify
 #include <cstdio>
 #include <thread>
 

@@ -1,5 +1,6 @@
 // Where the C library's heap puts what the program allocates, from the beginning of a page on: expected to be the
 // same whether the program is recorded, observed, or neither. Lines that threads share depend on it.
+// MODE: verify
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
