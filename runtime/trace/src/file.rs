@@ -2,6 +2,7 @@
 
 use bincode::{Decode, Encode};
 
+use crate::numbered::numbered;
 use crate::{Error, Result};
 
 /// First bytes of a trace file.
@@ -132,22 +133,22 @@ fn hint(b: &[u8]) -> String {
     }
 }
 
-/// What a chunk holds.
-#[repr(u8)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChunkKind {
-    /// [`RunInfo`], once, first.
-    Run = 1,
-    /// [`ModuleLoad`]: a module was registered.
-    Module = 2,
-    /// A piece of a context's stream.
-    Stream = 3,
-    /// A piece of a context's naive reference stream (`--contech-check`).
-    Check = 4,
-    /// [`Totals`]: recording ended cleanly; the file is whole when this is its last chunk.
-    End = 5,
-    /// [`RankInfo`]: the process is a rank of an MPI program.
-    Rank = 6,
+numbered! {
+    /// What a chunk holds.
+    pub enum ChunkKind {
+        /// [`RunInfo`], once, first.
+        Run = 1,
+        /// [`ModuleLoad`]: a module was registered.
+        Module = 2,
+        /// A piece of a context's stream.
+        Stream = 3,
+        /// A piece of a context's naive reference stream (`--contech-check`).
+        Check = 4,
+        /// [`Totals`]: recording ended cleanly; the file is whole when this is its last chunk.
+        End = 5,
+        /// [`RankInfo`]: the process is a rank of an MPI program.
+        Rank = 6,
+    }
 }
 
 /// Payload is stored as is.
@@ -234,15 +235,8 @@ impl ChunkHeader {
                 expected,
             });
         }
-        let kind = match b[4] {
-            1 => ChunkKind::Run,
-            2 => ChunkKind::Module,
-            3 => ChunkKind::Stream,
-            4 => ChunkKind::Check,
-            5 => ChunkKind::End,
-            6 => ChunkKind::Rank,
-            n => return Err(invalid(format!("unknown kind {n}"))),
-        };
+        let kind =
+            ChunkKind::from_u8(b[4]).ok_or_else(|| invalid(format!("unknown kind {}", b[4])))?;
         if b[5] > CODEC_ZSTD {
             return Err(invalid(format!("unknown codec {}", b[5])));
         }
