@@ -51,7 +51,12 @@ impl Recorder {
 
     /// The first context.
     pub(crate) fn main(&mut self) -> ContextId {
-        let context = self.builder.context("main");
+        self.context("main")
+    }
+
+    /// A context without a creator of its own.
+    pub(crate) fn context(&mut self, name: &str) -> ContextId {
+        let context = self.builder.context(name);
         self.open.push(Vec::new());
         context
     }

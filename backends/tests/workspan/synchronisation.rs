@@ -2,7 +2,7 @@
 
 use contech_backends::analysis::run;
 use contech_backends::workspan::{Locks, Options, WorkSpan};
-use taskgraph::{Block, SyncOp};
+use taskgraph::{Block, SyncOp, TaskId};
 
 use crate::program::Recorder;
 use crate::{ops, report, site};
@@ -91,4 +91,50 @@ fn locks_count_as_the_order_they_had_or_not_at_all() {
     let free = run::<WorkSpan>(free, &graph).expect("a report");
     assert_eq!(free.span, 1 + 3 + 1 + 50 + 1 + 1);
     assert_eq!(free.work, ordered.work);
+}
+
+#[test]
+fn the_slowest_of_a_team_that_one_task_creates_is_on_the_span() {
+    // OpenMP: one Create for a region, an edge from it to each implicit task, one Join after all of them.
+    for slowest in [0, 1, 2] {
+        let mut r = Recorder::default();
+        let main = r.block("main", 1, 1, Block::ENTRY);
+        let fork = r.call("main", 2, 1, "__kmpc_fork_call");
+        let enter = r.block("region", 10, 1, Block::ENTRY);
+        let body = r.block("region", 11, 1000, 0);
+        let leave = r.block("region", 13, 1, Block::RETURN);
+        let end = r.block("main", 3, 1, Block::RETURN);
+        let context = r.main();
+        r.run(context, main);
+        r.run(context, fork);
+        let first = r.create(context);
+        let create = TaskId::new(context, 1);
+        let mut team = vec![first];
+        for name in ["second", "third"] {
+            let member = r.context(name);
+            r.builder().edge(create, TaskId::new(member, 0));
+            team.push(member);
+        }
+        for (at, &member) in team.iter().enumerate() {
+            r.run(member, enter);
+            if at == slowest {
+                r.run(member, body);
+            }
+            r.run(member, leave);
+            r.cut(member);
+        }
+        r.cut(context);
+        let join = r.builder().join(context, first);
+        for &member in &team[1..] {
+            r.builder().edge(TaskId::new(member, 0), join);
+        }
+        r.run(context, end);
+        let report = report(&r.graph());
+        assert_eq!((report.work, report.span), (3 + 6 + 1000, 3 + 2 + 1000));
+        let whole = site(&report, "main", 1).on_work.top_call_site;
+        assert_eq!((whole.work, whole.span), (report.work, report.span));
+        let region = site(&report, "region", 2);
+        assert_eq!((region.count, region.kind), (3, "spawn"));
+        assert_eq!(region.on_span.local.span, 1002);
+    }
 }

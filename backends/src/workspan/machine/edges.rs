@@ -9,6 +9,8 @@ use super::{Machine, Value};
 const MOST_LEVELS: usize = 64;
 
 impl Machine<'_> {
+    /// The created contexts begin where their creator is: one, or, of a parallel region and of the ranks of a run,
+    /// several at once. How many of the edges that is.
     pub(super) fn create(
         &mut self,
         state: &mut State,
@@ -16,9 +18,20 @@ impl Machine<'_> {
         object: u64,
         dependents: &[TaskId],
     ) -> usize {
-        let Some(child) = u32::try_from(object).ok().map(ContextId::new) else {
-            return 0;
+        let first = u32::try_from(object).ok().map(ContextId::new);
+        let begun = |task: &&TaskId| task.seq == 0 && task.context != id.context;
+        let mut children: Vec<ContextId> = dependents
+            .iter()
+            .filter(begun)
+            .map(|task| task.context)
+            .filter(|child| !self.states.contains_key(child))
+            .collect();
+        let edges = children.len();
+        let new = |first: &ContextId| {
+            !self.states.contains_key(first) && *first != id.context && !children.contains(first)
         };
+        let first = first.filter(new);
+        children.extend(first);
         self.first_frame(state, None);
         self.flush(state);
         let Some(frame) = state.frames.last() else {
@@ -31,19 +44,21 @@ impl Machine<'_> {
             local: frame.local_span,
         };
         let (node, call, factor) = (frame.node, frame.call, frame.factor);
-        let path = state.path.get_or_insert_with(|| self.paths.empty());
-        let mut new = Box::new(State::new(self.paths.share(path)));
-        new.owner = Some(owner);
-        (new.length, new.burdened) = (state.length, state.burdened);
-        (new.from, new.spawned_at, new.factor) = (node, call, factor);
-        new.above = state.above_children();
+        for &child in &children {
+            let path = state.path.get_or_insert_with(|| self.paths.empty());
+            let mut new = Box::new(State::new(self.paths.share(path)));
+            new.owner = Some(owner);
+            (new.length, new.burdened) = (state.length, state.burdened);
+            (new.from, new.spawned_at, new.factor) = (node, call, factor);
+            new.above = state.above_children();
+            self.states.insert(child, new);
+        }
         // Cilkview's burden: on the continuation, and on the way back at the join.
         state.burdened += self.rules.burden;
         if let Some(frame) = state.frames.last_mut() {
-            frame.children.push(child);
+            frame.children.extend(children);
         }
-        self.states.insert(child, new);
-        usize::from(dependents.contains(&TaskId::new(child, 0)))
+        edges
     }
 
     /// An edge ends here.
