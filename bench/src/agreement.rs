@@ -10,7 +10,8 @@ use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use serde_json::Value;
 
-use crate::spread::{median, minimum};
+use crate::by_hand::Range;
+use crate::spread::minimum;
 use crate::workspan::{Program, build, compile};
 
 /// Caller, line, callee, kind.
@@ -38,8 +39,9 @@ pub struct Agreement {
 /// # Errors
 /// When it does not compile or fails.
 pub fn agreement(program: &Program, runs: usize, dir: &Path) -> Result<Agreement> {
-    std::fs::create_dir_all(dir)?;
     let outputs = Outputs::get();
+    let dir = &dir.join(program.label.replace(' ', "-"));
+    std::fs::create_dir_all(dir)?;
     let profiled = build(program, dir, "profiled")?;
     let recorded = dir.join(format!("{}.recorded", program.name));
     compile(
@@ -49,7 +51,7 @@ pub fn agreement(program: &Program, runs: usize, dir: &Path) -> Result<Agreement
     )?;
     let file = |suffix: &str| dir.join(program.name).with_extension(suffix);
     let mut both = Agreement {
-        name: program.name,
+        name: program.label,
         line: Vec::new(),
         graph: Vec::new(),
     };
@@ -104,8 +106,10 @@ fn profile(said: &Value) -> Profile {
 /// How much the two profiles of a program differ in one call site's share of the work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Difference {
-    /// Of the medians of the rounds.
+    /// Between the rounds that took least, the least disturbed ones.
     pub share: f64,
+    /// The shares in them, on-line and from the graph.
+    pub shares: [f64; 2],
     /// How far the share differs from round to round, in the profile in which it differs more: the noise.
     pub spread: f64,
     /// Line of the call.
@@ -113,6 +117,18 @@ pub struct Difference {
 }
 
 impl Agreement {
+    /// The share of the work of the calls in these lines, on-line and from the graph.
+    #[must_use]
+    pub fn share_of(&self, lines: [u64; 2]) -> [Range; 2] {
+        [&self.line, &self.graph].map(|profiles| {
+            let of = |p: &Profile| -> f64 {
+                let calls = p.shares.iter().filter(|(at, _)| lines.contains(&at.1));
+                calls.map(|(_, share)| share).sum()
+            };
+            Range::of(&profiles.iter().map(of).collect::<Vec<_>>())
+        })
+    }
+
     /// The largest difference.
     #[must_use]
     pub fn largest(&self) -> Difference {
@@ -120,19 +136,22 @@ impl Agreement {
         let mut places: Vec<&Place> = places.flat_map(|p| p.shares.keys()).collect();
         places.sort_unstable();
         places.dedup();
-        let shares = |profiles: &[Profile], place: &Place| -> Vec<f64> {
-            let of = |p: &Profile| p.shares.get(place).copied().unwrap_or(0.0);
-            profiles.iter().map(of).collect()
+        let share = |p: &Profile, place: &Place| p.shares.get(place).copied().unwrap_or(0.0);
+        let least = |profiles: &[Profile], place: &Place| {
+            let least = profiles.iter().min_by(|a, b| a.work.total_cmp(&b.work));
+            least.map_or(0.0, |profile| share(profile, place))
         };
-        let range = |all: &[f64]| {
+        let range = |profiles: &[Profile], place: &Place| {
+            let all: Vec<f64> = profiles.iter().map(|p| share(p, place)).collect();
             let most = all.iter().copied().fold(0.0, f64::max);
-            most - minimum(all)
+            most - minimum(&all)
         };
         let differences = places.into_iter().map(|place| {
-            let (line, graph) = (shares(&self.line, place), shares(&self.graph, place));
+            let shares = [least(&self.line, place), least(&self.graph, place)];
             Difference {
-                share: (median(&line) - median(&graph)).abs(),
-                spread: range(&line).max(range(&graph)),
+                share: (shares[0] - shares[1]).abs(),
+                shares,
+                spread: range(&self.line, place).max(range(&self.graph, place)),
                 line: place.1,
             }
         });
@@ -146,28 +165,32 @@ impl Agreement {
 #[must_use]
 pub fn table(rows: &[Agreement]) -> String {
     let mut text = String::from(
-        "| program | work ms: on-line | from the graph | parallelism: on-line | from the graph | largest difference of a share of the work | its spread from round to round | of the call on line |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|\n",
+        "| program | work ms: on-line | from the graph | parallelism: on-line | from the graph | largest difference of a share of the work | on-line | from the graph | its spread from round to round | of the call on line |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for row in rows {
         let of = |profiles: &[Profile], value: fn(&Profile) -> f64| {
-            median(&profiles.iter().map(value).collect::<Vec<_>>())
+            let least = profiles.iter().min_by(|a, b| a.work.total_cmp(&b.work));
+            least.map_or(f64::NAN, value)
         };
         let work = |profiles: &[Profile]| of(profiles, |p| p.work) / 1e6;
         let parallelism = |profiles: &[Profile]| of(profiles, |p| p.parallelism);
         let Difference {
             share,
+            shares,
             spread,
             line,
         } = row.largest();
         let _ = writeln!(
             text,
-            "| {} | {:.1} | {:.1} | {:.2} | {:.2} | {share:.3} | {spread:.3} | {line} |",
+            "| {} | {:.1} | {:.1} | {:.2} | {:.2} | {share:.3} | {:.3} | {:.3} | {spread:.3} | {line} |",
             row.name,
             work(&row.line),
             work(&row.graph),
             parallelism(&row.line),
             parallelism(&row.graph),
+            shares[0],
+            shares[1],
         );
     }
     text

@@ -8,6 +8,7 @@
 pub mod agreement;
 pub mod ahead;
 pub mod analyses;
+pub mod by_hand;
 pub mod compare;
 pub mod form;
 pub mod goals;

@@ -18,9 +18,11 @@ use crate::spread::{geometric_mean, median, minimum, spread};
 pub struct Program {
     /// Name of its source in `tests/programs/cilk` or, with loops, in `tests/programs/spans`.
     pub name: &'static str,
+    /// What it is called in tables.
+    pub(crate) label: &'static str,
     /// An OpenMP program with parallel loops, run with one thread.
     loops: bool,
-    defines: &'static [&'static str],
+    pub(crate) defines: &'static [&'static str],
     pub(crate) arguments: &'static [&'static str],
 }
 
@@ -31,6 +33,7 @@ const fn program(
 ) -> Program {
     Program {
         name,
+        label: name,
         loops: false,
         defines,
         arguments,
@@ -40,6 +43,7 @@ const fn program(
 const fn loops(name: &'static str, defines: &'static [&'static str]) -> Program {
     Program {
         name,
+        label: name,
         loops: true,
         defines,
         arguments: &[],
@@ -68,6 +72,13 @@ pub const PROGRAMS: [Program; 11] = [
     program("lu", &["-DN=768"], &[]),
     program("cholesky", &["-DN=768"], &[]),
 ];
+
+/// fft of what the caches hold, many times, for times alone: outside of them its leaves, copies of a word each, wait for
+/// memory side by side, but not with hooks or records between them, and a profile is of another run than the native one.
+pub const FFT_IN_CACHES: Program = Program {
+    label: "fft in the caches",
+    ..program("fft", &["-DN=16384", "-DROUNDS=64"], &[])
+};
 
 /// Native and profiled runs of a program, in turn.
 #[derive(Debug)]

@@ -19,7 +19,8 @@ const ROW: usize = 16;
 const SMALL: usize = 4;
 /// Depth of the large one, whose profiles become arrays.
 const LARGE: usize = 8;
-/// What is measured is the least mean of so many times so many rounds: the counter may advance by many cycles at a time.
+/// What is measured is the least mean of so many times so many rounds, less for what takes long: the counter may advance
+/// by many cycles at a time.
 const TIMES: u64 = 16;
 const ROUNDS: u64 = 16;
 
@@ -35,8 +36,8 @@ pub(crate) fn calibrate() -> Cost {
         own: 1,
         reading: 0,
     });
-    stage.reading = stage.least(|| [since(cycles())])[0];
-    let [enter, sync, leave] = stage.least(|| {
+    stage.reading = stage.least(ROUNDS, || [since(cycles())])[0];
+    let [enter, sync, leave] = stage.least(ROUNDS, || {
         let entered = cycles();
         (0..ROW).rev().for_each(|at| stage.enter(at));
         let synced = (since(entered), cycles());
@@ -45,7 +46,7 @@ pub(crate) fn calibrate() -> Cost {
         (0..ROW).for_each(|at| stage.leave(at));
         [synced.0, left.0, since(left.1)]
     });
-    let [leaf] = stage.least(|| {
+    let [leaf] = stage.least(ROUNDS, || {
         let start = cycles();
         (0..ROW).for_each(|_| stage.leaf(0));
         [since(start)]
@@ -152,19 +153,20 @@ impl Stage {
             with(|profile, _| done = (profile.shadow.moved(), profile.readings()));
             done
         };
-        let [bare] = self.least(|| {
+        let rounds = (ROUNDS * nodes(SMALL) / nodes(depth)).max(1);
+        let [bare] = self.least(rounds, || {
             let start = cycles();
             self.bare(depth);
             [since(start)]
         });
         let before = done();
-        let [cycles] = self.least(|| {
+        let [cycles] = self.least(rounds, || {
             let start = cycles();
             self.tree(depth);
             [since(start)]
         });
         let after = done();
-        let each = |after: u64, before: u64| (after - before) / (TIMES * ROUNDS);
+        let each = |after: u64, before: u64| (after - before) / (TIMES * rounds);
         Tree {
             cycles: cycles.saturating_sub(bare),
             moved: each(after.0, before.0),
@@ -172,13 +174,13 @@ impl Stage {
         }
     }
 
-    /// The cycles that each part of a round takes. Each happens in an invocation of its own, with an empty profile, that is
+    /// The cycles that each part of one of so many rounds takes. Each happens in an invocation of its own, with an empty profile, that is
     /// not measured.
-    fn least<const N: usize>(&self, round: impl Fn() -> [u64; N]) -> [u64; N] {
+    fn least<const N: usize>(&self, rounds: u64, round: impl Fn() -> [u64; N]) -> [u64; N] {
         let mut least = [u64::MAX; N];
         for _ in 0..TIMES {
             let mut sums = [0; N];
-            for _ in 0..ROUNDS {
+            for _ in 0..rounds {
                 self.enter(ROW);
                 for (sum, cycles) in sums.iter_mut().zip(round()) {
                     *sum += cycles.saturating_sub(self.reading);
@@ -186,7 +188,7 @@ impl Stage {
                 self.leave(ROW);
             }
             for (least, sum) in least.iter_mut().zip(sums) {
-                *least = (*least).min(sum / ROUNDS);
+                *least = (*least).min(sum / rounds);
             }
         }
         least

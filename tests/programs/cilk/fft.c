@@ -6,6 +6,9 @@ enum { BASE = 32 };
 #ifndef N
 #define N 2048
 #endif
+#ifndef ROUNDS
+#define ROUNDS 1
+#endif
 #define P 998244353ul
 typedef unsigned long word;
 
@@ -43,8 +46,10 @@ int main(void) {
   static word a[N], b[N], c[N];
   for (int i = 0; i < N; i++) a[i] = (word)i * i % P;
   word root = power(3, (P - 1) / N);
-  cilk_run(fft, b, a, N, 1, root);
-  cilk_run(fft, c, b, N, 1, power(root, P - 2));
+  for (int round = 0; round < ROUNDS; round++) {
+    cilk_run(fft, b, a, N, 1, root);
+    cilk_run(fft, c, b, N, 1, power(root, P - 2));
+  }
   word inverse = power(N, P - 2);
   int wrong = 0;
   for (int i = 0; i < N; i++) wrong += c[i] * inverse % P != a[i];
