@@ -144,6 +144,7 @@ impl<T: Copy + Default> Shadow<T> {
     }
 
     /// Whether there is memory for an invocation ([`Self::prepare`]).
+    #[inline(always)]
     #[must_use]
     pub fn is_prepared(&self, site: Site) -> bool {
         self.sites.len() > site.id as usize
@@ -262,16 +263,19 @@ impl<T: Copy + Default> Shadow<T> {
         self.leave_as::<false>(synced, now)
     }
 
-    /// The same, if the profiles are short; none, and nothing is done, also if they are not.
+    /// Whether there are an invocation and one that it returns to, and their profiles are short.
     #[inline(always)]
-    pub fn leave_at_once(&mut self, synced: u64, now: u64) -> Option<Totals> {
-        let (g, f) = self.stack.top_two()?;
-        let is_short = self.pool.are_short(g.size() + f.size());
-        if is_short {
-            self.leave_as::<true>(synced, now)
-        } else {
-            None
-        }
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        let two = self.stack.top_two();
+        two.is_some_and(|(g, f)| self.pool.are_short(g.size() + f.size()))
+    }
+
+    /// [`Self::leave_at`] if [`Self::is_short`].
+    #[inline(always)]
+    pub fn leave_short(&mut self, synced: u64, now: u64) -> Option<Totals> {
+        debug_assert!(self.is_short());
+        self.leave_as::<true>(synced, now)
     }
 
     #[inline(always)]

@@ -82,7 +82,6 @@ pub(crate) unsafe extern "C" fn contech_ws_enter(
         // SAFETY: called by instrumented code.
         && profile.enter_at_once(unsafe { plain_arrival(function, slot, counters) }, counters)
     {
-        counters.spawn = 0;
         return;
     }
     // SAFETY: as above.
@@ -116,8 +115,6 @@ pub(crate) unsafe extern "C" fn contech_ws_leaf(
         // SAFETY: called by instrumented code.
         && profile.leaf_at_once(unsafe { plain_arrival(function, slot, counters) }, counters, own)
     {
-        counters.spawn = 0;
-        counters.operations += own;
         return;
     }
     // SAFETY: as above.
@@ -170,8 +167,6 @@ extern "C" fn left(slot: usize, own: u64, after: u64) {
     if let Some(Within { profile, counters }) = &mut Within::at_once()
         && profile.leave_at_once(slot, counters, own, after)
     {
-        counters.spawn = 0;
-        counters.operations += own;
         return;
     }
     leave(slot, own, after);

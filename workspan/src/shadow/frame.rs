@@ -94,8 +94,10 @@ impl<T> Frame<T> {
     /// The leaves called last are logged.
     #[inline(always)]
     pub(super) fn close_continuation<const SHORT: bool>(&mut self, pool: &mut Profiles) {
-        let path = self.continuation.take();
-        self.continuation = with_leaves::<SHORT>(path, &mut self.called, pool);
+        if self.called.count > 0 {
+            let path = self.continuation.take();
+            self.continuation = with_leaves::<SHORT>(path, &mut self.called, pool);
+        }
     }
 
     /// The longest child is logged, if it is a leaf.

@@ -11,7 +11,7 @@ use crate::clock::Told;
 impl Profile {
     /// A function was invoked and is going to call something.
     #[inline(always)]
-    pub(crate) fn enter_at_once(&mut self, at: Arrival<'_>, counters: &Counters) -> bool {
+    pub(crate) fn enter_at_once(&mut self, at: Arrival<'_>, counters: &mut Counters) -> bool {
         let operations = counters.operations;
         let Some(limit) = self.not_due(counters, operations, self.clock.cost.enter) else {
             return false;
@@ -23,19 +23,24 @@ impl Profile {
         let Some((site, slot)) = self.arrives_at_once(at) else {
             return false;
         };
-        let now = self.clock.time_of(operations);
-        let entered = self
-            .shadow
-            .enter_at(now, site, Invocation { slot, function });
-        if entered {
-            self.clock.called(operations, limit);
+        if !self.shadow.is_prepared(site) {
+            return false;
         }
-        entered
+        let now = self.clock.time_of(operations);
+        self.clock.called(operations, limit);
+        counters.spawn = 0;
+        self.shadow
+            .enter_at(now, site, Invocation { slot, function })
     }
 
     /// A function was invoked and returns without having called anything.
     #[inline(always)]
-    pub(crate) fn leaf_at_once(&mut self, at: Arrival<'_>, counters: &Counters, own: u64) -> bool {
+    pub(crate) fn leaf_at_once(
+        &mut self,
+        at: Arrival<'_>,
+        counters: &mut Counters,
+        own: u64,
+    ) -> bool {
         let operations = counters.operations + own;
         let Some(limit) = self.not_due(counters, operations, self.clock.cost.leaf) else {
             return false;
@@ -47,6 +52,7 @@ impl Profile {
         let left = self.shadow.leaf_at_once(now, site, own);
         if left {
             self.clock.called(operations, limit);
+            (counters.operations, counters.spawn) = (operations, 0);
         }
         left
     }
@@ -56,7 +62,7 @@ impl Profile {
     pub(crate) fn leave_at_once(
         &mut self,
         at: usize,
-        counters: &Counters,
+        counters: &mut Counters,
         own: u64,
         after: u64,
     ) -> bool {
@@ -67,12 +73,14 @@ impl Profile {
         if self.slot(at) != self.top().slot {
             return false;
         }
-        let (now, after) = (self.clock.time_of(operations), self.clock.of(after));
-        let left = self.shadow.leave_at_once(now - after, now).is_some();
-        if left {
-            self.clock.called(operations, limit);
+        if !self.shadow.is_short() {
+            return false;
         }
-        left
+        let (now, after) = (self.clock.time_of(operations), self.clock.of(after));
+        self.clock.called(operations, limit);
+        (counters.operations, counters.spawn) = (operations, 0);
+        self.shadow.leave_short(now - after, now);
+        true
     }
 
     /// [`crate::clock::Clock::not_due`], if no code was called whose operations nobody counts and no address is that of a
