@@ -463,6 +463,34 @@ fn many_small_tasks_are_what_costs_most() {
     );
 }
 
+#[test]
+fn threads_of_code_that_was_not_compiled_with_contech_are_said_to_be() {
+    let mut b = builder("./partly");
+    let line = b.block("main", "main.c", 5, &[]);
+    let main = b.context("main");
+    b.work(main, 0, 1000, |w| w.block(line, &[]));
+    let thread = b.create(main);
+    b.work(thread, 1000, 15_001_000, |_| {});
+    b.join(main, thread);
+    b.work(main, 15_001_000, 15_002_000, |w| w.block(line, &[]));
+    let data = PageData::collect(&graph(b), cache::Options::default(), |_| {}).unwrap();
+    let said = data.findings.iter().find(|f| f.cause == "unrecorded");
+    let said = said.expect("a finding");
+    assert!(
+        said.share > 0.99 && said.text.contains("no recorded code"),
+        "{}",
+        said.text
+    );
+    for finding in &data.findings {
+        let blamed = matches!(finding.cause, "serial" | "dependences" | "serialization");
+        assert!(
+            !blamed || !finding.text.contains("main.c:5"),
+            "{}",
+            finding.text
+        );
+    }
+}
+
 /// Two contexts that compress with a library nobody recorded, one after the other or at once.
 fn compressing(gap: u64) -> GraphBuilder {
     let mut b = builder("./compress");

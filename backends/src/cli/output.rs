@@ -22,10 +22,18 @@ pub fn to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>)
                 .write(true)
                 .open(path)
                 .with_context(|| format!("cannot write {}", path.display()))?;
-            to_stream(file, write)
+            to_stream(file, write).map_err(|error| of(path, error))
         }
-        Some(path) => to_file(path, write),
+        Some(path) => to_file(path, write).map_err(|error| of(path, error)),
     }
+}
+
+/// The error, of writing `path` unless what is written could not be read.
+fn of(path: &Path, error: anyhow::Error) -> anyhow::Error {
+    if error.is::<taskgraph::Error>() {
+        return error;
+    }
+    error.context(format!("cannot write {}", path.display()))
 }
 
 fn to_stream(stream: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
@@ -39,19 +47,29 @@ fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Res
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    let cannot = || format!("cannot write {}", path.display());
     let mut builder = tempfile::Builder::new();
     builder.prefix(".contech-").suffix(".tmp");
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // as `open` would, umask applies
-    let file = builder.tempfile_in(folder).with_context(cannot)?;
+    let file = builder.tempfile_in(folder)?;
     to_stream(&file, write)?;
-    file.persist(path).with_context(cannot)?;
+    file.persist(path)?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_said_of_the_file_that_was_asked_for() {
+        let full = Path::new("/dev/full");
+        let error = to(Some(full), |out| Ok(out.write_all(b"text")?)).expect_err("full");
+        let text = format!("{error:#}");
+        assert!(
+            text.starts_with("cannot write /dev/full: No space left"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn a_failed_write_leaves_the_old_file_and_no_other() {

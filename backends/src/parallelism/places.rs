@@ -10,8 +10,8 @@ use taskgraph::{BlockId, ContextId, TaskId, TaskKind};
 use super::blocked::{LEAST_NS, LongCall, long_call, waiting_call};
 use super::segments::Segments;
 use super::state::{Cause, State};
-use crate::analysis::Graph;
 use crate::analysis::source::Place;
+use crate::analysis::{Graph, Task};
 
 /// Tasks looked at before a wait for one that executed code.
 const LOOK_BACK: u32 = 8;
@@ -35,7 +35,7 @@ pub struct WaitPlace {
 /// Tasks that run for long in a call of code that was not recorded, such as a library's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OutsidePlace {
-    /// Where it is called.
+    /// Where it is called; nowhere that is known, where threads begin in it.
     #[serde(flatten)]
     pub place: Place,
     /// The function called; empty when unknown.
@@ -115,16 +115,25 @@ fn of_context(graph: &Graph, context: ContextId) -> Result<Groups> {
             }
             State::Waiting(cause) => (Some(cause), block_before(graph, segment.task)?),
             _ if ns < LEAST_NS => continue,
-            _ => match long_call(&graph.task(segment.task)?) {
-                Some(LongCall::Works(block)) => (None, Some(block)),
-                _ => continue,
-            },
+            _ => {
+                let task = graph.task(segment.task)?;
+                match long_call(&task) {
+                    Some(LongCall::Works(block)) => (None, Some(block)),
+                    None if is_foreign(graph, &task) => (None, None),
+                    _ => continue,
+                }
+            }
         };
         let (count, sum) = groups.entry(key).or_default();
         *count += 1;
         *sum += ns;
     }
     Ok(groups)
+}
+
+/// Whether a task works and executes nothing that is recorded, where other tasks do: a thread of another's code.
+fn is_foreign(graph: &Graph, task: &Task<'_>) -> bool {
+    task.kind() == TaskKind::Work && task.block_count() == 0 && graph.summary().blocks > 0
 }
 
 /// The last block executed before `task` in its context.

@@ -55,6 +55,13 @@ pub(super) fn outside(parallelism: &parallelism::Report) -> Option<Finding> {
     if part < WORTH {
         return None;
     }
+    if most.place == Place::default() {
+        let text = format!(
+            "{} of the running time is in code that was not recorded, most of it in threads that execute no recorded code: it counts for no function here. Compile it with contech-cc to see into it.",
+            share(part)
+        );
+        return Some(finding("unrecorded", String::new(), part, text));
+    }
     let callee = match most.callee.as_str() {
         "" => "a function".to_owned(),
         name => name.to_owned(),
