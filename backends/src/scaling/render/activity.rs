@@ -5,6 +5,7 @@ use contech_observation::State;
 use crate::scaling::measurement::{Activity, StateTimes};
 use crate::scaling::point::Report;
 use crate::view::chart::{ActivityRow, ActivityState};
+use crate::view::units::plural;
 use crate::view::{Chart, View};
 
 /// Lanes drawn; the others are left out and counted.
@@ -40,7 +41,10 @@ fn chart(threads: u32, activity: &Activity) -> Chart {
             .collect(),
     };
     Chart::Activity {
-        title: format!("What each thread did over time, {threads} threads"),
+        title: format!(
+            "What each thread did over time, {}",
+            plural(threads.into(), "thread")
+        ),
         bin_ns: activity.bin_ns,
         rows: lanes.map(row).collect(),
     }
