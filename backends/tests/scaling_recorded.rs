@@ -119,3 +119,23 @@ fn runs_without_parallel_phases_have_no_stack_and_say_so() {
     assert_eq!(report.processors, 1);
     near(report.factors.total(), 0.0);
 }
+
+#[test]
+fn a_thread_that_waits_for_a_signal_is_not_at_work() {
+    let mut b = samples::builder("./signals");
+    let wait = b.block("wait", "w.c", 7, &[]);
+    b.info_mut().blocks[wait.index()].call = Some(taskgraph::CallSite {
+        callee: "sigwait".to_owned(),
+        line: 7,
+    });
+    let body = b.block("body", "w.c", 3, &[]);
+    let main = b.context("main");
+    b.work(main, 0, 1000 * US, |w| w.block(body, &[]));
+    let (signals, worker) = (b.create(main), b.create(main));
+    b.work(signals, 1000 * US, 9000 * US, |w| w.block(wait, &[]));
+    b.work(worker, 1000 * US, 9000 * US, |w| w.block(body, &[]));
+    b.join(main, worker);
+    b.join(main, signals);
+    let report = run::<Factors>(options::<Factors>(&["--processors", "2"]), &graph(b)).unwrap();
+    near(report.factors.work, 0.5);
+}

@@ -184,8 +184,8 @@ fn doing(cause: Cause) -> Option<Doing> {
         Cause::Barrier => Some(Doing::Barrier),
         Cause::Condition | Cause::Semaphore => Some(Doing::Condition),
         Cause::Message => Some(Doing::Message),
-        Cause::Call => Some(Doing::Sleep),
+        // A thread that waits for a signal or for input uses no processor, and is not at work (live, `poll` is idle, too).
         // Recording paused it: no time of the program's.
-        Cause::Join | Cause::Delay | Cause::Other => None,
+        Cause::Call | Cause::Join | Cause::Delay | Cause::Other => None,
     }
 }
