@@ -13,6 +13,7 @@
 //! E is the nearest place that comes before all calls and is in no loop: the base case of a recursion, which returns
 //! without passing E, costs one call of the profiler.
 
+use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::intrinsics::Intrinsic;
@@ -138,6 +139,19 @@ fn variable<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> PointerValue<'m> {
     global.set_linkage(Linkage::Internal);
     global.set_alignment(16);
     global.as_pointer_value()
+}
+
+/// Bytes up to which a copy takes no longer than its operations seem to: reading the clock for it would take longer.
+const SHORT_COPY: u64 = 256;
+
+/// How many bytes a call of an intrinsic that copies or sets memory concerns.
+fn copied_bytes<'m>(call: InstructionValue<'m>) -> Option<IntValue<'m>> {
+    match callee::classify(call) {
+        Call::Intrinsic { name } if takes_time(&name) => {
+            Some(call.get_operand(2)?.value()?.into_int_value())
+        }
+        _ => None,
+    }
 }
 
 struct Emitter<'m> {
@@ -290,10 +304,36 @@ impl<'m> Emitter<'m> {
             );
             if called && self.is_foreign(inst) {
                 self.builder.position_before(&inst);
-                let to = ir::global_offset(self.hooks.counters, 8);
-                self.builder.build_store(to, self.slot()?)?;
+                self.mark_foreign(inst)?;
             }
         }
+        Ok(())
+    }
+
+    /// `counters.foreign = slot`, unless it is a copy that turns out to be short.
+    fn mark_foreign(&self, call: InstructionValue<'m>) -> Result<(), BuilderError> {
+        let to = ir::global_offset(self.hooks.counters, 8);
+        let slot = self.slot()?;
+        let Some(bytes) = copied_bytes(call) else {
+            self.builder.build_store(to, slot)?;
+            return Ok(());
+        };
+        let short = bytes.get_type().const_int(SHORT_COPY, false);
+        if let Some(bytes) = bytes.get_zero_extended_constant() {
+            if bytes > SHORT_COPY {
+                self.builder.build_store(to, slot)?;
+            }
+            return Ok(());
+        }
+        let slot = self.builder.build_ptr_to_int(slot, self.word, "")?;
+        let long = self
+            .builder
+            .build_int_compare(IntPredicate::UGT, bytes, short, "")?;
+        let by = self
+            .builder
+            .build_select(long, slot, self.load(to)?, "")?
+            .into_int_value();
+        self.builder.build_store(to, by)?;
         Ok(())
     }
 

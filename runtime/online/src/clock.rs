@@ -16,7 +16,7 @@ use std::time::Instant;
 use contech_meter::{LONG, Meter};
 
 /// Operations after which the counter is read.
-const READ_AFTER: i64 = 512;
+const READ_AFTER: i64 = 1024;
 /// So many cycles of hooks count as an operation towards that: their own cost is only an estimate.
 const CYCLES: i64 = 8;
 /// Binary places of a rate.

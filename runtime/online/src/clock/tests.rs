@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A clock without costs, and 512 operations between readings.
+/// A clock that reads the counter after 1024 operations.
 fn clock(cost: Cost) -> Clock {
     Clock::new(Metric::Time, cost)
 }
@@ -53,11 +53,11 @@ fn a_hook_that_reads_the_counter_takes_its_time_after_that() {
         ..Cost::default()
     };
     let mut clock = clock(cost);
-    assert_eq!(clock.not_due(600, cost.leave), None);
-    let (now, _) = clock.elapsed(700, told(600, 0, false), 0);
+    assert_eq!(clock.not_due(1100, cost.leave), None);
+    let (now, _) = clock.elapsed(700, told(1100, 0, false), 0);
     clock.costs(cost.leave);
     assert_eq!(now, 700);
-    let (now, _) = clock.elapsed(340, told(900, 0, false), 0);
+    let (now, _) = clock.elapsed(340, told(1400, 0, false), 0);
     assert_eq!(now, 1000);
 }
 
