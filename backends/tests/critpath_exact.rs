@@ -383,13 +383,6 @@ fn a_contended_lock_is_on_the_path_and_can_be_wished_away() {
         }),
         245
     );
-    assert_eq!(
-        with(Options {
-            drop_lock: vec![0xdead],
-            ..Options::default()
-        }),
-        335
-    );
 }
 
 #[test]
@@ -433,4 +426,23 @@ fn a_function_nobody_has_is_refused() {
         error.contains("no function of the program has that name"),
         "{error}"
     );
+}
+
+#[test]
+fn a_lock_nobody_took_is_refused() {
+    let scaled = Options {
+        scale_lock: vec!["0xbad=0".parse().expect("valid")],
+        ..Options::default()
+    };
+    let dropped = Options {
+        drop_lock: vec![0xbad],
+        ..Options::default()
+    };
+    for (options, option) in [(scaled, "--scale-lock"), (dropped, "--drop-lock")] {
+        let error = run::<CritPath>(options, &graph(contended()))
+            .expect_err("no such lock")
+            .to_string();
+        let said = format!("{option} 0xbad: the program took no lock");
+        assert!(error.contains(&said), "{error}");
+    }
 }

@@ -149,6 +149,7 @@ impl Analysis for CritPath {
             &options.scale_lock,
             &options.drop_lock,
         )?;
+        scenario.check_locks(graph)?;
         if graph.summary().blocks == 0 && scenario.functions() > 0 {
             bail!(
                 "--scale: the graph has no blocks (recorded in sync mode), so the time of functions is not known"

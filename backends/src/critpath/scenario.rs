@@ -111,6 +111,32 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// Refuses locks that the program never took.
+    ///
+    /// # Errors
+    /// When there is one, or the graph cannot be read.
+    pub fn check_locks(&self, graph: &Graph) -> Result<()> {
+        let scaled = self.held.keys().map(|lock| ("--scale-lock", *lock));
+        let dropped = self.dropped.iter().map(|lock| ("--drop-lock", *lock));
+        let mut asked: Vec<(&str, u64)> = scaled.chain(dropped).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        for task in graph.tasks() {
+            let task = task?;
+            if task.op().cause() == Some(WaitCause::Lock) {
+                asked.retain(|(_, lock)| *lock != task.object());
+            }
+            if asked.is_empty() {
+                return Ok(());
+            }
+        }
+        let (option, lock) = asked[0];
+        bail!(
+            "{option} {lock:#x}: the program took no lock at that address (contech-backend critpath names those that matter)"
+        )
+    }
+
     /// Whether nothing is changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
