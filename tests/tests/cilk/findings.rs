@@ -1,9 +1,13 @@
 //! What the profiles of the paper's programs show.
 
-use anyhow::{Context, Result};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use contech_tests::outputs::Outputs;
+use contech_tests::process::run;
 
 use crate::profile::{number, site};
-use crate::programs::{from_graph, on_line};
+use crate::programs::{analyse_by, build_and_run, from_graph, on_line, scratch};
 
 #[test]
 fn partition_is_what_holds_quicksort_back() -> Result<()> {
@@ -73,5 +77,22 @@ fn the_fix_of_breadth_first_search_raises_its_parallelism() -> Result<()> {
         .find(|s| s["callee"] == "process_nodes");
     let own = number(nodes.context("process_nodes")?, "/on_span/local/span");
     assert!(own / level > 0.66, "process_nodes is {own} of {level}");
+    Ok(())
+}
+
+#[test]
+fn a_report_of_a_serial_run_says_what_its_spawns_allow() -> Result<()> {
+    let scratch = scratch("cilk-report")?;
+    let dir = scratch.dir();
+    build_and_run("cilksort.c", dir, &[])?;
+    let parallelism = number(&analyse_by(dir, "time")?, "/parallelism");
+    let page = dir.join("report.html");
+    let mut backend = Command::new(Outputs::get().command("contech-backend"));
+    backend.arg("report").arg(dir.join("graph.tg"));
+    run(backend.arg("-o").arg(&page))?.ok()?;
+    let page = std::fs::read_to_string(page)?;
+    let said = format!("what could run in parallel: {parallelism:.2} processors on average");
+    ensure!(page.contains(&said), "the report does not say: {said}");
+    scratch.done();
     Ok(())
 }

@@ -64,7 +64,7 @@ pub(crate) fn execute(program: &Path, dir: &Path, arguments: &[&str]) -> Result<
 }
 
 /// A directory of this test's own: several tests make profiles of one program at the same time.
-fn scratch(name: &str) -> Result<Scratch> {
+pub(crate) fn scratch(name: &str) -> Result<Scratch> {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("main");
     // Without its module: a path with colons is none for every tool.

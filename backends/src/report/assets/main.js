@@ -6,7 +6,7 @@ function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
   $("recorded").textContent = [run.host, when].filter(Boolean).join(" · ");
   $("warnings").replaceChildren(...warnings.map(text => html("p", null, text)));
   $("headline").textContent = headline;
-  const colors = { serialization: "serial", imbalance: "barrier", scheduling: "w4", bottleneck: "serial", serial: "serial", dependences: "barrier", processors: "running", hot: "semaphore", cache: "w4", misses: "w4", sharing: "w7", races: "lock" };
+  const colors = { serialization: "serial", imbalance: "barrier", scheduling: "w4", bottleneck: "serial", spawns: "running", serial: "serial", dependences: "barrier", processors: "running", hot: "semaphore", cache: "w4", misses: "w4", sharing: "w7", races: "lock" };
   $("findings").replaceChildren(...findings.map(f => html("li", null,
     html("span", { class: "meter" }, html("i", { style: `width: ${Math.min(100, f.share * 100)}%; background: var(--${colors[f.cause] ?? f.cause})` }), html("b", null, format.percent(f.share))),
     html("span", null, f.text))));

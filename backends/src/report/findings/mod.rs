@@ -20,7 +20,7 @@ pub struct Finding {
     /// 1 is the most important.
     pub rank: usize,
     /// What cost the processors most (`serialization`, `imbalance`, `scheduling`, `sharing`, `lock`, ...) first; then `lock`,
-    /// `barrier`, ... for waits; `serial`, `dependences`, `processors`, `unrecorded`, `bottleneck`, `hot`, `cache`, `misses`, `sharing`,
+    /// `barrier`, ... for waits; `spawns`, `serial`, `dependences`, `processors`, `unrecorded`, `bottleneck`, `hot`, `cache`, `misses`, `sharing`,
     /// `races`.
     pub cause: &'static str,
     /// Source line, function or size it is about; may be empty.
@@ -69,8 +69,9 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
     let usual =
         |finding: &Finding| [Cause::Join.name(), Cause::Call.name()].contains(&finding.cause);
     scaling.sort_by(|a, b| usual(a).cmp(&usual(b)).then(b.share.total_cmp(&a.share)));
-    let findings = lost::lost(results)
+    let findings = serial_form(results)
         .into_iter()
+        .chain(lost::lost(results))
         .chain(first)
         .chain(scaling::outside(results.parallelism))
         .chain(scaling)
@@ -98,6 +99,21 @@ fn finding(cause: &'static str, place: String, share: f64, text: String) -> Find
         share,
         text,
     }
+}
+
+/// A program of `contech/cilk.h` that ran serially: only its spawns say what could run at once.
+fn serial_form(results: &Results<'_>) -> Option<Finding> {
+    let workspan = results.workspan;
+    let spawns = workspan.sites.iter().any(|site| site.kind == "spawn");
+    if !spawns || results.parallelism.contexts > 1 {
+        return None;
+    }
+    let parallelism = workspan.parallelism.max(1.0);
+    let text = format!(
+        "The program ran serially, and its spawns say what could run in parallel: {parallelism:.2} processors on average (work over span). The analysis workspan says which call site holds it back."
+    );
+    let share = 1.0 - 1.0 / parallelism;
+    Some(finding("spawns", String::new(), share, text))
 }
 
 /// The call site whose own code is a good part of the longest path of a program that has parallelism to lose.

@@ -1,3 +1,5 @@
+//! The clock without a counter: what it makes of intervals.
+
 use proptest::prelude::*;
 
 use super::*;
