@@ -1,24 +1,10 @@
 // tests/programs/cilk/fft.c, natively, with the processor's counter read around every transform of more than BASE / 2
 // elements: which share of the time the smaller ones take, for comparison with profiles. Prints that share.
-#include <stdio.h>
 #include <x86intrin.h>
 
-enum { BASE = 32 };
-#ifndef N
-#define N 2048
-#endif
-#ifndef ROUNDS
-#define ROUNDS 1
-#endif
-#define P 998244353ul
-typedef unsigned long word;
-
-static word power(word b, word e) {
-  word r = 1;
-  for (; e; e >>= 1, b = b * b % P)
-    if (e & 1) r = r * b % P;
-  return r;
-}
+#define main profiled_main
+#include "../../tests/programs/cilk/fft.c"
+#undef main
 
 static unsigned long in_small, reading = ~0ul;
 
@@ -43,12 +29,12 @@ static __attribute__((noinline)) void small(word *out, const word *in, int n, in
   combine(out, h, root);
 }
 
-static __attribute__((noinline)) void fft(word *out, const word *in, int n, int stride, word root) {
+static __attribute__((noinline)) void timed(word *out, const word *in, int n, int stride, word root) {
   int h = n / 2;
   word square = root * root % P;
   if (n > BASE) {
-    fft(out, in, h, stride * 2, square);
-    fft(out + h, in + stride, h, stride * 2, square);
+    timed(out, in, h, stride * 2, square);
+    timed(out + h, in + stride, h, stride * 2, square);
   } else {
     unsigned long start = __rdtsc();
     small(out, in, h, stride * 2, square);
@@ -70,8 +56,8 @@ int main(void) {
   for (int i = 0; i < N; i++) a[i] = (word)i * i % P;
   word root = power(3, (P - 1) / N);
   for (int round = 0; round < ROUNDS; round++) {
-    fft(b, a, N, 1, root);
-    fft(c, b, N, 1, power(root, P - 2));
+    timed(b, a, N, 1, root);
+    timed(c, b, N, 1, power(root, P - 2));
   }
   word inverse = power(N, P - 2);
   for (int i = 0; i < N; i++)

@@ -35,9 +35,11 @@ impl Range {
 pub fn natively(program: &Program, runs: usize, dir: &Path) -> Result<Range> {
     std::fs::create_dir_all(dir)?;
     let executable = dir.join("by_hand");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/fft_by_hand.c");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let source = root.join("programs/fft_by_hand.c");
     let mut clang = Command::new("clang-22");
     clang.args(["-O2", "-w"]).args(program.defines);
+    clang.arg("-I").arg(root.join("../instrument/cc/include"));
     run(clang.arg(source).arg("-o").arg(&executable))?.ok()?;
     let mut shares = Vec::new();
     for _ in 0..runs.max(1) {
