@@ -11,7 +11,6 @@ use contech_tests::process::run;
 use serde_json::Value;
 
 use crate::by_hand::Range;
-use crate::spread::minimum;
 use crate::workspan::{Program, build, compile};
 
 /// Caller, line, callee, kind.
@@ -103,10 +102,15 @@ fn profile(said: &Value) -> Profile {
     }
 }
 
+/// The round that took least: the least disturbed one.
+fn least(profiles: &[Profile]) -> Option<&Profile> {
+    profiles.iter().min_by(|a, b| a.work.total_cmp(&b.work))
+}
+
 /// How much the two profiles of a program differ in one call site's share of the work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Difference {
-    /// Between the rounds that took least, the least disturbed ones.
+    /// Between the rounds that took least.
     pub share: f64,
     /// The shares in them, on-line and from the graph.
     pub shares: [f64; 2],
@@ -137,17 +141,15 @@ impl Agreement {
         places.sort_unstable();
         places.dedup();
         let share = |p: &Profile, place: &Place| p.shares.get(place).copied().unwrap_or(0.0);
-        let least = |profiles: &[Profile], place: &Place| {
-            let least = profiles.iter().min_by(|a, b| a.work.total_cmp(&b.work));
-            least.map_or(0.0, |profile| share(profile, place))
+        let of_least = |profiles: &[Profile], place: &Place| {
+            least(profiles).map_or(0.0, |profile| share(profile, place))
         };
         let range = |profiles: &[Profile], place: &Place| {
             let all: Vec<f64> = profiles.iter().map(|p| share(p, place)).collect();
-            let most = all.iter().copied().fold(0.0, f64::max);
-            most - minimum(&all)
+            Range::of(&all).width()
         };
         let differences = places.into_iter().map(|place| {
-            let shares = [least(&self.line, place), least(&self.graph, place)];
+            let shares = [of_least(&self.line, place), of_least(&self.graph, place)];
             Difference {
                 share: (shares[0] - shares[1]).abs(),
                 shares,
@@ -170,8 +172,7 @@ pub fn table(rows: &[Agreement]) -> String {
     );
     for row in rows {
         let of = |profiles: &[Profile], value: fn(&Profile) -> f64| {
-            let least = profiles.iter().min_by(|a, b| a.work.total_cmp(&b.work));
-            least.map_or(f64::NAN, value)
+            least(profiles).map_or(f64::NAN, value)
         };
         let work = |profiles: &[Profile]| of(profiles, |p| p.work) / 1e6;
         let parallelism = |profiles: &[Profile]| of(profiles, |p| p.parallelism);

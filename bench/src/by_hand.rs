@@ -26,6 +26,12 @@ impl Range {
             most: all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         }
     }
+
+    /// From the least to the most.
+    #[must_use]
+    pub fn width(self) -> f64 {
+        self.most - self.least
+    }
 }
 
 /// Share of the small transforms in the native time of that fft, in so many runs.

@@ -217,15 +217,21 @@ impl Profile {
         taken.is_some()
     }
 
-    /// In a hook of this cost, leaves what is no more on the stack where `at` is. The time, and what of it is the invocation's own; none if that
-    /// is elsewhere.
+    /// The time of what was told, in a hook of this cost.
+    fn time_in_hook(&mut self, cost: i64, told: Told) -> (u64, u64) {
+        let time = self.clock.time(told, self.shadow.moved());
+        self.clock.costs(cost);
+        time
+    }
+
+    /// In a hook of this cost, leaves what is no more on the stack where `at` is. The time, and what of it is the
+    /// invocation's own; none if that is elsewhere.
     fn jumped_to(&mut self, at: Arrival<'_>, cost: i64, told: Told) -> Option<(u64, u64)> {
         let slot = self.slot(at.slot);
         if slot >= self.stack.size {
             return None;
         }
-        let (now, own) = self.clock.time(told, self.shadow.moved());
-        self.clock.costs(cost);
+        let (now, own) = self.time_in_hook(cost, told);
         self.shadow.advance_to(now - own);
         self.leave_jumped(slot, true);
         Some((now, own))
@@ -237,8 +243,7 @@ impl Profile {
         if slot >= self.stack.size {
             return;
         }
-        let (now, after) = self.clock.time(told.last(after), self.shadow.moved());
-        self.clock.costs(self.clock.cost.leave);
+        let (now, after) = self.time_in_hook(self.clock.cost.leave, told.last(after));
         self.shadow.advance_to(now - after);
         self.leave_jumped(slot, false);
         if self.top().slot == slot {

@@ -103,8 +103,7 @@ impl Profile {
         if function == 0 || !self.shadow.is_prepared(site) {
             return false;
         }
-        let (now, own) = self.clock.time(told, self.shadow.moved());
-        self.clock.costs(self.clock.cost.enter);
+        let (now, own) = self.time_in_hook(self.clock.cost.enter, told);
         self.shadow
             .enter_at(now - own, site, Invocation { slot, function })
     }
@@ -117,8 +116,7 @@ impl Profile {
         if !self.shadow.is_prepared(site) {
             return false;
         }
-        let (now, own) = self.clock.time(told, self.shadow.moved());
-        self.clock.costs(self.clock.cost.leaf);
+        let (now, own) = self.time_in_hook(self.clock.cost.leaf, told);
         self.shadow.leaf_at(now, site, own)
     }
 
