@@ -20,6 +20,8 @@
 
 using namespace llvm;
 
+extern "C" __attribute__((weak)) void LLVMInitializeX86AsmParser(void);
+
 namespace {
 // flang's code generator puts constructors into .ctors, which lld does not run.
 bool isFlangs(Module &M) {
@@ -142,6 +144,12 @@ LLVMValueRef contech_shim_split_unlikely(LLVMValueRef Cond) {
   MDNode *Weights = MDBuilder(C->getContext()).createUnlikelyBranchWeights();
   return wrap(SplitBlockAndInsertIfThen(
       C, std::next(C->getIterator()), /*Unreachable=*/false, Weights));
+}
+
+// Flang does not prepare its LLVM for inline assembly.
+void contech_shim_allow_assembly() {
+  if (LLVMInitializeX86AsmParser)
+    LLVMInitializeX86AsmParser();
 }
 
 void contech_shim_promote(LLVMValueRef Alloca) {

@@ -13,7 +13,9 @@ mod operands;
 mod shim;
 
 pub(crate) use atomics::{has_fence, is_atomic, is_volatile, wrap_atomics};
-pub(crate) use build::{global_offset, lane, mask_to_u64, offset, ptr_type, to_u64};
+pub(crate) use build::{
+    allow_assembly, global_offset, lane, mask_to_u64, offset, ptr_type, to_u64,
+};
 pub(crate) use calls::{
     Callee, arg_count, byval_size, callee, drop_call_attributes, forbid_tail_call, is_must_tail,
     never_returns, touches_memory,

@@ -3,32 +3,32 @@
 //! ```text
 //! entry:   acc = 0                                a register
 //! blocks:  acc += operations of the piece
-//! E:       enter(function, slot, acc)             where it is certain enough that something will be called
-//! calls:   counters.operations += acc; acc = 0
+//! E:       event ENTER                            where it is certain enough that something will be called
+//! calls:   left -= acc; acc = 0
 //! loops:   see loops.rs
-//! syncs:   sync(slot, acc), or synced = acc + 2 if nothing is called from there to the return
-//! returns: leave(slot, acc) behind E, leaf(function, slot, acc) where E was not passed, done(.., acc, synced) if either
+//! syncs:   event SYNC, or synced = acc + 2 if nothing is called from there to the return
+//! returns: event LEAVE behind E, LEAF where E was not passed, DONE (with synced) if either
 //! ```
 //!
 //! E is the nearest place that comes before all calls and is in no loop: the base case of a recursion, which returns
-//! without passing E, costs one call of the profiler.
+//! without passing E, costs one event.
 
 use inkwell::IntPredicate;
-use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::attributes::AttributeLoc;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{
-    FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
-};
-use workspan::abi;
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, IntValue, PointerValue};
+use workspan::abi::{self, State};
 
+use self::events::{Checks, Log, Said};
 use self::places::{Passed, enters, last_syncs, takes_time};
 use crate::callee::{self, Call};
 use crate::ir::{self, Callee};
 use crate::plan::{End, FunctionPlan};
 use crate::select::MARK;
 
+mod events;
 mod loops;
 mod places;
 
@@ -37,47 +37,14 @@ pub(crate) use loops::Loops;
 /// What instrumented code refers to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hooks<'m> {
-    counters: GlobalValue<'m>,
-    enter: FunctionValue<'m>,
-    leaf: FunctionValue<'m>,
-    leave: FunctionValue<'m>,
-    done: FunctionValue<'m>,
-    sync: FunctionValue<'m>,
+    log: Log<'m>,
     loops: loops::Hooks<'m>,
 }
 
 /// Declares the profiler's functions in the module.
 pub(crate) fn hooks<'m>(module: &Module<'m>) -> Hooks<'m> {
-    let context = module.get_context();
-    let (ptr, word) = (ir::ptr_type(module), context.i64_type());
-    let long = context
-        .void_type()
-        .fn_type(&[ptr.into(), ptr.into(), word.into()], false);
-    let short = context
-        .void_type()
-        .fn_type(&[ptr.into(), word.into()], false);
-    let either = context
-        .void_type()
-        .fn_type(&[ptr.into(), ptr.into(), word.into(), word.into()], false);
-    // Called through its address, without a stub between.
-    let direct = Attribute::get_named_enum_kind_id("nonlazybind");
-    let direct = context.create_enum_attribute(direct, 0);
-    let declare = |name, ty| {
-        let hook = module
-            .get_function(name)
-            .unwrap_or_else(|| module.add_function(name, ty, None));
-        hook.add_attribute(AttributeLoc::Function, direct);
-        hook
-    };
     Hooks {
-        counters: module
-            .get_global(abi::COUNTERS)
-            .unwrap_or_else(|| module.add_global(word.array_type(3), None, abi::COUNTERS)),
-        enter: declare(abi::ENTER, long),
-        leaf: declare(abi::LEAF, long),
-        leave: declare(abi::LEAVE, short),
-        done: declare(abi::DONE, either),
-        sync: declare(abi::SYNC, short),
+        log: Log::declare(module),
         loops: loops::Hooks::declare(module),
     }
 }
@@ -112,11 +79,14 @@ pub(crate) fn emit<'m>(
         entered,
         variable: variable(module, f),
         slot,
+        checks: Checks::default(),
     };
     let registers = emitter.loops(module, f, &first, plan, loops);
     let registers = registers.map_err(text)?;
     emitter.function(plan).map_err(text)?;
     emitter.told(&registers).map_err(text)?;
+    let log = emitter.hooks.log;
+    log.check(&emitter.builder, emitter.checks).map_err(text)?;
     ir::promote(operations);
     ir::promote(entered);
     registers.promote();
@@ -163,6 +133,7 @@ struct Emitter<'m> {
     entered: PointerValue<'m>,
     variable: PointerValue<'m>,
     slot: FunctionValue<'m>,
+    checks: Checks<'m>,
 }
 
 impl<'m> Emitter<'m> {
@@ -179,7 +150,8 @@ impl<'m> Emitter<'m> {
                 && let Some(head) = pieces.first()
             {
                 self.builder.position_before(&head.start);
-                self.tell(self.hooks.enter)?;
+                self.tell(abi::ENTER)?;
+                self.nothing_untold()?;
                 let yes = self.word.const_int(1, false);
                 self.builder.build_store(self.entered, yes)?;
             }
@@ -205,9 +177,9 @@ impl<'m> Emitter<'m> {
                     .unwrap_or(terminator);
                 self.builder.position_before(&at);
                 match passed {
-                    Passed::Never => self.tell(self.hooks.leaf)?,
+                    Passed::Never => self.tell(abi::LEAF)?,
                     Passed::Always if last_syncs.is_empty() => {
-                        self.tell_at(self.hooks.leave)?;
+                        self.tell_at(abi::LEAVE)?;
                     }
                     Passed::Always | Passed::Perhaps => self.done()?,
                 }
@@ -216,15 +188,10 @@ impl<'m> Emitter<'m> {
         self.foreign(plan)
     }
 
-    /// `done(function, slot, acc, entered)`.
+    /// [`abi::DONE`].
     fn done(&self) -> Result<(), BuilderError> {
-        let (slot, own) = (self.slot()?.into(), self.load(self.operations)?.into());
-        let entered = self.load(self.entered)?.into();
-        let arguments = [self.variable.into(), slot, own, entered];
-        let done = self.hooks.done;
-        self.builder
-            .build_direct_call(done, &arguments, "")
-            .map(drop)
+        let entered = self.load(self.entered)?;
+        self.arrival(abi::DONE, Some(entered))
     }
 
     /// `entered = acc + 2` in place of a sync.
@@ -248,46 +215,59 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// `counters.operations += acc; acc = 0`.
+    /// `left -= acc; acc = 0`.
     fn flush(&self) -> Result<(), BuilderError> {
-        let total = self.hooks.counters.as_pointer_value();
-        let sum = self
-            .builder
-            .build_int_add(self.load(total)?, self.load(self.operations)?, "")?;
-        self.builder.build_store(total, sum)?;
-        self.builder
-            .build_store(self.operations, self.word.const_zero())?;
-        Ok(())
+        let own = self.load(self.operations)?;
+        self.hooks.log.take(&self.builder, own)?;
+        self.nothing_untold()
     }
 
-    /// `hook(function, slot, acc)`.
-    fn tell(&self, hook: FunctionValue<'m>) -> Result<(), BuilderError> {
-        let (slot, own) = (self.slot()?.into(), self.load(self.operations)?.into());
-        let arguments = [self.variable.into(), slot, own];
-        self.builder
-            .build_direct_call(hook, &arguments, "")
-            .map(drop)
+    /// `acc = 0`.
+    fn nothing_untold(&self) -> Result<(), BuilderError> {
+        let zero = self.word.const_zero();
+        self.builder.build_store(self.operations, zero).map(drop)
     }
 
-    /// `hook(slot, acc)`.
-    fn tell_at(&self, hook: FunctionValue<'m>) -> Result<(), BuilderError> {
-        let (slot, own) = (self.slot()?.into(), self.load(self.operations)?.into());
-        self.builder
-            .build_direct_call(hook, &[slot, own], "")
-            .map(drop)
+    /// An event of an invocation that is told for the first time.
+    fn tell(&self, kind: u64) -> Result<(), BuilderError> {
+        self.arrival(kind, None)
+    }
+
+    fn arrival(&self, kind: u64, synced: Option<IntValue<'m>>) -> Result<(), BuilderError> {
+        let own = self.load(self.operations)?;
+        let said = Said {
+            kind,
+            slot: self.slot()?,
+            arrival: Some((self.variable, own)),
+            synced,
+        };
+        self.hooks.log.event(&self.builder, own, said, &self.checks)
+    }
+
+    /// An event of an invocation that is known.
+    fn tell_at(&self, kind: u64) -> Result<(), BuilderError> {
+        let said = Said {
+            kind,
+            slot: self.slot()?,
+            arrival: None,
+            synced: None,
+        };
+        let own = self.load(self.operations)?;
+        self.hooks.log.event(&self.builder, own, said, &self.checks)
     }
 
     /// A boundary call, and the marks of `contech/cilk.h`.
     fn call(&self, call: InstructionValue<'m>, callee: &str) -> Result<(), BuilderError> {
         if callee == abi::CILK_SPAWN {
-            let to = ir::global_offset(self.hooks.counters, 16);
-            let yes = self.word.const_int(1, false);
+            let to = self.hooks.log.field(std::mem::offset_of!(State, spawn));
+            let yes = self.word.const_int(abi::SPAWN, false);
             self.builder.build_store(to, yes)?;
             call.erase_from_basic_block();
             return Ok(());
         }
         if callee == abi::CILK_SYNC {
-            self.tell_at(self.hooks.sync)?;
+            self.tell_at(abi::SYNC)?;
+            self.nothing_untold()?;
             call.erase_from_basic_block();
             return Ok(());
         }
@@ -310,41 +290,42 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// `counters.foreign = slot`, unless it is a copy that turns out to be short.
+    /// `foreign = slot; least = all`, unless it is a copy that turns out to be short.
     fn mark_foreign(&self, call: InstructionValue<'m>) -> Result<(), BuilderError> {
-        let to = ir::global_offset(self.hooks.counters, 8);
-        let slot = self.slot()?;
-        let Some(bytes) = copied_bytes(call) else {
-            self.builder.build_store(to, slot)?;
-            return Ok(());
-        };
-        let short = bytes.get_type().const_int(SHORT_COPY, false);
-        if let Some(bytes) = bytes.get_zero_extended_constant() {
-            if bytes > SHORT_COPY {
-                self.builder.build_store(to, slot)?;
+        let log = self.hooks.log;
+        let foreign = log.field(std::mem::offset_of!(State, foreign));
+        let least = log.field(std::mem::offset_of!(State, least));
+        let slot = self.builder.build_ptr_to_int(self.slot()?, self.word, "")?;
+        let all = self.word.const_int(i64::MAX.unsigned_abs(), false);
+        let bytes = copied_bytes(call);
+        let is_long = match bytes.map(|b| (b, b.get_zero_extended_constant())) {
+            Some((_, Some(bytes))) if bytes <= SHORT_COPY => return Ok(()),
+            None | Some((_, Some(_))) => None,
+            Some((bytes, None)) => {
+                let short = bytes.get_type().const_int(SHORT_COPY, false);
+                let long = IntPredicate::UGT;
+                Some(self.builder.build_int_compare(long, bytes, short, "")?)
             }
-            return Ok(());
+        };
+        for (to, value) in [(foreign, slot), (least, all)] {
+            let value = match is_long {
+                Some(long) => {
+                    let otherwise = self.load(to)?;
+                    let either = self.builder.build_select(long, value, otherwise, "")?;
+                    either.into_int_value()
+                }
+                None => value,
+            };
+            self.builder.build_store(to, value)?;
         }
-        let slot = self.builder.build_ptr_to_int(slot, self.word, "")?;
-        let long = self
-            .builder
-            .build_int_compare(IntPredicate::UGT, bytes, short, "")?;
-        let by = self
-            .builder
-            .build_select(long, slot, self.load(to)?, "")?
-            .into_int_value();
-        self.builder.build_store(to, by)?;
         Ok(())
     }
 
     fn is_foreign(&self, call: InstructionValue<'m>) -> bool {
         if let Callee::Function(f) = ir::callee(call) {
-            let hooks = self.hooks;
-            let own = [hooks.enter, hooks.leaf, hooks.leave, hooks.done, hooks.sync];
-            // Its own time is told by its own hooks.
-            if own.contains(&f)
-                || f.get_string_attribute(AttributeLoc::Function, MARK)
-                    .is_some()
+            // Its own time is told by its own events.
+            if f.get_string_attribute(AttributeLoc::Function, MARK)
+                .is_some()
             {
                 return false;
             }

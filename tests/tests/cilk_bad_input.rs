@@ -5,12 +5,18 @@ use std::process::Command;
 
 use anyhow::Result;
 use contech_tests::outputs::Outputs;
-use contech_tests::process::run;
+use contech_tests::process::{Finished, run};
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
 /// What a program says on standard error, and the profile it leaves.
 fn profile(name: &str, arguments: &[&str], outcome: &str) -> Result<(String, Value)> {
+    let (done, profile) = profiled(name, arguments, outcome)?;
+    Ok((done.err(), profile))
+}
+
+/// A program that has ended, and the profile it leaves.
+fn profiled(name: &str, arguments: &[&str], outcome: &str) -> Result<(Finished, Value)> {
     let scratch = Scratch::new(&format!("cilk-{name}-{}", arguments.concat()))?;
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("programs/cilk/{name}.c"));
     let program = scratch.join("program");
@@ -24,7 +30,7 @@ fn profile(name: &str, arguments: &[&str], outcome: &str) -> Result<(String, Val
     let done = done.expect(outcome)?;
     let profile = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
     scratch.done();
-    Ok((done.err(), profile))
+    Ok((done, profile))
 }
 
 fn count(profile: &Value, callee: &str) -> u64 {
@@ -107,5 +113,27 @@ fn a_copy_of_the_process_leaves_the_profile_alone() -> Result<()> {
     let lines = profile["sites"].as_array().into_iter().flatten();
     let lines: Vec<u64> = lines.filter_map(|site| site["line"].as_u64()).collect();
     assert!(lines.contains(&43) && !lines.contains(&40), "{lines:?}");
+    Ok(())
+}
+
+#[test]
+fn handlers_that_come_in_the_middle_of_events_change_no_count() -> Result<()> {
+    let (done, profile) = profiled("handlers", &[], "exit 0")?;
+    assert_eq!(profile["complete"], true, "{}", done.err());
+    let printed = done.out();
+    let printed: Vec<u64> = printed.split_whitespace().flat_map(str::parse).collect();
+    let &[sum, rounds, ticks] = printed.as_slice() else {
+        anyhow::bail!("printed {printed:?}");
+    };
+    assert_eq!(sum, 75025);
+    // 2 fib(26) - 1 invocations each.
+    assert_eq!(count(&profile, "fib"), rounds * 242_785);
+    // A handler that interrupts an event, or the profiler, may not be taken, but never in part.
+    let (told, tocks) = (count(&profile, "tick"), count(&profile, "tock"));
+    assert!(
+        told <= ticks && tocks == told * 400,
+        "{told} of {ticks}, {tocks}"
+    );
+    assert!(told > 0, "most handlers are taken");
     Ok(())
 }

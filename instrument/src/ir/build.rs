@@ -11,6 +11,7 @@ use inkwell::types::AsTypeRef;
 use inkwell::values::{GlobalValue, IntValue, PointerValue};
 
 use super::operands::Operand;
+use super::shim::contech_shim_allow_assembly;
 
 /// `base + offset` bytes.
 pub(crate) fn offset<'m>(
@@ -34,6 +35,12 @@ pub(crate) fn global_offset(global: GlobalValue<'_>, bytes: u64) -> PointerValue
     let n = context.i64_type().const_int(bytes, false);
     // SAFETY: callers stay within the global's array.
     unsafe { base.const_gep(context.i8_type(), &[n]) }
+}
+
+/// From now on modules may have inline assembly, whatever compiles them.
+pub(crate) fn allow_assembly() {
+    // SAFETY: registers a part of LLVM with itself, as often as one likes.
+    unsafe { contech_shim_allow_assembly() }
 }
 
 /// Lane `i` of a vector of pointers.

@@ -16,6 +16,7 @@ unsafe extern "C" {
         to: LLVMBasicBlockRef,
     ) -> LLVMBasicBlockRef;
     pub(super) fn contech_shim_split_unlikely(condition: LLVMValueRef) -> LLVMValueRef;
+    pub(super) fn contech_shim_allow_assembly();
     pub(super) fn contech_shim_promote(alloca: LLVMValueRef);
     pub(super) fn contech_shim_touches_memory(call: LLVMValueRef) -> c_int;
     pub(super) fn contech_shim_drop_function_attributes(function: LLVMValueRef);

@@ -1,28 +1,19 @@
-//! What the program has spent since the last hook: operations exactly, or cycles.
-//!
-//! Reading the cycle counter takes as long as several hooks. It is read when something long may have happened: code
-//! that counts no operations was called, or many operations or hooks have passed since. In between time follows from
-//! operations at the rate of late, and the next reading gives or takes the difference: sums are those of the counter,
-//! and what is attributed wrongly is at most a strand of [`READ_AFTER`] operations.
+//! Time, read from the processor's cycle counter when the log is read: what has passed since is spread over the operations
+//! executed meanwhile, less what the events themselves cost. Where code was called that counts no operations, its time is
+//! what is left when the others took as long as of late. Sums are those of the counter, and what is attributed wrongly is
+//! at most a strand of [`READ_AFTER`] operations. What it takes to read the log is no time: the counter is read again
+//! behind that.
 #![allow(unsafe_code, reason = "an instruction")]
-
-mod told;
-
-pub(crate) use told::{Foreign, Told};
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use contech_meter::{LONG, Meter};
 
-/// Operations after which the counter is read.
-const READ_AFTER: i64 = 1024;
-/// So many cycles of hooks count as an operation towards that: their own cost is only an estimate.
-const CYCLES: i64 = 8;
+/// Operations after which the log is read.
+pub(crate) const READ_AFTER: i64 = 2048;
 /// Binary places of a rate.
 const RATE_BITS: u32 = 16;
-/// No reading: in operations nothing has to be corrected.
-const NEVER: i64 = 1 << 42;
 
 /// Cycles since the processor started, at the frequency of the time stamp counter.
 #[inline]
@@ -40,48 +31,57 @@ pub(crate) enum Metric {
     Operations,
 }
 
-/// What the profiler's own work costs, in cycles: what [`Clock`] subtracts.
+/// What the profiler's own work costs that it cannot measure where it is spent, in cycles: what [`Clock`] subtracts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    pub enter: i64,
-    pub leaf: i64,
-    pub leave: i64,
-    pub sync: i64,
-    /// To move an element of a profile, in parts ([`MOVED_BITS`]) of a cycle: hooks do that now and then, many at a time.
-    pub moved: u64,
-    /// A reading with all that is made of it.
+    /// An event, in parts ([`EVENT_BITS`]) of a cycle: a processor puts several in the log at a time.
+    pub event: u64,
+    /// To call what reads the log, and to come back.
     pub reading: u64,
 }
 
-/// Binary places of [`Cost::moved`].
-pub(crate) const MOVED_BITS: u32 = 8;
+/// Binary places of [`Cost::event`].
+pub(crate) const EVENT_BITS: u32 = 8;
+
+/// Whether code that counts no operations was called since the log was read, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    None,
+    /// By what was executed before the own operations of what is told last.
+    Before,
+    Own,
+}
+
+/// What was executed since the log was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passed {
+    pub operations: u64,
+    pub events: u64,
+    pub foreign: Foreign,
+}
 
 /// See the module's description.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    /// Operations at the last reading, and the time when there were so many.
-    read_operations: u64,
-    base: u64,
-    /// Operations at the last hook.
-    operations: u64,
-    /// Time of an operation.
-    rate: u64,
-    /// [`CYCLES`] for each operation from which on the counter is to be read; hooks take of it what they cost.
-    limit: i64,
-    pub cost: Cost,
     metric: Metric,
-    /// The time, the limit and the counter at the last reading, and what was given out too much before.
-    read_time: u64,
-    read_limit: i64,
+    cost: Cost,
+    /// The time of the last reading, and the counter behind it.
+    time: u64,
     read: u64,
+    /// The time of this reading, and of an operation since the last one; and of late.
+    now: u64,
+    rate: u64,
+    late: u64,
+    /// What the events of shorter intervals cost beyond these.
     debt: u64,
-    /// Elements of profiles moved until then.
-    read_moved: u64,
-    /// Readings so far.
+    /// Time that is the own of what is told last, besides that of its operations.
+    others: u64,
+    /// Readings so far, and the cycles that they took.
     pub readings: u64,
+    pub reading: u64,
 }
 
-/// The counter when this library was loaded: the program's time begins then, not with the first hook.
+/// The counter when this library was loaded: the program's time begins then, not with the first event.
 static LOADED: AtomicU64 = AtomicU64::new(0);
 /// What others took of the processor since is not the program's.
 static METER: Meter = Meter::new();
@@ -115,23 +115,23 @@ impl Ready {
 
 impl Clock {
     pub(crate) fn new(metric: Metric, cost: Cost) -> Self {
-        let time = metric == Metric::Time;
-        let limit = CYCLES * if time { READ_AFTER } else { NEVER };
         Self {
-            read_operations: 0,
-            base: 0,
-            operations: 0,
-            rate: 1 << RATE_BITS,
-            limit,
-            // In operations hooks cost nothing.
-            cost: if time { cost } else { Cost::default() },
             metric,
-            read_time: 0,
-            read_limit: limit,
+            // In operations events cost nothing.
+            cost: if metric == Metric::Time {
+                cost
+            } else {
+                Cost::default()
+            },
+            time: 0,
             read: cycles(),
+            now: 0,
+            rate: 1 << RATE_BITS,
+            late: 1 << RATE_BITS,
             debt: 0,
-            read_moved: 0,
+            others: 0,
             readings: 0,
+            reading: 0,
         }
     }
 
@@ -144,130 +144,105 @@ impl Clock {
         self.read = LOADED.load(Relaxed).saturating_add(own).min(now);
     }
 
-    /// A hook that costs `cost` is called when so many operations were executed: what is to be told to [`Self::called`]
-    /// if it goes on at once; none if the counter is to be read before.
-    #[inline(always)]
-    #[allow(clippy::cast_possible_wrap, reason = "operations are fewer than 2^60")]
-    pub(crate) fn not_due(&self, operations: u64, cost: i64) -> Option<i64> {
-        let limit = self.limit - cost;
-        ((operations as i64) * CYCLES < limit).then_some(limit)
+    /// The log is to be read: from now on the profiler's own time passes, until [`Self::resume`].
+    pub(crate) fn read(&mut self, passed: Passed) {
+        let elapsed = match self.metric {
+            Metric::Operations => passed.operations,
+            Metric::Time => self.elapsed(),
+        };
+        self.passed(elapsed, passed);
     }
 
-    /// That hook went on.
-    #[inline(always)]
-    pub(crate) fn called(&mut self, operations: u64, limit: i64) {
-        (self.operations, self.limit) = (operations, limit);
+    fn elapsed(&mut self) -> u64 {
+        let counter = cycles();
+        let mut elapsed = counter.saturating_sub(self.read);
+        self.read = counter;
+        if elapsed > LONG {
+            elapsed -= METER.read().min(elapsed);
+        }
+        elapsed
     }
 
-    /// A hook that costs `cost` is called, and is not one that goes on at once. If the counter is read in it this is told
-    /// afterwards: most of its cost is in the next interval.
-    pub(crate) fn costs(&mut self, cost: i64) {
-        self.limit -= cost;
+    /// So much was executed, and so many cycles have passed, since the last reading.
+    fn passed(&mut self, elapsed: u64, passed: Passed) {
+        let events = passed.events.saturating_mul(self.cost.event) >> EVENT_BITS;
+        let cost = events + self.cost.reading + self.debt;
+        self.debt = match self.metric {
+            Metric::Time => cost.saturating_sub(elapsed),
+            Metric::Operations => 0,
+        };
+        let elapsed = elapsed.saturating_sub(cost);
+        self.now = self.time + elapsed;
+        if passed.operations == 0 {
+            return;
+        }
+        let rate = if elapsed >> (u64::BITS - RATE_BITS) == 0 {
+            (elapsed << RATE_BITS) / passed.operations
+        } else {
+            (elapsed / passed.operations).saturating_mul(1 << RATE_BITS)
+        };
+        if passed.foreign == Foreign::None {
+            self.rate = rate;
+            self.late = (self.late * 3 + rate.min(64 << RATE_BITS)) / 4;
+        } else {
+            self.rate = rate.min(self.late);
+        }
     }
 
-    /// The time when so many operations were executed.
+    /// The event after so many operations is the last one, and told with what `foreign` says.
+    pub(crate) fn ends(&mut self, operations: u64, foreign: Foreign) {
+        let others = self.now.saturating_sub(self.time_of(operations));
+        self.time += others;
+        if foreign == Foreign::Own {
+            self.others = others;
+        }
+    }
+
+    /// The time when so many operations were executed since the last reading.
     #[inline(always)]
     pub(crate) fn time_of(&self, operations: u64) -> u64 {
-        self.base
-            .wrapping_add(self.of(operations.wrapping_sub(self.read_operations)))
+        self.time + self.of(operations)
     }
 
-    /// The time of a few operations.
+    /// The time of some of the operations executed since the last reading.
     #[inline(always)]
     pub(crate) fn of(&self, operations: u64) -> u64 {
         operations.wrapping_mul(self.rate) >> RATE_BITS
     }
 
-    /// The time of the last hook.
-    pub(crate) fn last(&self) -> u64 {
-        self.time_of(self.operations).max(self.read_time)
+    /// The same, with what is the invocation's own besides.
+    #[inline(always)]
+    pub(crate) fn of_own(&self, operations: u64) -> u64 {
+        self.of(operations) + self.others
     }
 
-    /// The time after all that was `told`, and how much of it since the last hook is the invocation's own; so many elements
-    /// of profiles were `moved` so far.
-    pub(crate) fn time(&mut self, told: Told, moved: u64) -> (u64, u64) {
-        let operations = told.operations + told.own;
-        if self.not_due(operations, 0).is_none() || told.foreign != Foreign::None {
-            self.read(told, moved)
-        } else {
-            self.operations = operations;
-            (self.time_of(operations), self.of(told.own))
-        }
+    /// The time of this reading, and how much of it `own` operations took that ended when so many were executed, the last
+    /// ones, with what `foreign` says.
+    pub(crate) fn last(&self, own: u64, operations: u64, foreign: Foreign) -> (u64, u64) {
+        let others = match foreign {
+            Foreign::Own => self.now.saturating_sub(self.time_of(operations)),
+            Foreign::None | Foreign::Before => 0,
+        };
+        (self.now, self.of(own) + others)
     }
 
-    /// The same, and the counter is read.
-    pub(crate) fn read(&mut self, told: Told, moved: u64) -> (u64, u64) {
-        if self.metric == Metric::Operations {
-            let passed = (told.operations + told.own).saturating_sub(self.operations);
-            let now = self.last() + passed;
-            self.set(told, now);
-            return (now, told.own.min(passed));
-        }
-        let mut counter = cycles();
-        let mut elapsed = counter.saturating_sub(self.read);
-        if elapsed > LONG {
-            elapsed -= METER.read().min(elapsed);
-            counter = cycles();
-        }
-        self.read = counter;
+    /// The log was read.
+    pub(crate) fn done(&mut self) {
+        (self.time, self.others) = (self.now, 0);
+    }
+
+    /// The program goes on.
+    #[inline(always)]
+    pub(crate) fn resume(&mut self) {
+        let counter = cycles();
+        let took = counter.saturating_sub(self.read);
         self.readings += 1;
-        self.elapsed(elapsed, told, moved)
-    }
-
-    /// The same when so many cycles have passed since the last reading.
-    fn elapsed(&mut self, elapsed: u64, told: Told, moved: u64) -> (u64, u64) {
-        let operations = told.operations + told.own;
-        let counted = operations.saturating_sub(self.read_operations);
-        let passed = operations.saturating_sub(self.operations);
-        let last = self.last();
-        let moved = moved.saturating_sub(std::mem::replace(&mut self.read_moved, moved));
-        let hooks = u64::try_from(self.read_limit - self.limit).unwrap_or(0)
-            + (moved.saturating_mul(self.cost.moved) >> MOVED_BITS);
-        let elapsed = elapsed.saturating_sub(self.cost.reading + hooks);
-        let given = self.debt + (last - self.read_time);
-        let rest = elapsed.saturating_sub(given);
-        // What was given too much is taken from what comes.
-        self.debt = given.saturating_sub(elapsed);
-        if told.foreign == Foreign::None && counted > 0 {
-            let rate = (elapsed << RATE_BITS) / counted;
-            self.rate = (self.rate * 3 + rate.min(64 << RATE_BITS)) / 4;
-        }
-        self.set(told, last + rest);
-        let own = match told.foreign {
-            Foreign::Own => rest,
-            Foreign::Before => 0,
-            Foreign::None => share(rest, told.own, passed),
-        };
-        (last + rest, own)
-    }
-
-    /// It is `now`, when all was executed that was `told`. What is the invocation's own will be told again if it was not
-    /// counted yet.
-    fn set(&mut self, told: Told, now: u64) {
-        let pending = if told.pending { told.own } else { 0 };
-        self.operations = told.operations + told.own;
-        self.read_operations = self.operations - pending;
-        // Below zero where the program began faster than at the rate of late: it comes back when they are counted.
-        (self.base, self.read_time) = (now.wrapping_sub(self.of(pending)), now);
-        let every = if self.metric == Metric::Time {
-            READ_AFTER
-        } else {
-            NEVER
-        };
-        let operations = i64::try_from(self.read_operations).unwrap_or(NEVER);
-        self.limit = (operations + every) * CYCLES;
-        self.read_limit = self.limit;
-    }
-}
-
-/// `part` of `whole`, of `all`.
-fn share(all: u64, part: u64, whole: u64) -> u64 {
-    let (part, whole) = (part.min(whole), whole.max(1));
-    match all.checked_mul(part) {
-        Some(product) => product / whole,
-        None => {
-            let share = u128::from(all) * u128::from(part) / u128::from(whole);
-            u64::try_from(share).unwrap_or(all)
+        self.reading += took;
+        self.read = counter;
+        if took > LONG {
+            // Others may have taken the processor from the profiler.
+            METER.read();
+            self.read = cycles();
         }
     }
 }

@@ -3,25 +3,20 @@
 
 use std::arch::naked_asm;
 
-use workspan::abi::{self, Counters, Function};
+use workspan::abi::{self, Function};
 
-use crate::clock::Told;
-use crate::hooks::{self, with};
-use crate::profile::{Iterations, Looping, Profile};
+use crate::hooks::{self, with_own};
+use crate::profile::{Iterations, Looping, Own, Profile, Told};
 use crate::regions;
 
-/// Adds operations told, and takes what a hook needs of the counters.
-fn told(counters: &mut Counters, slot: usize, own: u64) -> Told {
-    let told = hooks::told(counters, slot, own, false);
-    counters.operations += own;
-    counters.spawn = 0;
-    told
-}
-
 /// What is told of a loop of the invocation at `slot`, if that is one of the owner's stack.
-fn in_invocation(slot: usize, own: u64, f: impl FnOnce(&mut Profile, Told)) {
-    with(|profile, counters| {
-        let told = told(counters, slot, own);
+fn in_invocation(slot: usize, operations: u64, f: impl FnOnce(&mut Profile, Told)) {
+    let own = Own {
+        slot,
+        operations,
+        is_foreign: false,
+    };
+    with_own(own, |profile, told| {
         if profile.on_the_stack(slot) {
             f(profile, told);
         }
@@ -100,10 +95,17 @@ unsafe extern "C" fn contech_ws_loop_bulk(
     own: u64,
     bytes: u64,
 ) {
-    in_invocation(slot, own, |profile, told| {
-        // SAFETY: called by instrumented code.
-        let at = unsafe { looping(variable, slot, 0) };
-        profile.loop_copied(&at, bytes, told);
+    let own = Own {
+        slot,
+        operations: own,
+        is_foreign: true,
+    };
+    with_own(own, |profile, told| {
+        if profile.on_the_stack(slot) {
+            // SAFETY: called by instrumented code.
+            let at = unsafe { looping(variable, slot, 0) };
+            profile.loop_copied(&at, bytes, told);
+        }
     });
 }
 
@@ -115,11 +117,12 @@ unsafe extern "C" fn contech_ws_loop_next(
     own: u64,
     flags: u64,
 ) {
-    in_invocation(slot, own, |profile, told| {
-        // SAFETY: called by instrumented code.
-        let at = unsafe { looping(variable, slot, flags) };
-        profile.loop_goes_on(&at, told);
-    });
+    let what = variable.expose_provenance() as u64 + abi::NEXT;
+    let flags = usize::try_from(flags).unwrap_or(0);
+    if hooks::event(what, slot, flags, own) {
+        // SAFETY: the event is whole.
+        unsafe { hooks::contech_ws_due() };
+    }
 }
 
 /// `workspan::abi::LOOP_END`.
@@ -133,8 +136,10 @@ extern "C" fn contech_ws_loop_end(slot: usize, own: u64, flags: u64) {
 /// `workspan::abi::LOOP_CHUNKS`.
 #[unsafe(no_mangle)]
 extern "C" fn contech_ws_loop_chunks(slot: usize, own: u64) {
-    with(|profile, counters| {
-        let told = told(counters, slot, own);
-        profile.advance(told);
-    });
+    let own = Own {
+        slot,
+        operations: own,
+        is_foreign: false,
+    };
+    with_own(own, Profile::advance);
 }

@@ -2,13 +2,15 @@
 
 mod at_once;
 mod loops;
+mod read;
 
 pub(crate) use loops::{Iterations, Looping};
+pub(crate) use read::{Own, Told};
 
 use workspan::abi::Function;
 use workspan::{Kind, Shadow, Site};
 
-use crate::clock::{Clock, Cost, Foreign, Metric, Moment, Ready, Told};
+use crate::clock::{Clock, Cost, Metric, Moment, Ready};
 use crate::sites::Numbers;
 
 /// What a call site is.
@@ -51,6 +53,8 @@ pub(crate) struct Profile {
     pub jumped: u64,
     /// The iterations of the loop that calls nothing, told when it ends, are no strands.
     serial: bool,
+    /// [`workspan::abi::SPAWN`] if the next invocation is a spawn whatever it tells.
+    spawn: u64,
     /// The iteration in whose ordered section the program is.
     ordered: Option<(Site, Invocation)>,
 }
@@ -72,6 +76,7 @@ impl Profile {
             started: Moment::now(),
             jumped: 0,
             serial: false,
+            spawn: 0,
             ordered: None,
         };
         let id = profile.sites.of(0);
@@ -100,25 +105,24 @@ impl Profile {
         self.clock.since_loaded(ready);
     }
 
-    /// Measures in that metric from now on.
-    pub(crate) fn measure(&mut self, metric: Metric, cost: Cost) {
-        self.clock = Clock::new(metric, cost);
-        self.metric = metric;
+    /// Readings of the log so far, and the cycles that they took.
+    pub(crate) fn readings(&self) -> (u64, u64) {
+        (self.clock.readings, self.clock.reading)
     }
 
-    /// Readings of the counter so far.
-    pub(crate) fn readings(&self) -> u64 {
-        self.clock.readings
+    /// The program goes on.
+    #[inline(always)]
+    pub(crate) fn resume(&mut self) {
+        self.clock.resume();
     }
 
     /// The invocation at `slot`, or the innermost one, waits for what it spawned.
-    pub(crate) fn sync(&mut self, at: Option<usize>, told: Told) {
-        self.clock.costs(self.clock.cost.sync);
+    pub(crate) fn sync(&mut self, at: Option<usize>, now: u64) {
         let slot = at.map(|at| self.slot(at));
         if slot.is_some_and(|slot| slot >= self.stack.size) {
             return;
         }
-        self.advance(told);
+        self.shadow.advance_to(now);
         if let Some(slot) = slot {
             self.leave_jumped(slot, false);
         }
@@ -126,13 +130,8 @@ impl Profile {
     }
 
     /// Takes what was executed up to now into account.
-    pub(crate) fn catch_up(&mut self, operations: u64) {
-        self.advance(Told {
-            operations,
-            own: 0,
-            pending: false,
-            foreign: Foreign::Before,
-        });
+    pub(crate) fn catch_up(&mut self, told: Told) {
+        self.advance(told);
     }
 
     /// Invocations that have not returned, the program itself not counted.
@@ -142,8 +141,7 @@ impl Profile {
 
     /// The innermost invocation executed what was told up to now.
     pub(crate) fn advance(&mut self, told: Told) {
-        let (now, _) = self.clock.time(told, self.shadow.moved());
-        self.shadow.advance_to(now);
+        self.shadow.advance_to(told.now);
     }
 
     /// The innermost invocation.
@@ -191,59 +189,49 @@ impl Profile {
         (site, tag)
     }
 
-    /// A function was invoked and is going to call something; false if on another stack, which is not taken.
-    pub(crate) fn enter(&mut self, at: Arrival<'_>, told: Told) -> bool {
-        if self.enter_after_reading(at, told) {
-            return true;
-        }
-        let taken = self.jumped_to(at, self.clock.cost.enter, told);
-        if let Some((now, own)) = taken {
+    /// A function was invoked, and is going to call something; false if on another stack, which is not taken.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn enter(&mut self, at: Arrival<'_>, began: u64) -> bool {
+        let is_on_stack = self.jumped_to(at, began);
+        if is_on_stack {
             let (site, tag) = self.arrives(at);
-            self.shadow.enter_at(now - own, site, tag);
+            self.shadow.enter_at(began, site, tag);
         }
-        taken.is_some()
+        is_on_stack
     }
 
     /// A function was invoked and returns without having called anything; false if on another stack.
-    pub(crate) fn leaf(&mut self, at: Arrival<'_>, told: Told) -> bool {
-        if self.leaf_after_reading(at, told) {
-            return true;
-        }
-        let taken = self.jumped_to(at, self.clock.cost.leaf, told);
-        if let Some((now, own)) = taken {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leaf(&mut self, at: Arrival<'_>, now: u64, own: u64) -> bool {
+        let is_on_stack = self.jumped_to(at, now - own);
+        if is_on_stack {
             let (site, _) = self.arrives(at);
             self.shadow.leaf_at(now, site, own);
         }
-        taken.is_some()
+        is_on_stack
     }
 
-    /// The time of what was told, in a hook of this cost.
-    fn time_in_hook(&mut self, cost: i64, told: Told) -> (u64, u64) {
-        let time = self.clock.time(told, self.shadow.moved());
-        self.clock.costs(cost);
-        time
-    }
-
-    /// In a hook of this cost, leaves what is no more on the stack where `at` is. The time, and what of it is the
-    /// invocation's own; none if that is elsewhere.
-    fn jumped_to(&mut self, at: Arrival<'_>, cost: i64, told: Told) -> Option<(u64, u64)> {
+    /// Leaves what is no more on the stack where `at` is; false if that is elsewhere.
+    fn jumped_to(&mut self, at: Arrival<'_>, now: u64) -> bool {
         let slot = self.slot(at.slot);
         if slot >= self.stack.size {
-            return None;
+            return false;
         }
-        let (now, own) = self.time_in_hook(cost, told);
-        self.shadow.advance_to(now - own);
+        self.shadow.advance_to(now);
         self.leave_jumped(slot, true);
-        Some((now, own))
+        true
     }
 
-    /// The invocation at `at` returns; if it spawned, it synced when all but the last `after` operations were executed.
-    pub(crate) fn leave(&mut self, at: usize, told: Told, after: u64) {
+    /// The invocation at `at` returns; if it spawned, it synced `after` before that.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leave(&mut self, at: usize, now: u64, after: u64) {
         let slot = self.slot(at);
         if slot >= self.stack.size {
             return;
         }
-        let (now, after) = self.time_in_hook(self.clock.cost.leave, told.last(after));
         self.shadow.advance_to(now - after);
         self.leave_jumped(slot, false);
         if self.top().slot == slot {

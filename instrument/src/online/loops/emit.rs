@@ -146,10 +146,4 @@ impl<'m> Emitter<'m> {
         self.builder.build_direct_call(hook, &arguments, "")?;
         self.nothing_untold()
     }
-
-    /// `acc = 0`.
-    fn nothing_untold(&self) -> Result<(), BuilderError> {
-        let zero = self.word.const_zero();
-        self.builder.build_store(self.operations, zero).map(drop)
-    }
 }

@@ -4,103 +4,116 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A clock that reads the counter after 1024 operations.
 fn clock(cost: Cost) -> Clock {
     Clock::new(Metric::Time, cost)
 }
 
-fn told(operations: u64, own: u64, pending: bool) -> Told {
-    Told {
-        pending,
-        ..Told::new(operations, own, 0, 0)
+fn passed(operations: u64, events: u64, foreign: Foreign) -> Passed {
+    Passed {
+        operations,
+        events,
+        foreign,
     }
 }
 
 #[test]
-fn operations_before_the_first_hook_are_given_their_time_once() {
+fn operations_before_the_first_event_are_given_their_time() {
     let mut clock = clock(Cost::default());
-    // A million of them, faster than at the rate to begin with; the hook that counts them comes later.
-    let (now, own) = clock.elapsed(300_000, told(0, 1_000_000, true), 0);
-    assert_eq!((now, own), (300_000, 300_000));
-    assert_eq!(clock.time_of(1_000_000), 300_000);
-    let (now, _) = clock.elapsed(512, told(1_000_000, 512, false), 0);
-    assert_eq!(now, 300_512);
+    // A million of them, faster than at the rate to begin with.
+    clock.passed(300_000, passed(1_000_000, 1, Foreign::None));
+    assert!((299_980..=300_000).contains(&clock.time_of(1_000_000)));
+    assert_eq!(clock.last(0, 1_000_000, Foreign::None).0, 300_000);
+    clock.done();
+    clock.passed(512, passed(512, 1, Foreign::None));
+    assert_eq!(clock.time_of(512), 300_512);
 }
 
 #[test]
-fn what_hooks_cost_is_not_the_programs_time() {
+fn what_events_cost_is_not_the_programs_time() {
     let cost = Cost {
-        enter: 20,
-        moved: 6 << MOVED_BITS,
+        event: 5 << (EVENT_BITS - 1),
         reading: 30,
-        ..Cost::default()
     };
     let mut clock = clock(cost);
-    for _ in 0..10 {
-        let limit = clock.not_due(100, cost.enter);
-        clock.called(100, limit.expect("no reading is due yet"));
-    }
-    // Ten hooks, 32 elements moved, a reading.
-    let (now, _) = clock.elapsed(1000 + 200 + 192 + 30, told(100, 0, false), 32);
-    assert_eq!(now, 1000);
-    // Those that were moved before are not taken off again.
-    let (now, _) = clock.elapsed(500 + 30, told(600, 0, false), 32);
-    assert_eq!(now, 1500);
+    clock.passed(1000 + 250 + 30, passed(500, 100, Foreign::None));
+    assert_eq!(clock.time_of(500), 1000);
+    assert_eq!(clock.time_of(250), 500);
 }
 
 #[test]
-fn a_hook_that_reads_the_counter_takes_its_time_after_that() {
+fn what_is_left_of_the_cost_is_taken_from_the_next_interval() {
     let cost = Cost {
-        leave: 40,
+        reading: 40,
         ..Cost::default()
     };
     let mut clock = clock(cost);
-    assert_eq!(clock.not_due(1100, cost.leave), None);
-    let (now, _) = clock.elapsed(700, told(1100, 0, false), 0);
-    clock.costs(cost.leave);
-    assert_eq!(now, 700);
-    let (now, _) = clock.elapsed(340, told(1400, 0, false), 0);
-    assert_eq!(now, 1000);
+    clock.passed(25, passed(10, 1, Foreign::None));
+    assert_eq!(clock.time_of(10), 0);
+    clock.done();
+    clock.passed(155, passed(100, 1, Foreign::None));
+    assert_eq!(clock.time_of(100), 100);
 }
 
 #[test]
 fn time_of_code_that_counts_nothing_is_its_callers() {
     let mut clock = clock(Cost::default());
-    let own = Told::new(100, 10, 64, 64);
-    assert_eq!(clock.elapsed(5_000, own, 0), (5_000, 5_000));
-    let before = Told::new(200, 10, 32, 64);
-    assert_eq!(clock.elapsed(5_000, before, 0), (10_000, 0));
+    // Its own ten operations, told by no event.
+    clock.passed(5_000, passed(10, 0, Foreign::Own));
+    assert_eq!(clock.last(10, 10, Foreign::Own), (5_000, 5_000));
+    clock.done();
+    // Of a hundred, told by an event, the last ten are an invocation's that was called later.
+    clock.passed(5_000, passed(100, 1, Foreign::Before));
+    clock.ends(100, Foreign::Before);
+    assert_eq!((clock.time_of(100), clock.of_own(10)), (10_000, 10));
+    clock.done();
+    clock.passed(5_000, passed(100, 1, Foreign::Own));
+    clock.ends(100, Foreign::Own);
+    assert_eq!((clock.time_of(100), clock.of_own(10)), (15_000, 4_910));
+}
+
+fn foreign() -> impl Strategy<Value = Foreign> {
+    prop_oneof![
+        Just(Foreign::None),
+        Just(Foreign::Before),
+        Just(Foreign::Own)
+    ]
 }
 
 proptest! {
-    /// Whatever the rates: the time given out is what has passed, but for what was given too early.
+    /// Whatever the rates: the time given out is what has passed.
     #[test]
     fn no_time_is_lost_or_invented(
-        windows in prop::collection::vec((0_u64..3000, 0_u64..100_000, any::<bool>()), 1..60),
+        windows in prop::collection::vec((0_u64..3000, 0_u64..100_000, 0_u64..1 << 20, foreign()), 1..60),
     ) {
         let mut clock = clock(Cost::default());
-        let (mut operations, mut passed, mut last) = (0, 0, 0);
-        for (own, elapsed, pending) in windows {
-            let (now, of_own) = clock.elapsed(elapsed, told(operations, own, pending), 0);
-            operations += own;
-            passed += elapsed;
-            prop_assert!(now >= last, "time does not go back");
-            prop_assert!(of_own <= now - last);
-            prop_assert_eq!(now, passed + clock.debt);
-            last = now;
+        let (mut all, mut before) = (0, 0);
+        for (operations, elapsed, part, foreign) in windows {
+            clock.passed(elapsed, passed(operations, 1, foreign));
+            all += elapsed;
+            let part = part.min(operations);
+            let (early, late) = (clock.time_of(part), clock.time_of(operations));
+            prop_assert!(before <= early && early <= late && late <= all);
+            let (now, own) = clock.last(operations - part, operations, foreign);
+            prop_assert_eq!(now, all);
+            prop_assert!(own <= all - early);
+            clock.ends(operations, foreign);
+            prop_assert_eq!(clock.time_of(operations), all);
+            clock.done();
+            before = all;
         }
     }
 
     /// In operations the time is their number.
     #[test]
-    fn operations_are_counted_exactly(all in prop::collection::vec((0_u64..1 << 40, any::<bool>()), 1..60)) {
-        let mut clock = Clock::new(Metric::Operations, Cost { enter: 7, reading: 9, ..Cost::default() });
+    fn operations_are_counted_exactly(all in prop::collection::vec((0_u64..1 << 40, foreign()), 1..60)) {
+        let mut clock = Clock::new(Metric::Operations, Cost { event: 7 << EVENT_BITS, reading: 9 });
         let mut operations = 0;
-        for (own, pending) in all {
-            let (now, of_own) = clock.read(told(operations, own, pending), 5);
+        for (own, foreign) in all {
+            clock.read(passed(own, 5, foreign));
+            prop_assert_eq!(clock.time_of(own), operations + own);
+            prop_assert_eq!(clock.last(own, own, foreign), (operations + own, own));
             operations += own;
-            prop_assert_eq!((now, of_own), (operations, own));
-            prop_assert_eq!(clock.time_of(operations), operations);
+            clock.done();
         }
     }
 }

@@ -1,16 +1,22 @@
 //! The profile is asked for: at the end, midway by SIGUSR2, and by a signal that ends the program.
+#![allow(unsafe_code, reason = "the state of another thread")]
 
 use std::sync::atomic::Ordering;
 
-use super::gate::{ASKED, ENDING, FOREIGN, GATE, OPEN, OWNER, thread, with};
+use super::gate::{ALL, ASKED, ENDING, FOREIGN, GATE, OPEN, OWNER, STATE, thread, with};
 use crate::write::{self, When};
 
-/// SIGUSR2: the next hook writes the profile.
+/// SIGUSR2: the next event writes the profile.
 pub(super) extern "C" fn asked(_: libc::c_int) {
     OPEN.store(ASKED, Ordering::Relaxed);
     // A hook at work opens the gate that way itself.
     let open = OWNER.load(Ordering::Relaxed);
     let _ = GATE.compare_exchange(open, ASKED, Ordering::Relaxed, Ordering::Relaxed);
+    let state = STATE.load(Ordering::Relaxed);
+    // SAFETY: none, or that of the first thread, which is there as long as the process.
+    if let Some(state) = unsafe { state.as_ref() } {
+        state.least.store(ALL, Ordering::Relaxed);
+    }
 }
 
 /// The profile of the program, which has ended.
@@ -23,13 +29,13 @@ pub(crate) fn write_at_the_end() {
 
 /// Takes the time up to now into the profile.
 pub(crate) fn catch_up() {
-    with(|profile, counters| profile.catch_up(counters.operations));
+    with(|profile, told| profile.catch_up(told));
 }
 
 /// The profile of what has completed.
 pub(crate) fn write_now(when: When) {
-    with(|profile, counters| {
-        profile.catch_up(counters.operations);
+    with(|profile, told| {
+        profile.catch_up(told);
         write::profile(profile, FOREIGN.load(Ordering::Relaxed), when);
     });
 }
@@ -61,7 +67,7 @@ pub(crate) fn interrupted() -> At {
     }
 }
 
-/// The next hook writes the profile and ends the program by a signal.
+/// The next event writes the profile and ends the program by a signal.
 pub(crate) fn end_with(signal: libc::c_int) {
     ENDING.store(signal, Ordering::Relaxed);
     asked(signal);

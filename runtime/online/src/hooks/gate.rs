@@ -1,14 +1,15 @@
-//! The gate: profile and counters, and who may touch them: hooks of the first thread, one at a time.
+//! The gate: profile and log, and who may touch them: hooks of the first thread, one at a time.
 
 use std::cell::UnsafeCell;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
-use workspan::abi::Counters;
+use workspan::abi::{Event, State};
 
+use super::log::{self, EACH, state};
 use super::start::start;
 use crate::ends;
-use crate::profile::Profile;
+use crate::profile::{Own, Profile, Told};
 use crate::write::{self, When};
 
 /// The profile, for the thread that made it.
@@ -17,24 +18,10 @@ pub(super) struct Owned(pub(super) UnsafeCell<Option<Profile>>);
 // SAFETY: `with` gives access only in the thread whose pointer is in GATE, and takes it from there meanwhile.
 unsafe impl Sync for Owned {}
 
-/// The counters; instrumented code of any thread adds to them, plainly.
-#[repr(transparent)]
-pub(super) struct Shared(pub(super) UnsafeCell<Counters>);
-
-// SAFETY: read and written here by the owner's thread alone; what other threads' code adds in a race is of no account,
-// since the profile then says that it is none of the program.
-unsafe impl Sync for Shared {}
-
-#[unsafe(no_mangle)]
-pub(super) static contech_ws_counters: Shared = Shared(UnsafeCell::new(Counters {
-    operations: 0,
-    foreign: 0,
-    spawn: 0,
-}));
-
 pub(super) static PROFILE: Owned = Owned(UnsafeCell::new(None));
-/// Thread pointer of the first thread that called a hook.
+/// Thread pointer of the first thread that called a hook, and its state.
 pub(super) static OWNER: AtomicUsize = AtomicUsize::new(0);
+pub(super) static STATE: AtomicPtr<State> = AtomicPtr::new(std::ptr::null_mut());
 /// The owner, if a hook of that thread may go on at once: else it is the first, or a signal handler's that interrupted
 /// a hook (and is not taken), or the profile is asked for.
 pub(super) static GATE: AtomicUsize = AtomicUsize::new(0);
@@ -46,6 +33,8 @@ pub(super) const ASKED: usize = 1;
 pub(super) static FOREIGN: AtomicBool = AtomicBool::new(false);
 /// A signal that ends the program as soon as the profile is written.
 pub(super) static ENDING: AtomicI32 = AtomicI32::new(0);
+/// In [`State::least`]: the next event is the last before the log is read.
+pub(super) const ALL: i64 = i64::MAX;
 /// Bytes of the stack a hook may take, as a rule.
 const HOOK_STACK: usize = 4096;
 static START: Once = Once::new();
@@ -66,51 +55,141 @@ pub(crate) fn is_measured() -> bool {
     OWNER.load(Ordering::Relaxed) == thread()
 }
 
-/// Counters and profile of the owner's thread, for one hook.
-pub(super) struct Within {
-    pub(super) profile: &'static mut Profile,
-    pub(super) counters: &'static mut Counters,
+/// The profile and the state of the owner's thread, for one hook.
+struct Within {
+    profile: &'static mut Profile,
+    state: &'static State,
 }
 
 impl Within {
     /// None if something has to be done before ([`open`]).
     #[inline(always)]
-    pub(super) fn at_once() -> Option<Self> {
+    fn at_once() -> Option<Self> {
         if GATE.load(Ordering::Relaxed) != thread() {
             return None;
         }
         GATE.store(0, Ordering::Relaxed);
+        let state = state();
+        // A handler's events do not stay in the log meanwhile.
+        state.least.store(ALL, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         // SAFETY: this is the owner's thread, and GATE was open and is not until this is dropped: nothing else has a
         // reference, and the program's code does not run meanwhile. The gate is open only after the profile was made.
-        unsafe {
-            Some(Self {
-                profile: (*PROFILE.0.get()).as_mut().unwrap_unchecked(),
-                counters: &mut *contech_ws_counters.0.get(),
-            })
+        let profile = unsafe { (*PROFILE.0.get()).as_mut().unwrap_unchecked() };
+        Some(Self { profile, state })
+    }
+
+    /// Reads the log, and after that what is the invocation's `own`.
+    #[inline(always)]
+    fn read(&mut self, own: Own) -> Told {
+        let state = self.state;
+        if own.operations > 0 {
+            let left = state.left.load(Ordering::Relaxed);
+            let left = left.wrapping_sub_unsigned(own.operations);
+            state.left.store(left, Ordering::Relaxed);
         }
+        let by = state.foreign.load(Ordering::Relaxed);
+        state.foreign.store(0, Ordering::Relaxed);
+        let new = log::new(state);
+        let (read, told) = self.profile.read(&new, by, own);
+        log::read(state, &new, read);
+        told
     }
 }
 
 impl Drop for Within {
     #[inline(always)]
     fn drop(&mut self) {
+        self.profile.resume();
         compiler_fence(Ordering::SeqCst);
+        // Opened first: a handler's events until then are none, all of them.
         GATE.store(OPEN.load(Ordering::Relaxed), Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        self.state.least.store(0, Ordering::Relaxed);
+        let asked = OPEN.load(Ordering::Relaxed) == ASKED;
+        if asked || log::has_begun() || super::SPAWNS.load(Ordering::Relaxed) != 0 {
+            self.state.least.store(ALL, Ordering::Relaxed);
+        }
     }
 }
 
-/// Counters and profile of the owner's thread, where time is no matter.
-pub(crate) fn with(f: impl FnOnce(&mut Profile, &mut Counters)) {
-    // A stack that is full is found out while the gate is open: then the profile can be written.
+/// The log is to be read.
+pub(super) extern "C" fn due() {
+    probe();
+    if let Some(mut within) = Within::at_once() {
+        within.read(Own::NOTHING);
+        return;
+    }
+    otherwise();
+}
+
+/// The same where the gate is not open.
+#[cold]
+#[inline(never)]
+fn otherwise() {
+    if let Some(mut within) = opened() {
+        within.read(Own::NOTHING);
+        return;
+    }
+    let state = state();
+    if is_measured() {
+        // A handler's, in the middle of a hook.
+        let next = state.next.load(Ordering::Relaxed) - size_of::<Event>();
+        let event = (&raw const state.few)
+            .wrapping_byte_add(next)
+            .cast::<Event>();
+        // SAFETY: what instrumented code has just put in the log.
+        unsafe { (*event).what.store(0, Ordering::Relaxed) };
+        state.next.store(next, Ordering::Relaxed);
+        let left = state.left.load(Ordering::Relaxed);
+        state.left.store(left + EACH, Ordering::Relaxed);
+    } else {
+        state.next.store(0, Ordering::Relaxed);
+        state.left.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A stack that is full is found out while the gate is open: then the profile can be written.
+fn probe() {
     // SAFETY: reads what the stack grows to next; where it cannot grow, the program ends by the fault.
     unsafe {
         core::arch::asm!("test byte ptr [rsp - {}], 0", const HOOK_STACK, options(nostack, readonly));
     }
-    let within = Within::at_once().or_else(|| if open() { Within::at_once() } else { None });
-    if let Some(Within { profile, counters }) = &mut { within } {
-        f(profile, counters);
+}
+
+fn opened() -> Option<Within> {
+    Within::at_once().or_else(|| if open() { Within::at_once() } else { None })
+}
+
+/// The profile of the owner's thread, where all that was told up to now is in it.
+pub(crate) fn with(f: impl FnOnce(&mut Profile, Told)) {
+    probe();
+    if let Some(mut within) = opened() {
+        let told = within.read(Own::NOTHING);
+        f(within.profile, told);
     }
+}
+
+/// The same, with what the invocation did since; a spawn that was marked is none.
+pub(crate) fn with_own(own: Own, f: impl FnOnce(&mut Profile, Told)) {
+    probe();
+    if let Some(mut within) = opened() {
+        within.state.spawn.store(0, Ordering::Relaxed);
+        let told = within.read(own);
+        f(within.profile, told);
+    }
+}
+
+/// Readings of the log so far, and the cycles that they took: nothing between hooks of this thread, the only one.
+pub(crate) fn readings() -> (u64, u64) {
+    // SAFETY: the gate is open to this thread, and no hook is at work.
+    unsafe { (*PROFILE.0.get()).as_ref() }.map_or((0, 0), Profile::readings)
+}
+
+/// The state of this thread if it is the owner, and no hook is at work.
+pub(super) fn owners() -> Option<&'static State> {
+    let measured = GATE.load(Ordering::Relaxed) == thread() || open();
+    measured.then(state)
 }
 
 /// The gate is not open to this thread: whether it is now.
@@ -124,8 +203,9 @@ fn open() -> bool {
             while GATE.load(Ordering::Relaxed) == ASKED {
                 OPEN.store(owner, Ordering::Relaxed);
                 GATE.store(owner, Ordering::Relaxed);
-                if let Some(within) = Within::at_once() {
-                    within.profile.catch_up(within.counters.operations);
+                if let Some(mut within) = Within::at_once() {
+                    let told = within.read(Own::NOTHING);
+                    within.profile.catch_up(told);
                     let signal = ENDING.load(Ordering::Relaxed);
                     let when = match signal {
                         0 => When::Midway,

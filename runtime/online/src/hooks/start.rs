@@ -1,9 +1,10 @@
-//! The first hook: what is measured, what hooks cost, where the stack is; the gate opens.
+//! The first event: what is measured, what events cost, where the stack is; the gate opens.
 
 use std::sync::atomic::Ordering;
 
 use super::asked::asked;
-use super::gate::{GATE, OPEN, OWNER, PROFILE, contech_ws_counters, thread};
+use super::gate::{GATE, OPEN, OWNER, PROFILE, STATE, thread};
+use super::log;
 use crate::calibrate::calibrate;
 use crate::clock::{Cost, Metric, Ready};
 use crate::ends;
@@ -23,14 +24,17 @@ pub(super) fn start() {
         }
     };
     let stack = stack();
+    let state = log::state();
     let cost = match metric {
         Metric::Time => calibrated(stack),
         Metric::Operations => Cost::default(),
     };
+    log::begin(state);
     let mut profile = Profile::new(metric, cost, stack);
     profile.since_loaded(ready);
     // SAFETY: no hook touches the profile before GATE is set, which is below.
     unsafe { *PROFILE.0.get() = Some(profile) };
+    STATE.store(std::ptr::from_ref(state).cast_mut(), Ordering::Relaxed);
     for word in [&OWNER, &OPEN, &GATE] {
         word.store(thread(), Ordering::Relaxed);
     }
@@ -44,14 +48,12 @@ pub(super) fn start() {
     ends::watch();
 }
 
-/// What hooks cost, with a profile of its own that is thrown away and counters as they were afterwards.
+/// What events cost, with a profile of its own that is thrown away; the state is as it was afterwards.
 fn calibrated(stack: Bounds) -> Cost {
-    let profile = Profile::new(Metric::Operations, Cost::default(), stack);
-    // SAFETY: the gate is closed: no hook touches the profile or, in this thread, the counters.
-    let counters = unsafe {
-        *PROFILE.0.get() = Some(profile);
-        std::ptr::read(contech_ws_counters.0.get())
-    };
+    let profile = Profile::new(Metric::Time, Cost::default(), stack);
+    // SAFETY: the gate is closed: no hook touches the profile.
+    unsafe { *PROFILE.0.get() = Some(profile) };
+    let kept = log::keep(log::state());
     for word in [&OPEN, &GATE] {
         word.store(thread(), Ordering::Relaxed);
     }
@@ -59,8 +61,7 @@ fn calibrated(stack: Bounds) -> Cost {
     for word in [&OPEN, &GATE] {
         word.store(0, Ordering::Relaxed);
     }
-    // SAFETY: as above.
-    unsafe { std::ptr::write(contech_ws_counters.0.get(), counters) };
+    log::put_back(log::state(), &kept);
     cost
 }
 

@@ -7,8 +7,7 @@
 use workspan::abi::{self, Function};
 use workspan::{Kind, Site};
 
-use super::{Invocation, Profile, SiteFacts};
-use crate::clock::{Foreign, Told};
+use super::{Invocation, Profile, SiteFacts, Told};
 
 /// Bytes that are copied at a time.
 const CACHE_LINE: u64 = 64;
@@ -43,9 +42,8 @@ fn within(slot: usize, flags: u64) -> usize {
 impl Profile {
     /// A loop begins, by code that returns to `from`. `serial`: its iterations are executed by one thread in any run.
     pub(crate) fn loop_begins(&mut self, at: &Looping<'_>, from: usize, serial: bool, told: Told) {
-        let last = self.clock.last();
+        let Told { last, now, .. } = told;
         self.shadow.advance_to(last);
-        let (now, _) = self.clock.time(told, self.shadow.moved());
         self.serial = serial;
         if serial {
             self.shadow.advance_to(now);
@@ -70,8 +68,8 @@ impl Profile {
     }
 
     /// An iteration of a loop that is told one by one has ended; the next one begins, or the loop's end follows.
-    pub(crate) fn loop_goes_on(&mut self, at: &Looping<'_>, told: Told) {
-        self.advance(told);
+    pub(crate) fn loop_goes_on(&mut self, at: &Looping<'_>, now: u64) {
+        self.shadow.advance_to(now);
         if self.in_iteration(at.slot, at.flags) {
             self.shadow.leave();
             let site = self.loop_site(at, 0);
@@ -103,13 +101,13 @@ impl Profile {
 
     /// A loop that calls nothing has ended, whose own operations are told since it began; `iterations` are part of them.
     pub(crate) fn loop_told(&mut self, at: &Looping<'_>, iterations: Iterations, told: Told) {
-        let (now, took) = self.clock.time(told, self.shadow.moved());
+        let (now, took) = (told.now, told.own);
         if self.serial {
             self.shadow.advance_to(now);
             return;
         }
         self.shadow.advance_to(now - took);
-        let own = told.own;
+        let own = told.own_operations;
         // In operations, what was taken is what was counted.
         let share = |part: u64| match took.checked_mul(part) {
             _ if took == own => part,
@@ -129,11 +127,7 @@ impl Profile {
 
     /// A loop that became one call, which set or copied so many bytes, has ended. Each cache line counts as an iteration.
     pub(crate) fn loop_copied(&mut self, at: &Looping<'_>, bytes: u64, told: Told) {
-        let last = self.clock.last();
-        let foreign = Foreign::Before;
-        let (now, _) = self
-            .clock
-            .time(Told { foreign, ..told }, self.shadow.moved());
+        let Told { last, now, .. } = told;
         let took = now - last;
         let count = bytes.div_ceil(CACHE_LINE);
         if self.serial || count == 0 {

@@ -1,0 +1,181 @@
+//! Events in the thread's log (`workspan::abi::Event`): put in place without a branch, and the branch to the profiler when
+//! all code of the function is.
+
+use std::cell::RefCell;
+
+use inkwell::IntPredicate;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::module::Module;
+use inkwell::types::{FunctionType, IntType};
+use inkwell::values::{FunctionValue, GlobalValue, IntValue, PointerValue};
+use inkwell::{AtomicOrdering, InlineAsmDialect, ThreadLocalMode};
+use workspan::abi::{self, Event, State};
+
+use crate::ir;
+
+/// LLVM's number of `preserve_most`.
+const PRESERVE_MOST: u32 = 14;
+
+/// The thread's state and log, and what reads it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Log<'m> {
+    state: GlobalValue<'m>,
+    pub(super) due: FunctionValue<'m>,
+    word: IntType<'m>,
+    /// Takes a number of [`State::left`], at the address, and claims room for an event: each with one instruction. Gives what
+    /// was in [`State::next`] before.
+    claim: (FunctionType<'m>, PointerValue<'m>),
+}
+
+/// What an event says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said<'m> {
+    pub(super) kind: u64,
+    pub(super) slot: PointerValue<'m>,
+    /// Of an invocation that is told for the first time: its function's variable and its own operations.
+    pub(super) arrival: Option<(PointerValue<'m>, IntValue<'m>)>,
+    pub(super) synced: Option<IntValue<'m>>,
+}
+
+/// Conditions on which the log is to be read.
+pub(super) type Checks<'m> = RefCell<Vec<IntValue<'m>>>;
+
+impl<'m> Log<'m> {
+    /// Declares them in the module.
+    pub(super) fn declare(module: &Module<'m>) -> Self {
+        let context = module.get_context();
+        let (ptr, word) = (ir::ptr_type(module), context.i64_type());
+        let state = module.get_global(abi::STATE).unwrap_or_else(|| {
+            let words = u32::try_from(size_of::<State>() / 8).expect("a small constant");
+            let global = module.add_global(word.array_type(words), None, abi::STATE);
+            global.set_thread_local(true);
+            global.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
+            global.set_alignment(64);
+            global
+        });
+        let due = module.get_function(abi::DUE).unwrap_or_else(|| {
+            let due = module.add_function(abi::DUE, context.void_type().fn_type(&[], false), None);
+            due.set_call_conventions(PRESERVE_MOST);
+            // Called through its address: a stub that looks it up changes r10.
+            for name in ["cold", "nounwind", "nonlazybind"] {
+                let kind = Attribute::get_named_enum_kind_id(name);
+                let attribute = context.create_enum_attribute(kind, 0);
+                due.add_attribute(AttributeLoc::Function, attribute);
+            }
+            due
+        });
+        ir::allow_assembly();
+        let claims = word.fn_type(&[ptr.into(), word.into(), word.into()], false);
+        let (left, next) = (
+            std::mem::offset_of!(State, left),
+            std::mem::offset_of!(State, next),
+        );
+        let claim = context.create_inline_asm(
+            claims,
+            format!("subq $2, {left}($1)\n\txaddq $0, {next}($1)"),
+            "=&r,r,re,0,~{memory},~{flags},~{dirflag},~{fpsr}".to_owned(),
+            true,
+            false,
+            Some(InlineAsmDialect::ATT),
+            false,
+        );
+        Self {
+            state,
+            due,
+            word,
+            claim: (claims, claim),
+        }
+    }
+
+    /// A field of the state.
+    pub(super) fn field(&self, offset: usize) -> PointerValue<'m> {
+        ir::global_offset(self.state, offset as u64)
+    }
+
+    fn constant(&self, n: usize) -> IntValue<'m> {
+        self.word.const_int(n as u64, false)
+    }
+
+    /// `left -= n`: one instruction, as nobody needs the difference.
+    pub(super) fn take(&self, builder: &Builder<'m>, n: IntValue<'m>) -> Result<(), BuilderError> {
+        let left = self.field(std::mem::offset_of!(State, left));
+        let before = builder.build_load(self.word, left, "")?.into_int_value();
+        let after = builder.build_int_sub(before, n, "")?;
+        builder.build_store(left, after).map(drop)
+    }
+
+    /// One more event, after `own` operations that are not told yet.
+    pub(super) fn event(
+        &self,
+        builder: &Builder<'m>,
+        own: IntValue<'m>,
+        said: Said<'m>,
+        checks: &Checks<'m>,
+    ) -> Result<(), BuilderError> {
+        let each = self.word.const_int(abi::EVENT_OPERATIONS, false);
+        let taken = builder.build_int_add(own, each, "")?;
+        let (ty, claim) = self.claim;
+        let state = self.field(0);
+        let size = self.constant(size_of::<Event>());
+        let arguments = [state.into(), taken.into(), size.into()];
+        let at = builder.build_indirect_call(ty, claim, &arguments, "")?;
+        let at = at
+            .try_as_basic_value()
+            .expect_basic("the claim gives a place")
+            .into_int_value();
+        // As a number: the log may be elsewhere.
+        let few = self.field(std::mem::offset_of!(State, few));
+        let few = builder.build_ptr_to_int(few, self.word, "")?;
+        let at = builder.build_int_add(few, at, "")?;
+        let put = |offset: usize, value: IntValue<'m>| {
+            let to = builder.build_int_add(at, self.constant(offset), "")?;
+            let to = builder.build_int_to_ptr(to, said.slot.get_type(), "")?;
+            builder.build_store(to, value)
+        };
+        let slot = builder.build_ptr_to_int(said.slot, self.word, "")?;
+        put(std::mem::offset_of!(Event, slot), slot)?;
+        if let Some((_, own)) = said.arrival {
+            put(std::mem::offset_of!(Event, own), own)?;
+            let from = builder.build_load(self.word, said.slot, "")?;
+            put(std::mem::offset_of!(Event, from), from.into_int_value())?;
+        }
+        if let Some(synced) = said.synced {
+            put(std::mem::offset_of!(Event, synced), synced)?;
+        }
+        let left = self.field(std::mem::offset_of!(State, left));
+        let left = builder.build_load(self.word, left, "")?.into_int_value();
+        put(std::mem::offset_of!(Event, left), left)?;
+        let spawn = self.field(std::mem::offset_of!(State, spawn));
+        let mut what = self.word.const_int(said.kind, false);
+        if let Some((function, _)) = said.arrival {
+            // Aligned: a sum, which is a constant of the linker's.
+            what = function.const_to_int(self.word).const_add(what);
+            let spawns = builder.build_load(self.word, spawn, "")?.into_int_value();
+            what = builder.build_int_add(what, spawns, "")?;
+        }
+        builder.build_store(spawn, self.word.const_zero())?;
+        builder.build_fence(AtomicOrdering::Release, true, "")?;
+        put(std::mem::offset_of!(Event, what), what)?;
+        let least = self.field(std::mem::offset_of!(State, least));
+        let least = builder.build_load(self.word, least, "")?.into_int_value();
+        let due = builder.build_int_compare(IntPredicate::SLT, left, least, "")?;
+        checks.borrow_mut().push(due);
+        Ok(())
+    }
+
+    /// The branches: nothing is put into the function after this by place in a block.
+    pub(super) fn check(
+        &self,
+        builder: &Builder<'m>,
+        checks: Checks<'m>,
+    ) -> Result<(), BuilderError> {
+        for due in checks.into_inner() {
+            let end = ir::split_unlikely(due);
+            builder.position_before(&end);
+            let call = builder.build_direct_call(self.due, &[], "")?;
+            call.set_call_convention(PRESERVE_MOST);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,301 @@
+//! The log (`workspan::abi::Event`): where the owner's is, and how much of it is new.
+
+use std::arch::asm;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicUsize, compiler_fence};
+
+use workspan::abi::{EVENT_OPERATIONS, Event, FEW, State};
+
+use crate::clock::READ_AFTER;
+
+/// An event each, in operations.
+pub(crate) const EACH: i64 = EVENT_OPERATIONS.cast_signed();
+/// Events between two readings, and as many again of handlers that came in the middle of an event.
+const EVENTS: usize = 2 * UNTIL_DUE + FEW;
+/// Each takes at least its part of what is left, and the one that finds too little left is the last.
+const UNTIL_DUE: usize = 257;
+const _: () = assert!(READ_AFTER / EACH < UNTIL_DUE as i64);
+
+/// Of each thread; only its copies are ever used, by [`state`] and by instrumented code.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".tbss")]
+static contech_ws_state: State = State::new();
+
+/// The events of the owner.
+static EVENTS_OF_OWNER: [Event; EVENTS] = [const { Event::new() }; EVENTS];
+
+/// How far the log was read: the first event that is not, and the end of the log and what was left then.
+pub(super) static READ: Read = Read {
+    first: AtomicUsize::new(0),
+    end: AtomicUsize::new(0),
+    left: AtomicI64::new(0),
+};
+
+/// Touched by the owner's thread alone, while the gate is closed.
+#[derive(Debug)]
+pub(super) struct Read {
+    first: AtomicUsize,
+    end: AtomicUsize,
+    left: AtomicI64,
+}
+
+/// The calling thread's state.
+#[inline(always)]
+pub(super) fn state() -> &'static State {
+    let address: *const State;
+    // SAFETY: initial-exec access as the linker defines it for x86-64. Reads memory, writes none.
+    unsafe {
+        asm!(
+            "mov {a}, qword ptr [rip + contech_ws_state@GOTTPOFF]",
+            "add {a}, qword ptr fs:[0]",
+            a = out(reg) address,
+            options(pure, readonly, nostack)
+        );
+    }
+    // SAFETY: the symbol is above, all zero at first, and lives as long as the thread; the reference does not leave it,
+    // but for the owner's, which is the first thread.
+    unsafe { &*address }
+}
+
+/// Where the owner's log begins, as [`State::next`] says it.
+fn base(state: &State) -> usize {
+    (&raw const EVENTS_OF_OWNER)
+        .addr()
+        .wrapping_sub((&raw const state.few).addr())
+}
+
+/// What is new in the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct New {
+    pub events: &'static [Event],
+    /// Operations executed since the last reading.
+    pub operations: u64,
+    /// What was left then, and how many of the events had been put in the log (one that was not whole).
+    left: i64,
+    before: i64,
+    /// Events put in the log since.
+    pub told: u64,
+}
+
+/// How far a reading is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// Operations executed since the last one until the last event.
+    pub operations: u64,
+    /// What would be left at the next event if nothing had been executed.
+    left: i64,
+}
+
+impl New {
+    /// From its beginning.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading {
+            operations: 0,
+            left: self.left + (self.before - 1) * EACH,
+        }
+    }
+}
+
+impl Reading {
+    /// Operations executed until this event, the next one.
+    #[inline(always)]
+    #[allow(clippy::cast_sign_loss, reason = "not below what there was before")]
+    pub(crate) fn of(&self, event: &Event) -> u64 {
+        let passed = self.left - event.left.load(Relaxed);
+        // A handler's events, and what it interrupted, may be out of order.
+        passed.max(self.operations.cast_signed()) as u64
+    }
+
+    /// How far it is after this event.
+    #[inline(always)]
+    pub(crate) fn after(&self, event: &Event) -> Self {
+        Self {
+            operations: self.of(event),
+            left: self.left - EACH,
+        }
+    }
+}
+
+/// Events are few.
+#[inline(always)]
+fn count(events: usize) -> i64 {
+    i64::try_from(events).unwrap_or(i64::MAX)
+}
+
+/// Makes the calling thread's log the owner's: what it told before is the first that is new.
+pub(super) fn begin(state: &State) {
+    let told = (state.next.load(Relaxed) / size_of::<Event>()).min(FEW);
+    for (from, to) in state.few.iter().zip(&EVENTS_OF_OWNER).take(told) {
+        for (from, to) in [(&from.slot, &to.slot), (&from.from, &to.from)] {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+        for (from, to) in [
+            (&from.own, &to.own),
+            (&from.synced, &to.synced),
+            (&from.what, &to.what),
+        ] {
+            to.store(from.swap(0, Relaxed), Relaxed);
+        }
+        to.left.store(from.left.load(Relaxed), Relaxed);
+    }
+    let next = base(state).wrapping_add(told * size_of::<Event>());
+    state.next.store(next, Relaxed);
+    READ.first.store(0, Relaxed);
+    READ.end.store(0, Relaxed);
+    READ.left.store(0, Relaxed);
+}
+
+/// What is in the state; it is new then, with an empty log.
+pub(super) fn keep(state: &State) -> [u64; 4] {
+    let kept = [
+        state.left.swap(0, Relaxed).cast_unsigned(),
+        state.foreign.swap(0, Relaxed),
+        state.spawn.swap(0, Relaxed),
+        state.next.swap(0, Relaxed) as u64,
+    ];
+    begin(state);
+    kept
+}
+
+/// It is in the state again; all events since are read.
+pub(super) fn put_back(state: &State, kept: &[u64; 4]) {
+    state.left.store(kept[0].cast_signed(), Relaxed);
+    state.foreign.store(kept[1], Relaxed);
+    state.spawn.store(kept[2], Relaxed);
+    let next = usize::try_from(kept[3]).unwrap_or(0);
+    state.next.store(next, Relaxed);
+    state.least.store(0, Relaxed);
+}
+
+/// What is new; the gate is closed.
+#[inline(always)]
+pub(super) fn new(state: &State) -> New {
+    let end = state.next.load(Relaxed).wrapping_sub(base(state)) / size_of::<Event>();
+    let (first, read) = (READ.first.load(Relaxed), READ.end.load(Relaxed));
+    let events = EVENTS_OF_OWNER.get(first..end).unwrap_or_default();
+    let left = READ.left.load(Relaxed);
+    if first != read
+        && let Some(event) = events.first()
+    {
+        // It was told before the last reading.
+        event.left.store(left, Relaxed);
+    }
+    let told = count(end.saturating_sub(read));
+    let passed = left - state.left.load(Relaxed) - told * EACH;
+    New {
+        events,
+        operations: u64::try_from(passed).unwrap_or(0),
+        left,
+        before: count(read - first),
+        told: told.unsigned_abs(),
+    }
+}
+
+/// Whether there is an event that is not whole: a handler is at work, and every event is read, that is, left out, until that
+/// one is.
+#[inline(always)]
+pub(super) fn has_begun() -> bool {
+    READ.first.load(Relaxed) != READ.end.load(Relaxed)
+}
+
+/// So many of those new were read: all, or up to one that is not whole yet, which a handler interrupted.
+#[inline(always)]
+pub(super) fn read(state: &State, new: &New, events: usize) {
+    let passed = (new.operations + new.told * EVENT_OPERATIONS).cast_signed();
+    // What handlers executed meanwhile is told with what comes.
+    let since = new.left - passed - state.left.load(Relaxed);
+    let (first, end) = if events == new.events.len() {
+        (0, 0)
+    } else {
+        let at = READ.first.load(Relaxed) + events;
+        (at, at + 1)
+    };
+    for event in new.events.iter().skip(events) {
+        event.what.store(0, Relaxed);
+    }
+    READ.first.store(first, Relaxed);
+    READ.end.store(end, Relaxed);
+    let fresh = READ_AFTER.min(count((EVENTS - end) / 2) * EACH);
+    READ.left.store(fresh, Relaxed);
+    let next = base(state).wrapping_add(end * size_of::<Event>());
+    state.next.store(next, Relaxed);
+    state.left.store(fresh - since, Relaxed);
+}
+
+/// One more event, as instrumented code has it.
+#[inline(always)]
+pub(crate) fn event(what: u64, slot: usize, from: usize, own: u64) -> bool {
+    let state = state();
+    let taken = own.wrapping_add(EVENT_OPERATIONS);
+    let mut at = size_of::<Event>();
+    // SAFETY: the thread's own state, which is changed by one instruction each.
+    unsafe {
+        asm!(
+            "sub qword ptr [{left}], {taken}",
+            "xadd qword ptr [{next}], {at}",
+            left = in(reg) state.left.as_ptr(),
+            next = in(reg) state.next.as_ptr(),
+            taken = in(reg) taken,
+            at = inout(reg) at,
+            options(nostack)
+        );
+    }
+    let event = (&raw const state.few).wrapping_byte_add(at).cast::<Event>();
+    // SAFETY: in the thread's log, by the contract of `State::next`.
+    let event = unsafe { &*event };
+    event.slot.store(slot, Relaxed);
+    event.own.store(own, Relaxed);
+    event.from.store(from, Relaxed);
+    let left = state.left.load(Relaxed);
+    event.left.store(left, Relaxed);
+    let spawn = state.spawn.load(Relaxed);
+    state.spawn.store(0, Relaxed);
+    compiler_fence(std::sync::atomic::Ordering::Release);
+    event.what.store(what + spawn, Relaxed);
+    left < state.least.load(Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a reading finds: the slots of the events that are whole, and operations until each and until now.
+    fn readings(state: &State) -> (Vec<(usize, u64)>, u64) {
+        let new = new(state);
+        let mut reading = new.reading();
+        let whole = new.events.iter().take_while(|e| e.what.load(Relaxed) != 0);
+        let mut slots = Vec::new();
+        for event in whole {
+            reading = reading.after(event);
+            slots.push((event.slot.load(Relaxed), reading.operations));
+            event.what.store(0, Relaxed);
+        }
+        read(state, &new, slots.len());
+        (slots, new.operations)
+    }
+
+    #[test]
+    fn an_event_that_a_handler_interrupted_is_read_when_it_is_whole() {
+        let state = state();
+        // Before the log is the owner's.
+        event(1, 10, 0, 3);
+        begin(state);
+        event(1, 11, 0, 4);
+        assert_eq!(readings(state), (vec![(10, 3), (11, 7)], 7));
+        assert_eq!(readings(state), (vec![], 0));
+        event(1, 12, 0, 5);
+        // One that is not whole, and a handler's behind it, which reads the log.
+        event(1, 13, 0, 6);
+        let begun = &EVENTS_OF_OWNER[1];
+        let what = begun.what.swap(0, Relaxed);
+        event(1, 14, 0, 7);
+        assert_eq!(readings(state), (vec![(12, 5)], 18));
+        event(1, 15, 0, 8);
+        assert_eq!(readings(state), (vec![], 8), "the handler's are dropped");
+        begun.what.store(what, Relaxed);
+        event(1, 16, 0, 9);
+        // It was told before that reading; its operations are counted.
+        assert_eq!(readings(state), (vec![(13, 0), (16, 9)], 9));
+        assert_eq!(state.next.load(Relaxed), base(state));
+    }
+}

@@ -1,0 +1,202 @@
+//! The log is read: each event at its time.
+#![allow(unsafe_code, reason = "the log has addresses of variables")]
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use workspan::abi::{self, Event, Function};
+
+use super::{Arrival, Looping, Profile};
+use crate::clock::{Foreign, Passed};
+use crate::hooks::{self, New, Reading};
+
+/// What an invocation did since the last event, when that is told by none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own {
+    pub slot: usize,
+    pub operations: u64,
+    /// It was code that counts nothing, whatever the state says.
+    pub is_foreign: bool,
+}
+
+impl Own {
+    /// Whatever was done.
+    pub(crate) const NOTHING: Self = Self {
+        slot: 0,
+        operations: 0,
+        is_foreign: false,
+    };
+}
+
+/// When the log was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// The time of the last event, and of the reading.
+    pub last: u64,
+    pub now: u64,
+    /// How much of it the operations took that were told as the invocation's own.
+    pub own: u64,
+    pub own_operations: u64,
+}
+
+impl Profile {
+    /// Reads what is new in the log; `by` is who called code that counts nothing since the last reading. How many events
+    /// were whole, and the time after what the invocation did since.
+    pub(crate) fn read(&mut self, new: &New, by: u64, own: Own) -> (usize, Told) {
+        let told_last = new.events.last().filter(|_| own.slot == 0);
+        let slot = told_last.map_or(own.slot, |event| event.slot.load(Relaxed));
+        let foreign = match by {
+            0 if own.is_foreign => Foreign::Before,
+            0 => Foreign::None,
+            by if by == slot as u64 => Foreign::Own,
+            _ => Foreign::Before,
+        };
+        self.clock.read(Passed {
+            operations: new.operations,
+            events: new.told,
+            foreign,
+        });
+        let split = match foreign {
+            Foreign::None => new.events.len(),
+            _ => new.events.len() - usize::from(told_last.is_some()),
+        };
+        let mut reading = new.reading();
+        let mut read = 0;
+        for event in &new.events[..split] {
+            match self.take(event, reading) {
+                Some(after) => reading = after,
+                None => break,
+            }
+            read += 1;
+        }
+        if read == split
+            && let Some(event) = new.events.get(split)
+        {
+            // What was foreign is its own, or before.
+            self.clock.ends(reading.of(event), foreign);
+            if let Some(after) = self.take_last(event, reading) {
+                reading = after;
+                read += 1;
+            }
+        }
+        let last = self.clock.time_of(reading.operations);
+        let (now, took) = self.clock.last(own.operations, new.operations, foreign);
+        self.clock.done();
+        let told = Told {
+            last,
+            now,
+            own: took.min(now - last),
+            own_operations: own.operations,
+        };
+        (read, told)
+    }
+
+    /// The event that what was foreign is told with.
+    #[inline(never)]
+    fn take_last(&mut self, event: &Event, reading: Reading) -> Option<Reading> {
+        self.take(event, reading)
+    }
+
+    /// An event; none if it is not whole.
+    #[inline(always)]
+    fn take(&mut self, event: &Event, before: Reading) -> Option<Reading> {
+        let what = event.what.load(Relaxed);
+        let reading = before.after(event);
+        let passed = reading.operations - before.operations;
+        let now = self.clock.time_of(reading.operations);
+        let slot = event.slot.load(Relaxed);
+        // A handler's events may be between its own operations and the event.
+        let own = || event.own.load(Relaxed).min(passed);
+        event.what.store(0, Relaxed);
+        match what & abi::KIND {
+            abi::LEAF => self.returns_as_leaf(event, what, now, own()),
+            abi::DONE => match event.synced.load(Relaxed) {
+                0 => self.returns_as_leaf(event, what, now, own()),
+                // Without a sync all that is its own is before it.
+                1 => self.returns(slot, now, 0),
+                synced => self.returns(slot, now, own().saturating_sub(synced - 2)),
+            },
+            abi::ENTER => self.enters(event, what, now, own()),
+            abi::LEAVE => self.returns(slot, now, 0),
+            abi::SYNC => self.sync(Some(slot), now),
+            abi::NEXT => {
+                let flags = event.from.load(Relaxed) as u64;
+                // SAFETY: by the contract what is no flag is the address of the loop's variable.
+                let variable = unsafe { function(what) };
+                let at = Looping {
+                    variable,
+                    slot,
+                    flags,
+                };
+                self.loop_goes_on(&at, now);
+            }
+            _ => return None,
+        }
+        Some(reading)
+    }
+
+    // Each kind of event in a function of its own, which has the registers to itself.
+
+    #[inline(never)]
+    fn enters(&mut self, event: &Event, what: u64, now: u64, own: u64) {
+        let at = self.arrival(what, event);
+        let began = now - self.clock.of_own(own);
+        if !self.enter_at_once(at, began) && !self.enter(at, began) {
+            self.is_none(at);
+        }
+    }
+
+    #[inline(never)]
+    fn returns(&mut self, slot: usize, now: u64, after: u64) {
+        let after = self.clock.of(after);
+        if !self.leave_at_once(slot, now, after) {
+            self.leave(slot, now, after);
+        }
+    }
+
+    #[inline(never)]
+    fn returns_as_leaf(&mut self, event: &Event, what: u64, now: u64, own: u64) {
+        let own = self.clock.of_own(own);
+        let at = self.arrival(what, event);
+        if !self.leaf_at_once(at, now, own) && !self.leaf(at, now, own) {
+            self.is_none(at);
+        }
+    }
+
+    /// An invocation, from what its function told.
+    #[inline(always)]
+    fn arrival<'f>(&mut self, what: u64, event: &Event) -> Arrival<'f> {
+        let spawn = (what & abi::SPAWN | self.spawn) != 0;
+        let from = event.from.load(Relaxed);
+        Arrival {
+            // SAFETY: by the contract what is no flag is the address of the function's variable.
+            function: unsafe { function(what) },
+            slot: event.slot.load(Relaxed),
+            from: if spawn { self.spawned_by(from) } else { from },
+            spawn,
+        }
+    }
+
+    #[inline(always)]
+    fn spawned_by(&mut self, from: usize) -> usize {
+        self.spawn = 0;
+        hooks::by_other_code().unwrap_or(from)
+    }
+
+    /// It is not taken: if it was told to be a spawn, the next one is.
+    #[cold]
+    #[inline(never)]
+    fn is_none(&mut self, at: Arrival<'_>) {
+        self.spawn = if at.spawn { abi::SPAWN } else { 0 };
+    }
+}
+
+/// The variable that an event has the address of.
+///
+/// # Safety
+/// The event is one that has.
+#[inline(always)]
+unsafe fn function<'f>(what: u64) -> &'f Function {
+    let address = usize::try_from(what & !abi::FLAGS).unwrap_or(0);
+    // SAFETY: by this function's contract; variables live as long as their code, and only the owner's thread gets here.
+    unsafe { &*std::ptr::with_exposed_provenance(address) }
+}
