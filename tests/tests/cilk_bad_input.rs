@@ -1,6 +1,6 @@
 //! The on-line profile of programs it is not for: what completed, marked so, with a line on standard error.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
@@ -8,6 +8,15 @@ use contech_tests::outputs::Outputs;
 use contech_tests::process::{Finished, run};
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
+
+fn compiled(scratch: &Scratch, name: &str) -> Result<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("programs/cilk/{name}.c"));
+    let program = scratch.join("program");
+    let mut compile = Command::new(Outputs::get().command("contech-cc"));
+    compile.args(["--contech-mode=workspan", "-O2", "-pthread"]);
+    run(compile.arg(source).arg("-o").arg(&program))?.ok()?;
+    Ok(program)
+}
 
 /// What a program says on standard error, and the profile it leaves.
 fn profile(name: &str, arguments: &[&str], outcome: &str) -> Result<(String, Value)> {
@@ -18,11 +27,7 @@ fn profile(name: &str, arguments: &[&str], outcome: &str) -> Result<(String, Val
 /// A program that has ended, and the profile it leaves.
 fn profiled(name: &str, arguments: &[&str], outcome: &str) -> Result<(Finished, Value)> {
     let scratch = Scratch::new(&format!("cilk-{name}-{}", arguments.concat()))?;
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("programs/cilk/{name}.c"));
-    let program = scratch.join("program");
-    let mut compile = Command::new(Outputs::get().command("contech-cc"));
-    compile.args(["--contech-mode=workspan", "-O2", "-pthread"]);
-    run(compile.arg(source).arg("-o").arg(&program))?.ok()?;
+    let program = compiled(&scratch, name)?;
     let file = scratch.join("profile.json");
     let done = run(Command::new(&program)
         .args(arguments)
@@ -135,5 +140,23 @@ fn handlers_that_come_in_the_middle_of_events_change_no_count() -> Result<()> {
         "{told} of {ticks}, {tocks}"
     );
     assert!(told > 0, "most handlers are taken");
+    Ok(())
+}
+
+#[test]
+fn a_handler_that_leaves_the_profiler_by_a_jump_leaves_no_profile_and_a_line() -> Result<()> {
+    let scratch = Scratch::new("cilk-handlers-jump")?;
+    let program = compiled(&scratch, "handlers")?;
+    let file = scratch.join("profile.json");
+    let done = run(Command::new(&program)
+        .arg("jump")
+        .env("CONTECH_PROFILE", &file))?;
+    let said = done.expect("exit 0")?.err();
+    assert!(
+        said.contains("a signal handler interrupted the profiler and did not return"),
+        "{said}"
+    );
+    assert!(!file.exists());
+    scratch.done();
     Ok(())
 }

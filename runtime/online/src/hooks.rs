@@ -14,7 +14,7 @@ use crate::profile::Own;
 
 mod asked;
 mod gate;
-mod log;
+pub(crate) mod log;
 mod start;
 
 pub(crate) use asked::{At, catch_up, end_with, interrupted, write_at_the_end, write_now};

@@ -24,6 +24,10 @@ pub(crate) fn write_at_the_end() {
     write_now(When::End);
     if OWNER.load(Ordering::Relaxed) != thread() {
         eprintln!("contech: another thread ended the program: no work/span profile is written");
+    } else if GATE.load(Ordering::Relaxed) == 0 {
+        eprintln!(
+            "contech: a signal handler interrupted the profiler and did not return: no work/span profile is written"
+        );
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Read {
 
 /// The calling thread's state.
 #[inline(always)]
-pub(super) fn state() -> &'static State {
+pub(crate) fn state() -> &'static State {
     let address: *const State;
     // SAFETY: initial-exec access as the linker defines it for x86-64. Reads memory, writes none.
     unsafe {
@@ -87,6 +87,12 @@ pub(crate) struct Reading {
 }
 
 impl New {
+    /// Whether the first event was not whole at the last reading.
+    #[inline(always)]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.before > 0
+    }
+
     /// From its beginning.
     pub(crate) fn reading(&self) -> Reading {
         Reading {
@@ -123,7 +129,7 @@ fn count(events: usize) -> i64 {
 }
 
 /// Makes the calling thread's log the owner's: what it told before is the first that is new.
-pub(super) fn begin(state: &State) {
+pub(crate) fn begin(state: &State) {
     let told = (state.next.load(Relaxed) / size_of::<Event>()).min(FEW);
     for (from, to) in state.few.iter().zip(&EVENTS_OF_OWNER).take(told) {
         for (from, to) in [(&from.slot, &to.slot), (&from.from, &to.from)] {
@@ -169,7 +175,7 @@ pub(super) fn put_back(state: &State, kept: &[u64; 4]) {
 
 /// What is new; the gate is closed.
 #[inline(always)]
-pub(super) fn new(state: &State) -> New {
+pub(crate) fn new(state: &State) -> New {
     let end = state.next.load(Relaxed).wrapping_sub(base(state)) / size_of::<Event>();
     let (first, read) = (READ.first.load(Relaxed), READ.end.load(Relaxed));
     let events = EVENTS_OF_OWNER.get(first..end).unwrap_or_default();
@@ -200,7 +206,7 @@ pub(super) fn has_begun() -> bool {
 
 /// So many of those new were read: all, or up to one that is not whole yet, which a handler interrupted.
 #[inline(always)]
-pub(super) fn read(state: &State, new: &New, events: usize) {
+pub(crate) fn read(state: &State, new: &New, events: usize) {
     let passed = (new.operations + new.told * EVENT_OPERATIONS).cast_signed();
     // What handlers executed meanwhile is told with what comes.
     let since = new.left - passed - state.left.load(Relaxed);
@@ -256,8 +262,29 @@ pub(crate) fn event(what: u64, slot: usize, from: usize, own: u64) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
     use super::*;
+
+    static ONE: Mutex<()> = Mutex::new(());
+
+    /// The log for one test at a time, as new, with this thread as its owner.
+    pub(crate) fn log() -> (MutexGuard<'static, ()>, &'static State) {
+        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = state();
+        begin(state);
+        (one, state)
+    }
+
+    /// The next event is begun, and not whole until what is returned is done.
+    pub(crate) fn begun(what: u64, slot: usize, own: u64) -> impl FnOnce() {
+        let at = new(state()).events.len() + READ.first.load(Relaxed);
+        event(what, slot, 0, own);
+        let event = &EVENTS_OF_OWNER[at];
+        let what = event.what.swap(0, Relaxed);
+        move || event.what.store(what, Relaxed)
+    }
 
     /// What a reading finds: the slots of the events that are whole, and operations until each and until now.
     fn readings(state: &State) -> (Vec<(usize, u64)>, u64) {
@@ -276,23 +303,19 @@ mod tests {
 
     #[test]
     fn an_event_that_a_handler_interrupted_is_read_when_it_is_whole() {
-        let state = state();
-        // Before the log is the owner's.
+        let (_one, state) = log();
         event(1, 10, 0, 3);
-        begin(state);
         event(1, 11, 0, 4);
         assert_eq!(readings(state), (vec![(10, 3), (11, 7)], 7));
         assert_eq!(readings(state), (vec![], 0));
         event(1, 12, 0, 5);
         // One that is not whole, and a handler's behind it, which reads the log.
-        event(1, 13, 0, 6);
-        let begun = &EVENTS_OF_OWNER[1];
-        let what = begun.what.swap(0, Relaxed);
+        let whole = begun(1, 13, 6);
         event(1, 14, 0, 7);
         assert_eq!(readings(state), (vec![(12, 5)], 18));
         event(1, 15, 0, 8);
         assert_eq!(readings(state), (vec![], 8), "the handler's are dropped");
-        begun.what.store(what, Relaxed);
+        whole();
         event(1, 16, 0, 9);
         // It was told before that reading; its operations are counted.
         assert_eq!(readings(state), (vec![(13, 0), (16, 9)], 9));

@@ -60,8 +60,11 @@ impl Profile {
             _ => new.events.len() - usize::from(told_last.is_some()),
         };
         let mut reading = new.reading();
-        let mut read = 0;
-        for event in &new.events[..split] {
+        let mut read = self.given_up(new);
+        if read > 0 {
+            reading = reading.after(&new.events[0]);
+        }
+        for event in &new.events[read..split.max(read)] {
             match self.take(event, reading) {
                 Some(after) => reading = after,
                 None => break,
@@ -88,6 +91,27 @@ impl Profile {
             own_operations: own.operations,
         };
         (read, told)
+    }
+
+    /// One if the first event, which a handler interrupted, will never be whole: the handler jumped, for an invocation that
+    /// was there before goes on or returns.
+    #[inline(always)]
+    fn given_up(&mut self, new: &New) -> usize {
+        if new.has_begun() && self.has_jumped(new) {
+            self.jumped += 1;
+            return 1;
+        }
+        0
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn has_jumped(&self, new: &New) -> bool {
+        let [begun, .., last] = new.events else {
+            return false;
+        };
+        let slot = self.slot(last.slot.load(Relaxed));
+        begun.what.load(Relaxed) == 0 && slot < self.stack.size && slot >= self.top().slot
     }
 
     /// The event that what was foreign is told with.
@@ -199,4 +223,47 @@ unsafe fn function<'f>(what: u64) -> &'f Function {
     let address = usize::try_from(what & !abi::FLAGS).unwrap_or(0);
     // SAFETY: by this function's contract; variables live as long as their code, and only the owner's thread gets here.
     unsafe { &*std::ptr::with_exposed_provenance(address) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::clock::{Cost, Metric};
+    use crate::hooks::event;
+    use crate::hooks::log::{self, tests::begun};
+    use crate::profile::Bounds;
+
+    #[test]
+    fn an_event_that_is_never_whole_is_given_up_when_its_caller_returns() {
+        let (_one, state) = log::tests::log();
+        let stack = Bounds { low: 0, size: 4096 };
+        let mut profile = Profile::new(Metric::Operations, Cost::default(), stack);
+        let mut read = || {
+            let new = log::new(state);
+            let (read, told) = profile.read(&new, 0, Own::NOTHING);
+            log::read(state, &new, read);
+            (profile.running(), profile.jumped, told.now)
+        };
+        let function = Box::leak(Box::new(Function {
+            code: 1,
+            number: Cell::new(0),
+            site: Cell::new(0),
+        }));
+        let function = std::ptr::from_ref(function).expose_provenance() as u64;
+        event(function + abi::ENTER, 3000, 7, 1);
+        event(function + abi::ENTER, 2000, 8, 1);
+        // A handler comes in the middle of the next event, makes the log be read, and jumps back to the second function.
+        let _never = begun(function + abi::LEAF, 1000, 1);
+        event(function + abi::ENTER, 900, 9, 1);
+        assert_eq!(read(), (2, 0, 4));
+        event(function + abi::LEAF, 1000, 8, 1);
+        assert_eq!(read(), (2, 0, 5), "this might be the handler's");
+        event(abi::LEAVE, 2000, 0, 1);
+        assert_eq!(read(), (1, 1, 6));
+        event(function + abi::LEAF, 2000, 7, 1);
+        event(abi::LEAVE, 3000, 0, 1);
+        assert_eq!(read(), (0, 1, 8));
+    }
 }
