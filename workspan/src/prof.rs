@@ -81,7 +81,6 @@ pub struct Pool<V, U = V> {
     free_arrays: Vec<u32>,
     sites: usize,
     steps: u64,
-    moved: u64,
 }
 
 /// Lists are not flushed below this length: for a few call sites an array is not worth making.
@@ -101,7 +100,6 @@ impl<V, U> Default for Pool<V, U> {
             free_arrays: Vec::new(),
             sites: 0,
             steps: 0,
-            moved: 0,
         }
     }
 }
@@ -118,13 +116,6 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
-    }
-
-    /// Those of [`Self::steps`] made by operations that do not take constant time each, but rarely take longer: list
-    /// elements moved into arrays and array entries made or added.
-    #[must_use]
-    pub fn moved(&self) -> u64 {
-        self.moved
     }
 
     /// List elements that exist, free ones included: the space of all lists.

@@ -104,13 +104,6 @@ impl<T: Copy + Default> Shadow<T> {
         self.pool.elements()
     }
 
-    /// Elements of profiles moved so far: what invocations cost beyond a constant each ([`Pool::moved`]).
-    #[inline]
-    #[must_use]
-    pub fn moved(&self) -> u64 {
-        self.pool.moved()
-    }
-
     /// The caller's value of the innermost invocation; outside of all, the default.
     #[inline(always)]
     #[must_use]

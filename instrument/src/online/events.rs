@@ -21,7 +21,7 @@ const PRESERVE_MOST: u32 = 14;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Log<'m> {
     state: GlobalValue<'m>,
-    pub(super) due: FunctionValue<'m>,
+    due: FunctionValue<'m>,
     word: IntType<'m>,
     /// Takes a number of [`State::left`], at the address, and claims room for an event: each with one instruction. Gives what
     /// was in [`State::next`] before.

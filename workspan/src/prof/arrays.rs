@@ -20,7 +20,6 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
                 *entry += value;
             }
             self.steps += values.len() as u64;
-            self.moved += values.len() as u64;
             self.arrays[smaller as usize] = values;
             self.free_array(smaller);
         }
@@ -57,7 +56,6 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
             // Doubling when a new site appears in a full profile would also do; the list has paid for this.
             array.resize(self.sites, V::default());
             self.steps += self.sites as u64;
-            self.moved += self.sites as u64;
         }
         let mut at = prof.first();
         for _ in 0..prof.listed() {
@@ -66,7 +64,6 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
             at = next;
         }
         self.steps += u64::from(prof.listed());
-        self.moved += u64::from(prof.listed());
         if prof.listed() > 0 {
             self.free_list(prof);
         }
