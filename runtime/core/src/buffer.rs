@@ -13,6 +13,8 @@ use crate::memory;
 
 /// Bytes at the start of the mapping that hold the header.
 pub const HEADER: usize = 64;
+/// Most bytes of a buffer that are worth touching: what lies further on is out of the caches again when it is used.
+const TOUCHED: usize = 1 << 20;
 
 #[repr(C)]
 struct Header {
@@ -118,6 +120,16 @@ impl Buffer {
     #[must_use]
     pub fn piece(&self) -> Piece {
         self.header().piece
+    }
+
+    /// Brings it, as far as `TOUCHED` bytes, into this processor's caches, to be written: its memory may not be there
+    /// yet, or be in the caches of the processor the writer runs on. Records in it are lost.
+    pub fn touch(&mut self) {
+        const LINE: usize = 64;
+        for at in (HEADER..self.header().bytes.min(TOUCHED)).step_by(LINE) {
+            // SAFETY: within the mapping, of which this is the only owner; volatile, for nobody may ever read it.
+            unsafe { self.0.as_ptr().cast::<u8>().add(at).write_volatile(0) };
+        }
     }
 
     /// Its bytes.
@@ -273,6 +285,21 @@ mod tests {
         assert_eq!(b.records().len(), 100);
         assert!(b.contains(b.data()) && b.contains(b.limit()));
         assert!(!b.contains(b.data().wrapping_sub(1)));
+    }
+
+    #[test]
+    fn a_buffer_that_was_touched_is_in_memory() {
+        let mut b = Buffer::map(BYTES).unwrap();
+        let present = |b: &Buffer| {
+            let mut pages = [0u8; BYTES / 4096];
+            // SAFETY: the mapping is of that many pages, for each of which there is a byte.
+            let told = unsafe { libc::mincore(b.0.as_ptr().cast(), BYTES, pages.as_mut_ptr()) };
+            assert_eq!(told, 0);
+            pages.iter().filter(|&page| page & 1 == 1).count()
+        };
+        assert!(present(&b) < BYTES / 4096);
+        b.touch();
+        assert_eq!(present(&b), BYTES / 4096);
     }
 
     #[test]

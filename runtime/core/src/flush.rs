@@ -86,10 +86,14 @@ impl Recorder {
         } else {
             None
         };
-        let Some(buffer) = self.buffer() else {
+        let Some(mut buffer) = self.buffer() else {
             self.stop("no memory for a buffer; recording stops here, the program goes on");
             return own_scratch(inner, tls, lane);
         };
+        if self.stamp_cost > 0 && lane == Lane::Stream && depth == 0 {
+            // Here it is none of the program's time, between its records it would be.
+            buffer.touch();
+        }
         let (mut at, mut limit) = inner.tape(depth, lane).begin(buffer, self.clock.now());
         let begin = at;
         inner.status = Status::Live;

@@ -5,6 +5,10 @@
 //!
 //! How often: at the next check if the last time was long ago ([`APART`]), since then the program records little and
 //! every function counts; else after [`EVERY`] bytes, so that a program which records much is not slowed down by it.
+//!
+//! What changing buffers takes is nobody's time. A buffer is brought into the caches there, too
+//! (`crate::buffer::Buffer::touch`): page faults and lines that the writer's processor has can make a program that
+//! records much twice as slow, and that would be in its times.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
