@@ -174,6 +174,8 @@ impl Cutter {
         let keep_empty = self.keep_empty;
         let (state, _) = self.contexts.entry(context);
         if state.open.span.is_none() {
+            // No task ends: what is left out is so from the one that grows.
+            state.shift = state.shift.saturating_add(taken);
             return Ok(());
         }
         let (name, logs) = (&self.name, &mut self.logs);

@@ -32,7 +32,7 @@ impl Piece<'_> {
     pub(super) fn end_work(&mut self, at: u64, keep_empty: bool) -> Result<()> {
         let end = at.max(self.state.clock);
         // What its thread did elsewhere meanwhile is no work of this context.
-        let start = (self.state.clock + self.state.shift).min(end);
+        let start = self.state.clock.saturating_add(self.state.shift).min(end);
         let kept = keep_empty && end > start;
         if self.state.open.span.is_none() && self.state.places > 0 && !kept {
             return Ok(());

@@ -81,7 +81,10 @@ impl Cutter {
                 (state.started, state.entered) = (true, true);
                 (state.clock, state.first, state.last) = (at, at, at);
             }
-            Arrival::Resumes => state.shift += away.map_or(0, |left| at.saturating_sub(left)),
+            Arrival::Resumes => {
+                let elsewhere = away.map_or(0, |left| at.saturating_sub(left));
+                state.shift = state.shift.saturating_add(elsewhere);
+            }
             Arrival::Waits | Arrival::Stays => {}
         }
         Ok(())

@@ -29,6 +29,30 @@ fn a_time_ends_the_work_before_it_and_what_it_took_is_nobodys() {
 }
 
 #[test]
+fn what_a_time_took_is_nobodys_either_where_nothing_is_before_it() {
+    let lasted = |taken| {
+        let mut t = TraceBuilder::new();
+        let mut before = t.tick();
+        // The first is that of the context's first buffer, and between the next two is nothing.
+        for work in [true, false, true, true] {
+            before += 1000;
+            t.event(0, Event::Time { before, taken });
+            if work {
+                t.work(0);
+            }
+        }
+        let graph = converted(t.finish()).graph;
+        let tasks: Vec<_> = graph.tasks().map(|task| task.unwrap()).collect();
+        let times: Vec<u64> = tasks.iter().map(|t| t.end_ns() - t.start_ns()).collect();
+        times
+    };
+    let (free, dear) = (lasted(0), lasted(300));
+    assert_eq!(free.len(), 3);
+    assert_eq!(dear[0], free[0] - 300);
+    assert_eq!((free[1], dear[1]), (2000, 2000 - 2 * 300));
+}
+
+#[test]
 fn events_inside_of_a_function_stay_between_the_blocks_they_were_between() {
     // Each ends a frame, and some end what is handed on at a time.
     const ROUNDS: u64 = 1000;
