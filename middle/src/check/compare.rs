@@ -91,6 +91,7 @@ pub(crate) fn context(
             state.ended = true;
         }
         if lost {
+            report.lost = true;
             report.end_early("records were lost".into());
             levels.values_mut().for_each(|state| state.ended = true);
         }

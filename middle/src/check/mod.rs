@@ -43,6 +43,8 @@ struct Report {
     /// One form went on when the other had ended.
     tails: Vec<String>,
     end: Option<EndReason>,
+    /// Records were lost: of either form, up to different places (a thread cancelled asynchronously).
+    lost: bool,
     /// Signal handlers recorded something.
     handlers: bool,
     error: Option<Error>,
@@ -100,6 +102,7 @@ fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
             return Err(error);
         }
         let whole = match report.end {
+            _ if report.lost => false,
             Some(EndReason::Finished | EndReason::Exec) => true,
             Some(EndReason::ProcessExit) => alone && !report.handlers,
             _ => false,

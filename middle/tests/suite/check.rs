@@ -267,6 +267,18 @@ fn after_lost_records_or_chunks_nothing_is_compared_and_it_is_said() {
     assert_eq!((c.compared, c.mismatches), (1, 0));
     assert!(s.notes.iter().any(|n| n.contains("records were lost")));
 
+    // The naive form may have lost more.
+    let mut t = started();
+    t.both(0, LOAD, &[1]);
+    t.block(0, PLAIN, &[]);
+    t.event(0, Event::Lost { bytes: 0 });
+    t.end(0);
+    let s = summary(t.finish());
+    let c = s.check.unwrap();
+    assert_eq!((c.compared, c.mismatches), (1, 0));
+    let note = "recorded in one form only: context 0, execution 1";
+    assert!(s.notes.iter().any(|n| n.contains(note)), "{:?}", s.notes);
+
     for kind in [ChunkKind::Check, ChunkKind::Stream] {
         let mut t = started();
         for i in 0..3 {
