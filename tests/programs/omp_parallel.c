@@ -6,7 +6,7 @@
 #include <omp.h>
 #include <stdio.h>
 
-static int x[2], y;
+static int x[2], z[2], y;
 
 int main(void) {
 #pragma omp parallel num_threads(2)
@@ -17,8 +17,8 @@ int main(void) {
         y = x[0] + x[1];
 #pragma omp for schedule(static)
         for (int i = 0; i < 2; i++)
-            x[i]++;
+            z[i] = x[i] + 1;
     }
-    printf("%d %d %d\n", x[0], x[1], y);
+    printf("%d %d %d\n", z[0], z[1], y);
     return 0;
 }
