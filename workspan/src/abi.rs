@@ -3,7 +3,7 @@
 //! Instrumented code counts its operations (IR instructions, as in a recording) in a register and takes them from
 //! [`State::left`] before calls. It adds an [`Event`] to the thread's log when an invocation is going to call something,
 //! before it returns, where it waits for what it spawned, and, in place of the first two, when it returns without having
-//! called anything. The log is read when [`DUE`] is called, a thousand operations at a time: so hooks keep nothing of the
+//! called anything. The log is read when [`DUE`] is called, two thousand operations at a time: so hooks keep nothing of the
 //! program waiting (a leaf's cache misses overlap with the next one's, as they do without), and what they cost is
 //! nearly all measured where it is spent. A *slot* is the address of the
 //! invocation's return address on the stack: it tells the call site and which invocations still exist. *Own* are the

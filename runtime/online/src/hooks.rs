@@ -32,8 +32,12 @@ static SPAWNS: AtomicUsize = AtomicUsize::new(0);
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn contech_ws_due() {
     naked_asm!(
+        ".cfi_startproc",
         "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
         "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
         "push rax",
         "push rcx",
         "push rdx",
@@ -52,7 +56,9 @@ pub(crate) unsafe extern "C" fn contech_ws_due() {
         "pop rcx",
         "pop rax",
         "pop rbp",
+        ".cfi_def_cfa rsp, 8",
         "ret",
+        ".cfi_endproc",
         due = sym gate::due
     )
 }

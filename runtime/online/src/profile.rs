@@ -129,11 +129,6 @@ impl Profile {
         self.shadow.sync();
     }
 
-    /// Takes what was executed up to now into account.
-    pub(crate) fn catch_up(&mut self, told: Told) {
-        self.advance(told);
-    }
-
     /// Invocations that have not returned, the program itself not counted.
     pub(crate) fn running(&self) -> usize {
         self.shadow.depth() - 1

@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use super::gate::{ALL, ASKED, ENDING, FOREIGN, GATE, OPEN, OWNER, STATE, thread, with};
+use crate::profile::Profile;
 use crate::write::{self, When};
 
 /// SIGUSR2: the next event writes the profile.
@@ -33,13 +34,13 @@ pub(crate) fn write_at_the_end() {
 
 /// Takes the time up to now into the profile.
 pub(crate) fn catch_up() {
-    with(|profile, told| profile.catch_up(told));
+    with(Profile::advance);
 }
 
 /// The profile of what has completed.
 pub(crate) fn write_now(when: When) {
     with(|profile, told| {
-        profile.catch_up(told);
+        profile.advance(told);
         write::profile(profile, FOREIGN.load(Ordering::Relaxed), when);
     });
 }

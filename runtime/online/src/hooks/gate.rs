@@ -4,9 +4,9 @@ use std::cell::UnsafeCell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
-use workspan::abi::{Event, State};
+use workspan::abi::State;
 
-use super::log::{self, EACH, state};
+use super::log::{self, state};
 use super::start::start;
 use crate::ends;
 use crate::profile::{Own, Profile, Told};
@@ -134,15 +134,7 @@ fn otherwise() {
     let state = state();
     if is_measured() {
         // A handler's, in the middle of a hook.
-        let next = state.next.load(Ordering::Relaxed) - size_of::<Event>();
-        let event = (&raw const state.few)
-            .wrapping_byte_add(next)
-            .cast::<Event>();
-        // SAFETY: what instrumented code has just put in the log.
-        unsafe { (*event).what.store(0, Ordering::Relaxed) };
-        state.next.store(next, Ordering::Relaxed);
-        let left = state.left.load(Ordering::Relaxed);
-        state.left.store(left + EACH, Ordering::Relaxed);
+        log::take_back(state);
     } else {
         state.next.store(0, Ordering::Relaxed);
         state.left.store(0, Ordering::Relaxed);
@@ -205,7 +197,7 @@ fn open() -> bool {
                 GATE.store(owner, Ordering::Relaxed);
                 if let Some(mut within) = Within::at_once() {
                     let told = within.read(Own::NOTHING);
-                    within.profile.catch_up(told);
+                    within.profile.advance(told);
                     let signal = ENDING.load(Ordering::Relaxed);
                     let when = match signal {
                         0 => When::Midway,

@@ -9,7 +9,7 @@ use workspan::abi::{EVENT_OPERATIONS, Event, FEW, State};
 use crate::clock::READ_AFTER;
 
 /// An event each, in operations.
-pub(crate) const EACH: i64 = EVENT_OPERATIONS.cast_signed();
+const EACH: i64 = EVENT_OPERATIONS.cast_signed();
 /// Events between two readings, and as many again of handlers that came in the middle of an event.
 const EVENTS: usize = 2 * UNTIL_DUE + FEW;
 /// Each takes at least its part of what is left, and the one that finds too little left is the last.
@@ -228,6 +228,22 @@ pub(crate) fn read(state: &State, new: &New, events: usize) {
     state.left.store(fresh - since, Relaxed);
 }
 
+/// The event at a place that was in [`State::next`].
+#[inline(always)]
+fn event_at(state: &State, at: usize) -> &Event {
+    let event = (&raw const state.few).wrapping_byte_add(at).cast();
+    // SAFETY: in the thread's log, by the contract of `State::next`.
+    unsafe { &*event }
+}
+
+/// The event told last is none; its operations are told.
+pub(super) fn take_back(state: &State) {
+    let next = state.next.load(Relaxed) - size_of::<Event>();
+    event_at(state, next).what.store(0, Relaxed);
+    state.next.store(next, Relaxed);
+    state.left.store(state.left.load(Relaxed) + EACH, Relaxed);
+}
+
 /// One more event, as instrumented code has it.
 #[inline(always)]
 pub(crate) fn event(what: u64, slot: usize, from: usize, own: u64) -> bool {
@@ -246,9 +262,7 @@ pub(crate) fn event(what: u64, slot: usize, from: usize, own: u64) -> bool {
             options(nostack)
         );
     }
-    let event = (&raw const state.few).wrapping_byte_add(at).cast::<Event>();
-    // SAFETY: in the thread's log, by the contract of `State::next`.
-    let event = unsafe { &*event };
+    let event = event_at(state, at);
     event.slot.store(slot, Relaxed);
     event.own.store(own, Relaxed);
     event.from.store(from, Relaxed);
