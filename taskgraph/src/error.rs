@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use contech_program::wire::Malformed;
+
 use crate::id::TaskId;
 
 /// What the functions of this crate return.
@@ -44,6 +46,12 @@ impl Error {
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Self(Box::new(Inner { file: None, kind }))
+    }
+}
+
+impl From<Malformed> for Error {
+    fn from(m: Malformed) -> Self {
+        malformed(m.what, m.detail)
     }
 }
 

@@ -36,10 +36,8 @@ mod faults;
 mod frame;
 mod graph;
 mod id;
-mod kind;
 mod map;
 mod meta;
-mod op;
 mod order;
 mod page;
 mod parallel;
@@ -51,7 +49,6 @@ mod sink;
 mod space;
 mod stack;
 mod static_table;
-mod statics;
 mod task;
 pub mod text;
 mod unit;
@@ -59,6 +56,8 @@ mod verify;
 mod window;
 mod wire;
 mod writer;
+
+pub(crate) use contech_program::{kind, op, statics};
 
 pub use action::{Action, AllocKind, BlockAccesses, BlockExec};
 pub use compact::{AffineRun, Compact, StridedAccess};

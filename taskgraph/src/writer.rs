@@ -74,7 +74,8 @@ impl GraphWriter {
     /// # Errors
     /// The path cannot be written, or the static tables are inconsistent.
     pub fn create(path: &Path, info: Arc<StaticInfo>) -> Result<Self> {
-        info.validate().map_err(|e| e.in_file(path))?;
+        info.validate()
+            .map_err(|e| crate::Error::from(e).in_file(path))?;
         Self::new(Sink::create(path)?, info)
     }
 

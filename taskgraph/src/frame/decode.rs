@@ -8,7 +8,7 @@ use self::head::named;
 use crate::action::Action;
 use crate::codec::{MAX_PAGE, Unpacker};
 use crate::error::{Result, malformed};
-use crate::frame::layout::Layout;
+use crate::frame::Layout;
 use crate::frame::predict::Predictor;
 use crate::frame::{MAX_RECORDS, MAX_VALUES, code, v1};
 use crate::path::{CompiledFunction, PathSet, State, Stored};

@@ -3,23 +3,20 @@
 use std::sync::Arc;
 
 use self::columns::Columns;
-use self::counts::count;
 use crate::action::AllocKind;
 use crate::codec::Packer;
-use crate::frame::layout::Layout;
+use crate::frame::Layout;
 use crate::frame::predict::Predictor;
 use crate::frame::{FULL_RECORDS, FULL_VALUES, code, other};
 use crate::id::BlockId;
 use crate::path::{Path, PathTable, Walk};
 use crate::statics::StaticInfo;
 use crate::wire::{put_delta, put_varint};
+use contech_program::{Counts, count};
 
 mod columns;
-mod counts;
 mod seal;
 mod segment;
-
-pub use counts::Counts;
 
 /// A finished frame, for [`GraphWriter::put_frame`](crate::GraphWriter::put_frame).
 #[derive(Debug)]

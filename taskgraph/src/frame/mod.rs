@@ -6,16 +6,16 @@
 mod decode;
 mod encode;
 mod index;
-mod layout;
 mod planes;
 mod play;
 mod predict;
 mod v1;
 
+pub use contech_program::Counts;
+pub(crate) use contech_program::Layout;
 pub(crate) use decode::{DecodedFrame, FrameDecoder};
-pub use encode::{Counts, EncodedFrame, FrameEncoder, Segment};
+pub use encode::{EncodedFrame, FrameEncoder, Segment};
 pub(crate) use index::{FrameEntry, FrameIndex, FrameIndexWriter};
-pub(crate) use layout::Layout;
 pub(crate) use play::{Played, Player, Score};
 
 /// A frame with this many records is full.

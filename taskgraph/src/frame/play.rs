@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::action::Action;
 use crate::error::{Result, malformed};
+use crate::frame::Layout;
 use crate::frame::decode::{DecodedFrame, Record, WHAT};
-use crate::frame::layout::Layout;
 use crate::id::BlockId;
 use crate::path::{CompiledFunction, CompiledLoop, NO_BLOCK, PathSet, State, Visit, Walk, Walked};
 

@@ -4,23 +4,16 @@
 //! Blocks and accesses are computed when they are read. What a function and its paths look like is in the path tables
 //! ([`PathTable`]), which the producer of the graph supplies and the file holds as far as they are used.
 
-mod compiled;
-mod expr;
 mod file;
-mod table;
-mod value;
-mod walk;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-pub(crate) use compiled::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, Stored,
+pub(crate) use contech_program::path::{
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, State, Stored, Visit,
+    Walk, Walked,
 };
-pub use expr::Expr;
-pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
-pub(crate) use walk::{State, Visit, Walk, Walked};
-
+pub use contech_program::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, Step};
 use rustc_hash::FxHashMap;
 
 use crate::error::{Result, malformed, misuse};

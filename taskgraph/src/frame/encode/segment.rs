@@ -1,6 +1,7 @@
 //! Executions of paths: their leaves and trip counts are stored, what they execute is counted.
 
-use super::counts::count;
+use contech_program::count;
+
 use super::{Running, Segment};
 use crate::frame::MAX_VALUES;
 use crate::id::BlockId;

@@ -1,7 +1,6 @@
 //! Expressions that operands and trip counts are computed by.
 
-use crate::error::Result;
-use crate::wire::{Reader, put_varint};
+use crate::wire::{Malformed, Reader, put_varint};
 
 /// An expression over leaf values and iteration numbers. All arithmetic wraps in 64 bits; [`Expr::Zext`] and
 /// [`Expr::Sext`] first reduce to their width, so any width is exact.
@@ -30,7 +29,8 @@ const MAX_DEPTH: u32 = 80;
 
 impl Expr {
     /// The value; slots and loops out of range count as 0 (tables are checked when they are read).
-    pub(crate) fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
+    #[must_use]
+    pub fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
         let at = |s: &[u64], i: u32| s.get(i as usize).copied().unwrap_or(0);
         let of = |e: &Expr| e.eval(slots, iterations);
         match self {
@@ -48,7 +48,8 @@ impl Expr {
     }
 
     /// Whether the value depends on the iteration number of a loop.
-    pub(crate) fn counts(&self, l: u32) -> bool {
+    #[must_use]
+    pub fn counts(&self, l: u32) -> bool {
         match self {
             Expr::Const(_) | Expr::Slot(_) => false,
             Expr::Iter(i) => *i == l,
@@ -59,7 +60,8 @@ impl Expr {
     }
 
     /// Whether every slot and loop it uses is below these numbers, and every width right.
-    pub(crate) fn is_within(&self, slots: u32, loops: usize) -> bool {
+    #[must_use]
+    pub fn is_within(&self, slots: u32, loops: usize) -> bool {
         let ok = |e: &Expr| e.is_within(slots, loops);
         let width = |bits: u8| (1..=64).contains(&bits);
         match self {
@@ -73,7 +75,8 @@ impl Expr {
         }
     }
 
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+    /// Appends its bytes.
+    pub fn encode(&self, out: &mut Vec<u8>) {
         let mut tagged = |tag: u8, v: u64| {
             out.push(tag);
             put_varint(out, v);
@@ -107,23 +110,27 @@ impl Expr {
         }
     }
 
-    pub(crate) fn decode(r: &mut Reader<'_>) -> Result<Self> {
+    /// Reads the bytes of an expression.
+    ///
+    /// # Errors
+    /// The bytes are none of an expression.
+    pub fn decode<E: From<Malformed>>(r: &mut Reader<'_, E>) -> Result<Self, E> {
         take(r, MAX_DEPTH)
     }
 }
 
-fn take(r: &mut Reader<'_>, depth: u32) -> Result<Expr> {
+fn take<E: From<Malformed>>(r: &mut Reader<'_, E>, depth: u32) -> Result<Expr, E> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(r.error("an expression nested too deeply"));
     };
-    let boxed = |r: &mut Reader<'_>| take(r, depth).map(Box::new);
+    let boxed = |r: &mut Reader<'_, E>| take(r, depth).map(Box::new);
     Ok(match r.u8()? {
         0 => Expr::Const(r.varint()?),
         1 => Expr::Slot(r.varint32()?),
         2 => Expr::Iter(r.varint32()?),
         3 => {
             let n = r.count(r.remaining())?;
-            Expr::Add((0..n).map(|_| take(r, depth)).collect::<Result<_>>()?)
+            Expr::Add((0..n).map(|_| take(r, depth)).collect::<Result<_, E>>()?)
         }
         4 => Expr::Mul(boxed(r)?, boxed(r)?),
         5 => Expr::Zext(r.u8()?, boxed(r)?),
@@ -162,7 +169,7 @@ mod tests {
         ]);
         let mut bytes = Vec::new();
         e.encode(&mut bytes);
-        let mut r = Reader::new("test", &bytes);
+        let mut r = Reader::<Malformed>::new("test", &bytes);
         assert_eq!(Expr::decode(&mut r).unwrap(), e);
         assert_eq!(e.eval(&[0xff, 2], &[0, 3]), 24 - 1 - 1 + 15 + 4);
         assert_eq!(e.eval(&[0xff, 0], &[0, 3]), 24 - 1 - 1 + 15);
@@ -172,6 +179,6 @@ mod tests {
     #[test]
     fn an_expression_that_nests_without_end_is_refused() {
         let bytes = [5; 100_000];
-        assert!(Expr::decode(&mut Reader::new("test", &bytes)).is_err());
+        assert!(Expr::decode(&mut Reader::<Malformed>::new("test", &bytes)).is_err());
     }
 }

@@ -4,9 +4,9 @@ use crate::id::BlockId;
 use crate::path::Expr;
 
 /// Deepest nest of collapsed loops.
-pub(crate) const MAX_NEST: u32 = 16;
+const MAX_NEST: u32 = 16;
 /// Most leaf slots of a function.
-pub(crate) const MAX_SLOTS: u32 = 1 << 20;
+const MAX_SLOTS: u32 = 1 << 20;
 
 /// A function stored as paths: which blocks there are, what each records, and how operands follow from it.
 ///
@@ -92,7 +92,8 @@ pub struct Path {
 
 impl PathFunction {
     /// The collapsed loop whose first node is `node`.
-    pub(crate) fn collapsed_at(&self, node: u32) -> Option<u32> {
+    #[must_use]
+    pub fn collapsed_at(&self, node: u32) -> Option<u32> {
         let at = |l: &PathLoop| matches!(l, PathLoop::Collapsed { body, .. } if body.first() == Some(&node));
         self.loops
             .iter()
@@ -111,7 +112,8 @@ impl PathFunction {
 
     /// Whether executions of the loop store their count: where it is not computed, and where leaves follow, so that they
     /// can be found without computing anything.
-    pub(crate) fn stores_count(&self, l: u32) -> bool {
+    #[must_use]
+    pub fn stores_count(&self, l: u32) -> bool {
         match self.loops.get(l as usize) {
             Some(PathLoop::Collapsed { body, count, .. }) => {
                 count.is_none() || self.has_leaves(body)
@@ -124,10 +126,7 @@ impl PathFunction {
     ///
     /// # Errors
     /// Says in words what is out of range.
-    pub(crate) fn check(
-        &self,
-        operands_of: impl Fn(BlockId) -> Option<usize>,
-    ) -> Result<(), String> {
+    pub fn check(&self, operands_of: impl Fn(BlockId) -> Option<usize>) -> Result<(), String> {
         if self.slots > MAX_SLOTS {
             return Err(format!("{} slots", self.slots));
         }
@@ -183,7 +182,8 @@ impl PathFunction {
 
 impl Path {
     /// Checks every index against its function.
-    pub(crate) fn check(&self, f: &PathFunction) -> bool {
+    #[must_use]
+    pub fn check(&self, f: &PathFunction) -> bool {
         let collapsed =
             |l: &u32| matches!(f.loops.get(*l as usize), Some(PathLoop::Collapsed { .. }));
         self.steps.iter().all(|s| match s {

@@ -142,6 +142,7 @@ impl MemOp {
     }
 
     /// How many operands an execution records.
+    #[inline]
     #[must_use]
     pub fn operand_count(&self) -> usize {
         let length = usize::from(self.flags & Self::CONST_LEN == 0);
@@ -184,13 +185,15 @@ impl MemOp {
     }
 
     /// The accesses of one execution as an iterator; see [`MemOp::expand`].
+    #[inline]
     #[must_use]
     pub fn accesses<'f>(&'f self, op: OpId, operands: &'f [u64]) -> OpAccesses<'f> {
         OpAccesses::new(self, op, operands)
     }
 
     /// The accesses of every execution are the same in number and size, whatever the operands.
-    pub(crate) fn has_static_counts(&self) -> bool {
+    #[must_use]
+    pub fn has_static_counts(&self) -> bool {
         match self.kind {
             OpKind::Load | OpKind::Store | OpKind::Rmw => true,
             OpKind::Copy | OpKind::Set => self.flags & Self::CONST_LEN != 0,
@@ -199,6 +202,7 @@ impl MemOp {
     }
 
     /// The low bits of a mask that stand for lanes.
+    #[inline]
     fn lane_bits(&self) -> u64 {
         match self.lanes {
             0 => 0,
@@ -219,6 +223,7 @@ pub struct OpAccesses<'f> {
 }
 
 impl<'f> OpAccesses<'f> {
+    #[inline]
     fn new(memop: &'f MemOp, op: OpId, operands: &'f [u64]) -> Self {
         let mut this = Self {
             memop,
@@ -246,6 +251,7 @@ impl<'f> OpAccesses<'f> {
     }
 
     /// Bytes of a copy or set.
+    #[inline]
     fn length(&self) -> u64 {
         let recorded = if self.memop.kind == OpKind::Copy {
             2
@@ -263,6 +269,7 @@ impl<'f> OpAccesses<'f> {
 impl Iterator for OpAccesses<'_> {
     type Item = Access;
 
+    #[inline]
     fn next(&mut self) -> Option<Access> {
         if self.pending == 0 {
             return None;

@@ -1,26 +1,29 @@
 //! Per-block facts the encoder and decoder need at every execution, derived once from the static tables.
 
-use crate::frame::encode::Counts;
+use crate::counts::Counts;
 use crate::op::{MemOp, OpKind};
 use crate::statics::{Block, StaticInfo};
 
 /// What one execution of a block records and counts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BlockLayout {
+pub struct BlockLayout {
     /// Operands per execution.
-    pub(crate) operands: u32,
+    pub operands: u32,
     /// One execution, when that is the same for all.
-    pub(crate) counts: Option<Counts>,
+    pub counts: Option<Counts>,
 }
 
 /// The layout of all blocks.
 #[derive(Debug)]
-pub(crate) struct Layout {
-    pub(crate) blocks: Vec<BlockLayout>,
+pub struct Layout {
+    /// By block.
+    pub blocks: Vec<BlockLayout>,
 }
 
 impl Layout {
-    pub(crate) fn new(info: &StaticInfo) -> Self {
+    /// Derives it from the tables.
+    #[must_use]
+    pub fn new(info: &StaticInfo) -> Self {
         let layout = |b: &Block| {
             let first = b.first_op as usize;
             let end = first.saturating_add(b.op_count as usize);

@@ -4,18 +4,21 @@ use crate::path::Step;
 use crate::path::compiled::{CompiledFunction, CompiledLoop, CompiledPath};
 
 /// Fewer iterations than this are not worth a run.
-pub(crate) const MIN_RUN: u64 = 4;
+const MIN_RUN: u64 = 4;
 
 /// What is known of the function that is executed: leaf slots and iteration numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct State {
-    pub(crate) slots: Vec<u64>,
-    pub(crate) iterations: Vec<u64>,
+pub struct State {
+    /// Leaf slots.
+    pub slots: Vec<u64>,
+    /// Iteration numbers of loops.
+    pub iterations: Vec<u64>,
 }
 
 impl State {
     /// Forgets all, for a fresh path of `f`.
-    pub(crate) fn begin(&mut self, f: &CompiledFunction) {
+    #[inline]
+    pub fn begin(&mut self, f: &CompiledFunction) {
         self.slots.clear();
         self.slots.resize(f.slots, 0);
         self.iterations.clear();
@@ -23,13 +26,15 @@ impl State {
     }
 
     /// Whether it is one of `f`, at least by its sizes.
-    pub(crate) fn fits(&self, f: &CompiledFunction) -> bool {
+    #[inline]
+    #[must_use]
+    pub fn fits(&self, f: &CompiledFunction) -> bool {
         self.slots.len() == f.slots && self.iterations.len() == f.loops.len()
     }
 }
 
 /// Where the walk gets trip counts from, and what it does with affine loops.
-pub(crate) trait Visit {
+pub trait Visit {
     /// The times the back edge of loop `index` is taken, which is entered now.
     fn count(&mut self, index: u32, l: &CompiledLoop, state: &State) -> u64;
     /// A flat loop is to be executed that often; false to have its nodes one by one.
@@ -40,7 +45,7 @@ pub(crate) trait Visit {
 
 /// What comes next.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Walked {
+pub enum Walked {
     /// Execution of a node: load its leaves.
     Node(u32),
     /// [`Visit::run`] took a loop.
@@ -64,21 +69,22 @@ struct Level {
 
 /// A place within one execution of a path.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Walk {
+pub struct Walk {
     step: usize,
     levels: Vec<Level>,
 }
 
 impl Walk {
     /// To the start of a path.
-    pub(crate) fn restart(&mut self) {
+    #[inline]
+    pub fn restart(&mut self) {
         self.step = 0;
         self.levels.clear();
     }
 
     /// Goes on to the next execution.
     #[inline]
-    pub(crate) fn next(
+    pub fn next(
         &mut self,
         f: &CompiledFunction,
         path: &CompiledPath,
@@ -196,6 +202,7 @@ impl Walk {
 }
 
 /// After a cut the next path's first iteration follows the last one run here.
+#[inline]
 fn leave(state: &mut State, at: usize, base: u64, count: u64, cut: bool) {
     let ended = base.wrapping_add(count);
     state.iterations[at] = if cut { ended.wrapping_sub(1) } else { ended };

@@ -1,72 +1,78 @@
 //! Path tables made ready for encoding and decoding.
 
-use crate::frame::{Counts, Layout};
 use crate::id::BlockId;
 use crate::path::value::{Value, operand_masks};
 use crate::path::{Leaf, Path, PathFunction, PathLoop, Step};
 use crate::statics::StaticInfo;
+use crate::{Counts, Layout};
 
 /// A node that is no block of the program.
-pub(crate) const NO_BLOCK: u32 = u32::MAX;
+pub const NO_BLOCK: u32 = u32::MAX;
 
 /// A node.
 #[derive(Debug)]
-pub(crate) struct CompiledNode {
+pub struct CompiledNode {
     /// The block, or [`NO_BLOCK`].
-    pub(crate) block: u32,
-    pub(crate) leaves: Box<[Leaf]>,
-    pub(crate) operands: Box<[Value]>,
+    pub block: u32,
+    /// What an execution stores, in order.
+    pub leaves: Box<[Leaf]>,
+    /// One value per operand of the block.
+    pub operands: Box<[Value]>,
     /// What an execution counts, when that is always the same.
-    pub(crate) counts: Option<Counts>,
+    pub counts: Option<Counts>,
     /// The collapsed loop it is the first node of.
-    pub(crate) collapsed: Option<u32>,
+    pub collapsed: Option<u32>,
 }
 
 /// A collapsed loop without inner loops and leaves whose operands are all linear.
 #[derive(Debug)]
-pub(crate) struct Flat {
+pub struct Flat {
     /// Block and end of its operands, in order.
-    pub(crate) blocks: Box<[(BlockId, u32)]>,
+    pub blocks: Box<[(BlockId, u32)]>,
     /// Node and operand of each operand.
-    pub(crate) operands: Box<[(u32, u32)]>,
-    pub(crate) strides: Box<[u64]>,
+    pub operands: Box<[(u32, u32)]>,
+    /// Change of each operand per iteration.
+    pub strides: Box<[u64]>,
     /// What an iteration counts, when that is always the same.
-    pub(crate) counts: Option<Counts>,
+    pub counts: Option<Counts>,
 }
 
 /// A collapsed loop.
 #[derive(Debug)]
-pub(crate) struct CompiledLoop {
-    pub(crate) body: Box<[u32]>,
-    pub(crate) last: usize,
-    pub(crate) count: Option<Value>,
+pub struct CompiledLoop {
+    /// Nodes of one iteration.
+    pub body: Box<[u32]>,
+    /// How many of them are executed in the last iteration.
+    pub last: usize,
+    /// Times the back edge is taken, unless that is recorded.
+    pub count: Option<Value>,
     /// Its executions store their count.
-    pub(crate) stored: bool,
-    /// Nodes of the body with leaves, and how many of them are in the last iteration.
-    pub(crate) leafy: Box<[u32]>,
-    pub(crate) leafy_last: usize,
-    pub(crate) flat: Option<Flat>,
+    pub stored: bool,
+    /// Nodes of the body with leaves.
+    pub leafy: Box<[u32]>,
+    /// How many of them are in the last iteration.
+    pub leafy_last: usize,
+    /// Its flat form, if it has one.
+    pub flat: Option<Flat>,
 }
 
 /// A function.
 #[derive(Debug)]
-pub(crate) struct CompiledFunction {
-    pub(crate) slots: usize,
-    pub(crate) nodes: Box<[CompiledNode]>,
+pub struct CompiledFunction {
+    /// Number of leaf slots.
+    pub slots: usize,
+    /// Nodes.
+    pub nodes: Box<[CompiledNode]>,
     /// `None` for plain loops.
-    pub(crate) loops: Box<[Option<CompiledLoop>]>,
+    pub loops: Box<[Option<CompiledLoop>]>,
     /// Predictor unit of its first node; those of the loops follow those of the nodes.
-    pub(crate) first_unit: u32,
+    pub first_unit: u32,
 }
 
 impl CompiledFunction {
     /// Compiles a function that was checked.
-    pub(crate) fn new(
-        f: &PathFunction,
-        info: &StaticInfo,
-        layout: &Layout,
-        first_unit: u32,
-    ) -> Self {
+    #[must_use]
+    pub fn new(f: &PathFunction, info: &StaticInfo, layout: &Layout, first_unit: u32) -> Self {
         let index = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let nodes: Box<[CompiledNode]> = f
             .nodes
@@ -121,15 +127,22 @@ impl CompiledFunction {
     }
 
     /// Predictor units it takes.
-    pub(crate) fn units(&self) -> u32 {
+    #[must_use]
+    pub fn units(&self) -> u32 {
         u32::try_from(self.nodes.len() + self.loops.len()).unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn node_unit(&self, node: u32) -> usize {
+    /// Predictor unit of a node.
+    #[inline]
+    #[must_use]
+    pub fn node_unit(&self, node: u32) -> usize {
         (self.first_unit + node) as usize
     }
 
-    pub(crate) fn loop_unit(&self, l: u32) -> usize {
+    /// Predictor unit of a loop.
+    #[inline]
+    #[must_use]
+    pub fn loop_unit(&self, l: u32) -> usize {
         self.first_unit as usize + self.nodes.len() + l as usize
     }
 }
@@ -167,30 +180,37 @@ fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32], last: usize) -> Option<
 
 /// A stored value of a path, or several.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Stored {
+pub enum Stored {
     /// The leaves of a node.
     Leaves(u32),
     /// The count of a loop, then the leaves of its iterations.
-    Loop { index: u32, cut: bool },
+    Loop {
+        /// The loop.
+        index: u32,
+        /// Whole iterations only.
+        cut: bool,
+    },
 }
 
 /// A path.
 #[derive(Debug)]
-pub(crate) struct CompiledPath {
-    pub(crate) path: Path,
+pub struct CompiledPath {
+    /// The path itself.
+    pub path: Path,
     /// What it stores, in order.
-    pub(crate) stored: Box<[Stored]>,
+    pub stored: Box<[Stored]>,
     /// It has no collapsed loops.
-    pub(crate) simple: bool,
+    pub simple: bool,
     /// It leaves iteration numbers as they are.
-    pub(crate) still: bool,
+    pub still: bool,
     /// What an execution counts, when it is simple and that is always the same.
-    pub(crate) counts: Option<Counts>,
+    pub counts: Option<Counts>,
 }
 
 impl CompiledPath {
     /// Compiles a path that was checked.
-    pub(crate) fn new(path: Path, f: &CompiledFunction) -> Self {
+    #[must_use]
+    pub fn new(path: Path, f: &CompiledFunction) -> Self {
         let mut stored = Vec::new();
         let (mut simple, mut still) = (true, true);
         let mut counts = Some(Counts::default());

@@ -3,7 +3,7 @@
 use crate::id::{BlockId, OpId};
 use crate::statics::StaticInfo;
 
-/// Totals of actions, for the fields of a [`TaskRecord`](crate::TaskRecord).
+/// Totals of actions, as a task has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Executions of basic blocks.
@@ -59,7 +59,8 @@ impl Counts {
 }
 
 /// What an execution whose accesses depend on its operands counts.
-pub(super) fn count(info: &StaticInfo, id: BlockId, operands: &[u64]) -> Counts {
+#[must_use]
+pub fn count(info: &StaticInfo, id: BlockId, operands: &[u64]) -> Counts {
     let mut counts = Counts {
         blocks: 1,
         ..Counts::default()

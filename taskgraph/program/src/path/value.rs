@@ -8,7 +8,7 @@ const MASK_48: u64 = (1 << 48) - 1;
 
 /// A value to evaluate, wrapping, then masked.
 #[derive(Clone, Debug)]
-pub(crate) struct Value {
+pub struct Value {
     form: Form,
     mask: u64,
 }
@@ -27,7 +27,9 @@ enum Form {
 }
 
 impl Value {
-    pub(crate) fn new(expr: &Expr, mask: u64) -> Self {
+    /// Makes an expression ready; the value is reduced to `mask`.
+    #[must_use]
+    pub fn new(expr: &Expr, mask: u64) -> Self {
         let mut sum = Sum::default();
         sum.add(expr, 1);
         let form = match (&sum.slots[..], &sum.loops[..], &sum.others[..]) {
@@ -45,8 +47,10 @@ impl Value {
         Value { form, mask }
     }
 
+    /// The value; slots and loops must be within what is given.
     #[inline]
-    pub(crate) fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
+    #[must_use]
+    pub fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
         let value = match &self.form {
             Form::Slot { constant, slot } => constant.wrapping_add(slots[*slot as usize]),
             Form::Sum {
@@ -72,7 +76,9 @@ impl Value {
     }
 
     /// Change per iteration of loop `l`, `None` when not linear in it.
-    pub(crate) fn stride(&self, l: u32) -> Option<u64> {
+    #[inline]
+    #[must_use]
+    pub fn stride(&self, l: u32) -> Option<u64> {
         match &self.form {
             Form::Slot { .. } => Some(0),
             Form::Sum { loops, others, .. } => {
@@ -84,7 +90,9 @@ impl Value {
     }
 
     /// Whether `start` stays within the mask for `iterations` steps of `stride`.
-    pub(crate) fn stays(&self, start: u64, stride: u64, iterations: u64) -> bool {
+    #[inline]
+    #[must_use]
+    pub fn stays(&self, start: u64, stride: u64, iterations: u64) -> bool {
         let steps = i128::from(iterations.saturating_sub(1));
         let end = i128::from(start) + i128::from(stride.cast_signed()) * steps;
         (0..=i128::from(self.mask)).contains(&end)
@@ -129,7 +137,7 @@ fn term(terms: &mut Vec<(u32, u64)>, index: u32, factor: u64) {
 }
 
 /// What is recorded of each operand of these operations: addresses and lengths in 48 bits, lane masks whole.
-pub(crate) fn operand_masks(ops: &[MemOp]) -> Vec<u64> {
+pub(super) fn operand_masks(ops: &[MemOp]) -> Vec<u64> {
     let mut masks = Vec::new();
     for op in ops {
         let n = op.operand_count();

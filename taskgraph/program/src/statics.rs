@@ -1,8 +1,8 @@
 //! Static program tables: modules, files, functions, basic blocks and memory operations.
 
-use crate::error::{Result, malformed};
 use crate::id::{BlockId, FunctionId, OpId};
 use crate::op::{MemOp, OpKind};
+use crate::wire::Malformed;
 
 /// The static tables of the traced program, all modules together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,6 +80,7 @@ pub struct CallSite {
 
 impl StaticInfo {
     /// A block; `None` when the table has no such block.
+    #[inline]
     #[must_use]
     pub fn block(&self, id: BlockId) -> Option<&Block> {
         self.blocks.get(id.index())
@@ -98,6 +99,7 @@ impl StaticInfo {
     }
 
     /// The memory operations of a block, in program order; empty for a block that is not in the table.
+    #[inline]
     #[must_use]
     pub fn ops_of(&self, id: BlockId) -> &[MemOp] {
         self.block(id).map_or(&[], |b| {
@@ -145,8 +147,8 @@ impl StaticInfo {
     ///
     /// # Errors
     /// Names the first entry that is out of range.
-    pub fn validate(&self) -> Result<()> {
-        let bad = |detail: String| Err(malformed("static tables", detail));
+    pub fn validate(&self) -> Result<(), Malformed> {
+        let bad = |detail: String| Err(Malformed::new("static tables", detail));
         for (i, f) in self.functions.iter().enumerate() {
             if f.file as usize >= self.files.len() || f.module as usize >= self.modules.len() {
                 return bad(format!(

@@ -1,0 +1,25 @@
+//! The one language in which Contech says what a program executes.
+//!
+//! Static: blocks ([`StaticInfo`]) and their memory operations ([`op`]), functions cut into paths ([`path`]), whose
+//! operands are expressions ([`path::Expr`]) over recorded values. Dynamic: the accesses that follow from an operation
+//! and its operands ([`Access`]), the executions that follow from a path and its values ([`path::Walk`]), and what
+//! threads do to each other ([`SyncOp`]). All have their bytes here too ([`wire`]).
+//!
+//! The pass writes it, the traced process carries it, the middle layer and the task graph read it. The crate opens no
+//! files and depends on nothing, so that all of them can use it.
+
+mod counts;
+pub mod id;
+pub mod kind;
+mod layout;
+pub mod op;
+pub mod path;
+pub mod statics;
+pub mod wire;
+
+pub use counts::{Counts, count};
+pub use id::{BlockId, ContextId, FunctionId, OpId};
+pub use kind::{SyncOp, TaskKind, WaitCause};
+pub use layout::{BlockLayout, Layout};
+pub use op::{Access, MemOp, OpAccesses, OpKind};
+pub use statics::{Block, CallSite, Function, Module, StaticInfo};

@@ -1,0 +1,20 @@
+//! Paths: whole runs through a function instead of single blocks.
+//!
+//! An execution of a path stores the values ([`Leaf`]) that operands are computed from. A [`PathFunction`] says which
+//! blocks there are and how operands follow, a [`Path`] which of them are executed in which order. Both are compiled
+//! once ([`CompiledFunction`], [`CompiledPath`]) and walked ([`Walk`]) for each execution.
+
+mod bytes;
+mod compiled;
+mod expr;
+mod table;
+mod value;
+mod walk;
+
+pub use compiled::{
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Flat, NO_BLOCK, Stored,
+};
+pub use expr::Expr;
+pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
+pub use value::Value;
+pub use walk::{State, Visit, Walk, Walked};
