@@ -6,7 +6,9 @@
 //! under test, so it builds on a machine without LLVM.
 
 pub mod debian;
+pub mod matrix;
 pub mod mpi;
+pub mod once;
 pub mod outputs;
 pub mod process;
 pub mod program;

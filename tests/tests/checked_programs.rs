@@ -1,6 +1,6 @@
-//! The oracle over every program of `programs/`: built with `--contech-check` at -O0, -O1, -O2, -O3 and
-//! -O3 -march=native, with and without LTO, each recorded in both forms in one run; every context's fast form
-//! must decode to its naive one, block by block and operand by operand.
+//! The oracle over every program of `programs/`: built with `--contech-check` in two of ten ways (-O0, -O1, -O2, -O3 and
+//! -O3 -march=native, with and without LTO; in all ten with `cargo test-all --matrix`), each recorded in both forms in
+//! one run; every context's fast form must decode to its naive one, block by block and operand by operand.
 //!
 //! What cannot be compared is listed with the reason, and a listed program that can be compared is a failure.
 
@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use contech_tests::matrix;
 use contech_tests::outputs::Outputs;
 use contech_tests::program::{self, Check, Language, Mode, Program};
 use contech_tests::recording::{Recording, middle};
@@ -57,27 +58,41 @@ fn main() {
             None => Ok(()),
         }
     })];
+    let mut taken = BTreeSet::new();
     for program in programs.into_iter().filter(Program::can_run) {
-        for (level, flags) in LEVELS {
-            for lto in [false, true] {
-                // flang is the same LLVM: one level shows that its bitcode links as clang's does.
-                let fortran = Language::of(&program.source) == Language::Fortran;
-                if fortran && (level == "O1" || lto && level != "O2") {
-                    continue;
-                }
-                let mut flags = flags.to_vec();
-                if lto {
-                    flags.extend(LTO);
-                }
-                let name = format!("{}::{level}{}", program.name, flags.concat());
-                let program = program.clone();
-                trials.push(Trial::test(name.replace("-fuse-ld=lld", ""), move || {
-                    trial(program, level, &flags).map_err(|e| Failed::from(format!("{e:#}")))
-                }));
-            }
+        for (level, flags) in matrix::ways(&program.name, &ways(&program)) {
+            let way = format!("{level}{}", flags.concat()).replace("-fuse-ld=lld", "");
+            let name = format!("{}::{way}", program.name);
+            taken.insert(way);
+            let program = program.clone();
+            trials.push(Trial::test(name, move || {
+                trial(program, level, &flags).map_err(|e| Failed::from(format!("{e:#}")))
+            }));
         }
     }
+    trials.push(Trial::test(
+        "every_way_is_taken_by_some_program",
+        move || match taken.len() {
+            10 => Ok(()),
+            _ => Err(Failed::from(format!("only {taken:?}"))),
+        },
+    ));
     libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// How a program may be built: level and further flags.
+fn ways(program: &Program) -> Vec<(&'static str, Vec<&'static str>)> {
+    // flang is the same LLVM: one level shows that its bitcode links as clang's does.
+    let fortran = Language::of(&program.source) == Language::Fortran;
+    let plain = LEVELS.map(|(level, flags)| (level, flags.to_vec()));
+    let linked = LEVELS.map(|(level, flags)| (level, [flags, &LTO].concat()));
+    let plain = plain
+        .into_iter()
+        .filter(|(level, _)| !fortran || *level != "O1");
+    let linked = linked
+        .into_iter()
+        .filter(|(level, _)| !fortran || *level == "O2");
+    plain.chain(linked).collect()
 }
 
 fn trial(mut program: Program, level: &str, flags: &[&str]) -> Result<()> {

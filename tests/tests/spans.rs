@@ -5,29 +5,38 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use contech_tests::matrix;
+use contech_tests::once::Once;
 use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
-const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
+/// The optimisation levels, of which the first two differ most.
+const LEVELS: [&str; 4] = ["-O0", "-O2", "-O1", "-O3"];
 /// Where all levels would show no more.
 const TWO: [&str; 2] = ["-O0", "-O2"];
+/// The schedules, of which the first two differ most.
 const SCHEDULES: [&str; 6] = [
     "static",
+    "dynamic,3",
     "static,1",
     "static,4",
     "dynamic",
-    "dynamic,3",
     "guided",
 ];
 
-/// All of them at the levels that differ most.
+/// Two levels, all of them with the whole matrix.
+fn levels() -> &'static [&'static str] {
+    if matrix::whole() { &LEVELS } else { &TWO }
+}
+
+/// The schedules at the levels that differ most, and one at the others.
 fn schedules(level: &str) -> &'static [&'static str] {
-    if TWO.contains(&level) {
-        &SCHEDULES
-    } else {
-        &SCHEDULES[..1]
+    match (TWO.contains(&level), matrix::whole()) {
+        (true, true) => &SCHEDULES,
+        (true, false) => &SCHEDULES[..2],
+        (false, _) => &SCHEDULES[..1],
     }
 }
 
@@ -123,6 +132,11 @@ impl Profile {
 
 /// Operations of a call of `steps` with 10 steps, and of each step more.
 fn steps(level: &str) -> Result<(u64, u64)> {
+    static STEPS: Once<(u64, u64)> = Once::new();
+    STEPS.get(level, || count_steps(level))
+}
+
+fn count_steps(level: &str) -> Result<(u64, u64)> {
     let of = |n: &str| -> Result<u64> {
         let one = profile("triangle.c", &[level, n])?;
         Ok(one.steps_on_span()?.1)
@@ -133,7 +147,7 @@ fn steps(level: &str) -> Result<(u64, u64)> {
 
 #[test]
 fn the_span_of_a_triangular_loop_is_that_of_its_last_iteration() -> Result<()> {
-    for level in LEVELS {
+    for level in levels() {
         let (ten, step) = steps(level)?;
         assert!(step > 0 && ten > 10 * step, "{level}: {ten}, {step}");
         for schedule in schedules(level) {
@@ -160,7 +174,7 @@ fn the_span_of_a_triangular_loop_is_that_of_its_last_iteration() -> Result<()> {
 
 #[test]
 fn the_span_of_a_loop_that_calls_nothing_is_that_of_its_last_iteration() -> Result<()> {
-    for level in LEVELS {
+    for level in levels() {
         for schedule in schedules(level) {
             let schedule = format!("-DSCHEDULE={schedule}");
             let of = |n: &str| profile("triangle_inline.c", &[level, n, &schedule]);
@@ -277,7 +291,7 @@ fn the_span_has_the_longest_section() -> Result<()> {
 
 #[test]
 fn a_barrier_waits_for_the_iterations_and_nowait_does_not() -> Result<()> {
-    for level in LEVELS {
+    for level in levels() {
         let (ten, step) = steps(level)?;
         let barrier = profile("two_loops.c", &[level])?;
         assert_eq!(
@@ -345,7 +359,7 @@ fn ordered_sections_follow_each_other() -> Result<()> {
 
 #[test]
 fn iterations_that_are_left_leave_a_whole_profile() -> Result<()> {
-    for level in LEVELS {
+    for level in levels() {
         let (ten, step) = steps(level)?;
         let left = profile("left.cpp", &[level])?;
         // Of the first loop one that catches, of the second one of the four before it was cancelled.
@@ -360,7 +374,7 @@ fn iterations_that_are_left_leave_a_whole_profile() -> Result<()> {
 
 #[test]
 fn do_loops_of_fortran_are_loops() -> Result<()> {
-    for level in LEVELS {
+    for level in levels() {
         let fortran = profile("do_loop.f90", &[level])?;
         assert_eq!(fortran.iterations()?, 3 * 8, "{level}");
         // Without parallelism the span is the work; with it, of 1 + 2 + ... + 8 steps the 8 are left.
@@ -418,7 +432,7 @@ fn loops_show_the_parallelism_that_the_same_program_has_with_spawns() -> Result<
 
 #[test]
 fn the_rows_of_a_product_of_matrices_are_its_parallelism() -> Result<()> {
-    for level in LEVELS {
+    for level in levels() {
         let product = profile("matmul.c", &[level])?;
         let of = |path| product.sum("loop", "", path);
         assert_eq!(of("/count")?, 48, "{level}");

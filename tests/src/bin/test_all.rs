@@ -1,11 +1,13 @@
 //! `cargo test-all`: everything that must hold before a change goes in, on a bare Debian machine, with one
-//! line of summary at the end.
+//! line of summary at the end. `cargo test-all --matrix` runs every program in every way it can be compiled and all
+//! random programs; without it each program takes two ways.
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use contech_tests::debian;
+use contech_tests::matrix;
 use contech_tests::outputs::workspace;
 use contech_tests::tally::Tally;
 
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<Tally> {
+    let whole = arguments()?;
     let begun = Instant::now();
     debian::ensure(&debian::TEST_PACKAGES)?;
     let mut tally = Tally::default();
@@ -44,13 +47,27 @@ fn run() -> Result<Tally> {
         "release build",
         cargo().args(["build", "--workspace", "--release", "-q"]),
     )?;
-    tally.tests(
-        "all crates",
-        cargo().args(["test", "--workspace", "--no-fail-fast", "-q"]),
-    )?;
+    let mut tests = cargo();
+    tests.args(["test", "--workspace", "--no-fail-fast", "-q"]);
+    if whole {
+        tests.env(matrix::VARIABLE, "1");
+    }
+    tally.tests("all crates", &mut tests)?;
     println!("took {:.0} s", begun.elapsed().as_secs_f64());
     println!("{tally}");
     Ok(tally)
+}
+
+/// Whether the whole matrix is asked for.
+fn arguments() -> Result<bool> {
+    let mut whole = false;
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--matrix" => whole = true,
+            other => bail!("unknown argument {other}; usage: cargo test-all [--matrix]"),
+        }
+    }
+    Ok(whole)
 }
 
 fn cargo() -> Command {

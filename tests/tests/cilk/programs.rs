@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use contech_tests::once::Once;
 use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
@@ -74,6 +75,11 @@ pub(crate) fn scratch(name: &str) -> Result<Scratch> {
 
 /// The profile of a recording of the serial form.
 pub(crate) fn from_graph(name: &str) -> Result<Value> {
+    static PROFILES: Once<Value> = Once::new();
+    PROFILES.get(name, || record(name))
+}
+
+fn record(name: &str) -> Result<Value> {
     let scratch = scratch(&format!("cilk-graph-{name}"))?;
     let dir = scratch.dir();
     build_and_run(&format!("{name}.c"), dir, &[])?;
@@ -102,12 +108,13 @@ pub(crate) fn analyse_by(dir: &Path, metric: &str) -> Result<Value> {
 
 /// The profile the program writes itself, in `time` or `ops`.
 pub(crate) fn on_line(name: &str, metric: &str) -> Result<Value> {
+    static PROGRAMS: Once<PathBuf> = Once::new();
+    let program = PROGRAMS.get(name, || {
+        let dir = Scratch::new(&format!("cilk-line-program-{name}"))?;
+        let source = format!("{name}.c");
+        build(&source, dir.dir(), &["--contech-mode=workspan"])
+    })?;
     let scratch = scratch(&format!("cilk-line-{metric}-{name}"))?;
-    let program = build(
-        &format!("{name}.c"),
-        scratch.dir(),
-        &["--contech-mode=workspan"],
-    )?;
     let file = scratch.dir().join("online.json");
     let mut command = Command::new(&program);
     command

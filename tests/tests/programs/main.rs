@@ -1,4 +1,4 @@
-//! Every program of `programs/`, at each of its optimisation levels: native and recorded runs must not
+//! Every program of `programs/`, at two of its optimisation levels (at each with `cargo test-all --matrix`): native and recorded runs must not
 //! differ, every trace gives a well-formed graph, and the graph is the expected one.
 //!
 //! `CONTECH_BLESS=1 cargo test -p contech-tests --test programs NAME` rewrites golden graphs.
@@ -16,6 +16,7 @@ mod trial;
 
 use std::path::Path;
 
+use contech_tests::matrix;
 use contech_tests::outputs::Outputs;
 use contech_tests::program;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -38,7 +39,7 @@ fn main() {
         move || golden::no_orphans(&programs).map_err(Failed::from)
     })];
     for program in programs {
-        for level in program.levels.clone() {
+        for level in matrix::levels(&program.levels) {
             let program = program.clone();
             trials.push(Trial::test(
                 format!("{}::{level}", program.name),
