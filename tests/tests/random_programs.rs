@@ -1,6 +1,6 @@
-//! The oracle over random programs: 400 seeds (2,000 with `cargo test-all --matrix`), each at the level its turn has come to, recorded in both
-//! forms at once and compared, and run natively for the output. Then the seeds and the programs kept because
-//! they once failed (`tests/random`).
+//! The oracle over random programs: 250 seeds (2,000 with `cargo test-all --matrix`), each in the way its turn has
+//! come to, recorded in both forms at once and compared, and run natively for the output. Then the seeds and the
+//! programs kept because they once failed (`tests/random`).
 //!
 //! A failure names the seed and the command that shows it again, alone or smaller.
 
@@ -12,12 +12,14 @@ use anyhow::{Context, Result, bail};
 use contech_tests::matrix;
 use contech_tests::outputs::Outputs;
 use contech_tests::program::is_cxx;
-use contech_tests::random::{check, generate, level};
+use contech_tests::random::check::Files;
+use contech_tests::random::way::Way;
+use contech_tests::random::{check, generate};
 use contech_tests::scratch::Scratch;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Seeds of a commit and of the whole matrix, and how many one trial has.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 250;
 const MATRIX_SEEDS: u64 = 2000;
 const PART: u64 = 25;
 
@@ -29,8 +31,8 @@ fn main() {
     let mut trials = Vec::new();
     let seeds = if matrix::whole() { MATRIX_SEEDS } else { SEEDS };
     for first in (0..seeds).step_by(usize::try_from(PART).unwrap_or(1)) {
-        let seeds: Vec<(u64, String)> = (first..first + PART)
-            .map(|s| (s, level::of_seed(s).to_owned()))
+        let seeds: Vec<(u64, Way)> = (first..first + PART)
+            .map(|s| (s, Way::of_seed(s)))
             .collect();
         trials.push(trial(
             format!("seeds_{first}_to_{}", first + PART - 1),
@@ -82,13 +84,13 @@ fn failed(error: anyhow::Error) -> Failed {
 }
 
 /// Checks every seed; all that fail are named.
-fn all(seeds: &[(u64, String)], dir: &Path) -> Result<()> {
+fn all(seeds: &[(u64, Way)], dir: &Path) -> Result<()> {
     let mut failures = Vec::new();
-    for (seed, level) in seeds {
-        if let Err(error) = check::check(&generate(*seed, &BTreeSet::new()), level, dir) {
+    for (seed, way) in seeds {
+        if let Err(error) = check::check(&generate(*seed, &BTreeSet::new()), way, dir) {
             failures.push(format!(
-                "seed {seed} at {level}: {error:#}\nagain, and smaller: cargo run --release -p contech-tests --bin \
-                 random-programs -- --seeds {seed}..{} --level '{level}' --minimise",
+                "seed {seed}, {way}: {error:#}\nagain, and smaller: cargo run --release -p contech-tests --bin \
+                 random-programs -- --seeds {seed}..{} {way} --minimise",
                 seed + 1
             ));
         }
@@ -103,7 +105,7 @@ fn dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("random")
 }
 
-fn kept_seeds() -> Result<Vec<(u64, String)>> {
+fn kept_seeds() -> Result<Vec<(u64, Way)>> {
     let text = fs::read_to_string(dir().join("seeds.txt"))?;
     let lines = text
         .lines()
@@ -114,7 +116,10 @@ fn kept_seeds() -> Result<Vec<(u64, String)>> {
             let level = level.split('#').next().unwrap_or("").trim();
             Ok((
                 seed.parse().with_context(|| line.to_owned())?,
-                level.to_owned(),
+                Way {
+                    level: level.to_owned(),
+                    lagging: false,
+                },
             ))
         })
         .collect()
@@ -142,8 +147,17 @@ fn one_kept(program: &Path, dir: &Path) -> Result<()> {
     if levels.is_empty() {
         bail!("{} names no LEVEL", program.display());
     }
+    let files = Files {
+        units: vec![program.to_owned()],
+        cxx: is_cxx(program),
+        ..Files::default()
+    };
     for level in levels {
-        check::check_files(&[program.to_owned()], is_cxx(program), level, dir)
+        let way = Way {
+            level: level.to_owned(),
+            lagging: false,
+        };
+        check::check_files(&files, &way, dir)
             .with_context(|| format!("{} at {level}", program.display()))?;
     }
     Ok(())

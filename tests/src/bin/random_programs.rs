@@ -13,15 +13,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
-use contech_tests::random::{self, check, level, minimise};
+use contech_tests::random::{self, check, minimise, way::Way};
 use contech_tests::scratch::Scratch;
 
-const USAGE: &str =
-    "usage: random-programs [--seeds FROM..TO] [--level 'FLAGS'] [--jobs N] [--minimise] [--print]";
+const USAGE: &str = "usage: random-programs [--seeds FROM..TO] [--level 'FLAGS'] [--lagging] [--jobs N] [--minimise] [--print]";
 
 struct Arguments {
     seeds: std::ops::Range<u64>,
     level: Option<String>,
+    lagging: bool,
     jobs: usize,
     minimise: bool,
     print: bool,
@@ -42,6 +42,7 @@ fn arguments() -> Result<Arguments> {
     let mut parsed = Arguments {
         seeds: 0..1000,
         level: None,
+        lagging: false,
         jobs: thread::available_parallelism().map_or(2, usize::from),
         minimise: false,
         print: false,
@@ -49,6 +50,7 @@ fn arguments() -> Result<Arguments> {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
+            "--lagging" => parsed.lagging = true,
             "--minimise" => parsed.minimise = true,
             "--print" => parsed.print = true,
             "--seeds" | "--level" | "--jobs" => {
@@ -77,7 +79,7 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
                 .iter()
                 .enumerate()
             {
-                println!("// seed {seed}, unit {i}\n{text}");
+                println!("// seed {seed}, {}, unit {i}\n{text}", Way::of_seed(seed));
             }
         }
         return Ok(0);
@@ -92,17 +94,21 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
             if seed >= arguments.seeds.end {
                 return Ok(());
             }
-            let level = arguments.level.as_deref().unwrap_or(level::of_seed(seed));
-            match check::check(&random::generate(seed, &BTreeSet::new()), level, &dir) {
+            let mut way = Way::of_seed(seed);
+            if let Some(level) = &arguments.level {
+                way.level.clone_from(level);
+                way.lagging = arguments.lagging;
+            }
+            match check::check(&random::generate(seed, &BTreeSet::new()), &way, &dir) {
                 Ok(done) => {
                     programs.fetch_add(done.programs, Ordering::Relaxed);
                     blocks.fetch_add(done.blocks, Ordering::Relaxed);
                 }
                 Err(error) => {
                     failed.fetch_add(1, Ordering::Relaxed);
-                    println!("seed {seed} at {level}: {error:#}");
+                    println!("seed {seed}, {way}: {error:#}");
                     if arguments.minimise {
-                        smaller(seed, level, &dir)?;
+                        smaller(seed, &way, &dir)?;
                     }
                 }
             }
@@ -127,10 +133,10 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
 }
 
 /// Prints the smallest program found that fails as the whole one does: by a mismatch, or otherwise.
-fn smaller(seed: u64, level: &str, dir: &Path) -> Result<()> {
+fn smaller(seed: u64, way: &Way, dir: &Path) -> Result<()> {
     let outcome = |dropped: &BTreeSet<u32>| {
         let source = random::generate(seed, dropped);
-        check::check(&source, level, dir)
+        check::check(&source, way, dir)
             .err()
             .map(|e| kind(&format!("{e:#}")))
     };
@@ -143,8 +149,8 @@ fn smaller(seed: u64, level: &str, dir: &Path) -> Result<()> {
         "-- {} of {statements} statements left",
         statements as usize - dropped.len()
     );
-    for file in files {
-        println!("// LEVEL: {level}\n{}", std::fs::read_to_string(file)?);
+    for file in files.units.iter().chain(&files.plugin) {
+        println!("// LEVEL: {way}\n{}", std::fs::read_to_string(file)?);
     }
     Ok(())
 }
@@ -152,6 +158,8 @@ fn smaller(seed: u64, level: &str, dir: &Path) -> Result<()> {
 fn kind(error: &str) -> &'static str {
     if error.contains(" mismatches in ") {
         "mismatch"
+    } else if error.contains("records are missing") {
+        "missing"
     } else if error.contains("something else than the native") {
         "output"
     } else if error.contains("--contech-check") {

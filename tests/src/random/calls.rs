@@ -10,7 +10,7 @@ impl Generator<'_> {
                 _ => self.simple_leave(),
             };
         }
-        match self.rng.below(20) {
+        match self.rng.below(28) {
             0..=5 => self.call(),
             6 | 7 => self.indirect(),
             8 => {
@@ -31,18 +31,19 @@ impl Generator<'_> {
                 format!("acc += many({a}, 2, {b}, 4, acc, 6, &pool[{c}], 8, 9, 2.5);")
             }
             11 | 12 => self.leaf_call(),
-            13..=16 if self.cxx => self.exception(depth),
-            13..=15 if !self.cxx => self.jump_out(),
-            16 if !self.cxx && !self.threads => {
-                format!("if ({}) raise(10);", self.condition(1))
-            }
-            17 if self.cxx => {
+            13..=16 if self.shape.cxx => self.exception(depth),
+            13..=15 if !self.shape.cxx => self.jump_out(),
+            17 if self.shape.cxx => {
                 format!(
                     "acc += things[{}]->turn({});",
                     self.index(4, 1),
                     self.expr(1)
                 )
             }
+            18 | 19 => self.varied(),
+            20 | 21 if self.shape.signals() => self.raised(),
+            22..=24 if self.shape.coroutines => self.driven(),
+            25..=27 if self.scope.suspend.is_some() && !self.scope.catching => self.suspended(),
             _ => self.simple_leave(),
         }
     }
@@ -54,11 +55,12 @@ impl Generator<'_> {
             let word = self.rng.word(&["break", "continue"]);
             return format!("if ({condition}) {word};");
         }
-        let second = self.condition(1);
-        format!(
-            "if ({condition} && {second}) return acc + ({});",
-            self.expr(2)
-        )
+        let (second, value) = (self.condition(1), self.expr(2));
+        let leave = match self.scope.suspend {
+            Some(kind) => kind.leave(&value),
+            None => format!("return acc + ({value});"),
+        };
+        format!("if ({condition} && {second}) {leave}")
     }
 
     /// The functions that may be called from this unit: name and whether it may leave by a throw or a jump.
@@ -151,7 +153,11 @@ impl Generator<'_> {
             }
             4 => {
                 let (g, x, call) = (self.fresh("guard"), self.expr(1), self.call());
-                let last = self.some(1, depth + 2);
+                // No coroutine may suspend itself in a handler.
+                let last = self.scoped(|g| {
+                    g.scope.catching = true;
+                    g.some(1, depth + 2)
+                });
                 format!(
                     "try {{ Guard {g}({x});\n{call}\n}} catch (const Oops &e) {{ acc ^= e.a;\n{last}\n}} catch (...) {{ acc += 77; }}"
                 )
@@ -231,7 +237,7 @@ impl Generator<'_> {
             }
         });
         // A jump past an initialization is an error in C++.
-        if self.cxx {
+        if self.shape.cxx {
             self.scoped(|g| g.store())
         } else {
             text

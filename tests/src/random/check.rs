@@ -1,4 +1,5 @@
-//! One program: compiled natively and with `--contech-check`, run, compared.
+//! One program: compiled natively and with `--contech-check`, run, compared. What it counts itself, the graph
+//! must count too, so that nothing goes missing from both forms.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::Source;
+use super::way::Way;
 use crate::process::{run, run_for};
-use crate::recording::middle;
+use crate::recording::{backend_json, middle};
 use crate::toolchain::Toolchain;
 
 /// How long one program may run.
@@ -34,82 +36,121 @@ pub struct Compared {
     pub blocks: u64,
 }
 
-/// Compiles `source` in `dir` at `level`, records both forms in one run, and compares output and recordings.
+/// The files of a program.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// Its units.
+    pub units: Vec<PathBuf>,
+    /// The last unit is a shared library.
+    pub library: bool,
+    /// What the modules it loads are made of.
+    pub plugin: Option<PathBuf>,
+    /// Whether it is C++.
+    pub cxx: bool,
+}
+
+/// Compiles `source` in `dir`, records both forms in one run, and compares output and recordings.
 ///
 /// # Errors
 /// When anything differs or fails, with what is known of it.
-pub fn check(source: &Source, level: &str, dir: &Path) -> Result<Compared> {
-    let files = write(source, dir)?;
-    check_files(&files, source.cxx, level, dir)
+pub fn check(source: &Source, way: &Way, dir: &Path) -> Result<Compared> {
+    check_files(&write(source, dir)?, way, dir)
 }
 
 /// The same for files that are there.
 ///
 /// # Errors
 /// See [`check`].
-pub fn check_files(files: &[PathBuf], cxx: bool, level: &str, dir: &Path) -> Result<Compared> {
-    let native = compile(
-        &Toolchain::native(),
-        files,
-        cxx,
-        &["-O0"],
-        &dir.join("native"),
-    )?;
+pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
+    let native = build(&Toolchain::native(), files, &["-O0"], &dir.join("native"))?;
     let mut flags: Vec<&str> = vec!["--contech-check"];
-    flags.extend(level.split_whitespace());
-    let recorded = compile(
-        &Toolchain::contech(),
-        files,
-        cxx,
-        &flags,
-        &dir.join("recorded"),
-    )?;
+    flags.extend(way.level.split_whitespace());
+    let recorded = build(&Toolchain::contech(), files, &flags, &dir.join("recorded"))?;
     let wanted = run_for(&mut Command::new(&native), LIMIT)?.ok()?;
     let trace = dir.join("trace.bin");
-    let mut command = Command::new(&recorded);
-    command.env("CONTECH_TRACE", &trace);
-    let got = run_for(&mut command, LIMIT)?.ok()?;
+    let got = way.record(&recorded, &trace, LIMIT)?.ok()?;
     if wanted.stdout != got.stdout || !got.stderr.is_empty() {
         bail!("the recorded program says something else than the native one: {wanted}{got}");
     }
-    let blocks = compare(&trace, &dir.join("graph.tg"))?;
+    let graph = dir.join("graph.tg");
+    let blocks = compare(&trace, &graph)?;
+    if let Some(said) = wanted.out().lines().find_map(|l| l.strip_prefix("said ")) {
+        let said: u64 = said.parse().with_context(|| said.to_owned())?;
+        let n = executions("said", &graph)?;
+        if n != said {
+            bail!("the program called `said` {said} times, the graph has {n}: records are missing");
+        }
+    }
     Ok(Compared {
         programs: 1,
         blocks,
     })
 }
 
-/// Writes the units of a program; their paths.
+/// Writes the sources of a program.
 ///
 /// # Errors
 /// When the file system does not let us.
-pub fn write(source: &Source, dir: &Path) -> Result<Vec<PathBuf>> {
+pub fn write(source: &Source, dir: &Path) -> Result<Files> {
     let extension = if source.cxx { "cpp" } else { "c" };
-    let mut files = Vec::new();
+    let mut files = Files {
+        library: source.library,
+        cxx: source.cxx,
+        ..Files::default()
+    };
     for (i, text) in source.units.iter().enumerate() {
         let file = dir.join(format!("unit{i}.{extension}"));
         fs::write(&file, text)?;
-        files.push(file);
+        files.units.push(file);
+    }
+    if let Some(text) = &source.plugin {
+        let file = dir.join("plugin.c");
+        fs::write(&file, text)?;
+        files.plugin = Some(file);
     }
     Ok(files)
 }
 
-fn compile(
-    tools: &Toolchain,
-    files: &[PathBuf],
-    cxx: bool,
-    flags: &[&str],
-    output: &Path,
-) -> Result<PathBuf> {
-    let mut command = Command::new(tools.compiler(cxx));
-    command
-        .args(FLAGS)
-        .args(flags)
-        .args(files)
-        .arg("-o")
-        .arg(output);
-    run(&mut command)?.ok()?;
-    Ok(output.to_owned())
+/// Builds the program and its modules in a directory of their own, where they find each other; the program.
+fn build(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(to)?;
+    let compile = |cxx: bool, words: &[&str], sources: &[PathBuf], output: &str| {
+        let mut command = Command::new(tools.compiler(cxx));
+        let standard: &[&str] = if cxx { &["-std=c++20"] } else { &[] };
+        command.args(FLAGS).args(standard).args(flags).args(sources);
+        command.args(words).arg("-o").arg(to.join(output));
+        run(&mut command)?.ok()
+    };
+    if let Some(plugin) = &files.plugin {
+        for (name, number) in [("one.so", "-DK=1"), ("two.so", "-DK=2")] {
+            compile(
+                false,
+                &["-shared", "-fPIC", number],
+                std::slice::from_ref(plugin),
+                name,
+            )?;
+        }
+    }
+    let (mut sources, mut words) = (files.units.clone(), Vec::new());
+    if files.library
+        && let Some(last) = sources.pop()
+    {
+        compile(files.cxx, &["-shared", "-fPIC"], &[last], "libunit.so")?;
+        sources.push(to.join("libunit.so"));
+        words.push("-Wl,-rpath,$ORIGIN");
+    }
+    compile(files.cxx, &words, &sources, "program")?;
+    Ok(to.join("program"))
+}
+
+/// How often the graph has a function of one block.
+fn executions(function: &str, graph: &Path) -> Result<u64> {
+    let blocks = backend_json(&["blocks"], graph)?;
+    let all = blocks["functions"].as_array().context("functions")?;
+    let found = all.iter().find(|f| f["function"] == function);
+    Ok(found.map_or(0, |f| {
+        f["executions"].as_u64().unwrap_or(0) / f["blocks"].as_u64().unwrap_or(1)
+    }))
 }
 
 /// Makes a graph of a checked trace; the number of block executions that were compared.

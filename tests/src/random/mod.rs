@@ -1,5 +1,5 @@
-//! Random programs for the oracle: each a C or C++ program of one or two units, with or without a second
-//! thread, that ends by printing a checksum of all it has computed.
+//! Random programs for the oracle: each a C or C++ program of one or two units, alone or with threads, that
+//! prints a checksum of all it has computed. What else a program has is its [`shape::Shape`].
 //!
 //! The same seed gives the same program. No program has undefined behaviour (arithmetic is unsigned, indices
 //! are masked or bounded, loops count, recursion has fuel), so a program prints the same at every
@@ -8,25 +8,36 @@
 
 mod calls;
 pub mod check;
+mod coroutines;
+mod ending;
 mod expr;
-pub mod level;
 mod loops;
 pub mod minimise;
+mod modules;
 mod rng;
 mod scope;
+mod shape;
+mod signals;
 mod stmt;
 mod unit;
+pub mod way;
 
 use std::collections::BTreeSet;
 
+use coroutines::Suspend;
 use rng::Rng;
 use scope::{Array, Scope};
+use shape::Shape;
 
 /// A generated program.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// The text of each unit.
     pub units: Vec<String>,
+    /// Whether the last of them is a shared library of its own.
+    pub library: bool,
+    /// A module to load at run time, built twice: as `one.so` with `K` of 1 and as `two.so` with `K` of 2.
+    pub plugin: Option<String>,
     /// Whether it is C++.
     pub cxx: bool,
     /// Number of statements, which can be left out.
@@ -50,12 +61,19 @@ struct Leaf {
     ty: &'static str,
 }
 
+/// A coroutine `Gen` or `Task` of the same parameters as a function.
+#[derive(Debug, Clone)]
+struct Coroutine {
+    name: String,
+    unit: u32,
+    kind: Suspend,
+}
+
 #[derive(Debug)]
 struct Generator<'a> {
     rng: Rng,
     dropped: &'a BTreeSet<u32>,
-    cxx: bool,
-    threads: bool,
+    shape: Shape,
     statements: u32,
     most_statements: u32,
     names: u32,
@@ -63,6 +81,7 @@ struct Generator<'a> {
     scope: Scope,
     functions: Vec<Function>,
     leaves: Vec<Leaf>,
+    coroutines: Vec<Coroutine>,
     /// And whether only the first unit sees it.
     arrays: Vec<(Array, bool)>,
 }
@@ -78,13 +97,11 @@ impl Generator<'_> {
 #[must_use]
 pub fn generate(seed: u64, dropped: &BTreeSet<u32>) -> Source {
     let mut rng = Rng::new(seed);
-    let cxx = rng.chance(33);
-    let threads = rng.chance(12);
+    let shape = Shape::draw(&mut rng);
     let mut generator = Generator {
         rng,
         dropped,
-        cxx,
-        threads,
+        shape,
         statements: 0,
         most_statements: 0,
         names: 0,
@@ -92,11 +109,15 @@ pub fn generate(seed: u64, dropped: &BTreeSet<u32>) -> Source {
         scope: Scope::default(),
         functions: Vec::new(),
         leaves: Vec::new(),
+        coroutines: Vec::new(),
         arrays: Vec::new(),
     };
+    let units = generator.units();
     Source {
-        units: generator.units(),
-        cxx,
+        units,
+        library: generator.shape.library,
+        plugin: generator.plugin(),
+        cxx: generator.shape.cxx,
         statements: generator.statements,
     }
 }

@@ -1,5 +1,7 @@
 //! What a statement may name: arrays, integers, loop counters.
 
+use super::coroutines::Suspend;
+
 /// C types of array elements and variables, with the typedefs of the prelude.
 pub(crate) const INTEGERS: [&str; 8] = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];
 
@@ -48,4 +50,8 @@ pub(crate) struct Scope {
     pub(crate) breakable: bool,
     /// The function may throw or jump out.
     pub(crate) may_leave: bool,
+    /// In a coroutine: how it gives control away.
+    pub(crate) suspend: Option<Suspend>,
+    /// In the handler of an exception, where no coroutine may do so.
+    pub(crate) catching: bool,
 }

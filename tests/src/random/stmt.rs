@@ -72,7 +72,7 @@ impl Generator<'_> {
                 format!("acc += __atomic_fetch_{op}(&pool[{i}].c[0], (u32)({value}), 5);")
             }
             9 => self.vector(),
-            10 if self.threads => {
+            10 if self.shape.threads() => {
                 let by = self.expr(2);
                 format!("__atomic_fetch_add(&shared_sum, {by} & 255u, 0);")
             }
@@ -193,7 +193,7 @@ impl Generator<'_> {
                 format!("memmove((u8 *){0} + {by}, {0}, {length});", a.name)
             }
             3 if self.scope.weight <= 8 => self.heap(),
-            4 if self.scope.loops == 0 => {
+            4 if self.scope.loops == 0 && self.scope.suspend.is_none() => {
                 let (n, x) = (self.fresh("n"), self.fresh("x"));
                 let count = self.expr(2);
                 format!(

@@ -4,7 +4,11 @@ use super::scope::{Array, INTEGERS, Scope};
 use super::{Function, Generator, Leaf};
 
 /// Declarations at the beginning of each unit. `TL` is `__thread` in programs with threads.
-const PRELUDE: &str = r#"typedef unsigned char u8; typedef signed char s8; typedef unsigned short u16; typedef short s16;
+const PRELUDE: &str = r#"#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/time.h>
+typedef unsigned char u8; typedef signed char s8; typedef unsigned short u16; typedef short s16;
 typedef unsigned u32; typedef int s32; typedef unsigned long u64; typedef long s64;
 typedef u32 u32x4 __attribute__((vector_size(16), aligned(4))); typedef u32 u32x8 __attribute__((vector_size(32), aligned(4)));
 typedef u16 u16x16 __attribute__((vector_size(32), aligned(2))); typedef u64 u64x4 __attribute__((vector_size(32), aligned(8)));
@@ -14,8 +18,8 @@ extern "C" {
 #endif
 int printf(const char *, ...); void *malloc(u64); void *calloc(u64, u64); void *realloc(void *, u64); void free(void *);
 void *memcpy(void *, const void *, u64); void *memmove(void *, const void *, u64); void *memset(void *, int, u64);
-u64 strlen(const char *); void qsort(void *, u64, u64, int (*)(const void *, const void *)); int raise(int);
-void (*signal(int, void (*)(int)))(int);
+u64 strlen(const char *); void qsort(void *, u64, u64, int (*)(const void *, const void *));
+void exit(int); void _exit(int); void quick_exit(int); int atexit(void (*)(void)); int fflush(void *); int pause(void); int usleep(u32); void said(void);
 #ifdef __cplusplus
 }
 #endif
@@ -26,16 +30,17 @@ struct P { u64 a; u32 b; u8 c[12]; };
 typedef u64 (*Fn)(u64, struct S *, int);
 extern TL u64 acc; extern TL struct S pool[64]; extern TL struct S *head; extern TL struct B bits[16];
 extern TL union M mix[8]; extern TL u32 grid[16][16]; extern TL int fuel; extern u64 shared_sum;
-extern volatile u32 vol;
+extern volatile u32 vol; extern TL u32 said_here;
 static inline void pool_copy(struct S *a, const struct S *b) { struct S *n = a->next; *a = *b; a->next = n; }
 static int by_value(const void *a, const void *b) { u32 x = *(const u32 *)a, y = *(const u32 *)b; return x < y ? -1 : x > y; }
 u64 sum_of(int n, ...); struct P made(u64 x); struct P turned(struct P q, u32 i);
 u64 many(u64, u32, u64, u8, u64, int, struct S *, u64, s16, double);
+typedef u64 (*Vary)(const char *, ...); u64 vary(const char *how, ...); extern Vary variadic[2];
 "#;
 
 /// Defined once.
 const COMMON: &str = r#"TL u64 acc; TL struct S pool[64]; TL struct S *head; TL struct B bits[16]; TL union M mix[8];
-TL u32 grid[16][16]; TL int fuel; u64 shared_sum; volatile u32 vol = 3;
+TL u32 grid[16][16]; TL int fuel; TL u32 said_here; u64 shared_sum; volatile u32 vol = 3;
 u64 sum_of(int n, ...) {
   __builtin_va_list l; u64 s = 0;
   __builtin_va_start(l, n);
@@ -62,9 +67,10 @@ const JUMPS: &str = "#include <setjmp.h>\nextern TL jmp_buf places[16]; extern T
 impl Generator<'_> {
     /// The texts of all units.
     pub(crate) fn units(&mut self) -> Vec<String> {
-        let units = if self.rng.chance(20) { 2 } else { 1 };
+        let units = self.shape.units;
         self.globals(units);
         self.declare(units);
+        self.declare_coroutines();
         let prelude = self.prelude(units);
         let mut texts: Vec<String> = Vec::new();
         for unit in 0..units {
@@ -75,6 +81,7 @@ impl Generator<'_> {
                     text += &self.leaf(&leaf);
                 }
             }
+            text += &self.coroutines_of_unit();
             for f in self.functions.clone() {
                 if f.unit == unit {
                     text += &self.function(&f);
@@ -82,7 +89,7 @@ impl Generator<'_> {
             }
             texts.push(text);
         }
-        let last = self.main_text(units);
+        let last = self.main_text();
         if let Some(first) = texts.first_mut() {
             first.push_str(&last);
         }
@@ -133,7 +140,7 @@ impl Generator<'_> {
 
     fn prelude(&mut self, units: u32) -> String {
         let mut text = String::new();
-        let threads = if self.threads { "__thread" } else { "" };
+        let threads = if self.shape.threads() { "__thread" } else { "" };
         text += &format!("#define TL {threads}\n");
         let mut body = PRELUDE.to_owned();
         for i in 0..3 {
@@ -141,7 +148,8 @@ impl Generator<'_> {
             body = body.replace(&format!("ty{i}"), ty);
         }
         text += &body;
-        text += if self.cxx { CXX } else { JUMPS };
+        text += if self.shape.cxx { CXX } else { JUMPS };
+        text += self.coroutine_types();
         for (a, hidden) in &self.arrays {
             if !hidden {
                 text += &format!("extern TL {} {}[{}];\n", a.ty, a.name, a.len);
@@ -166,11 +174,17 @@ impl Generator<'_> {
                 let scope = if *hidden { "static " } else { "" };
                 text += &format!("{scope}TL {} {}[{}];\n", a.ty, a.name, a.len);
             }
-            text += if self.cxx {
+            text += if self.shape.cxx {
                 "TL Thing *things[4];\n"
             } else {
                 "TL jmp_buf places[16]; TL int jumps;\n"
             };
+        }
+        if unit + 1 == self.shape.units {
+            text += self.variadic();
+        }
+        if unit == 0 {
+            text += self.loading();
         }
         let mut table = Vec::new();
         for f in &self.functions {
@@ -218,6 +232,15 @@ impl Generator<'_> {
         )
     }
 
+    /// The arrays that a unit sees.
+    pub(crate) fn arrays_of(&self, unit: u32) -> Vec<Array> {
+        let seen = self
+            .arrays
+            .iter()
+            .filter(|(_, hidden)| !hidden || unit == 0);
+        seen.map(|(a, _)| a.clone()).collect()
+    }
+
     fn function(&mut self, f: &Function) -> String {
         let how = match (f.shared, self.rng.below(3)) {
             (true, 0) => "NOINL",
@@ -226,14 +249,8 @@ impl Generator<'_> {
             (false, 1) => "static inline",
             (false, _) => "static",
         };
-        let arrays: Vec<Array> = self
-            .arrays
-            .iter()
-            .filter(|(_, hidden)| !hidden || f.unit == 0)
-            .map(|(a, _)| a.clone())
-            .collect();
         self.scope = Scope {
-            arrays,
+            arrays: self.arrays_of(f.unit),
             ints: vec!["x".to_owned()],
             pointers: vec!["s".to_owned()],
             weight: 1,
@@ -256,92 +273,15 @@ impl Generator<'_> {
         let n = self.rng.range(3, 6);
         let body = self.some(n, 0);
         let last = match self.rng.below(6) {
-            0 if !self.cxx => "__attribute__((musttail)) return leaf0(acc ^ x, s, d);".to_owned(),
+            0 if !self.shape.cxx => {
+                "__attribute__((musttail)) return leaf0(acc ^ x, s, d);".to_owned()
+            }
             1 => "return table[x & 3](acc, s, d + 1);".to_owned(),
             _ => "return acc ^ x;".to_owned(),
         };
         format!(
-            "{how} u64 {}(u64 x, struct S *s, int d) {{\nif (d > 5 || --fuel < 0) return x;\n{begin}\n{body}\n{last}\n}}\n",
+            "{how} u64 {}(u64 x, struct S *s, int d) {{\nsaid();\nif (d > 5 || --fuel < 0) return x;\n{begin}\n{body}\n{last}\n}}\n",
             f.name
         )
-    }
-
-    fn main_text(&mut self, units: u32) -> String {
-        let (every, first) = (self.rng.range(3, 9), self.rng.below(40));
-        let mut text = format!(
-            "static NOINL void begin(void) {{ for (int i = 0; i < 63; i++) {{ pool[i].next = i % {every} ? &pool[i + 1] : 0; pool[i].a = i; }} head = &pool[{first}];"
-        );
-        for (a, _) in &self.arrays {
-            let by = self.rng.range(1, 50);
-            text += &format!(
-                " for (int i = 0; i < {}; i++) {n}[i] = ({})(i * {by} % 251);",
-                a.len,
-                a.ty,
-                n = a.name
-            );
-        }
-        if self.cxx {
-            text += " for (int i = 0; i < 4; i++) { things[i] = i & 1 ? new Thing() : new Other(); things[i]->k = i; }";
-        }
-        text += " }\nstatic NOINL u64 end(void) { u64 h = acc;";
-        for (a, _) in &self.arrays {
-            let cast = if a.is_float() { "(u64)(s64)" } else { "(u64)" };
-            text += &format!(
-                " for (int i = 0; i < {}; i++) h = h * 31 + {cast}{}[i];",
-                a.len, a.name
-            );
-        }
-        text += " for (int i = 0; i < 64; i++) h = h * 31 + (u64)pool[i].a + (u64)pool[i].b + pool[i].c[2] + (u64)pool[i].d;";
-        text += " for (int i = 0; i < 256; i++) h = h * 31 + grid[i / 16][i % 16]; for (int i = 0; i < 16; i++) h = h * 31 + bits[i].q + bits[i].t;";
-        text += if self.cxx {
-            " for (int i = 0; i < 4; i++) { h += things[i]->turn(1); delete things[i]; }"
-        } else {
-            ""
-        };
-        text += " return h; }\nstatic NOINL u64 work(u64 seed) {\nbegin();\n";
-        let (rounds, fuel) = (self.rng.range(1, 3), self.rng.range(10, 50));
-        text += &format!("for (int r = 0; r < {rounds}; r++) {{ fuel = {fuel};\n");
-        for f in self.functions.clone() {
-            if f.unit != 0 && !f.shared {
-                continue;
-            }
-            let (x, i) = (self.rng.below(1000), self.rng.below(60));
-            let call = format!("acc += {}({x}u + r + seed, &pool[{i}], 0);", f.name);
-            text += &if self.cxx {
-                format!(
-                    "try {{ {call} }} catch (int e) {{ acc += e; }} catch (Oops &e) {{ acc ^= e.a; }}\n"
-                )
-            } else {
-                format!("jumps = 1; if (!setjmp(places[0])) {{ {call} }}\njumps = 0;\n")
-            };
-        }
-        text += "}\nreturn end(); }\n";
-        let _ = units;
-        text + &self.main_function()
-    }
-
-    fn main_function(&mut self) -> String {
-        if self.threads {
-            return concat!(
-                "#include <pthread.h>\n",
-                "static u64 other; static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n",
-                "static void *second(void *seed) { u64 r = work(*(u64 *)seed); pthread_mutex_lock(&lock); other += r; pthread_mutex_unlock(&lock); return 0; }\n",
-                "int main(void) { pthread_t t; u64 seed = 1; pthread_create(&t, 0, second, &seed); u64 r = work(0);\n",
-                "pthread_mutex_lock(&lock); other ^= 7; other ^= 7; pthread_mutex_unlock(&lock); pthread_join(t, 0);\n",
-                "printf(\"%lu %lu %lu\\n\", r, other, shared_sum); return 0; }\n"
-            )
-            .to_owned();
-        }
-        let handler = if self.cxx {
-            ""
-        } else {
-            "static void on_signal(int n) { for (int i = 0; i < n; i++) grid[i & 15][3] += i; vol = vol ^ 1; }\n"
-        };
-        let install = if self.cxx {
-            ""
-        } else {
-            "signal(10, on_signal); "
-        };
-        format!("{handler}int main(void) {{ {install}printf(\"%lu\\n\", work(0)); return 0; }}\n")
     }
 }

@@ -1,0 +1,65 @@
+//! Handlers that lock, post and count, and that other signals interrupt.
+
+use super::Generator;
+use super::shape::Signals;
+
+/// A raised signal raises the next one while its handler may hold the lock; what handlers do to the state that is
+/// printed is the same in every run. Those of timers come at any time and touch only what is not printed.
+const HANDLERS: &str = r"static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER, tick_lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t handler_told; static u32 handler_count; static volatile u32 ticks[64];
+static void on_signal(int n) {
+  grid[n & 15][3] += n;
+  int mine = !pthread_mutex_trylock(&handler_lock);
+  if (n != 23) raise(n == 10 ? 12 : 23);
+  grid[n & 15][4] ^= (u32)acc;
+  if (mine) pthread_mutex_unlock(&handler_lock);
+  __atomic_fetch_add(&handler_count, 1, 5);
+  sem_post(&handler_told);
+}
+static void on_tick(int n) {
+  for (int i = 0; i < n; i++) ticks[i & 63] += i;
+  if (!pthread_mutex_trylock(&tick_lock)) {
+    ticks[0] ^= 1;
+    pthread_mutex_unlock(&tick_lock);
+  }
+  __atomic_fetch_add(&handler_count, 1, 5);
+  if (n == 14) sem_post(&handler_told); else sem_trywait(&handler_told);
+}
+static void install(int n, void (*f)(int)) {
+  struct sigaction how;
+  memset(&how, 0, sizeof how);
+  how.sa_handler = f;
+  how.sa_flags = SA_RESTART;
+  sigaction(n, &how, 0);
+}
+";
+
+impl Generator<'_> {
+    /// A signal to oneself.
+    pub(crate) fn raised(&mut self) -> String {
+        let number = self.rng.word(&["10", "10", "12", "23"]);
+        format!("if ({}) raise({number});", self.condition(1))
+    }
+
+    /// The handlers, if the program has signals.
+    pub(crate) fn handlers(&self) -> &'static str {
+        if self.shape.signals() { HANDLERS } else { "" }
+    }
+
+    /// What `main` does before all else.
+    pub(crate) fn install(&mut self) -> String {
+        let mut text = String::new();
+        if self.shape.signals() {
+            text += "sem_init(&handler_told, 0, 0); install(10, on_signal); install(12, on_signal); install(23, on_signal);\n";
+        }
+        if self.shape.signals == Signals::Ticking {
+            let (first, second) = (self.rng.range(100, 400), self.rng.range(100, 900));
+            text += "install(14, on_tick); install(26, on_tick); install(27, on_tick);\n";
+            text += &format!(
+                "struct itimerval often = {{{{0, {first}}}, {{0, {first}}}}}, seldom = {{{{0, {second}}}, {{0, {second}}}}};\n"
+            );
+            text += "setitimer(ITIMER_REAL, &often, 0); setitimer(ITIMER_VIRTUAL, &seldom, 0); setitimer(ITIMER_PROF, &seldom, 0);\n";
+        }
+        text
+    }
+}

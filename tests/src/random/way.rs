@@ -1,0 +1,139 @@
+//! Ways to compile and to record a program.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::process::{Finished, run, run_for};
+
+/// Flags of the levels that seeds take in turn.
+pub const LEVELS: [&str; 8] = [
+    "-O0",
+    "-O1",
+    "-O2",
+    "-O3",
+    "-O3 -march=native",
+    "-O2 -flto",
+    "-O3 -march=native -flto",
+    "-O2 -fno-inline",
+];
+
+/// How a program is compiled and recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// Flags of the compiler.
+    pub level: String,
+    /// The writer lags: it has to share one processor with the program, and what it writes to is slow.
+    pub lagging: bool,
+}
+
+impl fmt::Display for Way {
+    /// As the arguments of `random-programs`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lagging = if self.lagging { " --lagging" } else { "" };
+        write!(f, "--level '{}'{lagging}", self.level)
+    }
+}
+
+impl Way {
+    /// The way of a seed: each level in turn, and a quarter of each under a writer that lags.
+    #[must_use]
+    pub fn of_seed(seed: u64) -> Self {
+        let count = LEVELS.len() as u64;
+        let at = usize::try_from(seed % count).unwrap_or(0);
+        Self {
+            level: LEVELS[at].to_owned(),
+            lagging: (seed / count).is_multiple_of(4),
+        }
+    }
+
+    /// Runs a program that leaves its trace in `trace`.
+    pub(crate) fn record(&self, program: &Path, trace: &Path, limit: Duration) -> Result<Finished> {
+        if !self.lagging {
+            let mut command = Command::new(program);
+            return run_for(command.env("CONTECH_TRACE", trace), limit);
+        }
+        let pipe = trace.with_extension("pipe");
+        let _ = std::fs::remove_file(&pipe);
+        run(Command::new("mkfifo").arg(&pipe))?.ok()?;
+        let mut command = Command::new("taskset");
+        command.args(["-c", &processor()?]).arg(program);
+        // The smallest buffers there are: many are handed over, and wait.
+        command
+            .env("CONTECH_TRACE", &pipe)
+            .env("CONTECH_BUFFER", "32K");
+        let ended = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| drain(&pipe, trace, &ended));
+            let done = run_for(&mut command, limit);
+            ended.store(true, Ordering::Release);
+            match reader.join() {
+                Ok(read) => read.and(done),
+                Err(_) => anyhow::bail!("the reader of {} panicked", pipe.display()),
+            }
+        })
+    }
+}
+
+/// Copies what comes out of a pipe, a little at a time, until the program has ended and the pipe is empty.
+fn drain(pipe: &Path, to: &Path, ended: &AtomicBool) -> Result<()> {
+    /// Of open(2), on every architecture that this project runs on.
+    const O_NONBLOCK: i32 = 0o4000;
+    let mut from = OpenOptions::new()
+        .read(true)
+        .custom_flags(O_NONBLOCK)
+        .open(pipe)
+        .with_context(|| pipe.display().to_string())?;
+    let (mut to, mut part) = (File::create(to)?, vec![0; 8 << 10]);
+    loop {
+        // Read before the pipe: what was written before the program ended is then still found.
+        let last = ended.load(Ordering::Acquire);
+        match from.read(&mut part) {
+            Ok(0) if last => return Ok(()),
+            Ok(n) => to.write_all(&part[..n])?,
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+            Err(e) => return Err(e.into()),
+        }
+        thread::sleep(Duration::from_micros(500));
+    }
+}
+
+/// The first processor that this process may run on.
+fn processor() -> Result<String> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let list = status
+        .lines()
+        .find_map(|l| l.strip_prefix("Cpus_allowed_list:"))
+        .context("Cpus_allowed_list")?;
+    let first = list.trim().split([',', '-']).next();
+    Ok(first.unwrap_or("0").to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_has_seeds_with_and_without_a_lagging_writer() {
+        for level in LEVELS {
+            for lagging in [false, true] {
+                let wanted = Way {
+                    level: level.to_owned(),
+                    lagging,
+                };
+                assert!(
+                    (0..64).any(|seed| Way::of_seed(seed) == wanted),
+                    "{wanted:?}"
+                );
+            }
+        }
+    }
+}
