@@ -44,12 +44,12 @@ impl<'m> Emitter<'_, 'm> {
         Ok(())
     }
 
-    /// After a call that is followed by a return: the cursor goes where the caller looks for it.
+    /// Where control leaves right after a call, and nothing is written: the cursor goes from where the call
+    /// left it to where it is looked for.
     pub(super) fn pass_on(&self, n: usize) -> Built {
-        let node = &self.fast.graph.nodes[n];
-        let returns = node.last.get_opcode() == InstructionOpcode::Return;
-        if returns && (node.carried || self.carried.argument.is_some()) {
-            self.builder.position_before(&node.first);
+        if self.found_in(n) != self.left_in(n) {
+            self.builder
+                .position_before(&self.fast.graph.nodes[n].first);
             self.reload(n)?;
             self.sync(n)?;
         }
@@ -58,28 +58,38 @@ impl<'m> Emitter<'_, 'm> {
 
     /// Cursor from where it is at a fresh start.
     pub(super) fn reload(&self, n: usize) -> Built {
-        let from = match &self.fast.graph.nodes[n] {
-            node if node.carried => self.carried.slot,
-            _ if n == 0 => self.carried.argument,
-            _ => None,
-        };
-        let value = self.load(from.unwrap_or_else(|| self.thread_local()))?;
+        let slot = self.found_in(n).unwrap_or_else(|| self.thread_local());
+        let value = self.load(slot)?;
         self.builder.build_store(self.cursor, value)?;
         Ok(())
     }
 
     /// Cursor to where it is looked for after the end of a segment.
     pub(super) fn sync(&self, n: usize) -> Built {
+        let value = self.load_cursor()?;
+        let slot = self.left_in(n).unwrap_or_else(|| self.thread_local());
+        self.builder.build_store(slot, value)?;
+        Ok(())
+    }
+
+    /// Where the cursor is at a fresh start; `None` is thread-local storage.
+    fn found_in(&self, n: usize) -> Option<PointerValue<'m>> {
+        match &self.fast.graph.nodes[n] {
+            node if node.carried => self.carried.slot,
+            _ if n == 0 => self.carried.argument,
+            _ => None,
+        }
+    }
+
+    /// Where the cursor is looked for after the end of a segment: only calls that take it and returns of
+    /// functions that took it have it elsewhere than in thread-local storage.
+    fn left_in(&self, n: usize) -> Option<PointerValue<'m>> {
         let node = &self.fast.graph.nodes[n];
-        let to = match node.last.get_opcode() {
+        match node.last.get_opcode() {
             _ if node.carries => self.carried.slot,
             InstructionOpcode::Return => self.carried.argument,
             _ => None,
-        };
-        let value = self.load_cursor()?;
-        let slot = to.unwrap_or_else(|| self.thread_local());
-        self.builder.build_store(slot, value)?;
-        Ok(())
+        }
     }
 
     fn thread_local(&self) -> PointerValue<'m> {
