@@ -16,3 +16,7 @@ pub mod ompt;
 mod stubs;
 pub mod system_call;
 pub mod threads;
+
+/// A line on stderr in one system call: no lock and no state of the standard library's, which a signal handler that
+/// leaves by a jump would leave taken.
+pub use contech_runtime_core::notice::say;

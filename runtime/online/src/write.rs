@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use contech_intercept::say;
 use workspan::{Measure, Sum};
 
 use crate::clock::Metric;
@@ -52,23 +53,23 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
     };
     let notes = notes(profile, foreign, when);
     for note in &notes {
-        eprintln!("contech: {note}");
+        say(note);
     }
     let rows = rows(profile);
     let totals = profile.shadow.so_far();
     let time = |cycles: u64| to_ns(cycles, ns);
     let (work, span) = (time(totals.work), time(totals.span));
-    eprintln!(
-        "contech: work {work}{unit}, span {span}{unit}, parallelism {:.2}",
+    say(&format!(
+        "work {work}{unit}, span {span}{unit}, parallelism {:.2}",
         ratio(work, span)
-    );
+    ));
     for row in rows
         .iter()
         .take(SHOWN)
         .filter(|row| row.on_span.local.span > 0)
     {
-        eprintln!(
-            "contech: {:5.1}% of the span is the own code of {} ({}), {} of its {} {} on it",
+        say(&format!(
+            "{:5.1}% of the span is the own code of {} ({}), {} of its {} {} on it",
             100.0 * ratio(time(row.on_span.local.span), span),
             row.callee,
             row.place(),
@@ -79,7 +80,7 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
             } else {
                 "invocations"
             },
-        );
+        ));
     }
     let json = json(profile, &rows, &notes, ns);
     let file = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty());
@@ -88,7 +89,7 @@ pub(crate) fn profile(profile: &Profile, foreign: bool, when: When) {
     let written =
         std::fs::write(&temporary, json).and_then(|()| std::fs::rename(&temporary, &file));
     if let Err(error) = written {
-        eprintln!("contech: {file}: {error}; set {VARIABLE} to another file");
+        say(&format!("{file}: {error}; set {VARIABLE} to another file"));
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::sync::atomic::Ordering;
 
+use contech_intercept::say;
+
 use super::gate::{ALL, ASKED, ENDING, FOREIGN, GATE, OPEN, OWNER, STATE, thread, with};
 use crate::profile::Profile;
 use crate::write::{self, When};
@@ -24,10 +26,10 @@ pub(super) extern "C" fn asked(_: libc::c_int) {
 pub(crate) fn write_at_the_end() {
     write_now(When::End);
     if OWNER.load(Ordering::Relaxed) != thread() {
-        eprintln!("contech: another thread ended the program: no work/span profile is written");
+        say("another thread ended the program: no work/span profile is written");
     } else if GATE.load(Ordering::Relaxed) == 0 {
-        eprintln!(
-            "contech: a signal handler interrupted the profiler and did not return: no work/span profile is written"
+        say(
+            "a signal handler interrupted the profiler and did not return: no work/span profile is written",
         );
     }
 }

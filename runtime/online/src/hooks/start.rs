@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use contech_intercept::say;
+
 use super::asked::asked;
 use super::gate::{GATE, OPEN, OWNER, PROFILE, STATE, thread};
 use super::log;
@@ -19,7 +21,7 @@ pub(super) fn start() {
         Ok("ops") => Metric::Operations,
         Err(_) | Ok("" | "time") => Metric::Time,
         Ok(other) => {
-            eprintln!("contech: {METRIC}={other}: time or ops; time is measured");
+            say(&format!("{METRIC}={other}: time or ops; time is measured"));
             Metric::Time
         }
     };
