@@ -8,9 +8,12 @@ fn main() {
     let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".into());
     let include = match Command::new(&config).arg("--includedir").output() {
         Ok(out) if out.status.success() => String::from_utf8_lossy(&out.stdout).trim().to_owned(),
-        _ => panic!(
-            "`{config} --includedir` failed: install llvm-22-dev, or set LLVM_CONFIG to the llvm-config of LLVM 22"
-        ),
+        _ => {
+            println!(
+                "cargo::error=the pass needs LLVM 22 and `{config}` does not run: apt-get install llvm-22-dev, or set LLVM_CONFIG"
+            );
+            std::process::exit(1);
+        }
     };
     cc::Build::new()
         .cpp(true)

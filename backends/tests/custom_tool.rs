@@ -1,8 +1,8 @@
-//! The tool of `examples/lock-hold`, which is outside of the workspace: its source is compiled here, too.
+//! The tool of `examples/lock_hold.rs`, which could be outside of the workspace: its source is compiled here, too.
 
 mod graphs;
 #[allow(dead_code, reason = "a whole command; its main is not called")]
-#[path = "../../examples/lock-hold/src/main.rs"]
+#[path = "../examples/lock_hold.rs"]
 mod lock_hold;
 
 use contech_backends::analysis::run;

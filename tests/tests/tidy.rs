@@ -104,7 +104,7 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ),
         ("taskgraph", &["contech-program"]),
         ("taskgraph/program", &[]),
-        ("workspan", &[]),
+        ("runtime/workspan", &[]),
         ("runtime/meter", &[]),
         (
             "runtime/online",
