@@ -4,12 +4,17 @@
 )]
 //! A trace buffer: mapped memory with a small header, and lists of such buffers that need no
 //! allocation (usable in signal handlers).
+//!
+//! A thread writes records through its [`Buffer`]. What it hands over is a [`Part`]. The mapping counts its
+//! holders, and only the last one to let go can get the buffer back for another use. So a buffer is never
+//! written again from its start while the writer still has to read a part of it.
 
 use std::ptr::NonNull;
 
 use contech_trace::abi::SLACK;
 
 use crate::memory;
+use crate::primitive::atomic::{AtomicUsize, Ordering, fence};
 
 /// Bytes at the start of the mapping that hold the header.
 pub const HEADER: usize = 64;
@@ -18,8 +23,10 @@ const TOUCHED: usize = 1 << 20;
 
 #[repr(C)]
 struct Header {
-    next: Option<Buffer>,
+    /// The buffer whose records are made in it, and every part of it.
+    holders: AtomicUsize,
     bytes: usize,
+    next: Option<Buffer>,
     piece: Piece,
 }
 const _: () = assert!(size_of::<Header>() <= HEADER);
@@ -39,17 +46,63 @@ pub struct Piece {
     pub level: u8,
 }
 
-/// Owns one mapping.
-pub struct Buffer(NonNull<Header>);
+/// A hold on a mapping: the last one to go unmaps it.
+struct Hold(NonNull<Header>);
 
-// SAFETY: a buffer is plain memory with one owner; nothing in it belongs to a thread.
-unsafe impl Send for Buffer {}
+// SAFETY: a buffer is plain memory; nothing in it belongs to a thread. Holders share its counter, which is atomic.
+unsafe impl Send for Hold {}
 
-impl std::fmt::Debug for Buffer {
+impl std::fmt::Debug for Hold {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Buffer({:p})", self.0)
+        write!(f, "{:p}", self.0)
     }
 }
+
+impl Hold {
+    fn holders(&self) -> &AtomicUsize {
+        // SAFETY: `Buffer::map` initialised the header, which stays while there is a holder.
+        unsafe { &(*self.0.as_ptr()).holders }
+    }
+
+    fn bytes(&self) -> usize {
+        // SAFETY: as above; the size never changes.
+        unsafe { (*self.0.as_ptr()).bytes }
+    }
+
+    fn data(&self) -> *mut u8 {
+        // SAFETY: the header is smaller than the mapping.
+        unsafe { self.0.as_ptr().cast::<u8>().add(HEADER) }
+    }
+
+    fn another(&self) -> Hold {
+        self.holders().fetch_add(1, Ordering::Relaxed);
+        Hold(self.0)
+    }
+
+    /// Lets go; whether this was the last holder, which has the mapping for itself now.
+    fn is_last(&self) -> bool {
+        let last = self.holders().fetch_sub(1, Ordering::Release) == 1;
+        if last {
+            // Whatever the others did with the bytes is done.
+            fence(Ordering::Acquire);
+        }
+        last
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if self.is_last() {
+            let bytes = self.bytes();
+            // SAFETY: there is no other holder, and the header (in the mapping) is not used afterwards.
+            unsafe { memory::unmap(self.0.as_ptr().cast(), bytes) };
+        }
+    }
+}
+
+/// A mapping in which its owner makes records.
+#[derive(Debug)]
+pub struct Buffer(Hold);
 
 impl Buffer {
     /// Maps a buffer of `bytes` bytes in all; `None` when memory has run out.
@@ -58,60 +111,62 @@ impl Buffer {
         debug_assert!(bytes > HEADER + SLACK);
         let at = NonNull::new(memory::map(bytes)?)?.cast::<Header>();
         let header = Header {
-            next: None,
+            holders: AtomicUsize::new(1),
             bytes,
+            next: None,
             piece: Piece::default(),
         };
         // SAFETY: the mapping is fresh, page-aligned and larger than a header.
         unsafe { at.write(header) };
-        Some(Buffer(at))
+        Some(Buffer(Hold(at)))
     }
 
-    fn header(&self) -> &Header {
-        // SAFETY: `map` initialised the header, and only the owner reaches it.
-        unsafe { self.0.as_ref() }
+    fn next(&mut self) -> &mut Option<Buffer> {
+        // SAFETY: only the owner of the buffer, borrowed exclusively, reaches this field.
+        unsafe { &mut (*self.0.0.as_ptr()).next }
     }
 
-    fn header_mut(&mut self) -> &mut Header {
-        // SAFETY: as for `header`, and `self` is borrowed exclusively.
-        unsafe { self.0.as_mut() }
+    fn room(&self) -> usize {
+        self.0.bytes() - HEADER
     }
 
     /// First byte for records.
     #[must_use]
     pub fn data(&self) -> *mut u8 {
-        // SAFETY: the header is smaller than the mapping.
-        unsafe { self.0.as_ptr().cast::<u8>().add(HEADER) }
+        self.0.data()
     }
 
     /// Where records must stop until the next check.
     #[must_use]
     pub fn limit(&self) -> *mut u8 {
         // SAFETY: `map` demands room for header and slack.
-        unsafe {
-            self.0
-                .as_ptr()
-                .cast::<u8>()
-                .add(self.header().bytes - SLACK)
-        }
+        unsafe { self.data().add(self.room() - SLACK) }
+    }
+
+    /// Bytes from here to the end of the buffer; `None` where no cursor into this buffer could be.
+    #[must_use]
+    pub fn room_after(&self, cursor: *const u8) -> Option<usize> {
+        let at = cursor.addr().checked_sub(self.data().addr())?;
+        self.room().checked_sub(at)
     }
 
     /// Whether a cursor into this buffer could be here.
     #[must_use]
     pub fn contains(&self, cursor: *const u8) -> bool {
-        let start = self.0.addr().get();
-        (start + HEADER..=start + self.header().bytes).contains(&cursor.addr())
+        self.room_after(cursor).is_some()
+    }
+
+    fn fits(&self, start: usize, len: usize) -> bool {
+        start.checked_add(len).is_some_and(|end| end <= self.room())
     }
 
     /// Notes which part of the data holds records; `false` (and no change) when it is not within the
     /// buffer.
     pub fn set_piece(&mut self, piece: Piece) -> bool {
-        let fits = piece
-            .start
-            .checked_add(piece.len)
-            .is_some_and(|end| end <= self.header().bytes - HEADER);
+        let fits = self.fits(piece.start, piece.len);
         if fits {
-            self.header_mut().piece = piece;
+            // SAFETY: only the owner of the buffer, borrowed exclusively, reaches this field.
+            unsafe { (*self.0.0.as_ptr()).piece = piece };
         }
         fits
     }
@@ -119,34 +174,79 @@ impl Buffer {
     /// The part with records.
     #[must_use]
     pub fn piece(&self) -> Piece {
-        self.header().piece
+        // SAFETY: only the owner of the buffer reaches this field.
+        unsafe { (*self.0.0.as_ptr()).piece }
+    }
+
+    /// Records that the owner does not change any more, while it goes on behind them; `None` when they are not
+    /// within the buffer.
+    #[must_use]
+    pub fn part(&self, start: usize, len: usize) -> Option<Part> {
+        self.fits(start, len).then(|| Part {
+            hold: self.0.another(),
+            start,
+            len,
+            keeps: len,
+        })
     }
 
     /// Brings it, as far as `TOUCHED` bytes, into this processor's caches, to be written: its memory may not be there
     /// yet, or be in the caches of the processor the writer runs on. Records in it are lost.
     pub fn touch(&mut self) {
         const LINE: usize = 64;
-        for at in (HEADER..self.header().bytes.min(TOUCHED)).step_by(LINE) {
+        for at in (0..self.room().min(TOUCHED)).step_by(LINE) {
             // SAFETY: within the mapping, of which this is the only owner; volatile, for nobody may ever read it.
-            unsafe { self.0.as_ptr().cast::<u8>().add(at).write_volatile(0) };
+            unsafe { self.data().add(at).write_volatile(0) };
         }
-    }
-
-    /// Its bytes.
-    #[must_use]
-    pub fn records(&self) -> &[u8] {
-        let piece = self.header().piece;
-        // SAFETY: `set_piece` keeps the piece within the mapping, which is initialised (the kernel's
-        // zeros at least); its owner wrote it before handing the buffer over.
-        unsafe { std::slice::from_raw_parts(self.data().add(piece.start), piece.len) }
     }
 }
 
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        let bytes = self.header().bytes;
-        // SAFETY: this is the only owner, and the header (in the mapping) is not used afterwards.
-        unsafe { memory::unmap(self.0.as_ptr().cast(), bytes) };
+/// Records on their way to the writer.
+#[derive(Debug)]
+pub struct Part {
+    hold: Hold,
+    start: usize,
+    len: usize,
+    keeps: usize,
+}
+
+impl Part {
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: `Buffer` made parts within the mapping, which is initialised (the kernel's zeros at least); its
+        // owner wrote these bytes before it handed them over, and does not change them after.
+        unsafe { std::slice::from_raw_parts(self.hold.data().add(self.start), self.len) }
+    }
+
+    /// Bytes of memory that cannot be used again before this part is written.
+    #[must_use]
+    pub fn keeps(&self) -> usize {
+        self.keeps
+    }
+
+    /// Lets go of the buffer; the last of its holders gets it back.
+    #[must_use]
+    pub fn release(self) -> Option<Buffer> {
+        let hold = std::mem::ManuallyDrop::new(self.hold);
+        hold.is_last().then(|| {
+            hold.holders().store(1, Ordering::Relaxed);
+            Buffer(Hold(hold.0))
+        })
+    }
+}
+
+/// The owner has no more use for its buffer: what remains is its last piece.
+impl From<Buffer> for Part {
+    fn from(buffer: Buffer) -> Self {
+        let Piece { start, len, .. } = buffer.piece();
+        let keeps = buffer.0.bytes();
+        Part {
+            hold: buffer.0,
+            start,
+            len,
+            keeps,
+        }
     }
 }
 
@@ -178,8 +278,8 @@ impl List {
 
     /// Adds a buffer at the end.
     pub fn push(&mut self, mut buffer: Buffer) {
-        buffer.header_mut().next = None;
-        let tail = buffer.0;
+        *buffer.next() = None;
+        let tail = buffer.0.0;
         self.link(buffer, tail);
     }
 
@@ -193,7 +293,7 @@ impl List {
     fn link(&mut self, head: Buffer, tail: NonNull<Header>) {
         match self.tail {
             // SAFETY: `tail` is the header of the last buffer this list owns.
-            Some(mut last) => unsafe { last.as_mut().next = Some(head) },
+            Some(last) => unsafe { (*last.as_ptr()).next = Some(head) },
             None => self.head = Some(head),
         }
         self.tail = Some(tail);
@@ -202,7 +302,7 @@ impl List {
     /// Takes the first buffer.
     pub fn pop(&mut self) -> Option<Buffer> {
         let mut first = self.head.take()?;
-        self.head = first.header_mut().next.take();
+        self.head = first.next().take();
         if self.head.is_none() {
             self.tail = None;
         }
@@ -244,7 +344,7 @@ impl Stack {
 
     /// Puts a buffer on top.
     pub fn push(&mut self, mut buffer: Buffer) {
-        buffer.header_mut().next = self.top.take();
+        *buffer.next() = self.top.take();
         self.top = Some(buffer);
         self.len += 1;
     }
@@ -252,7 +352,7 @@ impl Stack {
     /// Takes the top one.
     pub fn pop(&mut self) -> Option<Buffer> {
         let mut buffer = self.top.take()?;
-        self.top = buffer.header_mut().next.take();
+        self.top = buffer.next().take();
         self.len -= 1;
         Some(buffer)
     }
@@ -279,12 +379,32 @@ mod tests {
             ..Piece::default()
         };
         assert!(b.set_piece(piece(8, 100)));
-        assert_eq!(b.records(), [0; 100]);
         assert!(!b.set_piece(piece(8, BYTES)));
         assert!(!b.set_piece(piece(usize::MAX, 2)));
-        assert_eq!(b.records().len(), 100);
+        assert!(b.part(8, BYTES).is_none() && b.part(usize::MAX, 2).is_none());
         assert!(b.contains(b.data()) && b.contains(b.limit()));
         assert!(!b.contains(b.data().wrapping_sub(1)));
+        assert_eq!(Part::from(b).bytes(), [0; 100]);
+    }
+
+    #[test]
+    fn a_buffer_comes_back_with_its_last_holder_whoever_that_is() {
+        for owner_first in [true, false] {
+            let b = Buffer::map(BYTES).unwrap();
+            let at = b.data();
+            let (one, two) = (b.part(0, 10).unwrap(), b.part(10, 0).unwrap());
+            let owner = Part::from(b);
+            let (first, last) = if owner_first {
+                (owner, two)
+            } else {
+                (two, owner)
+            };
+            assert!(first.release().is_none());
+            assert!(one.release().is_none());
+            let back = last.release().unwrap();
+            assert_eq!(back.data(), at);
+            assert!(Part::from(back).release().is_some(), "as good as new");
+        }
     }
 
     #[test]
@@ -293,7 +413,7 @@ mod tests {
         let present = |b: &Buffer| {
             let mut pages = [0u8; BYTES / 4096];
             // SAFETY: the mapping is of that many pages, for each of which there is a byte.
-            let told = unsafe { libc::mincore(b.0.as_ptr().cast(), BYTES, pages.as_mut_ptr()) };
+            let told = unsafe { libc::mincore(b.0.0.as_ptr().cast(), BYTES, pages.as_mut_ptr()) };
             assert_eq!(told, 0);
             pages.iter().filter(|&page| page & 1 == 1).count()
         };

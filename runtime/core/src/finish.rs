@@ -7,21 +7,25 @@
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
-use contech_trace::event::{EndReason, Event, MAX_EVENT};
+use contech_trace::event::{EndReason, Event};
 use contech_trace::file::Totals;
 
-use crate::level::{self, Registers};
+use crate::desk::{Ends, Party};
+use crate::inner::{Inner, Status};
+use crate::lane::Lane;
+use crate::level::Registers;
 use crate::mask::{Blocked, Uncancellable};
 use crate::memory::Errno;
 use crate::notice;
-use crate::queue::{INLINE, Message, Patience, Records};
+use crate::primitive::Mutex;
+use crate::queue::{Message, Patience};
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::stats::Stats;
 use crate::switch::TEAM_STREAMS;
-use crate::sync::{MutexGuard, lock};
-use crate::thread::{Inner, Status, Thread};
-use crate::tls::{self, Lane, TlsBlock};
+use crate::sync::lock;
+use crate::thread::Thread;
+use crate::tls::{self, TlsBlock};
 
 /// How long a thread may hold on to its own state (it is in its slow path) before the trace is
 /// finished without its last records.
@@ -76,28 +80,13 @@ impl Recorder {
             self.stop_writer();
             return true;
         }
-        let live = thread.lock().status == Status::Live;
-        if live && self.is_recording() {
-            let at = self.clock.now();
-            let reason = EndReason::Finished;
-            if thread.context() < TEAM_STREAMS {
-                self.put(tls, &Event::ContextEnd { reason, at });
-            }
-        }
         let _blocked = Blocked::new();
         let quiet = tls.quiet();
         {
             let mut inner = thread.lock();
-            if inner.status == Status::Live && self.is_recording() {
-                self.hand_over_all(thread, &mut inner, tls);
-            }
-            inner.status = Status::Ended;
-            if inner.borrowed {
-                for tape in inner.levels.iter_mut().flat_map(|level| &mut level.tapes) {
-                    // The writer may be reading it.
-                    std::mem::forget(tape.buffer.take());
-                }
-            }
+            let reason = self.is_recording().then_some(EndReason::Finished);
+            self.end_recording(thread, &mut inner, tls, reason);
+            self.desk.let_go(&mut inner);
         }
         tls.reset();
         tls.set_role(tls::ENDED);
@@ -107,21 +96,25 @@ impl Recorder {
         false
     }
 
-    fn hand_over_all(&'static self, thread: &Thread, inner: &mut Inner, tls: &TlsBlock) {
+    /// Ends the recording of the calling thread, if it is live; its context ends too if there is a reason.
+    pub(crate) fn end_recording(
+        &'static self,
+        thread: &Thread,
+        inner: &mut Inner,
+        tls: &TlsBlock,
+        reason: Option<EndReason>,
+    ) {
+        tls.spin().forget();
         let now = self.clock.now();
-        for (depth, lane) in tapes(inner.depth) {
-            let cursor = inner.cursor(tls, depth, lane);
-            let (buffer, _) = inner.tape(depth, lane).take(depth, cursor, now);
-            while let Some(buffer) = inner.tape(depth, lane).out.pop() {
-                self.hand_over(thread, inner, lane, buffer);
-            }
-            if let Some(buffer) = buffer {
-                self.hand_over(thread, inner, lane, buffer);
-            }
-            while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
-                self.hand_over(thread, inner, lane, buffer);
-            }
+        let ends = reason.map_or_else(Ends::default, |reason| thread.ends(reason, now));
+        let cursors = |lane| tls.at(lane).0;
+        let whole = self
+            .desk
+            .end_own(thread.context(), inner, cursors, (now, &ends));
+        if !whole {
+            self.counters.losses.fetch_add(1, Relaxed);
         }
+        self.serve();
     }
 
     /// Finishes the trace: afterwards nothing is recorded. Another thread that calls it meanwhile
@@ -142,11 +135,13 @@ impl Recorder {
             return;
         }
         let recorded = self.is_recording();
-        self.discard();
         if recorded {
-            self.catch_up(tls, how.registers.as_ref());
-            self.close_all(how, false);
+            self.set_end_reason(how.reason);
         }
+        self.desk.begin_closing();
+        self.catch_up(tls, how.registers.as_ref());
+        self.close_all(tls, how, false);
+        self.desk.close();
         self.end(how, recorded);
         self.ended.store(true, SeqCst);
     }
@@ -161,7 +156,7 @@ impl Recorder {
         let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
-        self.close_all(how, true);
+        self.close_all(tls, how, true);
         self.end(how, true);
     }
 
@@ -180,105 +175,28 @@ impl Recorder {
         }
     }
 
-    fn close_all(&'static self, how: &Finish, resume: bool) {
-        for thread in self.registry.iter() {
-            let deadline = Instant::now() + THREAD_PATIENCE;
-            let Some(mut inner) = lock_until(thread, deadline) else {
-                self.counters.losses.fetch_add(1, Relaxed);
-                continue;
-            };
-            if inner.status == Status::Live {
-                self.close(thread, &mut inner, how.reason, resume);
+    fn close_all(&'static self, tls: &TlsBlock, how: &Finish, resume: bool) {
+        tls.spin().forget();
+        let reason = self.is_recording().then_some(how.reason);
+        let party = |thread: &'static Thread| Closed { thread, reason };
+        let threads: Vec<Closed> = self.registry.all().into_iter().map(party).collect();
+        let own = threads
+            .iter()
+            .find(|t| registry::current(tls).is_some_and(|own| std::ptr::eq(own, t.thread)));
+        // While the writer gets on, a thread that waits for it will come out of its slow path.
+        let (mut seen, mut since) = (self.desk.queue.progress(), Instant::now());
+        let wait = || {
+            let now = self.desk.queue.progress();
+            if now != seen {
+                (seen, since) = (now, Instant::now());
             }
-        }
-    }
-
-    /// Sends what a live thread has recorded, without taking its buffers from it.
-    fn close(&'static self, thread: &Thread, inner: &mut Inner, reason: EndReason, resume: bool) {
-        // SAFETY: a live context's thread cannot end while its state is locked: ending takes the lock.
-        let Some(tls) = (unsafe { registry::block(thread) }) else {
-            return;
+            std::thread::sleep(Duration::from_micros(100));
+            since.elapsed() < THREAD_PATIENCE
         };
-        let now = self.clock.now();
-        for (depth, lane) in tapes(inner.depth) {
-            while let Some(buffer) = inner.tape(depth, lane).out.pop() {
-                self.hand_over(thread, inner, lane, buffer);
-            }
-            let cursor = inner.cursor(tls, depth, lane);
-            self.lend(thread, inner, depth, lane, cursor, now);
-            while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
-                self.hand_over(thread, inner, lane, buffer);
-            }
-        }
-        let end = Event::ContextEnd { reason, at: now };
-        let own = (thread.context() < TEAM_STREAMS).then_some(end);
-        let entered = thread.stay(now);
-        let mut bytes = [0; INLINE];
-        let mut len = 0;
-        for event in [own, entered, entered.and(Some(end))].iter().flatten() {
-            let mut encoded = [0; MAX_EVENT];
-            let n = event.encode(&mut encoded);
-            bytes[len..len + n].copy_from_slice(&encoded[..n]);
-            len += n;
-        }
-        if len > 0 {
-            let records = Records::Inline(bytes, len);
-            self.stream(thread, inner, (0, Lane::Stream), (now, now), records);
-        }
-        if !resume {
-            inner.status = Status::Ended;
-        }
-    }
-
-    pub(crate) fn lend(
-        &'static self,
-        thread: &Thread,
-        inner: &mut Inner,
-        depth: usize,
-        lane: Lane,
-        cursor: *mut u8,
-        now: u64,
-    ) {
-        let tape = inner.tape(depth, lane);
-        let (begin, first) = (tape.begin, tape.first);
-        if !tape.buffer.as_ref().is_some_and(|b| b.contains(cursor)) || cursor <= begin {
-            return;
-        }
-        // SAFETY: begin and cursor lie in the tape's buffer, whose bytes up to the cursor its thread
-        // has written and writes no more; `borrowed` keeps the buffer from being unmapped, and it is
-        // recycled only after a later message.
-        let bytes = unsafe { std::slice::from_raw_parts(begin, cursor.addr() - begin.addr()) };
-        tape.begin = cursor;
-        tape.first = now;
-        inner.borrowed = true;
-        let records = Records::Borrowed(bytes);
-        self.stream(thread, inner, (depth, lane), (first, now), records);
-    }
-
-    fn stream(
-        &'static self,
-        thread: &Thread,
-        inner: &mut Inner,
-        (depth, lane): (usize, Lane),
-        (first, last): (u64, u64),
-        records: Records,
-    ) {
-        self.count_bytes(lane, records.bytes().len());
-        if self.counting_only {
-            return;
-        }
-        if self.queue.is_full() {
-            self.drain(None);
-        }
-        self.send(Message::Stream {
-            lane,
-            context: thread.context(),
-            level: level::number(depth),
-            seq: inner.next_seq(lane),
-            first,
-            last,
-            records,
-        });
+        let parties = threads.iter().collect();
+        let now = || self.clock.now();
+        let losses = self.desk.end_all(parties, own, now, resume, wait);
+        self.counters.losses.fetch_add(losses as u64, Relaxed);
     }
 
     /// The end of the file, and the statistics.
@@ -293,7 +211,7 @@ impl Recorder {
             complete: totals.complete,
             ..Stats::default()
         };
-        if !self.counting_only {
+        if !self.desk.counting_only {
             self.send(Message::End(Box::new(totals)));
             if !self.drain(how.patience) {
                 notice::say(&format!(
@@ -344,7 +262,7 @@ impl Recorder {
             end: self.clock.now(),
             contexts: c.contexts.load(Relaxed),
             unannounced: c.unannounced.load(Relaxed),
-            bytes: c.bytes.load(Relaxed),
+            bytes: self.desk.bytes.load(Relaxed),
             lost_bytes: c.lost_bytes.load(Relaxed),
             syncs: c.syncs.load(Relaxed) + live_syncs,
             pauses: c.pauses.load(Relaxed),
@@ -353,17 +271,39 @@ impl Recorder {
     }
 }
 
-/// Every tape of the levels up to `depth`, in the order their records belong.
-fn tapes(depth: usize) -> impl Iterator<Item = (usize, Lane)> {
-    (0..=depth).flat_map(|depth| Lane::ALL.map(|lane| (depth, lane)))
+/// A thread whose recording ends with the trace, its context with it if there is a reason.
+struct Closed {
+    thread: &'static Thread,
+    reason: Option<EndReason>,
 }
 
-fn lock_until(thread: &'static Thread, deadline: Instant) -> Option<MutexGuard<'static, Inner>> {
-    loop {
-        match thread.inner.try_lock() {
-            Ok(guard) => return Some(guard),
-            Err(_) if Instant::now() >= deadline => return None,
-            Err(_) => std::thread::sleep(Duration::from_micros(100)),
-        }
+impl Party for Closed {
+    fn context(&self) -> u32 {
+        self.thread.context()
+    }
+
+    fn inner(&self) -> &Mutex<Inner> {
+        &self.thread.inner
+    }
+
+    fn cursor(&self, lane: Lane) -> *mut u8 {
+        // SAFETY: its state is locked and live, and the thread cannot end before it has had the lock.
+        let tls = unsafe { registry::block(self.thread) };
+        tls.map_or(std::ptr::null_mut(), |tls| tls.at(lane).0)
+    }
+
+    fn ends(&self, at: u64) -> Ends {
+        let ends = |reason| self.thread.ends(reason, at);
+        self.reason.map_or_else(Ends::default, ends)
+    }
+}
+
+impl Thread {
+    /// The events that end, for a reason, the thread's context and the one it has entered.
+    fn ends(&self, reason: EndReason, at: u64) -> Ends {
+        let end = Event::ContextEnd { reason, at };
+        let own = (self.context() < TEAM_STREAMS).then_some(end);
+        let entered = self.stay(at);
+        [own, entered, entered.and(Some(end))]
     }
 }

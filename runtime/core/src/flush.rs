@@ -8,12 +8,13 @@ use contech_trace::event::Event;
 use crate::append::encode_at;
 use crate::buffer::Buffer;
 use crate::clock::tsc;
+use crate::desk::Standing;
+use crate::inner::{Inner, Status};
 use crate::mask::Blocked;
 use crate::memory::{self, Errno};
-use crate::queue::{Message, Records};
 use crate::recorder::Recorder;
 use crate::scratch;
-use crate::thread::{Inner, Status, Thread};
+use crate::thread::Thread;
 use crate::tls::{self, Lane, TlsBlock};
 
 impl Recorder {
@@ -51,10 +52,14 @@ impl Recorder {
             return scratch::last_resort(tls, lane);
         };
         let mut inner = thread.lock();
-        if self.is_recording() && inner.status != Status::Ended {
-            self.turn(thread, &mut inner, tls, cursor, lane)
-        } else {
-            own_scratch(&mut inner, tls, lane)
+        match self.desk.standing(&inner) {
+            Standing::Records => self.turn(thread, &mut inner, tls, cursor, lane),
+            Standing::Ends => {
+                tls.set_at(lane, (cursor, cursor));
+                self.end_recording(thread, &mut inner, tls, self.end_reason());
+                own_scratch(&mut inner, tls, lane)
+            }
+            Standing::Out => own_scratch(&mut inner, tls, lane),
         }
     }
 
@@ -74,18 +79,21 @@ impl Recorder {
         } else {
             0
         };
-        let (buffer, whole) = inner.tape(depth, lane).take(depth, cursor, now);
-        if let Some(buffer) = buffer {
-            self.deliver(thread, inner, depth, lane, buffer);
-        }
-        while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
-            self.deliver(thread, inner, depth, lane, buffer);
-        }
+        let whole = self
+            .desk
+            .turn(thread.context(), inner, (depth, lane), (cursor, now));
+        self.serve();
         let delay = if depth == 0 {
             self.pause_if_full()
         } else {
             None
         };
+        if delay.is_some() && self.desk.standing(inner) == Standing::Ends {
+            // The trace began to close in the meantime.
+            tls.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
+            self.end_recording(thread, inner, tls, self.end_reason());
+            return own_scratch(inner, tls, lane);
+        }
         let Some(mut buffer) = self.buffer() else {
             self.stop("no memory for a buffer; recording stops here, the program goes on");
             return own_scratch(inner, tls, lane);
@@ -131,59 +139,9 @@ impl Recorder {
         at
     }
 
-    /// A filled buffer of a level: the program's goes to the writer, a handler's waits its turn.
-    fn deliver(
-        &'static self,
-        thread: &Thread,
-        inner: &mut Inner,
-        depth: usize,
-        lane: Lane,
-        buffer: Buffer,
-    ) {
-        if depth == 0 {
-            self.hand_over(thread, inner, lane, buffer);
-        } else if buffer.piece().len == 0 {
-            self.pool.put(buffer);
-        } else {
-            inner.tape(depth, lane).out.push(buffer);
-        }
-    }
-
-    /// Gives a buffer to the writer, or back to the pool where nobody wants its bytes.
-    pub(crate) fn hand_over(
-        &'static self,
-        thread: &Thread,
-        inner: &mut Inner,
-        lane: Lane,
-        buffer: Buffer,
-    ) {
-        let piece = buffer.piece();
-        self.count_bytes(lane, piece.len);
-        if self.counting_only || piece.len == 0 {
-            self.pool.put(buffer);
-            return;
-        }
-        self.send(Message::Stream {
-            lane,
-            context: thread.context(),
-            level: piece.level,
-            seq: inner.next_seq(lane),
-            first: piece.first,
-            last: piece.last,
-            records: Records::Buffer(buffer),
-        });
-        self.serve();
-    }
-
-    pub(crate) fn count_bytes(&self, lane: Lane, bytes: usize) {
-        if lane == Lane::Stream {
-            self.counters.bytes.fetch_add(bytes as u64, Relaxed);
-        }
-    }
-
     /// Waits for the writer when the queue has reached its limit.
     fn pause_if_full(&'static self) -> Option<Event> {
-        if !self.queue.is_full() {
+        if !self.desk.queue.is_full() {
             return None;
         }
         let before = self.clock.now();

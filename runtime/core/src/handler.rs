@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use contech_trace::event::Event;
 
+use crate::inner::Inner;
 use crate::level::{Level, MOST, Registers, StackRange};
 use crate::mask::Blocked;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::scratch;
-use crate::thread::Inner;
 use crate::tls::{self, Lane, TlsBlock};
 
 /// Cursor and limit of both streams.
@@ -176,7 +176,7 @@ impl Recorder {
         let mut done = std::mem::take(&mut tape.out);
         if let Some(buffer) = buffer {
             if buffer.piece().len == 0 {
-                self.pool.put(buffer);
+                self.desk.pool.put(buffer);
             } else {
                 done.push(buffer);
             }

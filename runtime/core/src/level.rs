@@ -46,7 +46,7 @@ pub(crate) struct Tape {
 /// The program (level 0) or one signal handler.
 #[derive(Debug)]
 pub(crate) struct Level {
-    /// By [`crate::tls::Lane`].
+    /// By [`crate::lane::Lane`].
     pub(crate) tapes: [Tape; 2],
     /// Stack address at which the handler was entered.
     pub(crate) mark: usize,
@@ -94,6 +94,19 @@ impl Tape {
         range
     }
 
+    /// What was recorded up to `cursor`, as a piece of the buffer; `None` where the cursor does not belong to it.
+    fn piece(&self, depth: usize, cursor: *mut u8, now: u64) -> Option<Piece> {
+        let buffer = self.buffer.as_ref()?;
+        let whole = buffer.contains(cursor) && cursor >= self.begin;
+        whole.then(|| Piece {
+            start: self.begin.addr() - buffer.data().addr(),
+            len: cursor.addr() - self.begin.addr(),
+            first: self.first,
+            last: now,
+            level: number(depth),
+        })
+    }
+
     /// Takes the buffer of the level `depth` with what is recorded up to `cursor`; the second value is false when the
     /// cursor does not belong to it, so that records were lost.
     pub(crate) fn take(
@@ -102,19 +115,25 @@ impl Tape {
         cursor: *mut u8,
         now: u64,
     ) -> (Option<Buffer>, bool) {
+        let piece = self.piece(depth, cursor, now);
         let Some(mut buffer) = self.buffer.take() else {
             return (None, cursor.is_null());
         };
-        let (begin, first) = (self.begin, self.first);
-        let whole = buffer.contains(cursor) && cursor >= begin;
-        let end = if whole { cursor } else { begin };
-        let fits = buffer.set_piece(Piece {
-            start: begin.addr() - buffer.data().addr(),
-            len: end.addr() - begin.addr(),
-            first,
-            last: now,
-            level: number(depth),
-        });
-        (Some(buffer), whole && fits)
+        let fits = buffer.set_piece(piece.unwrap_or_default());
+        (Some(buffer), piece.is_some() && fits)
+    }
+
+    /// Goes on behind what is recorded up to `cursor`, in the same buffer; returns where that begins, and its place.
+    /// `None` where the cursor does not belong to the buffer.
+    pub(crate) fn advance(
+        &mut self,
+        depth: usize,
+        cursor: *mut u8,
+        now: u64,
+    ) -> Option<(*mut u8, Piece)> {
+        let piece = self.piece(depth, cursor, now)?;
+        let start = std::mem::replace(&mut self.begin, cursor);
+        self.first = now;
+        Some((start, piece))
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use crate::mask::Blocked;
-use crate::sync::{Mutex, lock};
+use crate::primitive::Mutex;
+use crate::sync::lock;
 
 /// Numbers by address. The system uses addresses again, and the newest number counts.
 #[derive(Default)]
 #[allow(
     missing_debug_implementations,
-    reason = "loom's types have none, and its state is of no use in text"
+    reason = "its state is of no use in text"
 )]
 pub struct Numbers(Mutex<HashMap<usize, u32>>);
 
@@ -42,7 +43,7 @@ impl Numbers {
     }
 }
 
-#[cfg(all(test, not(feature = "loom")))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

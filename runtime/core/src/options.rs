@@ -147,17 +147,10 @@ impl Options {
         (options, warnings, effective)
     }
 
-    /// Buffers that may wait for the writer. A trace that is thrown away waits for nothing but its
-    /// counting, which memory does not make faster.
+    /// Bytes that may wait for the writer, one buffer at least.
     #[must_use]
-    pub fn queue_limit(&self) -> usize {
-        const COUNTED_ONLY: u64 = 64 << 20;
-        let memory = match self.target {
-            Target::Null => self.memory.min(COUNTED_ONLY),
-            _ => self.memory,
-        };
-        let buffers = memory / self.buffer as u64;
-        usize::try_from(buffers).unwrap_or(usize::MAX).max(1)
+    pub fn queue_limit(&self) -> u64 {
+        self.memory.max(self.buffer as u64)
     }
 }
 
@@ -196,7 +189,7 @@ mod tests {
         assert_eq!(warnings, [""; 0]);
         assert_eq!(o.target, Target::Null);
         assert_eq!((o.buffer, o.memory), (64 << 10, 8 << 20));
-        assert_eq!(o.queue_limit(), 128);
+        assert_eq!(o.queue_limit(), 8 << 20);
         assert!(o.off);
         assert_eq!(o.stats, Some(PathBuf::from("s.json")));
     }
@@ -229,6 +222,6 @@ mod tests {
 
     #[test]
     fn less_memory_than_a_buffer_is_a_queue_of_one() {
-        assert_eq!(read(&[("CONTECH_MEMORY", "1")]).0.queue_limit(), 1);
+        assert_eq!(read(&[("CONTECH_MEMORY", "1")]).0.queue_limit(), 1 << 20);
     }
 }

@@ -1,7 +1,8 @@
 //! The pool of free buffers: last in, first out, and no more kept than are worth keeping.
 
-use crate::buffer::{Buffer, Stack};
-use crate::sync::{Mutex, lock};
+use crate::buffer::{Buffer, Part, Stack};
+use crate::primitive::Mutex;
+use crate::sync::lock;
 
 /// Free buffers kept mapped; more go back to the system. Enough for the threads of a machine to swap
 /// theirs at once, little against the memory of the queue.
@@ -44,8 +45,11 @@ impl Pool {
         free.or_else(|| Buffer::map(self.buffer_bytes))
     }
 
-    /// Gives a buffer back.
-    pub fn put(&self, buffer: Buffer) {
+    /// Lets go of a buffer or of a part of one, which comes back with the last of its holders.
+    pub fn put(&self, held: impl Into<Part>) {
+        let Some(buffer) = held.into().release() else {
+            return;
+        };
         let mut free = lock(&self.free);
         if free.len() < self.kept {
             free.push(buffer);
@@ -56,7 +60,7 @@ impl Pool {
     }
 }
 
-#[cfg(all(test, not(feature = "loom")))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -69,6 +73,18 @@ mod tests {
         pool.put(b);
         pool.put(a);
         assert_eq!(pool.take().unwrap().data(), pa);
+    }
+
+    #[test]
+    fn a_buffer_is_not_taken_while_a_part_of_it_waits() {
+        let pool = Pool::new(64 << 10);
+        let buffer = pool.take().unwrap();
+        let at = buffer.data();
+        let part = buffer.part(0, 8).unwrap();
+        pool.put(buffer);
+        assert_ne!(pool.take().unwrap().data(), at);
+        pool.put(part);
+        assert_eq!(pool.take().unwrap().data(), at);
     }
 
     #[test]

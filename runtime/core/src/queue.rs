@@ -1,27 +1,31 @@
-//! Hand-over from the program's threads to the writer: a crossbeam channel for the messages, and a
-//! count of what was sent and written to sleep on.
+//! Hand-over from the program's threads to the writer.
+//!
+//! A lock around a list, and no channel: what waits is bounded by its bytes, the program sleeps until the writer has
+//! dealt with what was sent, and the queue closes and opens again, so that the count and the messages must
+//! change together. A channel of crossbeam's inside would be a second lock; to sleep on, it would use the program's
+//! thread-locals; and loom, which tries every interleaving of this file (`tests/model`), cannot look into it. A message
+//! is a whole buffer as a rule, so that the lock is taken some thousand times a second.
 
-use std::time::Duration;
-#[cfg(not(feature = "loom"))]
-use std::time::Instant;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use contech_trace::file::Totals;
 
-use crate::buffer::Buffer;
-use crate::sync::{Channel, Condvar, Mutex, lock, wait};
-use crate::tls::Lane;
+use crate::buffer::Part;
+use crate::lane::Lane;
+use crate::primitive::{Condvar, Mutex};
+use crate::sync::{lock, wait};
 
 /// Most bytes of records that travel inside a message.
 pub const INLINE: usize = 48;
+/// Messages there is room for from the start.
+const ROOM: usize = 256;
 
 /// Records on their way to the writer.
 #[derive(Debug)]
 pub enum Records {
-    /// A whole buffer; goes back to the pool when written.
-    Buffer(Buffer),
-    /// Part of a buffer that its thread still uses beyond these bytes; it is never recycled before
-    /// a later message, so the bytes stay as they are.
-    Borrowed(&'static [u8]),
+    /// In a buffer, of which the message is a holder.
+    Part(Part),
     /// A few bytes.
     Inline([u8; INLINE], usize),
 }
@@ -31,8 +35,7 @@ impl Records {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match self {
-            Records::Buffer(b) => b.records(),
-            Records::Borrowed(b) => b,
+            Records::Part(part) => part.bytes(),
             Records::Inline(b, n) => &b[..*n],
         }
     }
@@ -75,134 +78,156 @@ pub struct Patience {
     pub total: Duration,
 }
 
-#[derive(Debug, Default)]
-struct Progress {
+impl Message {
+    /// Bytes of memory it holds.
+    fn keeps(&self) -> u64 {
+        let records = match self {
+            Message::Stream { records, .. } => match records {
+                Records::Part(part) => part.keeps(),
+                Records::Inline(..) => 0,
+            },
+            Message::Module(bytes) | Message::Rank(bytes) => bytes.len(),
+            Message::End(_) => 0,
+        };
+        (size_of::<Message>() + records) as u64
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    messages: VecDeque<Message>,
+    /// Messages sent, and of those the ones dealt with.
     sent: u64,
     done: u64,
+    /// Bytes of those that are not dealt with, and of the one that the writer deals with.
+    keeps: u64,
+    in_hand: u64,
     closed: bool,
 }
 
+impl State {
+    fn take(&mut self) -> Option<Message> {
+        let message = self.messages.pop_front()?;
+        self.in_hand = message.keeps();
+        Some(message)
+    }
+}
+
 /// The queue of one trace.
-#[allow(
-    missing_debug_implementations,
-    reason = "loom's types have none, and its state is of no use in text"
-)]
+#[derive(Debug)]
 pub struct Queue {
-    channel: Channel<Message>,
-    progress: Mutex<Progress>,
+    state: Mutex<State>,
     work: Condvar,
     idle: Condvar,
     limit: u64,
 }
 
 impl Queue {
-    /// A queue that holds `limit` messages before [`Queue::is_full`].
+    /// A queue that holds `limit` bytes before [`Queue::is_full`].
     #[must_use]
-    pub fn new(limit: usize) -> Self {
+    pub fn new(limit: u64) -> Self {
         Queue {
-            channel: Channel::new(),
-            progress: Mutex::new(Progress::default()),
+            state: Mutex::new(State {
+                messages: VecDeque::with_capacity(ROOM),
+                sent: 0,
+                done: 0,
+                keeps: 0,
+                in_hand: 0,
+                closed: false,
+            }),
             work: Condvar::new(),
             idle: Condvar::new(),
-            limit: limit.max(1) as u64,
+            limit: limit.max(1),
         }
     }
 
     /// Hands a message over.
     pub fn send(&self, message: Message) {
-        let mut progress = lock(&self.progress);
-        // Sent and counted under one lock, so that a message counted is always there to be taken.
-        self.channel.send(message);
-        progress.sent += 1;
-        drop(progress);
+        let mut state = lock(&self.state);
+        state.sent += 1;
+        state.keeps += message.keeps();
+        state.messages.push_back(message);
+        drop(state);
         self.work.notify_one();
     }
 
     /// Whether so much is waiting that the program must pause.
     pub fn is_full(&self) -> bool {
-        let p = lock(&self.progress);
-        p.sent.saturating_sub(p.done) >= self.limit
+        lock(&self.state).keeps >= self.limit
     }
 
-    /// The next message, without waiting.
-    pub fn try_next(&self) -> Option<Message> {
-        self.channel.try_recv()
+    /// Messages dealt with so far.
+    pub fn progress(&self) -> u64 {
+        lock(&self.state).done
     }
 
-    /// The next message; waits for one. `None` when the queue was closed and is empty.
-    pub fn next(&self) -> Option<Message> {
-        let mut progress = lock(&self.progress);
-        loop {
-            if let Some(message) = self.channel.try_recv() {
-                return Some(message);
+    /// Waits for a message; `false` when the queue was closed and is empty.
+    pub fn wait(&self) -> bool {
+        let mut state = lock(&self.state);
+        while state.messages.is_empty() {
+            if state.closed {
+                return false;
             }
-            if progress.closed {
-                return None;
-            }
-            progress = wait(&self.work, progress);
+            state = wait(&self.work, state);
         }
+        true
     }
 
-    /// The writer has dealt with one message.
+    /// The next message, if there is one. Whoever takes it holds the writer meanwhile and says [`Queue::done`] before
+    /// it takes another: so messages are written in the order in which they were sent.
+    pub fn take(&self) -> Option<Message> {
+        lock(&self.state).take()
+    }
+
+    /// The writer has dealt with the message it took.
     pub fn done(&self) {
-        let mut progress = lock(&self.progress);
-        progress.done += 1;
-        drop(progress);
+        let mut state = lock(&self.state);
+        state.done += 1;
+        state.keeps -= std::mem::take(&mut state.in_hand);
+        drop(state);
         self.idle.notify_all();
     }
 
-    /// [`Queue::next`] returns `None` from now on, once everything is taken.
+    /// [`Queue::wait`] returns `false` from now on, once everything is taken.
     pub fn close(&self) {
-        lock(&self.progress).closed = true;
+        lock(&self.state).closed = true;
         self.work.notify_all();
     }
 
     /// A closed queue may be used again.
     pub fn reopen(&self) {
-        lock(&self.progress).closed = false;
+        lock(&self.state).closed = false;
     }
 
     /// Waits until everything sent so far is dealt with; `false` when patience ran out first.
-    #[cfg(not(feature = "loom"))]
     pub fn drain(&self, patience: Option<Patience>) -> bool {
-        let mut progress = lock(&self.progress);
-        let target = progress.sent;
+        let mut state = lock(&self.state);
+        let target = state.sent;
         let started = Instant::now();
-        let (mut seen, mut seen_at) = (progress.done, started);
-        while progress.done < target {
+        let (mut seen, mut seen_at) = (state.done, started);
+        while state.done < target {
             let Some(patience) = patience else {
-                progress = wait(&self.idle, progress);
+                state = wait(&self.idle, state);
                 continue;
             };
-            if progress.done != seen {
-                (seen, seen_at) = (progress.done, Instant::now());
+            if state.done != seen {
+                (seen, seen_at) = (state.done, Instant::now());
             }
             let stall = patience.stall.saturating_sub(seen_at.elapsed());
             let left = stall.min(patience.total.saturating_sub(started.elapsed()));
             if left.is_zero() {
                 return false;
             }
-            progress = match self.idle.wait_timeout(progress, left) {
+            state = match self.idle.wait_timeout(state, left) {
                 Ok((guard, _)) => guard,
                 Err(poisoned) => poisoned.into_inner().0,
             };
         }
         true
     }
-
-    /// Waits until everything sent so far is dealt with (loom has no time).
-    #[cfg(feature = "loom")]
-    pub fn drain(&self, _patience: Option<Patience>) -> bool {
-        let mut progress = lock(&self.progress);
-        let target = progress.sent;
-        while progress.done < target {
-            progress = wait(&self.idle, progress);
-        }
-        true
-    }
 }
 
-#[cfg(all(test, not(feature = "loom")))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -228,8 +253,8 @@ mod tests {
         let got = std::thread::scope(|s| {
             let writer = s.spawn(|| {
                 let mut got = Vec::new();
-                while let Some(m) = queue.next() {
-                    got.push(number(&m));
+                while queue.wait() {
+                    got.push(number(&queue.take().unwrap()));
                     queue.done();
                 }
                 got
@@ -246,13 +271,13 @@ mod tests {
 
     #[test]
     fn a_queue_is_full_at_its_limit_and_not_after_draining() {
-        let queue = Queue::new(2);
+        let queue = Queue::new(2 * message(0).keeps());
         queue.send(message(0));
         assert!(!queue.is_full());
         queue.send(message(1));
         assert!(queue.is_full());
         assert!(!queue.drain(Some(NONE)), "nobody takes anything");
-        while queue.try_next().is_some() {
+        while queue.take().is_some() {
             queue.done();
         }
         assert!(!queue.is_full());

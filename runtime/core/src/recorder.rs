@@ -4,11 +4,13 @@ use std::sync::atomic::{
     AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst,
 };
 
+use contech_trace::event::EndReason;
 use contech_trace::file::{FileHeader, RankInfo, RunInfo};
 
 use crate::buffer::Buffer;
 use crate::callers::Callers;
 use crate::clock::{Clock, stated_hz};
+use crate::desk::Desk;
 use crate::host::Host;
 use crate::mask::Blocked;
 use crate::modules::{Found, Modules};
@@ -16,19 +18,20 @@ use crate::numbers::Numbers;
 use crate::options::Options;
 use crate::output::{Descriptor, Output};
 use crate::pool::Pool;
+use crate::primitive::Mutex;
 use crate::queue::{Message, Queue};
 use crate::registry::{self, Registry};
 use crate::stamps;
 use crate::switch::TEAM_STREAMS;
-use crate::sync::{Mutex, lock};
+use crate::sync::lock;
 use crate::target::{Target, expand};
 use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::TlsBlock;
 use crate::writer::Writer;
 use crate::{memory, notice};
 
-const RECORDING: u8 = 0;
-const DISCARDING: u8 = 1;
+/// No [`EndReason`].
+const NO_REASON: u8 = u8::MAX;
 
 /// What a trace starts from.
 #[derive(Debug)]
@@ -48,7 +51,6 @@ pub struct Start {
 pub(crate) struct Counters {
     pub(crate) contexts: AtomicU64,
     pub(crate) unannounced: AtomicU64,
-    pub(crate) bytes: AtomicU64,
     pub(crate) lost_bytes: AtomicU64,
     /// Places where records were lost.
     pub(crate) losses: AtomicU64,
@@ -60,7 +62,7 @@ pub(crate) struct Counters {
 /// One trace. It lives as long as the process: threads may be inside it at any time.
 #[allow(
     missing_debug_implementations,
-    reason = "loom's types have none, and its state is of no use in text"
+    reason = "its state is of no use in text"
 )]
 pub struct Recorder {
     /// Zero of all ticks.
@@ -73,15 +75,14 @@ pub struct Recorder {
     pub barriers: Numbers,
     /// Threads of the program that live, the first one included.
     pub live: AtomicI64,
-    mode: AtomicU8,
+    /// Where threads hand over what they record.
+    pub(crate) desk: Desk,
+    /// Why contexts end that still run when the trace is closed.
+    reason: AtomicU8,
     pub(crate) options: Options,
     pub(crate) process: u32,
     /// Where the trace goes, for messages.
     pub(crate) place: String,
-    /// Nobody wants the bytes: they are counted and thrown away by the threads themselves.
-    pub(crate) counting_only: bool,
-    pub(crate) pool: Pool,
-    pub(crate) queue: Queue,
     pub(crate) registry: Registry,
     pub(crate) modules: Mutex<Modules>,
     pub(crate) writer: Mutex<Writer>,
@@ -124,12 +125,15 @@ impl Recorder {
             joins: Numbers::new(),
             barriers: Numbers::new(),
             live: AtomicI64::new(1),
-            mode: AtomicU8::new(if options.off { DISCARDING } else { RECORDING }),
+            desk: Desk::new(
+                !options.off,
+                Pool::new(options.buffer),
+                Queue::new(options.queue_limit()),
+                counting_only,
+            ),
+            reason: AtomicU8::new(NO_REASON),
             process: memory::process_id(),
             place,
-            counting_only,
-            pool: Pool::new(options.buffer),
-            queue: Queue::new(options.queue_limit()),
             registry: Registry::new(),
             modules: Mutex::new(Modules::new()),
             writer: Mutex::new(Writer::new(None, options.stats.is_some())),
@@ -180,7 +184,7 @@ impl Recorder {
             writer.begin(&header, &run_info(parent, effective))
         });
         if let Err(e) = begun {
-            self.mode.store(DISCARDING, SeqCst);
+            self.desk.close();
             self.stopped.store(true, SeqCst);
             lock(&self.notes).push(e.to_string());
             notice::say(&format!(
@@ -193,7 +197,17 @@ impl Recorder {
     /// Whether records are kept.
     #[inline]
     pub fn is_recording(&self) -> bool {
-        self.mode.load(Relaxed) == RECORDING
+        self.desk.is_recording()
+    }
+
+    /// Why contexts end that the closing of the trace ends; `None` where it was stopped, and they go on unrecorded.
+    pub(crate) fn end_reason(&self) -> Option<EndReason> {
+        EndReason::from_u8(self.reason.load(SeqCst))
+    }
+
+    /// The trace is about to be closed for this reason.
+    pub(crate) fn set_end_reason(&self, reason: EndReason) {
+        self.reason.store(reason as u8, SeqCst);
     }
 
     /// Whether this is still the process that started the trace; false in the child of a vfork, which
@@ -202,14 +216,9 @@ impl Recorder {
         memory::process_id() == self.process
     }
 
-    /// From now on nothing is recorded.
-    pub(crate) fn discard(&self) {
-        self.mode.store(DISCARDING, SeqCst);
-    }
-
     /// Stops recording for a reason, which goes to stderr and into the trace; the program goes on.
     pub fn stop(&self, reason: &str) {
-        let recording = self.mode.swap(DISCARDING, SeqCst) == RECORDING;
+        let recording = self.desk.close();
         let concerned = recording || self.finishing.load(SeqCst);
         if concerned && !self.stopped.swap(true, SeqCst) {
             notice::say(reason);
@@ -229,7 +238,7 @@ impl Recorder {
     /// The process is a rank of an MPI program.
     pub fn set_rank(&'static self, rank: &RankInfo) {
         let _blocked = Blocked::new();
-        if self.is_recording() && !self.counting_only {
+        if self.is_recording() && !self.desk.counting_only {
             self.send(Message::Rank(rank.to_bytes()));
             // A rank may be killed at any time because another one ended: what it is must be in the file by then.
             self.drain(None);
@@ -248,7 +257,7 @@ impl Recorder {
         for found in modules {
             let added = lock(&self.modules).add(found);
             match added {
-                Ok(Some(load)) if self.is_recording() && !self.counting_only => {
+                Ok(Some(load)) if self.is_recording() && !self.desk.counting_only => {
                     self.send(Message::Module(load.to_bytes()));
                 }
                 Ok(_) => {}
@@ -411,15 +420,15 @@ impl Recorder {
 
     /// A buffer, if need be by waiting for the writer to give one back; `None` when memory has run out.
     pub(crate) fn buffer(&'static self) -> Option<Buffer> {
-        self.pool.take().or_else(|| {
+        self.desk.pool.take().or_else(|| {
             self.drain(None);
-            self.pool.take()
+            self.desk.pool.take()
         })
     }
 
     /// Hands a message to the writer, which is started if it does not run.
     pub(crate) fn send(&'static self, message: Message) {
-        self.queue.send(message);
+        self.desk.queue.send(message);
     }
 
     /// Sees to it that somebody writes what is queued: the writer thread, else the caller.
@@ -440,39 +449,41 @@ impl Recorder {
         if !*lock(&self.service) {
             self.work_off();
         }
-        self.queue.drain(patience)
+        self.desk.queue.drain(patience)
     }
 
     /// Writes what is queued, in the calling thread.
     fn work_off(&'static self) {
         let mut writer = lock(&self.writer);
-        while let Some(message) = self.queue.try_next() {
+        while let Some(message) = self.desk.queue.take() {
             self.write(&mut writer, message);
         }
     }
 
     /// Body of the writer thread.
     pub fn write_until_closed(&'static self) {
-        while let Some(message) = self.queue.next() {
+        while self.desk.queue.wait() {
             let mut writer = lock(&self.writer);
-            self.write(&mut writer, message);
+            if let Some(message) = self.desk.queue.take() {
+                self.write(&mut writer, message);
+            }
         }
     }
 
     fn write(&self, writer: &mut Writer, message: Message) {
         // The writer itself needs a core; beyond that one must be idle.
         let compress = self.options.compress && self.live.load(Relaxed) < self.cores;
-        let (buffer, written) = writer.put(message, compress);
+        let (part, written) = writer.put(message, compress);
         if let Err(e) = written {
             self.stop(&format!(
                 "cannot write the trace to {}: {e}; recording stops here, the program goes on and the trace is cut",
                 self.place
             ));
         }
-        if let Some(buffer) = buffer {
-            self.pool.put(buffer);
+        if let Some(part) = part {
+            self.desk.pool.put(part);
         }
-        self.queue.done();
+        self.desk.queue.done();
     }
 
     /// The writer thread writes what is queued and ends; another starts when there is more. For the
@@ -480,9 +491,9 @@ impl Recorder {
     pub fn stop_writer(&self) {
         let mut running = lock(&self.service);
         if *running {
-            self.queue.close();
+            self.desk.queue.close();
             self.host.join_writer();
-            self.queue.reopen();
+            self.desk.queue.reopen();
             *running = false;
         }
     }

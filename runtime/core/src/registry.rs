@@ -7,9 +7,11 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
 
+use crate::inner::Inner;
 use crate::memory;
-use crate::sync::{Mutex, lock};
-use crate::thread::{Inner, Thread};
+use crate::primitive::Mutex;
+use crate::sync::lock;
+use crate::thread::Thread;
 use crate::tls::TlsBlock;
 
 /// States mapped at a time.
@@ -20,7 +22,7 @@ const SLAB: usize = 16;
 #[derive(Default)]
 #[allow(
     missing_debug_implementations,
-    reason = "loom's types have none, and its state is of no use in text"
+    reason = "its state is of no use in text"
 )]
 pub struct Registry {
     all: AtomicPtr<Thread>,
@@ -89,6 +91,14 @@ impl Registry {
         free.0 = Some(NonNull::from(thread));
     }
 
+    /// Every state that anybody has taken so far; whoever takes another one later sees what the caller did before.
+    pub fn all(&self) -> Vec<&'static Thread> {
+        let free = lock(&self.free);
+        let all = self.iter().collect();
+        drop(free);
+        all
+    }
+
     /// Every state, in use or not.
     pub fn iter(&self) -> impl Iterator<Item = &'static Thread> + use<> {
         let mut next = self.all.load(Acquire);
@@ -118,7 +128,7 @@ pub(crate) unsafe fn block(thread: &Thread) -> Option<&TlsBlock> {
     unsafe { thread.tls.load(Acquire).as_ref() }
 }
 
-#[cfg(all(test, not(feature = "loom")))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

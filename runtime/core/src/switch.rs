@@ -5,11 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use contech_trace::event::{Arrival, EndReason, Event};
 
+use crate::desk::Way;
+use crate::inner::Status;
 use crate::mask::Blocked;
 use crate::memory::Errno;
 use crate::recorder::Recorder;
 use crate::registry;
-use crate::thread::{NO_CONTEXT, Status, Thread};
+use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::{Lane, TlsBlock};
 
 /// Streams of threads that have no context of their own are numbered from here.
@@ -123,11 +125,14 @@ impl Recorder {
         let _errno = Errno::save();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
+        // Its event is about to leave the thread's hands.
+        tls.spin().forget();
         let mut inner = thread.lock();
-        if self.is_recording() && inner.status == Status::Live && inner.depth == 0 {
-            let now = self.clock.now();
-            self.lend(thread, &mut inner, 0, Lane::Stream, tls.cursor(), now);
-            drop(inner);
+        if inner.status == Status::Live && inner.depth == 0 {
+            let (context, now) = (thread.context(), self.clock.now());
+            let place = (0, Lane::Stream);
+            self.desk
+                .part_of(context, &mut inner, place, (tls.cursor(), now), Way::Lend);
             self.serve();
         }
     }

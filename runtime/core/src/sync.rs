@@ -1,11 +1,8 @@
-//! Locks and the hand-over channel: the real ones, or loom's for model checking.
+//! Locks that a panic of another thread does not take away: the data stay whole at every step.
 
-#[cfg(feature = "loom")]
-pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
-#[cfg(not(feature = "loom"))]
-pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+use crate::primitive::{Condvar, Mutex, MutexGuard};
 
-/// Locks; a lock poisoned by a panic is taken as it is, for the data stay whole at every step.
+/// Locks.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.lock() {
         Ok(guard) => guard,
@@ -13,54 +10,19 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     }
 }
 
-/// Waits on a condition, as [`lock`].
+/// Locks if that needs no waiting.
+pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(std::sync::TryLockError::WouldBlock) => None,
+    }
+}
+
+/// Waits on a condition.
 pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     match condition.wait(guard) {
         Ok(guard) => guard,
         Err(poisoned) => poisoned.into_inner(),
-    }
-}
-
-/// A channel of which only the operations that never block are used: sleeping is the queue's own, so
-/// that a sender does not touch std's thread-locals. It grows by what is sent; the queue bounds that.
-#[cfg(not(feature = "loom"))]
-pub(crate) struct Channel<T> {
-    sender: crossbeam_channel::Sender<T>,
-    receiver: crossbeam_channel::Receiver<T>,
-}
-
-#[cfg(not(feature = "loom"))]
-impl<T> Channel<T> {
-    pub(crate) fn new() -> Self {
-        let (sender, receiver) = crossbeam_channel::unbounded();
-        Channel { sender, receiver }
-    }
-
-    pub(crate) fn send(&self, message: T) {
-        // Fails only without a receiver, and the receiver is a field of this very channel.
-        let _ = self.sender.send(message);
-    }
-
-    pub(crate) fn try_recv(&self) -> Option<T> {
-        self.receiver.try_recv().ok()
-    }
-}
-
-/// Stand-in for the channel under loom, which cannot see inside crossbeam.
-#[cfg(feature = "loom")]
-pub(crate) struct Channel<T>(Mutex<std::collections::VecDeque<T>>);
-
-#[cfg(feature = "loom")]
-impl<T> Channel<T> {
-    pub(crate) fn new() -> Self {
-        Channel(Mutex::new(std::collections::VecDeque::new()))
-    }
-
-    pub(crate) fn send(&self, message: T) {
-        lock(&self.0).push_back(message);
-    }
-
-    pub(crate) fn try_recv(&self) -> Option<T> {
-        lock(&self.0).pop_front()
     }
 }

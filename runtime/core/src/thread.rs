@@ -6,10 +6,10 @@ use std::sync::atomic::{
 
 use contech_meter::Meter;
 
-use crate::buffer::Buffer;
-use crate::level::{Level, MOST, Tape};
-use crate::sync::{Mutex, MutexGuard, lock};
-use crate::tls::{Lane, TlsBlock};
+use crate::inner::Inner;
+use crate::primitive::{Mutex, MutexGuard};
+use crate::sync::lock;
+use crate::tls::TlsBlock;
 
 /// Context of a thread that has none yet.
 pub const NO_CONTEXT: u32 = u32::MAX;
@@ -18,7 +18,7 @@ pub const NO_CONTEXT: u32 = u32::MAX;
 #[repr(align(128))]
 #[allow(
     missing_debug_implementations,
-    reason = "loom's types have none, and its state is of no use in text"
+    reason = "its state is of no use in text"
 )]
 pub struct Thread {
     /// Sync events recorded; only the owner writes it.
@@ -50,68 +50,6 @@ pub struct Thread {
     pub(crate) next: AtomicPtr<Thread>,
     /// Next free one.
     pub(crate) next_free: AtomicPtr<Thread>,
-}
-
-/// What a thread has recorded and not handed over.
-#[derive(Debug)]
-pub(crate) struct Inner {
-    pub(crate) status: Status,
-    /// The context's start is recorded.
-    pub(crate) introduced: bool,
-    /// Number of the context's next chunk, by stream.
-    pub(crate) seq: [u64; 2],
-    /// Signal handlers running.
-    pub(crate) depth: usize,
-    pub(crate) levels: [Level; MOST + 1],
-    /// Where it records while nothing is recorded, by stream.
-    pub(crate) scratch: [Option<Buffer>; 2],
-    /// A message to the writer refers to the buffers: they must stay.
-    pub(crate) borrowed: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
-    /// Has recorded nothing.
-    Fresh,
-    /// Records.
-    Live,
-    /// Its context has ended, by itself or with the trace.
-    Ended,
-}
-
-impl Inner {
-    pub(crate) const fn new() -> Self {
-        Inner {
-            status: Status::Fresh,
-            introduced: false,
-            seq: [0; 2],
-            depth: 0,
-            levels: [const { Level::new() }; MOST + 1],
-            scratch: [const { None }; 2],
-            borrowed: false,
-        }
-    }
-
-    /// Takes the number of a stream's next chunk.
-    pub(crate) fn next_seq(&mut self, lane: Lane) -> u64 {
-        let next = &mut self.seq[lane as usize];
-        *next += 1;
-        *next - 1
-    }
-
-    pub(crate) fn tape(&mut self, depth: usize, lane: Lane) -> &mut Tape {
-        &mut self.levels[depth].tapes[lane as usize]
-    }
-
-    /// Where a level's records end: at the thread's cursor for the topmost, else where the next
-    /// handler interrupted it.
-    pub(crate) fn cursor(&self, tls: &TlsBlock, depth: usize, lane: Lane) -> *mut u8 {
-        if depth == self.depth {
-            tls.at(lane).0
-        } else {
-            self.levels[depth].tapes[lane as usize].saved.0
-        }
-    }
 }
 
 impl Thread {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use contech_trace::abi;
 
+pub use crate::lane::Lane;
 use crate::spin::{self, Spin};
 use crate::stamps::Stamps;
 use crate::thread::Thread;
@@ -17,20 +18,6 @@ pub const ENDED: u32 = 2;
 
 /// Bit of `allocating` beyond any nesting.
 const PARKED: u32 = 1 << 31;
-
-/// The two streams a thread may write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
-    /// The recording.
-    Stream = 0,
-    /// The naive form of the same run, to check it against (`--contech-check`).
-    Check = 1,
-}
-
-impl Lane {
-    /// Both, in this order.
-    pub const ALL: [Lane; 2] = [Lane::Stream, Lane::Check];
-}
 
 /// `__contech_tls`. Fields are atomics because the thread that finishes the trace reads those of
 /// others; their owner accesses them as plain words.

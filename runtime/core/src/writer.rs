@@ -7,11 +7,11 @@ use contech_trace::file::{
     CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo, checksum,
 };
 
-use crate::buffer::Buffer;
+use crate::buffer::Part;
+use crate::lane::Lane;
 use crate::output::Output;
 use crate::queue::{Message, Records};
 use crate::scan::Scan;
-use crate::tls::Lane;
 
 /// zstd's fastest level with its usual ratio: the writer must keep up with the program.
 const LEVEL: i32 = 1;
@@ -70,12 +70,12 @@ impl Writer {
         self.small(ChunkKind::Run, &run.to_bytes())
     }
 
-    /// Writes what a message says; returns the buffer it came in. With `compress`, streams are
+    /// Writes what a message says; returns the part of a buffer it came in. With `compress`, streams are
     /// compressed.
     ///
     /// # Errors
     /// Of the output. The writer drops its output then, so that the file is visibly cut.
-    pub fn put(&mut self, message: Message, compress: bool) -> (Option<Buffer>, io::Result<()>) {
+    pub fn put(&mut self, message: Message, compress: bool) -> (Option<Part>, io::Result<()>) {
         match message {
             Message::Stream {
                 lane,
@@ -105,8 +105,8 @@ impl Writer {
                 }
                 let written = self.chunk(&place, records.bytes(), compress);
                 match records {
-                    Records::Buffer(buffer) => (Some(buffer), written),
-                    _ => (None, written),
+                    Records::Part(part) => (Some(part), written),
+                    Records::Inline(..) => (None, written),
                 }
             }
             Message::Module(payload) => {
@@ -184,7 +184,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::Piece;
+    use crate::buffer::{Buffer, Piece};
     use contech_trace::file::Totals;
     use contech_trace::reader::{ChunkReader, Next};
     use std::sync::{Arc, Mutex};
@@ -232,7 +232,7 @@ mod tests {
             seq,
             first: 1,
             last: 2,
-            records: Records::Buffer(buffer),
+            records: Records::Part(buffer.into()),
         }
     }
 

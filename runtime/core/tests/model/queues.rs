@@ -1,10 +1,18 @@
-//! Interleavings of hand-over and pool, by loom: `cargo test --features loom --test model`.
-#![cfg(feature = "loom")]
+//! The queue and the pool by themselves.
 
-use contech_runtime_core::pool::Pool;
-use contech_runtime_core::queue::{Message, Queue};
 use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
+
+use crate::model;
+use crate::pool::Pool;
+use crate::queue::{Message, Queue};
+
+crate::tests! {
+    every_message_arrives_once_and_in_the_order_of_its_sender
+    a_drained_queue_has_nothing_left_of_what_was_sent_before
+    a_buffer_has_one_owner_at_a_time
+}
 
 fn number(message: &Message) -> u8 {
     match message {
@@ -13,30 +21,19 @@ fn number(message: &Message) -> u8 {
     }
 }
 
-/// Every interleaving with at most this many preemptions, which finds nearly all faults there are.
-fn model(f: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(f);
-}
-
-/// What the writer thread does; returns what it got.
-fn write_all(queue: &Queue) -> Vec<u8> {
-    let mut got = Vec::new();
-    while let Some(message) = queue.next() {
-        got.push(number(&message));
-        queue.done();
-    }
-    got
-}
-
-#[test]
 fn every_message_arrives_once_and_in_the_order_of_its_sender() {
-    model(|| {
+    model(Some(2), || {
         let queue = Arc::new(Queue::new(1));
         let writer = {
             let queue = Arc::clone(&queue);
-            thread::spawn(move || write_all(&queue))
+            thread::spawn(move || {
+                let mut got = Vec::new();
+                while queue.wait() {
+                    got.push(number(&queue.take().unwrap()));
+                    queue.done();
+                }
+                got
+            })
         };
         let other = {
             let queue = Arc::clone(&queue);
@@ -50,20 +47,20 @@ fn every_message_arrives_once_and_in_the_order_of_its_sender() {
         let own: Vec<u8> = got.iter().copied().filter(|n| *n < 10).collect();
         assert_eq!(own, [1, 2]);
         assert_eq!(got.len(), 3);
+        assert!(!queue.is_full());
     });
 }
 
-#[test]
 fn a_drained_queue_has_nothing_left_of_what_was_sent_before() {
-    model(|| {
+    model(None, || {
         let queue = Arc::new(Queue::new(1));
-        let written = Arc::new(loom::sync::atomic::AtomicUsize::new(0));
+        let written = Arc::new(AtomicUsize::new(0));
         let writer = {
             let (queue, written) = (Arc::clone(&queue), Arc::clone(&written));
             thread::spawn(move || {
-                while let Some(message) = queue.next() {
-                    drop(message);
-                    written.fetch_add(1, loom::sync::atomic::Ordering::Relaxed);
+                while queue.wait() {
+                    drop(queue.take());
+                    written.fetch_add(1, Relaxed);
                     queue.done();
                 }
             })
@@ -71,15 +68,14 @@ fn a_drained_queue_has_nothing_left_of_what_was_sent_before() {
         queue.send(Message::Module(vec![1]));
         queue.send(Message::Module(vec![2]));
         assert!(queue.drain(None));
-        assert_eq!(written.load(loom::sync::atomic::Ordering::Relaxed), 2);
+        assert_eq!(written.load(Relaxed), 2);
         queue.close();
         writer.join().unwrap();
     });
 }
 
-#[test]
 fn a_buffer_has_one_owner_at_a_time() {
-    model(|| {
+    model(None, || {
         let pool = Arc::new(Pool::keeping(64 << 10, 1));
         let first = pool.take().unwrap();
         let other = {

@@ -1,0 +1,336 @@
+#![allow(unsafe_code, reason = "copies what another thread has recorded")]
+//! Where threads hand over what they have recorded, and who may still do so: the way of every record from a thread's
+//! buffer to the writer's queue. `tests/model` tries every interleaving of it.
+//!
+//! A thread's recording ends once, under the lock on its state: by the thread itself, at its own end or at its next
+//! flush after the trace began to close, or by the thread that closes the trace, whichever comes first. Whoever finds
+//! it live hands over everything and marks it as ended; so nothing is handed over twice, and nothing is forgotten
+//! because each thought that the other one did it.
+
+use contech_trace::event::Event;
+
+use crate::buffer::{Buffer, Part, Piece};
+use crate::inner::{Inner, Status};
+use crate::lane::Lane;
+use crate::level;
+use crate::pool::Pool;
+use crate::primitive::Mutex;
+use crate::primitive::atomic::{AtomicU8, AtomicU64, Ordering};
+use crate::queue::{INLINE, Message, Queue, Records};
+use crate::sync::try_lock;
+
+/// Threads record, and new ones begin to.
+const OPEN: u8 = 0;
+/// Threads that record go on until their recording is ended; no other begins.
+const CLOSING: u8 = 1;
+/// Nothing is recorded any more.
+const CLOSED: u8 = 2;
+
+/// What a thread that needs room is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Go on in a new buffer.
+    Records,
+    /// Hand over what it has, and end its recording.
+    Ends,
+    /// Record into nothing.
+    Out,
+}
+
+/// How records leave a thread's buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// As a part of the buffer: its thread goes on behind them, and changes nothing before.
+    Lend,
+    /// As a copy: another thread closes the trace, and the owner may just count one more try of a spin-wait in an event
+    /// it wrote before.
+    Copy,
+}
+
+/// A thread as the one that closes the trace sees it.
+pub(crate) trait Party {
+    /// Number of its stream.
+    fn context(&self) -> u32;
+
+    /// Its state.
+    fn inner(&self) -> &Mutex<Inner>;
+
+    /// Its cursor in a stream, while its state is locked and live.
+    fn cursor(&self, lane: Lane) -> *mut u8;
+
+    /// The events that end what it runs, `at` so many ticks.
+    fn ends(&self, at: u64) -> Ends;
+}
+
+/// Events at the end of a thread's stream.
+pub(crate) type Ends = [Option<Event>; 3];
+
+/// The desk of one trace.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    mode: AtomicU8,
+    pub(crate) pool: Pool,
+    pub(crate) queue: Queue,
+    /// Nobody wants the bytes: they are counted and thrown away by the threads themselves.
+    pub(crate) counting_only: bool,
+    /// Bytes of streams handed over.
+    pub(crate) bytes: AtomicU64,
+}
+
+impl Desk {
+    pub(crate) fn new(open: bool, pool: Pool, queue: Queue, counting_only: bool) -> Self {
+        Desk {
+            mode: AtomicU8::new(if open { OPEN } else { CLOSED }),
+            pool,
+            queue,
+            counting_only,
+            bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether anything is still recorded.
+    #[inline]
+    pub(crate) fn is_recording(&self) -> bool {
+        self.mode.load(Ordering::Relaxed) != CLOSED
+    }
+
+    /// From now on no thread begins to record; whether any could before.
+    pub(crate) fn begin_closing(&self) -> bool {
+        let was = self
+            .mode
+            .compare_exchange(OPEN, CLOSING, Ordering::SeqCst, Ordering::SeqCst);
+        was.is_ok()
+    }
+
+    /// From now on nothing is recorded; whether anything was before.
+    pub(crate) fn close(&self) -> bool {
+        self.mode.swap(CLOSED, Ordering::SeqCst) != CLOSED
+    }
+
+    /// What the thread is to do whose state this is.
+    pub(crate) fn standing(&self, inner: &Inner) -> Standing {
+        let open = self.mode.load(Ordering::SeqCst) == OPEN;
+        match inner.status {
+            Status::Fresh | Status::Live if open => Standing::Records,
+            Status::Live => Standing::Ends,
+            Status::Fresh | Status::Ended => Standing::Out,
+        }
+    }
+
+    /// Takes a level's full buffer away, and those of the handlers that interrupted it: the program's go to the writer,
+    /// a handler's wait for their turn. `false` when the cursor is not where it could be, so that records are lost.
+    pub(crate) fn turn(
+        &self,
+        context: u32,
+        inner: &mut Inner,
+        (depth, lane): (usize, Lane),
+        (cursor, now): (*mut u8, u64),
+    ) -> bool {
+        let (buffer, whole) = inner.tape(depth, lane).take(depth, cursor, now);
+        if let Some(buffer) = buffer {
+            self.deliver(context, inner, (depth, lane), buffer);
+        }
+        while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
+            self.deliver(context, inner, (depth, lane), buffer);
+        }
+        whole
+    }
+
+    fn deliver(
+        &self,
+        context: u32,
+        inner: &mut Inner,
+        (depth, lane): (usize, Lane),
+        buffer: Buffer,
+    ) {
+        if depth == 0 {
+            self.hand_over(context, inner, lane, buffer);
+        } else if buffer.piece().len == 0 {
+            self.pool.put(buffer);
+        } else {
+            inner.tape(depth, lane).out.push(buffer);
+        }
+    }
+
+    /// Gives a buffer to the writer, or back to the pool where nobody wants its bytes.
+    fn hand_over(&self, context: u32, inner: &mut Inner, lane: Lane, buffer: Buffer) {
+        let piece = buffer.piece();
+        self.part(context, inner, lane, piece, buffer.into());
+    }
+
+    /// Gives a part of a buffer to the writer; an empty one only lets go of the buffer.
+    fn part(&self, context: u32, inner: &mut Inner, lane: Lane, piece: Piece, part: Part) {
+        if self.counts(lane, piece.len) {
+            self.send(context, inner, lane, piece, Records::Part(part));
+        } else {
+            self.pool.put(part);
+        }
+    }
+
+    /// Counts bytes; whether anybody wants them.
+    fn counts(&self, lane: Lane, bytes: usize) -> bool {
+        if lane == Lane::Stream {
+            self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+        bytes > 0 && !self.counting_only
+    }
+
+    fn send(&self, context: u32, inner: &mut Inner, lane: Lane, piece: Piece, records: Records) {
+        self.queue.send(Message::Stream {
+            lane,
+            context,
+            level: piece.level,
+            seq: inner.next_seq(lane),
+            first: piece.first,
+            last: piece.last,
+            records,
+        });
+    }
+
+    /// Hands over what a level has recorded up to its cursor, and leaves it its buffer; `false` as for [`Desk::turn`].
+    pub(crate) fn part_of(
+        &self,
+        context: u32,
+        inner: &mut Inner,
+        (depth, lane): (usize, Lane),
+        (cursor, now): (*mut u8, u64),
+        way: Way,
+    ) -> bool {
+        let tape = inner.tape(depth, lane);
+        let Some((start, piece)) = tape.advance(depth, cursor, now) else {
+            return tape.buffer.is_none();
+        };
+        let Some(buffer) = &tape.buffer else {
+            return false;
+        };
+        let copy = if way == Way::Copy && piece.len > 0 {
+            self.pool.take()
+        } else {
+            None
+        };
+        match copy {
+            Some(mut copy) => {
+                // SAFETY: the bytes are within the thread's buffer, which has the size of the copy; the thread wrote
+                // them before its cursor, and is the only one to change any of them.
+                unsafe { std::ptr::copy_nonoverlapping(start, copy.data(), piece.len) };
+                let fits = copy.set_piece(Piece { start: 0, ..piece });
+                self.hand_over(context, inner, lane, copy);
+                fits
+            }
+            None => {
+                let part = buffer.part(piece.start, piece.len);
+                let fits = part.is_some();
+                if let Some(part) = part {
+                    self.part(context, inner, lane, piece, part);
+                }
+                fits
+            }
+        }
+    }
+
+    /// The recording of the calling thread ends, if it has not ended yet. `false` when records are lost.
+    pub(crate) fn end_own(
+        &self,
+        context: u32,
+        inner: &mut Inner,
+        cursors: impl Fn(Lane) -> *mut u8,
+        end: (u64, &Ends),
+    ) -> bool {
+        let status = std::mem::replace(&mut inner.status, Status::Ended);
+        status != Status::Live || self.end(context, inner, cursors, end, Way::Lend)
+    }
+
+    /// The calling thread ends: it has no more use for its buffers.
+    pub(crate) fn let_go(&self, inner: &mut Inner) {
+        for tape in inner.levels.iter_mut().flat_map(|level| &mut level.tapes) {
+            if let Some(buffer) = tape.buffer.take() {
+                self.pool.put(buffer);
+            }
+        }
+    }
+
+    /// Hands over all that a thread holds, and `ends` behind it. `false` when records are lost. The buffers stay the thread's: code that a handler interrupted,
+    /// or that holds the cursor of the other stream in a register, goes on in them.
+    fn end(
+        &self,
+        context: u32,
+        inner: &mut Inner,
+        cursors: impl Fn(Lane) -> *mut u8,
+        (now, ends): (u64, &Ends),
+        way: Way,
+    ) -> bool {
+        let mut whole = true;
+        for depth in 0..=inner.depth {
+            for lane in Lane::ALL {
+                while let Some(buffer) = inner.tape(depth, lane).out.pop() {
+                    self.hand_over(context, inner, lane, buffer);
+                }
+                let cursor = inner.end_of(depth, lane, cursors(lane));
+                whole &= self.part_of(context, inner, (depth, lane), (cursor, now), way);
+                while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
+                    self.hand_over(context, inner, lane, buffer);
+                }
+            }
+        }
+        self.events(context, inner, now, ends);
+        whole
+    }
+
+    /// Hands over events that end a stream.
+    fn events(&self, context: u32, inner: &mut Inner, now: u64, events: &Ends) {
+        let mut bytes = [0; INLINE];
+        let mut len = 0;
+        for event in events.iter().flatten() {
+            let mut encoded = [0; contech_trace::event::MAX_EVENT];
+            let n = event.encode(&mut encoded);
+            bytes[len..len + n].copy_from_slice(&encoded[..n]);
+            len += n;
+        }
+        let piece = Piece {
+            first: now,
+            last: now,
+            level: level::number(0),
+            ..Piece::default()
+        };
+        if self.counts(Lane::Stream, len) {
+            let records = Records::Inline(bytes, len);
+            self.send(context, inner, Lane::Stream, piece, records);
+        }
+    }
+
+    /// Closes the recordings of all these threads, of which `own` is the calling one. A thread whose state is locked is
+    /// in its slow path: it is tried again while `wait` says so. Returns how many lost records.
+    pub(crate) fn end_all<P: Party>(
+        &self,
+        mut parties: Vec<&P>,
+        own: Option<&P>,
+        now: impl Fn() -> u64,
+        resume: bool,
+        mut wait: impl FnMut() -> bool,
+    ) -> usize {
+        let mut losses = 0;
+        loop {
+            parties.retain(|party| {
+                let Some(mut inner) = try_lock(party.inner()) else {
+                    return true;
+                };
+                if inner.status == Status::Live {
+                    let is_own = own.is_some_and(|own| std::ptr::eq(own, *party));
+                    let way = if is_own { Way::Lend } else { Way::Copy };
+                    let cursors = |lane| party.cursor(lane);
+                    let (context, at) = (party.context(), now());
+                    let ends = party.ends(at);
+                    let whole = self.end(context, &mut inner, cursors, (at, &ends), way);
+                    losses += usize::from(!whole);
+                    if !resume {
+                        inner.status = Status::Ended;
+                    }
+                }
+                false
+            });
+            if parties.is_empty() || !wait() {
+                return losses + parties.len();
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a thread has recorded and not handed over.
+
+use crate::buffer::Buffer;
+use crate::lane::Lane;
+use crate::level::{Level, MOST, Tape};
+
+/// Of one thread; used again for another one after its end.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) status: Status,
+    /// The context's start is recorded.
+    pub(crate) introduced: bool,
+    /// Number of the context's next chunk, by stream.
+    pub(crate) seq: [u64; 2],
+    /// Signal handlers running.
+    pub(crate) depth: usize,
+    pub(crate) levels: [Level; MOST + 1],
+    /// Where it records while nothing is recorded, by stream.
+    pub(crate) scratch: [Option<Buffer>; 2],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Has recorded nothing.
+    Fresh,
+    /// Records.
+    Live,
+    /// What it records is not kept any more: its context has ended, by itself or with the trace.
+    Ended,
+}
+
+impl Inner {
+    pub(crate) const fn new() -> Self {
+        Inner {
+            status: Status::Fresh,
+            introduced: false,
+            seq: [0; 2],
+            depth: 0,
+            levels: [const { Level::new() }; MOST + 1],
+            scratch: [const { None }; 2],
+        }
+    }
+
+    /// Takes the number of a stream's next chunk.
+    pub(crate) fn next_seq(&mut self, lane: Lane) -> u64 {
+        let next = &mut self.seq[lane as usize];
+        *next += 1;
+        *next - 1
+    }
+
+    pub(crate) fn tape(&mut self, depth: usize, lane: Lane) -> &mut Tape {
+        &mut self.levels[depth].tapes[lane as usize]
+    }
+
+    /// Where a level's records end: at the thread's `cursor` for the topmost, else where the next handler interrupted
+    /// it.
+    pub(crate) fn end_of(&self, depth: usize, lane: Lane, cursor: *mut u8) -> *mut u8 {
+        if depth == self.depth {
+            cursor
+        } else {
+            self.levels[depth].tapes[lane as usize].saved.0
+        }
+    }
+}

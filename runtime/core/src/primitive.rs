@@ -1,0 +1,8 @@
+//! What threads share, by the name of its library: `tests/model` compiles the modules that use these names with
+//! loom's instead.
+
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+
+pub(crate) mod atomic {
+    pub(crate) use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
+}

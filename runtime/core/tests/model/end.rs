@@ -1,0 +1,99 @@
+//! Threads that begin, go on and end while another one closes the trace.
+
+use loom::sync::Arc;
+use loom::sync::atomic::Ordering::Acquire;
+use loom::thread::{spawn, yield_now};
+
+use crate::desk::Desk;
+use crate::model;
+use crate::thread::{Arrived, Thread, desk, numbers, write};
+
+crate::tests! {
+    a_thread_that_ends_while_the_trace_closes_loses_nothing
+    a_thread_that_needs_room_while_the_trace_closes_loses_nothing
+    a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_not_at_all
+}
+
+/// Closes the trace as `Recorder::finish` does; how many records the thread had made by then.
+fn close(desk: &Desk, thread: &Arc<Thread>) -> usize {
+    let made = thread.made.load(Acquire);
+    assert!(desk.begin_closing());
+    let wait = || {
+        yield_now();
+        true
+    };
+    let losses = desk.end_all(vec![&**thread], None, || 0, false, wait);
+    assert_eq!(losses, 0);
+    assert!(desk.close());
+    made
+}
+
+/// All that was made before the trace closed is there, perhaps some of what was made after; then the end, once.
+fn check(desk: &Desk, thread: &Thread, made_before: usize) {
+    let mut arrived = Arrived::default();
+    write(desk, &mut arrived);
+    let records = arrived.records.remove(&1).unwrap_or_default();
+    assert!(records.len() >= made_before, "{records:?} of {made_before}");
+    assert!(records.len() <= thread.made.load(Acquire));
+    assert_eq!(records, numbers(records.len()));
+    if !records.is_empty() {
+        assert_eq!(arrived.ended, [1]);
+    }
+}
+
+fn a_thread_that_ends_while_the_trace_closes_loses_nothing() {
+    model(None, || {
+        let (desk, thread) = (desk(), Thread::new(1));
+        assert!(thread.flush(&desk));
+        thread.record();
+        let other = {
+            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
+            spawn(move || {
+                thread.record();
+                thread.end(&desk);
+            })
+        };
+        let made = close(&desk, &thread);
+        other.join().unwrap();
+        check(&desk, &thread, made);
+    });
+}
+
+fn a_thread_that_needs_room_while_the_trace_closes_loses_nothing() {
+    model(None, || {
+        let (desk, thread) = (desk(), Thread::new(1));
+        assert!(thread.flush(&desk));
+        thread.record();
+        let other = {
+            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
+            spawn(move || {
+                if thread.flush(&desk) {
+                    thread.record();
+                }
+                thread.end(&desk);
+            })
+        };
+        let made = close(&desk, &thread);
+        other.join().unwrap();
+        check(&desk, &thread, made);
+    });
+}
+
+fn a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_not_at_all() {
+    model(None, || {
+        let (desk, thread) = (desk(), Thread::new(1));
+        let other = {
+            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
+            spawn(move || {
+                if thread.flush(&desk) {
+                    thread.record();
+                    thread.publish(&desk);
+                    thread.record();
+                }
+            })
+        };
+        let made = close(&desk, &thread);
+        other.join().unwrap();
+        check(&desk, &thread, made);
+    });
+}

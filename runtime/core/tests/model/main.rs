@@ -1,0 +1,75 @@
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "the included files are a library's; these tests use of them what records pass through"
+)]
+#![allow(
+    unsafe_code,
+    reason = "stands in for instrumented code, which writes at the cursor"
+)]
+//! Every interleaving of the way from a thread's buffer to the writer, by loom: the runtime's own source files, with
+//! loom's locks and atomics in place of the standard library's.
+
+#[path = "../../src/buffer.rs"]
+mod buffer;
+#[path = "../../src/desk.rs"]
+mod desk;
+#[path = "../../src/inner.rs"]
+mod inner;
+#[path = "../../src/lane.rs"]
+mod lane;
+#[path = "../../src/level.rs"]
+mod level;
+#[path = "../../src/memory.rs"]
+mod memory;
+#[path = "../../src/pool.rs"]
+mod pool;
+#[path = "../../src/queue.rs"]
+mod queue;
+#[path = "../../src/sync.rs"]
+mod sync;
+
+/// What the runtime's `primitive` names, of loom.
+mod primitive {
+    pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+
+    pub(crate) mod atomic {
+        pub(crate) use loom::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
+    }
+}
+
+mod end;
+mod parts;
+mod queues;
+mod thread;
+
+type Test = (&'static str, fn());
+
+/// Without the test harness: under it the included files would bring their own tests, for which loom is not made.
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let wanted: Vec<&String> = wanted.iter().filter(|a| !a.starts_with('-')).collect();
+    for (name, test) in [queues::TESTS, parts::TESTS, end::TESTS].concat() {
+        if wanted.is_empty() || wanted.iter().any(|w| name.contains(w.as_str())) {
+            let started = std::time::Instant::now();
+            test();
+            println!("model {name} ... ok, {:.1?}", started.elapsed());
+        }
+    }
+}
+
+/// Names and functions, as `#[test]` would find them.
+macro_rules! tests {
+    ($($name:ident)*) => {
+        pub(crate) const TESTS: &[crate::Test] = &[$((stringify!($name), $name)),*];
+    };
+}
+use tests;
+
+/// Every interleaving, or every one with at most so many preemptions where there are too many.
+fn model(preemptions: Option<usize>, f: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.check(f);
+}

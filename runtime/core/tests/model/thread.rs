@@ -1,0 +1,172 @@
+//! A thread that records numbers, and the writer that reads them: they use the desk as `flush`, `switch`, `finish` and
+//! `recorder` of the runtime do.
+
+use std::collections::BTreeMap;
+
+use contech_trace::event::{EndReason, Event};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
+
+use crate::desk::{Desk, Ends, Party, Standing, Way};
+use crate::inner::{Inner, Status};
+use crate::lane::Lane;
+use crate::pool::Pool;
+use crate::primitive::Mutex;
+use crate::queue::{Message, Queue, Records};
+use crate::sync::lock;
+
+/// A small buffer is enough: how many records fill one is up to the test.
+const BYTES: usize = 64 << 10;
+/// Bytes of the event that ends a context.
+const END: usize = 11;
+
+pub(crate) fn desk() -> Arc<Desk> {
+    let pool = Pool::keeping(BYTES, 2);
+    Arc::new(Desk::new(true, pool, Queue::new(1 << 30), false))
+}
+
+pub(crate) fn ends() -> Ends {
+    let reason = EndReason::Finished;
+    [Some(Event::ContextEnd { reason, at: 0 }), None, None]
+}
+
+pub(crate) struct Thread {
+    context: u32,
+    inner: Mutex<Inner>,
+    cursor: AtomicPtr<u8>,
+    /// Records it has made that are to be kept.
+    pub(crate) made: AtomicUsize,
+}
+
+impl Party for Thread {
+    fn context(&self) -> u32 {
+        self.context
+    }
+
+    fn inner(&self) -> &Mutex<Inner> {
+        &self.inner
+    }
+
+    fn cursor(&self, lane: Lane) -> *mut u8 {
+        match lane {
+            Lane::Stream => self.cursor.load(Acquire),
+            Lane::Check => std::ptr::null_mut(),
+        }
+    }
+
+    fn ends(&self, _: u64) -> Ends {
+        ends()
+    }
+}
+
+impl Thread {
+    pub(crate) fn new(context: u32) -> Arc<Self> {
+        Arc::new(Thread {
+            context,
+            inner: Mutex::new(Inner::new()),
+            cursor: AtomicPtr::new(std::ptr::null_mut()),
+            made: AtomicUsize::new(0),
+        })
+    }
+
+    /// Gets a buffer, after giving the one it has; `false` where nothing is to be recorded.
+    pub(crate) fn flush(&self, desk: &Desk) -> bool {
+        let mut inner = lock(&self.inner);
+        match desk.standing(&inner) {
+            Standing::Records => {
+                let place = (0, Lane::Stream);
+                let cursor = self.cursor(Lane::Stream);
+                assert!(desk.turn(self.context, &mut inner, place, (cursor, 0)));
+                let buffer = desk.pool.take().unwrap();
+                let (at, _) = inner.tape(0, Lane::Stream).begin(buffer, 0);
+                inner.status = Status::Live;
+                self.cursor.store(at, Release);
+                true
+            }
+            Standing::Ends => {
+                self.end_own(desk, &mut inner);
+                self.forget_cursor();
+                false
+            }
+            Standing::Out => {
+                self.forget_cursor();
+                false
+            }
+        }
+    }
+
+    /// It records into nothing from here on.
+    fn forget_cursor(&self) {
+        self.cursor.store(std::ptr::null_mut(), Release);
+    }
+
+    fn end_own(&self, desk: &Desk, inner: &mut Inner) {
+        let cursors = |lane| self.cursor(lane);
+        assert!(desk.end_own(self.context, inner, cursors, (0, &ends())));
+    }
+
+    /// Records the next number.
+    pub(crate) fn record(&self) {
+        let at = self.cursor(Lane::Stream);
+        let n = self.made.load(Acquire);
+        // SAFETY: a buffer has room for the few records of a test.
+        unsafe { at.write(u8::try_from(n).unwrap()) };
+        self.cursor.store(at.wrapping_add(1), Release);
+        self.made.store(n + 1, Release);
+    }
+
+    /// Hands over what it has so far, as a task that may go on elsewhere does.
+    pub(crate) fn publish(&self, desk: &Desk) {
+        let mut inner = lock(&self.inner);
+        let end = (self.cursor(Lane::Stream), 0);
+        let place = (0, Lane::Stream);
+        assert!(desk.part_of(self.context, &mut inner, place, end, Way::Lend));
+    }
+
+    /// Ends.
+    pub(crate) fn end(&self, desk: &Desk) {
+        let mut inner = lock(&self.inner);
+        self.end_own(desk, &mut inner);
+        desk.let_go(&mut inner);
+        // The state is used again, for nothing that lives.
+        *inner = Inner::new();
+        inner.status = Status::Ended;
+    }
+}
+
+/// What arrived of each context.
+#[derive(Debug, Default)]
+pub(crate) struct Arrived {
+    pub(crate) records: BTreeMap<u32, Vec<u8>>,
+    /// Contexts whose end arrived.
+    pub(crate) ended: Vec<u32>,
+}
+
+/// Writes all there is now.
+pub(crate) fn write(desk: &Desk, arrived: &mut Arrived) {
+    while let Some(message) = desk.queue.take() {
+        let Message::Stream {
+            context, records, ..
+        } = message
+        else {
+            unreachable!("only records are sent here");
+        };
+        match records {
+            Records::Part(part) => {
+                let to = arrived.records.entry(context).or_default();
+                to.extend_from_slice(part.bytes());
+                desk.pool.put(part);
+            }
+            Records::Inline(_, len) => {
+                assert_eq!(len, END);
+                arrived.ended.push(context);
+            }
+        }
+        desk.queue.done();
+    }
+}
+
+/// The first so many numbers.
+pub(crate) fn numbers(n: usize) -> Vec<u8> {
+    (0..n).map(|n| u8::try_from(n).unwrap()).collect()
+}

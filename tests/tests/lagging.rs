@@ -1,0 +1,180 @@
+//! A writer that lags behind the program: on one processor, to a reader that first rests and then is slow. Whatever
+//! is recorded, and however it is handed over, the trace is whole: both forms of the run (`--contech-check`) say the
+//! same.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use contech_tests::process::run;
+use contech_tests::recording::{middle, verify};
+use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
+
+/// Tasks of a tree, each with some work.
+const TASKS: &str = r"
+#include <stdio.h>
+#include <stdlib.h>
+struct node { struct node *child[4]; long value[24]; };
+static struct node *build(int depth) {
+    struct node *n = calloc(1, sizeof *n);
+    for (int i = 0; i < 24; i++) n->value[i] = depth * 31 + i;
+    for (int i = 0; i < 4 && depth; i++) n->child[i] = build(depth - 1);
+    return n;
+}
+static long visit(struct node *n, int round) {
+    long part[4] = {0}, sum = 0;
+    for (int i = 0; i < 4; i++)
+        if (n->child[i]) {
+#pragma omp task KIND shared(part) firstprivate(i)
+            part[i] = visit(n->child[i], round);
+        }
+    for (int k = 0; k < 24; k++) {
+        n->value[k] += (n->value[(k * 7 + round) % 24] ^ k) & 15;
+        sum += n->value[k];
+    }
+#pragma omp taskwait
+    return sum + part[0] + part[1] + part[2] + part[3];
+}
+int main(void) {
+    struct node *root = build(5);
+    long sum = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int r = 0; r < 5; r++) sum += visit(root, r);
+    printf(FORMAT, sum);
+}
+";
+
+/// Threads that take locks and come and go.
+const THREADS: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static long sum, a[64];
+static void *work(void *p) {
+    for (long i = 0; i < 2000; i++) {
+        a[(i * 7919 + (long)p) & 63] += i;
+        pthread_mutex_lock(&m);
+        sum += i;
+        pthread_mutex_unlock(&m);
+    }
+    return p;
+}
+int main(void) {
+    for (int round = 0; round < 10; round++) {
+        pthread_t t[3];
+        for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, work, (void *)(i << 4));
+        for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    }
+    return sum != 10 * 3 * 1999000;
+}
+"#;
+
+/// A handler that fills buffers of its own, on top of code that fills its buffer.
+const SIGNALS: &str = r"
+#include <signal.h>
+#include <sys/time.h>
+static volatile long ticks, a[64];
+static long walk(long n) {
+    long sum = 0;
+    for (long i = 0; i < n; i++) { if (i % 3) a[i * i & 63] += i; sum += a[i & 63]; }
+    return sum;
+}
+static void handler(int s) { ticks++; walk(5000 + s); }
+int main(void) {
+    struct itimerval every = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    signal(SIGALRM, handler);
+    setitimer(ITIMER_REAL, &every, 0);
+    while (ticks < 30) walk(1000);
+    setitimer(ITIMER_REAL, &never, 0);
+    return 0;
+}
+";
+
+/// Reads a FIFO to its end into a file: nothing for a while, then piece by piece.
+fn slow_reader(fifo: &Path, to: &Path) {
+    let (mut from, mut to) = (File::open(fifo).unwrap(), File::create(to).unwrap());
+    thread::sleep(Duration::from_millis(300));
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        let n = from.read(&mut piece).unwrap();
+        if n == 0 {
+            return;
+        }
+        to.write_all(&piece[..n]).unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Records a program whose writer lags, twice: to a slow reader, and to a file with half a buffer of memory, so that the
+/// program pauses for the writer at every buffer.
+fn records_exactly(name: &str, source: &str, flags: &[&str]) {
+    let scratch = Scratch::new(name).unwrap();
+    let source = scratch.write("program.c", source).unwrap();
+    let program = scratch.join("program");
+    let mut compiler = Command::new(Toolchain::contech().compiler(false));
+    compiler
+        .args(["-O2", "--contech-check", "-pthread", "-o"])
+        .arg(&program)
+        .arg(source)
+        .args(flags);
+    run(&mut compiler).unwrap().ok().unwrap();
+    let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
+    let fifo = scratch.join("fifo");
+    run(Command::new("mkfifo").arg(&fifo))
+        .unwrap()
+        .ok()
+        .unwrap();
+    for (sink, memory) in [(&fifo, "90%"), (&trace, "1")] {
+        let reader = (sink == &fifo).then(|| {
+            let (fifo, trace) = (fifo.clone(), trace.clone());
+            thread::spawn(move || slow_reader(&fifo, &trace))
+        });
+        let mut command = Command::new("taskset");
+        command.args(["-c", "0"]).arg(&program);
+        command.env("CONTECH_TRACE", sink);
+        command
+            .env("CONTECH_BUFFER", "32K")
+            .env("CONTECH_MEMORY", memory);
+        run(&mut command).unwrap().ok().unwrap();
+        if let Some(reader) = reader {
+            reader.join().unwrap();
+        }
+        let done = middle(&trace, &graph).unwrap().ok().unwrap();
+        let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(said["check"]["mismatches"], 0, "{done}");
+        assert!(said["check"]["compared"].as_u64() > Some(10_000), "{done}");
+        assert_eq!(said["complete"], true, "{done}");
+        verify(&graph).unwrap();
+        fs::remove_file(&trace).unwrap();
+    }
+    scratch.done();
+}
+
+fn tasks(kind: &str) {
+    let flags = ["-fopenmp", &format!("-DKIND={kind}"), r#"-DFORMAT="%ld\n""#];
+    records_exactly(&format!("lagging-{kind}"), TASKS, &flags);
+}
+
+#[test]
+fn a_lagging_writer_writes_what_tied_tasks_recorded() {
+    tasks("");
+}
+
+#[test]
+fn a_lagging_writer_writes_what_untied_tasks_recorded() {
+    tasks("untied");
+}
+
+#[test]
+fn a_lagging_writer_writes_what_threads_recorded() {
+    records_exactly("lagging-threads", THREADS, &[]);
+}
+
+#[test]
+fn a_lagging_writer_writes_what_signal_handlers_recorded() {
+    records_exactly("lagging-signals", SIGNALS, &[]);
+}
