@@ -7,7 +7,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use contech_trace::event::{AllocKind, Event};
-use contech_trace::fast::{Decoder, Records, Segment as PathSegment};
+use contech_trace::fast::{Decoder, Records, Segment as PathSegment, Target};
 use contech_trace::file::CODEC_ZSTD;
 use contech_trace::reader::Chunk;
 use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
@@ -224,6 +224,7 @@ impl Records for Cutting<'_> {
                 counts: segment.counts,
                 slots: segment.slots,
                 iterations: segment.iterations,
+                goes_on: plan.end != Target::End,
             },
             || Some(paths::path(function, plan)),
         );

@@ -114,6 +114,16 @@ pub enum ErrorKind {
         /// The version this library reads.
         supported: u32,
     },
+    /// An earlier release wrote the file.
+    #[error(
+        "format version {found}, but this program reads version {supported}; convert the trace again with contech-middle, or use the release that wrote the graph"
+    )]
+    OlderVersion {
+        /// Version in the file.
+        found: u32,
+        /// The version this library reads.
+        supported: u32,
+    },
     /// The file ends before it should.
     #[error(
         "cut off: {what} needs {expected} bytes, {got} are left; contech-middle did not finish or the copy is incomplete, run contech-middle again"

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::builder::GraphBuilder;
 use crate::codec::{MAX_PAGE, Packer, Unpacker};
-use crate::frame::{COLUMNS, DecodedFrame, FrameDecoder, FrameIndex, Layout};
+use crate::frame::{DecodedFrame, FrameDecoder, FrameIndex, Layout, MAX_PART, PARTS};
 use crate::page::{DependentsPage, OrderPage, TaskPage, pack, unpack};
 use crate::path::PathSet;
 use crate::text::{TextOptions, to_text};
@@ -313,8 +313,7 @@ fn damage_under_the_compression_never_panics() {
     let graph = TaskGraph::from_bytes(&good[..]).unwrap();
     let mut decoder = {
         let layout = Arc::new(Layout::new(graph.info()));
-        let paths = Arc::new(PathSet::empty(&layout));
-        FrameDecoder::new(layout, paths)
+        FrameDecoder::new(layout, Arc::new(PathSet::default()))
     };
     let mut random = Random(11);
     for (tag, start, length) in units(&good) {
@@ -322,7 +321,6 @@ fn damage_under_the_compression_never_panics() {
         for _ in 0..1500 {
             if tag == Tag::Frame {
                 let _ = decoder.decode(
-                    tag,
                     &damaged_frame(payload, &mut random),
                     &mut DecodedFrame::default(),
                 );
@@ -349,7 +347,8 @@ fn damage_under_the_compression_never_panics() {
 fn damaged_frame(payload: &[u8], random: &mut Random) -> Vec<u8> {
     let mut r = Reader::new("test", payload);
     let records = r.varint().unwrap() + random.below(3) as u64;
-    let lengths: Vec<(usize, usize)> = (0..COLUMNS)
+    let tables = r.varint().unwrap() + random.below(3) as u64;
+    let lengths: Vec<(usize, usize)> = (0..PARTS)
         .map(|_| {
             (
                 r.varint32().unwrap() as usize,
@@ -363,19 +362,20 @@ fn damaged_frame(payload: &[u8], random: &mut Random) -> Vec<u8> {
         .map(|(raw, packed)| {
             let mut column = Vec::new();
             Unpacker::new()
-                .unpack("test", r.take(packed).unwrap(), raw, MAX_PAGE, &mut column)
+                .unpack("test", r.take(packed).unwrap(), raw, MAX_PART, &mut column)
                 .unwrap();
             column
         })
         .collect();
     let mut initial = r.take(state).unwrap().to_vec();
-    match random.below(COLUMNS + 1) {
-        COLUMNS => random.damage(&mut initial),
+    match random.below(PARTS + 1) {
+        PARTS => random.damage(&mut initial),
         column => random.damage(&mut columns[column]),
     }
     let mut packer = Packer::new(1).unwrap();
     let (mut out, mut body) = (Vec::new(), Vec::new());
     put_varint(&mut out, records.saturating_sub(1));
+    put_varint(&mut out, tables.saturating_sub(1));
     for column in &columns {
         let packed = packer.pack(column, &mut body).unwrap();
         put_varint(&mut out, column.len() as u64);

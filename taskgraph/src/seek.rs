@@ -29,7 +29,7 @@ enum By {
 
 impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Its actions from a point on; none when the task ends before it. In a task of any size this decodes about one frame
-    /// (256 KiB of values); in graphs of formats before version 3, which have no frame index, all up to that point.
+    /// (1 MiB of values); in a graph whose frame index would have been too long to be written, all up to that point.
     ///
     /// ```
     /// # use taskgraph::MemOp;

@@ -115,8 +115,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.fields().bytes
     }
 
-    /// Actions: executions of basic blocks, allocations, frees and mappings. In a graph of format version 1, which does not
-    /// count the others, executions only.
+    /// Actions: executions of basic blocks, allocations, frees and mappings.
     #[must_use]
     pub fn action_count(&self) -> u64 {
         self.fields().blocks.saturating_add(self.fields().others)

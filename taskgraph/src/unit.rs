@@ -9,8 +9,8 @@ use crate::wire::Reader;
 pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
 /// First eight bytes of a trace, to tell the user what to do with it.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
-/// The version written; those before are read too.
-pub(crate) const VERSION: u32 = 4;
+/// The version written, the only one that is read.
+pub(crate) const VERSION: u32 = 5;
 /// Bytes of the file header.
 pub(crate) const FILE_HEADER: usize = 32;
 /// Bytes of the trailer.
@@ -22,8 +22,7 @@ pub(crate) const UNIT_HEADER: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Tag {
-    Frame = u32::from_le_bytes(*b"FRM2"),
-    FrameV1 = u32::from_le_bytes(*b"FRAM"),
+    Frame = u32::from_le_bytes(*b"FRM5"),
     TaskPage = u32::from_le_bytes(*b"TASK"),
     DependentsPage = u32::from_le_bytes(*b"DEPS"),
     OrderPage = u32::from_le_bytes(*b"ORDR"),
@@ -40,9 +39,8 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Frame,
-        Self::FrameV1,
         Self::TaskPage,
         Self::DependentsPage,
         Self::OrderPage,
@@ -61,7 +59,7 @@ impl Tag {
     /// What errors call it.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Frame | Self::FrameV1 => "frame",
+            Self::Frame => "frame",
             Self::TaskPage => "task page",
             Self::DependentsPage => "edge page",
             Self::OrderPage => "order page",
@@ -245,8 +243,12 @@ pub(crate) fn check_file_header(data: &[u8]) -> Result<()> {
         }
         .into());
     }
-    if found == 0 {
-        return Err(malformed("file header", "version 0"));
+    if found < VERSION {
+        return Err(ErrorKind::OlderVersion {
+            found,
+            supported: VERSION,
+        }
+        .into());
     }
     Ok(())
 }

@@ -115,14 +115,14 @@ fn other_files_are_told_apart() {
     assert!(elf.to_string().contains("\\x7fELF"), "{elf}");
     assert!(matches!(error(b"C").kind(), ErrorKind::Truncated { .. }));
     let mut newer = small();
-    newer[8] = 5;
+    newer[8] = 6;
     let newer = error(&newer);
     assert!(
         matches!(
             newer.kind(),
             ErrorKind::NewerVersion {
-                found: 5,
-                supported: 4
+                found: 6,
+                supported: 5
             }
         ),
         "{newer}"

@@ -66,6 +66,22 @@ fn table(info: &StaticInfo) -> Arc<PathTable> {
     // Inner loops come after outer ones.
     f.loops.swap(1, 3);
     f.nodes[1].operands = vec![sum(&[Expr::Slot(0), times(3, 8), times(1, 100)])];
+    // Loop 4 leaves after the first of its two nodes, each of which has a leaf.
+    f.nodes.push(node(
+        2,
+        &[(2, 2)],
+        vec![sum(&[Expr::Slot(0), Expr::Slot(2), times(4, 1 << 20)])],
+    ));
+    f.nodes.push(node(
+        1,
+        &[(1, 4)],
+        vec![sum(&[Expr::Slot(0), Expr::Slot(1)])],
+    ));
+    f.loops.push(PathLoop::Collapsed {
+        body: vec![4, 5],
+        last: 1,
+        count: None,
+    });
     Arc::new(PathTable::new(info, vec![f], 10).unwrap())
 }
 
@@ -104,6 +120,13 @@ fn path(number: u32) -> Option<Path> {
         // A plain loop, one iteration each.
         4 => (true, vec![Step::Node(0), Step::Enter(0), Step::Node(1)]),
         5 => (false, vec![Step::Next(0), Step::Node(1)]),
+        // The loop that leaves in its middle; the same, cut and resumed.
+        7 => (
+            true,
+            vec![Step::Node(0), cut(4, false, false), Step::Node(5)],
+        ),
+        8 => (true, vec![Step::Node(0), cut(4, true, false)]),
+        9 => (false, vec![cut(4, false, true), Step::Node(2)]),
         _ => return None,
     };
     Some(Path {
@@ -118,6 +141,8 @@ struct Recorder {
     encoder: FrameEncoder,
     slots: Vec<u64>,
     iterations: Vec<u64>,
+    /// What is known after segments is asked for.
+    asking: bool,
 }
 
 impl Recorder {
@@ -125,7 +150,8 @@ impl Recorder {
         Self {
             encoder: FrameEncoder::with_paths(Arc::clone(info), table(info)),
             slots: vec![0; 3],
-            iterations: vec![0; 4],
+            iterations: vec![0; 5],
+            asking: true,
         }
     }
 
@@ -140,6 +166,7 @@ impl Recorder {
             counts: &mut counts.to_vec(),
             slots: &mut self.slots,
             iterations: &mut self.iterations,
+            goes_on: self.asking,
         };
         self.encoder.segment(segment, || path(number))
     }
@@ -323,7 +350,7 @@ fn many_segments_in_many_frames_read_back() {
     let mut r = Recorder::new(&info);
     let (mut frames, mut expected) = (Vec::new(), Vec::new());
     let mut x = 1u64;
-    for i in 0..20_000u64 {
+    for i in 0..70_000u64 {
         x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let n = u32::try_from(x >> 60).unwrap();
         let base = x >> 20;
@@ -339,6 +366,80 @@ fn many_segments_in_many_frames_read_back() {
     frames.extend(r.encoder.finish());
     assert!(frames.len() > 1);
     assert_eq!(addresses(&graph(&info, &r, frames)), expected);
+}
+
+#[test]
+fn loops_that_leave_in_their_middle_read_back_whoever_asks_what_is_known() {
+    let info = info();
+    for asking in [false, true] {
+        let mut frames = Vec::new();
+        let mut r = Recorder::new(&info);
+        let mut expected = Vec::new();
+        let mut x = 1u64;
+        let mut random = |n: u64| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (x >> 40) % n
+        };
+        for _ in 0..3_000 {
+            let base = random(1 << 24) << 4;
+            let mut iterations = |from: u64, n: u64, last: bool| {
+                let mut bytes = Vec::new();
+                for i in from..from + n + u64::from(last) {
+                    let (two, four) = (random(1 << 16), random(1 << 20));
+                    bytes.extend_from_slice(&two.to_le_bytes()[..2]);
+                    expected.push(base + two + (i << 20));
+                    if i < from + n {
+                        bytes.extend_from_slice(&four.to_le_bytes()[..4]);
+                        expected.push(base + four);
+                    }
+                }
+                bytes.extend_from_slice(&[0xff; 6]);
+                bytes
+            };
+            let entry = entry(base, 5);
+            let n = base / 16 % 4;
+            let mut whole = entry.clone();
+            if base & 256 == 0 {
+                whole.extend(iterations(0, n, true));
+                whole.extend([7, 0, 0, 0]);
+                expected.push(base + 7);
+                r.asking = asking;
+                assert!(r.segment(7, &whole, &[n]));
+            } else {
+                whole.extend(iterations(0, n, false));
+                r.asking = true;
+                assert!(r.segment(8, &whole, &[n]));
+                let mut rest = iterations(n, n + 1, true);
+                rest.push(9);
+                expected.push(base + 9);
+                r.asking = asking;
+                assert!(r.segment(9, &rest, &[n + 1]));
+            }
+            if r.encoder.is_full() {
+                frames.extend(r.encoder.finish());
+            }
+        }
+        frames.extend(r.encoder.finish());
+        assert_eq!(addresses(&graph(&info, &r, frames)), expected);
+    }
+}
+
+#[test]
+fn a_loop_of_more_iterations_than_bytes_is_refused_and_leaves_nothing() {
+    let info = info();
+    let mut r = Recorder::new(&info);
+    assert!(r.segment(0, &entry(0x1000, 4), &[]));
+    for asking in [false, true] {
+        r.asking = asking;
+        for n in [1 << 20, u64::MAX] {
+            assert!(!r.segment(7, &entry(0x2000, 4), &[n]));
+        }
+    }
+    assert_eq!(r.encoder.record_count(), 1);
+    let frames = r.encoder.finish().into_iter().collect();
+    let graph = graph(&info, &r, frames);
+    let expected: Vec<u64> = (0..5).map(|i| 0x1000 + 8 * i).collect();
+    assert_eq!(addresses(&graph), expected);
 }
 
 #[test]

@@ -128,11 +128,13 @@ fn frames_that_do_not_fit_the_static_tables_are_refused() {
 
 #[test]
 fn an_encoder_is_full_at_the_documented_sizes() {
-    let mut encoder = FrameEncoder::new(info());
+    let mut b = GraphBuilder::new();
+    let four = b.block("f", "a.c", 3, &vec![MemOp::load(8); 4]);
+    let mut encoder = FrameEncoder::new(Arc::new(std::mem::take(b.info_mut())));
     assert!(encoder.finish().is_none());
-    (0..32767).for_each(|i| encoder.block(BlockId::new(0), &[i]));
+    (0..32767).for_each(|i| encoder.block(four, &[i; 4]));
     assert!(!encoder.is_full());
-    encoder.block(BlockId::new(0), &[0]);
+    encoder.block(four, &[0; 4]);
     assert!(encoder.is_full());
     assert_eq!(encoder.finish().unwrap().record_count(), 32768);
     assert!(!encoder.is_full() && encoder.record_count() == 0);
@@ -141,6 +143,33 @@ fn an_encoder_is_full_at_the_documented_sizes() {
     encoder.free(0);
     assert!(encoder.is_full());
     assert_eq!(encoder.counts().blocks, 32768);
+}
+
+#[test]
+fn a_frame_of_more_blocks_than_a_byte_has_numbers_reads_back() {
+    let mut b = GraphBuilder::new();
+    let ops = [MemOp::load(8), MemOp::store(8)];
+    let blocks: Vec<BlockId> = (0..300)
+        .map(|i| b.block(&format!("f{i}"), "a.c", i, &ops))
+        .collect();
+    let main = b.context("main");
+    let mut expected = Vec::new();
+    b.work(main, 0, 10, |w| {
+        for i in 0..3000u64 {
+            let block = blocks[usize::try_from(i * i % 300).unwrap()];
+            let addresses = [0x1000 + 8 * i, 0x9000_0000 + 24 * (i % 7)];
+            w.block(block, &addresses);
+            w.free(i);
+            expected.extend(addresses.map(|a| (block, a)));
+        }
+    });
+    let graph = b.build().unwrap();
+    graph.verify().unwrap();
+    let mut found = Vec::new();
+    let task = graph.task(TaskId::default()).unwrap();
+    task.for_each_block(|block| block.for_each_access(|a| found.push((block.id(), a.addr))))
+        .unwrap();
+    assert_eq!(found, expected);
 }
 
 #[test]

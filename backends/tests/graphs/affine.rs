@@ -119,6 +119,7 @@ pub fn random_graph(seed: u64, at: &FilePath) -> Graph {
                 counts: &mut vec![],
                 slots: &mut vec![0; slots],
                 iterations: &mut vec![0],
+                goes_on: false,
             },
             || path(number),
         );

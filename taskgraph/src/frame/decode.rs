@@ -3,23 +3,18 @@
 
 use std::sync::Arc;
 
-use self::columns::Columns;
-use self::head::named;
+use self::table::Table;
 use crate::action::Action;
-use crate::codec::{MAX_PAGE, Unpacker};
+use crate::codec::Unpacker;
 use crate::error::{Result, malformed};
 use crate::frame::Layout;
-use crate::frame::predict::Predictor;
-use crate::frame::{MAX_RECORDS, MAX_VALUES, code, v1};
-use crate::path::{CompiledFunction, PathSet, State, Stored};
-use crate::unit::Tag;
+use crate::frame::shape::Shape;
+use crate::frame::{MAX_PART, MAX_RECORDS, PARTS, id_bytes};
+use crate::path::{CompiledFunction, PathSet, State};
 use crate::wire::Reader;
 
-mod columns;
-mod head;
-mod long;
-
-pub(super) use head::{Lengths, Named};
+mod others;
+mod table;
 
 pub(super) const WHAT: &str = "frame";
 
@@ -63,70 +58,65 @@ impl DecodedFrame {
 pub(crate) struct FrameDecoder {
     layout: Arc<Layout>,
     paths: Arc<PathSet>,
-    predictor: Predictor,
+    /// By symbol, as far as it was met.
+    shapes: Vec<Option<Box<Shape>>>,
     unpacker: Unpacker,
-    ids: Vec<u8>,
-    columns: Columns,
+    parts: [Vec<u8>; PARTS],
+    tables: Vec<Table>,
+    /// The values of all tables, column by column.
+    columns: Vec<u64>,
+    /// By table, where the values of its records start.
+    places: Vec<u32>,
 }
 
 impl FrameDecoder {
     pub(crate) fn new(layout: Arc<Layout>, paths: Arc<PathSet>) -> Self {
-        let symbols = layout.blocks.len() + paths.paths.len();
+        let mut shapes = Vec::new();
+        shapes.resize_with(layout.blocks.len() + paths.paths.len(), || None);
         Self {
-            predictor: Predictor::new(paths.units, symbols),
             layout,
             paths,
+            shapes,
             unpacker: Unpacker::new(),
-            ids: Vec::new(),
-            columns: Columns::default(),
+            parts: Default::default(),
+            tables: Vec::new(),
+            columns: Vec::new(),
+            places: Vec::new(),
         }
     }
 
     /// Decodes the payload of a frame, replacing what is in `out` (its memory is used again).
-    pub(crate) fn decode(
-        &mut self,
-        tag: Tag,
-        payload: &[u8],
-        out: &mut DecodedFrame,
-    ) -> Result<()> {
+    pub(crate) fn decode(&mut self, payload: &[u8], out: &mut DecodedFrame) -> Result<()> {
         out.records.clear();
         out.values.clear();
         out.others.clear();
         out.initial = None;
-        self.predictor.reset();
         let mut r = Reader::new(WHAT, payload);
-        let n = match tag {
-            Tag::FrameV1 => v1::lengths(&mut r)?,
-            _ => Lengths::read(&mut r)?,
-        };
-        if n.records > MAX_RECORDS || n.values() > MAX_VALUES {
-            let (a, o) = (n.records, n.values());
-            let detail = format!("{a} records and {o} values are over the limit");
+        let (records, tables) = (r.varint32()? as usize, r.varint32()? as usize);
+        if records > MAX_RECORDS || tables > records {
+            let detail = format!("{records} records of {tables} kinds");
             return Err(malformed(WHAT, detail));
         }
-        let c = &mut self.columns;
-        (c.next_value, c.next_other) = (0, 0);
-        c.plain = tag != Tag::FrameV1;
-        let [p0, p1, p2] = &mut c.long.planes;
-        let columns = [&mut self.ids, &mut c.tags, p0, p1, p2, &mut c.others];
-        for ((raw, packed), to) in n.columns.into_iter().zip(columns) {
-            let packed = r.take(packed)?;
-            self.unpacker.unpack(WHAT, packed, raw, MAX_PAGE, to)?;
+        let mut lengths = [(0, 0); PARTS];
+        for length in &mut lengths {
+            *length = (r.varint32()? as usize, r.varint32()? as usize);
         }
-        c.long.begin();
-        let state = r.take(n.state)?;
+        let state = r.varint32()? as usize;
+        if lengths[0].0 != records * id_bytes(tables) {
+            return Err(malformed(WHAT, "other ids than records"));
+        }
+        for ((raw, packed), to) in lengths.into_iter().zip(&mut self.parts) {
+            let packed = r.take(packed)?;
+            self.unpacker.unpack(WHAT, packed, raw, MAX_PART, to)?;
+        }
+        let state = r.take(state)?;
         r.end()?;
         self.decode_state(state, out)?;
-        self.columns.decode_others(out)?;
-        // Each record has at least one byte of id, each value one tag: the reservations follow bytes that are there.
-        out.records.reserve(n.records.min(self.ids.len()));
-        out.values.resize(self.columns.tags.len(), 0);
-        let named = if tag == Tag::FrameV1 {
-            v1::named
-        } else {
-            named
-        };
-        self.decode_records(n.records, named, out)
+        others::decode(&self.parts[3], &mut out.others)?;
+        self.count(records, tables, out)?;
+        self.read_tables(out.others.len())?;
+        self.place(out);
+        Ok(())
     }
 
     fn decode_state(&self, bytes: &[u8], out: &mut DecodedFrame) -> Result<()> {
@@ -149,123 +139,125 @@ impl FrameDecoder {
         r.end()
     }
 
-    fn decode_records(
-        &mut self,
-        records: usize,
-        named: fn(u64) -> Named,
-        out: &mut DecodedFrame,
-    ) -> Result<()> {
-        let ids = std::mem::take(&mut self.ids);
-        let done = self.decode_ids(&ids, records, named, out);
-        self.ids = ids;
-        done?;
-        let c = &self.columns;
-        let all = c.next_value == c.tags.len() && c.next_other == out.others.len();
-        if !all || !c.long.is_done() {
-            return Err(malformed(WHAT, "its columns do not end together"));
+    /// Makes the records, for now with the number of their table, and counts those of each table.
+    fn count(&mut self, records: usize, tables: usize, out: &mut DecodedFrame) -> Result<()> {
+        let empty = Table::empty();
+        self.tables.clear();
+        self.tables.resize(tables, empty);
+        let ids = &self.parts[0];
+        let record = |symbol| Record { symbol, start: 0 };
+        if ids.len() == records {
+            out.records
+                .extend(ids.iter().map(|id| record((*id).into())));
+        } else {
+            let plane = |byte: usize, i: usize| {
+                let id = ids.get(byte * records + i).copied();
+                u32::from(id.unwrap_or(0)) << (8 * byte)
+            };
+            let id = |i| plane(0, i) | plane(1, i) | plane(2, i);
+            out.records.extend((0..records).map(|i| record(id(i))));
+        }
+        for record in &out.records {
+            match self.tables.get_mut(record.symbol as usize) {
+                Some(table) => table.records += 1,
+                None => return Err(malformed(WHAT, "a record of no table")),
+            }
         }
         Ok(())
     }
 
-    fn decode_ids(
-        &mut self,
-        ids: &[u8],
-        records: usize,
-        named: fn(u64) -> Named,
-        out: &mut DecodedFrame,
-    ) -> Result<()> {
-        let mut ids = Reader::new(WHAT, ids);
+    /// Reads the columns of all tables.
+    fn read_tables(&mut self, others: usize) -> Result<()> {
+        self.columns.clear();
+        let [_, heads, planes, _] = &self.parts;
+        let (mut heads, mut planes) = (Reader::new(WHAT, heads), Reader::new(WHAT, planes));
+        let (mut first, mut others_left) = (0, others);
         let blocks = self.layout.blocks.len();
-        for _ in 0..records {
-            let coded = ids.varint()?;
-            let symbol = match coded {
-                code::AS_LAST => self.predictor.successors()[0],
-                code::AS_BEFORE => {
-                    let next = self.predictor.successors();
-                    next.swap(0, 1);
-                    next[0]
-                }
-                code::OTHER => {
-                    let start = narrow(self.columns.next_other);
-                    if self.columns.next_other == out.others.len() {
-                        return Err(ids.error("more other actions than their column has"));
-                    }
-                    self.columns.next_other += 1;
-                    out.records.push(Record {
-                        symbol: Record::OTHER,
-                        start,
-                    });
+        for table in &mut self.tables {
+            let code = heads.varint()?;
+            let number = usize::try_from(code.saturating_sub(1) / 2).unwrap_or(usize::MAX);
+            let symbol = match code {
+                0 => {
+                    others_left = others_left.wrapping_sub(table.records);
+                    table.symbol = Record::OTHER;
                     continue;
                 }
+                _ if code % 2 == 1 => Some(number).filter(|b| *b < blocks),
                 _ => {
-                    let symbol = match named(coded - code::FIRST) {
-                        Named::Block(b) if (b as usize) < blocks => b,
-                        Named::Block(b) => return Err(ids.error(format!("block {b} of {blocks}"))),
-                        Named::Path(p) => match self.paths.index(p) {
-                            Some(index) => narrow(blocks + index as usize),
-                            None => return Err(ids.error(format!("path {p} is not in the tables"))),
-                        },
-                    };
-                    let next = self.predictor.successors();
-                    *next = [symbol, next[0]];
-                    symbol
+                    let index = u32::try_from(number).ok().and_then(|n| self.paths.index(n));
+                    index.map(|i| blocks + i as usize)
                 }
             };
-            let start = narrow(self.columns.next_value);
-            self.values(symbol as usize, out)
-                .ok_or_else(|| ids.error("fewer values than its records have"))?;
-            self.predictor.follow(symbol as usize);
-            out.records.push(Record { symbol, start });
+            let Some(symbol) = symbol else {
+                let what = ["path", "block"][usize::from(code % 2 == 1)];
+                return Err(heads.error(format!("{what} {number} is not in the tables")));
+            };
+            let shape = shape(&mut self.shapes, symbol, &self.layout, &self.paths);
+            let place = (first, table.records);
+            first += table.records;
+            *table = Table::read(
+                u32::try_from(symbol).unwrap_or(u32::MAX),
+                shape,
+                place,
+                &mut heads,
+                &mut planes,
+                &mut self.columns,
+            )?;
         }
-        ids.end()
+        if others_left != 0 {
+            return Err(heads.error("other actions than its records say"));
+        }
+        self.places.clear();
+        self.places.resize(first, 0);
+        heads.end()?;
+        planes.end()
     }
 
-    /// The stored values of one record.
-    #[inline]
-    fn values(&mut self, symbol: usize, out: &mut DecodedFrame) -> Option<()> {
-        let blocks = &self.layout.blocks;
-        let (c, p) = (&mut self.columns, &mut self.predictor);
-        if let Some(block) = blocks.get(symbol) {
-            return c.unit(p, symbol, block.operands as usize, &mut out.values);
-        }
-        let (path, f) = self.paths.get(symbol - blocks.len())?;
-        for stored in &path.stored {
-            match *stored {
-                Stored::Leaves(n) => {
-                    let leaves = f.nodes[n as usize].leaves.len();
-                    c.unit(p, f.node_unit(n), leaves, &mut out.values)?;
-                }
-                Stored::Loop { index, cut } => {
-                    let l = f.loops[index as usize].as_ref()?;
-                    c.unit(p, f.loop_unit(index), 1, &mut out.values)?;
-                    let count = out.values[c.next_value - 1];
-                    if l.leafy.is_empty() {
-                        continue;
-                    }
-                    let iteration = |nodes: &[u32],
-                                     c: &mut Columns,
-                                     p: &mut Predictor,
-                                     out: &mut DecodedFrame| {
-                        nodes.iter().try_for_each(|n| {
-                            let leaves = f.nodes[*n as usize].leaves.len();
-                            c.unit(p, f.node_unit(*n), leaves, &mut out.values)
-                        })
-                    };
-                    // Each iteration takes a value at least: a count too large ends with the values.
-                    for _ in 0..count {
-                        iteration(&l.leafy, c, p, out)?;
-                    }
-                    if !cut {
-                        iteration(&l.leafy[..l.leafy_last], c, p, out)?;
-                    }
-                }
+    /// Gives each record its values.
+    fn place(&mut self, out: &mut DecodedFrame) {
+        for table in &self.tables {
+            if let Some(Some(shape)) = self.shapes.get(table.symbol as usize) {
+                let lengths = &mut self.places[table.first..][..table.records];
+                table.lengths(shape, &self.columns, lengths);
             }
         }
-        Some(())
+        // Each length becomes a place; `first` runs through the records of the table.
+        let (mut start, mut other) = (0, 0);
+        for record in &mut out.records {
+            let table = &mut self.tables[record.symbol as usize];
+            record.symbol = table.symbol;
+            if table.symbol == Record::OTHER {
+                record.start = other;
+                other += 1;
+                continue;
+            }
+            record.start = start;
+            start += std::mem::replace(&mut self.places[table.first], start);
+            table.first += 1;
+        }
+        out.values.resize(self.columns.len(), 0);
+        for table in &self.tables {
+            if let Some(Some(shape)) = self.shapes.get(table.symbol as usize) {
+                let places = &mut self.places[table.first - table.records..][..table.records];
+                table.scatter(shape, &self.columns, places, &mut out.values);
+            }
+        }
     }
 }
 
-/// An index below [`MAX_VALUES`], which fits.
-fn narrow(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
+fn shape<'s>(
+    shapes: &'s mut [Option<Box<Shape>>],
+    symbol: usize,
+    layout: &Layout,
+    paths: &PathSet,
+) -> &'s Shape {
+    let new = || {
+        let blocks = layout.blocks.len();
+        let path = symbol.checked_sub(blocks).and_then(|at| paths.get(at));
+        Box::new(match path {
+            Some((path, f)) => Shape::of_path(path, f),
+            None => Shape::of_block(layout.blocks[symbol].operands as usize),
+        })
+    };
+    shapes[symbol].get_or_insert_with(new)
 }

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use self::columns::Columns;
+use self::table::{Scratch, Table};
 use crate::action::AllocKind;
 use crate::codec::Packer;
 use crate::frame::Layout;
-use crate::frame::predict::Predictor;
-use crate::frame::{FULL_RECORDS, FULL_VALUES, code, other};
+use crate::frame::{FULL_RECORDS, FULL_VALUES, other};
 use crate::id::BlockId;
 use crate::path::{Path, PathTable, Walk};
 use crate::statics::StaticInfo;
 use crate::wire::{put_delta, put_varint};
 use contech_program::{Counts, count};
 
-mod columns;
 mod seal;
 mod segment;
+mod table;
+mod takes;
 
 /// A finished frame, for [`GraphWriter::put_frame`](crate::GraphWriter::put_frame).
 #[derive(Debug)]
@@ -59,6 +59,8 @@ pub struct Segment<'a> {
     pub slots: &'a mut Vec<u64>,
     /// Its iteration numbers, likewise.
     pub iterations: &'a mut Vec<u64>,
+    /// What is known after is asked for: the next path goes on with it. Without, both may be left as they are.
+    pub goes_on: bool,
 }
 
 /// Encodes actions into frames: one encoder per unit of work, independent of all others, `Send`.
@@ -87,23 +89,28 @@ pub struct FrameEncoder {
 struct Running {
     info: Arc<StaticInfo>,
     layout: Arc<Layout>,
-    predictor: Predictor,
     counts: Counts,
     /// Totals before this frame.
     counts_before: Counts,
-    records: usize,
-    columns: Columns,
+    /// The numbers of the records: 0 for other actions, 1 + place in `used` for those of a block or path.
+    ids: Vec<u32>,
+    /// By symbol (block, or number of blocks + path), what it has stored.
+    tables: Vec<Option<Box<Table>>>,
+    /// The symbols in this frame, by their first records.
+    used: Vec<u32>,
+    /// Values in this frame.
+    values: usize,
+    scratch: Scratch,
     others: Vec<u8>,
     last_address: u64,
     /// The frame says what the function being executed knows.
     known: bool,
     /// The state the frame starts with, encoded.
     initial: Vec<u8>,
-    /// Paths in this frame; by path, whether it is among them.
-    paths: Vec<u32>,
-    is_used: Vec<bool>,
     walk: Walk,
     operands: Vec<u64>,
+    /// Trip counts that a walk stores.
+    trips: Vec<u64>,
     packer: Option<Packer>,
     fault: Option<String>,
 }
@@ -113,7 +120,7 @@ impl FrameEncoder {
     #[must_use]
     pub fn new(info: Arc<StaticInfo>) -> Self {
         let layout = Arc::new(Layout::new(&info));
-        let table = Arc::new(PathTable::without_paths(&layout));
+        let table = Arc::new(PathTable::default());
         Self::with_layout(info, layout, table)
     }
 
@@ -137,23 +144,25 @@ impl FrameEncoder {
     }
 
     fn with_layout(info: Arc<StaticInfo>, layout: Arc<Layout>, table: Arc<PathTable>) -> Self {
-        let symbols = layout.blocks.len() + table.capacity();
+        let mut tables = Vec::new();
+        tables.resize_with(layout.blocks.len() + table.capacity(), || None);
         let running = Running {
-            predictor: Predictor::new(table.units, symbols),
-            is_used: vec![false; table.capacity()],
             info,
             layout,
             counts: Counts::default(),
             counts_before: Counts::default(),
-            records: 0,
-            columns: Columns::default(),
+            ids: Vec::new(),
+            tables,
+            used: Vec::new(),
+            values: 0,
+            scratch: Scratch::default(),
             others: Vec::new(),
             last_address: 0,
             known: false,
             initial: Vec::new(),
-            paths: Vec::new(),
             walk: Walk::default(),
             operands: Vec::new(),
+            trips: Vec::new(),
             packer: None,
             fault: None,
         };
@@ -210,14 +219,14 @@ impl FrameEncoder {
     #[must_use]
     #[inline]
     pub fn record_count(&self) -> u32 {
-        u32::try_from(self.running.records).unwrap_or(u32::MAX)
+        u32::try_from(self.running.ids.len()).unwrap_or(u32::MAX)
     }
 
-    /// The frame has its 65536 records or 32768 values (256 KiB): call [`FrameEncoder::finish`].
+    /// The frame has its 65536 records or 131072 values (1 MiB): call [`FrameEncoder::finish`].
     #[must_use]
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.running.records >= FULL_RECORDS || self.running.columns.planes.values() >= FULL_VALUES
+        self.running.ids.len() >= FULL_RECORDS || self.running.values >= FULL_VALUES
     }
 
     /// Totals of everything appended since the encoder was made; `finish` does not reset them. A task's own
@@ -245,33 +254,35 @@ impl Running {
             let want = layout.operands;
             return self.refuse(|| format!("block {id} executed with {n} operands, it has {want}"));
         }
-        self.put_symbol(id.get(), u64::from(id.get()) << 1);
         match layout.counts {
             Some(counts) => self.counts = self.counts.plus(counts),
             None => self.counts = self.counts.plus(count(&self.info, id, operands)),
         }
-        if !operands.is_empty() {
-            let values = operands.iter().copied();
-            self.columns
-                .put(&mut self.predictor, id.index(), operands.len(), values);
-        }
+        let n = operands.len();
+        let table = &mut self.tables[id.index()];
+        let table = table.get_or_insert_with(|| Box::new(Table::of_block(n)));
+        table.put_operands(operands);
+        self.values += n;
+        let local = table.local;
+        self.recorded(id.get(), local);
     }
 
+    /// Notes that a record was appended to the table of a symbol, which has this number in the frame.
     #[inline]
-    fn put_symbol(&mut self, symbol: u32, code: u64) {
-        let next = self.predictor.successors();
-        let ids = &mut self.columns.ids;
-        if next[0] == symbol {
-            ids.push(code::AS_LAST.to_le_bytes()[0]);
-        } else if next[1] == symbol {
-            next.swap(0, 1);
-            ids.push(code::AS_BEFORE.to_le_bytes()[0]);
-        } else {
-            *next = [symbol, next[0]];
-            put_varint(ids, code::FIRST + code);
+    fn recorded(&mut self, symbol: u32, local: Option<u32>) {
+        let local = local.unwrap_or_else(|| self.first_of(symbol));
+        self.ids.push(local);
+    }
+
+    #[cold]
+    fn first_of(&mut self, symbol: u32) -> u32 {
+        self.used.push(symbol);
+        // No frame has as many records as numbers.
+        let local = u32::try_from(self.used.len()).unwrap_or(u32::MAX);
+        if let Some(table) = &mut self.tables[symbol as usize] {
+            table.local = Some(local);
         }
-        self.predictor.follow(symbol as usize);
-        self.records += 1;
+        local
     }
 
     #[cold]
@@ -280,14 +291,13 @@ impl Running {
     }
 
     fn other(&mut self, what: u8, addr: u64, size: Option<u64>) {
-        self.columns.ids.push(code::OTHER.to_le_bytes()[0]);
+        self.ids.push(0);
         self.others.push(what);
         put_delta(&mut self.others, addr, self.last_address);
         self.last_address = addr;
         if let Some(size) = size {
             put_varint(&mut self.others, size);
         }
-        self.records += 1;
         self.counts.others += 1;
     }
 }

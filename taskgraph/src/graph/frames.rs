@@ -17,7 +17,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     fn path_set(&self) -> Result<&Arc<PathSet>> {
         let decoded = self.paths.get_or_init(|| {
             let Some(section) = &self.path_tables else {
-                return Ok(Arc::new(PathSet::empty(&self.layout)));
+                return Ok(Arc::default());
             };
             PathSet::decode(self.section(section), &self.info, &self.layout)
                 .map(Arc::new)
@@ -88,19 +88,14 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     }
 
     fn decode_frame(&self, at: u64) -> Result<DecodedFrame> {
-        let unit = Unit::at(self.bytes(), at, Tag::Frame.name())?;
-        let tag = match unit.tag {
-            tag @ (Tag::Frame | Tag::FrameV1) => tag,
-            _ => Tag::Frame,
-        };
-        let payload = Unit::read(self.bytes(), at, tag)?;
+        let payload = Unit::read(self.bytes(), at, Tag::Frame)?;
         let decoder = lock(&self.decoders).pop();
         let mut decoder = match decoder {
             Some(decoder) => decoder,
             None => FrameDecoder::new(Arc::clone(&self.layout), Arc::clone(self.path_set()?)),
         };
         let mut frame = lock(&self.spares).pop().unwrap_or_default();
-        let done = decoder.decode(tag, payload, &mut frame);
+        let done = decoder.decode(payload, &mut frame);
         lock(&self.decoders).push(decoder);
         done.map(|()| frame).map_err(|e| place_frame(e, at))
     }

@@ -26,8 +26,6 @@ pub struct PathTable {
     sources: Vec<PathFunction>,
     pub(crate) functions: Vec<CompiledFunction>,
     paths: Vec<OnceLock<Option<Box<CompiledPath>>>>,
-    /// Predictor units of blocks and functions.
-    pub(crate) units: usize,
 }
 
 impl PathTable {
@@ -37,7 +35,7 @@ impl PathTable {
     /// A function that contradicts itself or `info`.
     pub fn new(info: &StaticInfo, functions: Vec<PathFunction>, paths: usize) -> Result<Self> {
         let layout = Layout::new(info);
-        let (compiled, units) =
+        let compiled =
             compile(&functions, info, &layout).map_err(|e| misuse(format!("path tables: {e}")))?;
         let mut room = Vec::new();
         room.resize_with(paths, OnceLock::new);
@@ -45,18 +43,7 @@ impl PathTable {
             sources: functions,
             functions: compiled,
             paths: room,
-            units,
         })
-    }
-
-    /// No functions and no paths.
-    pub(crate) fn without_paths(layout: &Layout) -> Self {
-        Self {
-            sources: Vec::new(),
-            functions: Vec::new(),
-            paths: Vec::new(),
-            units: layout.blocks.len(),
-        }
     }
 
     /// Room for this many paths.
@@ -106,19 +93,15 @@ fn compile(
     functions: &[PathFunction],
     info: &StaticInfo,
     layout: &Layout,
-) -> Result<(Vec<CompiledFunction>, usize), String> {
+) -> Result<Vec<CompiledFunction>, String> {
     let operands = |b: crate::BlockId| layout.blocks.get(b.index()).map(|l| l.operands as usize);
-    let mut units = layout.blocks.len();
     let mut compiled = Vec::with_capacity(functions.len());
     for (i, f) in functions.iter().enumerate() {
         f.check(operands)
             .map_err(|e| format!("function {i}: {e}"))?;
-        let first = u32::try_from(units).map_err(|_| "too many nodes".to_owned())?;
-        let f = CompiledFunction::new(f, info, layout, first);
-        units += f.units() as usize;
-        compiled.push(f);
+        compiled.push(CompiledFunction::new(f, info, layout));
     }
-    Ok((compiled, units))
+    Ok(compiled)
 }
 
 /// The paths of a graph that is read, numbered densely.
@@ -129,18 +112,9 @@ pub(crate) struct PathSet {
     /// Number in the file to index.
     by_number: FxHashMap<u32, u32>,
     function_by_number: FxHashMap<u32, u32>,
-    pub(crate) units: usize,
 }
 
 impl PathSet {
-    /// No paths.
-    pub(crate) fn empty(layout: &Layout) -> Self {
-        Self {
-            units: layout.blocks.len(),
-            ..Self::default()
-        }
-    }
-
     pub(crate) fn decode(payload: &[u8], info: &StaticInfo, layout: &Layout) -> Result<Self> {
         let bad = |detail: String| malformed("path tables", detail);
         let (functions, paths) = file::decode(payload)?;
@@ -151,13 +125,12 @@ impl PathSet {
             function_by_number.insert(number, index(i));
             sources.push(f);
         }
-        let (functions, units) = compile(&sources, info, layout).map_err(bad)?;
+        let functions = compile(&sources, info, layout).map_err(bad)?;
         let mut this = Self {
             functions,
             paths: Vec::with_capacity(paths.len()),
             by_number: FxHashMap::default(),
             function_by_number,
-            units,
         };
         for (i, (number, mut path)) in paths.into_iter().enumerate() {
             let function = this.function_by_number.get(&path.function).copied();

@@ -135,14 +135,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 }
             });
         })?;
-        // Records of version 1 were actions, and the others not counted.
-        let others = if self.version() == 1 {
-            0
-        } else {
-            counts.others
-        };
         seen.actions += counts.blocks + counts.others;
-        counts.others = others;
         seen.blocks = seen.blocks.wrapping_add(counts.blocks);
         let accesses = counts.reads.wrapping_add(counts.writes);
         seen.accesses = seen.accesses.wrapping_add(accesses);

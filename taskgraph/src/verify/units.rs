@@ -34,12 +34,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         while at < self.footer {
             let unit = Unit::at(self.bytes(), at, "unit")?;
             unit.check()?;
-            if matches!(unit.tag, Tag::Frame | Tag::FrameV1) {
-                let mut r = Reader::new("frame", unit.payload);
-                let records = match unit.tag {
-                    Tag::FrameV1 => r.u32()?,
-                    _ => r.varint32()?,
-                };
+            if unit.tag == Tag::Frame {
+                let records = Reader::new("frame", unit.payload).varint32()?;
                 stored.add(at, 0, u64::from(records));
                 let entry = self.frame_entry(FrameRef(at))?;
                 if entry.is_some_and(|e| u64::from(e.records) != u64::from(records)) {

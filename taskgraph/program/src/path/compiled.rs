@@ -54,6 +54,10 @@ pub struct CompiledLoop {
     pub leafy_last: usize,
     /// Its flat form, if it has one.
     pub flat: Option<Flat>,
+    /// What a whole iteration counts, when that is always the same and no inner loops are in it.
+    pub each: Option<Counts>,
+    /// The same of the last one.
+    pub end: Option<Counts>,
 }
 
 /// A function.
@@ -65,14 +69,12 @@ pub struct CompiledFunction {
     pub nodes: Box<[CompiledNode]>,
     /// `None` for plain loops.
     pub loops: Box<[Option<CompiledLoop>]>,
-    /// Predictor unit of its first node; those of the loops follow those of the nodes.
-    pub first_unit: u32,
 }
 
 impl CompiledFunction {
     /// Compiles a function that was checked.
     #[must_use]
-    pub fn new(f: &PathFunction, info: &StaticInfo, layout: &Layout, first_unit: u32) -> Self {
+    pub fn new(f: &PathFunction, info: &StaticInfo, layout: &Layout) -> Self {
         let index = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let nodes: Box<[CompiledNode]> = f
             .nodes
@@ -114,6 +116,8 @@ impl CompiledFunction {
                     leafy: body.iter().filter(has_leaves).copied().collect(),
                     leafy_last: body[..last].iter().filter(has_leaves).count(),
                     flat: flatten(&nodes, index(i), body, last),
+                    each: iteration_counts(&nodes, body),
+                    end: iteration_counts(&nodes, &body[..last]),
                 })
             }
         };
@@ -122,29 +126,18 @@ impl CompiledFunction {
             slots: f.slots as usize,
             nodes,
             loops,
-            first_unit,
         }
     }
+}
 
-    /// Predictor units it takes.
-    #[must_use]
-    pub fn units(&self) -> u32 {
-        u32::try_from(self.nodes.len() + self.loops.len()).unwrap_or(u32::MAX)
+/// What these nodes of a body count, unless inner loops are among them.
+fn iteration_counts(nodes: &[CompiledNode], body: &[u32]) -> Option<Counts> {
+    let inner = |n: &u32| nodes[*n as usize].collapsed.is_some();
+    if body.iter().skip(1).any(inner) {
+        return None;
     }
-
-    /// Predictor unit of a node.
-    #[inline]
-    #[must_use]
-    pub fn node_unit(&self, node: u32) -> usize {
-        (self.first_unit + node) as usize
-    }
-
-    /// Predictor unit of a loop.
-    #[inline]
-    #[must_use]
-    pub fn loop_unit(&self, l: u32) -> usize {
-        self.first_unit as usize + self.nodes.len() + l as usize
-    }
+    let mut counts = body.iter().map(|n| nodes[*n as usize].counts);
+    counts.try_fold(Counts::default(), |sum, c| Some(sum.plus(c?)))
 }
 
 fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32], last: usize) -> Option<Flat> {
@@ -199,45 +192,53 @@ pub struct CompiledPath {
     pub path: Path,
     /// What it stores, in order.
     pub stored: Box<[Stored]>,
-    /// It has no collapsed loops.
-    pub simple: bool,
-    /// It leaves iteration numbers as they are.
-    pub still: bool,
-    /// What an execution counts, when it is simple and that is always the same.
+    /// What an execution counts beside whole iterations of its loops, when that is always the same and none of its loops is
+    /// in another.
     pub counts: Option<Counts>,
+    /// What a whole iteration of each of its loops counts, then.
+    pub each: Box<[Counts]>,
+    /// Counts of its loops are computed.
+    pub evaluates: bool,
 }
 
 impl CompiledPath {
     /// Compiles a path that was checked.
     #[must_use]
     pub fn new(path: Path, f: &CompiledFunction) -> Self {
-        let mut stored = Vec::new();
-        let (mut simple, mut still) = (true, true);
+        let (mut stored, mut each) = (Vec::new(), Vec::new());
+        let mut evaluates = false;
         let mut counts = Some(Counts::default());
         for step in &path.steps {
-            match *step {
+            let own = match *step {
                 Step::Node(n) => {
                     let node = &f.nodes[n as usize];
-                    counts = counts.zip(node.counts).map(|(a, b)| a.plus(b));
                     if !node.leaves.is_empty() {
                         stored.push(Stored::Leaves(n));
                     }
+                    node.counts
                 }
                 Step::Loop { index, cut, .. } => {
-                    (simple, still) = (false, false);
-                    if f.loops[index as usize].as_ref().is_some_and(|l| l.stored) {
+                    let Some(l) = &f.loops[index as usize] else {
+                        continue;
+                    };
+                    if l.stored {
                         stored.push(Stored::Loop { index, cut });
                     }
+                    evaluates |= l.count.is_some();
+                    each.extend(l.each);
+                    let end = if cut { Some(Counts::default()) } else { l.end };
+                    l.each.and(end)
                 }
-                Step::Enter(_) | Step::Next(_) => still = false,
-            }
+                Step::Enter(_) | Step::Next(_) => continue,
+            };
+            counts = counts.zip(own).map(|(a, b)| a.plus(b));
         }
         Self {
             path,
-            stored: stored.into_boxed_slice(),
-            simple,
-            still,
-            counts: counts.filter(|_| simple),
+            stored: stored.into(),
+            counts,
+            each: each.into(),
+            evaluates,
         }
     }
 }

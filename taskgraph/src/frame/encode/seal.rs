@@ -1,35 +1,32 @@
-//! The end of a frame: its columns are packed into a unit.
+//! The end of a frame: its tables become columns, and these a unit.
+
+use std::cmp::Reverse;
 
 use super::{EncodedFrame, Running};
 use crate::codec::Packer;
 use crate::error::{Result, misuse};
-use crate::frame::{COLUMNS, MAX_RECORDS, MAX_VALUES};
+use crate::frame::{MAX_RECORDS, MAX_VALUES, id_bytes};
 use crate::unit::{self, Tag};
 use crate::wire::put_varint;
 
+/// Memory for rows that is kept for the next frame.
+const KEPT_BYTES: usize = 16 << 20;
+
 impl Running {
     pub(super) fn finish(&mut self) -> Option<EncodedFrame> {
-        if self.records == 0 && self.fault.is_none() {
+        if self.ids.is_empty() && self.fault.is_none() {
             return None;
         }
-        let records = u32::try_from(self.records).unwrap_or(u32::MAX);
+        let records = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
         let (bytes, mut fault) = match self.seal() {
             Ok(bytes) => (bytes, None),
             Err(e) => (Vec::new(), Some(e.to_string())),
         };
         fault = self.fault.take().or(fault);
-        self.records = 0;
-        self.columns.ids.clear();
-        self.columns.planes.clear();
-        self.others.clear();
-        self.last_address = 0;
-        self.known = false;
-        self.initial.clear();
-        self.predictor.reset();
-        let paths = std::mem::take(&mut self.paths);
-        for p in &paths {
-            self.is_used[*p as usize] = false;
-        }
+        let first_path = u32::try_from(self.layout.blocks.len()).unwrap_or(u32::MAX);
+        let paths = self.used.iter().filter_map(|s| s.checked_sub(first_path));
+        let paths = paths.collect();
+        self.clear();
         let counts = self.counts.since(self.counts_before);
         self.counts_before = self.counts;
         Some(EncodedFrame {
@@ -41,25 +38,76 @@ impl Running {
         })
     }
 
+    fn clear(&mut self) {
+        let tables = &mut self.tables;
+        let weight = |s: &u32| tables[*s as usize].as_ref().map_or(0, |t| t.weight());
+        let free = self.used.iter().map(weight).sum::<usize>() > KEPT_BYTES;
+        for symbol in self.used.drain(..) {
+            if let Some(table) = &mut tables[symbol as usize] {
+                table.clear(free);
+            }
+        }
+        self.ids.clear();
+        self.values = 0;
+        self.others.clear();
+        self.last_address = 0;
+        self.known = false;
+        self.initial.clear();
+    }
+
     /// The unit of the frame.
     fn seal(&mut self) -> Result<Vec<u8>> {
-        let c = &self.columns;
-        if self.records > MAX_RECORDS || c.planes.values() > MAX_VALUES {
-            let (records, values) = (self.records, c.planes.values());
+        if self.ids.len() > MAX_RECORDS || self.values > MAX_VALUES {
+            let (records, values) = (self.ids.len(), self.values);
             return Err(misuse(format!(
                 "a frame of {records} records and {values} values; finish the frame when is_full says so"
             )));
+        }
+        // Those with most records get the lowest numbers.
+        let records = |local: u32| {
+            let symbol = local.checked_sub(1).map(|at| self.used[at as usize]);
+            let table = symbol.and_then(|s| self.tables[s as usize].as_ref());
+            table.map_or(0, |t| t.len())
+        };
+        let others = u32::from(!self.others.is_empty());
+        let mut ranked: Vec<u32> = (1 - others..=self.used.len().try_into().unwrap_or(0)).collect();
+        ranked.sort_by_cached_key(|local| Reverse(records(*local)));
+        let mut ranks = vec![0u32; self.used.len() + 1];
+        for (rank, local) in (0..).zip(&ranked) {
+            ranks[*local as usize] = rank;
+        }
+        let bytes = id_bytes(ranked.len());
+        let mut ids = Vec::with_capacity(bytes * self.ids.len());
+        for byte in 0..bytes {
+            let plane = self.ids.iter();
+            ids.extend(plane.map(|local| ranks[*local as usize].to_le_bytes()[byte]));
+        }
+        let (mut heads, mut planes) = (Vec::new(), Vec::new());
+        let blocks = self.layout.blocks.len() as u64;
+        for local in &ranked {
+            let Some(at) = local.checked_sub(1) else {
+                heads.push(0);
+                continue;
+            };
+            let symbol = self.used[at as usize];
+            let code = match u64::from(symbol).checked_sub(blocks) {
+                None => 1 + 2 * u64::from(symbol),
+                Some(path) => 2 + 2 * path,
+            };
+            put_varint(&mut heads, code);
+            if let Some(table) = &mut self.tables[symbol as usize] {
+                table.seal(&mut self.scratch, &mut heads, &mut planes);
+            }
         }
         let packer = match &mut self.packer {
             Some(packer) => packer,
             none => none.insert(Packer::new(1)?),
         };
-        let [tags, first, second, rest] = c.planes.columns();
-        let columns: [&[u8]; COLUMNS] = [&c.ids, tags, first, second, rest, &self.others];
         let mut packed = Vec::new();
         let mut bytes = vec![0; unit::UNIT_HEADER];
-        put_varint(&mut bytes, self.records as u64);
-        for column in columns {
+        put_varint(&mut bytes, self.ids.len() as u64);
+        put_varint(&mut bytes, ranked.len() as u64);
+        for column in [&ids, &heads, &planes, &self.others] {
             let length = packer.pack(column, &mut packed)?;
             put_varint(&mut bytes, column.len() as u64);
             put_varint(&mut bytes, length as u64);

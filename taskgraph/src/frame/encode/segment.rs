@@ -1,15 +1,17 @@
-//! Executions of paths: their leaves and trip counts are stored, what they execute is counted.
+//! Executions of paths: their bytes go to the table of the path as they are. What they execute is counted, and what is known
+//! after them is found where that is asked for.
 
-use contech_program::count;
-
+use super::table::Table;
+use super::takes::COUNT_BYTES;
 use super::{Running, Segment};
 use crate::frame::MAX_VALUES;
 use crate::id::BlockId;
 use crate::path::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, State, Step, Stored,
-    Visit, Walked,
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, State, Step, Visit,
+    Walked,
 };
 use crate::wire::{put_delta, put_varint};
+use contech_program::{Counts, count};
 
 impl Running {
     #[inline]
@@ -19,76 +21,155 @@ impl Running {
         f: &CompiledFunction,
         segment: Segment<'_>,
     ) -> bool {
+        if segment.bytes.len() > MAX_VALUES {
+            return false;
+        }
+        let symbol = self.layout.blocks.len() + segment.path as usize;
+        let Some(table) = self.tables.get_mut(symbol) else {
+            return false;
+        };
+        let table = table.get_or_insert_with(|| Box::new(Table::of_path(path, f)));
+        let known = self.known || path.path.fresh;
+        // Symbols fit: there is a table for each.
+        let name = u32::try_from(symbol).unwrap_or(u32::MAX);
+        if let (Some(counts), false, false, true) =
+            (path.counts, path.evaluates, segment.goes_on, known)
+        {
+            let (mut sum, mut each) = (counts, path.each.iter());
+            let trips = || {
+                let n = segment.counts.pop().unwrap_or(0);
+                if let Some(each) = each.next() {
+                    sum = sum.plus(each.times(n));
+                }
+                n
+            };
+            let Some(values) = table.put(segment.bytes, trips) else {
+                return false;
+            };
+            self.values += values;
+            self.counts = self.counts.plus(sum);
+            self.known = true;
+            let local = table.local;
+            self.recorded(name, local);
+            return true;
+        }
+        self.followed(path, f, segment, name)
+    }
+
+    /// A segment whose slots and iteration numbers are looked at.
+    fn followed(
+        &mut self,
+        path: &CompiledPath,
+        f: &CompiledFunction,
+        segment: Segment<'_>,
+        symbol: u32,
+    ) -> bool {
         let sizes = (segment.slots.len(), segment.iterations.len());
-        if sizes != (f.slots, f.loops.len()) || segment.bytes.len() > MAX_VALUES {
+        let used = segment.goes_on || !path.path.fresh;
+        if used && sizes != (f.slots, f.loops.len()) {
             return false;
         }
         let mut state = State {
             slots: std::mem::take(segment.slots),
             iterations: std::mem::take(segment.iterations),
         };
-        if !path.path.fresh && !self.known {
+        if path.path.fresh {
+            state.begin(f);
+        }
+        let (before, known) = (self.counts, self.known);
+        if !path.path.fresh && !known {
             self.put_state(path.path.function, &state);
         }
-        self.known = true;
-        let symbol = self.layout.blocks.len() + segment.path as usize;
-        // Symbols fit: the predictor has an entry for each.
-        self.put_symbol(
-            u32::try_from(symbol).unwrap_or(u32::MAX),
-            u64::from(segment.path) << 1 | 1,
-        );
-        if !std::mem::replace(&mut self.is_used[segment.path as usize], true) {
-            self.paths.push(segment.path);
-        }
-        if path.simple {
-            self.simple(path, f, segment.bytes, &mut state);
-        } else {
-            self.walk(path, f, segment.bytes, segment.counts, &mut state);
+        self.trips.clear();
+        match path.counts {
+            Some(counts) => {
+                self.counts = self.counts.plus(counts);
+                self.steps(path, f, segment.bytes, segment.counts, &mut state);
+            }
+            None => self.walk(path, f, segment.bytes, segment.counts, &mut state),
         }
         (*segment.slots, *segment.iterations) = (state.slots, state.iterations);
+        let mut trips = self.trips.iter();
+        let table = self.tables[symbol as usize].as_mut();
+        let put = table.and_then(|table| {
+            let trips = || trips.next().copied().unwrap_or(0);
+            Some((table.put(segment.bytes, trips)?, table.local))
+        });
+        let Some((values, local)) = put else {
+            self.counts = before;
+            if !known {
+                self.initial.clear();
+            }
+            return false;
+        };
+        self.values += values;
+        self.known = true;
+        self.recorded(symbol, local);
         true
     }
 
-    /// A path without collapsed loops.
-    fn simple(
+    /// A path that counts the same but for the iterations of its loops, none of which is in another.
+    fn steps(
         &mut self,
         path: &CompiledPath,
         f: &CompiledFunction,
         bytes: &[u8],
+        counts: &mut Vec<u64>,
         state: &mut State,
     ) {
         let mut at = 0;
-        if let (true, Some(counts)) = (path.still, path.counts) {
-            for stored in &path.stored {
-                if let Stored::Leaves(n) = *stored {
-                    self.leaves(f, n, bytes, &mut at, state);
-                }
-            }
-            self.counts = self.counts.plus(counts);
-            return;
-        }
         for step in &path.path.steps {
             match *step {
-                Step::Node(n) => {
-                    let node = &f.nodes[n as usize];
-                    self.leaves(f, n, bytes, &mut at, state);
-                    if path.counts.is_none() {
-                        self.executed(node, state);
-                    }
-                }
+                Step::Node(n) => leaves(&f.nodes[n as usize], bytes, &mut at, state),
                 Step::Enter(l) => state.iterations[l as usize] = 0,
                 Step::Next(l) => {
                     let i = &mut state.iterations[l as usize];
                     *i = i.wrapping_add(1);
                 }
-                Step::Loop { .. } => {}
+                Step::Loop {
+                    index,
+                    cut,
+                    resumed,
+                } => {
+                    let i = index as usize;
+                    let Some(l) = &f.loops[i] else { continue };
+                    let n = self.trips(l, counts, state);
+                    let base = if resumed {
+                        state.iterations[i].wrapping_add(1)
+                    } else {
+                        0
+                    };
+                    self.counts = self.counts.plus(l.each.unwrap_or_default().times(n));
+                    let each = l.leafy.iter().flat_map(|n| &f.nodes[*n as usize].leaves);
+                    let each: usize = each.map(|l| usize::from(l.width)).sum();
+                    // Only what the last iterations store is still known after them.
+                    let skipped = n.saturating_sub(1);
+                    at = usize::try_from(skipped)
+                        .ok()
+                        .and_then(|n| n.checked_mul(each)?.checked_add(at))
+                        .unwrap_or(usize::MAX)
+                        .min(bytes.len());
+                    if n > 0 {
+                        for n in &l.leafy {
+                            leaves(&f.nodes[*n as usize], bytes, &mut at, state);
+                        }
+                    }
+                    if !cut {
+                        for n in &l.leafy[..l.leafy_last] {
+                            leaves(&f.nodes[*n as usize], bytes, &mut at, state);
+                        }
+                    }
+                    if l.count.is_none() {
+                        at += COUNT_BYTES;
+                    }
+                    let ended = base.wrapping_add(n);
+                    state.iterations[i] = if cut { ended.wrapping_sub(1) } else { ended };
+                }
             }
-        }
-        if let Some(counts) = path.counts {
-            self.counts = self.counts.plus(counts);
         }
     }
 
+    /// A path that has to be executed to know what it counts.
     fn walk(
         &mut self,
         path: &CompiledPath,
@@ -103,7 +184,6 @@ impl Running {
         loop {
             let mut visit = Counting {
                 encoder: self,
-                f,
                 counts,
                 at: &mut at,
             };
@@ -111,37 +191,13 @@ impl Running {
                 Walked::End => break,
                 Walked::Run(_) => {}
                 Walked::Node(n) => {
-                    self.leaves(f, n, bytes, &mut at, state);
-                    self.executed(&f.nodes[n as usize], state);
+                    let node = &f.nodes[n as usize];
+                    leaves(node, bytes, &mut at, state);
+                    self.executed(node, state);
                 }
             }
         }
         self.walk = walk;
-    }
-
-    /// Stores the leaves of a node.
-    #[inline]
-    fn leaves(
-        &mut self,
-        f: &CompiledFunction,
-        n: u32,
-        bytes: &[u8],
-        at: &mut usize,
-        state: &mut State,
-    ) {
-        let leaves = &f.nodes[n as usize].leaves;
-        if leaves.is_empty() {
-            return;
-        }
-        let slots = &mut state.slots;
-        let values = leaves.iter().map(|leaf| {
-            let v = read(bytes, *at, leaf.width);
-            *at += usize::from(leaf.width);
-            slots[leaf.slot as usize] = v;
-            v
-        });
-        self.columns
-            .put(&mut self.predictor, f.node_unit(n), leaves.len(), values);
     }
 
     /// Counts an execution of a node.
@@ -161,6 +217,18 @@ impl Running {
         }
     }
 
+    /// The count of a loop.
+    fn trips(&mut self, l: &CompiledLoop, counts: &mut Vec<u64>, state: &State) -> u64 {
+        let n = match &l.count {
+            Some(count) => count.eval(&state.slots, &state.iterations),
+            None => counts.pop().unwrap_or(0),
+        };
+        if l.stored {
+            self.trips.push(n);
+        }
+        n
+    }
+
     #[cold]
     fn put_state(&mut self, function: u32, state: &State) {
         put_varint(&mut self.initial, u64::from(function));
@@ -172,38 +240,32 @@ impl Running {
     }
 }
 
-/// Counts what a walk executes, and stores trip counts.
-struct Counting<'e, 'a> {
-    encoder: &'e mut Running,
-    f: &'a CompiledFunction,
-    counts: &'a mut Vec<u64>,
-    at: &'a mut usize,
+/// Learns the leaves of a node.
+#[inline]
+fn leaves(node: &CompiledNode, bytes: &[u8], at: &mut usize, state: &mut State) {
+    for leaf in &node.leaves {
+        state.slots[leaf.slot as usize] = read(bytes, *at, leaf.width);
+        *at += usize::from(leaf.width);
+    }
 }
 
-/// Bytes of a recorded trip count.
-const COUNT_BYTES: usize = 6;
+/// Counts what a walk executes, and notes trip counts.
+struct Counting<'e> {
+    encoder: &'e mut Running,
+    counts: &'e mut Vec<u64>,
+    at: &'e mut usize,
+}
 
-impl Visit for Counting<'_, '_> {
-    fn count(&mut self, index: u32, l: &CompiledLoop, state: &State) -> u64 {
-        let count = match &l.count {
-            Some(count) => count.eval(&state.slots, &state.iterations),
-            None => self.counts.pop().unwrap_or(0),
-        };
-        if l.stored {
-            let e = &mut *self.encoder;
-            let unit = self.f.loop_unit(index);
-            e.columns
-                .put(&mut e.predictor, unit, 1, std::iter::once(count));
-        }
-        count
+impl Visit for Counting<'_> {
+    fn count(&mut self, _: u32, l: &CompiledLoop, state: &State) -> u64 {
+        self.encoder.trips(l, self.counts, state)
     }
 
     fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, _: &State) -> bool {
         let Some(counts) = l.flat.as_ref().and_then(|flat| flat.counts) else {
             return false;
         };
-        let e = &mut *self.encoder;
-        e.counts = e.counts.plus(counts.times(iterations));
+        self.encoder.counts = self.encoder.counts.plus(Counts::times(counts, iterations));
         self.ended(l);
         true
     }

@@ -1,0 +1,272 @@
+//! One column of a frame: how its values become bytes in planes, and back.
+
+use crate::error::Result;
+use crate::wire::{Reader, put_varint, unzigzag, zigzag};
+
+/// What is stored of each value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coding {
+    /// The value.
+    Plain = 0,
+    /// The difference to the value before in the column.
+    Delta = 1,
+    /// The difference to the value of the column before.
+    Beside = 2,
+}
+
+impl Coding {
+    const ALL: [Self; 3] = [Self::Plain, Self::Delta, Self::Beside];
+}
+
+/// Most bytes of a value.
+const MOST: u8 = 8;
+
+/// Replaces values by what a coding stores of them; `beside` is the column before. The first difference of a delta
+/// would be far from all others: it is 0, and the value is returned.
+fn encode(coding: Coding, values: &[u64], beside: &[u64], out: &mut Vec<u64>) -> u64 {
+    out.clear();
+    match coding {
+        Coding::Plain => out.extend_from_slice(values),
+        Coding::Delta => {
+            out.extend(values.first().map(|_| 0));
+            out.extend(values.windows(2).map(|w| w[1].wrapping_sub(w[0])));
+            // The one after it is as good as any, and leaves the range as it is.
+            if let [first, second, ..] = &mut out[..] {
+                *first = *second;
+            }
+            return values.first().copied().unwrap_or(0);
+        }
+        Coding::Beside => out.extend(values.iter().zip(beside).map(|(v, b)| v.wrapping_sub(*b))),
+    }
+    0
+}
+
+/// Appends a column: how it is stored to `heads`, the bytes to `planes`. `scratch` is working memory.
+pub(super) fn put(
+    coding: Coding,
+    values: &[u64],
+    beside: &[u64],
+    scratch: &mut Vec<u64>,
+    heads: &mut Vec<u8>,
+    planes: &mut Vec<u8>,
+) {
+    let first = encode(coding, values, beside, scratch);
+    let signed = coding != Coding::Plain;
+    let (least, or) = shrink(scratch, signed);
+    let shift = if or == 0 { 0 } else { or.trailing_zeros() };
+    let bytes = u8::try_from((64 - (or >> shift).leading_zeros()).div_ceil(8)).unwrap_or(MOST);
+    heads.push(coding as u8 + 3 * bytes);
+    if bytes > 0 {
+        heads.push(shift.to_le_bytes()[0]);
+    }
+    put_varint(heads, if signed { zigzag(least) } else { least });
+    if coding == Coding::Delta {
+        put_varint(heads, first);
+    }
+    for byte in 0..u32::from(bytes) {
+        let at = shift + 8 * byte;
+        planes.extend(scratch.iter().map(|v| (v >> at).to_le_bytes()[0]));
+    }
+}
+
+/// Takes the least value off all; it, and all bits that are left.
+fn shrink(values: &mut [u64], signed: bool) -> (u64, u64) {
+    // Flipping the highest bit makes the order of signed numbers that of unsigned ones.
+    let flip = u64::from(signed) << 63;
+    let least = values.iter().fold(u64::MAX, |m, v| m.min(v ^ flip)) ^ flip;
+    let mut or = 0;
+    for v in values {
+        *v = v.wrapping_sub(least);
+        or |= *v;
+    }
+    (least, or)
+}
+
+/// How a column is stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    coding: Coding,
+    bytes: u8,
+    shift: u32,
+    least: u64,
+    first: u64,
+}
+
+impl Head {
+    pub(super) fn read(r: &mut Reader<'_>) -> Result<Self> {
+        let tag = r.u8()?;
+        let (coding, bytes) = (Coding::ALL[usize::from(tag % 3)], tag / 3);
+        let shift = if bytes > 0 { u32::from(r.u8()?) } else { 0 };
+        if bytes > MOST || shift > 63 {
+            return Err(r.error(format!("a column of {bytes} bytes at bit {shift}")));
+        }
+        let least = r.varint()?;
+        let signed = coding != Coding::Plain;
+        let first = if coding == Coding::Delta {
+            r.varint()?
+        } else {
+            0
+        };
+        Ok(Self {
+            coding,
+            bytes,
+            shift,
+            least: if signed { unzigzag(least) } else { least },
+            first,
+        })
+    }
+
+    /// Fills `out` from the planes; `beside` is the column before, if that has as many values.
+    pub(super) fn fill(
+        self,
+        planes: &mut Reader<'_>,
+        beside: Option<&[u64]>,
+        out: &mut [u64],
+    ) -> Result<()> {
+        out.fill(self.least);
+        let n = out.len();
+        let shift = self.shift;
+        let bytes = planes.take(n * usize::from(self.bytes))?;
+        match self.bytes {
+            0 => {}
+            1 => {
+                for (v, a) in out.iter_mut().zip(bytes) {
+                    *v = v.wrapping_add(u64::from(*a) << shift);
+                }
+            }
+            2 => {
+                let (low, high) = bytes.split_at(n);
+                for ((v, a), b) in out.iter_mut().zip(low).zip(high) {
+                    let word = u64::from(u16::from_le_bytes([*a, *b]));
+                    *v = v.wrapping_add(word << shift);
+                }
+            }
+            _ => {
+                for (byte, plane) in (0..).zip(bytes.chunks_exact(n.max(1))) {
+                    // Bits beyond the highest are lost, of damaged bytes only.
+                    let at = shift + 8 * byte;
+                    for (v, b) in out.iter_mut().zip(plane) {
+                        *v = v.wrapping_add(u64::from(*b).checked_shl(at).unwrap_or(0));
+                    }
+                }
+            }
+        }
+        match self.coding {
+            Coding::Plain => {}
+            Coding::Delta => {
+                if let Some(v) = out.first_mut() {
+                    *v = self.first;
+                }
+                let mut last = 0u64;
+                for v in out {
+                    last = last.wrapping_add(*v);
+                    *v = last;
+                }
+            }
+            Coding::Beside => {
+                let beside = beside.ok_or_else(|| planes.error("no column before this one"))?;
+                for (v, b) in out.iter_mut().zip(beside) {
+                    *v = v.wrapping_add(*b);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Values of a sample, and samples of a column.
+const SAMPLE: usize = 48;
+const SAMPLES: usize = 4;
+
+/// The coding whose bytes change least from one value to the next, as far as samples show. zstd finds what repeats in
+/// planes that change, too, which differences hide: they must be better by a quarter.
+pub(super) fn choose(values: &[u64], beside: &[u64]) -> Coding {
+    let mut scratch = Vec::with_capacity(SAMPLE);
+    let step = values.len().div_ceil(SAMPLES).max(SAMPLE);
+    let mut costs = [0; 3];
+    for start in (0..values.len()).step_by(step) {
+        let range = start..values.len().min(start + SAMPLE);
+        let own = &values[range.clone()];
+        let other = beside.get(range).unwrap_or(&[]);
+        for (coding, cost) in Coding::ALL.into_iter().zip(&mut costs) {
+            encode(coding, own, other, &mut scratch);
+            let (_, or) = shrink(&mut scratch, coding != Coding::Plain);
+            let shift = if or == 0 { 0 } else { or.trailing_zeros() };
+            *cost += scratch.windows(2).fold(0, |sum, w| {
+                sum + changed_bytes((w[0] >> shift) ^ (w[1] >> shift))
+            });
+        }
+    }
+    let [plain, delta, mut next] = costs;
+    if beside.len() != values.len() {
+        next = u32::MAX;
+    }
+    let best = delta.min(next);
+    if best.saturating_mul(4) >= plain.saturating_mul(3) {
+        Coding::Plain
+    } else if delta <= next {
+        Coding::Delta
+    } else {
+        Coding::Beside
+    }
+}
+
+/// Bytes that are not 0.
+fn changed_bytes(v: u64) -> u32 {
+    let any = v | v >> 4;
+    let any = any | any >> 2;
+    let any = any | any >> 1;
+    (any & 0x0101_0101_0101_0101).count_ones()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(kind: u64, n: u64) -> Vec<u64> {
+        let value = |i: u64| match kind {
+            0 => 0x7fff_1234_5678 - 48 * i,
+            1 => (i * i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            2 => (i * i % 251) << 40,
+            3 => u64::MAX - i % 3,
+            _ => 7,
+        };
+        (0..n).map(value).collect()
+    }
+
+    #[test]
+    fn every_coding_gives_back_every_column() {
+        for (kind, other) in (0..5).flat_map(|k| (0..5).map(move |o| (k, o))) {
+            for n in [0, 1, 2, 3, 300] {
+                let (values, beside) = (column(kind, n), column(other, n));
+                for coding in Coding::ALL {
+                    let (mut heads, mut planes) = (Vec::new(), Vec::new());
+                    put(
+                        coding,
+                        &values,
+                        &beside,
+                        &mut Vec::new(),
+                        &mut heads,
+                        &mut planes,
+                    );
+                    let mut heads = Reader::new("test", &heads);
+                    let mut planes = Reader::new("test", &planes);
+                    let mut back = vec![9; values.len()];
+                    let head = Head::read(&mut heads).unwrap();
+                    head.fill(&mut planes, Some(&beside), &mut back).unwrap();
+                    assert_eq!(back, values, "{coding:?} of {kind} beside {other}");
+                    assert_eq!((heads.remaining(), planes.remaining()), (0, 0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_coding_chosen_leaves_least() {
+        let (steps, noise) = (column(0, 500), column(1, 500));
+        assert_eq!(choose(&steps, &[]), Coding::Delta);
+        assert_eq!(choose(&noise, &[]), Coding::Plain);
+        let near: Vec<u64> = noise.iter().map(|v| v.wrapping_add(8)).collect();
+        assert_eq!(choose(&near, &noise), Coding::Beside);
+    }
+}

@@ -1,0 +1,77 @@
+//! What the records of a block or path store: values once per record, and values per iteration of its loops. Each of them
+//! is a column of the frame.
+
+use crate::path::{CompiledFunction, CompiledPath, Stored};
+
+/// What a record stores, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    /// Bytes of each value that is stored once, as recorded; trip counts are among them.
+    pub(super) fields: Box<[u8]>,
+    /// The loops whose iterations store values.
+    pub(super) loops: Box<[Iterated]>,
+}
+
+/// A loop whose iterations store values. They stand behind its count.
+#[derive(Clone, Debug)]
+pub(super) struct Iterated {
+    /// The field that is its count.
+    pub(super) count: usize,
+    /// Iterations beyond the count: 1 where the last one, too, stores all of them. What a last iteration that ends
+    /// earlier stores is stored once, in fields.
+    pub(super) more: u64,
+    /// Bytes of each value of an iteration, as recorded.
+    pub(super) values: Box<[u8]>,
+}
+
+/// Bytes of a stored trip count, and of an operand of a block.
+pub(super) const WORD: u8 = 8;
+
+impl Shape {
+    /// That of a block, which stores its operands.
+    pub(crate) fn of_block(operands: usize) -> Self {
+        Self {
+            fields: vec![WORD; operands].into(),
+            loops: Box::default(),
+        }
+    }
+
+    pub(crate) fn of_path(path: &CompiledPath, f: &CompiledFunction) -> Self {
+        let (mut fields, mut loops) = (Vec::new(), Vec::new());
+        let widths = |n: &u32| f.nodes[*n as usize].leaves.iter().map(|l| l.width);
+        for stored in &path.stored {
+            let (index, cut) = match *stored {
+                Stored::Leaves(n) => {
+                    fields.extend(widths(&n));
+                    continue;
+                }
+                Stored::Loop { index, cut } => (index, cut),
+            };
+            fields.push(WORD);
+            let Some(l) = &f.loops[index as usize] else {
+                continue;
+            };
+            let whole = !cut && l.leafy_last == l.leafy.len();
+            if !l.leafy.is_empty() {
+                loops.push(Iterated {
+                    count: fields.len() - 1,
+                    more: u64::from(whole),
+                    values: l.leafy.iter().flat_map(widths).collect(),
+                });
+            }
+            if !cut && !whole {
+                fields.extend(l.leafy[..l.leafy_last].iter().flat_map(widths));
+            }
+        }
+        Self {
+            fields: fields.into(),
+            loops: loops.into(),
+        }
+    }
+
+    /// Columns it takes.
+    pub(super) fn columns(&self) -> usize {
+        let iterated: usize = self.loops.iter().map(|l| l.values.len()).sum();
+        self.fields.len() + iterated
+    }
+}
