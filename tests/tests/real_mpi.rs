@@ -65,7 +65,7 @@ fn main() {
         &PACKAGES,
         |package| &package.source,
         trial,
-        ("two_programs_or_no_network", 2),
+        ("at_least_two_sources_were_fetched", 2),
     );
 }
 

@@ -151,7 +151,7 @@ fn main() {
         &PACKAGES,
         |package| &package.source,
         trial,
-        ("three_programs_or_no_network", 3),
+        ("at_least_three_sources_were_fetched", 3),
     );
 }
 
