@@ -33,6 +33,10 @@ fn child(creator: Option<Active>, wanted: &Wanted) -> Option<&'static Thread> {
     if tls.is_quiet() {
         return None;
     }
+    guarded(|| {
+        let _quiet = tls.quiet();
+        recorder.expect_threads();
+    });
     guarded(|| recorder.new_child(tls, creator.is_some(), wanted.body, wanted.argument.addr()))
         .flatten()
 }

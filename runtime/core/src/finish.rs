@@ -114,7 +114,7 @@ impl Recorder {
         if !whole {
             self.counters.losses.fetch_add(1, Relaxed);
         }
-        self.serve();
+        self.hand_on();
     }
 
     /// Finishes the trace: afterwards nothing is recorded. Another thread that calls it meanwhile

@@ -79,10 +79,13 @@ impl Recorder {
         } else {
             0
         };
+        let begun = inner.status == Status::Live;
         let whole = self
             .desk
             .turn(thread.context(), inner, (depth, lane), (cursor, now));
-        self.serve();
+        if begun && depth == 0 {
+            self.serve();
+        }
         let delay = if depth == 0 {
             self.pause_if_full()
         } else {

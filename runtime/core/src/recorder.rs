@@ -431,16 +431,32 @@ impl Recorder {
         self.desk.queue.send(message);
     }
 
-    /// Sees to it that somebody writes what is queued: the writer thread, else the caller.
+    /// Sees to it that somebody writes what is queued: the writer thread, which is started if need be, else the caller.
+    /// Not for signal handlers, nor for threads that end: making a thread takes locks of the C library that the code a
+    /// handler interrupted may hold, and state that a thread about to end has given up.
     pub(crate) fn serve(&'static self) {
         let mut running = lock(&self.service);
         if !*running && !self.finishing.load(SeqCst) {
             *running = self.host.start_writer(self);
         }
-        let by_caller = !*running;
         drop(running);
+        self.hand_on();
+    }
+
+    /// Writes what is queued where no writer thread does.
+    pub(crate) fn hand_on(&'static self) {
+        let by_caller = !*lock(&self.service);
         if by_caller {
             self.work_off();
+        }
+    }
+
+    /// The program is about to make a thread. From here on the writer is one, too: the first of the program's threads to
+    /// end must not have to start it.
+    pub fn expect_threads(&'static self) {
+        if self.is_recording() && !self.desk.counting_only {
+            let _blocked = Blocked::new();
+            self.serve();
         }
     }
 

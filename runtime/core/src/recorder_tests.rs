@@ -54,6 +54,17 @@ impl Host for NoThreads {
     fn watch_thread_end(&self) {}
 }
 
+/// Nobody may start a writer thread.
+struct NoStart;
+
+impl Host for NoStart {
+    fn start_writer(&self, _: &'static Recorder) -> bool {
+        panic!("a thread is made");
+    }
+    fn join_writer(&self) {}
+    fn watch_thread_end(&self) {}
+}
+
 /// A trace in a file of its own, removed at the end.
 struct Run {
     recorder: &'static Recorder,
@@ -637,6 +648,22 @@ fn the_last_thread_goes_on_recording() {
     assert_eq!(blocks(&trace.contexts[&1]), [1]);
     assert_eq!(blocks(&trace.contexts[&2]).last(), Some(&3));
     assert!(registry::current(first).is_none());
+}
+
+#[test]
+fn neither_signal_handlers_nor_threads_that_end_make_the_writers_thread() {
+    let run = run(&NoStart, &[("CONTECH_BUFFER", "32K")]);
+    let (recorder, tls) = (run.recorder, tls());
+    block(recorder, tls, 0);
+    let entered = recorder.enter_handler(tls, &entry(0x1000));
+    for _ in 0..20_000 {
+        block(recorder, tls, 1);
+    }
+    recorder.leave_handler(tls, &entered);
+    recorder.live.store(2, Relaxed);
+    assert!(!recorder.end_thread(tls));
+    let trace = read(&run);
+    assert_eq!(blocks(&trace.contexts[&1]).len(), 20_001);
 }
 
 #[test]
