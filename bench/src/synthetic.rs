@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use contech_trace::event::SyncOp::{BarrierWait, MutexLock, MutexUnlock};
+use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock};
 use contech_trace::fast::{
     Count, Edge, Expr, FastFunction, Leaf, Loop, LoopStep, Node, Start, Target,
 };
@@ -246,7 +246,7 @@ fn step(kind: Kind, context: u32, t: &mut TraceBuilder, random: &mut Random) -> 
                 t.block(c, LOAD, &[0x1000]);
             }
             for c in 0..8 {
-                t.sync_aux(c, BarrierWait, 0x4000, 8);
+                t.sync_aux(c, Barrier, 0x4000, 8);
             }
             8
         }

@@ -17,7 +17,7 @@ use std::env;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use contech_trace::event::SyncOp::{BarrierWait, MutexLock, MutexUnlock};
+use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock};
 use contech_trace::op::{Op, OpKind};
 use contech_trace::table::{Block, Function, ModuleTable};
 use trace::{BASE, TraceBuilder, assemble};
@@ -148,7 +148,7 @@ fn main() {
                     t.block(c, 1, &[0x1000, 0x2000]);
                 }
                 for c in 0..contexts {
-                    t.sync_aux(c, BarrierWait, 0x4000, contexts.into());
+                    t.sync_aux(c, Barrier, 0x4000, contexts.into());
                 }
             }
             _ => {

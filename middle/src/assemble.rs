@@ -26,8 +26,6 @@ pub(crate) struct Parts<'a> {
     pub(crate) logs: &'a Logs,
     /// `[arrival, barrier task]`.
     pub(crate) aliases: &'a Sorted<2>,
-    /// `[place, operation]`.
-    pub(crate) tries: &'a Sorted<2>,
     pub(crate) spill: &'a Arc<Spill>,
     pub(crate) memory: usize,
     /// Of times that [`Parts::align`] has not made nanoseconds already.
@@ -97,7 +95,6 @@ impl Parts<'_> {
     /// Calls `f` with every task by (context, seq), and its place.
     fn each_task(&self, mut f: impl FnMut(TaskId, Place, &mut Draft) -> Result<()>) -> Result<()> {
         let mut names = Renumber::new(self.aliases)?;
-        let mut tries = Lookahead::new(self.tries)?;
         let mut draft = Draft::default();
         for (context, _) in self.contexts.iter() {
             let trace = self.contexts.trace_of(context);
@@ -106,9 +103,6 @@ impl Parts<'_> {
             while drafts.next(&mut draft)? {
                 let place = Place::new(context, position);
                 position += 1;
-                tries.take(place.bits(), |op| {
-                    draft.op = SyncOp::from_u8(op.to_le_bytes()[0]).unwrap_or(draft.op);
-                })?;
                 draft.start = self.time(context, trace, draft.start);
                 draft.end = self.time(context, trace, draft.end);
                 if let Named::Task(id) = names.name(place)? {

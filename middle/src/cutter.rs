@@ -22,7 +22,6 @@ use crate::streams::{Record, Streams};
 
 mod end;
 mod events;
-mod names;
 mod piece;
 mod switches;
 

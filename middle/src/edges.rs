@@ -1,8 +1,6 @@
-//! What the rules produce: edges between places, second names of barrier tasks, kinds of failed tries.
+//! What the rules produce: edges between places, second names of barrier tasks.
 
 use std::sync::Arc;
-
-use taskgraph::SyncOp;
 
 use crate::contexts::ContextTable;
 use crate::error::Result;
@@ -18,8 +16,6 @@ pub(crate) struct Edges<'a> {
     pub(crate) edges: Sorter<2>,
     /// `[arrival, owner]`: the arrival is the owner's task by another name.
     pub(crate) aliases: Sorter<2>,
-    /// `[place, operation]`: failed tries that are not of a mutex.
-    pub(crate) tries: Sorter<2>,
     pub(crate) notes: &'a mut Notes,
     /// The object whose events are being looked at.
     pub(crate) object: u64,
@@ -40,7 +36,6 @@ impl<'a> Edges<'a> {
         Edges {
             edges: Sorter::new(spill, budget / 4 * 3),
             aliases: Sorter::new(spill, budget / 8),
-            tries: Sorter::new(spill, budget / 8),
             notes,
             object: 0,
             contexts,
@@ -63,14 +58,6 @@ impl<'a> Edges<'a> {
     /// `arrival` is the barrier task at `owner`.
     pub(crate) fn alias(&mut self, arrival: Place, owner: Place) -> Result<()> {
         self.aliases.push([arrival.bits(), owner.bits()])
-    }
-
-    /// The failed try at `at` is of this operation, where it is not that of a mutex.
-    pub(crate) fn failed_try(&mut self, at: Place, op: Option<SyncOp>) -> Result<()> {
-        match op {
-            Some(op) => self.tries.push([at.bits(), op as u64]),
-            None => Ok(()),
-        }
     }
 
     /// The last place of a context, if it left any records.

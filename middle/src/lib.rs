@@ -37,9 +37,7 @@ mod input;
 mod log;
 mod messages;
 mod meta;
-mod mpi;
 mod notes;
-mod openmp;
 mod options;
 mod order;
 mod paths;
@@ -261,7 +259,6 @@ impl<'a> Conversion<'a> {
             contexts,
             logs,
             aliases,
-            tries,
             by_target,
             align,
             mut notes,
@@ -274,7 +271,6 @@ impl<'a> Conversion<'a> {
             contexts: &contexts,
             logs: &logs,
             aliases: &aliases,
-            tries: &tries,
             spill: &spill,
             memory: options.memory,
             clock: Clock::new(if align.is_common() { 0 } else { hz }),
@@ -330,7 +326,6 @@ struct Ordered {
     contexts: ContextTable,
     logs: Logs,
     aliases: Sorted<2>,
-    tries: Sorted<2>,
     by_target: Sorted<2>,
     align: Align,
     notes: Notes,
@@ -381,14 +376,8 @@ fn order(
         out.edge(root, first)?;
     }
     options.check_cancelled()?;
-    let Edges {
-        edges,
-        aliases,
-        tries,
-        ..
-    } = out;
-    let (places, tries) = (aliases.finish(), tries.finish());
-    let aliases = renumber::resolve_aliases(&places, spill, memory / 8)?;
+    let Edges { edges, aliases, .. } = out;
+    let aliases = renumber::resolve_aliases(&aliases.finish(), spill, memory / 8)?;
     let mut by_target = edges.finish();
     if has_barriers {
         by_target = renumber::resolve_sources(&by_target, &aliases, spill, memory / 4)?;
@@ -399,7 +388,6 @@ fn order(
         contexts,
         logs,
         aliases,
-        tries,
         by_target,
         align,
         notes,

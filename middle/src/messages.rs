@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use contech_trace::event::SyncOp;
-use contech_trace::mpi::{Direction, Meeting, Peer};
+use contech_trace::mpi::{Direction, Meeting, Peer, direction};
 
 use crate::align::Align;
 use crate::edges::Edges;
@@ -107,11 +107,19 @@ impl Messages {
                 self.any = true;
                 return self.single.push(words);
             }
-            SyncOp::MpiMeet => Role::Meets,
             SyncOp::MpiBegin => Role::Begins,
             SyncOp::MpiEnd => Role::Ends,
+            _ if direction(op).is_some() => Role::Meets,
             _ => return Ok(()),
         };
+        let Some(meeting) = Meeting::unpack(aux) else {
+            return Ok(());
+        };
+        let what = match role {
+            Role::Meets => op,
+            Role::Begins | Role::Ends => meeting.what,
+        };
+        let aux = Meeting { what, ..meeting }.pack();
         self.any = true;
         let who = own << 2 | role as u64;
         self.collective

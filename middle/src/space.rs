@@ -85,7 +85,7 @@ impl Space {
                 } => {
                     if is_context(*op) {
                         *object = self.context_in(*object);
-                    } else if *op == SyncOp::Depend {
+                    } else if op.is_depend() {
                         let generating = *aux & u64::from(u32::MAX);
                         *aux = *aux - generating + self.context_in(generating);
                     }
@@ -106,8 +106,8 @@ fn is_context(op: SyncOp) -> bool {
         op,
         SyncOp::ThreadCreate
             | SyncOp::ThreadJoin
-            | SyncOp::TeamCreate
-            | SyncOp::TeamJoin
+            | SyncOp::ParallelBegin
+            | SyncOp::ParallelEnd
             | SyncOp::TaskCreate
             | SyncOp::TaskJoin
             | SyncOp::Fulfill

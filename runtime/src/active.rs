@@ -135,7 +135,7 @@ impl Active {
             let ticket = TICKETS.next(object.addr());
             self.timed(op, object, ticket, before, self.since(before));
         } else if result == libc::ETIMEDOUT {
-            self.timed(SyncOp::TryFail, object, 0, before, self.since(before));
+            self.timed(op.failed(), object, 0, before, self.since(before));
         }
         result
     }
@@ -146,7 +146,7 @@ impl Active {
         if acquired(result) {
             self.instant(op, object, 0);
         } else if result == libc::EBUSY {
-            self.timed(SyncOp::TryFail, object, 0, self.now(), 0);
+            self.timed(op.failed(), object, 0, self.now(), 0);
         }
         result
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use contech_trace::event::SyncOp::{BarrierWait, ObjectDestroy, ObjectInit};
+use contech_trace::event::SyncOp::{Barrier, ObjectDestroy, ObjectInit};
 
 use crate::active::{TICKETS, active};
 use crate::real::{Ptr, real};
@@ -50,7 +50,7 @@ pub(crate) unsafe extern "C-unwind" fn wait(barrier: Ptr, caller: usize) -> c_in
     let result = call();
     if result == 0 || result == libc::PTHREAD_BARRIER_SERIAL_THREAD {
         let taken = a.since(before);
-        a.with_aux(BarrierWait, barrier, ticket, count.into(), before, taken);
+        a.with_aux(Barrier, barrier, ticket, count.into(), before, taken);
     }
     result
 }

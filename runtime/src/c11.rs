@@ -2,7 +2,9 @@
 
 use std::ffi::c_int;
 
-use contech_trace::event::SyncOp::{MutexLock, MutexUnlock, ObjectDestroy, ObjectInit, TryFail};
+use contech_trace::event::SyncOp::{
+    MutexLock, MutexTryFail, MutexUnlock, ObjectDestroy, ObjectInit,
+};
 
 use crate::active::{TICKETS, active};
 use crate::real::{Ptr, Time, real};
@@ -52,7 +54,7 @@ pub(crate) unsafe extern "C-unwind" fn mtx_trylock(mutex: Ptr, caller: usize) ->
     if let Some(a) = active(caller) {
         match result {
             0 => a.instant(MutexLock, mutex, 0),
-            BUSY => a.timed(TryFail, mutex, 0, a.now(), 0),
+            BUSY => a.timed(MutexTryFail, mutex, 0, a.now(), 0),
             _ => {}
         }
     }
@@ -74,7 +76,7 @@ pub(crate) unsafe extern "C-unwind" fn mtx_timedlock(
     let taken = a.since(before);
     match result {
         0 => a.timed(MutexLock, mutex, TICKETS.next(mutex.addr()), before, taken),
-        TIMED_OUT => a.timed(TryFail, mutex, 0, before, taken),
+        TIMED_OUT => a.timed(MutexTryFail, mutex, 0, before, taken),
         _ => {}
     }
     result

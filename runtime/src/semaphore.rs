@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 
 use contech_runtime_core::memory::Errno;
-use contech_trace::event::SyncOp::{ObjectDestroy, ObjectInit, SemPost, SemWait, TryFail};
+use contech_trace::event::SyncOp::{ObjectDestroy, ObjectInit, SemPost, SemTryFail, SemWait};
 
 use crate::active::{Active, TICKETS, active};
 use crate::real::{Ptr, Time, real};
@@ -49,7 +49,7 @@ fn acquire(a: Active, semaphore: Ptr, call: impl FnOnce() -> c_int) -> c_int {
         let ticket = TICKETS.next(semaphore.addr());
         a.timed(SemWait, semaphore, ticket, before, a.since(before));
     } else if Errno::get() == libc::ETIMEDOUT {
-        a.timed(TryFail, semaphore, 0, before, a.since(before));
+        a.timed(SemTryFail, semaphore, 0, before, a.since(before));
     }
     result
 }
@@ -97,7 +97,7 @@ pub(crate) unsafe extern "C-unwind" fn trywait(semaphore: Ptr, caller: usize) ->
         if result == 0 {
             a.instant(SemWait, semaphore, 0);
         } else if Errno::get() == libc::EAGAIN {
-            a.timed(TryFail, semaphore, 0, a.now(), 0);
+            a.timed(SemTryFail, semaphore, 0, a.now(), 0);
         }
     }
     result

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 pub use petgraph;
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use crate::TaskKind;
 use crate::error::{ErrorKind, Result};
 use crate::graph::TaskGraph;
 use crate::id::TaskId;
-use crate::kind::TaskKind;
 use crate::task::Task;
 
 /// A task as a node.

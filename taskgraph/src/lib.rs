@@ -57,16 +57,16 @@ mod window;
 mod wire;
 mod writer;
 
-pub(crate) use contech_program::{kind, op, statics};
+pub(crate) use contech_program::{op, statics};
 
 pub use action::{Action, AllocKind, BlockAccesses, BlockExec};
 pub use compact::{AffineRun, Compact, StridedAccess};
+pub use contech_program::{SyncOp, TaskKind, WaitCause};
 pub use context::Context;
 pub use error::{Error, ErrorKind, Result};
 pub use frame::{Counts, EncodedFrame, FrameEncoder, Segment};
 pub use graph::TaskGraph;
 pub use id::{BlockId, ContextId, FunctionId, OpId, TaskId};
-pub use kind::{SyncOp, TaskKind, WaitCause};
 pub use map::{Mmap, map};
 pub use meta::{RankMeta, RunMeta, Summary, TaskCounts};
 pub use op::{Access, MemOp, OpAccesses, OpKind};

@@ -147,8 +147,8 @@ impl<D: AsRef<[u8]> + Sync> TaskGraph<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SyncOp;
     use crate::builder::GraphBuilder;
-    use crate::kind::SyncOp;
 
     #[test]
     fn each_task_comes_after_its_predecessors() {

@@ -1,7 +1,7 @@
 //! What a writer stores per task.
 
 use crate::id::TaskId;
-use crate::kind::{SyncOp, TaskKind};
+use crate::{SyncOp, TaskKind};
 
 /// A frame of a graph file, as [`GraphWriter::put_frame`](crate::GraphWriter::put_frame) returned it (its file offset).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,11 +9,11 @@ use crate::error::Result;
 use crate::frame::{DecodedFrame, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, TaskId};
-use crate::kind::{SyncOp, TaskKind};
 use crate::op::Access;
 use crate::page::{TaskFields, TaskPage};
 use crate::record::{FrameSpan, TaskRecord};
 use crate::space::prefix;
+use crate::{SyncOp, TaskKind};
 
 /// A task. Cheap to hold and to copy; its actions are decoded when asked for.
 #[derive(Debug)]

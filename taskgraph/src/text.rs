@@ -18,9 +18,9 @@ use std::fmt::Write;
 use crate::action::{Action, BlockExec};
 use crate::error::{Result, misuse};
 use crate::graph::TaskGraph;
-use crate::kind::{SyncOp, TaskKind};
 use crate::statics::StaticInfo;
 use crate::task::Task;
+use crate::{SyncOp, TaskKind};
 
 /// What the text form shows besides the tasks and edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,15 +1,23 @@
 //! What each event becomes: a task, an entry for the rules of pass 2, a note.
 
 use contech_trace::event::{EndReason, Event, SyncOp};
+use contech_trace::mpi::Meeting;
 use taskgraph::TaskKind;
 
-use super::names::{kind, operation};
 use super::piece::Piece;
 use super::{Cutter, unwrap_ticks};
 use crate::draft::Draft;
 use crate::error::Result;
 use crate::place::Place;
 use crate::rules::atomic::{acquires, releases};
+
+/// What the task of an event is called: the end of a collective operation has the operation's name.
+fn shown(op: SyncOp, aux: u64) -> SyncOp {
+    match op {
+        SyncOp::MpiEnd => Meeting::unpack(aux).map_or(SyncOp::Other, |m| m.what),
+        _ => op,
+    }
+}
 
 impl Cutter {
     pub(super) fn event(&mut self, context: u32, chunk_first: u64, event: &Event) -> Result<()> {
@@ -30,8 +38,8 @@ impl Cutter {
                 }
                 let start = full(before);
                 let draft = Draft {
-                    kind: kind(op, aux),
-                    op: operation(op, aux),
+                    kind: op.kind(),
+                    op: shown(op, aux),
                     object: self.space.object(op, object),
                     start,
                     end: start.saturating_add(duration),
@@ -43,7 +51,7 @@ impl Cutter {
                 let start = full(before);
                 let draft = Draft {
                     kind: TaskKind::Sync,
-                    op: taskgraph::SyncOp::Delay,
+                    op: SyncOp::Delay,
                     start,
                     end: start.saturating_add(duration),
                     ..Draft::default()
@@ -127,11 +135,7 @@ impl Cutter {
     ) -> Result<()> {
         let times = (draft.start, draft.end);
         let draft_is_barrier = draft.kind == TaskKind::Barrier;
-        let mark = matches!(
-            op,
-            SyncOp::ObjectInit | SyncOp::ObjectDestroy | SyncOp::TaskgroupBegin
-        );
-        let at = if mark {
+        let at = if op.is_mark() {
             let (state, _) = self.contexts.entry(context);
             Place::new(context, state.places)
         } else {

@@ -2,22 +2,18 @@
 //! it did (OpenMP 5.2, section 15.9.5). Tasks that may use the item at the same time form a set; each waits
 //! for all of the set before.
 
+use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
 
-use super::{Event, Rule};
+use super::{Event, Op, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
-use crate::openmp;
 use crate::place::Place;
-
-const IN: u64 = 1;
-const MUTEXINOUTSET: u64 = 4;
-const INOUTSET: u64 = 7;
 
 /// The sets of one generating context.
 #[derive(Debug, Default)]
 struct Sets {
-    kind: u64,
+    op: Option<Op>,
     now: Vec<Place>,
     before: Vec<Place>,
 }
@@ -28,13 +24,12 @@ pub(super) struct Depend(FxHashMap<u64, Sets>);
 
 impl Rule for Depend {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
-        let kind = openmp::kind(event.aux);
-        let parent = event.aux & u64::from(u32::MAX);
+        let parent = event.aux;
         let sets = self.0.entry(parent).or_default();
-        let joins = kind == sets.kind && matches!(kind, IN | MUTEXINOUTSET | INOUTSET);
+        let joins = sets.op == Some(event.op) && event.op != Op::Recorded(SyncOp::DependInout);
         if !joins {
             sets.before = std::mem::take(&mut sets.now);
-            sets.kind = kind;
+            sets.op = Some(event.op);
         }
         for place in &sets.before {
             let context = place.context();

@@ -34,6 +34,7 @@ mod tree;
 
 use std::sync::Arc;
 
+use contech_program::Family;
 use contech_trace::event::SyncOp;
 
 use crate::edges::Edges;
@@ -68,79 +69,11 @@ trait Rule {
     fn cut(&mut self, init: Option<u64>, out: &mut Edges) -> Result<()>;
 }
 
-/// The families of the table above.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
-    CreateJoin,
-    Mutex,
-    Spin,
-    RwLock,
-    Cond,
-    Sem,
-    Once,
-    Barrier,
-    Atomic,
-    Futex,
-    Tree,
-    Depend,
-    Doacross,
-}
-
 fn family(op: Op) -> Option<Family> {
-    let Op::Recorded(op) = op else {
-        return Some(Family::Cond);
-    };
-    Some(match op {
-        SyncOp::ThreadCreate | SyncOp::ThreadJoin => Family::CreateJoin,
-        SyncOp::MutexLock | SyncOp::MutexUnlock | SyncOp::CondRelease | SyncOp::CondReacquire => {
-            Family::Mutex
-        }
-        SyncOp::SpinLock | SyncOp::SpinUnlock => Family::Spin,
-        SyncOp::RwRead | SyncOp::RwWrite | SyncOp::RwUnlock => Family::RwLock,
-        SyncOp::CondWake | SyncOp::CondTimeout | SyncOp::CondSignal | SyncOp::CondBroadcast => {
-            Family::Cond
-        }
-        SyncOp::SemWait | SyncOp::SemPost => Family::Sem,
-        SyncOp::OnceRun | SyncOp::OncePass => Family::Once,
-        SyncOp::AtomicLoad | SyncOp::AtomicStore | SyncOp::AtomicRmw | SyncOp::AtomicFail => {
-            Family::Atomic
-        }
-        SyncOp::FutexWait | SyncOp::FutexWake => Family::Futex,
-        SyncOp::BarrierWait | SyncOp::Reduction => Family::Barrier,
-        SyncOp::TeamCreate
-        | SyncOp::TeamJoin
-        | SyncOp::TaskCreate
-        | SyncOp::TaskWait
-        | SyncOp::TaskJoin
-        | SyncOp::TaskgroupBegin
-        | SyncOp::TaskgroupEnd
-        | SyncOp::TasksJoin => Family::Tree,
-        SyncOp::Depend => Family::Depend,
-        SyncOp::DoacrossPost | SyncOp::DoacrossWait => Family::Doacross,
-        SyncOp::OmpLock
-        | SyncOp::OmpUnlock
-        | SyncOp::CriticalEnter
-        | SyncOp::CriticalExit
-        | SyncOp::OrderedEnter
-        | SyncOp::OrderedExit => Family::Mutex,
-        SyncOp::TryFail
-        | SyncOp::ObjectInit
-        | SyncOp::ObjectDestroy
-        | SyncOp::Fork
-        | SyncOp::Fence
-        | SyncOp::AtomicSpun
-        | SyncOp::FutexTimeout
-        | SyncOp::Fulfill
-        | SyncOp::Work
-        | SyncOp::WorkEnd
-        | SyncOp::MpiSend
-        | SyncOp::MpiRecv
-        | SyncOp::MpiWait
-        | SyncOp::MpiMark
-        | SyncOp::MpiMeet
-        | SyncOp::MpiBegin
-        | SyncOp::MpiEnd => return None,
-    })
+    match op {
+        Op::Recorded(op) => op.family(),
+        Op::WaitBegin => Some(Family::Cond),
+    }
 }
 
 /// Events sorted by object and ticket.
@@ -164,8 +97,6 @@ pub(crate) const MOST_TRACES: usize = 1 << (64 - TRACE);
 /// Objects of their own: what a context generates and waits for, items of dependences.
 const TREE: u64 = 4 << OBJECT_BITS;
 const DEPEND: u64 = 5 << OBJECT_BITS;
-/// After all real tickets: a failed try has no place in the order, only a kind of object.
-const LAST: u64 = u64::MAX >> 1;
 const WAIT_BEGIN: u64 = 0;
 
 impl Events {
@@ -195,16 +126,10 @@ impl Events {
         let (key, order) = match op {
             SyncOp::ThreadCreate => (object | THREAD, 0),
             SyncOp::ThreadJoin => (object | THREAD, 2),
-            SyncOp::TryFail => (object, LAST),
-            SyncOp::Fork
-            | SyncOp::Fence
-            | SyncOp::AtomicSpun
-            | SyncOp::FutexTimeout
-            | SyncOp::Fulfill
-            | SyncOp::Work
-            | SyncOp::WorkEnd => return Ok(()),
+            SyncOp::ObjectInit | SyncOp::ObjectDestroy => (object, ticket << 1),
+            _ if op.family().is_none() => return Ok(()),
             _ if op.is_atomic() => (object | ATOMIC, ticket),
-            SyncOp::Depend => (object | DEPEND, ticket << 1),
+            _ if op.is_depend() => (object | DEPEND, ticket << 1),
             // A release has its acquire's ticket.
             SyncOp::OmpLock | SyncOp::CriticalEnter | SyncOp::OrderedEnter => {
                 op = SyncOp::MutexLock;
@@ -214,7 +139,7 @@ impl Events {
                 op = SyncOp::MutexUnlock;
                 (object, ticket << 1 | 1)
             }
-            _ if family(Op::Recorded(op)) == Some(Family::Tree) => {
+            _ if op.family() == Some(Family::Tree) => {
                 aux = tree::pack(object, aux);
                 // Later contexts first. A mark stands before the task at its place.
                 let task = u64::from(op != SyncOp::TaskgroupBegin);
@@ -340,7 +265,6 @@ pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> 
                     rules.of(f).cut(None, out)?;
                 }
             }
-            Op::Recorded(SyncOp::TryFail) => out.failed_try(event.at, known.and_then(try_fail))?,
             _ => {
                 let Some(f) = family(event.op) else { continue };
                 if let Some(before) = known.filter(|k| *k != f) {
@@ -355,13 +279,4 @@ pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> 
         rules.of(f).cut(None, out)?;
     }
     Ok(())
-}
-
-/// The name of a failed try on an object of a family, where it is not that of a mutex.
-fn try_fail(family: Family) -> Option<taskgraph::SyncOp> {
-    match family {
-        Family::RwLock => Some(taskgraph::SyncOp::RwTryFail),
-        Family::Sem => Some(taskgraph::SyncOp::SemTryFail),
-        _ => None,
-    }
 }

@@ -112,9 +112,9 @@ impl Rule for Tree {
         let (object, count) = parts(event.aux);
         let team = object..object.saturating_add(count);
         match op {
-            SyncOp::TeamCreate => team.into_iter().try_for_each(|c| self.generate(c, at, out)),
+            SyncOp::ParallelBegin => team.into_iter().try_for_each(|c| self.generate(c, at, out)),
             SyncOp::TaskCreate => self.generate(object, at, out),
-            SyncOp::TeamJoin => self.wait(at, true, |p| team.contains(&p.context), out),
+            SyncOp::ParallelEnd => self.wait(at, true, |p| team.contains(&p.context), out),
             SyncOp::TaskJoin => self.wait(at, false, |p| p.context == object, out),
             SyncOp::TaskWait => self.wait(at, false, |p| p.child, out),
             SyncOp::TasksJoin => self.wait(at, true, |_| true, out),

@@ -1,7 +1,7 @@
 //! Large traces, small memory, many threads: the graph stays the same.
 
 use contech_middle::Error;
-use contech_trace::event::SyncOp::{BarrierWait, MutexLock, MutexUnlock, SemPost, SemWait};
+use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock, SemPost, SemWait};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -41,7 +41,7 @@ fn large(rounds: u64, barriers: bool) -> Vec<u8> {
         }
         if barriers && round % 16 == 0 {
             for context in [2, 0, 3, 1] {
-                t.sync_aux(context, BarrierWait, 0x4000, 4);
+                t.sync_aux(context, Barrier, 0x4000, 4);
             }
         }
         if round % 50 == 0 {

@@ -2,7 +2,7 @@
 
 use contech_middle::{Error, convert};
 use contech_trace::event::Event;
-use contech_trace::event::SyncOp::{BarrierWait, MutexLock, MutexUnlock, SemPost, SemWait};
+use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock, SemPost, SemWait};
 use contech_trace::file::{CODEC_ZSTD, ChunkKind, HEADER_BYTES};
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn rich(codec: u8) -> TraceBuilder {
             }
         }
         for context in [3, 0, 2, 1] {
-            t.sync_aux(context, BarrierWait, 0x4000, 4);
+            t.sync_aux(context, Barrier, 0x4000, 4);
         }
     }
     for child in 1..=3 {

@@ -7,7 +7,7 @@
 use std::io::Cursor;
 
 use contech_trace::event::Event;
-use contech_trace::event::SyncOp::{BarrierWait, MutexLock, MutexUnlock};
+use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock};
 use contech_trace::fast::{Decoder, Records, Segment};
 use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
 use contech_trace::program::Program;
@@ -75,7 +75,7 @@ pub(crate) fn seed() -> TraceBuilder {
             t.sync(context, MutexUnlock, 0x10);
         }
         for context in 0..2 {
-            t.sync_aux(context, BarrierWait, 0x20, 2);
+            t.sync_aux(context, Barrier, 0x20, 2);
         }
         t.flush(0);
     }

@@ -1,9 +1,9 @@
 //! Every construct: trace in, graph out.
 
 use contech_trace::event::SyncOp::{
-    BarrierWait, CondBroadcast, CondReacquire, CondRelease, CondSignal, CondTimeout, CondWake,
-    Fork, MutexLock, MutexUnlock, ObjectDestroy, ObjectInit, OncePass, OnceRun, RwRead, RwUnlock,
-    RwWrite, SemPost, SemWait, SpinLock, SpinUnlock, ThreadJoin, TryFail,
+    Barrier, CondBroadcast, CondReacquire, CondRelease, CondSignal, CondTimeout, CondWake, Fork,
+    MutexLock, MutexUnlock, ObjectDestroy, ObjectInit, OncePass, OnceRun, RwRead, RwUnlock,
+    RwWrite, SemPost, SemWait, SpinLock, SpinUnlock, ThreadJoin,
 };
 
 use crate::graph::check;
@@ -352,7 +352,7 @@ fn a_barrier_generation_is_one_task_of_the_smallest_context() {
     for order in [[2, 1, 0], [0, 1, 2]] {
         for context in order {
             t.work(context);
-            t.sync_aux(context, BarrierWait, OBJECT, 3);
+            t.sync_aux(context, Barrier, OBJECT, 3);
         }
     }
     t.work(1);
@@ -380,10 +380,10 @@ fn a_barrier_generation_is_one_task_of_the_smallest_context() {
 fn barriers_that_follow_each_other_without_work_are_chained() {
     // Contexts 1 and 2 meet at one barrier, then 0 and 2 at another: 2 has no task of its own between.
     let mut t = children(2);
-    t.sync_aux(1, BarrierWait, OBJECT, 2);
-    t.sync_aux(2, BarrierWait, OBJECT, 2);
-    t.sync_aux(0, BarrierWait, MUTEX, 2);
-    t.sync_aux(2, BarrierWait, MUTEX, 2);
+    t.sync_aux(1, Barrier, OBJECT, 2);
+    t.sync_aux(2, Barrier, OBJECT, 2);
+    t.sync_aux(0, Barrier, MUTEX, 2);
+    t.sync_aux(2, Barrier, MUTEX, 2);
     t.sync(2, MutexLock, 0x3000);
     check(
         end(t, 2),
@@ -403,8 +403,8 @@ fn barriers_that_follow_each_other_without_work_are_chained() {
 #[test]
 fn joining_a_context_that_ends_in_a_barrier_follows_the_barrier() {
     let mut t = children(2);
-    t.sync_aux(1, BarrierWait, OBJECT, 2);
-    t.sync_aux(2, BarrierWait, OBJECT, 2);
+    t.sync_aux(1, Barrier, OBJECT, 2);
+    t.sync_aux(2, Barrier, OBJECT, 2);
     check(
         end(t, 2),
         "0:0 work 0
@@ -421,8 +421,8 @@ fn joining_a_context_that_ends_in_a_barrier_follows_the_barrier() {
 #[test]
 fn an_unfinished_barrier_is_a_task_of_those_who_arrived() {
     let mut t = children(2);
-    t.sync_aux(1, BarrierWait, OBJECT, 3);
-    t.sync_aux(2, BarrierWait, OBJECT, 3);
+    t.sync_aux(1, Barrier, OBJECT, 3);
+    t.sync_aux(2, Barrier, OBJECT, 3);
     for context in 0..3 {
         t.end(context);
     }
@@ -474,7 +474,7 @@ fn failed_tries_have_the_name_of_their_object_and_no_edges() {
     let mut t = children(1);
     for (object, acquire) in [(1, MutexLock), (2, RwWrite), (3, SemWait)] {
         t.sync(1, acquire, object);
-        t.sync(0, TryFail, object);
+        t.sync(0, acquire.failed(), object);
     }
     check(
         end(t, 1),

@@ -3,7 +3,6 @@
 use std::ffi::c_int;
 
 use contech_trace::event::SyncOp;
-use contech_trace::mpi::{Collective, Mark};
 
 use super::abi::int;
 use super::entry::pmpi;
@@ -13,7 +12,7 @@ use super::{Call, call};
 /// A blocking operation: its number is drawn before, for all ranks call those of a communicator in one order.
 pub(super) fn meet(
     communicator: usize,
-    what: Collective,
+    what: SyncOp,
     root: usize,
     real: impl FnOnce() -> c_int,
 ) -> c_int {
@@ -23,10 +22,10 @@ pub(super) fn meet(
     let result = real();
     if result == 0 {
         if with.between {
-            call.mark(Mark::Neighbours);
+            call.mark(SyncOp::MpiNeighbours);
         } else {
             let meeting = with.meeting(what, int(root));
-            call.event(SyncOp::MpiMeet, with.name, number, meeting);
+            call.event(what, with.name, number, meeting);
         }
     }
     result
@@ -35,7 +34,7 @@ pub(super) fn meet(
 /// A non-blocking operation, whose request is at an address.
 fn begin(
     communicator: usize,
-    what: Collective,
+    what: SyncOp,
     root: usize,
     request: usize,
     real: impl FnOnce() -> c_int,
@@ -57,40 +56,40 @@ macro_rules! collectives {
     ($($name:ident $real:ident $begun:ident $begin:ident ($($argument:ident)*) $what:ident $communicator:ident $root:expr;)*) => {$(
         #[allow(clippy::too_many_arguments, reason = "as MPI has it")]
         pub(crate) extern "C-unwind" fn $name($($argument: usize),*) -> c_int {
-            meet($communicator, Collective::$what, $root, || pmpi!($real($($argument),*)))
+            meet($communicator, SyncOp::$what, $root, || pmpi!($real($($argument),*)))
         }
 
         #[allow(clippy::too_many_arguments, reason = "as MPI has it")]
         pub(crate) extern "C-unwind" fn $begun($($argument: usize,)* request: usize) -> c_int {
-            begin($communicator, Collective::$what, $root, request, || pmpi!($begin($($argument,)* request)))
+            begin($communicator, SyncOp::$what, $root, request, || pmpi!($begin($($argument,)* request)))
         }
     )*};
 }
 
 collectives! {
-    barrier Barrier ibarrier Ibarrier (on) Barrier on 0;
-    bcast Bcast ibcast Ibcast (data count kind root on) Bcast on root;
-    scatter Scatter iscatter Iscatter (data count kind into room as_kind root on) Scatter on root;
-    scatterv Scatterv iscatterv Iscatterv (data counts places kind into room as_kind root on) Scatter on root;
-    gather Gather igather Igather (data count kind into room as_kind root on) Gather on root;
-    gatherv Gatherv igatherv Igatherv (data count kind into rooms places as_kind root on) Gather on root;
-    reduce Reduce ireduce Ireduce (data into count kind op root on) Reduce on root;
-    allreduce Allreduce iallreduce Iallreduce (data into count kind op on) Allreduce on 0;
-    allgather Allgather iallgather Iallgather (data count kind into room as_kind on) Allgather on 0;
-    allgatherv Allgatherv iallgatherv Iallgatherv (data count kind into rooms places as_kind on) Allgather on 0;
-    alltoall Alltoall ialltoall Ialltoall (data count kind into room as_kind on) Alltoall on 0;
-    alltoallv Alltoallv ialltoallv Ialltoallv (data counts places kind into rooms to as_kind on) Alltoall on 0;
-    alltoallw Alltoallw ialltoallw Ialltoallw (data counts places kinds into rooms to as_kinds on) Alltoall on 0;
-    reduce_scatter Reduce_scatter ireduce_scatter Ireduce_scatter (data into counts kind op on) ReduceScatter on 0;
+    barrier Barrier ibarrier Ibarrier (on) MpiBarrier on 0;
+    bcast Bcast ibcast Ibcast (data count kind root on) MpiBcast on root;
+    scatter Scatter iscatter Iscatter (data count kind into room as_kind root on) MpiScatter on root;
+    scatterv Scatterv iscatterv Iscatterv (data counts places kind into room as_kind root on) MpiScatter on root;
+    gather Gather igather Igather (data count kind into room as_kind root on) MpiGather on root;
+    gatherv Gatherv igatherv Igatherv (data count kind into rooms places as_kind root on) MpiGather on root;
+    reduce Reduce ireduce Ireduce (data into count kind op root on) MpiReduce on root;
+    allreduce Allreduce iallreduce Iallreduce (data into count kind op on) MpiAllreduce on 0;
+    allgather Allgather iallgather Iallgather (data count kind into room as_kind on) MpiAllgather on 0;
+    allgatherv Allgatherv iallgatherv Iallgatherv (data count kind into rooms places as_kind on) MpiAllgather on 0;
+    alltoall Alltoall ialltoall Ialltoall (data count kind into room as_kind on) MpiAlltoall on 0;
+    alltoallv Alltoallv ialltoallv Ialltoallv (data counts places kind into rooms to as_kind on) MpiAlltoall on 0;
+    alltoallw Alltoallw ialltoallw Ialltoallw (data counts places kinds into rooms to as_kinds on) MpiAlltoall on 0;
+    reduce_scatter Reduce_scatter ireduce_scatter Ireduce_scatter (data into counts kind op on) MpiReduceScatter on 0;
     reduce_scatter_block Reduce_scatter_block ireduce_scatter_block Ireduce_scatter_block
-        (data into count kind op on) ReduceScatter on 0;
-    scan Scan iscan Iscan (data into count kind op on) Scan on 0;
-    exscan Exscan iexscan Iexscan (data into count kind op on) Exscan on 0;
+        (data into count kind op on) MpiReduceScatter on 0;
+    scan Scan iscan Iscan (data into count kind op on) MpiScan on 0;
+    exscan Exscan iexscan Iexscan (data into count kind op on) MpiExscan on 0;
 }
 
 impl Call {
     /// A call that is a mark only.
-    pub(super) fn marked(call: Option<Self>, mark: Mark, result: c_int) -> c_int {
+    pub(super) fn marked(call: Option<Self>, mark: SyncOp, result: c_int) -> c_int {
         if let (0, Some(call)) = (result, call) {
             call.mark(mark);
         }
@@ -104,15 +103,15 @@ macro_rules! marks {
         pub(crate) extern "C-unwind" fn $name($($argument: usize),*) -> c_int {
             let call = call();
             let result = pmpi!($real($($argument),*));
-            Call::marked(call, Mark::$mark, result)
+            Call::marked(call, SyncOp::$mark, result)
         }
     )*};
 }
 pub(crate) use marks;
 
 marks! {
-    neighbor_allgather Neighbor_allgather (a b c d e f on) Neighbours;
-    neighbor_allgatherv Neighbor_allgatherv (a b c d e f g on) Neighbours;
-    neighbor_alltoall Neighbor_alltoall (a b c d e f on) Neighbours;
-    neighbor_alltoallv Neighbor_alltoallv (a b c d e f g h on) Neighbours;
+    neighbor_allgather Neighbor_allgather (a b c d e f on) MpiNeighbours;
+    neighbor_allgatherv Neighbor_allgatherv (a b c d e f g on) MpiNeighbours;
+    neighbor_alltoall Neighbor_alltoall (a b c d e f on) MpiNeighbours;
+    neighbor_alltoallv Neighbor_alltoallv (a b c d e f g h on) MpiNeighbours;
 }

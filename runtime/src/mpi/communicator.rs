@@ -4,8 +4,9 @@ use std::ffi::c_int;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use contech_trace::event::SyncOp;
 use contech_trace::file::checksum;
-use contech_trace::mpi::{Collective, Direction, Meeting, Peer, rank16};
+use contech_trace::mpi::{Direction, Meeting, Peer, direction, rank16};
 
 use super::Call;
 use super::abi::{Abi, UNDEFINED};
@@ -55,9 +56,9 @@ impl Communicator {
     }
 
     /// What an operation says of itself.
-    pub(super) fn meeting(&self, what: Collective, root: c_int) -> u64 {
-        let root = match what.direction() {
-            Direction::Ascending => rank16(u64::from(self.rank)),
+    pub(super) fn meeting(&self, what: SyncOp, root: c_int) -> u64 {
+        let root = match direction(what) {
+            Some(Direction::Ascending) => rank16(u64::from(self.rank)),
             _ => self.world(root),
         };
         Meeting {

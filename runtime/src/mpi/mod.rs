@@ -32,7 +32,6 @@ use std::cell::Cell;
 use contech_runtime_core::append::Sync;
 use contech_runtime_core::{TlsBlock, tls};
 use contech_trace::event::SyncOp;
-use contech_trace::mpi::Mark;
 
 use self::abi::Abi;
 use crate::active::Active;
@@ -116,8 +115,8 @@ impl Call {
         (self.before, self.active.since(self.before))
     }
 
-    fn mark(&self, mark: Mark) {
-        self.event(SyncOp::MpiMark, 0, 0, mark as u64);
+    fn mark(&self, mark: SyncOp) {
+        self.event(mark, 0, 0, 0);
     }
 
     fn at(&self, op: SyncOp, object: u64, ticket: u64, aux: u64, before: u64, duration: u64) {

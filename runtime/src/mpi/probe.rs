@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use contech_trace::mpi::Mark;
+use contech_trace::event::SyncOp;
 
 use super::abi::int_at;
 use super::call;
@@ -20,7 +20,7 @@ pub(crate) extern "C-unwind" fn probe(
     let call = call();
     let result = pmpi!(Probe(source, tag, communicator, status));
     if let (0, Some(call)) = (result, call) {
-        call.mark(Mark::Probe);
+        call.mark(SyncOp::MpiProbe);
     }
     result
 }
@@ -38,7 +38,7 @@ pub(crate) extern "C-unwind" fn iprobe(
     if let (0, Some(call)) = (result, call)
         && int_at(flag, 0) != 0
     {
-        call.mark(Mark::Probe);
+        call.mark(SyncOp::MpiProbe);
     }
     result
 }
@@ -101,7 +101,7 @@ fn matching(
         };
         let handle = call.abi.handle_in(message, 0);
         state::with(|t| t.messages.insert(handle, Request::Receive(receive)));
-        call.mark(Mark::Probe);
+        call.mark(SyncOp::MpiProbe);
     }
     result
 }

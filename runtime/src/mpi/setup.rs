@@ -6,7 +6,6 @@ use contech_runtime_core::finish::Finish;
 use contech_runtime_core::notice;
 use contech_trace::event::{EndReason, SyncOp};
 use contech_trace::file::RankInfo;
-use contech_trace::mpi::Mark;
 
 use super::entry::pmpi;
 use super::{Within, abi, communicator, identity, recording, state};
@@ -64,15 +63,7 @@ fn begin(initialise: impl FnOnce() -> c_int) -> c_int {
         state::set_abi(Some(abi));
         active.recorder.make_room(active.tls);
         let taken = active.since(before);
-        let what = Mark::Init as u64;
-        active.with_aux(
-            SyncOp::MpiMark,
-            std::ptr::null_mut(),
-            0,
-            what,
-            before,
-            taken,
-        );
+        active.with_aux(SyncOp::MpiInit, std::ptr::null_mut(), 0, 0, before, taken);
     });
     drop(allocating);
     result
@@ -84,7 +75,7 @@ pub(crate) extern "C-unwind" fn finalize() -> c_int {
     if result == 0 {
         state::set_abi(None);
         if let Some(call) = call {
-            call.mark(Mark::Finalize);
+            call.mark(SyncOp::MpiFinalize);
         }
     }
     result
@@ -92,7 +83,7 @@ pub(crate) extern "C-unwind" fn finalize() -> c_int {
 
 pub(crate) extern "C-unwind" fn abort(communicator: usize, code: usize) -> c_int {
     if let Some(call) = super::call() {
-        call.mark(Mark::Abort);
+        call.mark(SyncOp::MpiAbort);
     }
     if let Some(recorder) = start::recorder() {
         // The library may end the process in any way.

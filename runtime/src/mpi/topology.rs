@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use contech_trace::mpi::Collective;
+use contech_trace::event::SyncOp;
 
 use super::call;
 use super::collective::meet;
@@ -15,7 +15,7 @@ macro_rules! meetings {
     ($($name:ident $real:ident ($on:ident $($argument:ident)*) $made:ident;)*) => {$(
         #[allow(clippy::too_many_arguments, reason = "as MPI has it")]
         pub(crate) extern "C-unwind" fn $name($on: usize, $($argument: usize,)* $made: usize) -> c_int {
-            let result = meet($on, Collective::Comm, 0, || pmpi!($real($on, $($argument,)* $made)));
+            let result = meet($on, SyncOp::MpiComm, 0, || pmpi!($real($on, $($argument,)* $made)));
             made(result, $made)
         }
     )*};

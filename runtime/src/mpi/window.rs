@@ -4,7 +4,6 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use contech_trace::event::SyncOp;
-use contech_trace::mpi::{Collective, Mark};
 
 use super::collective::{marks, meet};
 use super::entry::pmpi;
@@ -13,7 +12,7 @@ use super::{Call, call, state};
 macro_rules! windows {
     ($($name:ident $real:ident ($($argument:ident)*) $on:ident;)*) => {$(
         pub(crate) extern "C-unwind" fn $name($($argument: usize,)* window: usize) -> c_int {
-            let result = meet($on, Collective::Fence, 0, || pmpi!($real($($argument,)* window)));
+            let result = meet($on, SyncOp::MpiFence, 0, || pmpi!($real($($argument,)* window)));
             if let (0, Some(call)) = (result, call()) {
                 let handle = call.abi.handle_in(window, 0);
                 let communicator = call.communicator($on);
@@ -37,8 +36,8 @@ fn all(handle: Option<u64>, call: Option<Call>, real: impl FnOnce() -> c_int) ->
     let number = known.as_ref().map(|c| c.next());
     let result = real();
     if let (0, Some(call), Some(with), Some(number)) = (result, call, known, number) {
-        let meeting = with.meeting(Collective::Fence, 0);
-        call.event(SyncOp::MpiMeet, with.name, number, meeting);
+        let meeting = with.meeting(SyncOp::MpiFence, 0);
+        call.event(SyncOp::MpiFence, with.name, number, meeting);
     }
     result
 }
@@ -60,25 +59,25 @@ pub(crate) extern "C-unwind" fn free(window: usize) -> c_int {
 }
 
 marks! {
-    put Put (a b c d e f g window) Put;
-    get Get (a b c d e f g window) Get;
-    accumulate Accumulate (a b c d e f g h window) Accumulate;
-    get_accumulate Get_accumulate (a b c d e f g h i j k window) Accumulate;
-    fetch_and_op Fetch_and_op (a b c d e f window) Accumulate;
-    compare_and_swap Compare_and_swap (a b c d e f window) Accumulate;
-    rput Rput (a b c d e f g window request) Put;
-    rget Rget (a b c d e f g window request) Get;
-    lock Win_lock (kind rank assertion window) Window;
-    unlock Win_unlock (rank window) Window;
-    lock_all Win_lock_all (assertion window) Window;
-    unlock_all Win_unlock_all (window) Window;
-    flush Win_flush (rank window) Window;
-    flush_all Win_flush_all (window) Window;
-    flush_local Win_flush_local (rank window) Window;
-    flush_local_all Win_flush_local_all (window) Window;
-    sync Win_sync (window) Window;
-    post Win_post (group assertion window) Window;
-    start Win_start (group assertion window) Window;
-    complete Win_complete (window) Window;
-    wait Win_wait (window) Window;
+    put Put (a b c d e f g window) MpiPut;
+    get Get (a b c d e f g window) MpiGet;
+    accumulate Accumulate (a b c d e f g h window) MpiAccumulate;
+    get_accumulate Get_accumulate (a b c d e f g h i j k window) MpiAccumulate;
+    fetch_and_op Fetch_and_op (a b c d e f window) MpiAccumulate;
+    compare_and_swap Compare_and_swap (a b c d e f window) MpiAccumulate;
+    rput Rput (a b c d e f g window request) MpiPut;
+    rget Rget (a b c d e f g window request) MpiGet;
+    lock Win_lock (kind rank assertion window) MpiWindow;
+    unlock Win_unlock (rank window) MpiWindow;
+    lock_all Win_lock_all (assertion window) MpiWindow;
+    unlock_all Win_unlock_all (window) MpiWindow;
+    flush Win_flush (rank window) MpiWindow;
+    flush_all Win_flush_all (window) MpiWindow;
+    flush_local Win_flush_local (rank window) MpiWindow;
+    flush_local_all Win_flush_local_all (window) MpiWindow;
+    sync Win_sync (window) MpiWindow;
+    post Win_post (group assertion window) MpiWindow;
+    start Win_start (group assertion window) MpiWindow;
+    complete Win_complete (window) MpiWindow;
+    wait Win_wait (window) MpiWindow;
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use contech_runtime_core::switch::TEAM_STREAMS;
 use contech_trace::event::Arrival;
-use contech_trace::event::SyncOp::{TeamCreate, TeamJoin};
+use contech_trace::event::SyncOp::{ParallelBegin, ParallelEnd};
 
 use super::abi::{self, BEGIN, Code, Data, Frame, THREAD_INITIAL};
 use super::team::{Region, Worker};
@@ -107,7 +107,7 @@ unsafe fn begin_implicit(
         flags |= Word::PRIMARY;
         let before = region.before.get();
         let taken = a.since(before);
-        a.with_aux(TeamCreate, object(first), 0, size.into(), before, taken);
+        a.with_aux(ParallelBegin, object(first), 0, size.into(), before, taken);
         worker.region.set(std::ptr::from_ref(region).cast_mut());
     }
     let word = Word::new(first + index, flags);
@@ -179,7 +179,7 @@ pub(super) unsafe extern "C" fn parallel_end(
             worker.region.set(region.outer);
             let before = region.before.get();
             let taken = a.since(before);
-            a.with_aux(TeamJoin, object(first), 0, size.into(), before, taken);
+            a.with_aux(ParallelEnd, object(first), 0, size.into(), before, taken);
         }
     });
 }

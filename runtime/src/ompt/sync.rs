@@ -2,8 +2,9 @@
 
 use std::ffi::c_int;
 
+use contech_trace::event::SyncOp;
 use contech_trace::event::SyncOp::{
-    BarrierWait, Reduction, TaskWait, TaskgroupBegin, TaskgroupEnd, TasksJoin, Work, WorkEnd,
+    Barrier, Reduction, TaskWait, TaskgroupBegin, TaskgroupEnd, TasksJoin, WorkEnd,
 };
 
 use super::abi::{
@@ -17,10 +18,6 @@ use super::team::{Wait, Worker};
 use super::word::Word;
 use crate::active::{Active, TICKETS};
 use crate::real::Ptr;
-
-/// Kinds of [`Work`] beyond those of OMPT.
-const MASKED: u64 = 100;
-const CANCEL: u64 = 101;
 
 fn object(number: u64) -> Ptr {
     std::ptr::without_provenance_mut(usize::try_from(number).unwrap_or(0))
@@ -103,7 +100,7 @@ fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
                 arrival = (before + taken, 0);
             }
             let (at, aux) = (object(wait.object), wait.participants.into());
-            a.with_aux(BarrierWait, at, wait.ticket, aux, arrival.0, arrival.1);
+            a.with_aux(Barrier, at, wait.ticket, aux, arrival.0, arrival.1);
         }
     }
     // SAFETY: as above.
@@ -135,22 +132,33 @@ pub(super) unsafe extern "C" fn work(
     _: Code,
 ) {
     if kind != WORK_SINGLE_OTHER {
-        mark(endpoint, u64::try_from(kind).unwrap_or(0));
+        mark(endpoint, work_share(kind));
     }
 }
 
 pub(super) unsafe extern "C" fn masked(endpoint: c_int, _parallel: Data, _task: Data, _: Code) {
-    mark(endpoint, MASKED);
+    mark(endpoint, SyncOp::Masked);
 }
 
-fn mark(endpoint: c_int, kind: u64) {
-    let op = if endpoint == END { WorkEnd } else { Work };
-    callback(|a, _| a.with_aux(op, object(0), 0, kind, a.now(), 0));
+fn mark(endpoint: c_int, begin: SyncOp) {
+    let op = if endpoint == END { WorkEnd } else { begin };
+    callback(|a, _| a.with_aux(op, object(0), 0, 0, a.now(), 0));
+}
+
+/// What a worksharing construct (`ompt_work_t`) is called.
+fn work_share(kind: c_int) -> SyncOp {
+    match kind {
+        2 => SyncOp::Sections,
+        3 => SyncOp::Single,
+        7 => SyncOp::Taskloop,
+        1 | 6 | 10..=13 => SyncOp::Loop,
+        _ => SyncOp::Other,
+    }
 }
 
 pub(super) unsafe extern "C" fn cancel(_task: Data, flags: c_int, _: Code) {
     if flags & CANCEL_ACTIVATED != 0 {
-        mark(BEGIN, CANCEL);
+        mark(BEGIN, SyncOp::Cancel);
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::ffi::c_int;
 
-use contech_trace::event::Arrival;
 use contech_trace::event::SyncOp::{
-    Depend, DoacrossPost, DoacrossWait, Fulfill, OmpLock, OmpUnlock, TaskCreate, TaskJoin,
+    DependIn, DependInout, DependInoutset, DependMutexinoutset, DoacrossPost, DoacrossWait,
+    Fulfill, OmpLock, OmpUnlock, TaskCreate, TaskJoin,
 };
+use contech_trace::event::{Arrival, SyncOp};
 
 use super::abi::{
     self, Code, DEPENDENCE_OUT_ALL_MEMORY, DEPENDENCE_SINK, DEPENDENCE_SOURCE, Data, Dependence,
@@ -131,6 +132,16 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
     });
 }
 
+/// What a dependence of this type (`ompt_dependence_type_t`) is called.
+fn dependence(kind: u32) -> SyncOp {
+    match kind {
+        1 => DependIn,
+        4 => DependMutexinoutset,
+        7 => DependInoutset,
+        _ => DependInout,
+    }
+}
+
 /// A doacross loop: the iteration vector stands in place of variables.
 fn doacross(a: Active, worker: &Worker, list: &[Dependence]) {
     let mut hash = u64::from(worker.team.get().0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -236,10 +247,10 @@ unsafe fn depend(a: Active, task: Data) {
 fn record_items(a: Active, node: &Node, before: u64) {
     let mut before = before;
     for item in &node.items {
-        let aux = u64::from(node.parent) | u64::from(item.kind) << 32;
+        let aux = u64::from(node.parent);
         let taken = a.since(before);
         a.with_aux(
-            Depend,
+            dependence(item.kind),
             object(item.variable),
             item.ticket,
             aux,

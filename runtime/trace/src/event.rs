@@ -3,13 +3,12 @@
 
 mod code;
 mod kinds;
-mod sync;
 #[cfg(test)]
 mod tests;
 
 pub use code::{MAX_EVENT, TIME, field_bytes};
+pub use contech_program::SyncOp;
 pub use kinds::{AllocKind, Arrival, EndReason};
-pub use sync::SyncOp;
 
 /// A runtime event. All times are TSC ticks since the trace's start (48 bits); objects, addresses,
 /// tickets and sizes are 48 bits.

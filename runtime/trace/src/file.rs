@@ -8,10 +8,7 @@ use crate::{Error, Result};
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
 /// Version of the format; increment when anything in this crate's encodings changes.
-pub const VERSION: u32 = 5;
-/// Oldest version that is read: version 4 has no times within tasks, version 3 no fresh memory either, version 2 no MPI; all
-/// else is the same.
-pub const OLDEST_VERSION: u32 = 2;
+pub const VERSION: u32 = 6;
 /// Bytes of the file header.
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of a chunk header.
@@ -94,7 +91,7 @@ impl FileHeader {
             return Err(Error::ByteOrder);
         }
         let version = get_u32(b, 8);
-        if !(OLDEST_VERSION..=VERSION).contains(&version) {
+        if version != VERSION {
             return Err(Error::Version {
                 got: version,
                 expected: VERSION,

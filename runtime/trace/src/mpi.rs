@@ -3,7 +3,7 @@
 //! A communicator is named by a hash of its members and of how many communicators of the same members came
 //! before it: the same in all ranks, without asking them. Ranks are those of MPI_COMM_WORLD.
 
-use crate::numbered::numbered;
+use contech_program::SyncOp;
 
 /// Most ranks: numbers of this many bits.
 pub const RANK_BITS: u32 = 16;
@@ -36,38 +36,6 @@ impl Peer {
     }
 }
 
-numbered! {
-    /// A collective operation.
-    pub enum Collective {
-        /// MPI_Barrier
-        Barrier = 0,
-        /// MPI_Bcast
-        Bcast = 1,
-        /// MPI_Scatter, MPI_Scatterv
-        Scatter = 2,
-        /// MPI_Gather, MPI_Gatherv
-        Gather = 3,
-        /// MPI_Reduce
-        Reduce = 4,
-        /// MPI_Allreduce
-        Allreduce = 5,
-        /// MPI_Allgather, MPI_Allgatherv
-        Allgather = 6,
-        /// MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw
-        Alltoall = 7,
-        /// MPI_Reduce_scatter, MPI_Reduce_scatter_block
-        ReduceScatter = 8,
-        /// MPI_Scan
-        Scan = 9,
-        /// MPI_Exscan
-        Exscan = 10,
-        /// A communicator is made of another (dup, split, create, topologies).
-        Comm = 11,
-        /// A window is made or freed, or MPI_Win_fence.
-        Fence = 12,
-    }
-}
-
 /// Who comes before whom in a collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -81,48 +49,29 @@ pub enum Direction {
     Ascending,
 }
 
-impl Collective {
-    /// Who comes before whom.
-    #[must_use]
-    pub fn direction(self) -> Direction {
-        match self {
-            Collective::Bcast | Collective::Scatter => Direction::FromRoot,
-            Collective::Gather | Collective::Reduce => Direction::ToRoot,
-            Collective::Scan | Collective::Exscan => Direction::Ascending,
-            _ => Direction::All,
-        }
-    }
-}
-
-numbered! {
-    /// Calls that are recorded as marks.
-    pub enum Mark {
-        /// MPI_Init, MPI_Init_thread
-        Init = 0,
-        /// MPI_Finalize
-        Finalize = 1,
-        /// MPI_Probe and kin
-        Probe = 2,
-        /// MPI_Put
-        Put = 3,
-        /// MPI_Get
-        Get = 4,
-        /// MPI_Accumulate and kin
-        Accumulate = 5,
-        /// Synchronisation of windows other than fences
-        Window = 6,
-        /// Neighbourhood collectives, collectives between groups
-        Neighbours = 7,
-        /// MPI_Abort
-        Abort = 8,
-    }
+/// Who comes before whom in a collective operation, `None` for what is none.
+#[must_use]
+pub fn direction(op: SyncOp) -> Option<Direction> {
+    Some(match op {
+        SyncOp::MpiBcast | SyncOp::MpiScatter => Direction::FromRoot,
+        SyncOp::MpiGather | SyncOp::MpiReduce => Direction::ToRoot,
+        SyncOp::MpiScan | SyncOp::MpiExscan => Direction::Ascending,
+        SyncOp::MpiBarrier
+        | SyncOp::MpiAllreduce
+        | SyncOp::MpiAllgather
+        | SyncOp::MpiAlltoall
+        | SyncOp::MpiReduceScatter
+        | SyncOp::MpiComm
+        | SyncOp::MpiFence => Direction::All,
+        _ => return None,
+    })
 }
 
 /// A collective operation: `aux` of its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meeting {
     /// Which.
-    pub what: Collective,
+    pub what: SyncOp,
     /// Rank of the root; of a scan the own rank in the communicator; for others anything.
     pub root: u16,
     /// How many take part, at most 2^24 - 1.
@@ -133,7 +82,7 @@ impl Meeting {
     /// Who comes before whom.
     #[must_use]
     pub fn direction(self) -> Direction {
-        self.what.direction()
+        direction(self.what).unwrap_or(Direction::All)
     }
 
     /// As a number of 48 bits.
@@ -148,7 +97,7 @@ impl Meeting {
     pub fn unpack(aux: u64) -> Option<Self> {
         let [a, b, what, d, e, f, ..] = aux.to_le_bytes();
         Some(Meeting {
-            what: Collective::from_u8(what)?,
+            what: SyncOp::from_u8(what).filter(|op| direction(*op).is_some())?,
             root: u16::from_le_bytes([a, b]),
             size: u32::from_le_bytes([d, e, f, 0]),
         })
@@ -173,7 +122,7 @@ mod tests {
         };
         assert!(peer.pack() < 1 << 48);
         assert_eq!(Peer::unpack(peer.pack()), peer);
-        for &what in Collective::ALL {
+        for &what in SyncOp::ALL.iter().filter(|op| direction(**op).is_some()) {
             let meeting = Meeting {
                 what,
                 root: 513,
@@ -183,8 +132,11 @@ mod tests {
             assert_eq!(Meeting::unpack(meeting.pack()), Some(meeting));
         }
         assert_eq!(Meeting::unpack(0xff << RANK_BITS), None);
-        for &mark in Mark::ALL {
-            assert_eq!(Mark::from_u8(mark as u8), Some(mark));
-        }
+        let none = Meeting {
+            what: SyncOp::MutexLock,
+            root: 0,
+            size: 1,
+        };
+        assert_eq!(Meeting::unpack(none.pack()), None);
     }
 }

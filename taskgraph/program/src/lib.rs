@@ -15,11 +15,13 @@ mod layout;
 pub mod op;
 pub mod path;
 pub mod statics;
+mod sync;
 pub mod wire;
 
 pub use counts::{Counts, count};
 pub use id::{BlockId, ContextId, FunctionId, OpId};
-pub use kind::{SyncOp, TaskKind, WaitCause};
+pub use kind::{Family, TaskKind, WaitCause};
 pub use layout::{BlockLayout, Layout};
 pub use op::{Access, MemOp, OpAccesses, OpKind};
 pub use statics::{Block, CallSite, Function, Module, StaticInfo};
+pub use sync::SyncOp;

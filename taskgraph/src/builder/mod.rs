@@ -30,12 +30,12 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, ContextId, FunctionId, TaskId};
-use crate::kind::{SyncOp, TaskKind};
 use crate::meta::{RunMeta, Summary};
 use crate::op::MemOp;
 use crate::record::TaskRecord;
 use crate::statics::{Block, Function, Module, StaticInfo};
 use crate::writer::GraphWriter;
+use crate::{SyncOp, TaskKind};
 
 pub use work::WorkBuilder;
 

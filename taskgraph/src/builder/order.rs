@@ -54,9 +54,9 @@ pub(super) fn breadth_first(
 
 #[cfg(test)]
 mod tests {
+    use crate::SyncOp;
     use crate::builder::GraphBuilder;
     use crate::id::TaskId;
-    use crate::kind::SyncOp;
 
     fn order(b: GraphBuilder) -> Vec<String> {
         let graph = b.build().unwrap();

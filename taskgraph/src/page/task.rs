@@ -5,10 +5,10 @@ use std::ops::Range;
 use crate::codec::{MAX_PAGE, Packer};
 use crate::error::{Result, malformed};
 use crate::id::{ContextId, TaskId};
-use crate::kind::{SyncOp, TaskKind};
 use crate::page::{FULL_EDGES, IdPredictor, pack_columns, split_columns, unpack};
 use crate::record::{FrameRef, FrameSpan, TaskRecord};
 use crate::wire::{Reader, put_delta, put_varint};
+use crate::{SyncOp, TaskKind};
 
 /// A page is full with this many tasks, or [`FULL_EDGES`].
 const FULL_TASKS: usize = 1024;

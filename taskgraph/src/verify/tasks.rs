@@ -8,10 +8,10 @@ use crate::error::Result;
 use crate::frame::Counts;
 use crate::graph::TaskGraph;
 use crate::id::ContextId;
-use crate::kind::{SyncOp, TaskKind};
 use crate::meta::Summary;
 use crate::rules::EdgeSum;
 use crate::task::Task;
+use crate::{SyncOp, TaskKind};
 
 /// What an execution counts.
 fn count(block: &BlockExec<'_>) -> Counts {

@@ -156,7 +156,9 @@ impl Event {
         };
         Ok(match id {
             SYNC => Event::Sync {
-                op: SyncOp::from_u8(fields[30]).ok_or_else(|| invalid("unknown operation"))?,
+                op: SyncOp::from_u8(fields[30])
+                    .filter(|op| *op != SyncOp::None)
+                    .ok_or_else(|| invalid("unknown operation"))?,
                 object: u48(0),
                 ticket: u48(6),
                 aux: u48(12),

@@ -53,11 +53,11 @@ fn every_event_survives_encoding_and_ends_with_its_id() {
         at: 14,
     }));
     events.extend(
-        (1..=24)
-            .chain(64..=84)
-            .chain(100..=106)
-            .map(|n| Event::Sync {
-                op: SyncOp::from_u8(n).unwrap(),
+        SyncOp::ALL
+            .iter()
+            .filter(|op| **op != SyncOp::None)
+            .map(|&op| Event::Sync {
+                op,
                 object: 0xffff_ffff_ffff,
                 ticket: 2,
                 aux: 3,
