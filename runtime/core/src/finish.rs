@@ -202,14 +202,13 @@ impl Recorder {
     /// The end of the file, and the statistics.
     fn end(&'static self, how: &Finish, recorded: bool) {
         let totals = self.totals(how, recorded);
-        let mut stats = Stats {
+        let stats = Stats {
             bytes: totals.bytes,
             syncs: totals.syncs,
             pauses: totals.pauses,
             contexts: totals.contexts,
             lost_bytes: totals.lost_bytes,
             complete: totals.complete,
-            ..Stats::default()
         };
         if !self.desk.counting_only {
             self.send(Message::End(Box::new(totals)));
@@ -224,11 +223,6 @@ impl Recorder {
         let Some(path) = &self.options.stats else {
             return;
         };
-        if let Some(scan) = &lock(&self.writer).scan {
-            stats.blocks = scan.executions;
-            stats.accesses = scan.accesses;
-            stats.complete &= scan.faults == 0;
-        }
         if let Err(e) = stats.write(path) {
             notice::say(&format!(
                 "cannot write the statistics to {}: {e}; set CONTECH_STATS to a path that can be written",

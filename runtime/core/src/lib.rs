@@ -35,7 +35,6 @@ pub(crate) mod primitive;
 pub mod queue;
 pub mod recorder;
 pub mod registry;
-pub mod scan;
 pub mod scratch;
 pub mod size;
 pub mod spin;

@@ -118,7 +118,7 @@ impl Recorder {
         } else {
             open(&options.target, start.parent != 0, &mut place)
         };
-        let counting_only = options.target == Target::Null && options.stats.is_none();
+        let counting_only = options.target == Target::Null;
         let recorder = Box::leak(Box::new(Recorder {
             clock,
             callers: Callers::new(),
@@ -136,7 +136,7 @@ impl Recorder {
             place,
             registry: Registry::new(),
             modules: Mutex::new(Modules::new()),
-            writer: Mutex::new(Writer::new(None, options.stats.is_some())),
+            writer: Mutex::new(Writer::new(None)),
             service: Mutex::new(false),
             host,
             counters: Counters::default(),
@@ -174,7 +174,7 @@ impl Recorder {
     ) {
         let begun = output.and_then(|output| {
             let mut writer = lock(&self.writer);
-            *writer = Writer::new(output, self.options.stats.is_some());
+            *writer = Writer::new(output);
             let header = FileHeader {
                 pid: self.process,
                 start_tsc: self.clock.start_tsc(),

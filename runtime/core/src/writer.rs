@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::io;
 
 use contech_trace::file::{
-    CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo, checksum,
+    CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, RunInfo, checksum,
 };
 
 use crate::buffer::Part;
 use crate::lane::Lane;
 use crate::output::Output;
 use crate::queue::{Message, Records};
-use crate::scan::Scan;
 
 /// zstd's fastest level with its usual ratio: the writer must keep up with the program.
 const LEVEL: i32 = 1;
@@ -24,8 +23,6 @@ pub struct Writer {
     output: Option<Box<dyn Output>>,
     compressor: Option<zstd::bulk::Compressor<'static>>,
     compressed: Vec<u8>,
-    /// Counts blocks and accesses, where statistics are wanted.
-    pub scan: Option<Scan>,
     /// Next number of chunks that are in no context.
     seqs: HashMap<u8, u64>,
 }
@@ -43,12 +40,11 @@ struct Place {
 impl Writer {
     /// A writer to `output`, or to nowhere.
     #[must_use]
-    pub fn new(output: Option<Box<dyn Output>>, scan: bool) -> Self {
+    pub fn new(output: Option<Box<dyn Output>>) -> Self {
         Writer {
             output,
             compressor: None,
             compressed: Vec::new(),
-            scan: scan.then(Scan::default),
             seqs: HashMap::new(),
         }
     }
@@ -98,23 +94,13 @@ impl Writer {
                     first,
                     last,
                 };
-                if let Some(scan) = &mut self.scan
-                    && lane == Lane::Stream
-                {
-                    scan.chunk(context, records.bytes());
-                }
                 let written = self.chunk(&place, records.bytes(), compress);
                 match records {
                     Records::Part(part) => (Some(part), written),
                     Records::Inline(..) => (None, written),
                 }
             }
-            Message::Module(payload) => {
-                if let (Some(scan), Ok(load)) = (&mut self.scan, ModuleLoad::from_bytes(&payload)) {
-                    scan.module(load);
-                }
-                (None, self.small(ChunkKind::Module, &payload))
-            }
+            Message::Module(payload) => (None, self.small(ChunkKind::Module, &payload)),
             Message::Rank(payload) => (None, self.small(ChunkKind::Rank, &payload)),
             Message::End(totals) => (None, self.small(ChunkKind::End, &totals.to_bytes())),
         }
@@ -257,7 +243,7 @@ mod tests {
     #[test]
     fn the_reader_finds_what_was_put() {
         let disk = Disk::new(usize::MAX);
-        let mut w = Writer::new(Some(Box::new(disk.clone())), false);
+        let mut w = Writer::new(Some(Box::new(disk.clone())));
         w.begin(&FileHeader::default(), &RunInfo::default())
             .unwrap();
         let (back, written) = w.put(stream(0, b"abc"), false);
@@ -288,7 +274,7 @@ mod tests {
     #[test]
     fn compressed_chunks_are_one_frame() {
         let disk = Disk::new(usize::MAX);
-        let mut w = Writer::new(Some(Box::new(disk.clone())), false);
+        let mut w = Writer::new(Some(Box::new(disk.clone())));
         w.begin(&FileHeader::default(), &RunInfo::default())
             .unwrap();
         let raw = vec![7; 10_000];
@@ -306,7 +292,7 @@ mod tests {
     #[test]
     fn after_a_full_disk_nothing_more_is_written_and_the_file_is_visibly_cut() {
         let disk = Disk::new(300);
-        let mut w = Writer::new(Some(Box::new(disk.clone())), false);
+        let mut w = Writer::new(Some(Box::new(disk.clone())));
         w.begin(&FileHeader::default(), &RunInfo::default())
             .unwrap();
         let (back, written) = w.put(stream(0, &[1; 1000]), false);
