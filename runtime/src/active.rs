@@ -151,15 +151,30 @@ impl Active {
         result
     }
 
-    /// Releases: the ticket is drawn while the object is still held.
+    /// Releases: the ticket is drawn, and the event recorded, while the object is still held.
     #[inline(always)]
     pub(crate) fn release(self, op: SyncOp, object: Ptr, release: impl FnOnce() -> i32) -> i32 {
-        let ticket = TICKETS.next(object.addr());
-        let before = self.now();
-        let result = release();
-        if result == 0 {
-            self.timed(op, object, ticket, before, 0);
-        }
-        result
+        self.announce(op, object, release, |&result| (result == 0).then_some(0))
+    }
+
+    /// Records an event of the object's order before `call` does what it tells of; `done` says of the result the event's
+    /// extra number, or that nothing was done.
+    #[inline(always)]
+    pub(crate) fn announce<R>(
+        self,
+        op: SyncOp,
+        object: Ptr,
+        call: impl FnOnce() -> R,
+        done: impl FnOnce(&R) -> Option<u64>,
+    ) -> R {
+        let event = Sync {
+            op,
+            object: object.addr(),
+            ticket: TICKETS.next(object.addr()),
+            aux: 0,
+            before: self.now(),
+            duration: 0,
+        };
+        self.recorder.announce(self.tls, event, call, done)
     }
 }

@@ -61,14 +61,7 @@ unsafe extern "C-unwind" fn futex(
     };
     let object: Ptr = std::ptr::without_provenance_mut(address);
     if wakes {
-        // Drawn before: whoever is woken draws later.
-        let ticket = TICKETS.next(address);
-        let before = a.now();
-        let woken = call();
-        if let Ok(count) = u64::try_from(woken) {
-            a.with_aux(FutexWake, object, ticket, count, before, 0);
-        }
-        return woken;
+        return a.announce(FutexWake, object, call, |&woken| u64::try_from(woken).ok());
     }
     let before = a.now();
     let result = call();

@@ -15,13 +15,13 @@ struct Call {
     a: Active,
     object: Ptr,
     routine: Routine,
-    /// Ticket and time, once the routine has run here.
-    ran: Option<(u64, u64)>,
+    /// The routine has run here.
+    ran: bool,
     /// The call around this one.
     outer: u64,
 }
 
-/// Stands in for the routine: draws the ticket after it, while everybody else still waits.
+/// Stands in for the routine: records that it has run while everybody else still waits.
 unsafe extern "C-unwind" fn run() {
     let call =
         std::ptr::with_exposed_provenance_mut::<Call>(usize::try_from(block().call()).unwrap_or(0));
@@ -30,9 +30,10 @@ unsafe extern "C-unwind" fn run() {
     // SAFETY: the program's routine, called once as it asked. It may be left by an exception or by
     // cancellation: nothing here has a destructor.
     unsafe { routine() };
-    let ticket = TICKETS.next(object.addr());
+    // The routine's own time is the program's.
+    a.instant(OnceRun, object, 0);
     // SAFETY: as above.
-    unsafe { (*call).ran = Some((ticket, a.now())) };
+    unsafe { (*call).ran = true };
 }
 
 fn once(a: Active, object: Ptr, routine: Routine, call: impl FnOnce(Routine) -> c_int) -> c_int {
@@ -41,21 +42,15 @@ fn once(a: Active, object: Ptr, routine: Routine, call: impl FnOnce(Routine) -> 
         a,
         object,
         routine,
-        ran: None,
+        ran: false,
         outer: a.tls.call(),
     };
     a.tls.set_call((&raw mut state).expose_provenance() as u64);
     let result = call(run);
     a.tls.set_call(state.outer);
-    if result == 0 {
-        match state.ran {
-            // The routine's own time is the program's.
-            Some((ticket, at)) => a.timed(OnceRun, object, ticket, at, 0),
-            None => {
-                let ticket = TICKETS.next(object.addr());
-                a.timed(OncePass, object, ticket, before, a.since(before));
-            }
-        }
+    if result == 0 && !state.ran {
+        let ticket = TICKETS.next(object.addr());
+        a.timed(OncePass, object, ticket, before, a.since(before));
     }
     result
 }

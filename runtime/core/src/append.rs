@@ -9,6 +9,7 @@ use contech_trace::event::{AllocKind, Event, MAX_EVENT, SyncOp};
 
 use crate::recorder::Recorder;
 use crate::registry;
+use crate::spin::EVENT;
 use crate::tls::TlsBlock;
 
 /// Ids of the events written here; the test below holds them against the format.
@@ -79,6 +80,28 @@ impl Recorder {
         self.sync_at(tls, at, s);
     }
 
+    /// Records a sync event, then does what it tells of. An event that others may go on after must stand in its place
+    /// before they can: a signal handler may run between the two, and what it does then comes after them. `done` says of
+    /// the result the event's extra number, or that nothing was done: then the event is made to say nothing.
+    #[inline]
+    pub fn announce<R>(
+        &'static self,
+        tls: &TlsBlock,
+        s: Sync,
+        call: impl FnOnce() -> R,
+        done: impl FnOnce(&R) -> Option<u64>,
+    ) -> R {
+        self.sync(tls, s);
+        let end = tls.cursor();
+        let result = call();
+        let aux = done(&result);
+        // Only a call that itself recorded moves the cursor; handlers put it back.
+        if aux != Some(s.aux) && tls.cursor() == end {
+            amend(end.wrapping_sub(EVENT), aux);
+        }
+        result
+    }
+
     /// The same right at the cursor, which is not null: nothing is handed over before it. The slack has
     /// room for one such event after the longest unchecked path; see to it that room is checked after.
     #[inline]
@@ -134,6 +157,18 @@ impl Recorder {
         let at = self.room(tls);
         tls.set_cursor(encode_at(at, event));
     }
+}
+
+/// Gives an event of the thread's buffer another extra number, or makes it one that says nothing. Its bytes may be on
+/// their way to the writer, so there is no taking them back.
+#[cold]
+fn amend(at: *mut u8, aux: Option<u64>) {
+    let (offset, bytes, len) = match aux {
+        Some(aux) => (12, aux.to_le_bytes(), 6),
+        None => (30, (SyncOp::AtomicSpun as u64).to_le_bytes(), 1),
+    };
+    // SAFETY: the event was written there and is whole; the offsets are those of `sync_at`.
+    unsafe { at.add(offset).copy_from(bytes.as_ptr(), len) };
 }
 
 /// Writes an event at a cursor with room, returns the cursor after it.

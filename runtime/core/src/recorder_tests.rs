@@ -471,6 +471,57 @@ fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
 }
 
 #[test]
+fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwhile() {
+    let run = run(&NoThreads, &[]);
+    let (recorder, tls) = (run.recorder, tls());
+    let sync = |op, ticket| Sync {
+        op,
+        object: 0x1000,
+        ticket,
+        aux: 0,
+        before: 0,
+        duration: 0,
+    };
+    let handler = |mark, done: &dyn Fn()| {
+        let entered = recorder.enter_handler(tls, &entry(mark));
+        done();
+        recorder.leave_handler(tls, &entered);
+    };
+    // The second handler interrupts the first one between its release and the return from it.
+    handler(0x1000, &|| {
+        recorder.announce(
+            tls,
+            sync(SyncOp::MutexUnlock, 1),
+            || handler(0x900, &|| recorder.sync(tls, sync(SyncOp::MutexLock, 2))),
+            |()| Some(0),
+        );
+        recorder.announce(
+            tls,
+            sync(SyncOp::FutexWake, 3),
+            || handler(0x900, &|| {}),
+            |()| Some(9),
+        );
+        recorder.announce(tls, sync(SyncOp::MutexUnlock, 4), || (), |()| None);
+    });
+    finish(recorder, tls);
+    let trace = read(&run);
+    let seen = trace.contexts[&1].iter().filter_map(|s| match s {
+        Seen::Event(Event::Sync {
+            op, ticket, aux, ..
+        }) => Some((*op, *ticket, *aux)),
+        _ => None,
+    });
+    let expected = [
+        (SyncOp::MutexUnlock, 1, 0),
+        (SyncOp::MutexLock, 2, 0),
+        (SyncOp::FutexWake, 3, 9),
+        (SyncOp::AtomicSpun, 4, 0),
+    ];
+    assert_eq!(seen.collect::<Vec<_>>(), expected);
+    assert!(trace.totals[0].complete);
+}
+
+#[test]
 fn a_handler_may_fill_many_buffers_and_the_finish_may_come_in_it() {
     let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
     let (recorder, tls) = (run.recorder, tls());
