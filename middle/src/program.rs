@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contech_trace::file::{ModuleLoad, checksum};
+use contech_trace::ids::overlap;
 use contech_trace::op::{Op, OpKind};
 use contech_trace::program::Program as Ids;
 use contech_trace::table::{BLOCK_CHECKED, ModuleTable};
@@ -66,6 +67,8 @@ struct Loaded {
     globals: Vec<u64>,
     /// Which process it is of, in the order they are read.
     space: u32,
+    /// Another module was loaded in its place.
+    gone: bool,
     first_block: u32,
 }
 
@@ -91,11 +94,10 @@ impl ProgramBuilder {
     /// What is wrong with it, in words; blocks of its ids then cannot be read.
     pub(crate) fn add(&mut self, load: ModuleLoad) -> Result<(), String> {
         let identity = (load.id_base, load.id_count, checksum(&load.table));
-        if self
-            .loaded
-            .iter()
-            .any(|l| l.space == self.space && (l.base, l.count, l.sum) == identity)
-        {
+        let same = |l: &Loaded| {
+            (l.base, l.count, l.sum) == identity && l.globals == load.globals && !l.gone
+        };
+        if self.here().any(same) {
             return Ok(());
         }
         let fault = |e: contech_trace::Error| format!("{}: {e}", load.object);
@@ -120,6 +122,9 @@ impl ProgramBuilder {
             })?;
         }
         let (globals, space) = (load.globals, self.space);
+        for l in self.loaded.iter_mut().filter(|l| l.space == space) {
+            l.gone |= overlap(base, count, l.base, l.count);
+        }
         self.loaded.push(Loaded {
             base,
             count,
@@ -127,15 +132,21 @@ impl ProgramBuilder {
             table,
             globals,
             space,
+            gone: false,
             first_block,
         });
         self.current = None;
         Ok(())
     }
 
-    /// Block 0 of a module that another process has too.
+    /// Modules of the process at hand.
+    fn here(&self) -> impl Iterator<Item = &Loaded> {
+        self.loaded.iter().filter(|l| l.space == self.space)
+    }
+
+    /// Block 0 of a module that another process has too, or that this one had before.
     fn known(&self, sum: u64) -> Option<u32> {
-        let same = |l: &&Loaded| l.sum == sum && l.space != self.space;
+        let same = |l: &&Loaded| l.sum == sum && (l.space != self.space || l.gone);
         self.loaded.iter().find(same).map(|l| l.first_block)
     }
 
@@ -286,6 +297,7 @@ fn mem_op(op: &Op) -> taskgraph::MemOp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contech_trace::program::Meaning;
     use contech_trace::table::{Block, Function};
 
     fn module(name: &str, base: u32, blocks: usize) -> ModuleLoad {
@@ -310,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_module_twice_is_one_and_overlapping_ids_are_named() {
+    fn a_module_is_one_whether_it_is_told_twice_or_comes_back_in_its_place() {
         let mut b = ProgramBuilder::default();
         b.add(module("a", 0x10_0000, 3)).unwrap();
         let first = b.snapshot();
@@ -323,9 +335,26 @@ mod tests {
         assert_eq!(second.info.files, ["shared.h"]);
         assert_eq!(second.info.blocks[4].function, FunctionId::new(1));
         second.info.validate().unwrap();
-        let error = b.add(module("c", 0x10_0001, 1)).unwrap_err();
+        // Another one is loaded in its place, then it comes back.
+        b.add(module("c", 0x10_0001, 3)).unwrap();
+        b.add(module("a", 0x10_0000, 3)).unwrap();
+        let third = b.snapshot();
+        assert_eq!(third.info.blocks.len(), 8);
+        for (program, id, expected) in [
+            (&second, 0x10_0001, Some(1)),
+            (&third, 0x10_0001, Some(1)),
+            (&third, 0x10_0003, None),
+            (&third, 0x20_0000, Some(3)),
+        ] {
+            let block = match program.ids.meaning(id) {
+                Some(Meaning::Block { block, .. }) => Some(block),
+                _ => None,
+            };
+            assert_eq!(block, expected, "{id:#x}");
+        }
+        let error = b.add(module("d", 0xffff, 1)).unwrap_err();
         assert!(
-            error.starts_with("c: ") && error.contains("overlap"),
+            error.starts_with("d: ") && error.contains("reserved"),
             "{error}"
         );
     }

@@ -155,7 +155,7 @@ pub(crate) unsafe extern "C" fn register(
         // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded while
         // they are registered.
         let found = unsafe { find(first, end) };
-        recorder.register(found);
+        recorder.register(tls, found);
         refresh_callers(recorder);
     });
 }

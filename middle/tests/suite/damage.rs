@@ -128,21 +128,43 @@ fn the_same_module_announced_again_changes_nothing() {
 }
 
 #[test]
-fn a_module_whose_ids_overlap_is_reported_not_used() {
+fn a_module_with_reserved_ids_is_reported_not_used() {
     let mut t = TraceBuilder::new();
     let mut other = module();
     other.name = "other.c".into();
-    t.module(BASE + 1, &other);
+    t.module(1, &other);
     t.work(0);
     t.end(0);
     let c = converted(t.finish());
     assert!(!c.summary.complete);
     assert!(
-        c.summary.notes.iter().any(|n| n.contains("overlap")),
+        c.summary.notes.iter().any(|n| n.contains("reserved")),
         "{:?}",
         c.summary.notes
     );
     assert_eq!(c.summary.blocks, 1);
+}
+
+#[test]
+fn modules_loaded_one_after_the_other_in_the_same_place_are_told_apart() {
+    let mut t = TraceBuilder::new();
+    let distinct = 1 + 2; // the builder's own and these
+    for (name, times) in [("one.c", 1), ("two.c", 2), ("one.c", 3)] {
+        let mut loaded = module();
+        loaded.name = name.into();
+        loaded.functions[0].name = name.into();
+        t.module(BASE, &loaded);
+        (0..times).for_each(|_| t.work(0));
+        t.flush(0);
+    }
+    t.end(0);
+    let c = converted(t.finish());
+    assert!(c.summary.complete, "{:?}", c.summary.notes);
+    assert_eq!(
+        c.graph.info().blocks.len(),
+        distinct * module().blocks.len()
+    );
+    assert_eq!(c.summary.blocks, 6);
 }
 
 #[test]

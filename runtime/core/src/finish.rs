@@ -140,7 +140,8 @@ impl Recorder {
         }
         self.desk.begin_closing();
         self.catch_up(tls, how.registers.as_ref());
-        self.close_all(tls, how, false);
+        let reason = self.is_recording().then_some(how.reason);
+        self.close_all(tls, reason, false);
         self.desk.close();
         self.end(how, recorded);
         self.ended.store(true, SeqCst);
@@ -156,7 +157,8 @@ impl Recorder {
         let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
-        self.close_all(tls, how, true);
+        let reason = self.is_recording().then_some(how.reason);
+        self.close_all(tls, reason, true);
         self.end(how, true);
     }
 
@@ -175,9 +177,15 @@ impl Recorder {
         }
     }
 
-    fn close_all(&'static self, tls: &TlsBlock, how: &Finish, resume: bool) {
+    /// Hands over what all threads have recorded; contexts end if there is a `reason`, recordings unless they are to
+    /// `resume`. True when nothing is lost.
+    pub(crate) fn close_all(
+        &'static self,
+        tls: &TlsBlock,
+        reason: Option<EndReason>,
+        resume: bool,
+    ) -> bool {
         tls.spin().forget();
-        let reason = self.is_recording().then_some(how.reason);
         let party = |thread: &'static Thread| Closed { thread, reason };
         let threads: Vec<Closed> = self.registry.all().into_iter().map(party).collect();
         let own = threads
@@ -197,6 +205,7 @@ impl Recorder {
         let now = || self.clock.now();
         let losses = self.desk.end_all(parties, own, now, resume, wait);
         self.counters.losses.fetch_add(losses as u64, Relaxed);
+        losses == 0
     }
 
     /// The end of the file, and the statistics.

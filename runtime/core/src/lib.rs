@@ -37,6 +37,7 @@ pub mod recorder;
 pub mod registry;
 pub mod scratch;
 pub mod size;
+mod so_far;
 pub mod spin;
 pub mod stamps;
 pub mod stats;

@@ -25,14 +25,27 @@ pub struct Found {
 struct Known {
     base: u32,
     count: u32,
-    table_sum: u64,
+    /// Checksum of all that the trace says of it.
+    sum: u64,
     object: String,
     /// Where its table is, while its object is loaded.
     found: Option<Found>,
 }
 
-/// All modules ever registered. Ids stay taken after an object is unloaded: the trace has one meaning
-/// per id.
+/// What a module is to the trace.
+#[derive(Debug)]
+pub enum Added {
+    /// It is in it already.
+    Known,
+    /// It must be written to it.
+    New(ModuleLoad),
+    /// The same, but its ids were those of modules that have been unloaded: what was recorded of them must be written
+    /// before.
+    InPlaceOfOthers(ModuleLoad),
+}
+
+/// The modules whose ids mean something in the trace. Ids stay a module's after its object is unloaded, until another
+/// object is loaded in its place.
 #[derive(Debug, Default)]
 pub struct Modules(Vec<Known>);
 
@@ -43,12 +56,11 @@ impl Modules {
         Self::default()
     }
 
-    /// Registers a module. `Ok(Some)` is what to write to the trace, `Ok(None)` when it is known
-    /// already.
+    /// Registers a module.
     ///
     /// # Errors
-    /// A sentence: not a descriptor, another version of the contract, ids that another module has.
-    pub fn add(&mut self, found: Found) -> Result<Option<ModuleLoad>, String> {
+    /// A sentence: not a descriptor, another version of the contract, ids that another loaded module has.
+    pub fn add(&mut self, found: Found) -> Result<Added, String> {
         let d = &found.descriptor;
         let object = &found.object;
         if d.magic != MODULE_MAGIC {
@@ -71,37 +83,39 @@ impl Modules {
         })?;
         #[allow(clippy::cast_possible_truncation, reason = "ids are the low 32 bits")]
         let base = d.ids as u32;
-        let table_sum = checksum(found.table);
-        if let Some(k) = self.0.iter_mut().find(|k| {
-            k.base == base && k.count == count && k.table_sum == table_sum && k.object == *object
-        }) {
+        let load = load(&found, base, count);
+        let sum = checksum(&load.to_bytes());
+        if let Some(k) = self.0.iter_mut().find(|k| k.sum == sum) {
             k.found = Some(found);
-            return Ok(None);
+            return Ok(Added::Known);
         }
         if overlap(base, count, 0, RESERVED_IDS) {
             return Err(format!(
-                "block ids of {object} collide with reserved ones by chance of its load address; run again, or without address randomisation (setarch -R)"
+                "{object} is loaded where its block ids are reserved ones; its address is chance: run again, or without address randomisation (setarch -R)"
             ));
         }
-        if let Some(k) = self
-            .0
-            .iter()
-            .find(|k| overlap(base, count, k.base, k.count))
-        {
+        let taken = |k: &Known| overlap(base, count, k.base, k.count);
+        if let Some(k) = self.0.iter().find(|k| taken(k) && k.found.is_some()) {
             return Err(format!(
-                "block ids of {object} and {} collide by chance of their load addresses; run again, or without address randomisation (setarch -R)",
+                "{object} is loaded where its block ids are those of {} (the low halves of their addresses are equal); addresses are chance: run again, or without address randomisation (setarch -R)",
                 k.object
             ));
         }
-        let load = load(&found, base, count);
+        let before = self.0.len();
+        self.0.retain(|k| !taken(k));
+        let alone = self.0.len() == before;
         self.0.push(Known {
             base,
             count,
-            table_sum,
+            sum,
             object: found.object.clone(),
             found: Some(found),
         });
-        Ok(Some(load))
+        Ok(if alone {
+            Added::New(load)
+        } else {
+            Added::InPlaceOfOthers(load)
+        })
     }
 
     /// The module with its descriptor at this address is unloaded.
@@ -155,49 +169,65 @@ mod tests {
         }
     }
 
+    fn new(added: Result<Added, String>) -> bool {
+        matches!(added, Ok(Added::New(_)))
+    }
+
     #[test]
     fn ids_are_the_low_half_of_the_address() {
-        let load = Modules::new()
-            .add(found(0x7f12_3456_7890, 10, "a"))
-            .unwrap();
-        let load = load.unwrap();
+        let added = Modules::new().add(found(0x7f12_3456_7890, 10, "a"));
+        let Ok(Added::New(load)) = added else {
+            panic!("{added:?}");
+        };
         assert_eq!((load.id_base, load.id_count), (0x3456_7890, 10));
         assert_eq!(load.table, b"table");
     }
 
     #[test]
-    fn overlapping_ids_are_refused_also_across_four_gigabytes() {
+    fn ids_of_a_loaded_module_are_refused_also_across_four_gigabytes() {
         let mut m = Modules::new();
-        m.add(found(0x5_0010_0000, 100, "a")).unwrap();
+        assert!(new(m.add(found(0x5_0010_0000, 100, "a"))));
         let e = m.add(found(0x7_0010_0063, 100, "b")).unwrap_err();
-        assert!(e.contains("b and a collide"), "{e}");
-        assert!(m.add(found(0x7_0010_0064, 100, "c")).is_ok());
-        assert!(
-            m.add(found(0x7_0000_ffff, 1, "d"))
-                .unwrap_err()
-                .contains("reserved")
-        );
-        assert!(
-            m.add(found(0x7_ffff_fff0, 100, "e"))
-                .unwrap_err()
-                .contains("reserved")
-        );
+        assert!(e.contains("those of a "), "{e}");
+        assert!(new(m.add(found(0x7_0010_0064, 100, "c"))));
+        for reserved in [0x7_0000_ffff, 0x7_ffff_fff0] {
+            let e = m.add(found(reserved, 100, "d")).unwrap_err();
+            assert!(e.contains("reserved"), "{e}");
+        }
     }
 
     #[test]
     fn the_same_module_again_is_not_written_twice() {
         let mut m = Modules::new();
-        assert!(m.add(found(0x20_0000, 100, "a")).unwrap().is_some());
-        assert!(m.add(found(0x20_0000, 100, "a")).unwrap().is_none());
+        assert!(new(m.add(found(0x20_0000, 100, "a"))));
+        for _ in 0..2 {
+            assert!(matches!(
+                m.add(found(0x20_0000, 100, "a")),
+                Ok(Added::Known)
+            ));
+            assert_eq!(m.loaded().count(), 1);
+            m.remove(0x20_0000);
+            assert_eq!(m.loaded().count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_module_may_take_the_ids_of_those_unloaded_before_it() {
+        let mut m = Modules::new();
+        assert!(new(m.add(found(0x20_0000, 100, "a"))));
+        assert!(new(m.add(found(0x20_0064, 100, "b"))));
+        assert!(m.add(found(0x20_0032, 100, "c")).is_err());
         m.remove(0x20_0000);
-        assert_eq!(m.loaded().count(), 0);
-        assert!(m.add(found(0x20_0000, 100, "a")).unwrap().is_none());
-        assert_eq!(m.loaded().count(), 1);
-        m.remove(0x20_0000);
-        assert!(
-            m.add(found(0x20_0000, 100, "b")).is_err(),
-            "another module at the same ids"
-        );
+        assert!(m.add(found(0x20_0032, 100, "c")).is_err());
+        m.remove(0x20_0064);
+        for object in ["c", "a"] {
+            let added = m.add(found(0x20_0032, 100, object));
+            assert!(matches!(added, Ok(Added::InPlaceOfOthers(_))), "{added:?}");
+            m.remove(0x20_0032);
+        }
+        let mut moved = found(0x20_0032, 100, "a");
+        moved.globals = &[7];
+        assert!(matches!(m.add(moved), Ok(Added::InPlaceOfOthers(_))));
     }
 
     #[test]

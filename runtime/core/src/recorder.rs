@@ -13,7 +13,7 @@ use crate::clock::{Clock, stated_hz};
 use crate::desk::Desk;
 use crate::host::Host;
 use crate::mask::Blocked;
-use crate::modules::{Found, Modules};
+use crate::modules::{Added, Found, Modules};
 use crate::numbers::Numbers;
 use crate::options::Options;
 use crate::output::{Descriptor, Output};
@@ -162,7 +162,7 @@ impl Recorder {
         if recorder.is_recording() {
             recorder.begin(output, start.parent, start.effective);
         }
-        recorder.register(start.modules);
+        recorder.register(&TlsBlock::new(), start.modules);
         recorder
     }
 
@@ -251,18 +251,32 @@ impl Recorder {
     }
 
     /// Registers modules; those known already are skipped. A module that cannot be recorded beside the
-    /// others stops the recording.
-    pub fn register(&'static self, modules: Vec<Found>) {
+    /// others stops the recording; what was recorded before it is kept.
+    pub fn register(&'static self, tls: &TlsBlock, modules: Vec<Found>) {
         let _blocked = Blocked::new();
         for found in modules {
+            let object = found.object.clone();
             let added = lock(&self.modules).add(found);
-            match added {
-                Ok(Some(load)) if self.is_recording() && !self.desk.counting_only => {
-                    self.send(Message::Module(load.to_bytes()));
-                }
-                Ok(_) => {}
-                Err(reason) => self.stop(&format!("{reason}; nothing more is recorded")),
+            if !self.is_recording() || self.desk.counting_only {
+                continue;
             }
+            let why = match added {
+                Ok(Added::Known) => continue,
+                Ok(Added::New(load)) => {
+                    self.send(Message::Module(load.to_bytes()));
+                    continue;
+                }
+                Ok(Added::InPlaceOfOthers(load)) if self.hand_over_so_far(tls) => {
+                    self.send(Message::Module(load.to_bytes()));
+                    continue;
+                }
+                Ok(Added::InPlaceOfOthers(_)) => format!(
+                    "{object} is loaded where another instrumented library was unloaded, while a thread records whose records cannot be told apart by that"
+                ),
+                Err(reason) => reason,
+            };
+            self.close_all(tls, None, false);
+            self.stop(&format!("{why}; nothing more is recorded"));
         }
     }
 

@@ -646,17 +646,45 @@ fn the_program_pauses_at_the_memory_limit_and_a_delay_says_so() {
 }
 
 #[test]
-fn colliding_modules_stop_the_recording_and_the_trace_says_why() {
+fn a_module_among_anothers_ids_stops_the_recording_and_what_was_before_is_kept() {
     let run = run(&NoThreads, &[]);
     let tls = tls();
-    block(run.recorder, tls, 0);
-    run.recorder.register(vec![module(BASE + 4, "library")]);
+    block(run.recorder, tls, 3);
+    run.recorder
+        .register(tls, vec![module(BASE + 4, "library")]);
     assert!(!run.recorder.is_recording());
+    block(run.recorder, tls, 5);
     finish(run.recorder, tls);
     let trace = read(&run);
     let totals = &trace.totals[0];
     assert!(!totals.complete);
-    assert!(totals.notes[0].contains("collide"), "{:?}", totals.notes);
+    assert!(totals.notes[0].contains("program"), "{:?}", totals.notes);
+    assert_eq!(blocks(&trace.contexts[&1]), [3]);
+}
+
+#[test]
+fn modules_loaded_one_after_the_other_in_the_same_place_are_told_apart() {
+    let run = run(threads(), &[]);
+    let (recorder, own, other) = (run.recorder, tls(), tls());
+    let library = |name| module(BASE + 0x100, name);
+    recorder.register(own, vec![library("one")]);
+    for thread in [own, other] {
+        block(recorder, thread, 0x101);
+    }
+    let handler = recorder.enter_handler(other, &entry(0x1000));
+    block(recorder, other, 0x102);
+    recorder.leave_handler(other, &handler);
+    recorder.unregister(library("one").address);
+    recorder.register(own, vec![library("two")]);
+    for thread in [own, other] {
+        block(recorder, thread, 0x103);
+    }
+    finish(recorder, own);
+    let trace = read(&run);
+    // The reader numbers blocks densely: 8 of the program, then those of the two libraries.
+    assert_eq!(blocks(&trace.contexts[&1]), [9, 19]);
+    assert_eq!(blocks(&trace.contexts[&2]), [9, 10, 19]);
+    assert!(trace.totals[0].complete, "{:?}", trace.totals[0].notes);
 }
 
 #[test]

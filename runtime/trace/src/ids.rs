@@ -31,11 +31,10 @@ pub struct IdMap {
 }
 
 impl IdMap {
-    /// Adds a module, returns the dense index of its first block.
+    /// Adds a module, returns the dense index of its first block. Modules with which it shares ids were unloaded before.
     ///
     /// # Errors
-    /// When its ids overlap those of another module or the reserved ids, or are not as many as the
-    /// table has blocks.
+    /// When its ids overlap the reserved ones, or are not as many as the table has blocks.
     pub fn add(&mut self, base: u32, count: u32, table: &ModuleTable) -> Result<u32> {
         let invalid = |detail| Error::Invalid {
             what: "module ids",
@@ -59,19 +58,11 @@ impl IdMap {
                 "{base:#x}+{count} overlaps the reserved ids"
             )));
         }
-        if let Some(r) = self
-            .ranges
-            .iter()
-            .find(|r| overlap(base, count, r.base, r.count))
-        {
-            return Err(invalid(format!(
-                "{base:#x}+{count} overlaps {:#x}+{}",
-                r.base, r.count
-            )));
-        }
+        self.ranges
+            .retain(|r| !overlap(base, count, r.base, r.count));
         let first = self.next;
-        // Ids are 32 bits and ranges do not overlap, so the sum of counts fits.
-        self.next += count;
+        let next = first.checked_add(count);
+        self.next = next.ok_or_else(|| invalid("more than 2^32 blocks".into()))?;
         self.ranges.push(Range { base, count, first });
         for b in &table.blocks {
             let n = b.operand_bytes();

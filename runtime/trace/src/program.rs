@@ -75,8 +75,6 @@ pub struct Program {
     functions: Vec<Compiled>,
     /// Per path, by its dense number, what it executes; made when first met.
     paths: Vec<OnceLock<Result<Path>>>,
-    /// Index of the first module of the address space at hand.
-    space: usize,
     operand_bytes: Vec<u32>,
     op_ranges: Vec<(u32, u32)>,
     ops: Vec<Op>,
@@ -96,14 +94,14 @@ impl Program {
     /// keeps its dense numbers.
     pub fn begin_space(&mut self) {
         self.by_base.clear();
-        self.space = self.modules.len();
     }
 
     /// Adds a module whose id `k` is `base + k` (mod 2^32), returns the dense index of its block 0.
-    /// Ids below the number of blocks are blocks in naive form, those above are path ids.
+    /// Ids below the number of blocks are blocks in naive form, those above are path ids. Modules with which it shares ids
+    /// were unloaded before: their ids mean nothing from now on, their dense numbers stay.
     ///
     /// # Errors
-    /// When ids overlap those of another module or the reserved ones, or the table contradicts itself.
+    /// When ids overlap the reserved ones, or the table contradicts itself.
     pub fn add(
         &mut self,
         base: u32,
@@ -114,7 +112,7 @@ impl Program {
         self.add_as(base, count, table, globals, None)
     }
 
-    /// The same; the blocks may be known already, from another process, by the dense index of block 0.
+    /// The same; the blocks may be known already, from another process or a time before, by the dense index of block 0.
     ///
     /// # Errors
     /// As [`Program::add`].
@@ -129,15 +127,6 @@ impl Program {
         if overlap(base, count, 0, RESERVED_IDS) {
             return Err(invalid(format!(
                 "ids {base:#x}+{count} overlap the reserved ids"
-            )));
-        }
-        if let Some(m) = self.modules[self.space..]
-            .iter()
-            .find(|m| overlap(base, count, m.base, m.count))
-        {
-            return Err(invalid(format!(
-                "ids {base:#x}+{count} overlap {:#x}+{}",
-                m.base, m.count
             )));
         }
         let too_many = |_| invalid("more than 2^32 blocks".into());
@@ -190,6 +179,11 @@ impl Program {
         self.paths.extend((blocks..count).map(|_| OnceLock::new()));
         if count > 0 {
             let index = u32::try_from(self.modules.len()).map_err(too_many)?;
+            let modules = &self.modules;
+            self.by_base.retain(|(_, m)| {
+                let m = &modules[*m as usize];
+                !overlap(base, count, m.base, m.count)
+            });
             let at = self.by_base.partition_point(|b| b.0 < base);
             self.by_base.insert(at, (base, index));
         }
@@ -351,7 +345,20 @@ mod tests {
         ] {
             assert!(program.meaning(id).is_none(), "{id:#x}");
         }
-        assert!(program.add(0x50_0002, 1, &table(1), &[]).is_err());
         assert!(program.add(0xffff_ffff, 2, &table(2), &[]).is_err());
+    }
+
+    #[test]
+    fn a_module_takes_the_ids_of_those_it_was_loaded_in_place_of() {
+        let mut program = Program::default();
+        let mut add = |base, count: u32| program.add(base, count, &table(count as usize), &[]);
+        assert_eq!((add(0x20_0000, 4), add(0x20_0004, 4)), (Ok(0), Ok(4)));
+        assert_eq!((add(0x20_0002, 4), add(0x20_0008, 1)), (Ok(8), Ok(12)));
+        let block = |id| match program.meaning(id) {
+            Some(Meaning::Block { block, .. }) => Some(block),
+            _ => None,
+        };
+        let found = [0x20_0000, 0x20_0002, 0x20_0005, 0x20_0006, 0x20_0008].map(block);
+        assert_eq!(found, [None, Some(8), Some(11), None, Some(12)]);
     }
 }
