@@ -6,6 +6,7 @@ mod installed;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
+use std::time::Duration;
 
 use contech_observation::{Lane, Model, Observation, Phase, Place, State, Times};
 use installed::Folder;
@@ -224,6 +225,44 @@ fn commands_that_are_no_measurement_are_refused_with_advice() {
     cut.complete = false;
     fs::write(folder.path("observation.1"), cut.encode().unwrap()).unwrap();
     folder.refused(OBSERVE, &[], &["did not see its end"]);
+}
+
+#[test]
+fn a_process_the_program_leaves_behind_is_not_waited_for() {
+    let folder = Installed::new();
+    fs::write(folder.path("alive"), "").unwrap();
+    folder.script(
+        "prog",
+        &format!("(while [ -e alive ]; do sleep 0.1; done) &\n{OBSERVE}; echo said"),
+    );
+    let output = folder.scale(&["--repeat", "1", "--", "./prog"]);
+    fs::remove_file(folder.path("alive")).unwrap();
+    assert!(output.status.success(), "{}", err(&output));
+}
+
+#[test]
+fn a_program_that_takes_too_long_is_ended_with_the_processes_it_started() {
+    let folder = Installed::new();
+    folder.refused(
+        "sleep 1000 & echo $! > child; trap '' TERM INT; sleep 1000",
+        &["--timeout", "200ms"],
+        &["took longer than 200ms"],
+    );
+    let child = fs::read_to_string(folder.path("child")).unwrap();
+    let lives = || {
+        // Whoever adopted it may not have looked after it yet: then it is a zombie.
+        let stat = fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
+        let state = stat.rsplit_once(") ").map(|(_, rest)| &rest[..1]);
+        !matches!(state, None | Some("Z" | "X"))
+    };
+    // The signal has been sent; that it arrives is up to the system.
+    for _ in 0..1000 {
+        if !lives() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("process {} lives on", child.trim());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Memory operations of one instruction: what its record holds, or why it cannot be recorded.
 
-use contech_trace::op::{ATOMIC, CONST_LEN, Op, OpKind, VOLATILE};
+use contech_trace::op::{ATOMIC, CONST_LEN, MAX_SIZE, Op, OpKind, VOLATILE};
 use inkwell::module::Module;
 use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
 
@@ -89,6 +89,9 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
     if size == 0 {
         return Effect::None;
     }
+    if size > MAX_SIZE {
+        return Effect::Unrecorded("access of more than 64 MiB".into());
+    }
     let atomic = kind == OpKind::Rmw || ir::is_atomic(inst);
     let flags = if atomic { ATOMIC } else { 0 } | if ir::is_volatile(inst) { VOLATILE } else { 0 };
     match ir::operand(inst, address).pointer() {
@@ -126,9 +129,10 @@ fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'
     let mut ops = Vec::new();
     for i in 0..ir::arg_count(inst) {
         let size = ir::byval_size(module, inst, i);
-        let Ok(size) = u32::try_from(size) else {
-            return Effect::Unrecorded("byval argument copy of 4 GiB or more".into());
-        };
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
+        if size > MAX_SIZE {
+            return Effect::Unrecorded("byval argument copy of more than 64 MiB".into());
+        }
         if size == 0 {
             continue;
         }
@@ -156,7 +160,7 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
     let constant = || u32::try_from(ir::operand(inst, 0).constant()?).ok();
     let (name, size, first) = match sized {
         Some((name, size)) => (name, size, 0),
-        None => match constant() {
+        None => match constant().filter(|size| *size <= MAX_SIZE) {
             Some(size) => (name, size, 1),
             None => return unknown(),
         },

@@ -2,15 +2,20 @@
 
 use std::ffi::OsString;
 use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use contech_observation::Observation;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{checks, observer};
 
@@ -18,6 +23,8 @@ use super::{checks, observer};
 const KEPT: usize = 2000;
 /// Beginning of the output kept to show a difference.
 const SHOWN: usize = 64 << 10;
+/// Most bytes the kernel keeps in a pipe: more than that is not from before the program's end.
+const PIPE: usize = 1 << 20;
 
 /// Ctrl-C was pressed.
 pub(super) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -85,15 +92,18 @@ impl Runner {
         let mut child = command
             .spawn()
             .map_err(|error| checks::cannot_start(&order.words, error))?;
-        let out = child
-            .stdout
-            .take()
-            .map(|pipe| thread::spawn(move || digest(pipe)));
-        let err = child
-            .stderr
-            .take()
-            .map(|pipe| thread::spawn(move || tail(pipe)));
-        let status = self.wait(&mut child, &name)?;
+        let ended = Arc::new(AtomicBool::new(false));
+        let out = child.stdout.take().map(|pipe| {
+            let ended = Arc::clone(&ended);
+            thread::spawn(move || digest(pipe, &ended))
+        });
+        let err = child.stderr.take().map(|pipe| {
+            let ended = Arc::clone(&ended);
+            thread::spawn(move || tail(pipe, &ended))
+        });
+        let status = self.wait(&mut child, &name);
+        ended.store(true, Ordering::Release);
+        let status = status?;
         let output = out.and_then(|out| out.join().ok()).unwrap_or_default();
         let said = err.and_then(|err| err.join().ok()).unwrap_or_default();
         if !status.success() {
@@ -121,7 +131,9 @@ impl Runner {
             .env("OMP_NUM_THREADS", order.threads.to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stderr(Stdio::piped())
+            // With the processes it starts, so that none of them is left when it has to be ended.
+            .process_group(0);
         if let Some(thread) = order.alone {
             command.env("CONTECH_ALONE", thread.to_string());
         }
@@ -144,8 +156,7 @@ impl Runner {
             }
             let interrupted = INTERRUPTED.load(Ordering::Relaxed);
             if interrupted || begin.elapsed() > self.timeout {
-                let _ = child.kill();
-                let _ = child.wait();
+                end(child);
                 if interrupted {
                     bail!("interrupted; nothing was written");
                 }
@@ -158,6 +169,15 @@ impl Runner {
             pause = (pause * 2).min(Duration::from_millis(20));
         }
     }
+}
+
+/// Ends the program and the processes it started.
+fn end(child: &mut Child) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
 }
 
 fn failure(name: &str, status: ExitStatus, said: &str) -> String {
@@ -174,33 +194,59 @@ fn failure(name: &str, status: ExitStatus, said: &str) -> String {
     }
 }
 
+/// Gives out what comes through a pipe, to its end. Once the program has `ended` nobody waits for more: a process it
+/// left behind may keep the pipe open.
+fn read(mut pipe: impl Read + AsFd, ended: &AtomicBool, mut take: impl FnMut(&[u8])) {
+    let mut buffer = vec![0; 64 << 10];
+    let mut left = PIPE;
+    while left > 0 {
+        // Asked first: what the program wrote before its end is there then.
+        let last = ended.load(Ordering::Acquire);
+        let pause = Timespec {
+            tv_sec: 0,
+            tv_nsec: if last { 0 } else { 100_000_000 },
+        };
+        let ready = poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&pause));
+        match ready {
+            Ok(0) if last => return,
+            Ok(0) | Err(Errno::INTR) => continue,
+            Ok(_) => {}
+            Err(_) => return,
+        }
+        match pipe.read(&mut buffer) {
+            Ok(count @ 1..) => {
+                take(&buffer[..count]);
+                left -= if last { count.min(left) } else { 0 };
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return,
+        }
+    }
+}
+
 /// All of a pipe as a hash, its length and its beginning: outputs may be large.
-fn digest(mut pipe: impl Read) -> Output {
+fn digest(pipe: impl Read + AsFd, ended: &AtomicBool) -> Output {
     use std::hash::Hasher;
     let mut hasher = rustc_hash::FxHasher::default();
     let mut output = Output::default();
-    let mut buffer = vec![0; 64 << 10];
-    while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+    read(pipe, ended, |bytes| {
         // Byte by byte: what a read returns depends on timing.
-        buffer[..count]
-            .iter()
-            .for_each(|byte| hasher.write_u8(*byte));
-        output.bytes += count as u64;
-        let room = SHOWN.saturating_sub(output.start.len()).min(count);
-        output.start.extend(&buffer[..room]);
-    }
+        bytes.iter().for_each(|byte| hasher.write_u8(*byte));
+        output.bytes += bytes.len() as u64;
+        let room = SHOWN.saturating_sub(output.start.len()).min(bytes.len());
+        output.start.extend(&bytes[..room]);
+    });
     output.hash = hasher.finish();
     output
 }
 
 /// The end of a pipe.
-fn tail(mut pipe: impl Read) -> String {
+fn tail(pipe: impl Read + AsFd, ended: &AtomicBool) -> String {
     let mut kept = Vec::new();
-    let mut buffer = vec![0; 8 << 10];
-    while let Ok(count @ 1..) = pipe.read(&mut buffer) {
-        kept.extend(&buffer[..count]);
+    read(pipe, ended, |bytes| {
+        kept.extend(bytes);
         let over = kept.len().saturating_sub(KEPT);
         kept.drain(..over);
-    }
+    });
     String::from_utf8_lossy(&kept).into_owned()
 }

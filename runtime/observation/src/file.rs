@@ -7,7 +7,8 @@ pub const MAGIC: [u8; 8] = *b"CONTECHO";
 /// Version of the format; increment when [`Observation`] or anything in it changes, and say in FORMAT.md what did.
 pub const VERSION: u32 = 3;
 const HEADER_BYTES: usize = 32;
-const MAX_BODY: usize = 256 << 20;
+/// More than an observer's tables can hold.
+const MAX_BODY: usize = 128 << 20;
 
 /// Why bytes are no observation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +33,16 @@ pub enum Error {
         /// What does not fit.
         what: String,
     },
+}
+
+const SMALL: usize = 1 << 20;
+const MEDIUM: usize = 8 << 20;
+
+/// Decodes a body; lists and what was read of it may be `LIMIT` bytes together at any time.
+fn within<const LIMIT: usize>(
+    body: &[u8],
+) -> Result<(Observation, usize), bincode::error::DecodeError> {
+    bincode::decode_from_slice(body, bincode::config::standard().with_limit::<LIMIT>())
 }
 
 fn damaged(what: impl Into<String>) -> Error {
@@ -89,9 +100,13 @@ impl Observation {
         if sum != xxhash_rust::xxh3::xxh3_64(body) {
             return Err(damaged("its checksum does not fit"));
         }
-        let config = bincode::config::standard().with_limit::<MAX_BODY>();
-        let (observation, used): (Self, usize) =
-            bincode::decode_from_slice(body, config).map_err(|error| damaged(error.to_string()))?;
+        // Lengths are claims: no list may take more memory than a body of this size can fill.
+        let decode = match body.len() {
+            0..=SMALL => within::<{ 32 << 20 }>,
+            ..=MEDIUM => within::<{ 80 << 20 }>,
+            _ => within::<{ 192 << 20 }>,
+        };
+        let (observation, used) = decode(body).map_err(|error| damaged(error.to_string()))?;
         if used != body.len() {
             return Err(damaged("bytes are left over"));
         }

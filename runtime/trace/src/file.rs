@@ -1,5 +1,6 @@
 //! The file around the streams: header, chunk headers, run information and totals.
 
+use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
 use crate::numbered::numbered;
@@ -333,6 +334,20 @@ pub struct RankInfo {
     pub library: String,
 }
 
+/// Decodes a payload. Lengths in it are claims: no list may take more memory than a payload of this size can fill.
+fn decode<T: Decode<()>>(b: &[u8]) -> std::result::Result<T, DecodeError> {
+    fn within<T: Decode<()>, const LIMIT: usize>(b: &[u8]) -> std::result::Result<T, DecodeError> {
+        let config = bincode::config::standard().with_limit::<LIMIT>();
+        bincode::decode_from_slice(b, config).map(|(v, _)| v)
+    }
+    match b.len() >> 20 {
+        0 => within::<T, { 32 << 20 }>(b),
+        1..8 => within::<T, { 80 << 20 }>(b),
+        8..32 => within::<T, { 192 << 20 }>(b),
+        _ => within::<T, { 2 * MAX_CHUNK }>(b),
+    }
+}
+
 macro_rules! small_metadata {
     ($($t:ty),*) => {$(
         impl $t {
@@ -348,8 +363,7 @@ macro_rules! small_metadata {
             /// # Errors
             /// [`Error::Invalid`] where the bytes are not such a payload.
             pub fn from_bytes(b: &[u8]) -> Result<Self> {
-                let config = bincode::config::standard().with_limit::<MAX_CHUNK>();
-                bincode::decode_from_slice(b, config).map(|(v, _)| v).map_err(|e| Error::Invalid {
+                decode(b).map_err(|e| Error::Invalid {
                     what: stringify!($t),
                     offset: 0,
                     detail: e.to_string(),

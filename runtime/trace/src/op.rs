@@ -3,6 +3,9 @@
 use crate::abi::{ADDRESS_BYTES, MASK_BYTES};
 use crate::numbered::numbered;
 
+/// The most bytes of an operation without a length, as graphs have it.
+pub const MAX_SIZE: u32 = 64 << 20;
+
 numbered! {
     /// Kind of a static memory operation; says which operands its execution records, in order.
     pub enum OpKind {

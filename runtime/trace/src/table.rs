@@ -2,7 +2,7 @@
 //! Written by the pass into the object file, copied by the runtime into the trace, read by the middle.
 
 use crate::fast::FastFunction;
-use crate::op::{Op, OpKind};
+use crate::op::{MAX_SIZE, Op, OpKind};
 use crate::wire::{Wire, put_string, put_varint};
 use crate::{Error, Result};
 
@@ -267,6 +267,9 @@ fn take_op(w: &mut Wire<'_>) -> Result<Op> {
     if op.lanes > 64 {
         return Err(w.invalid("lanes", "more than 64 lanes"));
     }
+    if op.size > MAX_SIZE {
+        return Err(w.invalid("operation size", "more bytes than one operation accesses"));
+    }
     Ok(op)
 }
 
@@ -322,6 +325,14 @@ mod tests {
         let t = sample();
         assert_eq!(ModuleTable::decode(&t.encode()).unwrap(), t);
         assert_eq!(t.blocks[1].operand_bytes(), 6 + 18 + 6 + 8 + 48);
+    }
+
+    #[test]
+    fn an_operation_of_gigabytes_is_refused() {
+        let mut t = sample();
+        t.blocks[1].ops[0].size = MAX_SIZE + 1;
+        let error = ModuleTable::decode(&t.encode()).unwrap_err();
+        assert!(error.to_string().contains("operation size"), "{error}");
     }
 
     #[test]

@@ -103,6 +103,9 @@ impl MemOp {
     pub const VOLATILE: u8 = 4;
     /// The most lanes a vector form can have.
     pub const MAX_LANES: u16 = 64;
+    /// The most bytes one operation without a length (or one lane of it) accesses: an argument passed by copy may be large.
+    /// Larger claims are damage, which would make analyses go over gigabytes that nobody accessed.
+    pub const MAX_SIZE: u32 = 64 << 20;
 
     /// A load of `size` bytes.
     #[must_use]

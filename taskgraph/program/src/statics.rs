@@ -186,6 +186,14 @@ impl StaticInfo {
                     op.lanes
                 ));
             }
+            if op.size > MemOp::MAX_SIZE {
+                return bad(format!(
+                    "operation {i} ({:?}) claims to access {} bytes, at most {} are possible",
+                    op.kind,
+                    op.size,
+                    MemOp::MAX_SIZE
+                ));
+            }
             let lengths = matches!(op.kind, OpKind::Copy | OpKind::Set);
             if op.flags & MemOp::CONST_LEN != 0 && !lengths {
                 return bad(format!(
@@ -237,7 +245,7 @@ mod tests {
     #[test]
     fn an_index_out_of_range_is_refused() {
         type Fault = fn(&mut StaticInfo);
-        let faults: [(Fault, &str); 6] = [
+        let faults: [(Fault, &str); 7] = [
             (
                 |i| i.blocks[3] = i.blocks[0].clone(),
                 "5 operations together",
@@ -247,6 +255,7 @@ mod tests {
             (|i| i.blocks[1].function = FunctionId::new(1), "block 1"),
             (|i| i.blocks[2].op_count = u32::MAX, "block 2"),
             (|i| i.ops[2].lanes = 65, "operation 2"),
+            (|i| i.ops[0].size = u32::MAX, "4294967295 bytes"),
         ];
         for (break_it, name) in faults {
             let mut info = info();
