@@ -1,14 +1,14 @@
 //! Tasks that wait in a call of the system which nothing recorded: `sigwait`, `sleep`, a read from a terminal.
 //!
 //! Such a call is time of the task it happens in, and a thread that sleeps through the run would seem to be the longest
-//! chain of work. A task is taken to wait when it lasts a millisecond or more, executes a few blocks only, one of them ends
+//! chain of work. A task is taken to wait when it lasts a millisecond or more, executes few blocks for its time, one of them ends
 //! in a call that is known to wait, and none in a call of other code that was not recorded: a library that compresses
 //! takes its time working, though the result is written then.
 
 use taskgraph::{Block, BlockId, Task, TaskKind};
 
-/// Blocks of a task that does not work: at a hundred nanoseconds each they are less than a hundredth of it.
-const MOST_BLOCKS: u64 = 100;
+/// Time for each block of a task that does not work: at a hundred nanoseconds each they are less than a hundredth of it.
+const BLOCK_NS: u64 = 10_000;
 /// Shorter waits are not looked for.
 pub(super) const LEAST_NS: u64 = 1_000_000;
 
@@ -55,10 +55,11 @@ const WAITING: [&str; 38] = [
 ];
 
 /// How functions of the C and C++ libraries begin that neither wait nor work for long.
-const QUICK: [&str; 27] = [
-    "_ZNKS", "_ZNS", "_ZSt", "_Zd", "_Zn", "__", "abort", "calloc", "clock", "close", "exit",
-    "fflush", "fprintf", "fputs", "free", "get", "malloc", "mem", "operator", "perror", "printf",
-    "pthread_", "put", "realloc", "sig", "str", "time",
+const QUICK: [&str; 33] = [
+    "_ZNKS", "_ZNS", "_ZSt", "_Zd", "_Zn", "__", "abort", "ato", "calloc", "clock", "close",
+    "cnd_", "exit", "fflush", "fprintf", "fputs", "free", "get", "malloc", "mem", "mtx_",
+    "operator", "perror", "printf", "pthread_", "put", "realloc", "sem_", "sig", "str", "thrd_",
+    "time", "tss_",
 ];
 
 /// The call a task of few blocks spends its time in.
@@ -84,7 +85,7 @@ pub(super) fn waiting_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<BlockId
 pub(super) fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     if task.kind() != TaskKind::Work
         || task.duration_ns() < LEAST_NS
-        || !(1..=MOST_BLOCKS).contains(&task.block_count())
+        || !(1..=task.duration_ns() / BLOCK_NS).contains(&task.block_count())
     {
         return None;
     }
@@ -134,6 +135,12 @@ mod tests {
             });
             block
         });
+        // What is synchronisation is recorded, and takes no time otherwise.
+        let initialises = b.block("initialises", "a.c", 3, &[]);
+        b.info_mut().blocks[initialises.index()].call = Some(CallSite {
+            callee: "sem_init".into(),
+            line: 3,
+        });
         let main = b.context("main");
         let mut at = 0;
         for (block, times, ns) in [
@@ -141,6 +148,8 @@ mod tests {
             (works, 1, LEAST_NS),
             (waits, 1, LEAST_NS / 2),
             (waits, 101, LEAST_NS),
+            (waits, 10_000, 100 * LEAST_NS),
+            (initialises, 1, LEAST_NS),
         ] {
             b.work(main, at, at + ns, |w| {
                 (0..times).for_each(|_| w.block(block, &[]))
@@ -152,7 +161,7 @@ mod tests {
             .tasks()
             .map(|task| waiting_call(&task.expect("readable")).is_some())
             .collect();
-        assert_eq!(found, [true, false, false, false]);
+        assert_eq!(found, [true, false, false, false, true, false]);
     }
 
     #[test]

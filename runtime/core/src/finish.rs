@@ -80,6 +80,9 @@ impl Recorder {
             self.stop_writer();
             return true;
         }
+        if self.is_recording() {
+            self.last_gap(tls);
+        }
         let _blocked = Blocked::new();
         let quiet = tls.quiet();
         {
@@ -140,6 +143,9 @@ impl Recorder {
         }
         self.desk.begin_closing();
         self.catch_up(tls, how.registers.as_ref());
+        if recorded && how.registers.is_none() {
+            self.last_gap(tls);
+        }
         let reason = self.is_recording().then_some(how.reason);
         self.close_all(tls, reason, false);
         self.desk.close();

@@ -1,11 +1,13 @@
 //! Long intervals between two times within tasks: without what other programs took of the processor.
 
+use contech_meter::LONG;
 use contech_trace::event::Event;
 
 use crate::append::encode_at;
 use crate::clock::tsc;
 use crate::recorder::Recorder;
 use crate::registry;
+use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
 
 impl Recorder {
@@ -23,6 +25,27 @@ impl Recorder {
         let Some(thread) = registry::current(tls) else {
             return self.flush(tls, cursor);
         };
+        let at = self.note_gap(tls, thread, cursor);
+        tls.spin().forget();
+        tls.set_at(tls::Lane::Stream, (at, tls.stamps().soon(at, tsc())));
+        at
+    }
+
+    /// The same where the calling thread's records end: nothing may have been recorded for long before that.
+    pub(crate) fn last_gap(&self, tls: &TlsBlock) {
+        let cursor = tls.cursor();
+        let noted = self.stamp_cost > 0 && tls.stamps().pass(cursor).is_some();
+        if noted
+            && tls.stamps().interval(tsc()) > LONG
+            && let Some(thread) = registry::current(tls)
+        {
+            let at = self.note_gap(tls, thread, cursor);
+            tls.set_cursor(at);
+        }
+    }
+
+    /// Writes the event of a long interval.
+    fn note_gap(&self, tls: &TlsBlock, thread: &Thread, cursor: *mut u8) -> *mut u8 {
         let now = self.clock.now();
         let interval = tls.stamps().interval(tsc());
         let stolen = thread.meter.read().min(interval);
@@ -30,9 +53,6 @@ impl Recorder {
             before: now.saturating_sub(stolen),
             taken: stolen + self.clock.now().saturating_sub(now),
         };
-        let at = encode_at(cursor, &event);
-        tls.spin().forget();
-        tls.set_at(tls::Lane::Stream, (at, tls.stamps().soon(at, tsc())));
-        at
+        encode_at(cursor, &event)
     }
 }

@@ -830,6 +830,31 @@ fn a_thread_cancelled_anywhere_says_that_records_are_lost_and_one_that_leaves_do
 }
 
 #[test]
+fn a_long_time_without_records_before_the_end_is_noted_without_what_others_took_of_it() {
+    let run = run(&NoThreads, &[("CONTECH_TIMES", "1")]);
+    let tls = tls();
+    block(run.recorder, tls, 0);
+    let begun = crate::clock::tsc();
+    while crate::clock::tsc() - begun <= 2 * contech_meter::LONG {
+        std::hint::spin_loop();
+    }
+    finish(run.recorder, tls);
+    let trace = read(&run);
+    let records = &trace.contexts[&1];
+    let last = &records[records.len() - 2..];
+    assert!(
+        matches!(
+            last,
+            [
+                Seen::Event(Event::Time { .. }),
+                Seen::Event(Event::ContextEnd { .. })
+            ]
+        ),
+        "{last:?}"
+    );
+}
+
+#[test]
 fn the_check_stream_is_a_stream_of_its_own() {
     let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
     let (recorder, tls) = (run.recorder, tls());

@@ -35,9 +35,6 @@ pub enum Error {
     },
 }
 
-const SMALL: usize = 1 << 20;
-const MEDIUM: usize = 8 << 20;
-
 /// Decodes a body; lists and what was read of it may be `LIMIT` bytes together at any time.
 fn within<const LIMIT: usize>(
     body: &[u8],
@@ -101,9 +98,9 @@ impl Observation {
             return Err(damaged("its checksum does not fit"));
         }
         // Lengths are claims: no list may take more memory than a body of this size can fill.
-        let decode = match body.len() {
-            0..=SMALL => within::<{ 32 << 20 }>,
-            ..=MEDIUM => within::<{ 80 << 20 }>,
+        let decode = match body.len() >> 20 {
+            0 => within::<{ 32 << 20 }>,
+            1..8 => within::<{ 80 << 20 }>,
             _ => within::<{ 192 << 20 }>,
         };
         let (observation, used) = decode(body).map_err(|error| damaged(error.to_string()))?;
