@@ -14,7 +14,7 @@ use crate::cache::Cache;
 use crate::context::Context;
 use crate::context_table::ContextTable;
 use crate::error::{ErrorKind, Result};
-use crate::frame::{DecodedFrame, FrameDecoder, FrameIndex, Layout};
+use crate::frame::{DecodedFrame, FrameDecoder, FrameIndex, Layout, Templates};
 use crate::id::{ContextId, TaskId};
 use crate::meta::{RunMeta, Summary};
 use crate::order::{TasksInOrder, TasksOf};
@@ -50,6 +50,8 @@ pub struct TaskGraph<D> {
     path_tables: Option<Range<usize>>,
     /// Decoded when first used.
     paths: OnceLock<std::result::Result<Arc<PathSet>, String>>,
+    /// Made when first used.
+    templates: OnceLock<Templates>,
     frame_index: Option<Range<usize>>,
     /// Decoded when first used.
     frame_entries: OnceLock<std::result::Result<FrameIndex, String>>,

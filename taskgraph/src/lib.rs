@@ -23,6 +23,7 @@
 //! ```
 
 mod action;
+mod batch;
 pub mod builder;
 mod cache;
 mod codec;
@@ -60,11 +61,12 @@ mod writer;
 pub(crate) use contech_program::{op, statics};
 
 pub use action::{Action, AllocKind, BlockAccesses, BlockExec};
+pub use batch::{Accesses, Batch};
 pub use compact::{AffineRun, Compact, StridedAccess};
 pub use contech_program::{SyncOp, TaskKind, WaitCause};
 pub use context::Context;
 pub use error::{Error, ErrorKind, Result};
-pub use frame::{Counts, EncodedFrame, FrameEncoder, Segment};
+pub use frame::{Counts, EncodedFrame, FrameEncoder, Segment, Site};
 pub use graph::TaskGraph;
 pub use id::{BlockId, ContextId, FunctionId, OpId, TaskId};
 pub use map::{Mmap, map};

@@ -7,7 +7,7 @@ use crate::op::OpKind;
 use crate::statics::StaticInfo;
 
 /// Where the number stands: recorded addresses have 48 bits.
-const PREFIX: u32 = 48;
+pub(crate) const PREFIX: u32 = 48;
 
 /// Puts the number of the address space in front of the addresses of what was played.
 pub(crate) fn prefix(info: &StaticInfo, played: &mut Played<'_>, operands: &mut [u64], space: u16) {

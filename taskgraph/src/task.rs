@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::frame::{DecodedFrame, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, TaskId};
-use crate::op::Access;
 use crate::page::{TaskFields, TaskPage};
 use crate::record::{FrameSpan, TaskRecord};
 use crate::space::prefix;
@@ -257,14 +256,6 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
                 f(&block);
             }
         })
-    }
-
-    /// Calls `f` for each memory access in program order.
-    ///
-    /// # Errors
-    /// As [`Task::for_each_action`].
-    pub fn for_each_access(&self, mut f: impl FnMut(Access)) -> Result<()> {
-        self.for_each_block(|block| block.for_each_access(&mut f))
     }
 }
 

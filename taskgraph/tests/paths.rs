@@ -77,6 +77,15 @@ fn table(info: &StaticInfo) -> Arc<PathTable> {
         &[(1, 4)],
         vec![sum(&[Expr::Slot(0), Expr::Slot(1)])],
     ));
+    f.nodes.push(node(
+        1,
+        &[],
+        vec![sum(&[
+            Expr::Slot(0),
+            Expr::Sext(8, Box::new(Expr::Slot(2))),
+            times(0, 3),
+        ])],
+    ));
     f.loops.push(PathLoop::Collapsed {
         body: vec![4, 5],
         last: 1,
@@ -119,7 +128,10 @@ fn path(number: u32) -> Option<Path> {
         3 => (true, vec![Step::Node(0), cut(1, false, false)]),
         // A plain loop, one iteration each.
         4 => (true, vec![Step::Node(0), Step::Enter(0), Step::Node(1)]),
-        5 => (false, vec![Step::Next(0), Step::Node(1)]),
+        5 => (
+            false,
+            vec![Step::Next(0), Step::Node(1), Step::Node(2), Step::Node(6)],
+        ),
         // The loop that leaves in its middle; the same, cut and resumed.
         7 => (
             true,
@@ -338,10 +350,11 @@ fn short_runs_and_plain_loops_are_blocks() {
     let mut r = Recorder::new(&info);
     assert!(r.segment(0, &entry(0x3000, 1), &[]));
     assert!(r.segment(4, &entry(0x4000, 0), &[]));
-    assert!(r.segment(5, &[], &[]));
+    assert!(r.segment(5, &[0xfe], &[]));
     let frames = r.encoder.finish().into_iter().collect();
     let graph = graph(&info, &r, frames);
-    assert_eq!(addresses(&graph), [0x3000, 0x3008, 0x4000, 0x4000]);
+    let expected = [0x3000, 0x3008, 0x4000, 0x4000, 0x40fe, 0x4001];
+    assert_eq!(addresses(&graph), expected);
 }
 
 #[test]
@@ -422,6 +435,47 @@ fn loops_that_leave_in_their_middle_read_back_whoever_asks_what_is_known() {
         frames.extend(r.encoder.finish());
         assert_eq!(addresses(&graph(&info, &r, frames)), expected);
     }
+}
+
+#[test]
+fn what_is_carried_from_path_to_path_is_the_same_in_batches() {
+    let info = info();
+    let mut r = Recorder::new(&info);
+    let (mut frames, mut expected) = (Vec::new(), Vec::new());
+    let mut x = 1u64;
+    let mut random = |n: u64| {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (x >> 40) % n
+    };
+    for _ in 0..4_000 {
+        let base = 0x10_0000 + (random(1 << 20) << 4);
+        match random(4) {
+            0 => {
+                assert!(r.segment(0, &entry(base, 30), &[]));
+                expected.extend((0..=30).map(|i| base + 8 * i));
+            }
+            1 => {
+                r.encoder.block(BlockId::new(2), &[base]);
+                expected.push(base);
+            }
+            _ => {
+                assert!(r.segment(4, &entry(base, 0), &[]));
+                expected.push(base);
+                for i in 1..=random(6) {
+                    let leaf = random(256);
+                    assert!(r.segment(5, &[u8::try_from(leaf).unwrap()], &[]));
+                    let signed = leaf.wrapping_sub(if leaf > 127 { 256 } else { 0 });
+                    expected.extend([base, base + leaf, base.wrapping_add(signed) + 3 * i]);
+                    if random(500) == 0 {
+                        frames.extend(r.encoder.finish());
+                    }
+                }
+            }
+        }
+    }
+    frames.extend(r.encoder.finish());
+    assert!(frames.len() > 1);
+    assert_eq!(addresses(&graph(&info, &r, frames)), expected);
 }
 
 #[test]

@@ -5,17 +5,22 @@
 
 mod column;
 mod decode;
+mod emit;
 mod encode;
 mod index;
 mod play;
 mod shape;
+mod template;
 
 pub use contech_program::Counts;
 pub(crate) use contech_program::Layout;
 pub(crate) use decode::{DecodedFrame, FrameDecoder};
+pub(crate) use emit::{Emission, Emitted, Emitter};
 pub use encode::{EncodedFrame, FrameEncoder, Segment};
 pub(crate) use index::{FrameEntry, FrameIndex, FrameIndexWriter};
 pub(crate) use play::{Played, Player, Score};
+pub use template::Site;
+pub(crate) use template::Templates;
 
 /// A frame with this many records is full.
 pub(crate) const FULL_RECORDS: usize = 1 << 16;

@@ -38,8 +38,8 @@ pub(crate) enum Played<'g> {
 pub(crate) struct Player {
     records: Range<usize>,
     /// What is known of which function (an index).
-    state: State,
-    known: Option<u32>,
+    pub(super) state: State,
+    pub(super) known: Option<u32>,
     /// The path being executed: its index, and where in it.
     inside: Option<usize>,
     walk: Walk,
@@ -72,8 +72,7 @@ impl Player {
     /// [`Player::of_blocks`] for a short time: give it back with [`Player::give_back`].
     pub(crate) fn lent(blocks: u64) -> Box<Self> {
         let mut player = SPARE.take().unwrap_or_default();
-        player.left = may_come(blocks);
-        player.stored = Stored::default();
+        player.allow(blocks);
         player
     }
 
@@ -88,6 +87,17 @@ impl Player {
             left: may_come(blocks),
             ..Self::default()
         }
+    }
+
+    /// From here on for a task that says that it executes so many blocks.
+    pub(super) fn allow(&mut self, blocks: u64) {
+        self.left = may_come(blocks);
+        self.stored = Stored::default();
+    }
+
+    /// To one record, with what is known now.
+    pub(super) fn only(&mut self, record: usize) {
+        self.records = record..record + 1;
     }
 
     /// To a range of the records of a frame, which must be within [`DecodedFrame::len`].

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::TaskGraph;
 use crate::error::{Error, ErrorKind, Result, malformed};
-use crate::frame::{DecodedFrame, FrameDecoder, FrameEntry, FrameIndex, Score};
+use crate::frame::{DecodedFrame, FrameDecoder, FrameEntry, FrameIndex, Score, Templates};
 use crate::path::PathSet;
 use crate::record::{FrameRef, FrameSpan};
 use crate::unit::{Tag, Unit};
@@ -59,6 +59,13 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             layout: &self.layout,
             paths: self.path_set()?,
         })
+    }
+
+    /// What is needed to compute the accesses of many records at a time.
+    pub(crate) fn templates(&self) -> Result<&Templates> {
+        let paths = self.path_set()?;
+        let new = || Templates::new(&self.info, &self.layout, paths);
+        Ok(self.templates.get_or_init(new))
     }
 
     /// The decoded frame of a span, and the span as a range of its records.

@@ -94,6 +94,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             frames: Cache::new(FRAME_CACHE),
             path_tables: sections.find(Tag::Paths)?,
             paths: OnceLock::new(),
+            templates: OnceLock::new(),
             frame_index: sections.find(Tag::FrameIndex)?,
             frame_entries: OnceLock::new(),
             decoders: Mutex::default(),

@@ -59,6 +59,20 @@ impl Expr {
         }
     }
 
+    /// The same expression with each slot and each iteration number replaced.
+    pub(crate) fn rebased(&self, replace: &mut impl FnMut(&Self) -> Self) -> Self {
+        let boxed = |e: &Self, replace: &mut _| Box::new(Self::rebased(e, replace));
+        match self {
+            Expr::Const(c) => Expr::Const(*c),
+            Expr::Slot(_) | Expr::Iter(_) => replace(self),
+            Expr::Add(terms) => Expr::Add(terms.iter().map(|t| t.rebased(replace)).collect()),
+            Expr::Mul(a, b) => Expr::Mul(boxed(a, replace), boxed(b, replace)),
+            Expr::Zext(bits, a) => Expr::Zext(*bits, boxed(a, replace)),
+            Expr::Sext(bits, a) => Expr::Sext(*bits, boxed(a, replace)),
+            Expr::Udiv(bits, a, b) => Expr::Udiv(*bits, boxed(a, replace), boxed(b, replace)),
+        }
+    }
+
     /// Whether every slot and loop it uses is below these numbers, and every width right.
     #[must_use]
     pub fn is_within(&self, slots: u32, loops: usize) -> bool {

@@ -75,6 +75,45 @@ impl Value {
         value & self.mask
     }
 
+    /// Slot, constant and mask, where it is no more than a slot and a constant.
+    #[must_use]
+    pub fn near(&self) -> Option<(u32, u64, u64)> {
+        match self.form {
+            Form::Slot { constant, slot } => Some((slot, constant, self.mask)),
+            Form::Sum { .. } => None,
+        }
+    }
+
+    /// The same value with each slot and each iteration number replaced.
+    #[must_use]
+    pub fn rebased(&self, replace: &mut impl FnMut(&Expr) -> Expr) -> Self {
+        let expr = match &self.form {
+            Form::Slot { constant, slot } => {
+                Expr::Add(vec![Expr::Const(*constant), replace(&Expr::Slot(*slot))])
+            }
+            Form::Sum {
+                constant,
+                slots,
+                loops,
+                others,
+            } => {
+                let times = |k: u64, e| Expr::Mul(Box::new(Expr::Const(k)), Box::new(e));
+                let mut terms = vec![Expr::Const(*constant)];
+                for (slot, k) in slots {
+                    terms.push(times(*k, replace(&Expr::Slot(*slot))));
+                }
+                for (l, k) in loops {
+                    terms.push(times(*k, replace(&Expr::Iter(*l))));
+                }
+                for (other, k) in others {
+                    terms.push(times(*k, other.rebased(replace)));
+                }
+                Expr::Add(terms)
+            }
+        };
+        Self::new(&expr, self.mask)
+    }
+
     /// Change per iteration of loop `l`, `None` when not linear in it.
     #[inline]
     #[must_use]

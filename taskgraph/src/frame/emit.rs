@@ -1,0 +1,413 @@
+//! The accesses of many records at a time. One pass over the records gives each its place among the accesses and notes what it
+//! goes on with; then the records of each block or path write theirs, all at once: nothing branches on their order.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::decode::{DecodedFrame, Record, WHAT};
+use super::play::{Played, Player, Score};
+use super::template::{Addresses, Carried, Flow, Near, Site, Straight, Templates};
+use crate::compact::{Compact, advance};
+use crate::error::{Result, malformed};
+use crate::id::BlockId;
+use crate::path::State;
+use crate::space::{PREFIX, prefix};
+use crate::statics::StaticInfo;
+
+/// A batch is given out when it has so many accesses.
+const FULL: usize = 1 << 13;
+/// Runs of at most so many iterations, of blocks with at most so many operands, are given out access by access.
+const SHORT: u64 = 16;
+const FEW: usize = 16;
+
+/// What is needed to compute accesses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Emission<'g> {
+    pub(crate) info: &'g StaticInfo,
+    pub(crate) score: Score<'g>,
+    pub(crate) templates: &'g Templates,
+    pub(crate) space: u16,
+}
+
+/// What comes next in program order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Emitted<'e> {
+    Accesses {
+        addresses: &'e [u64],
+        sites: &'e [Site],
+    },
+    Compact(Compact<'e>),
+}
+
+/// Working memory; one per thread.
+#[derive(Debug, Default)]
+pub(crate) struct Emitter {
+    player: Player,
+    addresses: Vec<u64>,
+    sites: Vec<Site>,
+    /// Accesses so far in the batch.
+    end: usize,
+    /// By symbol, its records in the batch; and the symbols that have some.
+    rows: Vec<Vec<Row>>,
+    used: Vec<u32>,
+    /// Rows of records that go on with what is known.
+    carried: Vec<u64>,
+}
+
+/// A record in a batch.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// Its first access.
+    place: u32,
+    /// Its first value, in the frame or among the carried rows.
+    start: u32,
+}
+
+/// Room for records that is kept with an emitter nobody uses.
+const KEPT_ROWS: usize = 1 << 20;
+
+thread_local! {
+    /// An emitter nobody uses, for its memory.
+    static SPARE: Cell<Option<Box<Emitter>>> = const { Cell::new(None) };
+}
+
+impl Emitter {
+    /// One for a short time: give it back with [`Emitter::give_back`].
+    pub(crate) fn lent() -> Box<Self> {
+        SPARE.take().unwrap_or_default()
+    }
+
+    /// Its memory serves for the next one of this thread.
+    pub(crate) fn give_back(mut self: Box<Self>) {
+        if self.rows.iter().map(Vec::capacity).sum::<usize>() > KEPT_ROWS {
+            self.rows = Vec::new();
+            self.used.clear();
+        }
+        SPARE.set(Some(self));
+    }
+
+    /// For a task that says that it executes so many blocks.
+    pub(crate) fn begin(&mut self, blocks: u64, e: Emission<'_>) {
+        self.player.allow(blocks);
+        self.clear();
+        let symbols = e.templates.straight.len();
+        if self.rows.len() < symbols {
+            self.rows.resize_with(symbols, Vec::new);
+        }
+    }
+
+    fn clear(&mut self) {
+        for symbol in self.used.drain(..) {
+            self.rows[symbol as usize].clear();
+        }
+        self.carried.clear();
+        self.end = 0;
+    }
+
+    /// Gives out what these records of a frame do.
+    pub(crate) fn frame(
+        &mut self,
+        e: Emission<'_>,
+        frame: &DecodedFrame,
+        records: Range<usize>,
+        f: &mut impl FnMut(Emitted<'_>),
+    ) -> Result<()> {
+        self.player.start(frame, records.clone());
+        for at in records {
+            let Some(record) = frame.records.get(at).copied() else {
+                break;
+            };
+            let straight = e.templates.straight.get(record.symbol as usize);
+            let Some(Some(t)) = straight else {
+                self.walked(e, frame, at, f)?;
+                continue;
+            };
+            let mut start = record.start;
+            if let Some(flow) = &t.flow {
+                self.arrive(e, flow)?;
+                if !t.carried.is_empty() {
+                    start = self.row(t, frame, start);
+                }
+                self.leave(flow, frame, record);
+            }
+            if !t.sites.is_empty() {
+                let rows = &mut self.rows[record.symbol as usize];
+                if rows.is_empty() {
+                    self.used.push(record.symbol);
+                }
+                rows.push(Row {
+                    place: u32::try_from(self.end).unwrap_or(u32::MAX),
+                    start,
+                });
+                self.end += t.sites.len();
+                if self.end >= FULL {
+                    self.flush(e, frame, f);
+                }
+            }
+        }
+        self.flush(e, frame, f);
+        Ok(())
+    }
+
+    /// Makes known what a path goes on with.
+    #[inline]
+    fn arrive(&mut self, e: Emission<'_>, flow: &Flow) -> Result<()> {
+        let needs = &e.templates.needs[flow.function as usize];
+        let known = self.player.known == Some(flow.function);
+        if !flow.fresh {
+            return if known {
+                Ok(())
+            } else {
+                Err(malformed(WHAT, "a path goes on with what is not known"))
+            };
+        }
+        let state = &mut self.player.state;
+        if needs.slots.is_empty() && !needs.iterations {
+            // Nobody asks for any.
+        } else if known {
+            needs
+                .slots
+                .iter()
+                .for_each(|s| state.slots[*s as usize] = 0);
+            state.iterations.fill(0);
+        } else {
+            state.begin(&e.score.paths.functions[flow.function as usize]);
+        }
+        self.player.known = Some(flow.function);
+        Ok(())
+    }
+
+    /// Appends the row of a record that goes on with what is known.
+    #[inline]
+    fn row(&mut self, t: &Straight, frame: &DecodedFrame, start: u32) -> u32 {
+        let row = u32::try_from(self.carried.len()).unwrap_or(u32::MAX);
+        let start = start as usize;
+        let own = frame.values.get(start..start + t.fields).unwrap_or(&[]);
+        self.carried.extend_from_slice(own);
+        let State { slots, iterations } = &self.player.state;
+        self.carried.extend(t.carried.iter().map(|c| match *c {
+            Carried::Slot(s) => slots[s as usize],
+            Carried::Iteration(l) => iterations[l as usize],
+        }));
+        row
+    }
+
+    #[inline]
+    fn leave(&mut self, flow: &Flow, frame: &DecodedFrame, record: Record) {
+        let state = &mut self.player.state;
+        for &(slot, value) in &flow.sets {
+            let value = frame.values.get(record.start as usize + value as usize);
+            state.slots[slot as usize] = value.copied().unwrap_or(0);
+        }
+        for &(l, entered) in &flow.steps {
+            let i = &mut state.iterations[l as usize];
+            *i = if entered { 0 } else { i.wrapping_add(1) };
+        }
+    }
+
+    /// Executes a record that is no straight one.
+    fn walked(
+        &mut self,
+        e: Emission<'_>,
+        frame: &DecodedFrame,
+        at: usize,
+        f: &mut impl FnMut(Emitted<'_>),
+    ) -> Result<()> {
+        self.player.only(at);
+        while let Some(mut played) = self.player.next(e.score, frame)? {
+            if e.space > 0 {
+                prefix(e.info, &mut played, &mut self.player.operands, e.space);
+            }
+            let short = match played {
+                Played::Block(id) => self.block(e, id, 0..self.player.operands.len()),
+                Played::Run {
+                    blocks,
+                    strides,
+                    iterations,
+                } => iterations <= SHORT && self.run(e, blocks, strides, iterations),
+                Played::Other(_) => false,
+            };
+            if short {
+                if self.end >= FULL {
+                    self.flush(e, frame, f);
+                }
+                continue;
+            }
+            self.flush(e, frame, f);
+            let operands = &self.player.operands;
+            f(Emitted::Compact(Compact::new(e.info, played, operands)));
+        }
+        Ok(())
+    }
+
+    /// Appends the accesses of a short run, whose blocks have few; false, and nothing is appended, when it is none.
+    fn run(
+        &mut self,
+        e: Emission<'_>,
+        blocks: &[(BlockId, u32)],
+        strides: &[u64],
+        iterations: u64,
+    ) -> bool {
+        let straight = |b: &(BlockId, u32)| {
+            let t = e.templates.straight.get(b.0.index());
+            t.is_some_and(Option::is_some)
+        };
+        if strides.len() > FEW || !blocks.iter().all(straight) {
+            return false;
+        }
+        for _ in 0..iterations {
+            let mut from = 0;
+            for (id, end) in blocks {
+                let end = *end as usize;
+                self.block(e, *id, from..end);
+                from = end;
+            }
+            advance(&mut self.player.operands, strides);
+        }
+        true
+    }
+
+    /// Appends the accesses of a block with operands that were played; false when they are not of known sizes.
+    #[inline]
+    fn block(&mut self, e: Emission<'_>, id: BlockId, operands: Range<usize>) -> bool {
+        let Some(Some(t)) = e.templates.straight.get(id.index()) else {
+            return false;
+        };
+        let n = t.sites.len();
+        self.room(n);
+        let operands = self.player.operands.get(operands).unwrap_or(&[]);
+        if operands.len() < t.fields {
+            return false;
+        }
+        let to = &mut self.addresses[self.end..self.end + n];
+        write(&t.addresses, operands, to, 0);
+        self.sites[self.end..self.end + n].copy_from_slice(&t.sites);
+        self.end += n;
+        true
+    }
+
+    /// Makes room for so many accesses more.
+    #[inline]
+    fn room(&mut self, n: usize) {
+        let needed = self.end + n;
+        if self.addresses.len() < needed {
+            self.addresses.resize(needed.next_power_of_two(), 0);
+            self.sites
+                .resize(needed.next_power_of_two(), Site::default());
+        }
+    }
+
+    /// Gives out the batch.
+    fn flush(&mut self, e: Emission<'_>, frame: &DecodedFrame, f: &mut impl FnMut(Emitted<'_>)) {
+        self.room(0);
+        let front = u64::from(e.space) << PREFIX;
+        for symbol in &self.used {
+            let rows = &self.rows[*symbol as usize];
+            let Some(Some(t)) = e.templates.straight.get(*symbol as usize) else {
+                continue;
+            };
+            let values = match t.carried.is_empty() {
+                true => &frame.values,
+                false => &self.carried,
+            };
+            let batch = Kernel {
+                rows,
+                values,
+                width: t.fields + t.carried.len(),
+                front,
+            };
+            batch.write(t, &mut self.addresses, &mut self.sites);
+        }
+        if self.end > 0 {
+            f(Emitted::Accesses {
+                addresses: &self.addresses[..self.end],
+                sites: &self.sites[..self.end],
+            });
+        }
+        self.clear();
+    }
+}
+
+/// The records of a symbol in a batch.
+struct Kernel<'k> {
+    rows: &'k [Row],
+    values: &'k [u64],
+    /// Values of a row.
+    width: usize,
+    front: u64,
+}
+
+impl Kernel<'_> {
+    fn write(&self, t: &Straight, addresses: &mut [u64], sites: &mut [Site]) {
+        match &t.addresses {
+            Addresses::Near(near) => match near.len() {
+                1 => self.near::<1>(near, &t.sites, addresses, sites),
+                2 => self.near::<2>(near, &t.sites, addresses, sites),
+                3 => self.near::<3>(near, &t.sites, addresses, sites),
+                4 => self.near::<4>(near, &t.sites, addresses, sites),
+                _ => self.any(t, addresses, sites),
+            },
+            Addresses::Any(_) => self.any(t, addresses, sites),
+        }
+    }
+
+    /// So many addresses per record, each near a value.
+    fn near<const N: usize>(
+        &self,
+        near: &[Near],
+        own: &[Site],
+        addresses: &mut [u64],
+        sites: &mut [Site],
+    ) {
+        let (Some(near), Some(own)) = (near.first_chunk::<N>(), own.first_chunk::<N>()) else {
+            return;
+        };
+        for row in self.rows {
+            let (place, start) = (row.place as usize, row.start as usize);
+            let values = self.values.get(start..start + self.width);
+            let (Some(values), Some(to), Some(names)) = (
+                values,
+                addresses.get_mut(place..place + N),
+                sites.get_mut(place..place + N),
+            ) else {
+                continue;
+            };
+            for (to, near) in to.iter_mut().zip(near) {
+                *to = (values[near.value as usize].wrapping_add(near.add) & near.mask) | self.front;
+            }
+            names.copy_from_slice(own);
+        }
+    }
+
+    fn any(&self, t: &Straight, addresses: &mut [u64], sites: &mut [Site]) {
+        let n = t.sites.len();
+        for row in self.rows {
+            let (place, start) = (row.place as usize, row.start as usize);
+            let values = self.values.get(start..start + self.width);
+            let to = addresses.get_mut(place..place + n);
+            if let (Some(values), Some(to)) = (values, to) {
+                write(&t.addresses, values, to, self.front);
+            }
+            if let Some(names) = sites.get_mut(place..place + n) {
+                names.copy_from_slice(&t.sites);
+            }
+        }
+    }
+}
+
+/// The addresses of one execution from its row.
+#[inline]
+fn write(addresses: &Addresses, row: &[u64], to: &mut [u64], front: u64) {
+    match addresses {
+        Addresses::Near(near) => {
+            for (to, near) in to.iter_mut().zip(near) {
+                *to = (row[near.value as usize].wrapping_add(near.add) & near.mask) | front;
+            }
+        }
+        Addresses::Any(values) => {
+            for (to, value) in to.iter_mut().zip(values) {
+                *to = value.eval(row, &[]) | front;
+            }
+        }
+    }
+}

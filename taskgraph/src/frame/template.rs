@@ -1,0 +1,299 @@
+//! Blocks and paths made ready for being read many records at a time: which accesses an execution makes, each as a value over
+//! the row of the record.
+
+use contech_program::path::{Expr, Value};
+
+use crate::frame::Layout;
+use crate::id::{BlockId, OpId};
+use crate::op::{MemOp, OpKind};
+use crate::path::{CompiledFunction, CompiledPath, NO_BLOCK, PathSet, Step};
+use crate::statics::StaticInfo;
+
+/// Which operation an access is of, and whether it writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Site(u32);
+
+impl Site {
+    fn new(op: u32, write: bool) -> Self {
+        Self(op << 1 | u32::from(write))
+    }
+
+    /// The static operation.
+    #[must_use]
+    #[inline]
+    pub fn op(self) -> OpId {
+        OpId::new(self.0 >> 1)
+    }
+
+    /// A write, otherwise a read.
+    #[must_use]
+    #[inline]
+    pub fn write(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
+/// A value of the row that is not in the record: what is known before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carried {
+    Slot(u32),
+    Iteration(u32),
+}
+
+/// What an execution of a block, or of a path without collapsed loops, does. All its accesses are of known sizes.
+#[derive(Debug)]
+pub(super) struct Straight {
+    /// Values of a record; the carried ones follow them in its row.
+    pub(super) fields: usize,
+    pub(super) carried: Box<[Carried]>,
+    pub(super) sites: Box<[Site]>,
+    /// The address of each access.
+    pub(super) addresses: Addresses,
+    pub(super) flow: Option<Flow>,
+}
+
+/// What a path does to what is known.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) function: u32,
+    pub(super) fresh: bool,
+    /// Slots that others need, and the values they get.
+    pub(super) sets: Box<[(u32, u32)]>,
+    /// Iteration numbers: loop, and whether it is entered.
+    pub(super) steps: Box<[(u32, bool)]>,
+}
+
+/// How addresses follow from a row.
+#[derive(Debug)]
+pub(super) enum Addresses {
+    /// All are a value of the row and a constant.
+    Near(Box<[Near]>),
+    Any(Box<[Value]>),
+}
+
+/// A value of the row, a constant, what is left of their sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Near {
+    pub(super) value: u32,
+    pub(super) add: u64,
+    pub(super) mask: u64,
+}
+
+/// What is known from one path of a function to the next, as far as somebody needs it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Needs {
+    pub(super) slots: Vec<u32>,
+    pub(super) iterations: bool,
+}
+
+/// The templates of a graph.
+#[derive(Debug, Default)]
+pub(crate) struct Templates {
+    /// By symbol; none for what has to be walked.
+    pub(super) straight: Vec<Option<Straight>>,
+    /// By function.
+    pub(super) needs: Vec<Needs>,
+    /// By operation, bytes of an access where that is known.
+    pub(crate) sizes: Vec<u64>,
+}
+
+impl Templates {
+    pub(crate) fn new(info: &StaticInfo, layout: &Layout, paths: &PathSet) -> Self {
+        let size = |op: &MemOp| match op.kind {
+            OpKind::Copy | OpKind::Set => op.const_len,
+            _ => u64::from(op.size),
+        };
+        let mut needs = vec![Needs::default(); paths.functions.len()];
+        let mut of_paths = Vec::with_capacity(paths.paths.len());
+        for path in &paths.paths {
+            let f = &paths.functions[path.path.function as usize];
+            let straight = of_path(info, path, f);
+            let needs = &mut needs[path.path.function as usize];
+            match &straight {
+                Some(t) => t.carried.iter().for_each(|c| match *c {
+                    Carried::Slot(s) => needs.slots.push(s),
+                    Carried::Iteration(_) => needs.iterations = true,
+                }),
+                None if !path.path.fresh => {
+                    needs.iterations = true;
+                    needs.slots.extend((0..).take(f.slots));
+                }
+                None => {}
+            }
+            of_paths.push(straight);
+        }
+        for needs in &mut needs {
+            needs.slots.sort_unstable();
+            needs.slots.dedup();
+        }
+        for t in of_paths.iter_mut().flatten() {
+            if let Some(flow) = &mut t.flow {
+                let needs = &needs[flow.function as usize];
+                let needed = |s: &&(u32, u32)| needs.slots.binary_search(&s.0).is_ok();
+                flow.sets = flow.sets.iter().filter(needed).copied().collect();
+                if !needs.iterations {
+                    flow.steps = Box::default();
+                }
+            }
+        }
+        let blocks = (0..layout.blocks.len()).map(|b| of_block(info, b));
+        Self {
+            straight: blocks.chain(of_paths).collect(),
+            needs,
+            sizes: info.ops.iter().map(size).collect(),
+        }
+    }
+}
+
+/// Collects accesses.
+#[derive(Default)]
+struct Accesses {
+    sites: Vec<Site>,
+    values: Vec<Value>,
+}
+
+impl Accesses {
+    /// Those of a block with these operands; false when they depend on more than addresses.
+    fn block(&mut self, info: &StaticInfo, block: BlockId, operands: &[Value]) -> bool {
+        let first = info.block(block).map_or(0, |b| b.first_op);
+        let mut operands = operands;
+        for (id, op) in (first..).zip(info.ops_of(block)) {
+            let Some((own, rest)) = operands.split_at_checked(op.operand_count()) else {
+                return false;
+            };
+            operands = rest;
+            // A site has a bit less than the number of an operation.
+            if !op.has_static_counts() || id > u32::MAX >> 1 {
+                return false;
+            }
+            let mut put = |operand: usize, write: bool| {
+                self.sites.push(Site::new(id, write));
+                self.values.push(own[operand].clone());
+            };
+            match op.kind {
+                OpKind::Load => put(0, false),
+                OpKind::Store => put(0, true),
+                OpKind::Rmw => {
+                    put(0, false);
+                    put(0, true);
+                }
+                OpKind::Copy | OpKind::Set if op.const_len == 0 => {}
+                OpKind::Copy => {
+                    put(1, false);
+                    put(0, true);
+                }
+                OpKind::Set => put(0, true),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn finish(self, fields: usize, carried: Vec<Carried>, flow: Option<Flow>) -> Straight {
+        let near = |v: &Value| {
+            let (value, add, mask) = v.near()?;
+            Some(Near { value, add, mask })
+        };
+        let addresses = match self.values.iter().map(near).collect() {
+            Some(near) => Addresses::Near(near),
+            None => Addresses::Any(self.values.into()),
+        };
+        Straight {
+            fields,
+            carried: carried.into(),
+            sites: self.sites.into(),
+            addresses,
+            flow,
+        }
+    }
+}
+
+fn of_block(info: &StaticInfo, block: usize) -> Option<Straight> {
+    let block = BlockId::new(u32::try_from(block).ok()?);
+    let fields: usize = info.ops_of(block).iter().map(MemOp::operand_count).sum();
+    let operand = |k: u32| Value::new(&Expr::Slot(k), u64::MAX);
+    let operands: Vec<Value> = (0..u32::try_from(fields).ok()?).map(operand).collect();
+    let mut accesses = Accesses::default();
+    accesses
+        .block(info, block, &operands)
+        .then(|| accesses.finish(fields, Vec::new(), None))
+}
+
+fn of_path(info: &StaticInfo, path: &CompiledPath, f: &CompiledFunction) -> Option<Straight> {
+    let nodes = path.path.steps.iter().filter_map(|step| match step {
+        Step::Node(n) => Some(f.nodes[*n as usize].leaves.len()),
+        _ => None,
+    });
+    let fields: usize = nodes.sum();
+    let first_carried = u32::try_from(fields).ok()?;
+    let fresh = path.path.fresh;
+    let mut accesses = Accesses::default();
+    let (mut carried, mut steps): (Vec<Carried>, Vec<(u32, bool)>) = Default::default();
+    // Slot, and the value of the row that is in it now.
+    let mut sets: Vec<(u32, u32)> = Vec::new();
+    let mut next = 0;
+    for step in &path.path.steps {
+        let n = match *step {
+            Step::Node(n) => n,
+            Step::Enter(l) => {
+                steps.push((l, true));
+                continue;
+            }
+            Step::Next(l) => {
+                steps.push((l, false));
+                continue;
+            }
+            Step::Loop { .. } => return None,
+        };
+        let node = &f.nodes[n as usize];
+        for leaf in &node.leaves {
+            sets.retain(|s| s.0 != leaf.slot);
+            sets.push((leaf.slot, next));
+            next += 1;
+        }
+        if node.block == NO_BLOCK {
+            continue;
+        }
+        let mut carry = |what: Carried| {
+            let known = carried.iter().position(|c| *c == what);
+            let at = known.unwrap_or_else(|| {
+                carried.push(what);
+                carried.len() - 1
+            });
+            Expr::Slot(first_carried + u32::try_from(at).unwrap_or(0))
+        };
+        let mut operands = Vec::with_capacity(node.operands.len());
+        for value in &node.operands {
+            operands.push(value.rebased(&mut |what| match what {
+                Expr::Slot(s) => match sets.iter().find(|set| set.0 == *s) {
+                    Some((_, k)) => Expr::Slot(*k),
+                    None if fresh => Expr::Const(0),
+                    None => carry(Carried::Slot(*s)),
+                },
+                Expr::Iter(l) => {
+                    let own = steps.iter().filter(|s| s.0 == *l);
+                    let own: Vec<bool> = own.map(|s| s.1).collect();
+                    let entered = own.iter().rposition(|entered| *entered);
+                    let since = own.len() - entered.map_or(0, |at| at + 1);
+                    let since = Expr::Const(since as u64);
+                    match entered {
+                        Some(_) => since,
+                        None if fresh => since,
+                        None => Expr::Add(vec![carry(Carried::Iteration(*l)), since]),
+                    }
+                }
+                other => other.clone(),
+            }));
+        }
+        if !accesses.block(info, BlockId::new(node.block), &operands) {
+            return None;
+        }
+    }
+    let flow = Flow {
+        function: path.path.function,
+        fresh,
+        sets: sets.into(),
+        steps: steps.into(),
+    };
+    Some(accesses.finish(fields, carried, Some(flow)))
+}
