@@ -46,6 +46,8 @@ pub struct Report {
     pub complete: bool,
     /// Bytes of the trace that could not be used.
     pub lost_bytes: u64,
+    /// What the recording and the conversion had to say.
+    pub notes: Vec<taskgraph::Note>,
 }
 
 impl Analysis for Stats {
@@ -83,6 +85,7 @@ impl Analysis for Stats {
             graph_bytes: graph.bytes().len() as u64,
             complete: meta.complete,
             lost_bytes: meta.lost_bytes,
+            notes: meta.notes.clone(),
         })
     }
 }

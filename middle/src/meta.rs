@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contech_trace::file::{FileHeader, RankInfo, RunInfo, Totals};
-use taskgraph::{RankMeta, RunMeta};
+use taskgraph::{Note, NoteKind, RankMeta, RunMeta};
 
 use crate::align::Zero;
 use crate::notes::Notes;
@@ -85,7 +85,9 @@ impl Facts {
         let label = || self.label.clone();
         match &self.totals {
             Some(t) if self.ended => {
-                if !t.complete {
+                if t.losses > 0 {
+                    notes.told_damage();
+                } else if !t.complete {
                     notes.damage("the runtime could not record everything", label);
                 }
             }
@@ -174,9 +176,9 @@ impl Facts {
             let Some(whole) = &mut result else {
                 meta.ranks = ranked.into_iter().filter(|_| merged).collect();
                 let of_trace = meta.notes.split_off(notes.sentences().len());
-                let named = |note| {
+                let named = |note: Note| {
                     if merged {
-                        format!("{label}: {note}")
+                        Note::new(note.kind, format!("{label}: {note}"))
                     } else {
                         note
                     }
@@ -192,9 +194,8 @@ impl Facts {
             // Those of the streams are counted once, in the first.
             whole.lost_bytes += meta.lost_bytes.saturating_sub(lost_in_streams);
             let own = meta.notes.drain(notes.sentences().len()..);
-            whole
-                .notes
-                .extend(own.map(|note| format!("{label}: {note}")));
+            let named = |note: Note| Note::new(note.kind, format!("{label}: {note}"));
+            whole.notes.extend(own.map(named));
         }
         result.unwrap_or_default()
     }
@@ -205,12 +206,21 @@ impl Facts {
         let totals = self.totals.unwrap_or_default();
         let mut sentences = notes.sentences();
         sentences.extend(unrecorded(self.unrecorded));
-        sentences.extend(totals.notes.into_iter().take(MOST_NOTES));
+        let told = (0..).zip(totals.notes).take(MOST_NOTES);
+        sentences.extend(told.map(|(at, text)| {
+            let kind = if at < totals.losses {
+                NoteKind::Loss
+            } else {
+                NoteKind::Remark
+            };
+            Note::new(kind, text)
+        }));
         if totals.pauses > 0 {
-            sentences.push(format!(
+            let text = format!(
                 "the program was paused {} times at the memory limit of the recording",
                 totals.pauses
-            ));
+            );
+            sentences.push(Note::new(NoteKind::Remark, text));
         }
         let mode = run.options.iter().find_map(|o| {
             let (name, value) = o.split_once('=')?;
@@ -237,7 +247,7 @@ impl Facts {
 }
 
 /// One sentence per reason; the library functions that read memory share one.
-fn unrecorded(places: BTreeMap<String, u64>) -> Vec<String> {
+fn unrecorded(places: BTreeMap<String, u64>) -> Vec<Note> {
     const READS: &str = "reads inside the library function ";
     let (reads, others): (Vec<_>, Vec<_>) = places
         .into_iter()
@@ -258,5 +268,6 @@ fn unrecorded(places: BTreeMap<String, u64>) -> Vec<String> {
             names.join(", ")
         ));
     }
-    sentences
+    let limit = |text| Note::new(NoteKind::Limit, text);
+    sentences.into_iter().map(limit).collect()
 }

@@ -1,5 +1,7 @@
 //! Remarks for the user about what was found in a trace, each kind once with a count.
 
+use taskgraph::NoteKind;
+
 /// Collects remarks; memory does not grow with how often one is made.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
@@ -12,11 +14,23 @@ struct Note {
     what: &'static str,
     first: String,
     times: u64,
+    kind: NoteKind,
 }
 
 impl Notes {
     /// Something worth knowing.
     pub(crate) fn remark(&mut self, what: &'static str, detail: impl FnOnce() -> String) {
+        self.add(NoteKind::Remark, what, detail);
+    }
+
+    /// Something worth knowing of the run, however often it is told.
+    pub(crate) fn fact(&mut self, what: &'static str) {
+        if !self.list.iter().any(|n| n.what == what) {
+            self.remark(what, String::new);
+        }
+    }
+
+    fn add(&mut self, kind: NoteKind, what: &'static str, detail: impl FnOnce() -> String) {
         if let Some(n) = self.list.iter_mut().find(|n| n.what == what) {
             n.times += 1;
         } else {
@@ -24,14 +38,20 @@ impl Notes {
                 what,
                 first: detail(),
                 times: 1,
+                kind,
             });
         }
     }
 
     /// Something is missing from the trace: the graph is not complete.
     pub(crate) fn damage(&mut self, what: &'static str, detail: impl FnOnce() -> String) {
+        self.told_damage();
+        self.add(NoteKind::Loss, what, detail);
+    }
+
+    /// The same, where another sentence says so.
+    pub(crate) fn told_damage(&mut self) {
         self.damaged = true;
-        self.remark(what, detail);
     }
 
     pub(crate) fn is_damaged(&self) -> bool {
@@ -39,8 +59,9 @@ impl Notes {
     }
 
     /// One sentence per kind.
-    pub(crate) fn sentences(&self) -> Vec<String> {
-        self.list.iter().map(Note::sentence).collect()
+    pub(crate) fn sentences(&self) -> Vec<taskgraph::Note> {
+        let note = |n: &Note| taskgraph::Note::new(n.kind, n.sentence());
+        self.list.iter().map(note).collect()
     }
 }
 
@@ -67,6 +88,13 @@ mod tests {
         assert!(!notes.is_damaged());
         notes.damage("lost", String::new);
         assert!(notes.is_damaged());
-        assert_eq!(notes.sentences(), ["late (2 times, first: a)", "lost"]);
+        (0..3).for_each(|_| notes.fact("over"));
+        let expected = [
+            (NoteKind::Remark, "late (2 times, first: a)"),
+            (NoteKind::Loss, "lost"),
+            (NoteKind::Remark, "over"),
+        ];
+        let expected = expected.map(|(kind, text)| taskgraph::Note::new(kind, text));
+        assert_eq!(notes.sentences(), expected);
     }
 }

@@ -30,7 +30,7 @@ pub struct Summary {
     /// Latest end of a task, nanoseconds since the start of the run.
     pub duration_ns: u64,
     /// Remarks about the trace.
-    pub notes: Vec<String>,
+    pub notes: Vec<taskgraph::Note>,
 }
 
 /// Comparison of the two recordings of `--contech-check`.
@@ -81,8 +81,10 @@ impl fmt::Display for Summary {
         writeln!(f, "graph      {} bytes", self.graph_bytes)?;
         if self.complete {
             write!(f, "complete   yes")?;
-        } else {
+        } else if self.lost_bytes > 0 {
             write!(f, "complete   no, {} bytes lost", self.lost_bytes)?;
+        } else {
+            write!(f, "complete   no")?;
         }
         if let Some(check) = &self.check {
             write!(

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::note::Note;
+
 /// Facts about the recorded run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -21,7 +23,7 @@ pub struct RunMeta {
     /// The trace was closed cleanly and nothing was lost.
     pub complete: bool,
     /// Remarks for the reader of a report: "3 threads appeared unannounced".
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Bytes of the trace that were lost or unreadable.
     pub lost_bytes: u64,
     /// Size of the trace file(s) in bytes.

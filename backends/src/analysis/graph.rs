@@ -85,6 +85,6 @@ pub fn warnings(graph: &Graph) -> Vec<String> {
     if unrecorded > 0 && !noted {
         warnings.push(format!("{} places of the program could not be instrumented: what they access is not in the graph.", crate::view::units::count(unrecorded)));
     }
-    warnings.extend(meta.notes.iter().cloned());
+    warnings.extend(meta.notes.iter().map(ToString::to_string));
     warnings
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use taskgraph::{MemOp, SyncOp};
+use taskgraph::{MemOp, Note, NoteKind, SyncOp};
 
 use crate::folder::Folder;
 use crate::samples::{builder, write};
@@ -103,7 +103,7 @@ fn an_incomplete_recording_is_announced_everywhere() {
     b.meta_mut().lost_bytes = 2048;
     b.meta_mut()
         .notes
-        .push("1 thread appeared unannounced".to_owned());
+        .push(Note::new(NoteKind::Remark, "1 thread appeared unannounced"));
     let block = b.block("main", "main.c", 3, &[MemOp::load(8)]);
     let main = b.context("main");
     b.work(main, 0, 10, |w| w.block(block, &[0x1000]));

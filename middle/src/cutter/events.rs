@@ -88,7 +88,7 @@ impl Cutter {
                     || context == self.space.first();
                 state.last = state.last.max(at);
                 if reason == EndReason::Signal {
-                    self.notes.remark("a signal ended the program", String::new);
+                    self.notes.fact("a signal ended the program");
                 }
                 let (name, logs) = (&self.name, &mut self.logs);
                 Piece {
@@ -101,9 +101,8 @@ impl Cutter {
             }
             Event::Lost { bytes } => {
                 self.lost_bytes += bytes;
-                self.notes.damage("the runtime lost records", || {
-                    format!("{bytes} bytes of context {context}")
-                });
+                self.notes
+                    .damage("the runtime lost records", || lost(bytes, context));
             }
             Event::Roi { begin, at } => {
                 let (word, at) = (if begin { "begins" } else { "ends" }, full(at));
@@ -204,5 +203,13 @@ impl Cutter {
             .logs
             .append(context, |out| writer.put_sync(out, &draft))?;
         Ok(place)
+    }
+}
+
+/// How much is missing, where that is known.
+fn lost(bytes: u64, context: u32) -> String {
+    match bytes {
+        0 => format!("of context {context}, how many is not known"),
+        bytes => format!("{bytes} bytes of context {context}"),
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use contech_trace::event::SyncOp::MutexLock;
+use contech_trace::event::{EndReason, Event};
 
 use crate::trace::{LOAD, TraceBuilder, assemble};
 
@@ -84,6 +85,54 @@ fn json_has_the_promised_keys() {
     ] {
         assert_eq!(json["tasks"][kind], n, "{kind}");
     }
+}
+
+#[test]
+fn notes_in_json_tell_what_is_missing_from_what_no_recording_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut t = TraceBuilder::new();
+    let mut table = crate::trace::module();
+    table.name = "asm.c".into();
+    table.unrecorded = vec![("inline assembly".into(), 2)];
+    t.module(0x90_0000, &table);
+    t.start(1);
+    for context in [1, 0] {
+        let (reason, at) = (EndReason::Signal, t.tick());
+        t.event(context, Event::ContextEnd { reason, at });
+    }
+    t.totals.as_mut().unwrap().notes = vec!["disk full".into(), "said".into()];
+    t.totals.as_mut().unwrap().losses = 1;
+    std::fs::write(folder.path().join("t.bin"), t.finish()).unwrap();
+    let out = middle(folder.path(), &["t.bin", "g.tg", "--json"]);
+    assert_eq!(out.status.code(), Some(3), "{}", text(&out.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let notes = json["notes"].as_array().unwrap().iter();
+    let notes: Vec<_> = notes
+        .map(|n| {
+            (
+                n["kind"].as_str(),
+                n["missing"].as_bool(),
+                n["text"].as_str(),
+            )
+        })
+        .collect();
+    let note = |kind, missing, text| (Some(kind), Some(missing), Some(text));
+    let expected = [
+        note("remark", false, "a signal ended the program"),
+        note(
+            "remark",
+            false,
+            "threads still ran when the program ended: context 1",
+        ),
+        note(
+            "limit",
+            false,
+            "not recorded: inline assembly, 2 places in the program",
+        ),
+        note("loss", true, "disk full"),
+        note("remark", false, "said"),
+    ];
+    assert_eq!(notes, expected);
 }
 
 #[test]

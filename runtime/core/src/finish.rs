@@ -252,10 +252,11 @@ impl Recorder {
         let losses = c.losses.load(Relaxed);
         if losses > 0 {
             notes.push(format!(
-                "records were lost at {losses} places (jumps out of signal handlers, asynchronous cancellation)"
+                "records were lost at {losses} places: in code left by a jump out of a signal handler or by asynchronous cancellation, in handlers nested too deeply, or of a thread that did not let go of its state"
             ));
         }
         let complete = recorded && notes.is_empty();
+        let losses = notes.len() as u64;
         notes.extend(lock(&self.remarks).iter().cloned());
         let libraries = lock(&self.libraries);
         notes.extend(libraries.iter().filter(|(_, n)| *n > 0).map(|(name, n)| {
@@ -276,6 +277,7 @@ impl Recorder {
             syncs: c.syncs.load(Relaxed) + live_syncs,
             pauses: c.pauses.load(Relaxed),
             notes,
+            losses,
         }
     }
 }

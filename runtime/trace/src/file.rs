@@ -300,6 +300,8 @@ pub struct Totals {
     pub pauses: u64,
     /// Sentences for the user.
     pub notes: Vec<String>,
+    /// How many of them, the first ones, say why something was not recorded.
+    pub losses: u64,
 }
 
 /// Payload of a module chunk: where the module's ids lie, and its table.

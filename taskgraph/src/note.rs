@@ -1,0 +1,125 @@
+//! What the user should know of a recording, and whether it means that something is missing.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+/// What a note tells of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NoteKind {
+    /// What the program did and a recording holds is missing: the graph is incomplete.
+    Loss,
+    /// What no recording holds, whatever the run: accesses inside library functions, inline assembly.
+    Limit,
+    /// Nothing is missing.
+    Remark,
+    /// The graph was made before notes had kinds.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// A sentence for the reader of a report; in JSON `{"kind", "missing", "text"}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Stored")]
+pub struct Note {
+    /// What it tells of.
+    pub kind: NoteKind,
+    /// The sentence.
+    pub text: String,
+}
+
+impl Note {
+    /// A sentence of a kind.
+    #[must_use]
+    pub fn new(kind: NoteKind, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { kind, text }
+    }
+
+    /// Whether something is missing that a recording holds; none where that is not known.
+    #[must_use]
+    pub fn missing(&self) -> Option<bool> {
+        (self.kind != NoteKind::Unknown).then_some(self.kind == NoteKind::Loss)
+    }
+}
+
+impl Deref for Note {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl PartialEq<&str> for Note {
+    fn eq(&self, text: &&str) -> bool {
+        self.text == *text
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            kind: NoteKind,
+            missing: Option<bool>,
+            text: &'a str,
+        }
+        let (kind, missing, text) = (self.kind, self.missing(), &*self.text);
+        Written {
+            kind,
+            missing,
+            text,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// A note as it may stand in a file: a sentence alone before they had kinds.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Stored {
+    Sentence(String),
+    Note {
+        #[serde(default)]
+        kind: NoteKind,
+        text: String,
+    },
+}
+
+impl From<Stored> for Note {
+    fn from(stored: Stored) -> Self {
+        match stored {
+            Stored::Sentence(text) => Self::new(NoteKind::Unknown, text),
+            Stored::Note { kind, text } => Self { kind, text },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_of_all_ages_are_read_and_say_whether_something_is_missing() {
+        let text = r#"["old", {"kind": "loss", "missing": true, "text": "gone"}, {"kind": "newer", "text": "n"}]"#;
+        let notes: Vec<Note> = serde_json::from_str(text).unwrap();
+        assert_eq!(notes, ["old", "gone", "n"]);
+        let missing: Vec<_> = notes.iter().map(Note::missing).collect();
+        assert_eq!(missing, [None, Some(true), None]);
+        let limit = Note::new(NoteKind::Limit, "inline assembly");
+        assert_eq!(
+            serde_json::to_string(&limit).unwrap(),
+            r#"{"kind":"limit","missing":false,"text":"inline assembly"}"#
+        );
+    }
+}
