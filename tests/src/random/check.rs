@@ -11,12 +11,15 @@ use serde_json::Value;
 
 use super::Source;
 use super::way::Way;
-use crate::process::{run, run_for};
+use crate::process::{Finished, run, run_for};
 use crate::recording::{backend_json, middle};
 use crate::toolchain::Toolchain;
 
 /// How long one program may run.
 const LIMIT: Duration = Duration::from_secs(60);
+
+/// How often a program is recorded whose end is a race.
+const RACES: u32 = 4;
 
 /// What every program is compiled with: one result on every level and machine, no time lost.
 const FLAGS: [&str; 5] = [
@@ -47,6 +50,8 @@ pub struct Files {
     pub plugin: Option<PathBuf>,
     /// Whether it is C++.
     pub cxx: bool,
+    /// Threads end while `main` does, in another order each time: it is recorded several times.
+    pub races: bool,
 }
 
 /// Compiles `source` in `dir`, records both forms in one run, and compares output and recordings.
@@ -67,12 +72,23 @@ pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
     flags.extend(way.level.split_whitespace());
     let recorded = build(&Toolchain::contech(), files, &flags, &dir.join("recorded"))?;
     let wanted = run_for(&mut Command::new(&native), LIMIT)?.ok()?;
-    let trace = dir.join("trace.bin");
-    let got = way.record(&recorded, &trace, LIMIT)?.ok()?;
+    let mut blocks = 0;
+    for _ in 0..if files.races { RACES } else { 1 } {
+        blocks += recorded_once(&recorded, &wanted, way, dir)?;
+    }
+    Ok(Compared {
+        programs: 1,
+        blocks,
+    })
+}
+
+/// Records a program and compares; the block executions compared.
+fn recorded_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Result<u64> {
+    let (trace, graph) = (dir.join("trace.bin"), dir.join("graph.tg"));
+    let got = way.record(program, &trace, LIMIT)?.ok()?;
     if wanted.stdout != got.stdout || !got.stderr.is_empty() {
         bail!("the recorded program says something else than the native one: {wanted}{got}");
     }
-    let graph = dir.join("graph.tg");
     let blocks = compare(&trace, &graph)?;
     if let Some(said) = wanted.out().lines().find_map(|l| l.strip_prefix("said ")) {
         let said: u64 = said.parse().with_context(|| said.to_owned())?;
@@ -81,10 +97,7 @@ pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
             bail!("the program called `said` {said} times, the graph has {n}: records are missing");
         }
     }
-    Ok(Compared {
-        programs: 1,
-        blocks,
-    })
+    Ok(blocks)
 }
 
 /// Writes the sources of a program.
@@ -96,6 +109,7 @@ pub fn write(source: &Source, dir: &Path) -> Result<Files> {
     let mut files = Files {
         library: source.library,
         cxx: source.cxx,
+        races: source.races,
         ..Files::default()
     };
     for (i, text) in source.units.iter().enumerate() {

@@ -17,7 +17,8 @@ static void *leaving(void *seed) {
   add(work(*(u64 *)seed));
   sem_post(&told);
   for (u32 i = 0; i < 60; i++) grid[i & 15][2] += i;
-  if (*(u64 *)seed & 1) pthread_exit(0);
+  if (*(u64 *)seed == 1) pthread_exit(0);
+  if (*(u64 *)seed == 2) { pthread_cancel(pthread_self()); pthread_testcancel(); }
   return 0;
 }
 static void *staying(void *seed) {

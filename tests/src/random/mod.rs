@@ -40,6 +40,8 @@ pub struct Source {
     pub plugin: Option<String>,
     /// Whether it is C++.
     pub cxx: bool,
+    /// Threads end while `main` does.
+    pub races: bool,
     /// Number of statements, which can be left out.
     pub statements: u32,
 }
@@ -118,6 +120,7 @@ pub fn generate(seed: u64, dropped: &BTreeSet<u32>) -> Source {
         library: generator.shape.library,
         plugin: generator.plugin(),
         cxx: generator.shape.cxx,
+        races: generator.shape.threads == shape::Threads::Leaving,
         statements: generator.statements,
     }
 }
