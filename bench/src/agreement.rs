@@ -10,7 +10,7 @@ use contech_tests::outputs::Outputs;
 use contech_tests::process::run;
 use serde_json::Value;
 
-use crate::by_hand::Range;
+use crate::range::Range;
 use crate::workspan::{Program, build, compile};
 
 /// Caller, line, callee, kind.

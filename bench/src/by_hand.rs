@@ -8,31 +8,8 @@ use anyhow::{Context, Result};
 use contech_tests::process::run;
 
 use crate::agreement::Agreement;
+use crate::range::Range;
 use crate::workspan::Program;
-
-/// Least and most of all rounds.
-#[derive(Clone, Copy, Debug)]
-pub struct Range {
-    least: f64,
-    most: f64,
-}
-
-impl Range {
-    /// Of some numbers.
-    #[must_use]
-    pub fn of(all: &[f64]) -> Self {
-        Self {
-            least: all.iter().copied().fold(f64::INFINITY, f64::min),
-            most: all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        }
-    }
-
-    /// From the least to the most.
-    #[must_use]
-    pub fn width(self) -> f64 {
-        self.most - self.least
-    }
-}
 
 /// Share of the small transforms in the native time of that fft, in so many runs.
 ///

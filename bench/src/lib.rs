@@ -18,6 +18,7 @@ pub mod kept;
 pub mod measure;
 pub mod middle;
 pub mod programs;
+pub mod range;
 pub mod real;
 pub mod record;
 pub mod refine;

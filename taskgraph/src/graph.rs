@@ -17,11 +17,9 @@ use crate::error::{ErrorKind, Result};
 use crate::frame::{DecodedFrame, FrameDecoder, FrameIndex, Layout, Templates};
 use crate::id::{ContextId, TaskId};
 use crate::meta::{RunMeta, Summary};
-use crate::order::{TasksInOrder, TasksOf};
 use crate::page::{DependentsPage, TaskPage};
 use crate::path::PathSet;
 use crate::statics::StaticInfo;
-use crate::task::Task;
 use crate::writer::Totals;
 
 /// A task graph over the bytes of its file: a mapping ([`map`](crate::map)), a `Vec<u8>`, anything that gives bytes.
@@ -116,19 +114,6 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         table.map_or(0, |t| t.find(id).map_or(0, |at| t.space(at)))
     }
 
-    /// Any task by its id: a search in the page index and, when the page is not in the cache, the decoding of a page.
-    ///
-    /// # Errors
-    /// [`ErrorKind::NoSuchTask`], or damage.
-    pub fn task(&self, id: TaskId) -> Result<Task<'_, D>> {
-        self.in_file(self.find_task(id))
-    }
-
-    fn find_task(&self, id: TaskId) -> Result<Task<'_, D>> {
-        let (page, at) = self.place(id)?;
-        Ok(Task::new(self, page, at))
-    }
-
     /// The page a task is in, and where in it.
     pub(crate) fn place(&self, id: TaskId) -> Result<(Arc<TaskPage>, usize)> {
         let missing = || ErrorKind::NoSuchTask { id };
@@ -136,19 +121,6 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let page = self.task_page(page)?;
         let at = page.find(id).ok_or_else(missing)?;
         Ok((page, at))
-    }
-
-    /// All tasks in breadth-first order from task 0:0, among those that are ready the one that started first (contech.txt,
-    /// section 4.2). It is a topological order: each task comes after all its predecessors.
-    ///
-    /// An error ends the iteration.
-    pub fn tasks(&self) -> impl Iterator<Item = Result<Task<'_, D>>> + '_ {
-        TasksInOrder::new(self)
-    }
-
-    /// The tasks of a context in program order; none when the graph has no such context. An error ends the iteration.
-    pub fn tasks_of(&self, context: ContextId) -> impl Iterator<Item = Result<Task<'_, D>>> + '_ {
-        TasksOf::new(self, context)
     }
 
     /// Runs `f` for every context, in parallel on rayon's threads, and collects the results by ascending context id.

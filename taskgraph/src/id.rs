@@ -1,11 +1,8 @@
 //! The id of a task.
 
 use std::fmt;
-use std::str::FromStr;
 
 pub use contech_program::id::{BlockId, ContextId, FunctionId, OpId};
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// A task: its context and its place in the context's program order. The text form is `3:17`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,20 +33,6 @@ impl TaskId {
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.context, self.seq)
-    }
-}
-
-impl FromStr for TaskId {
-    type Err = Error;
-
-    /// Reads `CONTEXT:SEQUENCE`, both decimal.
-    fn from_str(text: &str) -> Result<Self> {
-        let bad = || ErrorKind::TaskIdText {
-            text: text.to_owned(),
-        };
-        let (context, seq) = text.split_once(':').ok_or_else(bad)?;
-        let number = |s: &str| s.parse::<u32>().map_err(|_| bad());
-        Ok(Self::new(ContextId::new(number(context)?), number(seq)?))
     }
 }
 

@@ -8,6 +8,21 @@ use crate::id::{ContextId, TaskId};
 use crate::page::{OrderPage, TaskPage};
 use crate::task::Task;
 
+impl<D: AsRef<[u8]>> TaskGraph<D> {
+    /// All tasks in breadth-first order from task 0:0, among those that are ready the one that started first (contech.txt,
+    /// section 4.2). It is a topological order: each task comes after all its predecessors.
+    ///
+    /// An error ends the iteration.
+    pub fn tasks(&self) -> impl Iterator<Item = Result<Task<'_, D>>> + '_ {
+        TasksInOrder::new(self)
+    }
+
+    /// The tasks of a context in program order; none when the graph has no such context. An error ends the iteration.
+    pub fn tasks_of(&self, context: ContextId) -> impl Iterator<Item = Result<Task<'_, D>>> + '_ {
+        TasksOf::new(self, context)
+    }
+}
+
 /// The tasks of a graph in breadth-first order.
 #[derive(Debug)]
 pub(crate) struct TasksInOrder<'g, D> {

@@ -32,6 +32,21 @@ impl<D> Clone for Task<'_, D> {
     }
 }
 
+impl<D: AsRef<[u8]>> TaskGraph<D> {
+    /// Any task by its id: a search in the page index and, when the page is not in the cache, the decoding of a page.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoSuchTask`], or damage.
+    pub fn task(&self, id: TaskId) -> Result<Task<'_, D>> {
+        self.in_file(self.find_task(id))
+    }
+
+    fn find_task(&self, id: TaskId) -> Result<Task<'_, D>> {
+        let (page, at) = self.place(id)?;
+        Ok(Task::new(self, page, at))
+    }
+}
+
 impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Task `at` of a page; the caller has seen that there is one.
     pub(crate) fn new(graph: &'g TaskGraph<D>, page: Arc<TaskPage>, at: usize) -> Self {

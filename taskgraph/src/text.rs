@@ -14,13 +14,29 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::str::FromStr;
 
 use crate::action::{Action, BlockExec};
-use crate::error::{Result, misuse};
+use crate::error::{Error, ErrorKind, Result, misuse};
 use crate::graph::TaskGraph;
+use crate::id::{ContextId, TaskId};
 use crate::statics::StaticInfo;
 use crate::task::Task;
 use crate::{SyncOp, TaskKind};
+
+impl FromStr for TaskId {
+    type Err = Error;
+
+    /// Reads `CONTEXT:SEQUENCE`, both decimal.
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = || ErrorKind::TaskIdText {
+            text: text.to_owned(),
+        };
+        let (context, seq) = text.split_once(':').ok_or_else(bad)?;
+        let number = |s: &str| s.parse::<u32>().map_err(|_| bad());
+        Ok(Self::new(ContextId::new(number(context)?), number(seq)?))
+    }
+}
 
 /// What the text form shows besides the tasks and edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

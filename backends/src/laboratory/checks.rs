@@ -1,28 +1,11 @@
 //! What is no measurement, and the words that say so.
 
-use std::ffi::OsString;
-use std::io;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 
 use super::run::{Outcome, Output};
 use crate::view::units::time;
-
-/// A command for people.
-pub(super) fn words(words: &[OsString]) -> String {
-    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-    words.join(" ")
-}
-
-/// Why a program did not start.
-pub(super) fn cannot_start(command: &[OsString], error: io::Error) -> anyhow::Error {
-    let name = command
-        .first()
-        .map(|word| word.to_string_lossy())
-        .unwrap_or_default();
-    crate::pipeline::cannot_start(&name, error)
-}
 
 /// Runs must take long enough.
 ///

@@ -1,7 +1,7 @@
 //! One run of a command under the observer.
 
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::{checks, observer};
+use super::observer;
 
 /// The end of standard error kept for messages.
 const KEPT: usize = 2000;
@@ -62,6 +62,21 @@ pub(super) struct Output {
     pub(super) start: Vec<u8>,
 }
 
+/// A command for people.
+pub(super) fn words(words: &[OsString]) -> String {
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
+
+/// Why a program did not start.
+pub(super) fn cannot_start(command: &[OsString], error: io::Error) -> anyhow::Error {
+    let name = command
+        .first()
+        .map(|word| word.to_string_lossy())
+        .unwrap_or_default();
+    crate::pipeline::cannot_start(&name, error)
+}
+
 /// Runs commands.
 #[derive(Debug)]
 pub(super) struct Runner {
@@ -85,13 +100,13 @@ impl Runner {
     /// # Errors
     /// When it cannot be started, fails, takes too long, or was not observed.
     pub(super) fn run(&self, order: &Order) -> Result<Outcome> {
-        let name = checks::words(&order.words);
+        let name = words(&order.words);
         let file = self.folder.path().join("observation");
         let _ = std::fs::remove_file(&file);
         let mut command = self.command(order, &file)?;
         let mut child = command
             .spawn()
-            .map_err(|error| checks::cannot_start(&order.words, error))?;
+            .map_err(|error| cannot_start(&order.words, error))?;
         let ended = Arc::new(AtomicBool::new(false));
         let out = child.stdout.take().map(|pipe| {
             let ended = Arc::clone(&ended);

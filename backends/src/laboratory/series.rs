@@ -11,7 +11,7 @@ use super::checks;
 use super::command::Template;
 use super::options::Options;
 use super::places::Places;
-use super::run::{INTERRUPTED, Order, Outcome, Output, Runner};
+use super::run::{self, INTERRUPTED, Order, Outcome, Output, Runner};
 use crate::cli::progress;
 use crate::scaling::{Activity, AloneRun, Measurement, Point, Run};
 use crate::view::units;
@@ -137,7 +137,7 @@ impl Series<'_> {
             let _limited = (!self.options.no_pin).then(|| self.processors.limit(threads));
             self.runner.run(&order)?
         };
-        let name = checks::words(&order.words);
+        let name = run::words(&order.words);
         checks::long_enough(&outcome, &name, self.options.min_time)?;
         if !self.options.ignore_output {
             self.compare(&name, &outcome)?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::account::{Account, Blocking};
-use super::point::over;
+use super::ratio::over;
 
 /// Shares of P T_P.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

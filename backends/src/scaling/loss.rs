@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::account::Account;
-use super::point::over;
+use super::ratio::over;
 
 /// Shares of P T_P; together 1 - T_s / (P T_P). Overhead and inflation may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

@@ -198,7 +198,7 @@ impl Estimate {
 pub fn spread(runs: &[Run], t: f64) -> f64 {
     let times = || runs.iter().map(|run| run.t_ns);
     let (least, most) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
-    super::point::over((most - least) as f64, t)
+    super::ratio::over((most - least) as f64, t)
 }
 
 impl PhaseRun {

@@ -20,14 +20,15 @@ mod loss;
 mod measured;
 mod measurement;
 mod point;
+mod ratio;
 pub mod recorded;
 mod render;
+mod report;
 mod speedups;
 mod stack;
 
 pub use account::{Account, Blocking, Stretch};
 pub use factors::{Delay, Distribution, Factors};
-pub use findings::Finding;
 pub use loss::Losses;
 pub use measured::{Actual, Measured, MeasuredPoint};
 pub(crate) use measured::{ascending, document};
@@ -35,6 +36,7 @@ pub use measurement::{
     Activity, AloneRun, Estimate, Measurement, PhaseRun, PlaceName, Point, Run, StateTimes,
     WaitRun, spread,
 };
-pub use point::{Analysed, Report, analyse};
+pub use point::analyse;
+pub use report::{Analysed, Finding, Report};
 pub use speedups::Speedups;
 pub use stack::Stack;

@@ -1,97 +1,17 @@
 //! Analyses of a measurement, point by point.
 
-use serde::Serialize;
-
 use super::account::{Account, Blocking};
 use super::factors::Factors;
-use super::findings::{Finding, find};
+use super::findings::find;
 use super::loss::Losses;
 use super::measurement::{Estimate, Measurement, PhaseRun, Point, Run, spread};
+use super::ratio::{SECOND, over};
+use super::report::{Analysed, Report};
 use super::speedups::Speedups;
 use super::stack::Stack;
 
 /// Phases below this share of the run have no stack.
 const WORTH: f64 = 0.02;
-
-/// One number of threads.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Analysed {
-    /// P.
-    pub threads: u32,
-    /// More threads than processors: they took turns, and what is called inflation is mostly that.
-    pub oversubscribed: bool,
-    /// T_P, seconds.
-    pub t: f64,
-    /// How far the runs lie apart: the slowest less the fastest, over T_P.
-    pub t_spread: f64,
-    /// Number of runs.
-    pub runs: usize,
-    /// T_1 of the work done at this P, seconds.
-    pub t_1: f64,
-    /// I_P, seconds of processor time.
-    pub idle: f64,
-    /// F_P, seconds of processor time: P T_P - I_P - T_1.
-    pub inflation: f64,
-    /// W_P, seconds of processor time: P T_P - I_P.
-    pub work: f64,
-    /// Share of the threads' running time in which they had no processor: other programs, or too many threads.
-    pub preempted: f64,
-    /// Factored speedups.
-    pub speedup: Speedups,
-    /// Work, delay, distribution.
-    pub factors: Factors,
-    /// What processor time was lost to.
-    pub losses: Losses,
-    /// Where processor time went, ns.
-    pub account: Account,
-    /// Speedup stacks of the phases, longest first.
-    pub stacks: Vec<Stack>,
-}
-
-/// The whole analysis.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Report {
-    /// The command.
-    pub command: Vec<String>,
-    /// Processors of the machine.
-    pub cpus: u32,
-    /// T_s, seconds; T_1 where no baseline was given.
-    pub baseline: f64,
-    /// A baseline was given.
-    pub has_baseline: bool,
-    /// How far its runs lie apart.
-    pub baseline_spread: f64,
-    /// T of the elision, seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub elision: Option<f64>,
-    /// How several runs became a number.
-    pub estimate: Estimate,
-    /// Where blocking was put.
-    pub blocking: Blocking,
-    /// By number of threads, ascending.
-    pub points: Vec<Analysed>,
-    /// The diagnosis, the most important first.
-    pub findings: Vec<Finding>,
-    /// Which point the findings are about.
-    pub findings_at: u32,
-    /// What limits the results.
-    pub notes: Vec<String>,
-    /// The measurement it is of.
-    #[serde(skip)]
-    pub measurement: Measurement,
-}
-
-const SECOND: f64 = 1e9;
-
-/// `part` of `whole`; 0 of nothing.
-pub(super) fn over(part: f64, whole: f64) -> f64 {
-    if whole == 0.0 { 0.0 } else { part / whole }
-}
-
-/// Seconds in nanoseconds, for people.
-pub(super) fn nanoseconds(seconds: f64) -> u64 {
-    crate::view::units::whole(seconds * SECOND)
-}
 
 fn mean(runs: &[&Run]) -> f64 {
     over(

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::point::over;
+use super::ratio::over;
 
 /// The curves of a factored speedup plot at one number of processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

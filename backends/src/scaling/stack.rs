@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::measurement::{AloneRun, PhaseRun};
-use super::point::over;
+use super::ratio::over;
 
 /// The stack of the phases of one place at P threads. The components and the measured speedup add up to P.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -3,30 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::{Error, Line, Mode, Options};
-
-/// Which driver this is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    /// `contech-cc`.
-    C,
-    /// `contech-c++`.
-    Cxx,
-    /// `contech-fc`.
-    Fortran,
-}
-
-impl Language {
-    /// Name of the driver.
-    #[must_use]
-    pub fn driver(self) -> &'static str {
-        match self {
-            Language::C => "contech-cc",
-            Language::Cxx => "contech-c++",
-            Language::Fortran => "contech-fc",
-        }
-    }
-}
+use crate::{Error, Language, Line, Mode, Options};
 
 /// The files a command line needs.
 #[derive(Debug, Clone, PartialEq, Eq)]

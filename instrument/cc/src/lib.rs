@@ -10,6 +10,7 @@ mod error;
 mod foreign;
 mod help;
 mod invocation;
+mod language;
 mod line;
 mod locate;
 mod mpif;
@@ -21,7 +22,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 pub use error::Error;
-pub use invocation::{Invocation, Language, Tools};
+pub use invocation::{Invocation, Tools};
+pub use language::Language;
 pub use line::{Line, classify};
 pub use options::{Form, Mode, Options};
 

@@ -1,7 +1,7 @@
 //! C++20 coroutines: generators that are left in the middle, tasks that wait for others, both with exceptions
 //! that pass through them.
 
-use super::scope::Scope;
+use super::scope::{Scope, Suspend};
 use super::{Coroutine, Generator};
 
 /// `Gen` yields and throws out of `next`; `Task` hands control over by symmetric transfer and throws where it is
@@ -174,36 +174,5 @@ impl Generator<'_> {
         let name = fits?.name.clone();
         let (x, i) = (self.expr(2), self.index(64, 1));
         Some(format!("{name}({x}, &pool[{i}], d + 1)"))
-    }
-}
-
-/// How a coroutine gives control away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Suspend {
-    Yield,
-    Await,
-}
-
-impl Suspend {
-    fn ty(self) -> &'static str {
-        match self {
-            Self::Yield => "Gen",
-            Self::Await => "Task",
-        }
-    }
-
-    fn prefix(self) -> &'static str {
-        match self {
-            Self::Yield => "gen",
-            Self::Await => "task",
-        }
-    }
-
-    /// Leaving it early.
-    pub(crate) fn leave(self, value: &str) -> String {
-        match self {
-            Self::Yield => "co_return;".to_owned(),
-            Self::Await => format!("co_return acc + ({value});"),
-        }
     }
 }

@@ -24,9 +24,8 @@ pub mod way;
 
 use std::collections::BTreeSet;
 
-use coroutines::Suspend;
 use rng::Rng;
-use scope::{Array, Scope};
+use scope::{Array, Scope, Suspend};
 use shape::Shape;
 
 /// A generated program.

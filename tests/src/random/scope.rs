@@ -1,7 +1,5 @@
 //! What a statement may name: arrays, integers, loop counters.
 
-use super::coroutines::Suspend;
-
 /// C types of array elements and variables, with the typedefs of the prelude.
 pub(crate) const INTEGERS: [&str; 8] = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];
 
@@ -54,4 +52,35 @@ pub(crate) struct Scope {
     pub(crate) suspend: Option<Suspend>,
     /// In the handler of an exception, where no coroutine may do so.
     pub(crate) catching: bool,
+}
+
+/// How a coroutine gives control away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suspend {
+    Yield,
+    Await,
+}
+
+impl Suspend {
+    pub(crate) fn ty(self) -> &'static str {
+        match self {
+            Self::Yield => "Gen",
+            Self::Await => "Task",
+        }
+    }
+
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Self::Yield => "gen",
+            Self::Await => "task",
+        }
+    }
+
+    /// Leaving it early.
+    pub(crate) fn leave(self, value: &str) -> String {
+        match self {
+            Self::Yield => "co_return;".to_owned(),
+            Self::Await => format!("co_return acc + ({value});"),
+        }
+    }
 }

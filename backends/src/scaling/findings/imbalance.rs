@@ -3,7 +3,7 @@
 use contech_observation::State;
 
 use super::{Diagnosis, Finding, at, finding};
-use crate::scaling::point::over;
+use crate::scaling::ratio::over;
 use crate::view::units::{count, plural, share as percent, time, whole};
 
 /// Barriers closer to each other than this are paid for by waking up, not by waiting for the slowest, ns.

@@ -4,7 +4,7 @@ use contech_observation::State;
 
 use super::{Diagnosis, Finding, at, finding};
 use crate::scaling::Run;
-use crate::scaling::point::over;
+use crate::scaling::ratio::over;
 use crate::view::units::{share as percent, time, whole};
 
 impl Diagnosis<'_> {

@@ -6,34 +6,15 @@ mod inflation;
 use std::fmt::Write as _;
 
 use contech_observation::State;
-use serde::{Deserialize, Serialize};
 
 use super::account::Account;
 use super::measurement::{Estimate, PhaseRun, PlaceName, Run, WaitRun};
-use super::point::{Analysed, Report, nanoseconds, over};
+use super::ratio::{nanoseconds, over};
+use super::report::{Analysed, Finding, Report};
 use crate::view::units::{count, share as percent, time};
 
 /// Losses below this share of the processors' time are not worth a sentence.
 const WORTH: f64 = 0.02;
-
-/// One finding.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
-    /// 1 is the most important.
-    pub rank: usize,
-    /// `overhead`, `scheduling`, `serialization`, `imbalance`, `barrier`, `condition`, `lock`, `spin`, `message`,
-    /// `inflation`, `contention`, `cache`, `memory`, `preemption`, `superlinear`, `threads`, `scales`.
-    pub cause: String,
-    /// Function and source line; may be empty.
-    #[serde(rename = "where")]
-    pub place: String,
-    /// Share of the processors' time.
-    pub share: f64,
-    /// What it is.
-    pub text: String,
-    /// The next experiment to try.
-    pub advice: String,
-}
 
 /// The number of threads the findings are about, and the findings: at the most threads that had a processor each.
 pub(super) fn find(report: &Report) -> (u32, Vec<Finding>) {

@@ -6,7 +6,7 @@ use taskgraph::ContextId;
 
 use super::Phases;
 use crate::analysis::{self, Analysis, Graph, Order, Task};
-use crate::scaling::point::over;
+use crate::scaling::ratio::over;
 use crate::scaling::{self, Account, Blocking};
 use crate::view::chart::Part;
 use crate::view::units::{plural, share, time};

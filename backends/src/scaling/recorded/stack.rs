@@ -8,7 +8,7 @@ use taskgraph::ContextId;
 use super::Phases;
 use crate::analysis::{self, Analysis, Graph, Order, Task};
 use crate::cache::{self, Cache, Ways};
-use crate::scaling::point::over;
+use crate::scaling::ratio::over;
 use crate::size::{Size, Sizes};
 use crate::view::chart::Part;
 use crate::view::units::{bytes, count, plural};

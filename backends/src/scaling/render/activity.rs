@@ -3,7 +3,7 @@
 use contech_observation::State;
 
 use crate::scaling::measurement::{Activity, StateTimes};
-use crate::scaling::point::Report;
+use crate::scaling::report::Report;
 use crate::view::chart::{ActivityRow, ActivityState};
 use crate::view::units::plural;
 use crate::view::{Chart, View};

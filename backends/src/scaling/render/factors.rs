@@ -1,7 +1,7 @@
 //! The factors as a table and as stacked bars over the number of threads (deconstructing overhead, figure 1).
 
 use crate::scaling::Blocking;
-use crate::scaling::point::{Analysed, Report};
+use crate::scaling::report::{Analysed, Report};
 use crate::view::chart::Part;
 use crate::view::{Axis, Cell, Chart, Table, Unit, View};
 

@@ -5,7 +5,8 @@ mod factors;
 mod speedups;
 mod stacks;
 
-use super::point::{Analysed, Report, nanoseconds};
+use super::ratio::nanoseconds;
+use super::report::{Analysed, Report};
 use crate::view::units::{self, share};
 use crate::view::{Render, View};
 

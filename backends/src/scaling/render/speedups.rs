@@ -1,7 +1,8 @@
 //! The factored speedup plot, its gaps and the shape of its curves in words (work inflation, sections 2.3 to 2.5).
 
 use super::words;
-use crate::scaling::point::{Analysed, Report, nanoseconds, over};
+use crate::scaling::ratio::{nanoseconds, over};
+use crate::scaling::report::{Analysed, Report};
 use crate::view::{Axis, Cell, Chart, Series, Table, Unit, View};
 
 impl Report {

@@ -1,6 +1,6 @@
 //! Speedup stacks as a table and as stacked bars (Eklov et al., figure 3b).
 
-use crate::scaling::point::Report;
+use crate::scaling::report::Report;
 use crate::scaling::{PlaceName, Stack};
 use crate::view::chart::Part;
 use crate::view::{Axis, Cell, Chart, Table, Unit, View};
