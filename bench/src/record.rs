@@ -42,13 +42,13 @@ pub fn render(rows: &[Row], o0: &[f64], runs: usize) -> String {
     text
 }
 
-/// The part of the README between its two `cost` marks, replaced by the tables of goals and classes.
+/// The part of the page on costs between its two `cost` marks, replaced by the tables of goals and classes.
 ///
 /// # Errors
-/// When the README has no such marks or cannot be written.
-pub fn into_readme(rows: &[Row], o0: &[f64]) -> Result<()> {
+/// When the page has no such marks or cannot be written.
+pub fn into_page(rows: &[Row], o0: &[f64]) -> Result<()> {
     const MARKS: [&str; 2] = ["<!-- cost -->\n", "<!-- /cost -->"];
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/guide/costs.md");
     let old = fs::read_to_string(&file)?;
     let parts = old.split_once(MARKS[0]);
     let parts = parts.and_then(|(a, b)| Some((a, b.split_once(MARKS[1])?.1)));

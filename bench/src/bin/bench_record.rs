@@ -37,9 +37,9 @@ struct Arguments {
     /// Measure contech-middle on the traces instead
     #[arg(long)]
     middle: bool,
-    /// Put the tables into the README, too
+    /// Put the tables into docs/src/guide/costs.md, too
     #[arg(long)]
-    readme: bool,
+    page: bool,
     /// Where kept traces go: a directory in memory
     #[arg(long, default_value = "/dev/shm")]
     traces: PathBuf,
@@ -125,8 +125,8 @@ fn costs(arguments: &Arguments, dir: &Path, scratch: &Path) -> Result<String> {
     } else {
         unoptimised(arguments, dir, scratch)?
     };
-    if arguments.readme {
-        record::into_readme(&rows, &o0)?;
+    if arguments.page {
+        record::into_page(&rows, &o0)?;
     }
     Ok(record::render(&rows, &o0, arguments.rounds()) + &notes)
 }

@@ -1,6 +1,6 @@
 //! `--contech-help`.
 
-use crate::Language;
+use crate::{Language, environment};
 
 /// What the driver adds to clang.
 pub(crate) fn text(language: Language) -> String {
@@ -32,14 +32,8 @@ contech-cc is for C, contech-c++ for C++, contech-fc for Fortran: CC=contech-cc 
   --contech-explain     say per function what is recorded, and what is not and why
   --contech-help        this text
 
-Environment:
-  CONTECH_OPTIONS       the same options, for builds that own their flags; the command line wins
-  CONTECH_CLANG         path of clang 22 (default: clang-22, then /usr/lib/llvm-22/bin/clang)
-  CONTECH_FLANG         path of flang 22 (default: flang-22, then /usr/lib/llvm-22/bin/flang)
-  CONTECH_HOME          folder of libcontech_instrument.so, libcontech_rt.so, libcontech_mpi.so, libcontech_ws.so, include
-                        (default: the folder of {driver}, or ../lib from there)
-
 Everything else, --help and --version included, goes to {compiler} unchanged.
-"
+{}",
+        environment::text()
     )
 }

@@ -6,6 +6,7 @@
 //! front stand between `--start-no-unused-arguments` and `--end-no-unused-arguments` and lose against
 //! any later flag of the user, so a wrong guess about a command line costs nothing.
 
+mod environment;
 mod error;
 mod foreign;
 mod help;

@@ -1,0 +1,172 @@
+//! Every environment variable that some part of Contech reads, in one table: the help prints it, the reference copies
+//! it, and a test compares it with the sources.
+
+use std::fmt::Write as _;
+
+/// A variable.
+struct Variable {
+    name: &'static str,
+    /// What it is where nothing is set, if that is a value.
+    default: &'static str,
+    /// What it does.
+    text: &'static str,
+}
+
+const fn of(name: &'static str, default: &'static str, text: &'static str) -> Variable {
+    Variable {
+        name,
+        default,
+        text,
+    }
+}
+
+/// The variables by who reads them.
+const TABLE: [(&str, &[Variable]); 5] = [
+    (
+        "the compilers",
+        &[
+            of(
+                "CONTECH_OPTIONS",
+                "",
+                "the options above, for builds that own their flags; the command line wins",
+            ),
+            of(
+                "CONTECH_CLANG",
+                "clang-22",
+                "path of clang 22; without it /usr/lib/llvm-22/bin/clang is tried, too",
+            ),
+            of(
+                "CONTECH_FLANG",
+                "flang-22",
+                "path of flang 22; without it /usr/lib/llvm-22/bin/flang is tried, too",
+            ),
+            of(
+                "CONTECH_HOME",
+                "",
+                "folder of the libraries (libcontech_instrument.so, libcontech_rt.so, ...), of include and of \
+                contech-middle; without it the folder of the command, or ../lib from there",
+            ),
+        ],
+    ),
+    (
+        "a recorded program",
+        &[
+            of(
+                "CONTECH_TRACE",
+                "trace.bin",
+                "where the trace goes: a path in which %p is the process id and %r the MPI rank; null \
+                records and throws away; - is standard output; fd:NUMBER an open file",
+            ),
+            of("CONTECH_OFF", "0", "1: run untraced"),
+            of("CONTECH_BUFFER", "1M", "buffer of each thread, 32K to 256M"),
+            of(
+                "CONTECH_MEMORY",
+                "90%",
+                "how much may wait for the disk before the program is paused: a size, or a share of the memory",
+            ),
+            of(
+                "CONTECH_COMPRESS",
+                "0",
+                "1: compress records while a core is idle",
+            ),
+            of(
+                "CONTECH_TIMES",
+                "0",
+                "1: note the time within tasks, every half microsecond or 2 KiB of records, without what other \
+                programs took of the processor; work tasks are cut there, so their number differs from run to run",
+            ),
+            of(
+                "CONTECH_STATS",
+                "",
+                "file for the counts of what was recorded (bytes, events, pauses), as JSON",
+            ),
+            of(
+                "CONTECH_ROI",
+                "0",
+                "reserved: this version cannot restrict recording to regions of interest",
+            ),
+        ],
+    ),
+    (
+        "a program built with --contech-mode=workspan",
+        &[
+            of("CONTECH_PROFILE", "workspan.json", "where the profile goes"),
+            of(
+                "CONTECH_METRIC",
+                "time",
+                "what is measured: time, or ops (IR instructions, exactly those of a recording)",
+            ),
+        ],
+    ),
+    (
+        "the observer (contech scale sets them)",
+        &[
+            of(
+                "CONTECH_OBSERVE",
+                "",
+                "where the observation goes; without it nothing is observed",
+            ),
+            of(
+                "CONTECH_ALONE",
+                "",
+                "number of the thread that runs alone in each phase, in the order of creation",
+            ),
+            of(
+                "CONTECH_ALONE_LIMIT",
+                "",
+                "seconds that thread may run before it counts as spinning, at least 2",
+            ),
+            of(
+                "CONTECH_PIRATE",
+                "",
+                "bytes of the shared cache that are taken away",
+            ),
+        ],
+    ),
+    (
+        "the pass (the compilers and the tests set them)",
+        &[
+            of(
+                "CONTECH_PASS_OPTIONS",
+                "",
+                "the options of the pass, comma-separated",
+            ),
+            of(
+                "CONTECH_PLANTED_BUG",
+                "",
+                "a rule of the fast form to break, so that --contech-check can be tested",
+            ),
+        ],
+    ),
+];
+
+/// Columns of a line, and where its text begins.
+const WIDTH: usize = 110;
+const TEXT: usize = 24;
+
+/// The table as text.
+pub(crate) fn text() -> String {
+    let mut text = String::new();
+    for (reader, variables) in TABLE {
+        let _ = writeln!(text, "\nEnvironment of {reader}:");
+        for variable in variables {
+            let default = match variable.default {
+                "" => String::new(),
+                value => format!(" (default: {value})"),
+            };
+            let mut line = format!("  {:<22}", variable.name);
+            for word in format!("{}{default}", variable.text).split_whitespace() {
+                if line.len() + 1 + word.len() > WIDTH {
+                    let _ = writeln!(text, "{}", line.trim_end());
+                    line = " ".repeat(TEXT);
+                }
+                if line.len() > TEXT {
+                    line.push(' ');
+                }
+                line.push_str(word);
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    text
+}

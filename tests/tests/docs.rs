@@ -1,0 +1,410 @@
+//! The documents name nothing that does not exist, and what the tools say of themselves is in the reference as they say
+//! it now. `CONTECH_BLESS=1 cargo test -p contech-tests --test docs` writes those parts again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::process::run;
+use contech_tests::recording::{Recording, backend_json};
+use contech_tests::scratch::Scratch;
+
+/// Options of other programs that the documents name.
+const FOREIGN: [&str; 6] = [
+    "--release",
+    "--workspace",
+    "--test",
+    "--version",
+    "--bin",
+    "--example",
+];
+
+/// Files below a folder with an extension.
+fn below(folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
+    let (mut found, mut folders) = (Vec::new(), vec![workspace().join(folder)]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The documents for users, with their text.
+fn documents() -> Result<Vec<(PathBuf, String)>> {
+    let mut files = below("docs/src", "md")?;
+    files.extend(["README.md", "backends/README.md"].map(|name| workspace().join(name)));
+    let read = |file: PathBuf| {
+        let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        Ok((file, text))
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Texts in backquotes and indented or fenced lines: what is said in a machine's words.
+fn code(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        } else if fenced || line.starts_with("    ") {
+            found.push(line.trim());
+        } else {
+            found.extend(line.split('`').skip(1).step_by(2));
+        }
+    }
+    found
+}
+
+/// What a tool says when it is asked as `CommandLine[ @Word]`: all of it, or from the line that begins with the word on.
+fn said(asked: &str) -> Result<String> {
+    let (line, from) = asked.split_once(" @").unwrap_or((asked, ""));
+    let (tool, arguments) = line.split_once(' ').context("a tool and an option")?;
+    let mut command = Command::new(Outputs::get().command(tool));
+    let said = run(command.args(arguments.split(' ')))?.ok()?.out();
+    let from = said.find(&format!("\n{from}")).map_or(0, |at| at + 1);
+    let from = if asked.contains(" @") { from } else { 0 };
+    let lines = said[from..].trim().lines().map(str::trim_end);
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// A page with what the tools say now.
+fn current(page: &str) -> Result<String> {
+    const END: &str = "<!-- end -->";
+    let mut text = String::new();
+    let mut rest = page;
+    while let Some((before, after)) = rest.split_once("<!-- says: ") {
+        let (asked, after) = after.split_once(" -->\n").context("a mark ends its line")?;
+        let (_, after) = after.split_once(END).context("a mark has an end")?;
+        text += &format!(
+            "{before}<!-- says: {asked} -->\n```text\n{}\n```\n{END}",
+            said(asked)?
+        );
+        rest = after;
+    }
+    Ok(text + rest)
+}
+
+#[test]
+fn what_the_tools_say_of_themselves_is_in_the_reference() -> Result<()> {
+    let bless = std::env::var_os("CONTECH_BLESS").is_some();
+    let mut parts = 0;
+    for file in below("docs/src/reference", "md")? {
+        let page = fs::read_to_string(&file)?;
+        parts += page.matches("<!-- says: ").count();
+        let current = current(&page)?;
+        if page != current && bless {
+            fs::write(&file, current)?;
+        } else {
+            ensure!(
+                page == current,
+                "{} is stale: CONTECH_BLESS=1 cargo test -p contech-tests --test docs",
+                file.display()
+            );
+        }
+    }
+    ensure!(parts > 20, "only {parts} parts");
+    Ok(())
+}
+
+#[test]
+fn every_analysis_has_a_part_of_its_own() -> Result<()> {
+    let page = fs::read_to_string(workspace().join("docs/src/reference/analyses.md"))?;
+    for name in analyses()? {
+        ensure!(
+            page.contains(&format!("<!-- says: contech-backend {name} -h -->")),
+            "{name} is not in analyses.md"
+        );
+    }
+    Ok(())
+}
+
+fn analyses() -> Result<Vec<String>> {
+    let mut list = Command::new(Outputs::get().command("contech-backend"));
+    let said = run(list.arg("--list"))?.ok()?.out();
+    let names = said.lines().filter_map(|l| l.split_whitespace().next());
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// The mark of a heading in links.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    let kept = kept
+        .chars()
+        .filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-');
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn links_lead_to_a_file_and_a_heading() -> Result<()> {
+    let mut links = 0;
+    for (file, text) in documents()? {
+        for part in text.split("](").skip(1) {
+            let target = part.split(')').next().unwrap_or_default();
+            if target.starts_with("https://") {
+                continue;
+            }
+            links += 1;
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let to = match path {
+                "" => file.clone(),
+                path => file.with_file_name("").join(path),
+            };
+            ensure!(to.exists(), "{}: there is no {target}", file.display());
+            if !heading.is_empty() {
+                let there = fs::read_to_string(&to)?;
+                let mut headings = there.lines().filter(|l| l.starts_with('#'));
+                ensure!(
+                    headings.any(|l| anchor(l.trim_start_matches('#')) == heading),
+                    "{}: no heading {target}",
+                    file.display()
+                );
+            }
+        }
+    }
+    ensure!(links > 50, "only {links} links");
+    Ok(())
+}
+
+#[test]
+fn every_page_is_in_the_summary() -> Result<()> {
+    let summary = fs::read_to_string(workspace().join("docs/src/SUMMARY.md"))?;
+    let folder = workspace().join("docs/src");
+    for file in below("docs/src", "md")? {
+        let name = file.strip_prefix(&folder)?.display().to_string();
+        ensure!(
+            name == "SUMMARY.md" || summary.contains(&format!("]({name})")),
+            "{name} is not in SUMMARY.md"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn paths_of_the_repository_exist() -> Result<()> {
+    let top = fs::read_dir(workspace())?.collect::<Result<Vec<_>, _>>()?;
+    let top: BTreeSet<_> = top.iter().map(|e| e.file_name()).collect();
+    let mut paths = 0;
+    for (file, text) in documents()? {
+        for word in code(&text) {
+            let first = word.split('/').next().unwrap_or_default();
+            let other = [' ', '*', ':', '(', '<'];
+            let ours = word.contains('/') && top.contains(std::ffi::OsStr::new(first));
+            if first == "target" || !ours || word.contains(other) {
+                continue;
+            }
+            paths += 1;
+            // As the repository has it, or as it is beside the document.
+            let beside = file.with_file_name("").join(word);
+            ensure!(
+                workspace().join(word).exists() || beside.exists(),
+                "{}: there is no {word}",
+                file.display()
+            );
+        }
+    }
+    ensure!(paths > 30, "only {paths} paths");
+    Ok(())
+}
+
+/// Words of a text that begin so and go on with these characters.
+fn words<'a>(
+    text: &'a str,
+    begin: &'static str,
+    goes_on: fn(char) -> bool,
+) -> impl Iterator<Item = &'a str> {
+    text.match_indices(begin).map(move |(at, _)| {
+        let rest = &text[at + begin.len()..];
+        let end = rest.find(|c| !goes_on(c)).unwrap_or(rest.len());
+        &text[at..at + begin.len() + end]
+    })
+}
+
+fn of_a_variable(c: char) -> bool {
+    c.is_ascii_uppercase() || c == '_'
+}
+
+/// Variables in quotes in the sources below these folders.
+fn variables(folders: &[&str]) -> Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for folder in folders {
+        for file in below(folder, "rs")? {
+            let text = fs::read_to_string(&file)?;
+            for name in words(&text, "\"CONTECH_", of_a_variable) {
+                let whole = text
+                    [text.as_ptr().addr().abs_diff(name.as_ptr().addr()) + name.len()..]
+                    .starts_with('"');
+                if whole {
+                    found.insert(name[1..].to_owned());
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[test]
+fn variables_are_those_the_sources_read() -> Result<()> {
+    const PRODUCT: [&str; 5] = ["instrument", "runtime", "middle", "taskgraph", "backends"];
+    let page = fs::read_to_string(workspace().join("docs/src/reference/environment.md"))?;
+    let documented: BTreeSet<_> = words(&page, "\n  CONTECH_", of_a_variable)
+        .map(|name| name.trim().to_owned())
+        .collect();
+    ensure!(
+        documented == variables(&PRODUCT)?,
+        "the table in instrument/cc/src/environment.rs has {documented:?}, the sources read {:?}",
+        variables(&PRODUCT)?
+    );
+    let mut known = variables(&["tests", "bench"])?;
+    known.extend(documented);
+    for (file, text) in documents()? {
+        for name in words(&text, "CONTECH_", of_a_variable) {
+            ensure!(
+                known.contains(name),
+                "{}: nothing reads {name}",
+                file.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn options_and_analyses_are_those_of_the_tools() -> Result<()> {
+    let help = |page: &str| fs::read_to_string(workspace().join("docs/src/reference").join(page));
+    let mut known = help("commands.md")? + &help("analyses.md")?;
+    // Options of our own commands of development are fields or texts of these.
+    for folder in ["bench/src/bin", "tests/src/bin"] {
+        for file in below(folder, "rs")? {
+            let text = fs::read_to_string(file)?;
+            let fields = text.lines().filter_map(|l| l.trim().split_once(": "));
+            known.extend(fields.map(|(name, _)| format!(" --{} ", name.replace('_', "-"))));
+            known += &text;
+        }
+    }
+    let analyses = analyses()?;
+    for (file, text) in documents()? {
+        for said in code(&text) {
+            for option in words(said, "--", |c| c.is_ascii_lowercase() || c == '-') {
+                let is_known = words(&known, "--", |c| c.is_ascii_lowercase() || c == '-')
+                    .any(|other| other == option);
+                ensure!(
+                    option.len() < 4
+                        || option.ends_with('-')
+                        || is_known
+                        || FOREIGN.contains(&option),
+                    "{}: nothing has the option {option}",
+                    file.display()
+                );
+            }
+            let Some((_, after)) = said.split_once("contech-backend ") else {
+                continue;
+            };
+            let name = after.split_whitespace().next().unwrap_or_default();
+            if name.starts_with(|c: char| c.is_ascii_lowercase()) {
+                ensure!(
+                    analyses.iter().any(|a| a == name),
+                    "{}: no analysis {name}",
+                    file.display()
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn programs_that_test_a_construct_exist() -> Result<()> {
+    let page = fs::read_to_string(workspace().join("docs/src/reference/constructs.md"))?;
+    let exists = |folder: &str, name: &str| {
+        let file = |extension| workspace().join(folder).join(format!("{name}.{extension}"));
+        ["c", "cpp", "f90", "F90", "f"]
+            .map(file)
+            .iter()
+            .any(|f| f.exists())
+    };
+    let mut tested = 0;
+    let mut has_programs = false;
+    for line in page.lines() {
+        if line.starts_with('|') {
+            let last = line
+                .trim_end_matches('|')
+                .rsplit('|')
+                .next()
+                .unwrap_or_default();
+            if last.contains("tested by") {
+                has_programs = true;
+            } else if has_programs && !last.contains("---") {
+                for name in last.split(',').map(|n| n.trim().trim_matches('`')) {
+                    tested += 1;
+                    if !exists("tests/programs", name) && !exists("tests/programs/mpi", name) {
+                        bail!("there is no program {name}");
+                    }
+                }
+            }
+        } else {
+            has_programs = false;
+        }
+    }
+    ensure!(tested > 60, "only {tested} programs");
+    Ok(())
+}
+
+#[test]
+fn the_readme_is_a_page() -> Result<()> {
+    let text = fs::read_to_string(workspace().join("README.md"))?;
+    ensure!(
+        text.lines().count() <= 120,
+        "{} lines",
+        text.lines().count()
+    );
+    for line in text.lines() {
+        // A row of a table cannot be broken.
+        let long = line.chars().count() > 100 && !line.starts_with('|');
+        ensure!(!long, "more than 100 columns: {line}");
+    }
+    Ok(())
+}
+
+/// What the guide says of its example, but for times.
+#[test]
+fn the_example_of_the_guide_does_what_the_readme_says() -> Result<()> {
+    let scratch = Scratch::new("docs-example")?;
+    let program = scratch.join("histogram");
+    let mut compile = Command::new(Outputs::get().cc());
+    compile.args(["-g", "-O2", "-pthread", "-Wall", "-Werror"]);
+    compile.arg(workspace().join("docs/src/guide/histogram.c"));
+    run(compile.arg("-o").arg(&program))?.ok()?;
+    let recording = Recording::of(&mut Command::new(&program), &scratch.join("traces"))?;
+    recording.run.clone().ok()?;
+    let graphs = recording.graphs(true)?;
+    let stats = backend_json(&["stats"], &graphs[0])?;
+    let readme = fs::read_to_string(workspace().join("README.md"))?;
+    for (what, number) in [("contexts", "contexts"), ("accesses", "accesses")] {
+        let n = stats[number].as_u64().context(number)?.to_string();
+        let mut grouped = String::new();
+        for (at, digit) in n.chars().enumerate() {
+            if at > 0 && (n.len() - at).is_multiple_of(3) {
+                grouped.push(',');
+            }
+            grouped.push(digit);
+        }
+        let said = format!("{grouped} {what}");
+        ensure!(
+            readme.contains(&said),
+            "README does not say {said}: {stats}"
+        );
+    }
+    scratch.done();
+    Ok(())
+}
