@@ -2,6 +2,8 @@
 
 mod harness;
 
+use std::os::unix::process::ExitStatusExt;
+
 use contech_trace::event::{Event, SyncOp};
 use harness::{Program, Run};
 
@@ -66,6 +68,24 @@ fn a_reader_that_goes_away_stops_the_recording() {
     );
     assert_eq!((run.stdout.as_str(), run.code()), ("done\n", Some(7)));
     assert_one_line(&run, &["Broken pipe"]);
+}
+
+/// Ends the program by a signal while nobody reads its trace; by another one if that is not enough.
+fn ended_without_reader(reader: &str) -> Option<i32> {
+    let end = "kill -TERM $$; sleep 20; kill -KILL $$";
+    let shell = format!("mkfifo f; ({reader} sleep 0.5; {end}) >/dev/null 2>&1 & exec");
+    let run = Program::new("blocks.c").run_by(&shell, &["2000000"], &[("CONTECH_TRACE", "f")]);
+    run.status.signal()
+}
+
+#[test]
+fn a_program_that_waits_for_a_reader_of_its_trace_can_be_ended() {
+    assert_eq!(ended_without_reader(""), Some(15));
+}
+
+#[test]
+fn a_program_whose_reader_rests_can_be_ended() {
+    assert_eq!(ended_without_reader("exec 3<f;"), Some(15));
 }
 
 #[test]

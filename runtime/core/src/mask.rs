@@ -57,6 +57,15 @@ fn set(mask: u64) -> u64 {
     old
 }
 
+/// Whether a signal by which users end a program waits until it is no longer blocked.
+pub(crate) fn end_is_asked() -> bool {
+    const ASKING: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT];
+    let mut pending = 0u64;
+    // SAFETY: the pointer is to a live 8-byte mask, the size the call is told.
+    unsafe { libc::syscall(libc::SYS_rt_sigpending, &raw mut pending, SET_BYTES) };
+    ASKING.iter().any(|signal| pending >> (signal - 1) & 1 != 0)
+}
+
 unsafe extern "C" {
     fn pthread_setcancelstate(state: libc::c_int, old: *mut libc::c_int) -> libc::c_int;
 }

@@ -7,10 +7,11 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::RawFd;
+use std::time::{Duration, Instant};
 
 use contech_trace::file::{FileHeader, HEADER_BYTES};
 
-use crate::memory;
+use crate::{mask, memory};
 
 /// Takes the bytes of a trace.
 pub trait Output: Send {
@@ -29,6 +30,10 @@ pub struct Descriptor {
     /// in one of its own files.
     identity: (u64, u64),
 }
+
+/// How long a reader may rest before a signal that is to end the program ends the trace first: signals are blocked while
+/// the trace is written.
+const REST: Duration = Duration::from_secs(1);
 
 /// Descriptors from here on are out of the way of programs that count on low numbers.
 const FIRST_DESCRIPTOR: RawFd = 900;
@@ -69,10 +74,11 @@ impl Descriptor {
         })
     }
 
-    /// Opens and empties a trace file, or opens a FIFO or device (a FIFO waits for its reader).
+    /// Opens and empties a trace file, or opens a FIFO or device. A FIFO waits for its reader, or for a signal that is to
+    /// end the program.
     ///
     /// # Errors
-    /// Of the system; [`io::ErrorKind::ResourceBusy`] when another process is writing its trace there,
+    /// Of the system; [`io::ErrorKind::Interrupted`] by such a signal; [`io::ErrorKind::ResourceBusy`] when another process is writing its trace there,
     /// or this process did before it replaced its program.
     pub fn create(path: &str, started_unix_ns: u64) -> io::Result<Self> {
         let name = CString::new(path)?;
@@ -87,14 +93,27 @@ impl Descriptor {
         };
         // A FIFO is opened for writing only, so that a reader that goes is noticed; a file for reading
         // too where possible, to look at what is there.
-        let mut fd = if fifo {
-            -1
+        let fd = if fifo {
+            // Without blocking, then and later: all signals are blocked here.
+            loop {
+                let fd = open(libc::O_WRONLY | libc::O_NONBLOCK);
+                if fd >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENXIO) {
+                    break fd;
+                }
+                if mask::end_is_asked() {
+                    return Err(io::Error::new(
+                        io::ErrorKind::Interrupted,
+                        "a signal came before its reader",
+                    ));
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
         } else {
-            open(libc::O_RDWR | libc::O_CREAT)
+            match open(libc::O_RDWR | libc::O_CREAT) {
+                -1 => open(libc::O_WRONLY | libc::O_CREAT),
+                fd => fd,
+            }
         };
-        if fd < 0 {
-            fd = open(libc::O_WRONLY | if fifo { 0 } else { libc::O_CREAT });
-        }
         if fd < 0 {
             return last_error();
         }
@@ -131,17 +150,26 @@ impl Descriptor {
     }
 
     fn write_all(&self, mut parts: [libc::iovec; 2]) -> io::Result<()> {
+        let mut progress = Instant::now();
         while parts.iter().any(|p| p.iov_len > 0) {
             // SAFETY: the parts point into slices the caller of `write` holds.
             let n = unsafe { libc::syscall(libc::SYS_writev, self.fd, parts.as_ptr(), 2) };
             let Ok(mut n) = usize::try_from(n) else {
                 match io::Error::last_os_error() {
                     e if e.kind() == io::ErrorKind::Interrupted => {}
-                    e if e.kind() == io::ErrorKind::WouldBlock => self.wait_writable(),
+                    e if e.kind() == io::ErrorKind::WouldBlock => {
+                        self.wait_writable();
+                        if progress.elapsed() > REST && mask::end_is_asked() {
+                            return Err(io::Error::other(
+                                "its reader rests, and a signal is to end the program",
+                            ));
+                        }
+                    }
                     e => return Err(e),
                 }
                 continue;
             };
+            progress = Instant::now();
             for part in &mut parts {
                 let step = n.min(part.iov_len);
                 part.iov_base = part.iov_base.cast::<u8>().wrapping_add(step).cast();
@@ -159,7 +187,7 @@ impl Descriptor {
             revents: 0,
         };
         // SAFETY: the pointer is to one live pollfd.
-        unsafe { libc::syscall(libc::SYS_poll, &raw mut poll, 1, 1000) };
+        unsafe { libc::syscall(libc::SYS_poll, &raw mut poll, 1, 100) };
     }
 }
 
