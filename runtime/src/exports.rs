@@ -5,7 +5,8 @@
 
 use crate::{
     allocation, atomic, barrier, c11, condition, exec, exit, flush, fork, futex, handlers, jump,
-    mapping, mpi, mutex, objects, ompt, once, operator_new, rwlock, semaphore, spin, threads,
+    mapping, mpi, mutex, objects, ompt, once, operator_new, rwlock, sandbox, semaphore, spin,
+    threads,
 };
 use contech_intercept::exports;
 
@@ -146,6 +147,7 @@ exports! {
     __longjmp_chk [before] = jump::before_longjmp_chk;
 
     syscall = futex::syscall;
+    prctl = sandbox::prctl;
 
     fork [caller 0] = fork::fork;
     _exit = exit::underscore_exit;

@@ -5,8 +5,9 @@
 use std::arch::naked_asm;
 use std::sync::atomic::AtomicU32;
 
+use contech_runtime_core::scratch::SHARED_ROOM;
 use contech_runtime_core::stamps::{self, offset};
-use contech_runtime_core::tls::{Lane, SPIN, STAMPS};
+use contech_runtime_core::tls::{ENDED, Lane, ROLE, SPIN, STAMPS};
 use contech_trace::abi;
 use contech_trace::event::TIME;
 
@@ -75,8 +76,18 @@ pub(crate) extern "C" fn flush() {
         ".cfi_adjust_cfa_offset -8",
         "ret",
         "2:",
+        "cmp dword ptr fs:[r11 + {role}], {ended}",
+        "je 5f",
+        "4:",
         "lea rax, [rip + {slow}]",
         "jmp {preserving}",
+        "5:",
+        // Its scratch memory from the start again: this thread may be allowed no system call any more.
+        "mov rax, qword ptr fs:[r11 + {limit}]",
+        "sub rax, {scratch}",
+        "jb 4b",
+        "mov qword ptr fs:[r11 + {cursor}], rax",
+        "ret",
         "3:",
         ".cfi_adjust_cfa_offset 16",
         "pop rcx",
@@ -86,6 +97,9 @@ pub(crate) extern "C" fn flush() {
         "lea rax, [rip + {gap}]",
         "jmp {preserving}",
         ".cfi_endproc",
+        role = const ROLE,
+        ended = const ENDED,
+        scratch = const SHARED_ROOM,
         gap = sym gap_slow,
         long = const contech_meter::LONG,
         cursor = const abi::TLS_CURSOR,
@@ -109,7 +123,27 @@ pub(crate) extern "C" fn flush() {
 /// The same for the second cursor.
 #[unsafe(naked)]
 pub(crate) extern "C" fn check_flush() {
-    naked_asm!("lea rax, [rip + {slow}]", "jmp {preserving}", slow = sym check_slow, preserving = sym preserving)
+    naked_asm!(
+        "mov r11, qword ptr [rip + __contech_tls@GOTTPOFF]",
+        "cmp dword ptr fs:[r11 + {role}], {ended}",
+        "je 3f",
+        "2:",
+        "lea rax, [rip + {slow}]",
+        "jmp {preserving}",
+        "3:",
+        "mov rax, qword ptr fs:[r11 + {limit}]",
+        "sub rax, {scratch}",
+        "jb 2b",
+        "mov qword ptr fs:[r11 + {cursor}], rax",
+        "ret",
+        role = const ROLE,
+        ended = const ENDED,
+        scratch = const SHARED_ROOM,
+        limit = const abi::TLS_CHECK_LIMIT,
+        cursor = const abi::TLS_CHECK_CURSOR,
+        slow = sym check_slow,
+        preserving = sym preserving
+    )
 }
 
 /// Calls the function in rax with the argument in rdi, returns its result in rax.

@@ -10,6 +10,7 @@ use contech_trace::event::SyncOp::{FutexTimeout, FutexWait, FutexWake};
 use crate::active::{TICKETS, active};
 use crate::objects;
 use crate::real::Ptr;
+use crate::sandbox;
 
 /// `syscall`: all of them are made here, for this library's own come this way, too, while it does not know
 /// the C library's function yet.
@@ -17,6 +18,8 @@ use crate::real::Ptr;
 pub(crate) extern "C-unwind" fn syscall() {
     naked_asm!(
         ".cfi_startproc",
+        "cmp rdi, {seccomp_number}",
+        "je {seccomp}",
         "cmp rdi, {futex_number}",
         "jne {system_call}",
         // Adds the caller's address to the seven arguments.
@@ -31,6 +34,8 @@ pub(crate) extern "C-unwind" fn syscall() {
         ".cfi_adjust_cfa_offset -24",
         "ret",
         ".cfi_endproc",
+        seccomp_number = const libc::SYS_seccomp,
+        seccomp = sym sandbox::seccomp,
         futex_number = const libc::SYS_futex,
         futex = sym futex,
         system_call = sym system_call,

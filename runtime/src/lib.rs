@@ -47,6 +47,7 @@ mod once;
 mod operator_new;
 mod real;
 mod rwlock;
+mod sandbox;
 mod semaphore;
 mod service;
 mod spin;

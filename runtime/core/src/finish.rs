@@ -120,6 +120,34 @@ impl Recorder {
         self.hand_on();
     }
 
+    /// The calling thread is about to lose the right to nearly all system calls. Its recording ends here, and where it is
+    /// the only thread, the trace and the writer's thread, too: the end of its only thread must end the process.
+    pub fn seal(&'static self, tls: &TlsBlock) {
+        const WHY: &str = "strict seccomp leaves a thread no way to record; its recording ends here, the program goes on";
+        if !self.is_own_process() || !self.is_recording() {
+            return;
+        }
+        let _errno = Errno::save();
+        let _uncancellable = Uncancellable::new();
+        let _blocked = Blocked::new();
+        let _quiet = tls.quiet();
+        notice::say(WHY);
+        lock(&self.notes).push(WHY.to_owned());
+        let reason = EndReason::ProcessExit;
+        if self.live.load(SeqCst) <= 1 {
+            let how = Finish {
+                reason,
+                patience: None,
+                note: None,
+                registers: None,
+            };
+            self.finish(tls, &how);
+            self.stop_writer();
+        } else if let Some(thread) = registry::current(tls) {
+            self.end_recording(thread, &mut thread.lock(), tls, Some(reason));
+        }
+    }
+
     /// Finishes the trace: afterwards nothing is recorded. Another thread that calls it meanwhile
     /// waits for its end. In a process that only shares the memory (vfork) nothing happens.
     pub fn finish(&'static self, tls: &TlsBlock, how: &Finish) {

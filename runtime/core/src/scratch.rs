@@ -9,7 +9,9 @@ use crate::tls::{Lane, TlsBlock};
 /// Bytes of a thread's own scratch buffer: small enough to stay in the nearest caches.
 pub const BYTES: usize = SLACK + (32 << 10);
 
-const SHARED_BYTES: usize = SLACK + 4096;
+/// Bytes from the start of shared scratch memory to its limit.
+pub const SHARED_ROOM: usize = 4096;
+const SHARED_BYTES: usize = SLACK + SHARED_ROOM;
 const SHARED: usize = 32;
 
 #[repr(align(64))]
@@ -26,6 +28,6 @@ pub fn last_resort(tls: &TlsBlock, lane: Lane) -> *mut u8 {
     // Thread-local blocks of different threads differ above the page offset.
     let shared = &LAST_RESORT[(address >> 12) % SHARED].0;
     let start = shared.as_ptr().cast_mut().cast::<u8>();
-    tls.set_at(lane, (start, start.wrapping_add(SHARED_BYTES - SLACK)));
+    tls.set_at(lane, (start, start.wrapping_add(SHARED_ROOM)));
     start
 }

@@ -49,6 +49,8 @@ const _: () = {
     assert!(std::mem::offset_of!(TlsBlock, check_limit) == abi::TLS_CHECK_LIMIT);
 };
 
+/// Offset of the thread's role, for code that is no Rust.
+pub const ROLE: usize = std::mem::offset_of!(TlsBlock, role);
 /// Offset of the thread's [`Stamps`], for code that is no Rust.
 pub const STAMPS: usize = std::mem::offset_of!(TlsBlock, stamps);
 /// Offsets of the words that [`Spin::forget`] clears.

@@ -1,0 +1,75 @@
+//! The program gives up the right to most system calls (seccomp).
+
+use std::ffi::{c_int, c_long};
+
+use contech_intercept::system_call::system_call;
+use contech_runtime_core::tls::{ENDED, Lane};
+use contech_runtime_core::{Recorder, scratch};
+
+use crate::start::{self, guarded};
+use crate::tls::block;
+
+/// What becomes of the recording before the calling thread is confined.
+fn before(act: impl FnOnce(&'static Recorder)) {
+    if let Some(recorder) = start::recorder() {
+        guarded(|| act(recorder));
+    }
+}
+
+/// Only read, write, exit and the return from signal handlers are left. Code of this thread goes on in scratch memory for
+/// which `flush` makes no system call.
+fn strict() {
+    let tls = block();
+    before(|recorder| recorder.seal(tls));
+    for lane in Lane::ALL {
+        scratch::last_resort(tls, lane);
+    }
+    tls.set_role(ENDED);
+}
+
+/// A filter judges the calls of this thread and of those it makes: the writer's thread is made before.
+fn filter() {
+    before(Recorder::expect_threads);
+}
+
+pub(crate) unsafe extern "C-unwind" fn prctl(
+    option: c_int,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+) -> c_int {
+    const STRICT: usize = libc::SECCOMP_MODE_STRICT as usize;
+    const FILTER: usize = libc::SECCOMP_MODE_FILTER as usize;
+    match (option, a) {
+        (libc::PR_SET_SECCOMP, STRICT) => strict(),
+        (libc::PR_SET_SECCOMP, FILTER) => filter(),
+        _ => {}
+    }
+    #[allow(clippy::cast_sign_loss, reason = "the kernel takes 32 bits of it")]
+    let option = option as usize;
+    // SAFETY: the caller's arguments, passed on.
+    let result = unsafe { system_call(libc::SYS_prctl, option, a, b, c, d, 0) };
+    c_int::try_from(result).unwrap_or(-1)
+}
+
+/// `syscall(SYS_seccomp, ...)`.
+pub(crate) unsafe extern "C-unwind" fn seccomp(
+    number: c_long,
+    operation: usize,
+    flags: usize,
+    arguments: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
+    const STRICT: usize = libc::SECCOMP_SET_MODE_STRICT as usize;
+    const FILTER: usize = libc::SECCOMP_SET_MODE_FILTER as usize;
+    match operation {
+        STRICT => strict(),
+        FILTER => filter(),
+        _ => {}
+    }
+    // SAFETY: the caller's arguments, passed on.
+    unsafe { system_call(number, operation, flags, arguments, d, e, f) }
+}
