@@ -3,13 +3,16 @@
 //! ```text
 //! cargo run --release -p contech-middle --example fuzz -- trace 10000000
 //! cargo run --release -p contech-middle --example fuzz -- graph 10000000 SEED
+//! cargo run --release -p contech-middle --example fuzz -- observation 10000000
 //! ```
 //!
 //! It ends with a line of what it did. A panic is the finding: the seed and the number of the execution are printed every
-//! 100,000 executions, and `trace|graph 1 SEED` with the seed printed last repeats from there.
+//! 100,000 executions, and `trace|graph|observation 1 SEED` with the seed printed last repeats from there.
 
 #[path = "../tests/suite/fuzz.rs"]
 mod fuzz;
+#[path = "../tests/suite/memory.rs"]
+mod memory;
 #[path = "../tests/suite/trace.rs"]
 #[allow(dead_code, reason = "the tests use all of it")]
 mod trace;
@@ -17,7 +20,7 @@ mod trace;
 use std::time::Instant;
 
 use contech_middle::{Options, convert};
-use fuzz::{Random, graph_once, seed, trace_once, units};
+use fuzz::{Random, graph_once, observation, observation_once, seed, trace_once, units};
 
 /// Peak resident memory in KiB.
 fn peak_kib() -> u64 {
@@ -31,8 +34,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let target = arguments.get(1).map_or("", String::as_str);
     let number = |i: usize| arguments.get(i).and_then(|n| n.parse::<u64>().ok());
-    let (Some(executions), "trace" | "graph") = (number(2), target) else {
-        eprintln!("usage: fuzz trace|graph EXECUTIONS [SEED]");
+    let (Some(executions), "trace" | "graph" | "observation") = (number(2), target) else {
+        eprintln!("usage: fuzz trace|graph|observation EXECUTIONS [SEED]");
         return;
     };
     let pieces = seed().pieces;
@@ -41,6 +44,7 @@ fn main() {
     convert(trace::assemble(&pieces), &path, &Options::default()).expect("the seed is sound");
     let graph = std::fs::read(&path).expect("the seed was written");
     let places = units(&graph);
+    let observed = observation();
     let mut random = Random(number(3).unwrap_or(88_172_645_463_325_252));
     let begun = Instant::now();
     let (mut sum, mut slowest) = (0u64, 0u128);
@@ -55,6 +59,7 @@ fn main() {
         let one = Instant::now();
         sum = sum.wrapping_add(match target {
             "trace" => trace_once(&pieces, &mut random),
+            "observation" => observation_once(&observed, &mut random),
             _ => graph_once(&graph, &places, &mut random),
         });
         slowest = slowest.max(one.elapsed().as_micros());

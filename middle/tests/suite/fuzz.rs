@@ -1,11 +1,13 @@
-//! Mutated traces and graphs: no bytes make a reader panic, hang, or take memory that the bytes do not account for.
+//! Mutated traces, graphs and observations: no bytes make a reader panic, hang, or take memory that the bytes do not
+//! account for.
 //!
 //! A mutational fuzzer that runs on the stable toolchain, the same inputs for the same seed. The tests run a short slice;
-//! `cargo run --release -p contech-middle --example fuzz -- trace|graph EXECUTIONS [SEED]` runs any number.
+//! `cargo run --release -p contech-middle --example fuzz -- trace|graph|observation EXECUTIONS [SEED]` runs any number.
 //! Mutations happen below the checksums, which are then made right: otherwise nothing would get past them.
 
 use std::io::Cursor;
 
+use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State, Times, WaitSite};
 use contech_trace::event::Event;
 use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock};
 use contech_trace::fast::{Decoder, Records, Segment};
@@ -15,6 +17,7 @@ use contech_trace::reader::{ChunkReader, Next};
 use contech_trace::table::ModuleTable;
 use taskgraph::{TaskGraph, TaskId};
 
+use crate::memory::within;
 use crate::trace::{BASE, COPY, GATHER, LOAD, LOOP, Piece, STORE_LOAD, TraceBuilder, assemble};
 
 /// Numbers that are the same on every machine.
@@ -163,7 +166,7 @@ pub(crate) fn trace_once(seed: &[Piece], random: &mut Random) -> u64 {
     if random.below(8) == 0 {
         random.mutate(&mut bytes);
     }
-    read_trace(&bytes)
+    within(bytes.len(), || read_trace(&bytes))
 }
 
 /// Most executions of blocks that are worth reading in one task.
@@ -237,5 +240,66 @@ pub(crate) fn graph_once(seed: &[u8], units: &[(u32, usize, usize)], random: &mu
         let at = random.below(bytes.len());
         bytes[at] ^= 1 << random.below(8);
     }
-    read_graph(&bytes)
+    within(bytes.len(), || read_graph(&bytes))
+}
+
+/// An observation with everything in it.
+pub(crate) fn observation() -> Vec<u8> {
+    let place = Place {
+        module: Some(0),
+        offset: 64,
+        symbol: "sweep".into(),
+    };
+    let times = Times([300; State::COUNT]);
+    let phase = Phase {
+        place: place.clone(),
+        model: Model::OpenMp,
+        count: 1,
+        wall_ns: 800,
+        threads: 2,
+        times,
+        slowest_ns: 700,
+        first_ns: 5,
+        dynamic: true,
+        alone_ns: 0,
+        pieces: 3,
+    };
+    let wait = WaitSite {
+        place,
+        state: State::Lock,
+        count: 9,
+        ns: 70,
+    };
+    let lane = Lane {
+        threads: 1,
+        times,
+        bins: vec![times; 3],
+        ..Lane::default()
+    };
+    let observation = Observation {
+        complete: true,
+        bin_ns: 10,
+        notes: vec!["seen".into()],
+        lanes: vec![lane; 2],
+        phases: vec![phase],
+        waits: vec![wait],
+        modules: vec![Module {
+            path: "/bin/program".into(),
+        }],
+        ..Observation::default()
+    };
+    observation.encode().unwrap_or_default()
+}
+
+/// One execution: a mutation of the body, its length and checksum made right.
+pub(crate) fn observation_once(seed: &[u8], random: &mut Random) -> u64 {
+    const HEADER: usize = 32;
+    let mut body = seed[HEADER..].to_vec();
+    random.mutate(&mut body);
+    let mut bytes = seed[..HEADER].to_vec();
+    bytes[16..24].copy_from_slice(&(body.len() as u64).to_le_bytes());
+    bytes[24..32].copy_from_slice(&xxhash_rust::xxh3::xxh3_64(&body).to_le_bytes());
+    bytes.extend(body);
+    let read = within(bytes.len(), || Observation::decode(&bytes));
+    read.map_or(0, |o| 1 + o.lanes.len() as u64)
 }

@@ -7,6 +7,7 @@ mod command;
 mod damage;
 mod fuzz;
 mod graph;
+mod memory;
 mod robust;
 mod rules;
 mod times;

@@ -2,7 +2,7 @@
 
 use contech_trace::file::{ChunkKind, HEADER_BYTES};
 
-use crate::fuzz::{Random, graph_once, seed, trace_once, units};
+use crate::fuzz::{Random, graph_once, observation, observation_once, seed, trace_once, units};
 use crate::graph::{convert_with, converted, options};
 use crate::trace::assemble;
 
@@ -69,5 +69,13 @@ fn mutated_graphs_never_break_the_reader() {
     let places = units(&graph);
     let mut random = Random(88_172_645_463_325_252);
     let seen = (0..8_000).map(|_| graph_once(&graph, &places, &mut random));
+    assert_ne!(seen.fold(0, u64::wrapping_add), 0);
+}
+
+#[test]
+fn mutated_observations_never_break_the_reader() {
+    let seed = observation();
+    let mut random = Random(88_172_645_463_325_252);
+    let seen = (0..100_000).map(|_| observation_once(&seed, &mut random));
     assert_ne!(seen.fold(0, u64::wrapping_add), 0);
 }
