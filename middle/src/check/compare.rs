@@ -87,7 +87,9 @@ pub(crate) fn context(
             && !inherited
         {
             let seq = chunk.header.seq;
-            report.differs(|| format!("context {context}: chunk {seq} cannot be decoded: {e}"));
+            report.broken.push(format!(
+                "context {context}: chunk {seq} cannot be decoded: {e}"
+            ));
             state.ended = true;
         }
         if lost {

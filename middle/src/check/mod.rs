@@ -42,6 +42,8 @@ struct Report {
     ended_early: Option<String>,
     /// One form went on when the other had ended.
     tails: Vec<String>,
+    /// Chunks of the recording that cannot be decoded.
+    broken: Vec<String>,
     end: Option<EndReason>,
     /// Records were lost: of either form, up to different places (a thread cancelled asynchronously).
     lost: bool,
@@ -93,8 +95,9 @@ pub(crate) fn compare(
 }
 
 fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
-    let still_ran = |r: &&Report| !matches!(r.end, Some(EndReason::Finished | EndReason::Exec));
-    // The only context that had not ended by itself ended the process: from a call, so with all its records.
+    let still_ran = |r: &&Report| r.end != Some(EndReason::Finished);
+    // The only context that had not ended by itself ended the process, or replaced its program: from a call, so
+    // with all its records.
     let alone = reports.values().filter(still_ran).count() == 1;
     let mut check = Check::default();
     for (context, mut report) in reports {
@@ -103,10 +106,18 @@ fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
         }
         let whole = match report.end {
             _ if report.lost => false,
-            Some(EndReason::Finished | EndReason::Exec) => true,
-            Some(EndReason::ProcessExit) => alone && !report.handlers,
+            Some(EndReason::Finished) => true,
+            Some(EndReason::ProcessExit | EndReason::Exec) => alone && !report.handlers,
             _ => false,
         };
+        if report.lost {
+            // The thread learns of it later: what differs before the event that says so may be what one form lost.
+            report.mismatches = 0;
+            report.differences.clear();
+        }
+        for text in std::mem::take(&mut report.broken) {
+            report.differs(|| text);
+        }
         for tail in std::mem::take(&mut report.tails) {
             if whole {
                 report.differs(|| tail);
