@@ -221,11 +221,13 @@ pub(crate) unsafe extern "C-unwind" fn sigignore(signal: c_int) -> c_int {
 struct Leave {
     recorder: &'static Recorder,
     entered: Entered,
+    returned: bool,
 }
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        self.recorder.leave_handler(block(), &self.entered);
+        self.recorder
+            .leave_handler(block(), &self.entered, self.returned);
     }
 }
 
@@ -279,16 +281,20 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, conte
         adopt(signal);
     }
     let here = std::ptr::from_ref(&word).addr();
-    let _leave = start::recorder().map(|recorder| {
+    let mut leave = start::recorder().map(|recorder| {
         // SAFETY: the kernel's argument.
         let entry = unsafe { entry_of(recorder, context, here) };
         Leave {
             recorder,
             entered: recorder.enter_handler(block(), &entry),
+            returned: false,
         }
     });
     let address = usize::try_from(word & ADDRESS).unwrap_or(0);
     // SAFETY: the program installed this function for this signal; one that does not take the
     // information ignores its arguments.
     unsafe { std::mem::transmute::<usize, Handler>(address)(signal, info, context) };
+    if let Some(leave) = &mut leave {
+        leave.returned = true;
+    }
 }

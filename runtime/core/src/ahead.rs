@@ -46,7 +46,8 @@ impl Recorder {
         // SAFETY: both ends lie in the buffer, whose thread is this one or stands still.
         let bytes = unsafe { std::slice::from_raw_parts(cursor, highest - cursor.addr()) };
         let program = program_of(&lock(&self.modules));
-        let whole = |n: &usize| Decoder::default().is_whole(&bytes[..*n], &program);
+        // The runtime's events move the thread-local cursor: beyond it, a leaf only looks like one.
+        let whole = |n: &usize| Decoder::default().is_code(&bytes[..*n], &program);
         let ends = candidates.iter().rev().map(|at| at - cursor.addr());
         let found = ends.clone().find(whole).or_else(|| {
             let ends_in_id = |n: &usize| {

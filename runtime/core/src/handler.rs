@@ -74,8 +74,9 @@ impl Recorder {
         Entered::Level(depth + 1)
     }
 
-    /// A signal handler returns.
-    pub fn leave_handler(&'static self, tls: &TlsBlock, entered: &Entered) {
+    /// A signal handler returns; with `returned` false it is left by an exception or the end of its thread,
+    /// and what it interrupted never goes on ([`Recorder::jump`]).
+    pub fn leave_handler(&'static self, tls: &TlsBlock, entered: &Entered, returned: bool) {
         tls.spin().reset();
         match *entered {
             Entered::Not => {}
@@ -83,6 +84,9 @@ impl Recorder {
                 for lane in Lane::ALL {
                     tls.set_at(lane, saved[lane as usize]);
                 }
+            }
+            Entered::Level(level) if !returned => {
+                self.abandon(tls, |inner| inner.depth.min(level - 1));
             }
             Entered::Level(level) => {
                 let Some(thread) = registry::current(tls) else {
@@ -106,6 +110,21 @@ impl Recorder {
         if tls.handlers() == 0 {
             return;
         }
+        let left = |level: &Level| match level.stack {
+            Some((low, high)) => target < low || target >= high || target > level.mark,
+            None => target > level.mark,
+        };
+        self.abandon(tls, |inner| {
+            let mut depth = inner.depth;
+            while depth > 0 && left(&inner.levels[depth]) {
+                depth -= 1;
+            }
+            depth
+        });
+    }
+
+    /// Leaves the handlers above the level that `to` says, and what they interrupted.
+    fn abandon(&'static self, tls: &TlsBlock, to: impl FnOnce(&Inner) -> usize) {
         let Some(thread) = registry::current(tls) else {
             return;
         };
@@ -114,14 +133,7 @@ impl Recorder {
             let _blocked = Blocked::new();
             let _quiet = tls.quiet();
             let mut inner = thread.lock();
-            let left = |level: &Level| match level.stack {
-                Some((low, high)) => target < low || target >= high || target > level.mark,
-                None => target > level.mark,
-            };
-            let mut depth = inner.depth;
-            while depth > 0 && left(&inner.levels[depth]) {
-                depth -= 1;
-            }
+            let depth = to(&inner);
             if depth == inner.depth {
                 return;
             }

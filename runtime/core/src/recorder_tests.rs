@@ -456,9 +456,9 @@ fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
     block(recorder, tls, 5);
     let nested = recorder.enter_handler(tls, &entry(0x900));
     block(recorder, tls, 6);
-    recorder.leave_handler(tls, &nested);
+    recorder.leave_handler(tls, &nested, true);
     block(recorder, tls, 7);
-    recorder.leave_handler(tls, &outer);
+    recorder.leave_handler(tls, &outer, true);
     assert_eq!(tls.cursor(), register);
     tls.set_cursor(register.wrapping_add(4));
     block(recorder, tls, 2);
@@ -532,7 +532,7 @@ fn a_handler_may_fill_many_buffers_and_the_finish_may_come_in_it() {
         block(recorder, tls, 5);
     }
     finish(recorder, tls);
-    recorder.leave_handler(tls, &entered);
+    recorder.leave_handler(tls, &entered, true);
     let trace = read(&run);
     let seen = blocks(&trace.contexts[&1]);
     assert_eq!((seen[0], seen.len()), (0, 30_001));
@@ -577,7 +577,7 @@ fn handlers_too_deep_lose_their_records_but_none_of_the_others() {
         entered.push(recorder.enter_handler(tls, &entry(0x9000 - k as usize)));
     }
     while let Some(e) = entered.pop() {
-        recorder.leave_handler(tls, &e);
+        recorder.leave_handler(tls, &e, true);
     }
     finish(recorder, tls);
     let trace = read(&run);

@@ -74,9 +74,13 @@ impl Decoder {
         self.suspended.clear();
     }
 
-    /// Whether the bytes are whole records, whatever came before them.
-    pub fn is_whole(&mut self, payload: &[u8], program: &Program) -> bool {
-        self.parse(payload, program).is_ok()
+    /// Whether the bytes are whole records of instrumented code, whatever came before them; events are none.
+    pub fn is_code(&mut self, payload: &[u8], program: &Program) -> bool {
+        let is_event = |found: &Found| {
+            found.number == NO_PATH
+                && matches!(program.meaning(found.id), Some(Meaning::Event { .. }))
+        };
+        self.parse(payload, program).is_ok() && !self.records.iter().any(is_event)
     }
 
     /// Exchanges working memory with `other`, not what is known of the streams: a thread that decodes
