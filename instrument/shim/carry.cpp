@@ -97,13 +97,19 @@ struct Carrier {
     return false;
   }
 
+  // SafeStack moves what calls are given the address of, slots too, to a stack of its own.
+  static bool mayHaveSlot(const Function &F) {
+    return !F.hasOptNone() && !F.hasFnAttribute(Attribute::SafeStack);
+  }
+
   static bool mayTake(const Function &F) {
     if ((F.getCallingConv() != CallingConv::C &&
          F.getCallingConv() != CallingConv::Fast) ||
-        F.isVarArg() || F.hasOptNone() || F.isInterposable() ||
+        F.isVarArg() || F.isInterposable() ||
         F.hasFnAttribute("no_caller_saved_registers") ||
         F.hasFnAttribute("no_callee_saved_registers") ||
-        F.hasFnAttribute(Attribute::NoReturn) || F.getName() == "main")
+        F.hasFnAttribute(Attribute::NoReturn) || !mayHaveSlot(F) ||
+        F.getName() == "main")
       return false;
     // A definition that another file's may replace when the program is loaded.
     if (!F.hasLocalLinkage() && !F.isDSOLocal() && !F.hasLinkOnceODRLinkage() &&
@@ -139,7 +145,7 @@ struct Carrier {
     return (isa<CallInst>(Call) || isa<InvokeInst>(Call)) &&
            Call.getFunctionType() == To.getFunctionType() &&
            Call.getCallingConv() == To.getCallingConv() &&
-           !From.hasOptNone() && Chosen.contains(&From);
+           mayHaveSlot(From) && Chosen.contains(&From);
   }
 
   static AttributeList withCursor(LLVMContext &C, AttributeList L, unsigned At) {

@@ -13,24 +13,25 @@ use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, beyond cargo and a C
 /// compiler.
-pub const TEST_PACKAGES: [&str; 20] = [
-    "clang-22",         // the compiler the pass is a plug-in of
-    "lld-22",           // linking with LTO
-    "llvm-22-dev",      // headers for the shim of the pass, llvm-config
-    "flang-22",         // Fortran programs
-    "libflang-22-dev",  // its run-time library
-    "libomp-22-dev",    // OpenMP programs
-    "libstdc++-12-dev", // C++ programs
-    "g++",              // the shim itself, where CXX is not set
-    "make",             // toy and real projects
-    "cmake",            // the same
-    "dpkg-dev",         // unpacking Debian sources
-    "zlib1g-dev",       // minimap2
-    "libbz2-dev",       // pbzip2
-    "libsimde-dev",     // minimap2
-    "libtbb-dev",       // a oneTBB program
-    "chromium",         // the report is looked at
-    "libopenmpi-dev",   // MPI programs, with both libraries
+pub const TEST_PACKAGES: [&str; 21] = [
+    "clang-22",           // the compiler the pass is a plug-in of
+    "lld-22",             // linking with LTO
+    "llvm-22-dev",        // headers for the shim of the pass, llvm-config
+    "libclang-rt-22-dev", // programs with sanitizers
+    "flang-22",           // Fortran programs
+    "libflang-22-dev",    // its run-time library
+    "libomp-22-dev",      // OpenMP programs
+    "libstdc++-12-dev",   // C++ programs
+    "g++",                // the shim itself, where CXX is not set
+    "make",               // toy and real projects
+    "cmake",              // the same
+    "dpkg-dev",           // unpacking Debian sources
+    "zlib1g-dev",         // minimap2
+    "libbz2-dev",         // pbzip2
+    "libsimde-dev",       // minimap2
+    "libtbb-dev",         // a oneTBB program
+    "chromium",           // the report is looked at
+    "libopenmpi-dev",     // MPI programs, with both libraries
     "openmpi-bin",
     "libmpich-dev",
     "mpich",
