@@ -9,7 +9,6 @@ use contech_trace::abi::{
 use inkwell::GlobalVisibility;
 use inkwell::ThreadLocalMode;
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::llvm_sys::LLVMTailCallKind;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{BasicValue, FunctionValue, GlobalValue, PointerValue};
@@ -122,33 +121,29 @@ fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
     if let Some(f) = module.get_function(&name) {
         return f;
     }
-    let far = runtime_fn(module, which);
-    let f = module.add_function(&name, far.get_type(), Some(Linkage::LinkOnceODR));
+    let ty = runtime_fn(module, which).get_type();
+    let f = module.add_function(&name, ty, Some(Linkage::LinkOnceODR));
     f.as_global_value().set_visibility(GlobalVisibility::Hidden);
     f.as_global_value()
         .set_comdat(module.get_or_insert_comdat(&name));
     f.set_call_conventions(PRESERVE_ALL);
     let context = module.get_context();
-    for attribute in ["cold", "noinline", "nounwind"] {
+    for attribute in ["cold", "naked", "noinline", "nounwind"] {
         let kind = Attribute::get_named_enum_kind_id(attribute);
         f.add_attribute(
             AttributeLoc::Function,
             context.create_enum_attribute(kind, 0),
         );
     }
+    // By hand, as in the large code model LLVM computes the address in rax, which it has put back by then.
+    let jump = format!("jmpq *{}@GOTPCREL(%rip)", which.symbol);
+    let ty = context.void_type().fn_type(&[], false);
+    let jump = context.create_inline_asm(ty, jump, String::new(), true, false, None, false);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(f, "entry"));
-    let cursor = f.get_first_param().expect("flush takes the cursor");
-    let call = builder
-        .build_direct_call(far, &[cursor.into()], "")
-        .expect("the builder stands in a block");
-    call.set_call_convention(PRESERVE_ALL);
-    call.set_tail_call_kind(LLVMTailCallKind::LLVMTailCallKindMustTail);
-    let result = call
-        .try_as_basic_value()
-        .expect_basic("flush returns the cursor");
     builder
-        .build_return(Some(&result))
+        .build_indirect_call(ty, jump, &[], "")
+        .and_then(|_| builder.build_unreachable())
         .expect("the builder stands in a block");
     f
 }
