@@ -24,6 +24,7 @@ fn main() {
         .file("shim/openmp.cpp")
         .file("shim/carry.cpp")
         .file("shim/loops.cpp")
+        .file("shim/sanitize.cpp")
         .flag("-isystem")
         .flag(include)
         .flag("-fno-rtti") // as LLVM itself is built

@@ -26,7 +26,8 @@ pub(crate) use functions::{
     uses_funclets,
 };
 pub(crate) use module::{
-    annotated, append_ctor, append_dtor, append_used, comdat_caller, ifunc_resolvers, report_error,
+    annotated, append_ctor, append_dtor, append_used, comdat_caller, hide_ours, ifunc_resolvers,
+    mark_program, report_error,
 };
 pub(crate) use openmp::{LoopEvent, mark_workshares, work_sharing_loops};
 pub(crate) use operands::{Operand, operand, result};

@@ -56,12 +56,13 @@ pub(crate) fn instrument(
     if chosen.is_empty() && (unrecorded.is_empty() || descriptor::is_registered(module)) {
         return Ok(marked);
     }
+    ir::mark_program(module);
     for f in &chosen {
         source::find_program(module, *f);
     }
     if options.workspan {
         profile(module, &chosen, options)?;
-        return verified(module, options);
+        return finished(module, options);
     }
     let mut table = ModuleTable {
         name: module.get_source_file_name().to_string_lossy().into_owned(),
@@ -100,10 +101,11 @@ pub(crate) fn instrument(
     };
     table.unrecorded = unrecorded.into_iter().collect();
     descriptor::add(module, ids, &table.encode(), &globals.list)?;
-    verified(module, options)
+    finished(module, options)
 }
 
-fn verified(module: &Module<'_>, options: Options) -> Result<bool, String> {
+fn finished(module: &Module<'_>, options: Options) -> Result<bool, String> {
+    ir::hide_ours(module);
     if options.verify {
         module
             .verify()

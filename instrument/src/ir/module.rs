@@ -12,12 +12,25 @@ use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 use super::shim::{
     contech_shim_append_ctor, contech_shim_append_dtor, contech_shim_append_used,
     contech_shim_comdat_caller, contech_shim_each_annotated, contech_shim_error,
+    contech_shim_hide_ours, contech_shim_mark_program,
 };
 
 /// Reports a compile error; the host then writes no object file and fails.
 pub(crate) fn report_error(module: &Module<'_>, text: &str) {
     // SAFETY: text and length describe one string, copied by LLVM.
     unsafe { contech_shim_error(module.as_mut_ptr(), text.as_ptr().cast(), text.len()) }
+}
+
+/// Marks what the program does in functions that a sanitizer will see, before anything is inserted.
+pub(crate) fn mark_program(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { contech_shim_mark_program(module.as_mut_ptr()) }
+}
+
+/// Hides from sanitizers what was inserted since [`mark_program`], and takes the marks away.
+pub(crate) fn hide_ours(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { contech_shim_hide_ours(module.as_mut_ptr()) }
 }
 
 /// A hidden comdat function `void name()` that calls `callee(start, stop)`.

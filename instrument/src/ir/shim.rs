@@ -67,6 +67,8 @@ unsafe extern "C" {
         n: usize,
         at: LLVMValueRef,
     );
+    pub(super) fn contech_shim_mark_program(module: LLVMModuleRef);
+    pub(super) fn contech_shim_hide_ours(module: LLVMModuleRef);
     pub(super) fn contech_shim_append_ctor(module: LLVMModuleRef, function: LLVMValueRef);
     pub(super) fn contech_shim_append_dtor(module: LLVMModuleRef, function: LLVMValueRef);
     pub(super) fn contech_shim_append_used(module: LLVMModuleRef, value: LLVMValueRef);
