@@ -78,7 +78,7 @@ impl Generator<'_> {
         Some(self.rng.pick(&fits).clone())
     }
 
-    fn call(&mut self) -> String {
+    pub(crate) fn call(&mut self) -> String {
         let Some(f) = self.callee() else {
             return self.store();
         };
@@ -131,7 +131,8 @@ impl Generator<'_> {
     }
 
     fn exception(&mut self, depth: u32) -> String {
-        match self.rng.below(9) {
+        match self.rng.below(13) {
+            9..=12 => self.unwinding(),
             0 | 8 if self.scope.may_leave => {
                 format!("if (d > 1 && {}) throw (int)(acc & 15);", self.condition(0))
             }
@@ -193,6 +194,9 @@ impl Generator<'_> {
             return format!(
                 "if (d > 1 && jumps > 0 && {condition}) longjmp(places[jumps - 1], 1 + (int)(acc & 3));"
             );
+        }
+        if self.rng.chance(40) {
+            return self.jump_over();
         }
         let (q, call) = (self.fresh("q"), self.call());
         format!(

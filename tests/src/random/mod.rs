@@ -20,6 +20,7 @@ mod shape;
 mod signals;
 mod stmt;
 mod unit;
+mod unwinding;
 pub mod way;
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Whole programs: prelude, functions, units, `main`.
 
 use super::scope::{Array, INTEGERS, Scope};
-use super::{Function, Generator, Leaf};
+use super::{Function, Generator, Leaf, unwinding};
 
 /// Declarations at the beginning of each unit. `TL` is `__thread` in programs with threads.
 const PRELUDE: &str = r#"#include <pthread.h>
@@ -149,6 +149,11 @@ impl Generator<'_> {
         }
         text += &body;
         text += if self.shape.cxx { CXX } else { JUMPS };
+        text += if self.shape.cxx {
+            unwinding::CXX
+        } else {
+            unwinding::C
+        };
         text += self.coroutine_types();
         for (a, hidden) in &self.arrays {
             if !hidden {
