@@ -31,7 +31,7 @@ int main(void) {
   void *r;
   pthread_create(&t, NULL, work, NULL);
   turn_wait(1);
-  while (counter < 1000) {
+  while (counter < 100) {
   }
   pthread_cancel(t);
   pthread_join(t, &r);
