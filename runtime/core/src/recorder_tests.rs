@@ -485,7 +485,7 @@ fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwh
     let handler = |mark, done: &dyn Fn()| {
         let entered = recorder.enter_handler(tls, &entry(mark));
         done();
-        recorder.leave_handler(tls, &entered);
+        recorder.leave_handler(tls, &entered, true);
     };
     // The second handler interrupts the first one between its release and the return from it.
     handler(0x1000, &|| {
@@ -673,7 +673,7 @@ fn modules_loaded_one_after_the_other_in_the_same_place_are_told_apart() {
     }
     let handler = recorder.enter_handler(other, &entry(0x1000));
     block(recorder, other, 0x102);
-    recorder.leave_handler(other, &handler);
+    recorder.leave_handler(other, &handler, true);
     recorder.unregister(library("one").address);
     recorder.register(own, vec![library("two")]);
     for thread in [own, other] {
@@ -738,7 +738,7 @@ fn neither_signal_handlers_nor_threads_that_end_make_the_writers_thread() {
     for _ in 0..20_000 {
         block(recorder, tls, 1);
     }
-    recorder.leave_handler(tls, &entered);
+    recorder.leave_handler(tls, &entered, true);
     recorder.live.store(2, Relaxed);
     assert!(!recorder.end_thread(tls));
     let trace = read(&run);
