@@ -14,6 +14,8 @@ use crate::path::State;
 use crate::space::{PREFIX, prefix};
 use crate::statics::StaticInfo;
 
+mod iterated;
+
 /// A batch is given out when it has so many accesses.
 const FULL: usize = 1 << 13;
 /// Runs of at most so many iterations, of blocks with at most so many operands, are given out access by access.
@@ -119,7 +121,12 @@ impl Emitter {
             };
             let straight = e.templates.straight.get(record.symbol as usize);
             let Some(Some(t)) = straight else {
-                self.walked(e, frame, at, f)?;
+                let path = (record.symbol as usize).checked_sub(e.score.layout.blocks.len());
+                let path = path.filter(|path| e.templates.iterated.get(*path) == Some(&true));
+                match path {
+                    Some(path) => self.iterated(e, frame, record, path, f)?,
+                    None => self.walked(e, frame, at, f)?,
+                }
                 continue;
             };
             let mut start = record.start;

@@ -45,7 +45,7 @@ pub(crate) struct Player {
     walk: Walk,
     stored: Stored,
     /// Executions that may still come.
-    left: u64,
+    pub(super) left: u64,
     /// Operands of what was played last.
     pub(crate) operands: Vec<u64>,
 }
@@ -61,7 +61,7 @@ struct Stored {
 const NODES: u64 = 16;
 const SLACK: u64 = 1 << 20;
 /// No loop whose operands leave their 48 bits goes on longer.
-const MOST_WRAPPING: u64 = 1 << 24;
+pub(super) const MOST_WRAPPING: u64 = 1 << 24;
 
 thread_local! {
     /// A player nobody uses, for its memory.
@@ -227,12 +227,12 @@ fn may_come(blocks: u64) -> u64 {
 }
 
 #[cold]
-fn short() -> crate::Error {
+pub(super) fn short() -> crate::Error {
     malformed(WHAT, "a record that does not fit its path")
 }
 
 #[cold]
-fn endless() -> crate::Error {
+pub(super) fn endless() -> crate::Error {
     malformed(WHAT, "loops that execute more blocks than their task says")
 }
 

@@ -6,7 +6,7 @@ use contech_program::path::{Expr, Value};
 use crate::frame::Layout;
 use crate::id::{BlockId, OpId};
 use crate::op::{MemOp, OpKind};
-use crate::path::{CompiledFunction, CompiledPath, NO_BLOCK, PathSet, Step};
+use crate::path::{CompiledFunction, CompiledNode, CompiledPath, NO_BLOCK, PathSet, Step};
 use crate::statics::StaticInfo;
 
 /// Which operation an access is of, and whether it writes.
@@ -63,6 +63,13 @@ pub(super) struct Flow {
     pub(super) steps: Box<[(u32, bool)]>,
 }
 
+/// The accesses of a node, over slots and iteration numbers.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) sites: Box<[Site]>,
+    pub(super) values: Box<[Value]>,
+}
+
 /// How addresses follow from a row.
 #[derive(Debug)]
 pub(super) enum Addresses {
@@ -91,6 +98,10 @@ pub(super) struct Needs {
 pub(crate) struct Templates {
     /// By symbol; none for what has to be walked.
     pub(super) straight: Vec<Option<Straight>>,
+    /// By path, whether none of its loops is in another, and all its accesses are of known sizes.
+    pub(super) iterated: Vec<bool>,
+    /// By function, its nodes; none for those with accesses of other sizes.
+    pub(super) nodes: Vec<Vec<Option<Node>>>,
     /// By function.
     pub(super) needs: Vec<Needs>,
     /// By operation, bytes of an access where that is known.
@@ -136,9 +147,27 @@ impl Templates {
                 }
             }
         }
+        let nodes = |f: &CompiledFunction| f.nodes.iter().map(|n| of_node(info, n)).collect();
+        let nodes: Vec<Vec<Option<Node>>> = paths.functions.iter().map(nodes).collect();
+        let iterated = |path: &CompiledPath| {
+            let at = path.path.function as usize;
+            let known = |n: &u32| nodes[at][*n as usize].is_some();
+            let step = |step: &Step| match step {
+                Step::Node(n) => known(n),
+                Step::Loop { index, .. } => {
+                    let l = &paths.functions[at].loops[*index as usize];
+                    l.as_ref().is_none_or(|l| l.body.iter().all(known))
+                }
+                Step::Enter(_) | Step::Next(_) => true,
+            };
+            path.counts.is_some() && path.path.steps.iter().all(step)
+        };
+        let iterated = paths.paths.iter().map(iterated).collect();
         let blocks = (0..layout.blocks.len()).map(|b| of_block(info, b));
         Self {
             straight: blocks.chain(of_paths).collect(),
+            iterated,
+            nodes,
             needs,
             sizes: info.ops.iter().map(size).collect(),
         }
@@ -206,6 +235,16 @@ impl Accesses {
             flow,
         }
     }
+}
+
+fn of_node(info: &StaticInfo, node: &CompiledNode) -> Option<Node> {
+    let mut accesses = Accesses::default();
+    let known =
+        node.block == NO_BLOCK || accesses.block(info, BlockId::new(node.block), &node.operands);
+    known.then(|| Node {
+        sites: accesses.sites.into(),
+        values: accesses.values.into(),
+    })
 }
 
 fn of_block(info: &StaticInfo, block: usize) -> Option<Straight> {

@@ -17,4 +17,4 @@ pub use compiled::{
 pub use expr::Expr;
 pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
 pub use value::Value;
-pub use walk::{State, Visit, Walk, Walked};
+pub use walk::{MIN_RUN, State, Visit, Walk, Walked};

@@ -4,7 +4,7 @@ use crate::path::Step;
 use crate::path::compiled::{CompiledFunction, CompiledLoop, CompiledPath};
 
 /// Fewer iterations than this are not worth a run.
-const MIN_RUN: u64 = 4;
+pub const MIN_RUN: u64 = 4;
 
 /// What is known of the function that is executed: leaf slots and iteration numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
