@@ -449,6 +449,9 @@ impl Recorder {
     /// Not for signal handlers, nor for threads that end: making a thread takes locks of the C library that the code a
     /// handler interrupted may hold, and state that a thread about to end has given up.
     pub(crate) fn serve(&'static self) {
+        if self.desk.counting_only {
+            return;
+        }
         let mut running = lock(&self.service);
         if !*running && !self.finishing.load(SeqCst) {
             *running = self.host.start_writer(self);
@@ -468,7 +471,7 @@ impl Recorder {
     /// The program is about to make a thread. From here on the writer is one, too: the first of the program's threads to
     /// end must not have to start it.
     pub fn expect_threads(&'static self) {
-        if self.is_recording() && !self.desk.counting_only {
+        if self.is_recording() {
             let _blocked = Blocked::new();
             self.serve();
         }

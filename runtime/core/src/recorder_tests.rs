@@ -612,7 +612,7 @@ fn null_counts_and_throws_away() {
     for given in [None, Some(stats.to_str().unwrap())] {
         let mut options = vec![("CONTECH_TRACE", "null"), ("CONTECH_BUFFER", "32K")];
         options.extend(given.map(|path| ("CONTECH_STATS", path)));
-        let run = run(threads(), &options);
+        let run = run(&NoStart, &options);
         let tls = tls();
         for i in 0..40_000 {
             block(run.recorder, tls, i % 3);
