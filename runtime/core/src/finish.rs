@@ -131,7 +131,6 @@ impl Recorder {
         let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
-        notice::say(WHY);
         lock(&self.notes).push(WHY.to_owned());
         let reason = EndReason::ProcessExit;
         if self.live.load(SeqCst) <= 1 {
