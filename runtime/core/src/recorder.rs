@@ -453,7 +453,9 @@ impl Recorder {
             return;
         }
         let mut running = lock(&self.service);
-        if !*running && !self.finishing.load(SeqCst) {
+        // The last of the program's threads goes on recording: beside it no other may be left, or the process never ends.
+        let others = self.live.load(SeqCst) > 0;
+        if !*running && others && !self.finishing.load(SeqCst) {
             *running = self.host.start_writer(self);
         }
         drop(running);

@@ -708,8 +708,9 @@ fn a_checkpoint_ends_the_file_and_recording_goes_on() {
 }
 
 #[test]
-fn the_last_thread_goes_on_recording() {
-    let run = run(threads(), &[("CONTECH_BUFFER", "32K")]);
+fn the_last_thread_goes_on_recording_without_another() {
+    let host: &'static Threads = Box::leak(Box::default());
+    let run = run(host, &[("CONTECH_BUFFER", "32K")]);
     let recorder = run.recorder;
     let (first, second) = (tls(), tls());
     // The process's first thread counts from the start; it stands for `first` here.
@@ -721,7 +722,13 @@ fn the_last_thread_goes_on_recording() {
     assert_eq!(recorder.live.load(Relaxed), 2);
     assert!(!recorder.end_thread(first));
     assert!(recorder.end_thread(second), "the writer thread is gone now");
-    block(recorder, second, 3);
+    for _ in 0..20_000 {
+        block(recorder, second, 3);
+    }
+    assert!(
+        host.0.lock().unwrap().is_none(),
+        "a thread that nobody ends keeps the process alive"
+    );
     finish(recorder, second);
     let trace = read(&run);
     assert_eq!(blocks(&trace.contexts[&1]), [1]);
