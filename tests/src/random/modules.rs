@@ -108,7 +108,7 @@ impl Generator<'_> {
         }
         let mut text = String::new();
         for _ in 0..self.rng.range(2, 5) {
-            let name = self.rng.word(&["one", "one"]);
+            let name = self.rng.word(&["one", "two"]);
             let stay = u8::from(self.rng.chance(15));
             text += &format!(
                 "acc += loaded(\"$ORIGIN/{name}.so\", seed + {}u, {stay});\n",
