@@ -5,10 +5,10 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::Result;
+use contech_program::BlockId;
+use contech_program::path::{Expr, Leaf, PathLoop, PathNode};
 use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock};
-use contech_trace::fast::{
-    Count, Edge, Expr, FastFunction, Leaf, Loop, LoopStep, Node, Start, Target,
-};
+use contech_trace::fast::{Edge, FastFunction, LoopStep, Start, Target};
 use contech_trace::table::ModuleTable;
 
 use crate::trace::{BASE, LOAD, STORE_LOAD, TraceBuilder, assemble, module};
@@ -79,17 +79,23 @@ fn at(slot: u32, constant: u64) -> Expr {
     Expr::Add(vec![Expr::Slot(slot), Expr::Const(constant)])
 }
 
-fn node(block: u32, leaves: Vec<Leaf>, operands: Vec<Expr>, next: Option<u32>) -> Node {
-    Node {
-        block: Some(block),
+fn node(
+    block: u32,
+    leaves: Vec<Leaf>,
+    operands: Vec<Expr>,
+    next: Option<u32>,
+) -> (PathNode, Vec<Edge>) {
+    let edge = Edge {
+        target: next.map_or(Target::End, Target::Node),
+        increment: 0,
+        step: LoopStep::None,
+    };
+    let node = PathNode {
+        block: Some(BlockId::new(block)),
         leaves,
         operands,
-        edges: vec![Edge {
-            target: next.map_or(Target::End, Target::Node),
-            increment: 0,
-            step: LoopStep::None,
-        }],
-    }
+    };
+    (node, vec![edge])
 }
 
 fn start(base: u32) -> Start {
@@ -106,28 +112,27 @@ fn start(base: u32) -> Start {
 fn program() -> ModuleTable {
     let iteration = |stride| Expr::Mul(Box::new(Expr::Const(stride)), Box::new(Expr::Iter(0)));
     let moving = |stride| Expr::Add(vec![Expr::Slot(0), iteration(stride)]);
-    let affine = FastFunction {
-        function: 0,
-        slots: 2,
-        nodes: vec![
+    let affine = FastFunction::new(
+        0,
+        2,
+        vec![
             node(0, vec![leaf(0, 6), leaf(1, 4)], vec![], Some(1)),
             node(STORE_LOAD, vec![], vec![moving(8), moving(16)], None),
         ],
-        loops: vec![Loop::Collapsed {
-            header: 1,
+        vec![PathLoop::Collapsed {
             body: vec![1],
             last: 1,
-            count: Count::Computed(Expr::Slot(1)),
+            count: Some(Expr::Slot(1)),
         }],
-        starts: vec![start(0)],
-    };
+        vec![start(0)],
+    );
     let index = Expr::Mul(Box::new(Expr::Const(4)), Box::new(Expr::Slot(2)));
     let element = Expr::Add(vec![Expr::Slot(1), index.clone()]);
     let after = Expr::Add(vec![Expr::Slot(1), index, Expr::Const(4)]);
-    let walk = FastFunction {
-        function: 0,
-        slots: 3,
-        nodes: vec![
+    let walk = FastFunction::new(
+        0,
+        3,
+        vec![
             node(LOAD, vec![leaf(0, 6)], vec![at(0, 0)], Some(1)),
             node(
                 STORE_LOAD,
@@ -138,9 +143,9 @@ fn program() -> ModuleTable {
             node(STORE_LOAD, vec![leaf(2, 2)], vec![element, after], Some(3)),
             node(LOAD, vec![], vec![at(1, 16)], None),
         ],
-        loops: vec![],
-        starts: vec![start(1)],
-    };
+        vec![],
+        vec![start(1)],
+    );
     ModuleTable {
         fast: vec![affine, walk],
         ..module()

@@ -1,6 +1,6 @@
 //! Library functions about which more is known than that they are calls.
 
-use contech_trace::op::OpKind;
+use contech_program::OpKind;
 
 /// C library functions that call nothing back, never unwind, never allocate and write no memory of
 /// the program: a call does not end a block. Only trusted when the prototype is the library's too.

@@ -1,6 +1,6 @@
 //! Memory operations of one instruction: what its record holds, or why it cannot be recorded.
 
-use contech_trace::op::{ATOMIC, CONST_LEN, MAX_SIZE, Op, OpKind, VOLATILE};
+use contech_program::{MemOp, OpKind};
 use inkwell::module::Module;
 use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
 
@@ -9,7 +9,7 @@ use crate::ir::{self, Operand};
 use crate::known::{self, Bulk};
 use crate::source;
 
-/// A value to record, in the width `Op::for_each_width` gives.
+/// A value to record, in the width `MemOp::for_each_width` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value<'m> {
     /// 6 bytes.
@@ -27,14 +27,14 @@ pub(crate) enum Value<'m> {
 pub(crate) enum Effect<'m> {
     None,
     /// Recorded, before the instruction, as these values each.
-    Ops(Vec<(Op, Vec<Value<'m>>)>),
+    Ops(Vec<(MemOp, Vec<Value<'m>>)>),
     /// Touches memory but is not recorded, for this reason.
     Unrecorded(String),
 }
 
 impl<'m> Effect<'m> {
     /// A single operation.
-    pub(crate) fn one(op: Op, values: Vec<Value<'m>>) -> Self {
+    pub(crate) fn one(op: MemOp, values: Vec<Value<'m>>) -> Self {
         Effect::Ops(vec![(op, values)])
     }
 }
@@ -89,11 +89,16 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
     if size == 0 {
         return Effect::None;
     }
-    if size > MAX_SIZE {
+    if size > MemOp::MAX_SIZE {
         return Effect::Unrecorded("access of more than 64 MiB".into());
     }
     let atomic = kind == OpKind::Rmw || ir::is_atomic(inst);
-    let flags = if atomic { ATOMIC } else { 0 } | if ir::is_volatile(inst) { VOLATILE } else { 0 };
+    let flags = if atomic { MemOp::ATOMIC } else { 0 }
+        | if ir::is_volatile(inst) {
+            MemOp::VOLATILE
+        } else {
+            0
+        };
     match ir::operand(inst, address).pointer() {
         Ok(p) => Effect::one(op(inst, kind, size, flags), vec![Value::Address(p)]),
         Err(reason) => Effect::Unrecorded(reason),
@@ -130,7 +135,7 @@ fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'
     for i in 0..ir::arg_count(inst) {
         let size = ir::byval_size(module, inst, i);
         let size = u32::try_from(size).unwrap_or(u32::MAX);
-        if size > MAX_SIZE {
+        if size > MemOp::MAX_SIZE {
             return Effect::Unrecorded("byval argument copy of more than 64 MiB".into());
         }
         if size == 0 {
@@ -160,7 +165,7 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
     let constant = || u32::try_from(ir::operand(inst, 0).constant()?).ok();
     let (name, size, first) = match sized {
         Some((name, size)) => (name, size, 0),
-        None => match constant().filter(|size| *size <= MAX_SIZE) {
+        None => match constant().filter(|size| *size <= MemOp::MAX_SIZE) {
             Some(size) => (name, size, 1),
             None => return unknown(),
         },
@@ -168,24 +173,26 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
     let generic = first == 1;
     // Kinds of what the pointer arguments point to, in the order of the accesses.
     let kinds: &[(u32, OpKind, u8)] = match name {
-        "load" if generic => &[(0, OpKind::Load, ATOMIC), (1, OpKind::Store, 0)],
-        "load" => &[(0, OpKind::Load, ATOMIC)],
-        "store" if generic => &[(1, OpKind::Load, 0), (0, OpKind::Store, ATOMIC)],
-        "store" => &[(0, OpKind::Store, ATOMIC)],
+        "load" if generic => &[(0, OpKind::Load, MemOp::ATOMIC), (1, OpKind::Store, 0)],
+        "load" => &[(0, OpKind::Load, MemOp::ATOMIC)],
+        "store" if generic => &[(1, OpKind::Load, 0), (0, OpKind::Store, MemOp::ATOMIC)],
+        "store" => &[(0, OpKind::Store, MemOp::ATOMIC)],
         "exchange" if generic => &[
             (1, OpKind::Load, 0),
-            (0, OpKind::Rmw, ATOMIC),
+            (0, OpKind::Rmw, MemOp::ATOMIC),
             (2, OpKind::Store, 0),
         ],
         "compare_exchange" if generic => &[
             (1, OpKind::Load, 0),
             (2, OpKind::Load, 0),
-            (0, OpKind::Rmw, ATOMIC),
+            (0, OpKind::Rmw, MemOp::ATOMIC),
         ],
-        "compare_exchange" => &[(1, OpKind::Load, 0), (0, OpKind::Rmw, ATOMIC)],
-        "exchange" => &[(0, OpKind::Rmw, ATOMIC)],
+        "compare_exchange" => &[(1, OpKind::Load, 0), (0, OpKind::Rmw, MemOp::ATOMIC)],
+        "exchange" => &[(0, OpKind::Rmw, MemOp::ATOMIC)],
         "is_lock_free" => return Effect::None,
-        _ if name.starts_with("fetch_") || name.ends_with("_fetch") => &[(0, OpKind::Rmw, ATOMIC)],
+        _ if name.starts_with("fetch_") || name.ends_with("_fetch") => {
+            &[(0, OpKind::Rmw, MemOp::ATOMIC)]
+        }
         _ => return unknown(),
     };
     let mut ops = Vec::with_capacity(kinds.len());
@@ -218,7 +225,7 @@ fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) ->
     };
     // `llvm.memcpy.p0.p0.i64`, `.inline`, `.element.unordered.atomic`; the same for the others.
     let atomic = if name.contains(".element.unordered.atomic") {
-        ATOMIC
+        MemOp::ATOMIC
     } else {
         0
     };
@@ -270,7 +277,7 @@ fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
         Ok(p) => Value::Address(p),
         Err(reason) => return Effect::Unrecorded(reason),
     };
-    let mut op = op(inst, OpKind::Copy, 0, CONST_LEN);
+    let mut op = op(inst, OpKind::Copy, 0, MemOp::CONST_LEN);
     op.const_len = u64::from(size);
     Effect::one(op, vec![list, from])
 }
@@ -280,7 +287,7 @@ fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
 fn volatile_argument(inst: InstructionValue<'_>, atomic: u8) -> u8 {
     let last = ir::arg_count(inst).saturating_sub(1);
     if atomic == 0 && ir::operand(inst, last).constant() == Some(1) {
-        VOLATILE
+        MemOp::VOLATILE
     } else {
         0
     }
@@ -299,7 +306,7 @@ fn bulk_op<'m>(inst: InstructionValue<'m>, bulk: Bulk, flags: u8) -> Effect<'m> 
     match length.constant() {
         Some(0) => return Effect::None,
         Some(n) => {
-            op.flags |= CONST_LEN;
+            op.flags |= MemOp::CONST_LEN;
             op.const_len = n;
         }
         None => values.push(Value::Length(length)),
@@ -344,8 +351,8 @@ fn masked_op<'m>(
     Some(Effect::one(op, values))
 }
 
-pub(crate) fn op(inst: InstructionValue<'_>, kind: OpKind, size: u32, flags: u8) -> Op {
-    Op {
+pub(crate) fn op(inst: InstructionValue<'_>, kind: OpKind, size: u32, flags: u8) -> MemOp {
+    MemOp {
         kind,
         size,
         lanes: 0,

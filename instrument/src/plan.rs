@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
+use contech_program::MemOp;
 use contech_trace::abi::{ID_BYTES, MAX_RECORD};
-use contech_trace::op::Op;
 use contech_trace::table::{BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_RETURN};
 use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module;
@@ -24,7 +24,7 @@ pub(crate) type Unrecorded = BTreeMap<String, u64>;
 #[derive(Debug)]
 pub(crate) struct PlannedOp<'m> {
     pub(crate) inst: InstructionValue<'m>,
-    pub(crate) op: Op,
+    pub(crate) op: MemOp,
     pub(crate) values: Vec<Value<'m>>,
 }
 

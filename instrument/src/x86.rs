@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use contech_trace::op::{CONST_LEN, OpKind};
+use contech_program::{MemOp, OpKind};
 use inkwell::builder::Builder;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
@@ -203,7 +203,7 @@ fn effect<'m>(
             Effect::one(memop::op(inst, kind, size, 0), vec![address(at)?])
         }
         Form::Copy { bytes } => {
-            let mut op = memop::op(inst, OpKind::Copy, 0, CONST_LEN);
+            let mut op = memop::op(inst, OpKind::Copy, 0, MemOp::CONST_LEN);
             op.const_len = bytes;
             Effect::one(op, vec![address(0)?, address(1)?])
         }

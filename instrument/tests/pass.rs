@@ -6,8 +6,8 @@ mod plugin;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use contech_program::{MemOp, OpKind};
 use contech_trace::fast::Target;
-use contech_trace::op::{ATOMIC, CONST_LEN, OpKind};
 use contech_trace::table::{
     BLOCK_CONTINUED, BLOCK_ENTRY, BLOCK_LANDING, BLOCK_LOOP_HEADER, BLOCK_RETURN, ModuleTable,
 };
@@ -118,9 +118,9 @@ fn computed_gotos_are_recorded_in_the_fast_form() {
     };
     let fresh = f.starts.iter().filter(|s| s.fresh).count();
     assert_eq!((fresh, f.starts.len()), (3, 3), "{:?}", f.starts);
-    let mut edges = f.nodes.iter().flat_map(|n| &n.edges);
+    let mut edges = f.edges.iter().flatten();
     let within = |t| matches!(t, Target::Node(_) | Target::End);
-    assert!(edges.all(|e| within(e.target)), "{:?}", f.nodes);
+    assert!(edges.all(|e| within(e.target)), "{:?}", f.edges);
 }
 
 #[test]
@@ -232,10 +232,13 @@ fn the_table_tells_what_the_code_records() {
         (copy.flags, copy.ir_ops, copy.operand_bytes()),
         (BLOCK_ENTRY | BLOCK_RETURN, 3, 30)
     );
-    assert_eq!((copy.ops[1].flags, copy.ops[1].const_len), (CONST_LEN, 32));
+    assert_eq!(
+        (copy.ops[1].flags, copy.ops[1].const_len),
+        (MemOp::CONST_LEN, 32)
+    );
     let scatter = &t.blocks[3].ops[0];
     assert_eq!((scatter.size, scatter.lanes), (8, 2));
-    assert_eq!(t.blocks[4].ops[0].flags, ATOMIC);
+    assert_eq!(t.blocks[4].ops[0].flags, MemOp::ATOMIC);
 }
 
 #[test]

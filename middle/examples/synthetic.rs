@@ -17,8 +17,8 @@ use std::env;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
+use contech_program::{MemOp, OpKind};
 use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock};
-use contech_trace::op::{Op, OpKind};
 use contech_trace::table::{Block, Function, ModuleTable};
 use trace::{BASE, TraceBuilder, assemble};
 
@@ -26,7 +26,7 @@ const CHUNK: usize = 1 << 20;
 
 /// 32 functions with 8 blocks each; block k has k % 5 loads and a store at every second.
 fn program() -> ModuleTable {
-    let op = |kind, size| Op {
+    let op = |kind, size| MemOp {
         kind,
         size,
         lanes: 0,

@@ -12,7 +12,6 @@ use contech_trace::file::CODEC_ZSTD;
 use contech_trace::reader::Chunk;
 use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
 
-use crate::paths;
 use crate::program::Program;
 
 /// A part of a chunk's result is handed over when its frames have this many bytes, or are this many: a few
@@ -216,7 +215,7 @@ impl Records for Cutting<'_> {
             // A frame goes on with what it says itself.
             self.end_frame();
         }
-        let (function, plan) = (segment.function, segment.plan);
+        let plan = segment.plan;
         let taken = self.encoder.segment(
             taskgraph::Segment {
                 path: segment.number,
@@ -226,7 +225,7 @@ impl Records for Cutting<'_> {
                 iterations: segment.iterations,
                 goes_on: plan.end != Target::End,
             },
-            || Some(paths::path(function, plan)),
+            || Some(plan.path.clone()),
         );
         if self.encoder.is_full() {
             self.end_frame();

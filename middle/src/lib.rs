@@ -40,7 +40,6 @@ mod meta;
 mod notes;
 mod options;
 mod order;
-mod paths;
 mod pipeline;
 mod place;
 mod program;

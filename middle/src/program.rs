@@ -5,14 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use contech_trace::file::{ModuleLoad, checksum};
 use contech_trace::ids::overlap;
-use contech_trace::op::{Op, OpKind};
 use contech_trace::program::Program as Ids;
 use contech_trace::table::{BLOCK_CHECKED, ModuleTable};
-use taskgraph::path::{Path, PathFunction, PathTable};
+use taskgraph::path::{Path, PathTable};
 use taskgraph::{FrameEncoder, FunctionId, StaticInfo};
 
 use crate::demangle::demangle;
-use crate::paths;
 
 /// What decoding and encoding a chunk need to know; never changes once made.
 #[derive(Debug)]
@@ -43,8 +41,7 @@ impl Program {
 
     /// A path by its dense number, in the form of the graph.
     pub(crate) fn path(&self, number: u32) -> Option<Path> {
-        let (function, plan) = self.ids.path(number).ok()?;
-        Some(paths::path(function, &plan))
+        Some(self.ids.path(number).ok()?.path)
     }
 
     /// An empty encoder.
@@ -78,7 +75,6 @@ pub(crate) struct ProgramBuilder {
     /// All modules so far, while no snapshot holds them.
     ids: Option<Ids>,
     info: StaticInfo,
-    functions: Vec<PathFunction>,
     checked: Vec<bool>,
     files: HashMap<String, u32>,
     loaded: Vec<Loaded>,
@@ -113,9 +109,6 @@ impl ProgramBuilder {
         added.map_err(fault)?;
         let next_block = u32::try_from(self.info.blocks.len()).unwrap_or(u32::MAX);
         let first_block = known.unwrap_or(next_block);
-        let functions = table.fast.iter();
-        let functions = functions.map(|f| paths::function(f, first_block, &load.globals));
-        self.functions.extend(functions);
         if known.is_none() {
             self.merge(&table).ok_or_else(|| {
                 format!("{}: the tables of all modules exceed 32 bits", load.object)
@@ -199,7 +192,8 @@ impl ProgramBuilder {
         let ids = self.ids.take().or_else(|| self.replay().ok());
         let ids = ids.unwrap_or_default();
         // The functions were checked as they were added: no error. Without them every segment would be one.
-        let table = PathTable::new(&info, self.functions.clone(), ids.path_count() as usize)
+        let functions = ids.functions().cloned().collect();
+        let table = PathTable::new(&info, functions, ids.path_count() as usize)
             .or_else(|_| PathTable::new(&info, Vec::new(), 0));
         let table = Arc::new(table.unwrap_or_default());
         let encoder = FrameEncoder::with_paths(Arc::clone(&info), Arc::clone(&table));
@@ -257,40 +251,9 @@ impl ProgramBuilder {
                     line: c.line,
                 }),
             });
-            self.info.ops.extend(b.ops.iter().map(mem_op));
+            self.info.ops.extend(&b.ops);
         }
         Some(())
-    }
-}
-
-fn mem_op(op: &Op) -> taskgraph::MemOp {
-    use contech_trace::op::CONST_LEN;
-    use taskgraph::OpKind as To;
-    let constant = op.flags & CONST_LEN != 0 && matches!(op.kind, OpKind::Copy | OpKind::Set);
-    taskgraph::MemOp {
-        kind: match op.kind {
-            OpKind::Load => To::Load,
-            OpKind::Store => To::Store,
-            OpKind::Rmw => To::Rmw,
-            OpKind::Copy => To::Copy,
-            OpKind::Set => To::Set,
-            OpKind::MaskedLoad => To::MaskedLoad,
-            OpKind::MaskedStore => To::MaskedStore,
-            OpKind::Gather => To::Gather,
-            OpKind::Scatter => To::Scatter,
-            OpKind::ExpandLoad => To::ExpandLoad,
-            OpKind::CompressStore => To::CompressStore,
-        },
-        size: op.size,
-        lanes: op.lanes,
-        line: op.line,
-        // The meaning of the bits is the same on both sides; a length is constant only where there is one.
-        flags: if constant {
-            op.flags
-        } else {
-            op.flags & !CONST_LEN
-        },
-        const_len: if constant { op.const_len } else { 0 },
     }
 }
 

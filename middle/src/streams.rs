@@ -6,12 +6,11 @@
 
 use std::collections::BTreeMap;
 
+pub(crate) use contech_trace::event::TEAM_STREAMS;
 use contech_trace::event::{Arrival, Event};
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameSpan};
 
-/// Streams from this number on are of threads without a context of their own.
-pub(crate) const TEAM_STREAMS: u32 = 1 << 31;
 /// No context is at hand.
 const NO_CONTEXT: u32 = u32::MAX;
 /// Pieces are numbered from 1 to this, and from 1 again.

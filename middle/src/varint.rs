@@ -1,28 +1,18 @@
-//! LEB128 numbers in the temporary file.
+//! Numbers of the temporary file, each after the other.
+
+pub(crate) use contech_program::wire::put_varint as put;
+use contech_program::wire::{Malformed, Reader};
 
 use crate::error::{Error, Result};
-
-pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    out.push(value.to_le_bytes()[0]);
-}
 
 /// Reads a number at `*at` and moves past it.
 #[inline]
 pub(crate) fn get(bytes: &[u8], at: &mut usize) -> Result<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = *bytes.get(*at).ok_or_else(short)?;
-        *at += 1;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-    }
-    Err(short())
+    let rest = bytes.get(*at..).unwrap_or_default();
+    let mut reader = Reader::<Malformed>::new("temporary file", rest);
+    let value = reader.varint().map_err(|_| short())?;
+    *at += rest.len() - reader.remaining();
+    Ok(value)
 }
 
 pub(crate) fn get32(bytes: &[u8], at: &mut usize) -> Result<u32> {

@@ -88,7 +88,10 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
                 "contech-trace",
             ],
         ),
-        ("runtime/core", &["contech-trace", "contech-meter"]),
+        (
+            "runtime/core",
+            &["contech-program", "contech-trace", "contech-meter"],
+        ),
         ("runtime/trace", &["contech-program"]),
         ("runtime/intercept", &["contech-runtime-core"]),
         ("runtime/observation", &[]),

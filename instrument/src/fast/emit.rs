@@ -27,7 +27,7 @@ mod records;
 mod state;
 
 /// Bytes of a recorded trip count.
-const COUNT_BYTES: u64 = 6;
+const COUNT_BYTES: u64 = contech_trace::abi::COUNT_BYTES as u64;
 
 /// Instruments one function, whose path 0 has the id `ids + first_path`.
 pub(crate) fn emit<'m>(

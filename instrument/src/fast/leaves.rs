@@ -12,7 +12,7 @@ mod width;
 
 use std::collections::HashMap;
 
-use contech_trace::fast::Expr;
+use contech_program::path::Expr;
 use inkwell::values::PointerValue;
 
 use self::chooser::Chooser;

@@ -14,6 +14,8 @@ mod scev;
 
 use std::collections::HashSet;
 
+use contech_program::BlockId;
+use contech_program::path::{Leaf, PathLoop, PathNode};
 use contech_trace::fast as table;
 use contech_trace::fast::FastFunction;
 use inkwell::values::FunctionValue;
@@ -139,17 +141,12 @@ impl Fast<'_> {
             paths: s.paths,
             resumes: s.resumes.map(index),
         });
-        FastFunction {
-            function,
-            slots: self.choice.slots,
-            nodes: nodes.collect(),
-            loops: (0..self.shapes.len()).map(|l| self.loop_entry(l)).collect(),
-            starts: starts.collect(),
-        }
+        let loops = (0..self.shapes.len()).map(|l| self.loop_entry(l)).collect();
+        FastFunction::new(function, self.choice.slots, nodes, loops, starts.collect())
     }
 
-    fn node(&self, n: usize) -> table::Node {
-        let leaves = self.choice.records[n].iter().map(|r| table::Leaf {
+    fn node(&self, n: usize) -> (PathNode, Vec<table::Edge>) {
+        let leaves = self.choice.records[n].iter().map(|r| Leaf {
             slot: r.slot,
             width: r.width,
         });
@@ -163,26 +160,22 @@ impl Fast<'_> {
             increment: e.increment,
             step: e.step,
         });
-        table::Node {
-            block: self.graph.nodes[n].block,
+        let node = PathNode {
+            block: self.graph.nodes[n].block.map(BlockId::new),
             leaves: leaves.collect(),
             operands: self.choice.operands[n].clone(),
-            edges: edges.collect(),
-        }
+        };
+        (node, edges.collect())
     }
 
-    fn loop_entry(&self, l: usize) -> table::Loop {
+    fn loop_entry(&self, l: usize) -> PathLoop {
         let Some(c) = self.shapes[l].collapsed() else {
-            return table::Loop::Plain;
+            return PathLoop::Plain;
         };
-        table::Loop::Collapsed {
-            header: index(self.graph.headers[l]),
+        PathLoop::Collapsed {
             body: c.body.iter().map(|n| index(*n)).collect(),
             last: index(c.last),
-            count: match &self.choice.counts[l] {
-                Some(e) => table::Count::Computed(e.clone()),
-                None => table::Count::Recorded,
-            },
+            count: self.choice.counts[l].clone(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Segments: where they start and are cut, and the numbers of their paths (Ball and Larus, MICRO 1996).
 
+use contech_trace::abi::{COUNT_BYTES, ID_BYTES};
 use contech_trace::fast::LoopStep;
 
 use super::collapse::{Collapsed, Shape};
@@ -9,8 +10,6 @@ use super::graph::Graph;
 const MAX_PATHS: u64 = 4096;
 /// Most bytes a segment may write.
 const MAX_BYTES: usize = 8192;
-const ID_BYTES: usize = 4;
-const COUNT_BYTES: usize = 6;
 
 /// Where an edge leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use contech_program::path::{Expr, PathLoop, PathNode};
+use contech_program::{BlockId, MemOp, OpKind};
 use contech_trace::event::{EndReason, Event, MAX_EVENT, SyncOp};
-use contech_trace::fast::{Count, Edge, Expr, FastFunction, Loop, LoopStep, Node, Start, Target};
+use contech_trace::fast::{Edge, FastFunction, LoopStep, Start, Target};
 use contech_trace::file::{
     CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo, Totals,
     checksum,
 };
-use contech_trace::op::{Op, OpKind};
 use contech_trace::table::{Block, Call, Function, ModuleTable};
 
 /// Id of block 0.
@@ -20,8 +21,8 @@ pub(crate) const STORE_LOAD: u32 = 2;
 pub(crate) const COPY: u32 = 3;
 pub(crate) const GATHER: u32 = 4;
 
-fn op(kind: OpKind, size: u32, lanes: u16) -> Op {
-    Op {
+fn op(kind: OpKind, size: u32, lanes: u16) -> MemOp {
+    MemOp {
         kind,
         size,
         lanes,
@@ -33,7 +34,7 @@ fn op(kind: OpKind, size: u32, lanes: u16) -> Op {
 
 /// The module all synthetic programs consist of.
 pub(crate) fn module() -> ModuleTable {
-    let block = |line, ops: Vec<Op>| Block {
+    let block = |line, ops: Vec<MemOp>| Block {
         line,
         ir_ops: 3,
         ops,
@@ -74,11 +75,10 @@ pub(crate) fn module_with_loop() -> ModuleTable {
         increment: 0,
         step: LoopStep::None,
     };
-    let header = Node {
-        block: Some(LOAD),
+    let header = PathNode {
+        block: Some(BlockId::new(LOAD)),
         leaves: Vec::new(),
         operands: vec![address],
-        edges: vec![leave],
     };
     let start = Start {
         node: 0,
@@ -87,19 +87,18 @@ pub(crate) fn module_with_loop() -> ModuleTable {
         paths: 1,
         resumes: None,
     };
-    let collapsed = Loop::Collapsed {
-        header: 0,
+    let collapsed = PathLoop::Collapsed {
         body: vec![0],
         last: 1,
-        count: Count::Recorded,
+        count: None,
     };
-    let function = FastFunction {
-        function: 0,
-        slots: 0,
-        nodes: vec![header],
-        loops: vec![collapsed],
-        starts: vec![start],
-    };
+    let function = FastFunction::new(
+        0,
+        0,
+        vec![(header, vec![leave])],
+        vec![collapsed],
+        vec![start],
+    );
     ModuleTable {
         fast: vec![function],
         ..module()
@@ -109,16 +108,16 @@ pub(crate) fn module_with_loop() -> ModuleTable {
 /// The module with a function in fast form that is cut in every round of its loop: segments [`LOOP`], then any number of
 /// the one after it, each a block [`PLAIN`].
 pub(crate) fn module_with_cuts() -> ModuleTable {
-    let node = || Node {
-        block: Some(PLAIN),
-        leaves: Vec::new(),
-        operands: Vec::new(),
-        edges: vec![Edge {
-            target: Target::Cut(1),
-            increment: 0,
-            step: LoopStep::None,
-        }],
+    let block = || PathNode {
+        block: Some(BlockId::new(PLAIN)),
+        ..PathNode::default()
     };
+    let edge = Edge {
+        target: Target::Cut(1),
+        increment: 0,
+        step: LoopStep::None,
+    };
+    let node = || (block(), vec![edge]);
     let start = |node| Start {
         node,
         fresh: node == 0,
@@ -126,13 +125,13 @@ pub(crate) fn module_with_cuts() -> ModuleTable {
         paths: 1,
         resumes: None,
     };
-    let function = FastFunction {
-        function: 0,
-        slots: 0,
-        nodes: vec![node(), node()],
-        loops: Vec::new(),
-        starts: vec![start(0), start(1)],
-    };
+    let function = FastFunction::new(
+        0,
+        0,
+        vec![node(), node()],
+        Vec::new(),
+        vec![start(0), start(1)],
+    );
     ModuleTable {
         fast: vec![function],
         ..module()

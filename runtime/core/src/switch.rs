@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+pub use contech_trace::event::TEAM_STREAMS;
 use contech_trace::event::{Arrival, EndReason, Event};
 
 use crate::desk::Way;
@@ -13,9 +14,6 @@ use crate::recorder::Recorder;
 use crate::registry;
 use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::{Lane, TlsBlock};
-
-/// Streams of threads that have no context of their own are numbered from here.
-pub const TEAM_STREAMS: u32 = 1 << 31;
 
 impl Recorder {
     /// The calling thread was made by a library to run the contexts it will enter: it has none of its own.

@@ -2,7 +2,7 @@
 //! module descriptors. Both sides expand it from here; change it and [`ABI_VERSION`] together.
 
 /// Version of this contract; part of every [`ModuleDescriptor`], checked when a module registers.
-pub const ABI_VERSION: u32 = 2;
+pub const ABI_VERSION: u32 = 3;
 
 /// Thread-local block of the runtime (initial-exec), a [`TLS_SIZE`]-byte struct of pointers.
 pub const TLS_SYMBOL: &str = "__contech_tls";
@@ -27,10 +27,8 @@ pub const SLACK: usize = 16 * 1024;
 pub const MAX_UNCHECKED: usize = SLACK - 4096;
 /// Largest record of one block, in bytes; the pass splits longer pieces.
 pub const MAX_RECORD: usize = 4096;
-/// Bytes of a recorded address or length (low 48 bits, little endian).
-pub const ADDRESS_BYTES: usize = 6;
-/// Bytes of a recorded lane mask.
-pub const MASK_BYTES: usize = 8;
+pub use contech_program::op::{ADDRESS_BYTES, MASK_BYTES};
+pub use contech_program::path::COUNT_BYTES;
 /// Bytes of a block id.
 pub const ID_BYTES: usize = 4;
 /// Ids below this are runtime events, never blocks.

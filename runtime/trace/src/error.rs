@@ -62,5 +62,15 @@ pub enum Error {
     },
 }
 
+impl From<contech_program::wire::Malformed> for Error {
+    fn from(m: contech_program::wire::Malformed) -> Self {
+        Error::Invalid {
+            what: m.what,
+            offset: 0,
+            detail: m.detail,
+        }
+    }
+}
+
 /// Result of reading trace bytes.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -9,14 +9,15 @@ pub mod file;
 pub mod ids;
 pub mod mpi;
 mod numbered;
-pub mod op;
 pub mod program;
 pub mod reader;
 pub mod stream;
 pub mod table;
-mod wire;
 
 #[cfg(test)]
 mod reader_tests;
 
 pub use error::{Error, Result};
+
+/// Reads untrusted bytes.
+pub(crate) type Reader<'a> = contech_program::wire::Reader<'a, Error>;

@@ -2,11 +2,13 @@
 
 use std::sync::OnceLock;
 
+use contech_program::path::{CompiledFunction, CompiledPath, PathFunction};
+use contech_program::{Block, BlockId, BlockLayout, Layout, MemOp, StaticInfo};
+
 use crate::abi::RESERVED_IDS;
 use crate::event;
-use crate::fast::{Compiled, Plan, Straight};
+use crate::fast::{FastFunction, Plan};
 use crate::ids::overlap;
-use crate::op::Op;
 use crate::table::ModuleTable;
 use crate::{Error, Result};
 
@@ -29,12 +31,8 @@ pub enum Meaning<'a> {
     Path {
         /// Dense number of the path, over all modules.
         number: u32,
-        /// Dense index of the function in fast form.
-        function: u32,
         /// What it executes, or why the table is wrong.
         plan: std::result::Result<&'a Plan, &'a Error>,
-        /// The same made ready to decode, if it has no collapsed loops.
-        straight: Option<&'a Straight>,
     },
 }
 
@@ -49,9 +47,16 @@ impl Meaning<'_> {
 /// What a path id stands for.
 #[derive(Debug)]
 struct Path {
-    function: u32,
     plan: Plan,
-    straight: Option<Straight>,
+    /// The same made ready to be walked, when that was first asked for.
+    compiled: OnceLock<CompiledPath>,
+}
+
+/// A function, its blocks numbered densely and the addresses of globals put in.
+#[derive(Debug)]
+struct Function {
+    table: FastFunction,
+    compiled: OnceLock<CompiledFunction>,
 }
 
 #[derive(Debug)]
@@ -72,12 +77,13 @@ pub struct Program {
     modules: Vec<Module>,
     /// First id and index of each module that has ids, ascending.
     by_base: Vec<(u32, u32)>,
-    functions: Vec<Compiled>,
+    functions: Vec<Function>,
     /// Per path, by its dense number, what it executes; made when first met.
     paths: Vec<OnceLock<Result<Path>>>,
     operand_bytes: Vec<u32>,
-    op_ranges: Vec<(u32, u32)>,
-    ops: Vec<Op>,
+    /// Blocks and their operations; nothing else of them is known here.
+    info: StaticInfo,
+    layout: Layout,
     path_count: u32,
 }
 
@@ -160,18 +166,21 @@ impl Program {
         for b in new {
             let bytes = u32::try_from(b.operand_bytes()).map_err(too_many)?;
             self.operand_bytes.push(bytes);
-            let first = u32::try_from(self.ops.len()).map_err(too_many)?;
-            self.ops.extend(&b.ops);
-            self.op_ranges
-                .push((first, u32::try_from(self.ops.len()).map_err(too_many)?));
+            self.layout.blocks.push(BlockLayout::new(&b.ops));
+            self.info.blocks.push(Block {
+                first_op: u32::try_from(self.info.ops.len()).map_err(too_many)?,
+                op_count: u32::try_from(b.ops.len()).map_err(too_many)?,
+                ..Block::default()
+            });
+            self.info.ops.extend(&b.ops);
         }
-        let ops = |b: u32| &table.blocks[b as usize].ops[..];
-        self.functions.extend(
-            table
-                .fast
-                .iter()
-                .map(|f| Compiled::new(f.clone(), first_block, globals, ops)),
-        );
+        self.functions.extend(table.fast.iter().map(|f| Function {
+            table: FastFunction {
+                code: f.code.placed(first_block, globals),
+                ..f.clone()
+            },
+            compiled: OnceLock::new(),
+        }));
         let first_path = self.path_count;
         self.path_count = first_path
             .checked_add(count - blocks)
@@ -210,35 +219,49 @@ impl Program {
         self.path_count
     }
 
-    /// The function (its dense index) and plan of a path by its dense number.
+    /// The plan of a path by its dense number.
     ///
     /// # Errors
     /// There is no such path, or the table of its module is wrong.
-    pub fn path(&self, number: u32) -> Result<(u32, Plan)> {
+    pub fn path(&self, number: u32) -> Result<Plan> {
         let none = || invalid(format!("path {number} of {}", self.path_count));
         let of = |m: &&Module| number.wrapping_sub(m.first_path) < m.count - m.blocks;
         let m = self.modules.iter().find(of).ok_or_else(none)?;
         self.resolve(m, m.blocks + (number - m.first_path))
     }
 
-    /// Function and plan of a path whose id has been met, by its dense number.
+    /// The plan of a path whose id has been met, by its dense number.
     #[inline]
-    pub(crate) fn met(&self, number: u32) -> Option<(u32, &Plan, Option<&Straight>)> {
+    pub(crate) fn met(&self, number: u32) -> Option<&Plan> {
         let path = self.paths.get(number as usize)?.get()?.as_ref().ok()?;
-        Some((path.function, &path.plan, path.straight.as_ref()))
+        Some(&path.plan)
     }
 
-    /// The function in fast form with this dense index (from [`Meaning::Path`]).
+    /// A path whose id has been met and its function, ready to be walked.
+    pub(crate) fn compiled(&self, number: u32) -> Option<(&CompiledFunction, &CompiledPath)> {
+        let path = self.paths.get(number as usize)?.get()?.as_ref().ok()?;
+        let f = &self.functions[path.plan.path.function as usize];
+        let compile = || CompiledFunction::new(&f.table.code, &self.info, &self.layout);
+        let function = f.compiled.get_or_init(compile);
+        let compile = || CompiledPath::new(path.plan.path.clone(), function);
+        Some((function, path.compiled.get_or_init(compile)))
+    }
+
+    /// The function in fast form with this dense index.
     #[must_use]
-    pub fn function(&self, index: u32) -> &Compiled {
-        &self.functions[index as usize]
+    pub fn function(&self, index: u32) -> &FastFunction {
+        &self.functions[index as usize].table
+    }
+
+    /// What all functions in fast form execute, by dense index.
+    pub fn functions(&self) -> impl Iterator<Item = &PathFunction> {
+        self.functions.iter().map(|f| &f.table.code)
     }
 
     /// Memory operations of a block.
     #[must_use]
-    pub fn ops(&self, block: u32) -> &[Op] {
-        let (from, to) = self.op_ranges[block as usize];
-        &self.ops[from as usize..to as usize]
+    pub fn ops(&self, block: u32) -> &[MemOp] {
+        self.info.ops_of(BlockId::new(block))
     }
 
     /// What `id` means, `None` when it belongs to no module.
@@ -267,37 +290,29 @@ impl Program {
         let number = m.first_path + (k - m.blocks);
         let path = self.paths[number as usize]
             .get_or_init(|| {
-                let (function, plan) = self.resolve(m, k)?;
-                let straight = Straight::new(&self.functions[function as usize], &plan);
-                Ok(Path {
-                    function,
-                    plan,
-                    straight,
-                })
+                let plan = self.resolve(m, k)?;
+                let compiled = OnceLock::new();
+                Ok(Path { plan, compiled })
             })
             .as_ref();
         Some(Meaning::Path {
             number,
-            function: path.map_or(0, |p| p.function),
             plan: path.map(|p| &p.plan),
-            straight: path.ok().and_then(|p| p.straight.as_ref()),
         })
     }
 
     #[cold]
-    fn resolve(&self, m: &Module, k: u32) -> Result<(u32, Plan)> {
+    fn resolve(&self, m: &Module, k: u32) -> Result<Plan> {
         let at = m.starts.partition_point(|s| s.0 <= k).checked_sub(1);
         let at = at.ok_or_else(|| invalid(format!("path id {k} without a start")))?;
         let (first, function, start) = m.starts[at];
         let table = &self.functions[function as usize].table;
-        Ok((function, table.plan(start as usize, k - first)?))
+        table.plan(function, start as usize, k - first)
     }
 }
 
 fn operand_count(b: &crate::table::Block) -> usize {
-    let mut n = 0;
-    b.ops.iter().for_each(|op| op.for_each_width(|_| n += 1));
-    n
+    b.ops.iter().map(MemOp::operand_count).sum()
 }
 
 #[cfg(test)]

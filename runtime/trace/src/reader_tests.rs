@@ -3,11 +3,11 @@
 use crate::event::{Event, MAX_EVENT};
 use crate::file::{ChunkHeader, ChunkKind, FileHeader, HEADER_BYTES, checksum};
 use crate::ids::IdMap;
-use crate::op::{Op, OpKind};
 use crate::reader::{ChunkReader, Next};
 use crate::stream::{What, event, operands, scan};
 use crate::table::{Block, Function, ModuleTable};
 use crate::{Error, Result};
+use contech_program::{MemOp, OpKind};
 
 fn chunk(seq: u64, payload: &[u8]) -> Vec<u8> {
     let len = u32::try_from(payload.len()).unwrap();
@@ -105,7 +105,7 @@ fn a_wrong_start_says_what_the_file_is() {
 }
 
 fn table() -> ModuleTable {
-    let op = |kind, lanes| Op {
+    let op = |kind, lanes| MemOp {
         kind,
         size: 4,
         lanes,

@@ -3,8 +3,8 @@
 use crate::abi::ID_BYTES;
 use crate::event::Event;
 use crate::ids::{Id, IdMap};
-use crate::op::Op;
 use crate::{Error, Result};
+use contech_program::MemOp;
 
 /// One record of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub fn u48(payload: &[u8], at: usize) -> u64 {
 
 /// Appends the operands of one block execution to `out`, in program order: addresses and lengths
 /// zero-extended from 48 bits, masks whole.
-pub fn operands(payload: &[u8], offset: u32, ops: &[Op], out: &mut Vec<u64>) {
+pub fn operands(payload: &[u8], offset: u32, ops: &[MemOp], out: &mut Vec<u64>) {
     let mut at = offset as usize;
     for op in ops {
         op.for_each_width(|width| {

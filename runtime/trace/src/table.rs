@@ -1,15 +1,16 @@
 //! The static table of one instrumented module: its functions, blocks and memory operations.
 //! Written by the pass into the object file, copied by the runtime into the trace, read by the middle.
 
+use contech_program::wire::{put_bytes, put_varint};
+use contech_program::{MemOp, OpKind};
+
 use crate::fast::FastFunction;
-use crate::op::{MAX_SIZE, Op, OpKind};
-use crate::wire::{Wire, put_string, put_varint};
-use crate::{Error, Result};
+use crate::{Error, Reader, Result};
 
 /// First bytes of an encoded table.
 pub const TABLE_MAGIC: u32 = 0x544d_5443; // "CTMT"
 /// Version of the encoding below.
-pub const TABLE_VERSION: u32 = 1;
+pub const TABLE_VERSION: u32 = 2;
 
 /// Block is the entry of its function.
 pub const BLOCK_ENTRY: u8 = 1;
@@ -58,14 +59,14 @@ pub struct Block {
     /// The boundary call that ends it, if one does.
     pub call: Option<Call>,
     /// Memory operations in program order.
-    pub ops: Vec<Op>,
+    pub ops: Vec<MemOp>,
 }
 
 impl Block {
     /// Bytes of the operands in its record (the id comes after them).
     #[must_use]
     pub fn operand_bytes(&self) -> usize {
-        self.ops.iter().map(Op::record_bytes).sum()
+        self.ops.iter().map(MemOp::record_bytes).sum()
     }
 }
 
@@ -110,10 +111,10 @@ impl ModuleTable {
         let mut out = Vec::with_capacity(body.len() + 64);
         out.extend_from_slice(&TABLE_MAGIC.to_le_bytes());
         out.extend_from_slice(&TABLE_VERSION.to_le_bytes());
-        put_string(&mut out, &self.name);
+        put_bytes(&mut out, self.name.as_bytes());
         put_varint(&mut out, strings.list.len() as u64);
         for s in &strings.list {
-            put_string(&mut out, s);
+            put_bytes(&mut out, s.as_bytes());
         }
         out.extend_from_slice(&body);
         out
@@ -124,50 +125,44 @@ impl ModuleTable {
     /// # Errors
     /// [`Error`] where the bytes are not what [`ModuleTable::encode`] writes.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
-        let mut w = Wire::new(bytes);
-        if w.u32("module table magic")? != TABLE_MAGIC {
-            return Err(w.invalid("module table magic", "expected CTMT"));
+        let mut w = Reader::new("module table", bytes);
+        if w.u32()? != TABLE_MAGIC {
+            return Err(w.error("module table magic: expected CTMT"));
         }
-        let version = w.u32("module table version")?;
+        let version = w.u32()?;
         if version != TABLE_VERSION {
             return Err(Error::Version {
                 got: version,
                 expected: TABLE_VERSION,
             });
         }
-        let name = w.string("module name")?;
-        let n = w.count("string count")?;
-        let strings = (0..n)
-            .map(|_| w.string("string"))
-            .collect::<Result<Vec<_>>>()?;
-        let get = |w: &mut Wire<'_>, what| -> Result<String> {
-            let i = w.varint(what)?;
+        let name = string(&mut w)?;
+        let strings = w.list(string)?;
+        let get = |w: &mut Reader<'_>, what| -> Result<String> {
+            let i = w.varint()?;
             usize::try_from(i)
                 .ok()
                 .and_then(|i| strings.get(i))
                 .cloned()
-                .ok_or_else(|| w.invalid(what, "string index out of range"))
+                .ok_or_else(|| w.error(format!("{what}: string index out of range")))
         };
         let mut functions = Vec::new();
-        for _ in 0..w.count("function count")? {
+        for _ in 0..w.count(w.remaining())? {
             functions.push(Function {
                 name: get(&mut w, "function name")?,
                 file: get(&mut w, "function file")?,
-                line: w.varint32("function line")?,
+                line: w.varint32()?,
             });
         }
         let mut blocks = Vec::new();
-        for _ in 0..w.count("block count")? {
+        for _ in 0..w.count(w.remaining())? {
             blocks.push(take_block(&mut w, functions.len(), &get)?);
         }
         let mut unrecorded = Vec::new();
-        for _ in 0..w.count("unrecorded count")? {
-            unrecorded.push((get(&mut w, "reason")?, w.varint("reason count")?));
+        for _ in 0..w.count(w.remaining())? {
+            unrecorded.push((get(&mut w, "reason")?, w.varint()?));
         }
-        let n = w.count("fast function count")?;
-        let fast = (0..n)
-            .map(|_| FastFunction::decode(&mut w))
-            .collect::<Result<_>>()?;
+        let fast = w.list(FastFunction::decode)?;
         Ok(ModuleTable {
             name,
             functions,
@@ -219,27 +214,27 @@ fn put_block(out: &mut Vec<u8>, b: &Block, strings: &mut Strings) {
 }
 
 fn take_block(
-    w: &mut Wire<'_>,
+    w: &mut Reader<'_>,
     functions: usize,
-    get: &dyn Fn(&mut Wire<'_>, &'static str) -> Result<String>,
+    get: &dyn Fn(&mut Reader<'_>, &'static str) -> Result<String>,
 ) -> Result<Block> {
-    let function = w.varint32("block function")?;
+    let function = w.varint32()?;
     if function as usize >= functions {
-        return Err(w.invalid("block function", "function index out of range"));
+        return Err(w.error("block function: function index out of range"));
     }
-    let line = w.varint32("block line")?;
-    let flags = w.take(1, "block flags")?[0];
-    let ir_ops = w.varint32("block size")?;
+    let line = w.varint32()?;
+    let flags = w.u8()?;
+    let ir_ops = w.varint32()?;
     let call = if flags & HAS_CALL == 0 {
         None
     } else {
         Some(Call {
             callee: get(w, "callee")?,
-            line: w.varint32("call line")?,
+            line: w.varint32()?,
         })
     };
     let mut ops = Vec::new();
-    for _ in 0..w.count("operation count")? {
+    for _ in 0..w.count(w.remaining())? {
         ops.push(take_op(w)?);
     }
     Ok(Block {
@@ -252,23 +247,31 @@ fn take_block(
     })
 }
 
-fn take_op(w: &mut Wire<'_>) -> Result<Op> {
-    let head = w.take(2, "operation kind")?;
+/// Names are bytes to a linker; what is not UTF-8 is replaced.
+fn string(w: &mut Reader<'_>) -> Result<String> {
+    Ok(String::from_utf8_lossy(w.bytes()?).into_owned())
+}
+
+fn take_op(w: &mut Reader<'_>) -> Result<MemOp> {
+    let head = w.array::<2>()?;
     let kind = OpKind::from_u8(head[0])
-        .ok_or_else(|| w.invalid("operation kind", "unknown kind of memory operation"))?;
-    let op = Op {
+        .ok_or_else(|| w.error("operation kind: unknown kind of memory operation"))?;
+    let op = MemOp {
         kind,
         flags: head[1],
-        size: w.varint32("operation size")?,
-        lanes: u16::try_from(w.varint("lanes")?).unwrap_or(u16::MAX),
-        const_len: w.varint("constant length")?,
-        line: w.varint32("operation line")?,
+        size: w.varint32()?,
+        lanes: u16::try_from(w.varint()?).unwrap_or(u16::MAX),
+        const_len: w.varint()?,
+        line: w.varint32()?,
     };
-    if op.lanes > 64 {
-        return Err(w.invalid("lanes", "more than 64 lanes"));
+    if op.lanes > MemOp::MAX_LANES {
+        return Err(w.error("an operation of more than 64 lanes"));
     }
-    if op.size > MAX_SIZE {
-        return Err(w.invalid("operation size", "more bytes than one operation accesses"));
+    if op.flags & MemOp::CONST_LEN != 0 && !matches!(op.kind, OpKind::Copy | OpKind::Set) {
+        return Err(w.error("a constant length of an operation that has none"));
+    }
+    if op.size > MemOp::MAX_SIZE {
+        return Err(w.error("operation size: more bytes than one operation accesses"));
     }
     Ok(op)
 }
@@ -276,10 +279,9 @@ fn take_op(w: &mut Wire<'_>) -> Result<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{ATOMIC, CONST_LEN};
 
     pub(crate) fn sample() -> ModuleTable {
-        let op = |kind, size, lanes, flags| Op {
+        let op = |kind, size, lanes, flags| MemOp {
             kind,
             size,
             lanes,
@@ -307,9 +309,9 @@ mod tests {
                         line: 9,
                     }),
                     ops: vec![
-                        op(OpKind::Load, 8, 0, ATOMIC),
+                        op(OpKind::Load, 8, 0, MemOp::ATOMIC),
                         op(OpKind::Copy, 0, 0, 0),
-                        op(OpKind::Set, 0, 0, CONST_LEN),
+                        op(OpKind::Set, 0, 0, MemOp::CONST_LEN),
                         op(OpKind::Gather, 4, 8, 0),
                     ],
                     ..Block::default()
@@ -330,7 +332,7 @@ mod tests {
     #[test]
     fn an_operation_of_gigabytes_is_refused() {
         let mut t = sample();
-        t.blocks[1].ops[0].size = MAX_SIZE + 1;
+        t.blocks[1].ops[0].size = MemOp::MAX_SIZE + 1;
         let error = ModuleTable::decode(&t.encode()).unwrap_err();
         assert!(error.to_string().contains("operation size"), "{error}");
     }

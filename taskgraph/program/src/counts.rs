@@ -1,6 +1,7 @@
 //! Totals of actions: blocks, accesses, bytes.
 
 use crate::id::{BlockId, OpId};
+use crate::op::MemOp;
 use crate::statics::StaticInfo;
 
 /// Totals of actions, as a task has them.
@@ -19,6 +20,26 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// One execution of a block with these operations and operands.
+    #[must_use]
+    pub fn of(ops: &[MemOp], operands: &[u64]) -> Self {
+        let mut counts = Self {
+            blocks: 1,
+            ..Self::default()
+        };
+        let mut operands = operands;
+        for op in ops {
+            let (own, rest) = operands.split_at(op.operand_count().min(operands.len()));
+            op.expand(OpId::default(), own, |a| {
+                counts.reads += u64::from(!a.write);
+                counts.writes += u64::from(a.write);
+                counts.bytes = counts.bytes.wrapping_add(a.size);
+            });
+            operands = rest;
+        }
+        counts
+    }
+
     /// What was added since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
@@ -58,22 +79,29 @@ impl Counts {
     }
 }
 
-/// What an execution whose accesses depend on its operands counts.
+/// What an execution of a block counts, whatever its accesses depend on.
 #[must_use]
 pub fn count(info: &StaticInfo, id: BlockId, operands: &[u64]) -> Counts {
-    let mut counts = Counts {
-        blocks: 1,
-        ..Counts::default()
-    };
-    let mut operands = operands;
-    for op in info.ops_of(id) {
-        let (own, rest) = operands.split_at(op.operand_count().min(operands.len()));
-        op.expand(OpId::default(), own, |a| {
-            counts.reads += u64::from(!a.write);
-            counts.writes += u64::from(a.write);
-            counts.bytes = counts.bytes.wrapping_add(a.size);
-        });
-        operands = rest;
+    Counts::of(info.ops_of(id), operands)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::OpKind;
+
+    #[test]
+    fn every_kind_of_operation_counts_its_accesses() {
+        let ops = [
+            MemOp::new(OpKind::Load, 4, 0),
+            MemOp::new(OpKind::Rmw, 4, 0),
+            MemOp::new(OpKind::Copy, 4, 0),
+            MemOp::new(OpKind::Set, 4, 0),
+            MemOp::new(OpKind::MaskedLoad, 4, 4),
+            MemOp::new(OpKind::Gather, 4, 2),
+        ];
+        let values = [1, 2, 3, 4, 100, 5, 0, 6, 0b1_0101, 0b11, 7, 8];
+        let counts = Counts::of(&ops, &values);
+        assert_eq!((counts.reads, counts.writes), (1 + 1 + 1 + 2 + 2, 1 + 1));
     }
-    counts
 }

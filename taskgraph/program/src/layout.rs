@@ -14,10 +14,24 @@ pub struct BlockLayout {
 }
 
 /// The layout of all blocks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Layout {
     /// By block.
     pub blocks: Vec<BlockLayout>,
+}
+
+impl BlockLayout {
+    /// That of a block with these operations.
+    #[must_use]
+    pub fn new(ops: &[MemOp]) -> Self {
+        let operands = ops.iter().map(MemOp::operand_count).sum::<usize>();
+        // No frame holds as many operands as the fallback says: such a block can be neither encoded nor decoded.
+        let operands = u32::try_from(operands).unwrap_or(u32::MAX);
+        Self {
+            operands,
+            counts: static_counts(ops),
+        }
+    }
 }
 
 impl Layout {
@@ -27,14 +41,7 @@ impl Layout {
         let layout = |b: &Block| {
             let first = b.first_op as usize;
             let end = first.saturating_add(b.op_count as usize);
-            let ops = info.ops.get(first..end).unwrap_or(&[]);
-            let operands = ops.iter().map(MemOp::operand_count).sum::<usize>();
-            // No frame holds as many operands as the fallback says: such a block can be neither encoded nor decoded.
-            let operands = u32::try_from(operands).unwrap_or(u32::MAX);
-            BlockLayout {
-                operands,
-                counts: static_counts(ops),
-            }
+            BlockLayout::new(info.ops.get(first..end).unwrap_or(&[]))
         };
         Self {
             blocks: info.blocks.iter().map(layout).collect(),

@@ -2,6 +2,13 @@
 
 use crate::id::OpId;
 
+/// Bytes of a recorded address or length: the low 48 bits, little endian.
+pub const ADDRESS_BYTES: usize = 6;
+/// Bytes of a recorded lane mask.
+pub const MASK_BYTES: usize = 8;
+/// What is recorded of an address or length.
+pub(crate) const ADDRESS_MASK: u64 = (1 << (8 * ADDRESS_BYTES)) - 1;
+
 /// The kind of a static memory operation. The numbers are part of the file format.
 ///
 /// The operands recorded per execution, in this order, each a `u64`:
@@ -65,7 +72,7 @@ impl OpKind {
 }
 
 /// One static memory operation of a block.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MemOp {
     /// What it does.
     pub kind: OpKind,
@@ -144,21 +151,41 @@ impl MemOp {
         Self { line, ..self }
     }
 
+    /// Calls `f` with the bytes in which each operand of an execution is recorded, in order.
+    #[inline]
+    pub fn for_each_width(&self, mut f: impl FnMut(usize)) {
+        let (masks, addresses) = match self.kind {
+            OpKind::Load | OpKind::Store | OpKind::Rmw => (0, 1),
+            OpKind::Copy => (0, 2 + usize::from(self.flags & Self::CONST_LEN == 0)),
+            OpKind::Set => (0, 1 + usize::from(self.flags & Self::CONST_LEN == 0)),
+            OpKind::MaskedLoad
+            | OpKind::MaskedStore
+            | OpKind::ExpandLoad
+            | OpKind::CompressStore => {
+                f(ADDRESS_BYTES);
+                (1, 0)
+            }
+            OpKind::Gather | OpKind::Scatter => (1, usize::from(self.lanes)),
+        };
+        (0..masks).for_each(|_| f(MASK_BYTES));
+        (0..addresses).for_each(|_| f(ADDRESS_BYTES));
+    }
+
     /// How many operands an execution records.
     #[inline]
     #[must_use]
     pub fn operand_count(&self) -> usize {
-        let length = usize::from(self.flags & Self::CONST_LEN == 0);
-        match self.kind {
-            OpKind::Load | OpKind::Store | OpKind::Rmw => 1,
-            OpKind::Copy => 2 + length,
-            OpKind::Set => 1 + length,
-            OpKind::MaskedLoad
-            | OpKind::MaskedStore
-            | OpKind::ExpandLoad
-            | OpKind::CompressStore => 2,
-            OpKind::Gather | OpKind::Scatter => 1 + usize::from(self.lanes),
-        }
+        let mut n = 0;
+        self.for_each_width(|_| n += 1);
+        n
+    }
+
+    /// Bytes that an execution records.
+    #[must_use]
+    pub fn record_bytes(&self) -> usize {
+        let mut n = 0;
+        self.for_each_width(|w| n += w);
+        n
     }
 
     /// Calls `f` for each access of one execution, in the order the machine makes them: enabled lanes only, the read

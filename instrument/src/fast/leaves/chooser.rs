@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use contech_trace::fast::Expr;
+use contech_program::path::Expr;
 
 use super::known::Known;
 use super::width::{facts, width};

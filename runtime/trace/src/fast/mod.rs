@@ -5,7 +5,7 @@
 //! place where paths would become too many). A segment records the **leaves** its blocks name (SSA
 //! values, in their known width), the trip counts of collapsed loops that do not follow from leaves,
 //! and last its 4-byte **path id** (Ball and Larus, MICRO 1996: the sum of edge increments). Addresses
-//! are not recorded: the decoder evaluates each operand's [`Expr`] over the leaves, the iteration
+//! are not recorded: the decoder evaluates each operand's [`Expr`](contech_program::path::Expr) over the leaves, the iteration
 //! numbers of loops and the run-time addresses of globals.
 //!
 //! What the decoder knows (leaf slots, iteration numbers) lives from a *fresh* segment start (function
@@ -15,21 +15,17 @@
 //! [`FastFunction`] is the static description; [`Decoder`] turns a context's chunks back into block
 //! executions with operands, exactly those of the naive form.
 
-mod compiled;
 mod decode;
-mod expr;
+mod expand;
 mod path;
 mod segments;
-mod straight;
 mod table;
 
-pub use compiled::{Affine, Compiled};
 pub use decode::{Decoder, Sink};
-pub use expr::{Environment, Expr};
-pub use path::{Item, Plan};
+pub use expand::Affine;
+pub use path::Plan;
 pub use segments::{Records, Segment};
-pub use straight::Straight;
-pub use table::{Count, Edge, FastFunction, Leaf, Loop, LoopStep, Node, Start, Target};
+pub use table::{Edge, FastFunction, LoopStep, Start, Target};
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,10 @@
 //! A chunk's records as they are: segments with the bytes of their leaves, not the blocks they stand for.
 
+use contech_program::path::Step;
+
 use super::decode::{Decoder, next};
-use super::path::{Item, Plan};
-use super::table::{Count, FastFunction, Loop};
+use super::path::Plan;
+use super::table::FastFunction;
 use crate::abi::ID_BYTES;
 use crate::event::Event;
 use crate::program::{Meaning, Program};
@@ -16,8 +18,6 @@ const SLACK: usize = 8;
 pub struct Segment<'a> {
     /// Dense number of its path.
     pub number: u32,
-    /// Dense index of its function.
-    pub function: u32,
     /// What it executes.
     pub plan: &'a Plan,
     /// Its leaves and recorded counts, and a few bytes of what follows.
@@ -61,10 +61,10 @@ impl Decoder {
         while let Some(found) = self.records.pop() {
             let end = self.records.last().map_or(payload.len(), |r| r.offset());
             let done = match program.met(found.number) {
-                Some((function, plan, _)) => {
+                Some(plan) => {
                     let offset = found.offset();
                     let bytes = &payload[offset..payload.len().min(end + SLACK)];
-                    self.segment(bytes, offset, (found.number, function, plan), program, sink)
+                    self.segment(bytes, offset, (found.number, plan), program, sink)
                 }
                 None => {
                     let fields = &payload[found.offset()..end - ID_BYTES];
@@ -108,18 +108,17 @@ impl Decoder {
         &mut self,
         bytes: &[u8],
         offset: usize,
-        (number, function, plan): (u32, u32, &Plan),
+        (number, plan): (u32, &Plan),
         program: &Program,
         sink: &mut impl Records,
     ) -> Result<()> {
-        let f = &program.function(function).table;
+        let f = program.function(plan.path.function);
         let recorded = recorded_counts(f, plan);
         let counts_after = self.counts.len().saturating_sub(recorded);
-        let begun = self.begin(function, f, plan, offset);
+        let begun = self.begin(f, plan, offset);
         let taken = begun.map(|resumed| {
             sink.segment(Segment {
                 number,
-                function,
                 plan,
                 bytes,
                 resumed,
@@ -133,10 +132,10 @@ impl Decoder {
             return Err(Error::Invalid {
                 what: "segment",
                 offset: offset as u64,
-                detail: "it does not fit the tables of its module".into(),
+                detail: "it does not fit the tables of its module, or its loops have no end".into(),
             });
         }
-        self.expected = next(function, f, plan);
+        self.expected = next(f, plan);
         Ok(())
     }
 }
@@ -146,17 +145,6 @@ pub(super) fn recorded_counts(f: &FastFunction, plan: &Plan) -> usize {
     if plan.fixed_bytes.is_some() {
         return 0;
     }
-    let recorded = |i: &&Item| {
-        let Item::Loop { index, .. } = i else {
-            return false;
-        };
-        matches!(
-            f.loops[*index as usize],
-            Loop::Collapsed {
-                count: Count::Recorded,
-                ..
-            }
-        )
-    };
-    plan.items.iter().filter(recorded).count()
+    let recorded = |s: &&Step| matches!(s, Step::Loop { index, .. } if f.is_recorded(*index));
+    plan.path.steps.iter().filter(recorded).count()
 }

@@ -12,6 +12,8 @@ pub enum Expr {
     Slot(u32),
     /// Iteration number of this loop, 0 in the first iteration.
     Iter(u32),
+    /// Run-time address of a global of the module; in a graph constants stand for globals.
+    Global(u32),
     /// Sum.
     Add(Vec<Expr>),
     /// Product.
@@ -37,6 +39,8 @@ impl Expr {
             Expr::Const(c) => *c,
             Expr::Slot(i) => at(slots, *i),
             Expr::Iter(i) => at(iterations, *i),
+            // Put in when the table was read.
+            Expr::Global(_) => 0,
             Expr::Add(terms) => terms.iter().fold(0, |s, t| s.wrapping_add(of(t))),
             Expr::Mul(a, b) => of(a).wrapping_mul(of(b)),
             Expr::Zext(bits, a) => low(of(a), *bits),
@@ -47,11 +51,26 @@ impl Expr {
         }
     }
 
+    /// The same with the addresses of globals put in as constants.
+    #[must_use]
+    pub fn with_globals(&self, globals: &[u64]) -> Self {
+        let boxed = |e: &Self| Box::new(e.with_globals(globals));
+        match self {
+            Expr::Global(i) => Expr::Const(globals.get(*i as usize).copied().unwrap_or(0)),
+            Expr::Const(_) | Expr::Slot(_) | Expr::Iter(_) => self.clone(),
+            Expr::Add(terms) => Expr::Add(terms.iter().map(|t| t.with_globals(globals)).collect()),
+            Expr::Mul(a, b) => Expr::Mul(boxed(a), boxed(b)),
+            Expr::Zext(bits, a) => Expr::Zext(*bits, boxed(a)),
+            Expr::Sext(bits, a) => Expr::Sext(*bits, boxed(a)),
+            Expr::Udiv(bits, a, b) => Expr::Udiv(*bits, boxed(a), boxed(b)),
+        }
+    }
+
     /// Whether the value depends on the iteration number of a loop.
     #[must_use]
     pub fn counts(&self, l: u32) -> bool {
         match self {
-            Expr::Const(_) | Expr::Slot(_) => false,
+            Expr::Const(_) | Expr::Slot(_) | Expr::Global(_) => false,
             Expr::Iter(i) => *i == l,
             Expr::Add(terms) => terms.iter().any(|t| t.counts(l)),
             Expr::Zext(_, a) | Expr::Sext(_, a) => a.counts(l),
@@ -63,7 +82,7 @@ impl Expr {
     pub(crate) fn rebased(&self, replace: &mut impl FnMut(&Self) -> Self) -> Self {
         let boxed = |e: &Self, replace: &mut _| Box::new(Self::rebased(e, replace));
         match self {
-            Expr::Const(c) => Expr::Const(*c),
+            Expr::Const(_) | Expr::Global(_) => self.clone(),
             Expr::Slot(_) | Expr::Iter(_) => replace(self),
             Expr::Add(terms) => Expr::Add(terms.iter().map(|t| t.rebased(replace)).collect()),
             Expr::Mul(a, b) => Expr::Mul(boxed(a, replace), boxed(b, replace)),
@@ -73,15 +92,16 @@ impl Expr {
         }
     }
 
-    /// Whether every slot and loop it uses is below these numbers, and every width right.
+    /// Whether every slot, loop and global it uses is below these numbers, and every width right.
     #[must_use]
-    pub fn is_within(&self, slots: u32, loops: usize) -> bool {
-        let ok = |e: &Expr| e.is_within(slots, loops);
+    pub fn is_within(&self, slots: u32, loops: usize, globals: usize) -> bool {
+        let ok = |e: &Expr| e.is_within(slots, loops, globals);
         let width = |bits: u8| (1..=64).contains(&bits);
         match self {
             Expr::Const(_) => true,
             Expr::Slot(i) => *i < slots,
             Expr::Iter(i) => (*i as usize) < loops,
+            Expr::Global(i) => (*i as usize) < globals,
             Expr::Add(terms) => terms.iter().all(ok),
             Expr::Zext(bits, a) | Expr::Sext(bits, a) => width(*bits) && ok(a),
             Expr::Mul(a, b) => ok(a) && ok(b),
@@ -99,6 +119,7 @@ impl Expr {
             Expr::Const(c) => tagged(0, *c),
             Expr::Slot(i) => tagged(1, u64::from(*i)),
             Expr::Iter(i) => tagged(2, u64::from(*i)),
+            Expr::Global(i) => tagged(8, u64::from(*i)),
             Expr::Add(terms) => {
                 tagged(3, terms.len() as u64);
                 terms.iter().for_each(|t| t.encode(out));
@@ -150,6 +171,7 @@ fn take<E: From<Malformed>>(r: &mut Reader<'_, E>, depth: u32) -> Result<Expr, E
         5 => Expr::Zext(r.u8()?, boxed(r)?),
         6 => Expr::Sext(r.u8()?, boxed(r)?),
         7 => Expr::Udiv(r.u8()?, boxed(r)?, boxed(r)?),
+        8 => Expr::Global(r.varint32()?),
         n => return Err(r.error(format!("operator {n} is none of this version"))),
     })
 }
@@ -187,7 +209,24 @@ mod tests {
         assert_eq!(Expr::decode(&mut r).unwrap(), e);
         assert_eq!(e.eval(&[0xff, 2], &[0, 3]), 24 - 1 - 1 + 15 + 4);
         assert_eq!(e.eval(&[0xff, 0], &[0, 3]), 24 - 1 - 1 + 15);
-        assert!(e.is_within(2, 2) && !e.is_within(1, 2) && !e.is_within(2, 1));
+        assert!(e.is_within(2, 2, 0) && !e.is_within(1, 2, 0) && !e.is_within(2, 1, 0));
+        let global = Expr::Sext(32, b(Expr::Global(1)));
+        assert!(global.is_within(0, 0, 2) && !global.is_within(0, 0, 1));
+        assert_eq!(
+            global.with_globals(&[0, 0xffff_ffff]).eval(&[], &[]),
+            u64::MAX
+        );
+    }
+
+    #[test]
+    fn narrow_arithmetic_wraps_in_its_own_width() {
+        let eval = |e: &Expr| e.eval(&[0xffff_ffff], &[2]);
+        let sum = Expr::Add(vec![Expr::Slot(0), Expr::Iter(0)]);
+        assert_eq!(eval(&Expr::Zext(32, b(sum.clone()))), 1);
+        assert_eq!(eval(&Expr::Sext(32, b(Expr::Slot(0)))), u64::MAX);
+        assert_eq!(eval(&sum), 0x1_0000_0001);
+        let div = |d| Expr::Udiv(8, b(Expr::Slot(0)), b(Expr::Const(d)));
+        assert_eq!((eval(&div(16)), eval(&div(256))), (15, 0));
     }
 
     #[test]

@@ -4,6 +4,9 @@
 //! blocks there are and how operands follow, a [`Path`] which of them are executed in which order. Both are compiled
 //! once ([`CompiledFunction`], [`CompiledPath`]) and walked ([`Walk`]) for each execution.
 
+/// Bytes in which the trip count of a loop is recorded.
+pub const COUNT_BYTES: usize = 6;
+
 mod bytes;
 mod compiled;
 mod expr;
@@ -16,5 +19,5 @@ pub use compiled::{
 };
 pub use expr::Expr;
 pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
-pub use value::Value;
+pub use value::{Value, operand_masks};
 pub use walk::{MIN_RUN, State, Visit, Walk, Walked};

@@ -90,7 +90,65 @@ pub struct Path {
     pub steps: Vec<Step>,
 }
 
+impl Leaf {
+    /// The recorded value, zero-extended; what lies outside the bytes reads as 0.
+    #[inline]
+    #[must_use]
+    pub fn read(self, bytes: &[u8], at: usize) -> u64 {
+        let unused = 64 - 8 * u32::from(self.width.clamp(1, 8));
+        if let Some(word) = bytes.get(at..).and_then(|b| b.first_chunk::<8>()) {
+            return u64::from_le_bytes(*word) << unused >> unused;
+        }
+        let mut word = [0; 8];
+        let have = bytes.get(at..).unwrap_or_default();
+        for (to, from) in word.iter_mut().zip(have).take(usize::from(self.width)) {
+            *to = *from;
+        }
+        u64::from_le_bytes(word)
+    }
+}
+
+impl PathNode {
+    /// Bytes of its recorded leaves.
+    #[must_use]
+    pub fn leaf_bytes(&self) -> usize {
+        self.leaves.iter().map(|l| usize::from(l.width)).sum()
+    }
+}
+
 impl PathFunction {
+    /// The function in a program in which block 0 of its module is `first_block`, with the addresses of globals put in.
+    #[must_use]
+    pub fn placed(&self, first_block: u32, globals: &[u64]) -> Self {
+        let node = |n: &PathNode| PathNode {
+            block: n
+                .block
+                .map(|b| BlockId::new(first_block.saturating_add(b.get()))),
+            leaves: n.leaves.clone(),
+            operands: n.operands.iter().map(|e| e.with_globals(globals)).collect(),
+        };
+        let of_loop = |l: &PathLoop| match l {
+            PathLoop::Plain => PathLoop::Plain,
+            PathLoop::Collapsed { body, last, count } => PathLoop::Collapsed {
+                body: body.clone(),
+                last: *last,
+                count: count.as_ref().map(|e| e.with_globals(globals)),
+            },
+        };
+        Self {
+            slots: self.slots,
+            nodes: self.nodes.iter().map(node).collect(),
+            loops: self.loops.iter().map(of_loop).collect(),
+        }
+    }
+
+    /// Bytes of the recorded leaves of these nodes; nodes out of range have none.
+    #[must_use]
+    pub fn leaf_bytes(&self, nodes: &[u32]) -> usize {
+        let bytes = |n: &u32| self.nodes.get(*n as usize).map_or(0, PathNode::leaf_bytes);
+        nodes.iter().map(bytes).sum()
+    }
+
     /// The collapsed loop whose first node is `node`.
     #[must_use]
     pub fn collapsed_at(&self, node: u32) -> Option<u32> {
@@ -127,6 +185,18 @@ impl PathFunction {
     /// # Errors
     /// Says in words what is out of range.
     pub fn check(&self, operands_of: impl Fn(BlockId) -> Option<usize>) -> Result<(), String> {
+        self.check_with(operands_of, 0)
+    }
+
+    /// The same where expressions may name that many globals.
+    ///
+    /// # Errors
+    /// As [`PathFunction::check`].
+    pub fn check_with(
+        &self,
+        operands_of: impl Fn(BlockId) -> Option<usize>,
+        globals: usize,
+    ) -> Result<(), String> {
         if self.slots > MAX_SLOTS {
             return Err(format!("{} slots", self.slots));
         }
@@ -136,7 +206,10 @@ impl PathFunction {
             let leaf = |l: &Leaf| l.slot < self.slots && [1, 2, 4, 6, 8].contains(&l.width);
             if want != Some(n.operands.len())
                 || !n.leaves.iter().all(leaf)
-                || !n.operands.iter().all(|e| e.is_within(self.slots, loops))
+                || !n
+                    .operands
+                    .iter()
+                    .all(|e| e.is_within(self.slots, loops, globals))
             {
                 return Err(format!("node {i}"));
             }
@@ -148,7 +221,7 @@ impl PathFunction {
             let nodes = body.iter().all(|n| (*n as usize) < self.nodes.len());
             let counted = count
                 .as_ref()
-                .is_none_or(|e| e.is_within(self.slots, loops));
+                .is_none_or(|e| e.is_within(self.slots, loops, globals));
             let partial = (1..=body.len()).contains(&(*last as usize));
             if !nodes || !counted || !partial || !self.nests(i, body) {
                 return Err(format!("loop {i}"));

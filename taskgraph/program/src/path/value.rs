@@ -1,10 +1,7 @@
 //! Expressions made ready for fast evaluation.
 
-use crate::op::{MemOp, OpKind};
+use crate::op::{ADDRESS_BYTES, ADDRESS_MASK, MemOp};
 use crate::path::Expr;
-
-/// Addresses and lengths are recorded in 48 bits.
-const MASK_48: u64 = (1 << 48) - 1;
 
 /// A value to evaluate, wrapping, then masked.
 #[derive(Clone, Debug)]
@@ -153,6 +150,8 @@ impl Sum {
             Expr::Const(c) => self.constant = self.constant.wrapping_add(c.wrapping_mul(factor)),
             Expr::Slot(s) => term(&mut self.slots, *s, factor),
             Expr::Iter(l) => term(&mut self.loops, *l, factor),
+            // Put in when the table was read.
+            Expr::Global(_) => {}
             Expr::Add(terms) => terms.iter().for_each(|t| self.add(t, factor)),
             Expr::Mul(a, b) => match (&**a, &**b) {
                 (Expr::Const(c), e) | (e, Expr::Const(c)) => {
@@ -176,20 +175,17 @@ fn term(terms: &mut Vec<(u32, u64)>, index: u32, factor: u64) {
 }
 
 /// What is recorded of each operand of these operations: addresses and lengths in 48 bits, lane masks whole.
-pub(super) fn operand_masks(ops: &[MemOp]) -> Vec<u64> {
+#[must_use]
+pub fn operand_masks(ops: &[MemOp]) -> Vec<u64> {
     let mut masks = Vec::new();
     for op in ops {
-        let n = op.operand_count();
-        let first = masks.len();
-        masks.resize(first + n, MASK_48);
-        match op.kind {
-            OpKind::MaskedLoad
-            | OpKind::MaskedStore
-            | OpKind::ExpandLoad
-            | OpKind::CompressStore => masks[first + 1] = u64::MAX,
-            OpKind::Gather | OpKind::Scatter => masks[first] = u64::MAX,
-            OpKind::Load | OpKind::Store | OpKind::Rmw | OpKind::Copy | OpKind::Set => {}
-        }
+        op.for_each_width(|w| {
+            masks.push(if w == ADDRESS_BYTES {
+                ADDRESS_MASK
+            } else {
+                u64::MAX
+            });
+        });
     }
     masks
 }
@@ -214,25 +210,29 @@ mod tests {
             ]),
         ];
         for e in &cases {
-            let v = Value::new(e, MASK_48);
+            let v = Value::new(e, ADDRESS_MASK);
             for (slots, i) in [
                 ([0, 1], [0]),
                 ([u64::MAX, 5], [1 << 50]),
                 ([9, 1 << 47], [3]),
             ] {
-                assert_eq!(v.eval(&slots, &i), e.eval(&slots, &i) & MASK_48, "{e:?}");
+                assert_eq!(
+                    v.eval(&slots, &i),
+                    e.eval(&slots, &i) & ADDRESS_MASK,
+                    "{e:?}"
+                );
             }
         }
-        assert_eq!(Value::new(&cases[1], MASK_48).stride(0), Some(24));
-        assert_eq!(Value::new(&cases[2], MASK_48).stride(0), None);
-        assert_eq!(Value::new(&cases[2], MASK_48).stride(1), Some(0));
-        assert_eq!(Value::new(&cases[3], MASK_48).stride(0), Some(8));
+        assert_eq!(Value::new(&cases[1], ADDRESS_MASK).stride(0), Some(24));
+        assert_eq!(Value::new(&cases[2], ADDRESS_MASK).stride(0), None);
+        assert_eq!(Value::new(&cases[2], ADDRESS_MASK).stride(1), Some(0));
+        assert_eq!(Value::new(&cases[3], ADDRESS_MASK).stride(0), Some(8));
     }
 
     #[test]
     fn a_run_stays_only_while_no_operand_wraps() {
-        let v = Value::new(&Expr::Slot(0), MASK_48);
+        let v = Value::new(&Expr::Slot(0), ADDRESS_MASK);
         assert!(v.stays(0, 8, 100) && v.stays(800, 0u64.wrapping_sub(8), 101));
-        assert!(!v.stays(800, 0u64.wrapping_sub(8), 102) && !v.stays(MASK_48, 1, 2));
+        assert!(!v.stays(800, 0u64.wrapping_sub(8), 102) && !v.stays(ADDRESS_MASK, 1, 2));
     }
 }

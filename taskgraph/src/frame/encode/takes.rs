@@ -15,8 +15,7 @@ pub(super) enum Take {
     Pass,
 }
 
-/// Bytes of a recorded trip count.
-pub(super) const COUNT_BYTES: usize = 6;
+pub(super) use contech_program::path::COUNT_BYTES;
 
 /// What the records of a path consist of.
 pub(super) fn takes(path: &CompiledPath, f: &CompiledFunction) -> Box<[Take]> {

@@ -1,9 +1,11 @@
 //! Finds the records of a chunk, from its end to its beginning.
 
-use super::{COUNT_BYTES, Decoder, Found, NO_PATH, short};
-use crate::abi::ID_BYTES;
-use crate::fast::path::{Item, Plan};
-use crate::fast::table::{Count, FastFunction, Loop};
+use contech_program::path::{PathLoop, Step};
+
+use super::{Decoder, Found, NO_PATH, short};
+use crate::abi::{COUNT_BYTES, ID_BYTES};
+use crate::fast::path::Plan;
+use crate::fast::table::FastFunction;
 use crate::program::{Meaning, Program};
 use crate::stream::u48;
 use crate::{Error, Result};
@@ -27,18 +29,14 @@ impl Decoder {
             let bytes = match program.meaning(id) {
                 Some(Meaning::Block { operand_bytes, .. }) => operand_bytes as usize,
                 Some(Meaning::Event { field_bytes }) => field_bytes,
-                Some(Meaning::Path {
-                    number,
-                    function,
-                    plan,
-                    ..
-                }) => {
+                Some(Meaning::Path { number, plan }) => {
                     path = number;
                     let plan = plan.map_err(Clone::clone)?;
                     match plan.fixed_bytes {
                         Some(n) => n,
                         None => {
-                            self.measure(payload, at, &program.function(function).table, plan)?
+                            let f = program.function(plan.path.function);
+                            self.measure(payload, at, f, plan)?
                         }
                     }
                 }
@@ -70,31 +68,27 @@ impl Decoder {
         plan: &Plan,
     ) -> Result<usize> {
         let mut pos = end;
-        for item in plan.items.iter().rev() {
-            let bytes = match *item {
-                Item::Step(_) => 0,
-                Item::Node(n) => f.leaf_bytes(n),
-                Item::Loop { index, cut, .. } => match &f.loops[index as usize] {
-                    Loop::Collapsed {
+        for step in plan.path.steps.iter().rev() {
+            let bytes = match *step {
+                Step::Enter(_) | Step::Next(_) => 0,
+                Step::Node(n) => f.code.leaf_bytes(&[n]),
+                Step::Loop { index, cut, .. } => match &f.code.loops[index as usize] {
+                    PathLoop::Collapsed {
                         body,
                         last,
-                        count: Count::Recorded,
-                        ..
+                        count: None,
                     } => {
                         let at = pos.checked_sub(COUNT_BYTES).ok_or_else(|| short(pos, 6))?;
                         let count = u48(payload, at);
                         self.counts.push(count);
-                        let leaves = |nodes: &[u32]| -> usize {
-                            nodes.iter().map(|n| f.leaf_bytes(*n)).sum()
-                        };
                         let tail = if cut {
                             0
                         } else {
-                            leaves(&body[..*last as usize])
+                            f.code.leaf_bytes(&body[..*last as usize])
                         };
                         usize::try_from(count)
                             .ok()
-                            .and_then(|c| leaves(body).checked_mul(c))
+                            .and_then(|c| f.code.leaf_bytes(body).checked_mul(c))
                             .and_then(|n| n.checked_add(tail + COUNT_BYTES))
                             .ok_or_else(|| short(pos, usize::MAX))?
                     }

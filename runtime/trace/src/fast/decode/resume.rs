@@ -1,8 +1,10 @@
 //! What a segment may follow: its function is where it ended, or goes on after an interruption.
 
+use contech_program::path::PathLoop;
+
 use super::Decoder;
 use crate::fast::path::Plan;
-use crate::fast::table::{FastFunction, Loop, Target};
+use crate::fast::table::{FastFunction, Target};
 use crate::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,21 +58,20 @@ impl Decoder {
     /// after an interruption.
     pub(in crate::fast) fn begin(
         &mut self,
-        function: u32,
         f: &FastFunction,
         plan: &Plan,
         at: usize,
     ) -> Result<bool> {
-        if plan.fresh {
+        if plan.path.fresh {
             self.suspend();
             self.slots.clear();
-            self.slots.resize(f.slots as usize, 0);
+            self.slots.resize(f.code.slots as usize, 0);
             self.iterations.clear();
-            self.iterations.resize(f.loops.len(), 0);
+            self.iterations.resize(f.code.loops.len(), 0);
             return Ok(false);
         }
         let here = Resume {
-            function,
+            function: plan.path.function,
             node: plan.start,
             resumes: plan.resumes,
         };
@@ -89,20 +90,21 @@ impl Decoder {
 }
 
 /// What must follow a segment.
-pub(in crate::fast) fn next(function: u32, f: &FastFunction, plan: &Plan) -> Option<Resume> {
+pub(in crate::fast) fn next(f: &FastFunction, plan: &Plan) -> Option<Resume> {
+    let function = plan.path.function;
     match plan.end {
         Target::Cut(node) => Some(Resume {
             function,
             node,
             resumes: None,
         }),
-        Target::LoopCut(l) => match &f.loops[l as usize] {
-            Loop::Collapsed { header, .. } => Some(Resume {
+        Target::LoopCut(l) => match &f.code.loops[l as usize] {
+            PathLoop::Collapsed { body, .. } => Some(Resume {
                 function,
-                node: *header,
+                node: *body.first()?,
                 resumes: Some(l),
             }),
-            Loop::Plain => None,
+            PathLoop::Plain => None,
         },
         Target::End | Target::Node(_) => None,
     }

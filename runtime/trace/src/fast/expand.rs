@@ -1,0 +1,176 @@
+//! From segments to the blocks they execute: what the program crate's walker finds on their paths.
+
+use contech_program::BlockId;
+use contech_program::path::{
+    COUNT_BYTES, CompiledFunction, CompiledLoop, NO_BLOCK, State, Visit, Walk, Walked,
+};
+
+use super::decode::Sink;
+use super::segments::{Records, Segment};
+use crate::event::Event;
+use crate::program::Program;
+
+/// No segment executes more nodes than this, which takes many minutes, whatever its trip counts say.
+const MOST_EXECUTIONS: u64 = if cfg!(test) { 1 << 16 } else { 1 << 38 };
+
+/// Many iterations of the same blocks whose operands change by constants: the compact form of an
+/// affine loop.
+#[derive(Debug, Clone, Copy)]
+pub struct Affine<'a> {
+    /// Blocks of one iteration in order, and where the operands of each end in `starts`.
+    pub blocks: &'a [(BlockId, u32)],
+    /// Operands of the first iteration.
+    pub starts: &'a [u64],
+    /// Change of each operand per iteration, wrapping; no operand leaves 48 bits.
+    pub strides: &'a [u64],
+    /// Number of iterations.
+    pub iterations: u64,
+}
+
+impl Affine<'_> {
+    /// Calls `f` for every block execution in program order; `scratch` holds the operands.
+    pub fn expand(&self, scratch: &mut Vec<u64>, mut f: impl FnMut(u32, &[u64])) {
+        scratch.clear();
+        scratch.extend_from_slice(self.starts);
+        for _ in 0..self.iterations {
+            let mut from = 0;
+            for (block, end) in self.blocks {
+                f(block.get(), &scratch[from..*end as usize]);
+                from = *end as usize;
+            }
+            for (v, stride) in scratch.iter_mut().zip(self.strides) {
+                *v = v.wrapping_add(*stride);
+            }
+        }
+    }
+}
+
+/// Memory for expanding one segment after the other.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    walk: Walk,
+    operands: Vec<u64>,
+    starts: Vec<u64>,
+}
+
+/// Gives a [`Sink`] the blocks of segments.
+pub(super) struct Expander<'a, S> {
+    pub(super) program: &'a Program,
+    pub(super) sink: &'a mut S,
+    pub(super) scratch: &'a mut Scratch,
+}
+
+impl<S: Sink> Records for Expander<'_, S> {
+    fn block(&mut self, block: u32, operands: &[u64]) {
+        self.sink.block(block, operands);
+    }
+
+    fn event(&mut self, event: Event, _inside: bool) {
+        self.sink.event(event);
+    }
+
+    fn segment(&mut self, segment: Segment<'_>) -> bool {
+        let Some((f, path)) = self.program.compiled(segment.number) else {
+            return false;
+        };
+        let mut state = State {
+            slots: std::mem::take(segment.slots),
+            iterations: std::mem::take(segment.iterations),
+        };
+        let Scratch {
+            walk,
+            operands,
+            starts,
+        } = &mut *self.scratch;
+        walk.restart();
+        let mut reading = Reading {
+            f,
+            counts: segment.counts,
+            at: 0,
+            starts,
+            iterations: 0,
+            left: MOST_EXECUTIONS,
+        };
+        while reading.left > 0 {
+            match walk.next(f, path, &mut state, &mut reading) {
+                Walked::End => break,
+                Walked::Run(l) => {
+                    let flat = f.loops[l as usize].as_ref().and_then(|l| l.flat.as_ref());
+                    if let Some(flat) = flat.filter(|_| reading.left > 0) {
+                        let run = Affine {
+                            blocks: &flat.blocks,
+                            starts: reading.starts,
+                            strides: &flat.strides,
+                            iterations: reading.iterations,
+                        };
+                        self.sink.affine(&run, operands);
+                    }
+                }
+                Walked::Node(n) => {
+                    let node = &f.nodes[n as usize];
+                    for leaf in &node.leaves {
+                        state.slots[leaf.slot as usize] = leaf.read(segment.bytes, reading.at);
+                        reading.at += usize::from(leaf.width);
+                    }
+                    reading.left -= 1;
+                    if node.block != NO_BLOCK {
+                        let values = node.operands.iter();
+                        operands.clear();
+                        operands.extend(values.map(|v| v.eval(&state.slots, &state.iterations)));
+                        self.sink.block(node.block, operands);
+                    }
+                }
+            }
+        }
+        let whole = reading.left > 0;
+        (*segment.slots, *segment.iterations) = (state.slots, state.iterations);
+        whole
+    }
+}
+
+/// Where the walk finds trip counts, and what it makes of affine loops.
+struct Reading<'a> {
+    f: &'a CompiledFunction,
+    /// Recorded counts, the next one last.
+    counts: &'a mut Vec<u64>,
+    /// Where the next leaf is recorded.
+    at: usize,
+    /// Operands of the first iteration of the affine loop at hand, and how many iterations there are.
+    starts: &'a mut Vec<u64>,
+    iterations: u64,
+    /// Nodes that may still be executed.
+    left: u64,
+}
+
+impl Visit for Reading<'_> {
+    fn count(&mut self, _: u32, l: &CompiledLoop, state: &State) -> u64 {
+        match &l.count {
+            Some(count) => count.eval(&state.slots, &state.iterations),
+            None => self.counts.pop().unwrap_or(0),
+        }
+    }
+
+    fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool {
+        let Some(flat) = &l.flat else { return false };
+        self.starts.clear();
+        for ((node, k), stride) in flat.operands.iter().zip(&flat.strides) {
+            let value = &self.f.nodes[*node as usize].operands[*k as usize];
+            let start = value.eval(&state.slots, &state.iterations);
+            if !value.stays(start, *stride, iterations) {
+                return false;
+            }
+            self.starts.push(start);
+        }
+        let executions = iterations.saturating_mul(flat.blocks.len().max(1) as u64);
+        self.left = self.left.saturating_sub(executions);
+        self.iterations = iterations;
+        self.ended(l);
+        true
+    }
+
+    fn ended(&mut self, l: &CompiledLoop) {
+        if l.count.is_none() {
+            self.at += COUNT_BYTES;
+        }
+    }
+}
