@@ -3,7 +3,7 @@
 
 ; CHECK: $__contech_module_init = comdat any
 ; CHECK: $__contech_module_fini = comdat any
-; CHECK: @__contech_module = internal global { {{.*}} }, section "contech_modules", align 8
+; CHECK: @__contech_module = internal global { {{.*}} }, section "contech_modules", no_sanitize_address, align 8
 ; CHECK: @llvm.used = appending global [1 x ptr] [ptr @__contech_module], section "llvm.metadata"
 ; CHECK: @__start_contech_modules = extern_weak hidden global
 ; CHECK: @__stop_contech_modules = extern_weak hidden global
