@@ -129,7 +129,7 @@ fn frames_that_do_not_fit_the_static_tables_are_refused() {
 #[test]
 fn an_encoder_is_full_at_the_documented_sizes() {
     let mut b = GraphBuilder::new();
-    let four = b.block("f", "a.c", 3, &vec![MemOp::load(8); 4]);
+    let four = b.block("f", "a.c", 3, &[MemOp::load(8); 4]);
     let mut encoder = FrameEncoder::new(Arc::new(std::mem::take(b.info_mut())));
     assert!(encoder.finish().is_none());
     (0..32767).for_each(|i| encoder.block(four, &[i; 4]));
