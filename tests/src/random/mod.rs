@@ -1,5 +1,5 @@
 //! Random programs for the oracle: each a C or C++ program of one or two units, alone or with threads, that
-//! prints a checksum of all it has computed. What else a program has is its [`shape::Shape`].
+//! prints a checksum of all it has computed. `shape.rs` says what else a program has.
 //!
 //! The same seed gives the same program. No program has undefined behaviour (arithmetic is unsigned, indices
 //! are masked or bounded, loops count, recursion has fuel), so a program prints the same at every
