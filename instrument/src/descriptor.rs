@@ -135,6 +135,7 @@ fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
             context.create_enum_attribute(kind, 0),
         );
     }
+    ir::allow_assembly();
     // By hand, as in the large code model LLVM computes the address in rax, which it has put back by then.
     let jump = format!("jmpq *{}@GOTPCREL(%rip)", which.symbol);
     let ty = context.void_type().fn_type(&[], false);
