@@ -73,7 +73,7 @@ pub(crate) fn context(
             lost: false,
         };
         let decoded = payload.and_then(|payload| {
-            let decoded = decoder.chunk(&payload, &program.ids, &mut pair);
+            let decoded = decoder.chunk(&payload, &chunk.program.ids, &mut pair);
             decoded.map_err(|e| e.to_string())
         });
         let lost = pair.lost;

@@ -8,12 +8,15 @@ use contech_trace::reader::Chunk;
 
 use crate::encode::payload;
 use crate::error::Result;
+use crate::program::Program;
 use crate::spill::Spill;
 
 /// A chunk in the temporary file.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct KeptChunk {
     pub(crate) header: ChunkHeader,
+    /// The modules as they were when it was recorded: one loaded later may have taken another's ids.
+    pub(crate) program: Arc<Program>,
     /// Place in the trace.
     offset: u64,
     /// Place in the temporary file.
@@ -62,7 +65,7 @@ impl Kept {
     }
 
     /// Keeps a chunk of a stream.
-    pub(crate) fn keep(&mut self, chunk: &Chunk) -> Result<()> {
+    pub(crate) fn keep(&mut self, chunk: &Chunk, program: Arc<Program>) -> Result<()> {
         let header = chunk.header;
         let recordings = self.contexts.entry(header.context).or_default();
         let recording = if header.kind == ChunkKind::Check {
@@ -81,6 +84,7 @@ impl Kept {
         recording.next = header.seq.saturating_add(1);
         recording.chunks.push(KeptChunk {
             header,
+            program,
             offset: chunk.offset,
             at: self.spill.append(&chunk.stored)?,
         });

@@ -22,6 +22,7 @@ pub(crate) enum Next<'a> {
 #[derive(Debug)]
 pub(crate) struct Naive<'a> {
     kept: &'a Kept,
+    /// What the ids of the chunk at hand mean.
     ids: &'a Ids,
     level: u8,
     recording: &'a Recording,
@@ -66,6 +67,7 @@ impl<'a> Naive<'a> {
                     Next::End
                 });
             };
+            self.ids = &chunk.program.ids;
             let read = match self.kept.payload(chunk)? {
                 Ok(payload) => {
                     self.payload = payload;

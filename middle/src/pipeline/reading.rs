@@ -97,7 +97,7 @@ impl Reading {
     fn chunk(&mut self, chunk: Chunk) -> std::result::Result<Option<Item>, Stopped> {
         let kind = chunk.header.kind;
         if self.checked && matches!(kind, ChunkKind::Stream | ChunkKind::Check) {
-            if let Err(e) = self.kept.keep(&chunk) {
+            if let Err(e) = self.kept.keep(&chunk, self.program.snapshot()) {
                 return Ok(Some(Item::Broken(e)));
             }
         } else if kind == ChunkKind::Stream {
