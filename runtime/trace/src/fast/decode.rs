@@ -1,27 +1,15 @@
 //! From a context's chunks to records: they are found backwards, from their ends, and given forwards.
 
+use contech_program::path::Walk;
+
 use self::resume::{Resume, Suspended};
-use super::expand::{Affine, Expander, Scratch};
-use crate::event::Event;
+use crate::Error;
 use crate::program::{Meaning, Program};
-use crate::{Error, Result};
 
 mod parse;
 mod resume;
 
 pub(super) use resume::next;
-
-/// Takes what the decoder produces, in program order.
-pub trait Sink {
-    /// One block execution with the operands of its operations, as the naive form records them.
-    fn block(&mut self, block: u32, operands: &[u64]);
-    /// One runtime event.
-    fn event(&mut self, event: Event);
-    /// The iterations of an affine loop at once; unless overridden, expands them into blocks.
-    fn affine(&mut self, run: &Affine<'_>, scratch: &mut Vec<u64>) {
-        run.expand(scratch, |block, operands| self.block(block, operands));
-    }
-}
 
 /// Decoder of one context's stream: give it the context's chunks in order.
 #[derive(Debug, Default)]
@@ -35,7 +23,15 @@ pub struct Decoder {
     pub(super) records: Vec<Found>,
     pub(super) counts: Vec<u64>,
     pub(super) operands: Vec<u64>,
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
+}
+
+/// Memory for expanding one segment after the other.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    pub(super) walk: Walk,
+    pub(super) operands: Vec<u64>,
+    pub(super) starts: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -78,24 +74,6 @@ impl Decoder {
         std::mem::swap(&mut self.counts, &mut other.counts);
         std::mem::swap(&mut self.operands, &mut other.operands);
         std::mem::swap(&mut self.scratch, &mut other.scratch);
-    }
-
-    /// Decodes one chunk into `sink`.
-    ///
-    /// # Errors
-    /// At the first record that no writer produces here; what came before it in the chunk has been
-    /// given to `sink` only as far as it is whole *and* after the last unreadable id, as the parse
-    /// runs backwards.
-    pub fn chunk(&mut self, payload: &[u8], program: &Program, sink: &mut impl Sink) -> Result<()> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let mut expander = Expander {
-            program,
-            sink,
-            scratch: &mut scratch,
-        };
-        let decoded = self.segments(payload, program, &mut expander);
-        self.scratch = scratch;
-        decoded
     }
 }
 

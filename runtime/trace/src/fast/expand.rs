@@ -2,11 +2,12 @@
 
 use contech_program::BlockId;
 use contech_program::path::{
-    COUNT_BYTES, CompiledFunction, CompiledLoop, NO_BLOCK, State, Visit, Walk, Walked,
+    COUNT_BYTES, CompiledFunction, CompiledLoop, NO_BLOCK, State, Visit, Walked,
 };
 
-use super::decode::Sink;
+use super::decode::{Decoder, Scratch};
 use super::segments::{Records, Segment};
+use crate::Result;
 use crate::event::Event;
 use crate::program::Program;
 
@@ -45,12 +46,36 @@ impl Affine<'_> {
     }
 }
 
-/// Memory for expanding one segment after the other.
-#[derive(Debug, Default)]
-pub(super) struct Scratch {
-    walk: Walk,
-    operands: Vec<u64>,
-    starts: Vec<u64>,
+/// Takes what the decoder produces, in program order.
+pub trait Sink {
+    /// One block execution with the operands of its operations, as the naive form records them.
+    fn block(&mut self, block: u32, operands: &[u64]);
+    /// One runtime event.
+    fn event(&mut self, event: Event);
+    /// The iterations of an affine loop at once; unless overridden, expands them into blocks.
+    fn affine(&mut self, run: &Affine<'_>, scratch: &mut Vec<u64>) {
+        run.expand(scratch, |block, operands| self.block(block, operands));
+    }
+}
+
+impl Decoder {
+    /// Decodes one chunk into `sink`.
+    ///
+    /// # Errors
+    /// At the first record that no writer produces here; what came before it in the chunk has been
+    /// given to `sink` only as far as it is whole *and* after the last unreadable id, as the parse
+    /// runs backwards.
+    pub fn chunk(&mut self, payload: &[u8], program: &Program, sink: &mut impl Sink) -> Result<()> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut expander = Expander {
+            program,
+            sink,
+            scratch: &mut scratch,
+        };
+        let decoded = self.segments(payload, program, &mut expander);
+        self.scratch = scratch;
+        decoded
+    }
 }
 
 /// Gives a [`Sink`] the blocks of segments.

@@ -21,8 +21,8 @@ mod path;
 mod segments;
 mod table;
 
-pub use decode::{Decoder, Sink};
-pub use expand::Affine;
+pub use decode::Decoder;
+pub use expand::{Affine, Sink};
 pub use path::Plan;
 pub use segments::{Records, Segment};
 pub use table::{Edge, FastFunction, LoopStep, Start, Target};

@@ -141,7 +141,7 @@ impl Decoder {
 }
 
 /// Loops of a plan whose counts are recorded.
-pub(super) fn recorded_counts(f: &FastFunction, plan: &Plan) -> usize {
+fn recorded_counts(f: &FastFunction, plan: &Plan) -> usize {
     if plan.fixed_bytes.is_some() {
         return 0;
     }
