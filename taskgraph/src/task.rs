@@ -36,7 +36,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// Any task by its id: a search in the page index and, when the page is not in the cache, the decoding of a page.
     ///
     /// # Errors
-    /// [`ErrorKind::NoSuchTask`], or damage.
+    /// [`ErrorKind::NoSuchTask`](crate::ErrorKind::NoSuchTask), or damage.
     pub fn task(&self, id: TaskId) -> Result<Task<'_, D>> {
         self.in_file(self.find_task(id))
     }
