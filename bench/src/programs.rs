@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 /// What a program spends its time with: goals differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Class {
     Affine,
     Float,

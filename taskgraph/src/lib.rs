@@ -22,6 +22,8 @@
 //! # Ok::<(), taskgraph::Error>(())
 //! ```
 
+#![warn(missing_docs)]
+
 mod action;
 mod batch;
 pub mod builder;

@@ -54,12 +54,8 @@ pub enum Check {
     LockOrder,
 }
 
-/// A program file with its directives.
+/// A program file with its directives, which the table above explains.
 #[derive(Debug, Clone)]
-#[expect(
-    missing_docs,
-    reason = "the fields are the directives of the table above"
-)]
 pub struct Program {
     pub name: String,
     pub source: PathBuf,
@@ -229,7 +225,6 @@ impl Program {
 
 /// What a compiler is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "languages")]
 pub enum Language {
     C,
     Cxx,

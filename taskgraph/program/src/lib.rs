@@ -8,6 +8,8 @@
 //! The pass writes it, the traced process carries it, the middle layer and the task graph read it. The crate opens no
 //! files and depends on nothing, so that all of them can use it.
 
+#![warn(missing_docs)]
+
 mod counts;
 pub mod id;
 pub mod kind;
