@@ -1,8 +1,8 @@
-//! Atomic operations as order: each stands between two calls of the runtime, which give it its place
+//! Atomic operations as order: each atomic operation stands between two calls of the runtime, which give it its place
 //! among all operations on its address.
 //!
-//! The access itself stays where and as the compiler made it, and is recorded as any other; what is
-//! recorded of the order follows it, so the second call ends the block.
+//! The access itself stays as the compiler made it, and is recorded as any other. The record of the order follows the
+//! access, so the second call ends the block.
 
 use std::collections::HashSet;
 
@@ -14,18 +14,18 @@ use crate::descriptor::runtime_fn;
 use crate::ir;
 use crate::options::{Atomics, Options};
 
-/// What a module's functions get.
+/// The runtime functions that a module's atomic operations call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Order<'m> {
     begin: FunctionValue<'m>,
     end: FunctionValue<'m>,
     fence: FunctionValue<'m>,
-    /// Relaxed operations, too: they order nothing by themselves, but fences make them.
+    /// Whether relaxed operations are ordered too: alone they order nothing, but a fence makes them do so.
     relaxed: bool,
 }
 
 impl<'m> Order<'m> {
-    /// For the module, `None` where atomics are accesses only.
+    /// Declares the functions in the module; `None` where atomic operations are accesses only.
     pub(crate) fn of(module: &Module<'m>, options: Options) -> Option<Self> {
         let relaxed = match options.atomics {
             Atomics::None => return None,
@@ -46,7 +46,7 @@ impl<'m> Order<'m> {
     }
 }
 
-/// How the callee of a block's last call is named, where it is one of these.
+/// The name that a user sees for a callee that the pass inserted; `None` for any other callee.
 pub(crate) fn display(callee: &str) -> Option<&'static str> {
     if callee == ATOMIC_END.symbol {
         Some("atomic operation")

@@ -1,4 +1,4 @@
-//! What a call means for the recording: does it end its block, may it be ignored, what does it touch.
+//! What a call means for the recording: whether it ends its block, whether it may be ignored, what it touches.
 
 use inkwell::values::{FunctionValue, InstructionValue};
 
@@ -6,25 +6,24 @@ use crate::carry;
 use crate::ir::{self, Callee};
 use crate::known::{self, Bulk};
 
-/// A classified call, invoke or callbr.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// May run instrumented code, unwind, or reach the runtime: the block ends here.
+    /// The callee may run instrumented code, unwind, or reach the runtime: the block ends here.
     Boundary { callee: String },
-    /// LLVM intrinsic that does none of these.
+    /// The LLVM intrinsic does none of these.
     Intrinsic { name: String },
-    /// Library function that does none of these.
+    /// The library function does none of these.
     Pure { name: String },
-    /// Library function that copies or sets bytes.
+    /// The library function copies or sets bytes.
     Bulk { name: String, bulk: Bulk },
-    /// Inline assembly that stays within the block.
+    /// The inline assembly stays within the block.
     Asm { touches_memory: bool },
-    /// Never a call at run time (debug and optimiser hints).
+    /// The call does nothing at run time: it is a hint for the debugger or the optimiser.
     Nothing,
 }
 
 impl Call {
-    /// Name of the callee if the call ends its block.
+    /// The callee's name if the call ends its block.
     pub(crate) fn boundary(&self) -> Option<&str> {
         match self {
             Call::Boundary { callee } => Some(callee),
@@ -47,7 +46,7 @@ const CALLING_INTRINSICS: &[&str] = &[
     "llvm.icall.branch.funnel",
 ];
 
-/// Intrinsics that are not instructions of the machine.
+/// Intrinsics for which the machine executes no instruction.
 const HINTS: &[&str] = &[
     "llvm.annotation",
     "llvm.assume",
@@ -63,7 +62,6 @@ const HINTS: &[&str] = &[
     "llvm.var.annotation",
 ];
 
-/// Classifies a call instruction.
 pub(crate) fn classify(call: InstructionValue<'_>) -> Call {
     match ir::callee(call) {
         Callee::Function(f) => classify_function(call, f),
@@ -98,8 +96,8 @@ fn classify_function(call: InstructionValue<'_>, f: FunctionValue<'_>) -> Call {
     Call::Boundary { callee: name }
 }
 
-/// Assembly that calls, jumps or moves the stack pointer may run other code on this thread; with the
-/// cursor in thread-local storage around it, that code can record.
+/// Assembly that calls, jumps or moves the stack pointer may run other code on this thread. That code can record, as
+/// the cursor is in thread-local storage during a boundary call.
 fn classify_asm(call: InstructionValue<'_>, text: &str, constraints: &str) -> Call {
     let leaves = ["call", "jmp", "ret", "%rsp", "%esp", "int "]
         .iter()

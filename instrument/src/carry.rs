@@ -1,13 +1,13 @@
 //! The cursor carried through calls.
 //!
-//! Between instrumented functions of one module the cursor need not go through thread-local storage,
-//! where each call would wait twice for what was just stored: the callee takes it as a `swifterror`
-//! argument, which x86-64 passes and returns in a register (r12) and which changes nothing else of the
-//! calling convention. A function that others call too (it is not local, or its address is taken)
-//! keeps its name and becomes a few instructions around the one that takes the cursor. All other calls
-//! find the cursor in thread-local storage as ever, and so do landing pads: what unwinds was called so.
+//! Between instrumented functions of one module the cursor need not go through thread-local storage, where each call
+//! would wait twice for what was just stored. The callee takes the cursor as a `swifterror` argument, which x86-64
+//! passes and returns in a register (r12) and which changes nothing else of the calling convention. A function that
+//! others call too (it is not local, or its address is taken) keeps its name and becomes a few instructions around a
+//! second function, which has the body and takes the cursor. All other calls find the cursor in thread-local storage,
+//! and so do landing pads, since unwinding leaves through such calls.
 //!
-//! Not for functions on a cycle of tail calls: one that takes the cursor makes none.
+//! Functions on a cycle of tail calls do not take the cursor, because a function that takes it makes no tail calls.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,10 +16,10 @@ use inkwell::values::{FunctionValue, GlobalValue, InstructionValue, PointerValue
 use crate::ir::{self, Callee};
 use crate::plan::{Entered, FunctionPlan};
 
-/// What a function that stays under its name calls the one with its body.
+/// Suffix of the function with the body; the function that calls it keeps the name.
 const SUFFIX: &str = ".carried";
 
-/// The name in the source of a function that may have been moved.
+/// The function's name in the source, without [`SUFFIX`].
 pub(crate) fn source_name(name: &str) -> &str {
     name.strip_suffix(SUFFIX).unwrap_or(name)
 }
@@ -27,9 +27,9 @@ pub(crate) fn source_name(name: &str) -> &str {
 /// Where one function has the cursor around calls that take it, and at its own entry and return.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Carried<'m> {
-    /// Its last argument, if it takes the cursor.
+    /// The function's last argument, if the function takes the cursor.
     pub(crate) argument: Option<PointerValue<'m>>,
-    /// The slot for its calls.
+    /// The slot that holds the cursor during the calls that take it.
     pub(crate) slot: Option<PointerValue<'m>>,
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct Carry<'m> {
 }
 
 impl<'m> Carry<'m> {
-    /// Changes the functions of `chosen` that will take the cursor, and the calls of them; `chosen`
-    /// then has the functions with the bodies.
+    /// Lets functions of `chosen` take the cursor, and changes the calls of them. Afterwards `chosen` holds the
+    /// functions with the bodies.
     pub(crate) fn add(
         module: &inkwell::module::Module<'m>,
         chosen: &mut [FunctionValue<'m>],
@@ -59,7 +59,7 @@ impl<'m> Carry<'m> {
         carry
     }
 
-    /// Of one function.
+    /// Where `f` has the cursor.
     pub(crate) fn of(&self, f: FunctionValue<'m>) -> Carried<'m> {
         let last = f.get_last_param().filter(|_| self.taking.contains(&f));
         Carried {

@@ -1,5 +1,5 @@
-//! Where a function checks that the buffer has room: at entry, after boundary calls, on back-edges,
-//! and where a path without any of these would write more than the slack.
+//! Where a function checks that the buffer has room: at entry, after boundary calls, on back-edges, and where a path
+//! without any of these would write more than the slack.
 
 use contech_trace::abi::MAX_UNCHECKED;
 use contech_trace::table::BLOCK_LOOP_HEADER;
@@ -8,15 +8,15 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::plan::{Entered, FunctionPlan};
 
-/// More bytes than any slack: the cursor may already be at the limit.
+/// More bytes than any slack, for places where the cursor may already be at the limit.
 const UNKNOWN: usize = usize::MAX / 2;
 
 /// Sets `check`, `check_at_end` and the loop-header flag.
 ///
-/// A forward dataflow over the most bytes that may have been written since the last check. Checks at
-/// entry and after calls come from the first pass, which takes retreating edges as zero. A cycle that
-/// none of them breaks gets a check at the source of its retreating edges (every cycle, reducible or
-/// not, has one). Then every cycle is broken and the values settle in a few passes.
+/// A forward dataflow computes the most bytes that may have been written since the last check. Its first pass takes
+/// retreating edges as zero and gives the checks at entry and after calls. A cycle that none of these breaks gets a
+/// check at the source of its retreating edges (every cycle has one, reducible or not). Then every cycle is broken,
+/// and the values settle in a few passes.
 pub(crate) fn place(plan: &mut FunctionPlan<'_>) {
     let mut flow = Flow::new(plan);
     flow.pass(plan);
@@ -24,7 +24,7 @@ pub(crate) fn place(plan: &mut FunctionPlan<'_>) {
         plan.blocks[source].check_at_end = true;
     }
     flow.follow_back_edges = true;
-    // Nested loops settle in about their depth; a check, once set, stays, so this ends.
+    // Nested loops settle in about as many passes as they are deep. A check is never taken back, so the loop ends.
     while flow.pass(plan) {}
     for (i, block) in plan.blocks.iter().enumerate() {
         for s in block.successors.iter().filter(|s| **s <= i) {
@@ -36,10 +36,10 @@ pub(crate) fn place(plan: &mut FunctionPlan<'_>) {
 }
 
 struct Flow {
-    /// Bytes written since the last check at the end of each block.
+    /// The most bytes written since the last check, at the end of each block.
     outgoing: Vec<usize>,
     predecessors: Vec<Vec<usize>>,
-    /// Whether what leaves a block is independent of what entered it.
+    /// For each block: whether the value at its end does not depend on the value at its beginning.
     resets: Vec<bool>,
     follow_back_edges: bool,
 }

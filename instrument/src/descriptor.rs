@@ -1,5 +1,5 @@
-//! What makes a module known to the runtime: its descriptor in a section of its own, and a
-//! constructor and destructor per linked file that hand the section to the runtime.
+//! How the runtime learns of a module: the module's descriptor lies in a section of its own, and each linked file has
+//! a constructor and a destructor that hand the section to the runtime.
 
 use contech_trace::abi::{
     ABI_VERSION, CHECK_FLUSH, FLUSH, MODULE_FORTRAN, MODULE_MAGIC, MODULE_SECTION, MODULE_SYNC,
@@ -18,9 +18,9 @@ use crate::ir;
 
 const CTOR: &str = "__contech_module_init";
 const DTOR: &str = "__contech_module_fini";
-/// `preserve_allcc` of LLVM.
+/// LLVM's number of the calling convention `preserve_allcc`.
 const PRESERVE_ALL: u32 = 15;
-/// How the entry points of flang's run-time library begin.
+/// Prefix of the entry points of flang's run-time library.
 const FORTRAN_LIBRARY: &str = "_Fortran";
 
 /// Declares what instrumented code refers to, with an id array of `ids` bytes.
@@ -34,7 +34,7 @@ pub(crate) fn targets<'m>(module: &Module<'m>, ids: u32) -> Targets<'m> {
     }
 }
 
-/// The same for the naive stream beside the fast one (`--contech-check`).
+/// Declares what instrumented code needs for the naive stream beside the fast one (`--contech-check`).
 pub(crate) fn check_targets<'m>(module: &Module<'m>, targets: Targets<'m>) -> Targets<'m> {
     Targets {
         cursor: TLS_CHECK_CURSOR as u64,
@@ -44,7 +44,6 @@ pub(crate) fn check_targets<'m>(module: &Module<'m>, targets: Targets<'m>) -> Ta
     }
 }
 
-/// The thread-local block.
 pub(crate) fn tls<'m>(module: &Module<'m>) -> GlobalValue<'m> {
     if let Some(global) = module.get_global(TLS_SYMBOL) {
         return global;
@@ -61,7 +60,7 @@ pub(crate) fn tls<'m>(module: &Module<'m>) -> GlobalValue<'m> {
     global
 }
 
-/// Never read or written: only the addresses of its bytes count, so it costs no file space and no
+/// The array is never read or written: only the addresses of its bytes count. So it costs no file space and no
 /// memory, and the linker makes ids unique within the process.
 fn id_array<'m>(module: &Module<'m>, n: u32) -> GlobalValue<'m> {
     let ty = module.get_context().i8_type().array_type(n);
@@ -72,7 +71,6 @@ fn id_array<'m>(module: &Module<'m>, n: u32) -> GlobalValue<'m> {
     ids
 }
 
-/// Declares a function of the runtime.
 pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
     if let Some(f) = module.get_function(which.symbol) {
         return f;
@@ -114,8 +112,8 @@ pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> Function
     f
 }
 
-/// A function of the linked file itself that goes on to `which`: a direct call takes no register,
-/// where an address from the global offset table would be kept in one through every loop.
+/// A function of the linked file itself that jumps to `which`. A direct call of it needs no register; an address from
+/// the global offset table would be kept in a register through every loop.
 fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
     let name = format!("{}_near", which.symbol);
     if let Some(f) = module.get_function(&name) {
@@ -136,7 +134,8 @@ fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
         );
     }
     ir::allow_assembly();
-    // By hand, as in the large code model LLVM computes the address in rax, which it has put back by then.
+    // The jump is assembly because in the large code model LLVM would compute the address in rax, whose old value it
+    // has restored by then.
     let jump = format!("jmpq *{}@GOTPCREL(%rip)", which.symbol);
     let ty = context.void_type().fn_type(&[], false);
     let jump = context.create_inline_asm(ty, jump, String::new(), true, false, None, false);
@@ -149,7 +148,7 @@ fn near<'m>(module: &Module<'m>, which: &RuntimeFn) -> FunctionValue<'m> {
     f
 }
 
-/// Adds the descriptor, with the encoded table, and the registration.
+/// Adds the descriptor with the encoded table, and the code that registers it.
 pub(crate) fn add<'m>(
     module: &Module<'m>,
     ids: Option<(GlobalValue<'m>, u64)>,
@@ -207,17 +206,17 @@ pub(crate) fn add<'m>(
     descriptor.set_initializer(&value);
     descriptor.set_section(Some(MODULE_SECTION));
     descriptor.set_alignment(8);
-    // Also keeps the section through --gc-sections (SHF_GNU_RETAIN).
+    // The mark (SHF_GNU_RETAIN) also keeps the section through --gc-sections.
     ir::append_used(module, descriptor);
     add_registration(module)
 }
 
-/// Whether the module has been through the pass before.
+/// Whether the pass has already seen the module.
 pub(crate) fn is_registered(module: &Module<'_>) -> bool {
     module.get_function(CTOR).is_some()
 }
 
-/// Addresses of the globals that expressions of the fast form name.
+/// The addresses of the globals that expressions of the fast form name.
 fn global_array<'m>(module: &Module<'m>, globals: &[PointerValue<'m>]) -> PointerValue<'m> {
     let value = ir::ptr_type(module).const_array(globals);
     let array = module.add_global(value.get_type(), None, "__contech_globals");
@@ -229,7 +228,7 @@ fn global_array<'m>(module: &Module<'m>, globals: &[PointerValue<'m>]) -> Pointe
 
 fn add_registration(module: &Module<'_>) -> Result<(), String> {
     if is_registered(module) {
-        return Ok(()); // merged by LTO from several modules: one is enough
+        return Ok(()); // LTO merged several modules, and one registration is enough
     }
     let start = section_symbol(module, "__start_");
     let stop = section_symbol(module, "__stop_");

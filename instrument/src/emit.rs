@@ -19,25 +19,21 @@ use crate::ir;
 use crate::memop::Value;
 use crate::plan::{BlockPlan, Entered, FunctionPlan, Piece};
 
-/// `preserve_allcc` of LLVM.
+/// LLVM's number of the calling convention `preserve_allcc`.
 const PRESERVE_ALL: u32 = 15;
 
-/// What instrumented code of a module refers to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Targets<'m> {
-    /// The thread-local block.
     pub(crate) tls: GlobalValue<'m>,
-    /// The id array.
     pub(crate) ids: GlobalValue<'m>,
-    /// Offsets in it of the cursor and limit in use.
+    /// Offsets in `tls` of the cursor and of the limit in use.
     pub(crate) cursor: u64,
     pub(crate) limit: u64,
-    /// The slow path of a check.
+    /// The function that a check calls when the buffer is full.
     pub(crate) flush: FunctionValue<'m>,
 }
 
-/// Instruments one function; its first piece that is not silent gets id `first_id`, the others
-/// follow in order.
+/// Instruments one function; the first piece that is not silent gets id `first_id`, the others follow in order.
 pub(crate) fn emit<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
@@ -81,7 +77,7 @@ struct Emitter<'m> {
     targets: Targets<'m>,
     cursor: PointerValue<'m>,
     carried: Carried<'m>,
-    /// Conditions of checks whose slow path is still to be made.
+    /// Conditions of the checks whose slow path is not made yet.
     checks: Vec<IntValue<'m>>,
     next_id: u64,
 }
@@ -147,8 +143,8 @@ impl<'m> Emitter<'m> {
             Some(base) => base,
             None => self.load_cursor()?,
         };
-        // The whole address is stored and 4 bytes of it counted: `lea ids+k(%rip); mov`, where a
-        // truncated constant would cost an addition more.
+        // The code stores the whole address, of which 4 bytes count: `lea ids+k(%rip); mov`. A truncated constant
+        // would cost one addition more.
         let id = ir::global_offset(self.targets.ids, self.next_id);
         self.next_id += 1;
         self.put(base, at, id)?;
@@ -157,7 +153,7 @@ impl<'m> Emitter<'m> {
         Ok(true)
     }
 
-    /// Writes one value at `base + at`; returns its recorded width.
+    /// Writes one value at `base + at`; returns the width in which it is recorded.
     fn value(
         &self,
         value: Value<'m>,
@@ -222,7 +218,7 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// Cursor from the slot or else from thread-local storage, before `inst`.
+    /// Loads the cursor before `inst`, from the slot if there is one, else from thread-local storage.
     fn reload(
         &self,
         inst: InstructionValue<'m>,
@@ -234,7 +230,7 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// Cursor to the slot or else to thread-local storage, before `inst`.
+    /// Stores the cursor before `inst`, to the slot if there is one, else to thread-local storage.
     fn sync(
         &self,
         inst: InstructionValue<'m>,
@@ -260,7 +256,6 @@ impl<'m> Emitter<'m> {
         Ok(self.builder.build_load(ptr, from, "")?.into_pointer_value())
     }
 
-    /// Unaligned store at `base + at`.
     fn put(
         &self,
         base: PointerValue<'m>,
@@ -280,7 +275,7 @@ impl<'m> Emitter<'m> {
     }
 }
 
-/// Whether nothing after the call needs the cursor: it returns at once, or never comes back.
+/// Whether nothing after the call needs the cursor: the caller returns at once, or the call never comes back.
 fn leaves(piece: &Piece<'_>) -> bool {
     piece.silent
         && matches!(

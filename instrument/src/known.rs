@@ -1,10 +1,10 @@
-//! Library functions about which more is known than that they are calls.
+//! Library functions whose effects are known.
 
 use contech_program::OpKind;
 
-/// C library functions that call nothing back, never unwind, never allocate and write no memory of
-/// the program: a call does not end a block. Only trusted when the prototype is the library's too.
-/// Kept sorted for the search; anything doubtful stays out.
+/// C library functions that call nothing back, never unwind, never allocate and write no memory of the program, so
+/// that a call of one does not end a block. They are trusted only when the prototype is the library's too. The list
+/// is sorted for the search, and anything doubtful stays out.
 const PURE: &[&str] = &[
     "abs",
     "acos",
@@ -167,7 +167,7 @@ const PURE: &[&str] = &[
 
 const _: () = assert!(is_sorted(PURE), "PURE is searched by halves");
 
-/// `[str]::is_sorted`, at compile time: the plugin cannot be linked into a test without LLVM.
+/// `[str]::is_sorted` at compile time: the plugin cannot be linked into a test without LLVM.
 const fn is_sorted(names: &[&str]) -> bool {
     let mut i = 1;
     while i < names.len() {
@@ -184,7 +184,7 @@ const fn is_sorted(names: &[&str]) -> bool {
     true
 }
 
-/// Functions of the implementation's name space with the same property, which LLVM does not list.
+/// Functions with the same property whose names are reserved for the implementation, and which LLVM does not list.
 const PURE_RESERVED: &[&str] = &[
     "__contech_atomic_begin",
     "__ctype_b_loc",
@@ -198,7 +198,7 @@ const PURE_RESERVED: &[&str] = &[
     "__signbit",
 ];
 
-/// Pure functions that read memory which is not recorded.
+/// The pure functions that read memory of the program; their reads are not recorded.
 const READERS: &[&str] = &[
     "bcmp",
     "memchr",
@@ -223,16 +223,16 @@ const READERS: &[&str] = &[
 pub(crate) struct Bulk {
     pub(crate) kind: OpKind,
     pub(crate) dst: u32,
-    /// Source of a copy.
+    /// The source, if the call copies.
     pub(crate) src: Option<u32>,
     pub(crate) len: u32,
     /// The call may abort, so it also ends its block.
     pub(crate) boundary: bool,
 }
 
-/// Beginnings of the names that the runtime intercepts (`runtime/src/exports.rs`).
+/// Prefixes of the names that the runtime intercepts (`runtime/src/exports.rs`).
 const INTERCEPTED_FAMILIES: &[&str] = &["pthread_", "sem_", "mtx_", "cnd_", "thrd_", "_Zn", "_Zd"];
-/// Other names that it intercepts.
+/// Other names that the runtime intercepts.
 const INTERCEPTED: &[&str] = &[
     "aligned_alloc",
     "call_once",
@@ -255,7 +255,7 @@ pub(crate) fn is_intercepted(name: &str) -> bool {
     INTERCEPTED.contains(&name) || INTERCEPTED_FAMILIES.iter().any(|f| name.starts_with(f))
 }
 
-/// Whether a call of the library function `name` does not end a block.
+/// Whether a call of the library function `name` leaves its block open.
 pub(crate) fn is_pure(name: &str) -> bool {
     PURE.binary_search(&name).is_ok()
 }
@@ -270,7 +270,7 @@ pub(crate) fn reads_memory(name: &str) -> bool {
     READERS.contains(&name)
 }
 
-/// How the library function `name` copies or sets bytes, if it does nothing else.
+/// How the library function `name` copies or sets bytes; `None` if it does anything else.
 pub(crate) fn bulk(name: &str) -> Option<Bulk> {
     let copy = Bulk {
         kind: OpKind::Copy,
@@ -307,8 +307,8 @@ pub(crate) fn bulk(name: &str) -> Option<Bulk> {
     })
 }
 
-/// Whether the compiler may turn an instruction that does not end a block into a call of `name`, so
-/// that a definition of it in the program must not record.
+/// Whether the compiler may turn an instruction that does not end a block into a call of `name`. If the program
+/// defines such a function, that function must not record.
 pub(crate) fn is_compiler_callable(name: &str) -> bool {
     is_pure(name) || bulk(name).is_some_and(|b| !b.boundary)
 }

@@ -1,4 +1,4 @@
-//! Vectors that have to be computed before they can be recorded: masks as `i1`, addresses of lanes.
+//! Vectors that must be computed before they can be recorded: masks as `i1`, and addresses of lanes.
 #![allow(unsafe_code, reason = "calls of the LLVM C API")]
 
 use inkwell::builder::Builder;
@@ -13,11 +13,11 @@ use inkwell::llvm_sys::{LLVMIntPredicate, LLVMTypeKind};
 
 use crate::ir::Operand;
 
-/// The low `lanes` lanes of a mask as a vector of `i1`. The mask is an integer (bit i for lane i), a
-/// vector of `i1`, or a vector whose sign bits count; None if it is nothing of these or too short.
+/// The low `lanes` lanes of a mask as a vector of `i1`. The mask is an integer (bit i for lane i), a vector of `i1`,
+/// or a vector whose sign bits count. `None` if the mask is none of these or too short.
 pub(crate) fn mask(builder: &Builder<'_>, mask: Operand, lanes: u32) -> Option<Operand> {
-    // SAFETY: the operand is a live value, available where the builder stands; types are asked for
-    // what their kinds have; every bitcast is between types of as many bits.
+    // SAFETY: the operand is a live value, available where the builder stands. Types are asked only for what their
+    // kinds have, and every bitcast is between types of as many bits.
     unsafe {
         let b = builder.as_mut_ptr();
         let ty = LLVMTypeOf(mask.as_raw());
@@ -60,7 +60,7 @@ unsafe fn low(b: LLVMBuilderRef, vector: LLVMValueRef, width: u32, lanes: u32) -
     if lanes == width {
         return vector;
     }
-    // SAFETY: by this function's contract; the indices are constants below `width`.
+    // SAFETY: this function's contract, and the indices are constants below `width`.
     unsafe {
         let ty = LLVMTypeOf(vector);
         let i32_type = LLVMIntTypeInContext(LLVMGetTypeContext(ty), 32);
@@ -81,8 +81,8 @@ pub(crate) fn addresses(
 ) -> Option<Operand> {
     index.lanes()?;
     base.pointer().ok()?;
-    // SAFETY: the operands are live values, available where the builder stands; the base is a pointer
-    // and a GEP with a vector of integers as index makes a vector of pointers.
+    // SAFETY: the operands are live values, available where the builder stands. The base is a pointer, and a GEP with
+    // a vector of integers as index makes a vector of pointers.
     unsafe {
         let ty = LLVMTypeOf(index.as_raw());
         let element = LLVMGetElementType(ty);

@@ -9,7 +9,7 @@ use crate::ir::{self, Operand};
 use crate::known::{self, Bulk};
 use crate::source;
 
-/// A value to record, in the width `MemOp::for_each_width` gives.
+/// A value to record, in the width that `MemOp::for_each_width` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value<'m> {
     /// 6 bytes.
@@ -22,27 +22,25 @@ pub(crate) enum Value<'m> {
     Mask(Operand),
 }
 
-/// What an instruction does to memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect<'m> {
     None,
-    /// Recorded, before the instruction, as these values each.
+    /// These operations are recorded before the instruction, each with its values.
     Ops(Vec<(MemOp, Vec<Value<'m>>)>),
-    /// Touches memory but is not recorded, for this reason.
+    /// The instruction touches memory but is not recorded, for this reason.
     Unrecorded(String),
 }
 
 impl<'m> Effect<'m> {
-    /// A single operation.
     pub(crate) fn one(op: MemOp, values: Vec<Value<'m>>) -> Self {
         Effect::Ops(vec![(op, values)])
     }
 }
 
-/// Arguments passed by copy that one call may record.
+/// Most arguments passed by copy that one call may record.
 const MAX_BYVAL: usize = 256;
 
-/// Intrinsics that LLVM says touch memory, but which make no access of the program's own.
+/// Intrinsics that touch memory according to LLVM, but make no access of the program's own.
 const NO_ACCESS: &[&str] = &[
     "llvm.clear_cache",
     "llvm.eh.",
@@ -105,7 +103,7 @@ pub(crate) fn of_instruction<'m>(module: &Module<'m>, inst: InstructionValue<'m>
     }
 }
 
-/// The effect of a call itself (what a boundary call's callee does is the callee's business).
+/// The effect of the call itself, without what a boundary call's callee does.
 pub(crate) fn of_call<'m>(
     module: &Module<'m>,
     inst: InstructionValue<'m>,
@@ -128,8 +126,8 @@ pub(crate) fn of_call<'m>(
     }
 }
 
-/// Arguments passed by copy are read at the call. Where the copy goes is decided after the optimiser,
-/// in the frame of the call, so its writing is not recorded.
+/// Arguments passed by copy are read at the call. The place of the copy in the call's frame is decided after the
+/// optimiser, so the writing of the copy is not recorded.
 fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'m> {
     let mut ops = Vec::new();
     for i in 0..ir::arg_count(inst) {
@@ -148,14 +146,14 @@ fn byval_copies<'m>(module: &Module<'m>, inst: InstructionValue<'m>) -> Effect<'
     }
     match ops.len() {
         0 => Effect::None,
-        // One instruction's operands must fit one record.
+        // The operands of one instruction must fit into one record.
         n if n > MAX_BYVAL => Effect::Unrecorded(format!("more than {MAX_BYVAL} byval arguments")),
         _ => Effect::Ops(ops),
     }
 }
 
-/// Calls of libatomic: `__atomic_NAME_SIZE(pointer, ...)`, or `__atomic_NAME(size, pointer, ...)` with
-/// further pointers to values. What a failed compare-exchange writes back is not recorded.
+/// Calls of libatomic: `__atomic_NAME_SIZE(pointer, ...)`, or `__atomic_NAME(size, pointer, ...)` with further
+/// pointers to values. What a failed compare-exchange writes back is not recorded.
 fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
     let unknown = || Effect::Unrecorded(format!("accesses of {callee}"));
     let name = callee.trim_start_matches("__atomic_");
@@ -171,7 +169,7 @@ fn libatomic<'m>(inst: InstructionValue<'m>, callee: &str) -> Effect<'m> {
         },
     };
     let generic = first == 1;
-    // Kinds of what the pointer arguments point to, in the order of the accesses.
+    // What is done to the memory that each pointer argument points to, in the order of the accesses.
     let kinds: &[(u32, OpKind, u8)] = match name {
         "load" if generic => &[(0, OpKind::Load, MemOp::ATOMIC), (1, OpKind::Store, 0)],
         "load" => &[(0, OpKind::Load, MemOp::ATOMIC)],
@@ -223,7 +221,8 @@ fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) ->
         len: 2,
         boundary: false,
     };
-    // `llvm.memcpy.p0.p0.i64`, `.inline`, `.element.unordered.atomic`; the same for the others.
+    // The name is `llvm.memcpy.p0.p0.i64`, or has `.inline` or `.element.unordered.atomic`; memmove and memset have
+    // the same forms.
     let atomic = if name.contains(".element.unordered.atomic") {
         MemOp::ATOMIC
     } else {
@@ -256,8 +255,8 @@ fn intrinsic<'m>(module: &Module<'m>, inst: InstructionValue<'m>, name: &str) ->
     Effect::Unrecorded(format!("intrinsic {name}"))
 }
 
-/// `va_start` fills a `va_list` and `va_copy` copies one: 24 bytes by the System V ABI for x86-64
-/// (3.5.7), a pointer in functions of the Windows convention. Arguments are then read by plain loads.
+/// `va_start` fills a `va_list` and `va_copy` copies one: 24 bytes by the System V ABI for x86-64 (3.5.7), a pointer
+/// in functions of the Windows convention. The arguments are then read by plain loads.
 fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
     const WIN64: u32 = 79;
     let function = inst.get_parent().and_then(|b| b.get_parent());
@@ -282,8 +281,8 @@ fn va_list(inst: InstructionValue<'_>) -> Effect<'_> {
     Effect::one(op, vec![list, from])
 }
 
-/// The last argument of memcpy, memmove and memset says volatile; the atomic forms have the element
-/// size there.
+/// The last argument of memcpy, memmove and memset is the volatile flag; the atomic forms have the element size
+/// there.
 fn volatile_argument(inst: InstructionValue<'_>, atomic: u8) -> u8 {
     let last = ir::arg_count(inst).saturating_sub(1);
     if atomic == 0 && ir::operand(inst, last).constant() == Some(1) {

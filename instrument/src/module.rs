@@ -24,11 +24,11 @@ use crate::select::{Choice, MARK, Selector};
 use crate::source;
 use crate::{atomics, check, descriptor, x86};
 
-/// Instruments the module. Returns whether it changed. `before_link`: it will be optimised again when
-/// it is linked.
+/// Instruments the module. Returns whether it changed. `before_link` says that the module will be optimised again
+/// when it is linked.
 ///
 /// # Errors
-/// A text for the user when the module cannot be instrumented; it must then not be compiled further.
+/// A text for the user when the module cannot be instrumented. The module must then not be compiled further.
 pub(crate) fn instrument(
     module: &Module<'_>,
     options: Options,
@@ -148,8 +148,8 @@ fn profile<'m>(
     Ok(())
 }
 
-/// Brings a function into the form that is recorded, and plans it; `ours` is no instruction of the program, `blocks` are
-/// none of its blocks.
+/// Brings a function into the form that is recorded, and plans it. `ours` are instructions and `blocks` are blocks
+/// that the program does not have.
 fn prepare<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
@@ -171,15 +171,16 @@ fn prepare<'m>(
 
 const TOO_MANY: &str = "more blocks and paths than 32-bit ids in one file: split it";
 
-/// A function to instrument: the index of its first block and, in fast form, of its first path.
+/// A function to instrument, with the index of its first block and, in fast form, of its first path.
 struct Planned<'m> {
     first_id: u64,
     plan: FunctionPlan<'m>,
     fast: Option<(u64, Fast<'m>)>,
 }
 
-/// The ABI is that of x86-64 with 8-byte pointers. Code for an accelerator, made by the same compiler
-/// run, is none of ours; code for another processor is left alone with a word about it.
+/// Whether the module's code runs in this process. The ABI is that of x86-64 with 8-byte pointers. The same compiler
+/// run may also compile code for an accelerator, which is left alone silently; code for another processor is left
+/// alone with a warning.
 fn is_for_this_process(module: &Module<'_>, options: Options) -> bool {
     const DEVICES: [&str; 5] = ["nvptx", "amdgcn", "spirv", "bpf", "wasm"];
     let triple = module.get_triple();
@@ -196,8 +197,8 @@ fn is_for_this_process(module: &Module<'_>, options: Options) -> bool {
 
 type Ids<'m> = (inkwell::values::GlobalValue<'m>, u64);
 
-/// Inserts the recording into all chosen functions; the id array has one byte per block, and after
-/// them one per path of the functions in fast form.
+/// Inserts the recording into all chosen functions. The id array has one byte per block, followed by one per path of
+/// the functions in fast form.
 fn record<'m>(
     module: &Module<'m>,
     chosen: &mut [FunctionValue<'m>],
@@ -303,8 +304,8 @@ fn block(function: u32, piece: &Piece<'_>, options: Options) -> Block {
     }
 }
 
-/// Recording writes memory and may call the runtime, so promises to the contrary go: from every
-/// function that may run instrumented code and from every boundary call.
+/// Removes the promises not to write memory or not to call from every function that may run instrumented code and
+/// from every boundary call, because recording breaks them.
 fn drop_attributes<'m>(module: &Module<'m>, plans: &[Planned<'m>]) {
     for f in module.get_functions() {
         let name = ir::name(f);

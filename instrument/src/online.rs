@@ -111,10 +111,10 @@ fn variable<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> PointerValue<'m> {
     global.as_pointer_value()
 }
 
-/// Bytes up to which a copy takes no longer than its operations seem to: reading the clock for it would take longer.
+/// Copies of up to this many bytes count by their operations. Reading the clock would take longer than the copy.
 const SHORT_COPY: u64 = 256;
 
-/// How many bytes a call of an intrinsic that copies or sets memory concerns.
+/// How many bytes an intrinsic call copies or sets.
 fn copied_bytes<'m>(call: InstructionValue<'m>) -> Option<IntValue<'m>> {
     match callee::classify(call) {
         Call::Intrinsic { name } if takes_time(&name) => {
@@ -128,7 +128,7 @@ struct Emitter<'m> {
     word: inkwell::types::IntType<'m>,
     builder: Builder<'m>,
     hooks: Hooks<'m>,
-    /// Operations not told yet, and whether E was passed; allocas until the end.
+    /// Operations that are not reported yet, and whether E was passed; both are allocas until the end.
     operations: PointerValue<'m>,
     entered: PointerValue<'m>,
     variable: PointerValue<'m>,
@@ -188,13 +188,13 @@ impl<'m> Emitter<'m> {
         self.foreign(plan)
     }
 
-    /// [`abi::DONE`].
+    /// Reports [`abi::DONE`].
     fn done(&self) -> Result<(), BuilderError> {
         let entered = self.load(self.entered)?;
         self.arrival(abi::DONE, Some(entered))
     }
 
-    /// `entered = acc + 2` in place of a sync.
+    /// `entered = acc + 2`, instead of an event for the sync.
     fn synced(&self, call: InstructionValue<'m>) -> Result<(), BuilderError> {
         let own = self.load(self.operations)?;
         let two = self.word.const_int(2, false);
@@ -228,7 +228,7 @@ impl<'m> Emitter<'m> {
         self.builder.build_store(self.operations, zero).map(drop)
     }
 
-    /// An event of an invocation that is told for the first time.
+    /// An event of an invocation that has not reported anything yet.
     fn tell(&self, kind: u64) -> Result<(), BuilderError> {
         self.arrival(kind, None)
     }
@@ -244,7 +244,7 @@ impl<'m> Emitter<'m> {
         self.hooks.log.event(&self.builder, own, said, &self.checks)
     }
 
-    /// An event of an invocation that is known.
+    /// An event of an invocation that has reported before.
     fn tell_at(&self, kind: u64) -> Result<(), BuilderError> {
         let said = Said {
             kind,
@@ -256,7 +256,7 @@ impl<'m> Emitter<'m> {
         self.hooks.log.event(&self.builder, own, said, &self.checks)
     }
 
-    /// A boundary call, and the marks of `contech/cilk.h`.
+    /// Handles a boundary call, or a mark of `contech/cilk.h`.
     fn call(&self, call: InstructionValue<'m>, callee: &str) -> Result<(), BuilderError> {
         if callee == abi::CILK_SPAWN {
             let to = self.hooks.log.field(std::mem::offset_of!(State, spawn));
@@ -274,7 +274,7 @@ impl<'m> Emitter<'m> {
         self.flush()
     }
 
-    /// Marks calls of code whose operations nobody counts.
+    /// Marks calls of code whose operations are not counted.
     fn foreign(&self, plan: &FunctionPlan<'m>) -> Result<(), BuilderError> {
         let blocks = plan.blocks.iter().filter_map(|b| b.terminator.get_parent());
         for inst in blocks.flat_map(|b| b.get_instructions()) {
@@ -290,7 +290,7 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// `foreign = slot; least = all`, unless it is a copy that turns out to be short.
+    /// `foreign = slot; least = all`, unless the call is a copy that turns out to be short.
     fn mark_foreign(&self, call: InstructionValue<'m>) -> Result<(), BuilderError> {
         let log = self.hooks.log;
         let foreign = log.field(std::mem::offset_of!(State, foreign));
@@ -323,7 +323,7 @@ impl<'m> Emitter<'m> {
 
     fn is_foreign(&self, call: InstructionValue<'m>) -> bool {
         if let Callee::Function(f) = ir::callee(call) {
-            // Its own time is told by its own events.
+            // The callee's own events report its time.
             if f.get_string_attribute(AttributeLoc::Function, MARK)
                 .is_some()
             {

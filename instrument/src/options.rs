@@ -1,34 +1,33 @@
-//! What the driver asks of the pass, by environment variable.
+//! What the driver asks of the pass, through an environment variable.
 
-/// Variable that carries the options: comma-separated words.
+/// The variable that carries the options: comma-separated words.
 pub(crate) const VARIABLE: &str = "CONTECH_PASS_OPTIONS";
 
 /// Which atomic operations order the program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Atomics {
-    /// `atomics=none`: they are accesses, no more.
+    /// `atomics=none`: atomic operations are accesses only.
     None,
-    /// `atomics=ordered`: all but relaxed ones; those, too, in a file with fences.
+    /// `atomics=ordered`: all but relaxed operations order the program; relaxed ones do so too in a file with fences.
     #[default]
     Ordered,
-    /// `atomics=all`.
+    /// `atomics=all`: relaxed operations order the program too.
     All,
 }
 
-/// Parsed [`VARIABLE`].
+/// The options in [`VARIABLE`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     /// `mode=sync`: register the module, record no blocks.
     pub(crate) sync_only: bool,
-    /// `mode=workspan`: no recording, the on-line profiler's hooks.
+    /// `mode=workspan`: insert the on-line profiler's hooks instead of a recording.
     pub(crate) workspan: bool,
-    /// `fast` (the default), off with `naive`: path ids and leaf values where that is exact.
+    /// `fast` (the default; `naive` switches it off): record path ids and leaf values where that is exact.
     pub(crate) fast: bool,
-    /// Off with `no-carry`: the cursor goes through thread-local storage at every call.
+    /// `no-carry` switches this off: then the cursor goes through thread-local storage at every call.
     pub(crate) carry: bool,
-    /// `check`: fast, and the naive form beside it.
+    /// `check`: record the fast form, and the naive form beside it.
     pub(crate) check: bool,
-    /// `atomics=...`.
     pub(crate) atomics: Atomics,
     /// `explain`: one line per function on stderr, and what could not be recorded.
     pub(crate) explain: bool,
@@ -37,7 +36,6 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Options of the environment.
     pub(crate) fn from_env() -> Result<Self, String> {
         Self::parse(&std::env::var(VARIABLE).unwrap_or_default())
     }

@@ -1,5 +1,5 @@
-//! What one function will record: its basic blocks, cut into pieces at boundary calls, with the
-//! memory operations of each piece. Reads the function, changes nothing.
+//! What one function will record: its basic blocks, cut into pieces at boundary calls, with the memory operations of
+//! each piece. Planning reads the function and changes nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -39,31 +39,30 @@ pub(crate) enum End {
     Full,
 }
 
-/// A part of a basic block that runs as a whole: one record.
+/// A part of a basic block that runs as a whole; it makes one record.
 #[derive(Debug)]
 pub(crate) struct Piece<'m> {
-    /// First instruction that is no PHI or landing pad.
+    /// First instruction that is neither a PHI nor a landing pad.
     pub(crate) start: InstructionValue<'m>,
     /// The record is complete before this instruction.
     pub(crate) last: InstructionValue<'m>,
     pub(crate) end: End,
     pub(crate) ops: Vec<PlannedOp<'m>>,
-    /// `BLOCK_*` bits of the table.
+    /// The `BLOCK_*` bits of the table.
     pub(crate) flags: u8,
     pub(crate) line: u32,
     /// IR instructions of the program, without PHIs and hints.
     pub(crate) ir_ops: u32,
-    /// Writes nothing: the rest of a basic block after a call, with only a branch or return in it,
-    /// or an edge block of our own.
+    /// The piece writes nothing: it is the rest of a basic block after a call, with only a branch or return in it, or
+    /// a block that the pass added on an edge.
     pub(crate) silent: bool,
-    /// Room must be checked before it (`check`).
+    /// Room must be checked before the piece (`check`).
     pub(crate) check: bool,
-    /// Ends with a call that takes the cursor and hands it back (`carry`).
+    /// The piece ends with a call that takes the cursor and hands it back (`carry`).
     pub(crate) carries: bool,
 }
 
 impl Piece<'_> {
-    /// Bytes of the record.
     pub(crate) fn bytes(&self) -> usize {
         if self.silent {
             0
@@ -81,19 +80,18 @@ impl Piece<'_> {
 /// How control enters a basic block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entered {
-    /// By branches: the cursor is known.
+    /// Branches lead to it, and the cursor is known.
     Branch,
-    /// By the normal or unwind edge of invokes: the cursor is in thread-local storage.
+    /// The normal or unwind edges of invokes lead to it, and the cursor is in thread-local storage.
     Invoke,
-    /// By the normal edge of an invoke that hands the cursor back.
+    /// The normal edge of an invoke that hands the cursor back leads to it.
     Carried,
 }
 
-/// A basic block.
 #[derive(Debug)]
 pub(crate) struct BlockPlan<'m> {
     pub(crate) terminator: InstructionValue<'m>,
-    /// Its pieces, as a range of [`FunctionPlan::pieces`].
+    /// The block's pieces, as a range of [`FunctionPlan::pieces`].
     pub(crate) pieces: Range<usize>,
     pub(crate) entered: Entered,
     /// Indices into [`FunctionPlan::blocks`].
@@ -102,7 +100,7 @@ pub(crate) struct BlockPlan<'m> {
     pub(crate) check_at_end: bool,
 }
 
-/// A function: blocks in reverse post-order from the entry.
+/// A function; its blocks are in reverse post-order from the entry.
 #[derive(Debug)]
 pub(crate) struct FunctionPlan<'m> {
     pub(crate) blocks: Vec<BlockPlan<'m>>,
@@ -110,8 +108,8 @@ pub(crate) struct FunctionPlan<'m> {
     pub(crate) unrecorded: Unrecorded,
 }
 
-/// Gives every normal edge of an invoke a target block of its own, where the cursor can be read
-/// back; returns the blocks that were added.
+/// Gives every normal edge of an invoke a target block of its own, where the cursor can be read back. Returns the
+/// added blocks.
 pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBlock<'m>> {
     let mut predecessors: HashMap<BasicBlock<'m>, usize> = HashMap::new();
     for block in f.get_basic_block_iter() {
@@ -137,8 +135,8 @@ pub(crate) fn separate_invoke_edges<'m>(f: FunctionValue<'m>) -> HashSet<BasicBl
     added
 }
 
-/// Plans a function; `edges` are the blocks [`separate_invoke_edges`] added, `prepared` is what the
-/// x86 intrinsics in it access.
+/// Plans a function. `edges` are the blocks that [`separate_invoke_edges`] added; `prepared` says what the function's
+/// x86 intrinsics access.
 pub(crate) fn plan<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
@@ -189,7 +187,8 @@ pub(crate) fn plan<'m>(
     }
     if let Some(first) = plan.pieces.first_mut() {
         first.flags |= BLOCK_ENTRY;
-        // A check before the static allocas would split them off, which makes them dynamic.
+        // A check before the static allocas would split them from the entry block's head, which would make them
+        // dynamic.
         while first.start.get_opcode() == InstructionOpcode::Alloca
             && first.start != first.last
             && let Some(next) = first.start.get_next_instruction()
@@ -200,7 +199,7 @@ pub(crate) fn plan<'m>(
     plan
 }
 
-/// Blocks reachable from the entry, in reverse post-order.
+/// The blocks reachable from the entry, in reverse post-order.
 pub(crate) fn reverse_post_order<'m>(f: FunctionValue<'m>) -> Vec<BasicBlock<'m>> {
     let Some(entry) = f.get_first_basic_block() else {
         return Vec::new();
@@ -227,7 +226,7 @@ fn operand_bytes(ops: &[PlannedOp<'_>]) -> usize {
     ops.iter().map(|o| o.op.record_bytes()).sum()
 }
 
-/// Cuts one basic block.
+/// Cuts one basic block into pieces.
 struct Cutter<'a, 'm> {
     module: &'a Module<'m>,
     plan: &'a mut FunctionPlan<'m>,
@@ -258,7 +257,7 @@ impl<'m> Cutter<'_, 'm> {
         (terminator, first..self.plan.pieces.len())
     }
 
-    /// Takes the next instruction into the open piece; returns the flags a piece opened after it gets.
+    /// Takes the next instruction into the open piece. Returns the flags of a piece that is opened after it.
     fn take(&mut self, inst: InstructionValue<'m>, flags: u8) -> u8 {
         let opcode = inst.get_opcode();
         let call = matches!(
@@ -301,7 +300,7 @@ impl<'m> Cutter<'_, 'm> {
         }
         let callee = match &call {
             Some(call) if opcode == InstructionOpcode::Call => call.boundary().map(str::to_owned),
-            // An invoke unwinds, whatever it calls.
+            // An invoke can unwind, whatever it calls, so it always ends the block.
             Some(call) if opcode == InstructionOpcode::Invoke => {
                 Some(call.boundary().unwrap_or_default().to_owned())
             }
@@ -334,7 +333,7 @@ impl<'m> Cutter<'_, 'm> {
             piece.silent = piece.ir_ops == 1;
         }
         if returns {
-            // `call; ret`: the call's piece carries the flag, nothing is written after the call.
+            // In `call; ret` the call's piece carries the flag, and nothing is written after the call.
             let silent = u32::from(piece.silent);
             let owner = if piece.silent {
                 self.plan.pieces.last_mut()
@@ -343,7 +342,8 @@ impl<'m> Cutter<'_, 'm> {
             };
             if let Some(owner) = owner {
                 owner.flags |= BLOCK_RETURN;
-                // A return of its own block would count: whether it is one depends on the form.
+                // The return would count as an instruction if it had a block of its own, and whether it has one
+                // depends on the form.
                 owner.ir_ops += silent;
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::plan::{FunctionPlan, Unrecorded};
 
-/// One line for a function that records.
+/// Prints one line for a function that records.
 pub(crate) fn function(name: &str, plan: &FunctionPlan<'_>, why: &str) {
     let written = plan.pieces.iter().filter(|p| !p.silent);
     let (mut blocks, mut ops, mut bytes, mut checks) = (0, 0, 0, 0);
@@ -19,7 +19,7 @@ pub(crate) fn function(name: &str, plan: &FunctionPlan<'_>, why: &str) {
     unrecorded(name, &plan.unrecorded);
 }
 
-/// One line per reason why something in `place` is not recorded.
+/// Prints one line per reason why something in `place` is not recorded.
 pub(crate) fn unrecorded(place: &str, reasons: &Unrecorded) {
     for (reason, n) in reasons {
         eprintln!("contech: {place}: not recorded: {reason} ({n} x)");

@@ -9,27 +9,25 @@ use inkwell::values::{FunctionValue, InstructionOpcode};
 use crate::ir::{self, Callee};
 use crate::known;
 
-/// Attribute of functions that already record (a module can pass through the plugin again after the
-/// link with LTO).
+/// Attribute of functions that already record: with LTO a module passes through the plugin again after the link.
 pub(crate) const MARK: &str = "contech-instrumented";
 
-/// Text of `__attribute__((annotate(...)))` that keeps a function out.
+/// Text of the `__attribute__((annotate(...)))` that keeps a function out.
 const OPT_OUT: &str = "no_contech";
 
-/// Calling conventions of code that has no normal stack frame: GHC, x86 interrupt handlers.
+/// Calling conventions of code that has no normal stack frame: GHC and x86 interrupt handlers.
 const FOREIGN_CONVENTIONS: [u32; 2] = [10, 83];
 
-/// What to do with a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
     Record,
-    /// Nothing of the program is lost by leaving it alone.
+    /// The function stays as it is, and nothing of the program is lost.
     Ignore,
-    /// Runs unrecorded; the table says so, with this reason.
+    /// The function runs unrecorded, and the table gives this reason.
     Refuse(&'static str),
 }
 
-/// Decides per function.
+/// Decides for each function.
 #[derive(Debug)]
 pub(crate) struct Selector<'m> {
     early: HashSet<FunctionValue<'m>>,
@@ -37,7 +35,7 @@ pub(crate) struct Selector<'m> {
 }
 
 impl<'m> Selector<'m> {
-    /// Collects what the decision needs from the module.
+    /// Collects what the decisions need from the module.
     pub(crate) fn new(module: &Module<'m>) -> Self {
         Selector {
             early: reachable(ir::ifunc_resolvers(module)),
@@ -45,7 +43,6 @@ impl<'m> Selector<'m> {
         }
     }
 
-    /// What to do with `f`.
     pub(crate) fn choose(&self, f: FunctionValue<'m>) -> Choice {
         let name = ir::name(f);
         if f.count_basic_blocks() == 0
@@ -81,7 +78,7 @@ impl<'m> Selector<'m> {
     }
 }
 
-/// The functions and everything in the module they call directly.
+/// The given functions and every function of the module that they reach by direct calls.
 fn reachable<'m>(roots: Vec<FunctionValue<'m>>) -> HashSet<FunctionValue<'m>> {
     let mut seen: HashSet<_> = roots.iter().copied().collect();
     let mut work = roots;

@@ -14,11 +14,12 @@ use inkwell::llvm_sys::prelude::LLVMMetadataRef;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
-/// Attribute of a library's function that took in code of the program: that code's file, and the line it begins at.
+/// Attribute of a library function whose code is the program's after inlining: the file of that code, and its first
+/// line.
 const TAKEN_IN: (&str, &str) = ("contech-file", "contech-line");
 
-/// Line of the instruction in the file of the function that now contains it, since the table has one file per
-/// function: its own where it was inlined from that file, of the call site where from another. 0 where unknown.
+/// The line of the instruction in the file of the function that now contains it, since the table has one file per
+/// function. Code that was inlined from another file has the line of its call site. 0 means unknown.
 pub(crate) fn line(inst: InstructionValue<'_>) -> u32 {
     let function = inst.get_parent().and_then(|block| block.get_parent());
     let given = function.and_then(|f| attribute(f, TAKEN_IN.0));
@@ -26,7 +27,7 @@ pub(crate) fn line(inst: InstructionValue<'_>) -> u32 {
     let mut outermost = 0;
     for (file, line) in frames(inst) {
         let here = match &given {
-            // SAFETY: a live file of the instruction's debug location.
+            // SAFETY: the file is live, being that of the instruction's debug location.
             Some(given) => !file.is_null() && unsafe { path(file) } == *given,
             None => own == Some(file),
         };
@@ -35,18 +36,18 @@ pub(crate) fn line(inst: InstructionValue<'_>) -> u32 {
         }
         outermost = line;
     }
-    // Of another file than the function's: no line of it.
+    // The instruction is from another file than the function, so none of its lines applies.
     if given.is_some() { 0 } else { outermost }
 }
 
-/// Where the instruction is from, innermost first: file (may be null) and line.
+/// Where the instruction comes from, innermost first: file (may be null) and line.
 fn frames(inst: InstructionValue<'_>) -> impl Iterator<Item = (LLVMMetadataRef, u32)> {
     let mut next = inst
         .get_debug_location()
         .map(|location| location.as_mut_ptr());
     std::iter::from_fn(move || {
         let at = next?;
-        // SAFETY: `at` is a DILocation throughout; the chain of call sites ends with null.
+        // SAFETY: `at` is always a DILocation, and the chain of call sites ends with null.
         unsafe {
             let outer = LLVMDILocationGetInlinedAt(at);
             next = (!outer.is_null()).then_some(outer);
@@ -57,7 +58,7 @@ fn frames(inst: InstructionValue<'_>) -> impl Iterator<Item = (LLVMMetadataRef, 
 }
 
 fn own_file(f: FunctionValue<'_>) -> Option<LLVMMetadataRef> {
-    // SAFETY: a live function; the file is asked only when there is a subprogram.
+    // SAFETY: the function is live, and it is asked for its file only when it has a subprogram.
     let file = unsafe {
         let subprogram = LLVMGetSubprogram(f.as_value_ref());
         (!subprogram.is_null()).then(|| LLVMDIScopeGetFile(subprogram))
@@ -70,10 +71,11 @@ fn attribute(f: FunctionValue<'_>, name: &str) -> Option<String> {
     Some(found.get_string_value().to_string_lossy().into_owned())
 }
 
-/// A function that a library's header defines and that consists of the program's code (a thread's lambda is inlined
-/// into `std::thread::_State_impl<...>::_M_run`) is from there: nobody looks for it in the header.
+/// Finds out whether a function that a library's header defines consists of the program's code. (A thread's lambda is
+/// inlined into `std::thread::_State_impl<...>::_M_run`.) Its place is then that of the code, since nobody looks for
+/// it in the header.
 pub(crate) fn find_program(module: &Module<'_>, f: FunctionValue<'_>) {
-    // SAFETY: a live file of a live function.
+    // SAFETY: the file is live, being that of a live function.
     let library =
         own_file(f).is_some_and(|file| workspan::source::is_library(&unsafe { path(file) }));
     if !library {
@@ -83,7 +85,7 @@ pub(crate) fn find_program(module: &Module<'_>, f: FunctionValue<'_>) {
         .get_basic_block_iter()
         .flat_map(|block| block.get_instructions());
     let found = all.flat_map(frames).find_map(|(file, line)| {
-        // SAFETY: a live file of a debug location.
+        // SAFETY: the file is live, being that of a debug location.
         let from = (!file.is_null() && line != 0).then(|| unsafe { path(file) })?;
         (!workspan::source::is_library(&from)).then_some((from, line))
     });
@@ -96,17 +98,17 @@ pub(crate) fn find_program(module: &Module<'_>, f: FunctionValue<'_>) {
     }
 }
 
-/// File (absolute where the compiler knows its directory) and line of a function's definition, or of the program's
-/// code that a library's function consists of.
+/// The file (absolute where the compiler knows its directory) and the line of a function's definition, or of the
+/// program's code that a library function consists of.
 pub(crate) fn definition(module: &Module<'_>, f: FunctionValue<'_>) -> (String, u32) {
     if let (Some(file), Some(line)) = (attribute(f, TAKEN_IN.0), attribute(f, TAKEN_IN.1)) {
         return (file, line.parse().unwrap_or(0));
     }
-    // SAFETY: a live function; the subprogram and file are asked only when there is one.
+    // SAFETY: the function is live; the subprogram and the file are asked for only when there is one.
     unsafe {
         let subprogram = LLVMGetSubprogram(f.as_value_ref());
         if subprogram.is_null() {
-            // A region that flang made a function of: its code has lines, it has none.
+            // flang makes functions of regions, and such a function has no line, but its code has lines.
             let line = f
                 .get_basic_block_iter()
                 .flat_map(|block| block.get_instructions())
@@ -129,7 +131,7 @@ pub(crate) fn definition(module: &Module<'_>, f: FunctionValue<'_>) -> (String, 
     }
 }
 
-/// Path of a DIFile.
+/// The path of a DIFile.
 ///
 /// # Safety
 /// `file` is a live DIFile.
@@ -137,7 +139,7 @@ unsafe fn path(file: LLVMMetadataRef) -> String {
     type Get = unsafe extern "C" fn(LLVMMetadataRef, *mut u32) -> *const std::ffi::c_char;
     let text = |get: Get| {
         let mut n = 0;
-        // SAFETY: a live DIFile; the string lives as long and has `n` bytes.
+        // SAFETY: the DIFile is live, and its string lives as long and has `n` bytes.
         let raw = unsafe {
             let start = get(file, &raw mut n);
             if start.is_null() || n == 0 {

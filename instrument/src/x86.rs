@@ -1,6 +1,6 @@
-//! Intrinsics of x86-64 that access memory (Intel 64 and IA-32 Architectures Software Developer's
-//! Manual, volume 2). Vector masks and addresses that the intrinsic computes by itself are computed
-//! once more in front of it, so that there is something to record; the program's own code stays.
+//! Intrinsics of x86-64 that access memory (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2).
+//! Some compute vector masks and addresses by themselves; these are computed once more in front of the intrinsic, so
+//! that there is something to record. The program's own code stays as it is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,16 +16,16 @@ use crate::memop::{self, Effect, Value};
 /// What [`prepare`] found and added.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared<'m> {
-    /// Effects of calls of x86 intrinsics.
+    /// The effects of calls of x86 intrinsics.
     pub(crate) effects: HashMap<InstructionValue<'m>, Effect<'m>>,
-    /// Instructions that are not the program's.
+    /// Instructions that the program does not have.
     pub(crate) added: HashSet<InstructionValue<'m>>,
 }
 
-/// An access; the numbers are argument positions, `None` the result.
+/// An access; the numbers are argument positions, and `None` stands for the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Of `bytes`, or of the size of the value.
+    /// An access of `bytes`, or of the size of the value.
     Plain {
         kind: OpKind,
         address: u32,
@@ -39,10 +39,10 @@ enum Form {
         address: u32,
         mask: u32,
         data: Option<u32>,
-        /// Bytes in memory of an element, if not those of the data.
+        /// Bytes of an element in memory, if they differ from those of the data.
         element: Option<u32>,
     },
-    /// `base + index * scale` per lane; the scale is the last argument.
+    /// An access at `base + index * scale` per lane; the scale is the last argument.
     Indexed {
         kind: OpKind,
         base: u32,
@@ -58,7 +58,7 @@ enum Size {
     Of(Option<u32>),
 }
 
-/// The form of the intrinsic `name`, which comes without `llvm.x86.`.
+/// The form of the intrinsic `name`, which is given without `llvm.x86.`.
 fn form(name: &str) -> Option<Form> {
     let plain = |kind, size| {
         let address = 0;
@@ -127,7 +127,8 @@ fn gather() -> Form {
     }
 }
 
-/// `pmov.qb.mem.128` and the like, `pmovs` and `pmovus`: the second letter is the element stored.
+/// The form of `pmov.qb.mem.128` and the like, `pmovs` and `pmovus`: the second letter is the type of the stored
+/// element.
 fn truncating_store(name: &str) -> Option<Form> {
     let rest = name.strip_prefix("pmov")?;
     let (_, rest) = rest.split_once('.')?;
@@ -147,7 +148,7 @@ fn truncating_store(name: &str) -> Option<Form> {
     })
 }
 
-/// Finds the intrinsics in a function and puts what they need in front of them.
+/// Finds the intrinsics in a function and puts the code that they need in front of them.
 pub(crate) fn prepare<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> Prepared<'m> {
     let mut prepared = Prepared::default();
     let builder = module.get_context().create_builder();
@@ -173,7 +174,7 @@ pub(crate) fn prepare<'m>(module: &Module<'m>, f: FunctionValue<'m>) -> Prepared
                 prepared.added.insert(i);
                 next = i.get_next_instruction();
             }
-            // Without an effect the call is classified, and counted, like any other intrinsic.
+            // A call without an effect is classified and counted like any other intrinsic.
             prepared.effects.extend(effect.map(|e| (inst, e)));
         }
     }
@@ -234,7 +235,7 @@ fn effect<'m>(
             data,
         } => {
             let (data, index) = (value(data)?, argument(index)?);
-            // The shorter of data and index says how many lanes there are.
+            // The shorter of data and index determines the number of lanes.
             let lanes = lane_count(data)?.min(lane_count(index)?);
             let scale = argument(count.checked_sub(1)?)?.constant()?;
             let pointers = lanes::addresses(builder, argument(base)?, index, scale)?;

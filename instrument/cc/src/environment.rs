@@ -1,14 +1,13 @@
-//! Every environment variable that some part of Contech reads, in one table: the help prints it, the reference copies
-//! it, and a test compares it with the sources.
+//! Every environment variable that some part of Contech reads, in one table. The help prints the table, the reference
+//! copies it, and a test compares it with the sources.
 
 use std::fmt::Write as _;
 
-/// A variable.
 struct Variable {
     name: &'static str,
-    /// What it is where nothing is set, if that is a value.
+    /// The value that applies when the variable is not set, if there is one.
     default: &'static str,
-    /// What it does.
+    /// What the variable does.
     text: &'static str,
 }
 
@@ -20,7 +19,7 @@ const fn of(name: &'static str, default: &'static str, text: &'static str) -> Va
     }
 }
 
-/// The variables by who reads them.
+/// The variables, grouped by the part that reads them.
 const TABLE: [(&str, &[Variable]); 5] = [
     (
         "the compilers",
@@ -140,11 +139,10 @@ const TABLE: [(&str, &[Variable]); 5] = [
     ),
 ];
 
-/// Columns of a line, and where its text begins.
+/// Width of a line, and the column where the text begins.
 const WIDTH: usize = 110;
 const TEXT: usize = 24;
 
-/// The table as text.
 pub(crate) fn text() -> String {
     let mut text = String::new();
     for (reader, variables) in TABLE {

@@ -6,31 +6,23 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A `--contech-*` option nobody knows.
+    /// A `--contech-*` option that does not exist.
     #[error("unknown option `{option}`; valid: {valid}")]
     UnknownOption {
         /// The option as written.
         option: String,
-        /// The options there are.
+        /// The options that exist.
         valid: &'static str,
     },
-    /// No clang 22.
     #[error(
         "clang 22 not found: looked for {looked}; install it (Debian: clang-22), or set CONTECH_CLANG to its path"
     )]
-    NoClang {
-        /// Where it was looked for.
-        looked: String,
-    },
-    /// No flang 22.
+    NoClang { looked: String },
     #[error(
         "flang 22 not found: looked for {looked}; install it (Debian: flang-22 and libflang-22-dev), or set CONTECH_FLANG to its path"
     )]
-    NoFlang {
-        /// Where it was looked for.
-        looked: String,
-    },
-    /// Coarrays.
+    NoFlang { looked: String },
+    /// Coarrays, which flang cannot run.
     #[error(
         "-fcoarray: coarrays are not supported (flang 22 compiles few of their uses and has no run-time library for images): use OpenMP or MPI, or compile without contech-fc"
     )]
@@ -40,9 +32,8 @@ pub enum Error {
         "{file} not found in {looked}; build it with `cargo build --release` (the plugin needs llvm-22-dev), or set CONTECH_HOME to its folder"
     )]
     NoLibrary {
-        /// File name.
         file: &'static str,
-        /// Folders looked in.
+        /// The folders that were searched.
         looked: String,
     },
     /// A static executable cannot contain the runtime.
@@ -53,7 +44,7 @@ pub enum Error {
         /// The flag that asks for it.
         flag: String,
     },
-    /// A response file was replaced by its words and they are too many.
+    /// The driver has replaced a response file by its words, and they are too many for a command line.
     #[error(
         "the command line is too long with its response files in it: give the --contech options outside of them, or in CONTECH_OPTIONS"
     )]
@@ -61,9 +52,8 @@ pub enum Error {
     /// The compiler was found but did not start.
     #[error("cannot start {}: {cause}", program.display())]
     Exec {
-        /// What was to be started.
+        /// The program to start.
         program: PathBuf,
-        /// Why it failed.
         cause: std::io::Error,
     },
 }

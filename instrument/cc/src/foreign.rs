@@ -1,4 +1,4 @@
-//! Module files of other Fortran compilers, which flang reads as text and reports character by character.
+//! Module files of other Fortran compilers. flang reads them as text and reports them character by character.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -10,13 +10,13 @@ use std::process::{ExitCode, ExitStatus};
 use crate::line::FORTRAN;
 use crate::response;
 
-/// How flang's module files begin, after a byte order mark.
+/// The first bytes of flang's module files: a byte order mark and this text.
 const HEADER: &[u8] = b"\xEF\xBB\xBF!mod$";
 
-/// Options that name a folder of module files, glued or as the next argument.
+/// Options that name a folder of module files, in the same argument or in the next.
 const FOLDERS: [&str; 3] = ["-I", "-J", "-module-dir"];
 
-/// The module files that a source of the command line uses, by name, and no flang wrote.
+/// The module files that a source of the command line uses by name and that flang has not written.
 pub(crate) fn modules(arguments: &[OsString]) -> Vec<PathBuf> {
     let (folders, sources) = places(&response::expand(arguments));
     let found = not_flangs(&folders);
@@ -33,7 +33,8 @@ pub(crate) fn modules(arguments: &[OsString]) -> Vec<PathBuf> {
     found.map(|(_, path)| path).collect()
 }
 
-/// What to do about these modules when the compiler ended with this status; the driver's own exit code.
+/// Explains what to do about these modules if the compiler failed with this status; returns the driver's own exit
+/// code.
 pub(crate) fn explain(modules: &[PathBuf], status: ExitStatus) -> ExitCode {
     if status.success() {
         return ExitCode::SUCCESS;
@@ -51,7 +52,7 @@ pub(crate) fn explain(modules: &[PathBuf], status: ExitStatus) -> ExitCode {
         .map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Folders of module files and Fortran sources of a command line.
+/// The folders of module files and the Fortran sources of a command line.
 pub(crate) fn places(arguments: &[OsString]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut folders, mut sources) = (vec![PathBuf::from(".")], Vec::new());
     let mut words = arguments.iter();
@@ -72,7 +73,8 @@ fn extension(path: &Path) -> Option<&str> {
     path.extension().and_then(OsStr::to_str)
 }
 
-/// Names and paths of module files, the first of each name in the order of the folders, that no flang wrote.
+/// Names and paths of the module files that flang has not written; of one name, only the first in the order of the
+/// folders.
 fn not_flangs(folders: &[PathBuf]) -> Vec<(String, PathBuf)> {
     let mut first = BTreeMap::new();
     for folder in folders {
@@ -91,12 +93,12 @@ fn not_flangs(folders: &[PathBuf]) -> Vec<(String, PathBuf)> {
 fn is_flangs(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = fs::File::open(path).and_then(|f| f.take(64).read_to_end(&mut start));
-    // One that cannot be read is flang's to report.
+    // flang itself reports a file that cannot be read.
     read.is_err() || start.starts_with(HEADER)
 }
 
-/// Lower-case names of the modules a source uses (`use m`, `use :: m`, `use, nature :: m`), as far as single lines
-/// show it.
+/// Lower-case names of the modules that a source uses (`use m`, `use :: m`, `use, nature :: m`), as far as single
+/// lines show them.
 fn used(text: &str) -> Vec<String> {
     let of_line = |line: &str| {
         let line = line.trim().to_ascii_lowercase();

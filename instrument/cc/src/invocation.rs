@@ -1,4 +1,4 @@
-//! The clang or flang command line a driver turns into.
+//! The clang or flang command line that a driver turns into.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,22 +12,21 @@ pub struct Tools {
     pub compiler: PathBuf,
     /// The pass plugin, if code is compiled.
     pub plugin: Option<PathBuf>,
-    /// Folder of `contech/cilk.h`, if code is compiled; for Fortran, of a `mpif.h` to use instead of Open MPI's.
+    /// If code is compiled: the folder of `contech/cilk.h`, or for Fortran that of a `mpif.h` that replaces Open
+    /// MPI's.
     pub headers: Option<PathBuf>,
-    /// The library in front of MPI is linked, from the folder of the runtime library.
+    /// Whether the library that stands in front of MPI is linked; it lies in the folder of the runtime library.
     pub mpi: bool,
     /// Folder of the runtime library, if something is linked.
     pub runtime_folder: Option<PathBuf>,
 }
 
-/// A program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// clang or flang.
     pub program: PathBuf,
-    /// Added flags, then the user's arguments unchanged.
+    /// The added flags, then the user's arguments unchanged.
     pub arguments: Vec<OsString>,
-    /// What the pass is told through the environment.
+    /// What the environment tells the pass.
     pub pass_options: String,
 }
 
@@ -72,8 +71,8 @@ impl Invocation {
             }
             let mut search = OsString::from("-L");
             search.push(folder);
-            // First in the link, so that its pthread and allocation functions come before libc's,
-            // and needed even where only those are used. Without the standard libraries it is
+            // The runtime comes first in the link, so that its pthread and allocation functions come before libc's.
+            // It is needed even where the program uses only those functions. Without the standard libraries it is
             // linked only when instrumented code asks for it.
             let needed = if line.no_standard {
                 "--as-needed"
@@ -88,7 +87,8 @@ impl Invocation {
                 folder.into(),
                 format!("-Wl,--push-state,{needed}").into(),
             ]);
-            // Before the runtime, so that what it finds behind itself is MPI's own.
+            // The MPI library comes before the runtime, so that the functions that it finds behind itself are MPI's
+            // own.
             added.extend(tools.mpi.then(|| "-lcontech_mpi".into()));
             added.extend([library.into(), "-Wl,--pop-state".into()]);
         }
@@ -97,7 +97,7 @@ impl Invocation {
             arguments.push("--driver-mode=g++".into());
         }
         if fortran {
-            // flang knows no such brackets; it is given nothing it would not use.
+            // flang has no options that bracket unused arguments, so it gets no flags that it would not use.
             arguments.append(&mut added);
         } else if !added.is_empty() {
             arguments.push("--start-no-unused-arguments".into());

@@ -1,4 +1,4 @@
-//! The languages there is a driver for.
+//! The languages that have a driver.
 
 /// Which driver this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,6 @@ pub enum Language {
 }
 
 impl Language {
-    /// Name of the driver.
     #[must_use]
     pub fn driver(self) -> &'static str {
         match self {

@@ -1,10 +1,10 @@
 //! Drop-in compiler drivers: `CC=contech-cc CXX=contech-c++ FC=contech-fc` in any build.
 //!
-//! A driver becomes clang 22, or flang 22 for Fortran (`exec`): every argument goes through in its order, so exit code,
-//! signals, output and configure checks are clang's own. In front of them it puts the pass plugin and
-//! line tables when clang will compile code, and the runtime library when it will link. The flags in
-//! front stand between `--start-no-unused-arguments` and `--end-no-unused-arguments` and lose against
-//! any later flag of the user, so a wrong guess about a command line costs nothing.
+//! A driver becomes clang 22, or flang 22 for Fortran (`exec`). Every argument goes through in its order, so exit
+//! code, signals, output and configure checks are clang's own. In front of the arguments it puts the pass plugin and
+//! line tables when clang will compile code, and the runtime library when it will link. These flags stand between
+//! `--start-no-unused-arguments` and `--end-no-unused-arguments` and lose against any later flag of the user, so a
+//! wrong guess about a command line costs nothing.
 
 mod environment;
 mod error;
@@ -36,7 +36,7 @@ pub const FLANG_VARIABLE: &str = "CONTECH_FLANG";
 pub const OPTIONS_VARIABLE: &str = "CONTECH_OPTIONS";
 /// Variable that names the folder of plugin and runtime.
 pub const HOME_VARIABLE: &str = "CONTECH_HOME";
-/// Variable through which the options reach the pass.
+/// The variable through which the options reach the pass.
 pub const PASS_VARIABLE: &str = "CONTECH_PASS_OPTIONS";
 
 /// Runs the driver on the process's arguments; returns only on failure.

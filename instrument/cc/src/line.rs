@@ -1,27 +1,25 @@
-//! What a clang or flang command line will do: compile code, link, neither.
+//! What a clang or flang command line will do: compile code, link, or neither.
 
 use std::ffi::OsString;
 
 use crate::{Language, response};
 
-/// The answer of [`classify`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Line {
     /// clang will turn a source or bitcode file into code.
     pub compiles: bool,
     /// clang will run the linker.
     pub links: bool,
-    /// The code is for no operating system (`-ffreestanding`, kernel code model): left alone.
+    /// The code is for no operating system (`-ffreestanding`, kernel code model), so the driver leaves it alone.
     pub freestanding: bool,
     /// The link makes a relocatable object (`-r`).
     pub relocatable: bool,
     /// The link leaves out the standard libraries or start files.
     pub no_standard: bool,
-    /// A library of MPI is linked.
     pub mpi: bool,
     /// The flag that asks for a static executable.
     pub fully_static: Option<String>,
-    /// `-fcoarray`: images, for which there is no run-time library.
+    /// `-fcoarray`: the program uses images, for which there is no run-time library.
     pub coarrays: bool,
 }
 
@@ -162,7 +160,7 @@ pub(crate) const FORTRAN: &[&str] = &[
     "f95", "for", "fpp", "ftn",
 ];
 
-/// Languages of `-x` that do not.
+/// Languages of `-x` that make no code.
 const NOT_CODE: &[&str] = &[
     "assembler",
     "assembler-with-cpp",
@@ -175,7 +173,7 @@ const NOT_CODE: &[&str] = &[
     "objective-c-header",
 ];
 
-/// Classifies the arguments of a driver; response files are looked into.
+/// Classifies the arguments of a driver, including those in response files.
 #[must_use]
 pub fn classify(language: Language, arguments: &[OsString]) -> Line {
     let mut state = State {
@@ -258,7 +256,7 @@ impl State {
 
     fn input(&mut self, path: &str) {
         self.inputs = true;
-        // libmpi.so, libmpich.so.12, libmpi_mpifh.so: builds by CMake name them so.
+        // Builds by CMake name the file itself: libmpi.so, libmpich.so.12, libmpi_mpifh.so.
         let name = path.rsplit('/').next().unwrap_or(path);
         self.line.mpi |= name.starts_with("libmpi") && name.contains(".so");
         self.sources |= match &self.language {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::mpif;
 use crate::{CLANG_VARIABLE, Error, FLANG_VARIABLE, HOME_VARIABLE, Language, Line, Mode, Tools};
 
-/// Variable, name in `PATH`, and where else Debian puts it.
+/// The variable, the name in `PATH`, and the path of Debian's package.
 const CLANG: [&str; 3] = [CLANG_VARIABLE, "clang-22", "/usr/lib/llvm-22/bin/clang"];
 const FLANG: [&str; 3] = [FLANG_VARIABLE, "flang-22", "/usr/lib/llvm-22/bin/flang"];
 const PLUGIN: &str = "libcontech_instrument.so";
@@ -16,7 +16,7 @@ const ONLINE: &str = "libcontech_ws.so";
 const MPI: &str = "libcontech_mpi.so";
 const HEADERS: &str = "include";
 
-/// Finds what the command line needs; a link needs no plugin, a compilation no runtime.
+/// Finds what the command line needs: a link needs no plugin, and a compilation no runtime.
 pub(crate) fn tools(
     language: Language,
     line: &Line,

@@ -1,17 +1,17 @@
-//! Open MPI's `mpif.h`, which flang 22 does not take as it is, and the one that comes with the drivers.
+//! Open MPI's `mpif.h`, which flang 22 refuses, and the `mpif.h` that comes with the drivers.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use crate::{foreign, response};
 
-/// In the folder of headers: a `mpif.h` that includes the parts of Open MPI's, but for the one of [`PART`].
+/// The folder, within the folder of headers, of a `mpif.h` that includes all parts of Open MPI's except [`PART`].
 pub(crate) const FOLDER: &str = "contech/flang";
 
-/// The part that flang refuses: interfaces of MPI_SIZEOF for kinds it lacks.
+/// The part that flang refuses: it has interfaces of MPI_SIZEOF for kinds that flang lacks.
 const PART: &str = "mpif-sizeof.h";
 
-/// Whether the first `mpif.h` in the folders of a command line is Open MPI's.
+/// Whether Open MPI's `mpif.h` is the first one in the folders of a command line.
 pub(crate) fn is_open_mpis(arguments: &[OsString]) -> bool {
     let (folders, _) = foreign::places(&response::expand(arguments));
     let has = |folder: &Path| folder.join("mpif.h").is_file();

@@ -4,52 +4,46 @@ use std::ffi::OsString;
 
 use crate::{Error, response};
 
-/// What to record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// Blocks, addresses, synchronisation, time.
     #[default]
     Full,
-    /// Synchronisation and time.
+    /// Synchronisation and time only.
     Sync,
-    /// The profile of work and span, while the program runs; nothing else.
+    /// The profile of work and span while the program runs, and no recording.
     Workspan,
 }
 
-/// How it is written into the program; the pass's own default without one.
+/// The form of the recording; without one of these the pass uses its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Every block and every address as such.
     Naive,
     /// Path ids and leaf values where that is exact.
     Fast,
-    /// Both, to be compared.
+    /// Both forms, to be compared.
     Check,
 }
 
 /// Which atomic operations order the program in the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Atomics {
-    /// None: they are accesses only.
+    /// No operation: all are accesses only.
     None,
-    /// All but relaxed ones, unless the file has fences.
+    /// All but relaxed operations; relaxed ones too in a file with fences.
     Ordered,
-    /// All.
     All,
 }
 
-/// The driver's own options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// `--contech-mode`.
     pub mode: Mode,
     /// The last of `--contech-naive`, `--contech-fast` and `--contech-check`.
     pub form: Option<Form>,
-    /// `--contech-atomics`; the pass's own default without it.
+    /// Without the option the pass uses its default.
     pub atomics: Option<Atomics>,
-    /// `--contech-explain`.
     pub explain: bool,
-    /// `--contech-help`.
     pub help: bool,
 }
 
@@ -57,9 +51,9 @@ const PREFIX: &str = "--contech-";
 const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-help";
 
 impl Options {
-    /// Takes the options out of the command line, after those of `from_env` (words separated by
-    /// blanks); returns them and the arguments left for clang, in order. A response file with such
-    /// options in it is replaced by its words, others are left for clang to read.
+    /// Separates the driver's options from the command line; those of `from_env` (words separated by blanks) come
+    /// first. Returns them and the arguments left for clang, in order. A response file that holds such options is
+    /// replaced by its words; clang reads the others itself.
     ///
     /// # Errors
     /// [`Error::UnknownOption`].
@@ -113,7 +107,7 @@ impl Options {
         Ok(())
     }
 
-    /// The options in the form the pass reads.
+    /// The options in the form that the pass reads.
     #[must_use]
     pub fn for_pass(&self) -> String {
         let mut words = vec![match self.mode {

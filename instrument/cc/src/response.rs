@@ -1,11 +1,11 @@
-//! Response files (`@file`), read to see what a command line does and to find the driver's options;
-//! clang reads them itself unless they hold such options.
+//! Response files (`@file`). The driver reads them to see what a command line does and to find its own options; clang
+//! reads them itself unless they hold such options.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// Nesting beyond which a file is taken to include itself.
+/// A file that is nested more deeply is taken to include itself.
 const DEPTH: usize = 16;
 
 /// The arguments with every readable `@file` replaced by its words.
@@ -25,8 +25,8 @@ fn expand_into(out: &mut Vec<OsString>, arguments: &[OsString], depth: usize) {
     }
 }
 
-/// Words under the GNU quoting rules: blanks separate, quotes group, a backslash takes the next
-/// character as it is.
+/// The words under the GNU quoting rules: blanks separate, quotes group, and a backslash takes the next character as
+/// it is.
 fn words(text: &[u8]) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;

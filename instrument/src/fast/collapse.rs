@@ -1,9 +1,9 @@
 //! Which loops are recorded as a whole.
 //!
-//! A loop collapses when it has no boundary call, every iteration takes the same path and one edge
-//! leaves it. When moreover every operand in it follows from what is known before it, nothing at all
-//! is recorded inside; otherwise (innermost loops only) its leaves are recorded each iteration and the
-//! trip count at the end, but no path ids.
+//! A loop collapses when it has no boundary call, every iteration takes the same path and one edge leaves the loop.
+//! If moreover every operand in it follows from what is known before the loop, nothing at all is recorded inside.
+//! Otherwise (innermost loops only) its leaves are recorded in each iteration and the trip count at the end, but no
+//! path ids.
 
 use super::graph::Graph;
 use super::scev::{Analysis, Sym};
@@ -16,23 +16,22 @@ const MAX_NEST: u32 = 15;
 /// How a loop is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// With a path id per iteration, for this reason.
+    /// Each iteration records a path id, for this reason.
     Plain(&'static str),
-    /// As a whole.
+    /// The loop is recorded as a whole.
     Collapsed(Collapsed),
 }
 
-/// A collapsed loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Collapsed {
-    /// Nodes of one iteration; the header of an inner collapsed loop stands for it.
+    /// The nodes of one iteration; an inner collapsed loop is represented by its header.
     pub(crate) body: Vec<usize>,
-    /// Nodes of the last iteration.
+    /// The nodes of the last iteration.
     pub(crate) last: usize,
-    /// The edge that leaves, and the source of the back edge.
+    /// The edge that leaves the loop, and the source of the back edge.
     pub(crate) exit: (usize, usize),
     pub(crate) latch: usize,
-    /// `None`: the count is recorded.
+    /// The trip count as an expression; `None` if it is recorded.
     pub(crate) count: Option<Sym>,
     /// Whether leaves are recorded in each iteration.
     pub(crate) records: bool,
@@ -55,7 +54,7 @@ pub(crate) fn shapes(
     operands: &[Vec<Sym>],
 ) -> Vec<Shape> {
     let mut shapes = vec![Shape::Plain("contains a call"); graph.loops.len()];
-    // Inner loops first.
+    // Inner loops come last in the list and are decided first.
     for l in (0..graph.loops.len()).rev() {
         if graph.tracked(l) {
             shapes[l] = match shape(graph, analysis, operands, &shapes, l) {
@@ -109,7 +108,7 @@ fn shape(
     }
     c.records = !free;
     if free {
-        // A count that depends on an outer loop's iterations is fine; the outer loop sees to it.
+        // The count may depend on an outer loop's iterations; the outer loop then checks it.
         c.count = analysis.count(l);
     }
     Ok(c)

@@ -1,8 +1,8 @@
 //! Inserts the code of the fast form.
 //!
-//! Leaves are stored at the cursor where their node executes; ids where segments end. The path sum is
-//! kept as the address `ids + base + increments` and only where it is no constant. Cursor, path and
-//! loop counters are allocas while code is inserted and become SSA registers at the end.
+//! Leaves are stored at the cursor where their node executes, and ids where segments end. The path sum is kept as the
+//! address `ids + base + increments`, and only where it is not a constant. Cursor, path and loop counters are allocas
+//! while code is inserted and become SSA registers at the end.
 
 use std::collections::HashMap;
 
@@ -51,7 +51,7 @@ pub(crate) fn emit<'m>(
     let path = builder.build_alloca(ptr, "contech.path").map_err(text)?;
     let mut counters = HashMap::new();
     for (l, shape) in fast.shapes.iter().enumerate() {
-        // Counts of loops within collapsed ones are always computed.
+        // Counts of loops within collapsed loops are always computed.
         if shape.collapsed().is_some_and(|c| c.count.is_none()) {
             let counter = builder.build_alloca(context.i64_type(), "contech.count");
             counters.insert(l, counter.map_err(text)?);
@@ -80,7 +80,8 @@ pub(crate) fn emit<'m>(
     Ok(())
 }
 
-/// Without optimisation a PHI costs a copy through memory on every edge, more than a slot does.
+/// Whether the function is not optimised: then a PHI costs a copy through memory on every edge, which is more than a
+/// slot costs.
 fn is_optnone(f: FunctionValue<'_>) -> bool {
     let kind = Attribute::get_named_enum_kind_id("optnone");
     f.get_enum_attribute(AttributeLoc::Function, kind).is_some()

@@ -1,4 +1,4 @@
-//! The segment graph of a function: the pieces of its plan, and the blocks loop simplification added.
+//! The segment graph of a function: the pieces of its plan, and the blocks that loop simplification added.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,43 +10,40 @@ use super::scev::{Analysis, Kill, LoopFacts, Val};
 use crate::ir;
 use crate::plan::{FunctionPlan, reverse_post_order};
 
-/// A piece, or a block that is none of the program's.
+/// A piece, or a block that the program does not have.
 #[derive(Debug)]
 pub(crate) struct Node<'m> {
-    /// Its basic block.
     pub(crate) bb: BasicBlock<'m>,
     /// Index in [`FunctionPlan::pieces`].
     pub(crate) piece: Option<usize>,
-    /// Index of the block in the module's table, if it is one.
+    /// Index of the block in the module's table, if it is in the table.
     pub(crate) block: Option<u32>,
-    /// First instruction that is no PHI or landing pad.
+    /// First instruction that is neither a PHI nor a landing pad.
     pub(crate) first: InstructionValue<'m>,
-    /// Its position in the basic block.
+    /// Position of `first` in the basic block.
     pub(crate) first_order: u32,
     /// Terminator, boundary call, or first instruction of the next piece.
     pub(crate) last: InstructionValue<'m>,
-    /// A segment starts here that knows nothing.
+    /// A segment starts here, and nothing is known at its start.
     pub(crate) fresh: bool,
     /// An indirect branch leads here: the cursor is where it was, but nothing else is known.
     pub(crate) jumped: bool,
-    /// What ran before has handed the cursor back, or over (see `carry`).
+    /// The code that ran before has handed the cursor over or back in a slot (see `carry`).
     pub(crate) carried: bool,
-    /// Ends with a call that takes the cursor.
+    /// The node ends with a call that takes the cursor.
     pub(crate) carries: bool,
-    /// Ends with a boundary call, return, unwind or indirect branch.
+    /// The node ends with a boundary call, return, unwind or indirect branch.
     pub(crate) ends: bool,
-    /// Nothing is written here: the return right after a call.
+    /// Nothing is written here: the node is the return right after a call.
     pub(crate) dead: bool,
-    /// Distinct successors within the segment, none when it ends.
+    /// Distinct successors within the segment; none when the node ends it.
     pub(crate) successors: Vec<usize>,
     pub(crate) predecessors: Vec<usize>,
-    /// Innermost loop.
     pub(crate) in_loop: Option<usize>,
-    /// Number of loops around it.
+    /// Number of loops around the node.
     pub(crate) depth: u32,
 }
 
-/// Where an instruction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) node: usize,
@@ -54,18 +51,18 @@ pub(crate) struct Place {
     pub(crate) order: u32,
 }
 
-/// The graph: nodes in reverse post-order, those of one basic block adjoining.
+/// The graph: its nodes are in reverse post-order, and those of one basic block adjoin.
 #[derive(Debug)]
 pub(crate) struct Graph<'m> {
     pub(crate) nodes: Vec<Node<'m>>,
     pub(crate) loops: Vec<LoopFacts<'m>>,
-    /// Header node of each loop, and the node at the end of its preheader.
+    /// The header node of each loop, and the node at the end of its preheader.
     pub(crate) headers: Vec<usize>,
     pub(crate) preheaders: Vec<Option<usize>>,
-    /// Loop whose header a node is, and loops whose preheader it ends.
+    /// For each node: the loop whose header it is, and the loops whose preheader it ends.
     pub(crate) header_of: Vec<Option<usize>>,
     pub(crate) before: Vec<Vec<usize>>,
-    /// Nodes of each loop, ascending.
+    /// The nodes of each loop, ascending.
     pub(crate) members: Vec<Vec<usize>>,
     places: HashMap<Val, Place>,
     first_of: HashMap<BasicBlock<'m>, usize>,
@@ -218,7 +215,7 @@ impl<'m> Graph<'m> {
                 }
             }
             if self.nodes[i].ends {
-                // The targets of an invoke, the normal one first, or of an indirect branch.
+                // The targets of an invoke (the normal one first), or of an indirect branch.
                 let carries = self.nodes[i].carries;
                 let jumps = self.nodes[i].last.get_opcode() == InstructionOpcode::IndirectBr;
                 for (k, s) in to.into_iter().enumerate() {
@@ -255,7 +252,6 @@ impl<'m> Graph<'m> {
         }
     }
 
-    /// Whether the loop contains the node.
     pub(crate) fn contains(&self, l: usize, node: usize) -> bool {
         self.members[l].binary_search(&node).is_ok()
     }
@@ -270,7 +266,7 @@ impl<'m> Graph<'m> {
         self.places.get(&v).copied()
     }
 
-    /// Node at which a leaf is forgotten.
+    /// The node at which a leaf is forgotten.
     pub(crate) fn killed_at(&self, kill: Kill) -> Option<usize> {
         match kill {
             Kill::Instruction(v) => self.place(v).map(|p| p.node),
@@ -307,7 +303,7 @@ impl<'m> Pieces<'m> {
     }
 }
 
-/// Basic blocks that contain boundary calls or indirect branches, and whether something forbids the fast form.
+/// The basic blocks that contain boundary calls or indirect branches, and whether something forbids the fast form.
 pub(crate) fn calling_blocks<'m>(
     plan: &FunctionPlan<'m>,
 ) -> Result<Vec<BasicBlock<'m>>, &'static str> {

@@ -1,10 +1,10 @@
 //! Which leaves are recorded where, and the expression of every operand over them.
 //!
-//! One pass in reverse post-order carries the set of slots that hold the current value of their leaf
-//! on every path (none after a boundary call; at a loop header without boundary calls those of the
-//! preheader that the loop does not redefine). An operand takes, by expected cost, a slot that differs
-//! from it by a constant, its expression with the leaves that are missing, or its own address as a
-//! leaf. Leaves invariant in loops without boundary calls are recorded before the outermost of them.
+//! One pass in reverse post-order carries the set of slots that hold the current value of their leaf on every path.
+//! The set is empty after a boundary call; at a loop header without boundary calls it is the preheader's set without
+//! the slots that the loop redefines. An operand takes the alternative with the lowest expected cost: a slot that
+//! differs from it by a constant, its expression with the leaves that are missing, or its own address as a leaf.
+//! Leaves that are invariant in loops without boundary calls are recorded before the outermost of these loops.
 
 mod chooser;
 mod known;
@@ -21,7 +21,7 @@ use super::graph::Graph;
 use super::planted::{Bug, planted};
 use super::scev::{Analysis, Source, Sym, Val};
 
-/// More leaf bytes in one node are left to the naive form.
+/// A function with more leaf bytes in one node stays in the naive form.
 pub(crate) const MAX_NODE_BYTES: usize = 3500;
 
 /// A leaf recorded in a node.
@@ -30,23 +30,23 @@ pub(crate) struct Record {
     pub(crate) slot: u32,
     pub(crate) source: Source,
     pub(crate) width: u8,
-    /// It is written before the first instruction of the basic block whose position is at least this.
+    /// The leaf is written before the first instruction of the basic block whose position is at least this.
     pub(crate) order: u32,
 }
 
-/// The outcome.
+/// What the pass chose.
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
     pub(crate) slots: u32,
-    /// Per node, in execution order.
+    /// For each node, in execution order.
     pub(crate) records: Vec<Vec<Record>>,
-    /// Per node, one per operand.
+    /// For each node, one per operand.
     pub(crate) operands: Vec<Vec<Expr>>,
-    /// Per loop, for collapsed loops with a computed count.
+    /// For each loop: the count of a collapsed loop, if it is computed.
     pub(crate) counts: Vec<Option<Expr>>,
 }
 
-/// Globals of the module that expressions name.
+/// The globals of the module that expressions name.
 #[derive(Debug, Default)]
 pub(crate) struct Globals<'m> {
     pub(crate) list: Vec<PointerValue<'m>>,
@@ -62,8 +62,8 @@ impl Globals<'_> {
     }
 }
 
-/// Runs the pass. `operands` are the symbolic expressions of each node's operands, `addresses` for
-/// each of them the pointer itself where it is one.
+/// Runs the pass. `operands` are the symbolic expressions of each node's operands; `addresses` has for each operand
+/// the pointer itself, where it is one.
 pub(crate) fn choose<'m>(
     graph: &Graph<'m>,
     analysis: &Analysis<'m>,

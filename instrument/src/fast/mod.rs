@@ -1,7 +1,6 @@
-//! The fast form of a function: path ids and leaf values instead of block ids and addresses, see
-//! `contech_trace::fast` for what it means. `scev` asks LLVM, `graph` has the pieces as nodes,
-//! `collapse` decides about loops, `leaves` what is recorded where, `paths` numbers the segments'
-//! paths, `emit` inserts the code.
+//! The fast form of a function: path ids and leaf values instead of block ids and addresses. `contech_trace::fast`
+//! says what they mean. `scev` asks LLVM, `graph` has the pieces as nodes, `collapse` decides about loops, `leaves`
+//! decides what is recorded where, `paths` numbers the segments' paths, `emit` inserts the code.
 
 mod collapse;
 pub(crate) mod emit;
@@ -29,7 +28,7 @@ use self::scev::{Analysis, Source, Sym, Val};
 use crate::memop::Value;
 use crate::plan::FunctionPlan;
 
-/// More nodes are left to the naive form: some steps take time by their square.
+/// A function with more nodes stays in the naive form, because some steps take quadratic time.
 const MAX_NODES: usize = 20_000;
 
 /// Everything decided about one function.
@@ -39,7 +38,7 @@ pub(crate) struct Fast<'m> {
     shapes: Vec<Shape>,
     choice: Choice,
     paths: Paths,
-    /// Cut edges (source and target node) with a check for room.
+    /// The cut edges (source and target node) with a check for room.
     checked: HashSet<(usize, usize)>,
 }
 
@@ -84,7 +83,7 @@ pub(crate) fn analyse<'m>(
 
 type Operands = (Vec<Vec<Sym>>, Vec<Vec<Option<Source>>>);
 
-/// The expression of every operand of every node, and the address it is.
+/// The expression of every operand of every node, and the address that the operand is.
 fn operands<'m>(plan: &FunctionPlan<'m>, graph: &Graph<'m>, analysis: &Analysis<'m>) -> Operands {
     let (mut syms, mut addresses) = (Vec::new(), Vec::new());
     for node in &graph.nodes {
@@ -126,12 +125,11 @@ fn operand<'m>(
 }
 
 impl Fast<'_> {
-    /// Number of path ids.
     pub(crate) fn path_count(&self) -> u32 {
         self.paths.starts.last().map_or(0, |s| s.base + s.paths)
     }
 
-    /// The table, whose first path id is `first` after the module's first.
+    /// The function's table; `first` is the distance of its first path id from the module's first.
     pub(crate) fn table(&self, function: u32, first: u32) -> FastFunction {
         let nodes = (0..self.graph.nodes.len()).map(|n| self.node(n));
         let starts = self.paths.starts.iter().map(|s| table::Start {
@@ -179,7 +177,7 @@ impl Fast<'_> {
         }
     }
 
-    /// One line for `--contech-explain`, and one per loop.
+    /// Prints one line for `--contech-explain`, and one per loop.
     pub(crate) fn explain(&self, name: &str, plan: &FunctionPlan<'_>) {
         let leaves: usize = self.choice.records.iter().map(Vec::len).sum();
         eprintln!(
@@ -212,7 +210,7 @@ impl Fast<'_> {
     }
 }
 
-/// Indices of the table are 32 bits; `MAX_NODES` keeps far below.
+/// The table's indices are 32 bits; `MAX_NODES` keeps every index far below.
 fn index(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -6,7 +6,7 @@ use contech_trace::fast::LoopStep;
 use super::collapse::{Collapsed, Shape};
 use super::graph::Graph;
 
-/// Most paths of one start.
+/// Most paths that one start may have.
 const MAX_PATHS: u64 = 4096;
 /// Most bytes a segment may write.
 const MAX_BYTES: usize = 8192;
@@ -15,16 +15,15 @@ const MAX_BYTES: usize = 8192;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum To {
     Node(usize),
-    /// The segment ends, another starts at this node.
+    /// The segment ends, and another starts at this node.
     Cut(usize),
-    /// The segment ends, and this node knows nothing of it: an indirect branch leads there, too.
+    /// The segment ends, and nothing is known at this node, since an indirect branch leads there too.
     Leave(usize),
     End,
-    /// Back edge of this loop when the buffer is full.
+    /// The segment ends on the back edge of this loop when the buffer is full.
     LoopCut(usize),
 }
 
-/// An edge of the segment graph.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Out {
     pub(crate) to: To,
@@ -34,7 +33,6 @@ pub(crate) struct Out {
     pub(crate) from: usize,
 }
 
-/// A segment start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StartAt {
     pub(crate) node: usize,
@@ -55,25 +53,24 @@ pub(crate) enum Sum {
 /// The numbered graph.
 #[derive(Debug)]
 pub(crate) struct Paths {
-    /// Out edges of each node; empty for nodes within collapsed loops, of whose nodes only the header
-    /// has any.
+    /// The out-edges of each node. Of the nodes within a collapsed loop only the header has any.
     pub(crate) edges: Vec<Vec<Out>>,
     pub(crate) starts: Vec<StartAt>,
     pub(crate) sums: Vec<Sum>,
-    /// Bytes each node writes: its leaves; for the header of a collapsed loop, one iteration and the
+    /// The bytes that each node writes: its leaves, or for the header of a collapsed loop one iteration and the
     /// count.
     pub(crate) own: Vec<usize>,
 }
 
 impl Paths {
-    /// Base of the start at a node.
+    /// The base of the start at a node.
     pub(crate) fn base(&self, node: usize, resumes: Option<usize>) -> Option<u32> {
         let same = |s: &&StartAt| s.node == node && s.resumes == resumes;
         self.starts.iter().find(same).map(|s| s.base)
     }
 }
 
-/// Numbers the paths; `bytes` is what each node's leaves take. `None` when there are too many.
+/// Numbers the paths; `bytes` is what each node's leaves take. Returns `None` when there are too many paths.
 pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Option<Paths> {
     let n = graph.nodes.len();
     let outer = outermost(graph, shapes);
@@ -136,7 +133,7 @@ pub(crate) fn number(graph: &Graph<'_>, shapes: &[Shape], bytes: &[usize]) -> Op
             size[i] = own + longest;
             break;
         }
-        // The likeliest edge gets increment 0: staying in loops.
+        // The likeliest edge gets increment 0: the one that stays in the most loops.
         let depth = |e: &Out| match e.to {
             To::Node(t) | To::Cut(t) | To::Leave(t) => graph.nodes[t].depth,
             To::End | To::LoopCut(_) => 0,
@@ -180,8 +177,9 @@ pub(crate) fn outermost<'s>(
     (0..graph.nodes.len()).map(of).collect()
 }
 
-/// The nodes in reverse post-order of the segments: what a call ends does not go on. So the back edge of
-/// a loop is forward where a call is on every way around, and only edges that retreat in this order are cut.
+/// The nodes in reverse post-order of the segments, in which a node that ends with a call has no successors. So a
+/// loop's back edge is a forward edge where every way around has a call, and only edges that retreat in this order
+/// are cut.
 fn order(graph: &Graph<'_>, outer: &[Option<(usize, &Collapsed)>]) -> Vec<usize> {
     let targets = |i: usize| match outer[i] {
         Some((l, c)) if graph.headers[l] == i => vec![c.exit.1],
@@ -195,7 +193,7 @@ fn order(graph: &Graph<'_>, outer: &[Option<(usize, &Collapsed)>]) -> Vec<usize>
     };
     let mut seen = vec![false; graph.nodes.len()];
     let mut order = Vec::with_capacity(graph.nodes.len());
-    // Nodes that no start reaches are within collapsed loops.
+    // The nodes that no start reaches are within collapsed loops.
     let fresh = (0..graph.nodes.len()).filter(|n| graph.nodes[*n].fresh);
     for root in fresh.chain(0..graph.nodes.len()) {
         if std::mem::replace(&mut seen[root], true) {
@@ -314,7 +312,7 @@ fn starts(graph: &Graph<'_>, edges: &[Vec<Out>], paths: &[u64]) -> Option<Vec<St
     Some(starts)
 }
 
-/// Where the path sum is a constant, it need not be kept.
+/// Finds where the path sum is a constant, and so need not be kept.
 fn sums(edges: &[Vec<Out>], starts: &[StartAt], order: &[usize]) -> Vec<Sum> {
     let mut sums = vec![Sum::Unreached; edges.len()];
     for s in starts {

@@ -1,12 +1,11 @@
-//! Bugs planted on purpose, to show that the oracle can fail: `CONTECH_PLANTED_BUG=NAME` in the environment
-//! of the compiler breaks one rule of the fast form. Only the tests set it; the pass says so on stderr.
+//! Bugs planted on purpose, to show that the oracle can fail: `CONTECH_PLANTED_BUG=NAME` in the compiler's
+//! environment breaks one rule of the fast form. Only the tests set it, and the pass says so on stderr.
 
 use std::sync::OnceLock;
 
-/// The variable that names the bug.
 const VARIABLE: &str = "CONTECH_PLANTED_BUG";
 
-/// A rule, broken.
+/// A rule that the bug breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bug {
     /// `dominance`: a value known on one way to a place counts as known there.
@@ -15,7 +14,7 @@ pub(crate) enum Bug {
     Delta,
     /// `count`: a computed trip count is one too high.
     Count,
-    /// `width`: of an integer of two bytes one is recorded.
+    /// `width`: of an integer of two bytes, one byte is recorded.
     Width,
 }
 
@@ -26,7 +25,6 @@ const NAMES: [(&str, Bug); 4] = [
     ("width", Bug::Width),
 ];
 
-/// Whether this bug is planted.
 pub(crate) fn planted(bug: Bug) -> bool {
     static PLANTED: OnceLock<Option<Bug>> = OnceLock::new();
     *PLANTED.get_or_init(read) == Some(bug)

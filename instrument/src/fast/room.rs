@@ -1,8 +1,8 @@
 //! On which cut edges the buffer's room is checked.
 //!
-//! Every fresh segment start has a check, as the callee or caller may have left the cursor at the
-//! limit. A cut edge needs one only where a cycle has no fresh start, or where a path from check to
-//! check would write more than the slack.
+//! Every fresh start of a segment has a check, since the callee or caller may have left the cursor at the limit. A
+//! cut edge needs a check only where a cycle has no fresh start, or where a path from check to check would write more
+//! than the slack.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use super::graph::Graph;
 use super::paths::{Paths, To};
 
-/// Source and target node of the cut edges with a check.
+/// The cut edges with a check: source and target node.
 pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, usize)> {
     let n = graph.nodes.len();
     let mut checked = HashSet::new();
@@ -29,8 +29,8 @@ pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, 
             }
         }
     }
-    // Most bytes written since the last check at the start of each node. Every cycle now has a check,
-    // so this settles; a check, once set, stays.
+    // The most bytes written since the last check, at the start of each node. Every cycle now has a check and no
+    // check is taken back, so the values settle.
     let mut before = vec![0usize; n];
     loop {
         let mut changed = false;
@@ -47,7 +47,7 @@ pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, 
                     To::Cut(to) => (to, written + ID_BYTES),
                     To::End | To::Leave(_) | To::LoopCut(_) => continue,
                 };
-                // The rest of a segment, and the buffer it is in, fit by themselves.
+                // The rest of a segment fits into the slack, and so does the buffer it is in.
                 if matches!(e.to, To::Cut(_)) && bytes > MAX_UNCHECKED / 4 {
                     changed |= checked.insert((from, to));
                 } else if bytes > before[to] {
@@ -62,7 +62,7 @@ pub(crate) fn checked_cuts(graph: &Graph<'_>, paths: &Paths) -> HashSet<(usize, 
     }
 }
 
-/// Strongly connected components of what is left without fresh starts.
+/// The strongly connected components of the graph without its fresh starts.
 fn components(graph: &Graph<'_>, paths: &Paths) -> Vec<usize> {
     let mut rest = DiGraph::<(), (), usize>::default();
     for _ in &graph.nodes {

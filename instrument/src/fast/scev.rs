@@ -1,5 +1,4 @@
-//! What LLVM's ScalarEvolution, LoopInfo and dominators say about a function, by way of
-//! `shim/scev.cpp`.
+//! What LLVM's ScalarEvolution, LoopInfo and dominators say about a function, through `shim/scev.cpp`.
 #![allow(unsafe_code, reason = "calls of shim/scev.cpp")]
 
 use std::ffi::{c_int, c_void};
@@ -68,27 +67,26 @@ impl Val {
         Val(v.as_value_ref())
     }
 
-    /// The value, if it is of a type that can be stored.
+    /// The value, which must have a type that can be stored.
     pub(crate) fn basic<'m>(self) -> BasicValueEnum<'m> {
-        // SAFETY: a Val is a live value of integer, pointer or vector type: the pass makes them of
-        // memory operands and the shim of the sources of expressions.
+        // SAFETY: a Val is a live value of integer, pointer or vector type: the pass makes Vals from memory operands,
+        // and the shim from the sources of expressions.
         unsafe { BasicValueEnum::new(self.0) }
     }
 
-    /// The instruction it is, if it is one.
+    /// The instruction, if the value is one.
     pub(crate) fn instruction<'m>(self) -> Option<InstructionValue<'m>> {
-        // SAFETY: a Val is a live value, and made an instruction only if it is one.
+        // SAFETY: a Val is a live value, and the instruction is made only if the value is one.
         unsafe { (!LLVMIsAInstruction(self.0).is_null()).then(|| InstructionValue::new(self.0)) }
     }
 
-    /// The value as an operand.
     pub(crate) fn operand(self) -> Operand {
         Operand::from_raw(self.0)
     }
 
-    /// The global, for [`Sym::Global`].
+    /// The global that the value is, for [`Sym::Global`].
     pub(crate) fn global<'m>(self) -> PointerValue<'m> {
-        // SAFETY: the shim gives globals (pointers) only.
+        // SAFETY: the shim gives only globals here, which are pointers.
         unsafe { PointerValue::new(self.0) }
     }
 }
@@ -123,7 +121,7 @@ impl Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sym {
     Const(u64),
-    /// The low `need` bits of it matter.
+    /// A leaf of which the low `need` bits matter.
     Leaf {
         source: Source,
         need: u8,
@@ -157,7 +155,7 @@ impl Sym {
 #[derive(Debug, Clone)]
 pub(crate) struct LoopFacts<'m> {
     pub(crate) header: BasicBlock<'m>,
-    /// Set for loops without boundary calls, whose iterations can be counted.
+    /// The preheader of a loop without boundary calls, whose iterations can be counted.
     pub(crate) preheader: Option<BasicBlock<'m>>,
     pub(crate) parent: Option<usize>,
 }
@@ -165,27 +163,27 @@ pub(crate) struct LoopFacts<'m> {
 /// What is known of a leaf.
 #[derive(Debug, Clone)]
 pub(crate) struct LeafFacts {
-    /// Values with the same base differ by the difference of their offsets.
-    /// The second part tells the lanes of a vector apart.
+    /// Values with the same base differ by the difference of their offsets. The second part tells the lanes of a
+    /// vector apart.
     pub(crate) base: (u64, u32),
     pub(crate) offset: u64,
-    /// Bits of its type.
+    /// Bits of the leaf's type.
     pub(crate) bits: u8,
     /// Bits that may be set.
     pub(crate) active: u8,
     pub(crate) kills: Vec<Kill>,
 }
 
-/// After what a recorded leaf says nothing any more.
+/// The event after which a recorded leaf is stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kill {
-    /// Execution of this instruction.
+    /// This instruction executes.
     Instruction(Val),
-    /// Entering this block.
+    /// This block is entered.
     Block(LLVMBasicBlockRef),
 }
 
-/// Open analyses of one function; the function must not change while they are.
+/// The open analyses of one function, which must not change while they are open.
 #[derive(Debug)]
 pub(crate) struct Analysis<'m> {
     handle: *mut c_void,
@@ -200,16 +198,16 @@ impl Drop for Analysis<'_> {
 }
 
 unsafe extern "C" fn push(context: *mut c_void, x: u64) {
-    // SAFETY: `context` is the Vec passed by the callers below, alive during the call.
+    // SAFETY: `context` is the Vec that the callers below pass; it is alive during the call.
     unsafe { &mut *context.cast::<Vec<u64>>() }.push(x);
 }
 
 impl<'m> Analysis<'m> {
-    /// Gives loops that contain none of the `calling` blocks preheaders and exits of their own, then
-    /// analyses.
+    /// Opens the analyses. Loops that contain none of the `calling` blocks get preheaders and exits of their own
+    /// first.
     pub(crate) fn open(f: FunctionValue<'m>, calling: &[BasicBlock<'m>]) -> Self {
         let mut raw: Vec<_> = calling.iter().map(|b| b.as_mut_ptr()).collect();
-        // SAFETY: a function with a body and blocks of it.
+        // SAFETY: the function has a body, and the blocks are the function's.
         let handle = unsafe { contech_fast_open(f.as_value_ref(), raw.as_mut_ptr(), raw.len()) };
         Analysis {
             handle,
@@ -218,7 +216,7 @@ impl<'m> Analysis<'m> {
     }
 
     pub(crate) fn loops(&self) -> Vec<LoopFacts<'m>> {
-        // SAFETY: the handle is open; indices are below the count; headers are never null.
+        // SAFETY: the handle is open, the indices are below the count, and headers are never null.
         unsafe {
             (0..contech_fast_loop_count(self.handle))
                 .filter_map(|i| {
@@ -242,14 +240,14 @@ impl<'m> Analysis<'m> {
 
     /// Innermost loop of a block.
     pub(crate) fn loop_of(&self, block: BasicBlock<'m>) -> Option<usize> {
-        // SAFETY: the handle is open, the block is the function's.
+        // SAFETY: the handle is open, and the block is the function's.
         usize::try_from(unsafe { contech_fast_loop_of(self.handle, block.as_mut_ptr()) }).ok()
     }
 
-    /// An expression for the address or length `v`, used by `at`; a leaf where nothing better exists.
+    /// An expression for the address or length `v` at the instruction `at`; a leaf where nothing better exists.
     pub(crate) fn value(&self, v: Val, at: InstructionValue<'m>) -> Option<Sym> {
         let mut tokens: Vec<u64> = Vec::new();
-        // SAFETY: the handle is open; value and instruction are the function's.
+        // SAFETY: the handle is open; the value and the instruction are the function's.
         let ok = unsafe {
             contech_fast_value(
                 self.handle,
@@ -262,10 +260,10 @@ impl<'m> Analysis<'m> {
         (ok != 0).then(|| parse(&mut tokens.into_iter())).flatten()
     }
 
-    /// How often the back edge of loop `i` is taken, where that follows from what is known before it.
+    /// How often the back edge of loop `i` is taken, where this follows from what is known before the loop.
     pub(crate) fn count(&self, i: usize) -> Option<Sym> {
         let mut tokens: Vec<u64> = Vec::new();
-        // SAFETY: the handle is open; the index is one of its loops.
+        // SAFETY: the handle is open, and the index is one of its loops.
         let ok = unsafe { contech_fast_count(self.handle, i, push, (&raw mut tokens).cast()) };
         (ok != 0).then(|| parse(&mut tokens.into_iter())).flatten()
     }
@@ -273,7 +271,7 @@ impl<'m> Analysis<'m> {
     pub(crate) fn leaf(&self, source: Source) -> LeafFacts {
         let mut raw = RawLeaf::default();
         let mut kills: Vec<u64> = Vec::new();
-        // SAFETY: the handle is open; the value is the function's.
+        // SAFETY: the handle is open, and the value is the function's.
         unsafe {
             contech_fast_leaf(
                 self.handle,
@@ -325,15 +323,15 @@ fn parse(tokens: &mut dyn Iterator<Item = u64>) -> Option<Sym> {
     })
 }
 
-/// An empty block on all edges from `from` to `to`.
+/// Puts an empty block on all edges from `from` to `to`.
 pub(crate) fn split_edge<'m>(from: BasicBlock<'m>, to: BasicBlock<'m>) -> Option<BasicBlock<'m>> {
-    // SAFETY: callers pass an edge of a branch or switch; no analysis is open.
+    // SAFETY: the callers pass an edge of a branch or switch, and no analysis is open.
     unsafe { BasicBlock::new(contech_fast_split_edge(from.as_mut_ptr(), to.as_mut_ptr())) }
 }
 
 /// Turns allocas that are only loaded and stored into SSA registers.
 pub(crate) fn promote(allocas: &[PointerValue<'_>]) {
     let mut raw: Vec<_> = allocas.iter().map(AsValueRef::as_value_ref).collect();
-    // SAFETY: callers pass allocas of one function that only loads and stores of their type use.
+    // SAFETY: the allocas are of one function, and only loads and stores of their type use them (callers' contract).
     unsafe { contech_fast_promote(raw.as_mut_ptr(), raw.len()) }
 }

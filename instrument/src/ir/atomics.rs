@@ -17,20 +17,20 @@ pub(crate) fn has_fence(module: &Module<'_>) -> bool {
     unsafe { contech_shim_has_fence(module.as_mut_ptr()) != 0 }
 }
 
-/// Puts the atomic operations of a defined function (those of relaxed order if asked for) between
-/// calls of the first two functions, and a call of the third after its fences; returns what was added.
+/// Puts the atomic operations of a defined function between calls of the first two functions, and a call of the third
+/// after its fences. Operations of relaxed order are included if `relaxed` asks for them. Returns the added calls.
 pub(crate) fn wrap_atomics<'m>(
     f: FunctionValue<'m>,
     relaxed: bool,
     [begin, end, fence]: [FunctionValue<'m>; 3],
 ) -> HashSet<InstructionValue<'m>> {
     unsafe extern "C" fn push(context: *mut c_void, inst: LLVMValueRef) {
-        // SAFETY: `context` is the Vec passed below, alive during the call.
+        // SAFETY: `context` is the Vec passed below, which is alive during the call.
         let list = unsafe { &mut *context.cast::<Vec<LLVMValueRef>>() };
         list.push(inst);
     }
     let mut list: Vec<LLVMValueRef> = Vec::new();
-    // SAFETY: callers pass a function with a body and three of its module's with the types of the
+    // SAFETY: the callers pass a function with a body and three functions of its module with the types of the
     // contract; `push` gets the list it expects.
     unsafe {
         contech_shim_wrap_atomics(
@@ -43,7 +43,7 @@ pub(crate) fn wrap_atomics<'m>(
             (&raw mut list).cast(),
         );
     }
-    // SAFETY: the shim visits instructions only.
+    // SAFETY: the shim visits only instructions.
     list.into_iter()
         .map(|i| unsafe { InstructionValue::new(i) })
         .collect()
@@ -51,13 +51,13 @@ pub(crate) fn wrap_atomics<'m>(
 
 /// Whether a load, store or other memory instruction is atomic.
 pub(crate) fn is_atomic(inst: InstructionValue<'_>) -> bool {
-    // SAFETY: callers pass loads and stores.
+    // SAFETY: the callers pass only memory instructions.
     let ordering = unsafe { LLVMGetOrdering(inst.as_value_ref()) };
     !matches!(ordering, LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic)
 }
 
 /// Whether a load, store, atomicrmw or cmpxchg is volatile.
 pub(crate) fn is_volatile(inst: InstructionValue<'_>) -> bool {
-    // SAFETY: callers pass one of these four.
+    // SAFETY: the callers pass one of these four.
     unsafe { LLVMGetVolatile(inst.as_value_ref()) != 0 }
 }

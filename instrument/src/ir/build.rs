@@ -1,4 +1,4 @@
-//! Building addresses, lanes and integers from operands.
+//! Builds addresses, lanes and integers from operands.
 
 use inkwell::AddressSpace;
 use inkwell::builder::{Builder, BuilderError};
@@ -13,7 +13,7 @@ use inkwell::values::{GlobalValue, IntValue, PointerValue};
 use super::operands::Operand;
 use super::shim::contech_shim_allow_assembly;
 
-/// `base + offset` bytes.
+/// The address `base + offset` bytes.
 pub(crate) fn offset<'m>(
     builder: &Builder<'m>,
     base: PointerValue<'m>,
@@ -24,7 +24,7 @@ pub(crate) fn offset<'m>(
     }
     let context = base.get_type().get_context();
     let n = context.i64_type().const_int(bytes, false);
-    // SAFETY: the cursor has at least the slack's room behind it, so the result is in the buffer.
+    // SAFETY: at least the slack's room lies behind the cursor, so the result is in the buffer.
     unsafe { builder.build_gep(context.i8_type(), base, &[n], "") }
 }
 
@@ -33,20 +33,19 @@ pub(crate) fn global_offset(global: GlobalValue<'_>, bytes: u64) -> PointerValue
     let base = global.as_pointer_value();
     let context = base.get_type().get_context();
     let n = context.i64_type().const_int(bytes, false);
-    // SAFETY: callers stay within the global's array.
+    // SAFETY: the callers stay within the global's array.
     unsafe { base.const_gep(context.i8_type(), &[n]) }
 }
 
-/// From now on modules may have inline assembly, whatever compiles them.
+/// Registers the assembly parser, so that modules may have inline assembly in whichever compiler loaded the pass.
 pub(crate) fn allow_assembly() {
-    // SAFETY: registers a part of LLVM with itself, as often as one likes.
+    // SAFETY: the call registers a part of LLVM with LLVM itself, and may be repeated.
     unsafe { contech_shim_allow_assembly() }
 }
 
-/// Lane `i` of a vector of pointers.
 pub(crate) fn lane<'m>(builder: &Builder<'m>, vector: Operand, i: u32) -> PointerValue<'m> {
-    // SAFETY: the operand is a vector of pointers with more than `i` lanes (`pointer_lanes`), and
-    // the builder stands where it is available.
+    // SAFETY: the operand is a vector of pointers with more than `i` lanes (`pointer_lanes`), and it is available
+    // where the builder stands.
     unsafe {
         let element = vector.element_type();
         let context = inkwell::llvm_sys::core::LLVMGetTypeContext(element);
@@ -56,13 +55,13 @@ pub(crate) fn lane<'m>(builder: &Builder<'m>, vector: Operand, i: u32) -> Pointe
     }
 }
 
-/// An integer operand as 64 bits, unsigned.
+/// An integer operand, zero-extended to 64 bits.
 pub(crate) fn to_u64<'m>(
     builder: &Builder<'m>,
     value: Operand,
     i64_type: impl AsTypeRef,
 ) -> IntValue<'m> {
-    // SAFETY: callers pass integers and the 64-bit type; the builder stands where it is available.
+    // SAFETY: the callers pass integers and the 64-bit type; the integer is available where the builder stands.
     unsafe {
         IntValue::new(LLVMBuildIntCast2(
             builder.as_mut_ptr(),
@@ -80,8 +79,8 @@ pub(crate) fn mask_to_u64<'m>(
     mask: Operand,
     i64_type: impl AsTypeRef,
 ) -> IntValue<'m> {
-    // SAFETY: callers pass a vector of i1 (the mask of a masked intrinsic), so the bitcast is to an
-    // integer of as many bits.
+    // SAFETY: the callers pass a vector of i1 (the mask of a masked intrinsic), so the bitcast is to an integer of as
+    // many bits.
     unsafe {
         let vector = LLVMTypeOf(mask.0);
         let context = inkwell::llvm_sys::core::LLVMGetTypeContext(vector);
@@ -91,7 +90,6 @@ pub(crate) fn mask_to_u64<'m>(
     }
 }
 
-/// The default pointer type.
 pub(crate) fn ptr_type<'m>(module: &Module<'m>) -> inkwell::types::PointerType<'m> {
     module.get_context().ptr_type(AddressSpace::default())
 }

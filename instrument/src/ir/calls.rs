@@ -1,4 +1,4 @@
-//! Call instructions: what they call, with what, and what is known of them.
+//! Call instructions: what they call, with which arguments, and what is known of them.
 
 use std::ffi::c_char;
 
@@ -15,7 +15,6 @@ use super::shim::{
     contech_shim_touches_memory,
 };
 
-/// What a call instruction calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Callee<'m> {
     Function(FunctionValue<'m>),
@@ -29,8 +28,8 @@ pub(crate) enum Callee<'m> {
 
 /// What the call, invoke or callbr calls.
 pub(crate) fn callee<'m>(call: InstructionValue<'m>) -> Callee<'m> {
-    // SAFETY: the instruction is a call of some kind (callers match on the opcode), so it has a
-    // called value; every string returned lives as long as the value and comes with its length.
+    // SAFETY: the instruction is a call of some kind (the callers match on the opcode), so it has a called value.
+    // Every string returned lives as long as that value and comes with its length.
     unsafe {
         let value = LLVMGetCalledValue(call.as_value_ref());
         if !LLVMIsAFunction(value).is_null()
@@ -61,46 +60,45 @@ unsafe fn bytes(text: *const c_char, n: usize) -> String {
     if text.is_null() || n == 0 {
         return String::new();
     }
-    // SAFETY: by this function's contract.
+    // SAFETY: this function's contract.
     let raw = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), n) };
     String::from_utf8_lossy(raw).into_owned()
 }
 
-/// Number of arguments of a call.
 pub(crate) fn arg_count(call: InstructionValue<'_>) -> u32 {
-    // SAFETY: callers pass call instructions.
+    // SAFETY: `call` is a call instruction, by the callers' contract.
     unsafe { LLVMGetNumArgOperands(call.as_value_ref()) }
 }
 
 /// Whether the call may read or write memory the program can see.
 pub(crate) fn touches_memory(call: InstructionValue<'_>) -> bool {
-    // SAFETY: callers pass call instructions.
+    // SAFETY: `call` is a call instruction, by the callers' contract.
     unsafe { contech_shim_touches_memory(call.as_value_ref()) != 0 }
 }
 
 /// Whether the call is known not to return.
 pub(crate) fn never_returns(call: InstructionValue<'_>) -> bool {
-    // SAFETY: callers pass call instructions.
+    // SAFETY: `call` is a call instruction, by the callers' contract.
     unsafe { contech_shim_never_returns(call.as_value_ref()) != 0 }
 }
 
 /// Bytes that the call copies because argument `i` points to them (`byval`); 0 if it does not.
 pub(crate) fn byval_size(module: &Module<'_>, call: InstructionValue<'_>, i: u32) -> u64 {
-    // SAFETY: callers pass call instructions of the module and arguments they have.
+    // SAFETY: `call` is a call instruction of the module and has the argument, by the callers' contract.
     unsafe { contech_shim_byval_size(module.as_mut_ptr(), call.as_value_ref(), i) }
 }
 
-/// Drops attributes of the call that do not hold when the callee records.
+/// Drops attributes of the call that no longer hold when the callee records.
 pub(crate) fn drop_call_attributes(call: InstructionValue<'_>) {
-    // SAFETY: callers pass call instructions.
+    // SAFETY: `call` is a call instruction, by the callers' contract.
     unsafe { contech_shim_drop_call_attributes(call.as_value_ref()) }
 }
 
-/// Makes a call that is no `musttail` one never a tail call.
+/// Makes sure that the call never becomes a tail call, unless it is `musttail`.
 pub(crate) fn forbid_tail_call(call: InstructionValue<'_>) {
     use inkwell::llvm_sys::LLVMTailCallKind;
     use inkwell::llvm_sys::core::{LLVMGetTailCallKind, LLVMSetTailCallKind};
-    // SAFETY: callers pass call instructions (not invokes), which have a tail call kind.
+    // SAFETY: `call` is a call instruction and no invoke, by the callers' contract, so it has a tail call kind.
     unsafe {
         let kind = LLVMGetTailCallKind(call.as_value_ref());
         if !matches!(kind, LLVMTailCallKind::LLVMTailCallKindMustTail) {
@@ -112,14 +110,14 @@ pub(crate) fn forbid_tail_call(call: InstructionValue<'_>) {
     }
 }
 
-/// Whether this is a call that must be a tail call.
+/// Whether the instruction is a call that must be a tail call.
 pub(crate) fn is_must_tail(inst: InstructionValue<'_>) -> bool {
     use inkwell::llvm_sys::LLVMTailCallKind;
     use inkwell::llvm_sys::core::LLVMGetTailCallKind;
     use inkwell::values::InstructionOpcode;
     inst.get_opcode() == InstructionOpcode::Call
         && matches!(
-            // SAFETY: a call instruction, which has a tail call kind.
+            // SAFETY: the instruction is a call, which has a tail call kind.
             unsafe { LLVMGetTailCallKind(inst.as_value_ref()) },
             LLVMTailCallKind::LLVMTailCallKindMustTail
         )

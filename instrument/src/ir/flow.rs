@@ -8,9 +8,9 @@ use inkwell::values::{AsValueRef, InstructionValue, IntValue, PointerValue};
 
 use super::shim::{contech_shim_promote, contech_shim_split_edge, contech_shim_split_unlikely};
 
-/// Successors of a terminator, duplicates included.
+/// The successors of a terminator, duplicates included.
 pub(crate) fn successors<'m>(terminator: InstructionValue<'m>) -> Vec<BasicBlock<'m>> {
-    // SAFETY: callers pass terminators; indices are below the count; successors are blocks.
+    // SAFETY: the callers pass terminators, the indices are below the count, and successors are blocks.
     unsafe {
         let t = terminator.as_value_ref();
         (0..LLVMGetNumSuccessors(t))
@@ -19,11 +19,11 @@ pub(crate) fn successors<'m>(terminator: InstructionValue<'m>) -> Vec<BasicBlock
     }
 }
 
-/// Normal and unwind destination of an invoke.
+/// The normal and the unwind destination of an invoke.
 pub(crate) fn invoke_targets<'m>(
     invoke: InstructionValue<'m>,
 ) -> Option<(BasicBlock<'m>, BasicBlock<'m>)> {
-    // SAFETY: callers pass invoke instructions, which have both.
+    // SAFETY: the callers pass invoke instructions, which have both.
     unsafe {
         let normal = BasicBlock::new(LLVMGetNormalDest(invoke.as_value_ref()))?;
         let unwind = BasicBlock::new(LLVMGetUnwindDest(invoke.as_value_ref()))?;
@@ -33,20 +33,20 @@ pub(crate) fn invoke_targets<'m>(
 
 /// Puts an empty block on the edge.
 pub(crate) fn split_edge<'m>(from: BasicBlock<'m>, to: BasicBlock<'m>) -> Option<BasicBlock<'m>> {
-    // SAFETY: callers pass an existing edge whose target is no exception pad.
+    // SAFETY: the callers pass an existing edge whose target is no exception pad.
     unsafe { BasicBlock::new(contech_shim_split_edge(from.as_mut_ptr(), to.as_mut_ptr())) }
 }
 
-/// Splits after `condition` (an instruction); the returned terminator ends the block that runs when
-/// it is true, which is marked unlikely.
+/// Splits the block after `condition` (an instruction). The returned terminator ends a new block that runs when the
+/// condition is true, and the branch to it is marked unlikely.
 pub(crate) fn split_unlikely<'m>(condition: IntValue<'m>) -> InstructionValue<'m> {
-    // SAFETY: callers pass the result of a compare instruction that is not last in its block; the
-    // shim returns a branch.
+    // SAFETY: the callers pass the result of a compare instruction that is not last in its block; the shim returns a
+    // branch.
     unsafe { InstructionValue::new(contech_shim_split_unlikely(condition.as_value_ref())) }
 }
 
-/// Turns the alloca, used by loads and stores only, into SSA registers.
+/// Turns the alloca into SSA registers; only loads and stores may use it.
 pub(crate) fn promote(alloca: PointerValue<'_>) {
-    // SAFETY: callers pass an alloca that only loads and stores of its own type use.
+    // SAFETY: the callers pass an alloca that only loads and stores of its own type use.
     unsafe { contech_shim_promote(alloca.as_value_ref()) }
 }

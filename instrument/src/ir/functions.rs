@@ -9,18 +9,17 @@ use super::shim::{
     contech_shim_is_library_function,
 };
 
-/// Name of a function.
 pub(crate) fn name(f: FunctionValue<'_>) -> String {
     f.get_name().to_string_lossy().into_owned()
 }
 
-/// Drops attributes of the function that do not hold when it records.
+/// Drops attributes of the function that no longer hold when it records.
 pub(crate) fn drop_function_attributes(f: FunctionValue<'_>) {
     // SAFETY: a FunctionValue is a live function.
     unsafe { contech_shim_drop_function_attributes(f.as_value_ref()) }
 }
 
-/// Whether this is the C library function of its name, prototype included.
+/// Whether this is the C library's function of its name, prototype included.
 pub(crate) fn is_library_function(f: FunctionValue<'_>) -> bool {
     // SAFETY: a FunctionValue is a live function.
     unsafe { contech_shim_is_library_function(f.as_value_ref()) != 0 }
@@ -32,8 +31,8 @@ pub(crate) fn uses_funclets(f: FunctionValue<'_>) -> bool {
     unsafe { contech_shim_is_eh_funclet_user(f.as_value_ref()) != 0 }
 }
 
-/// Makes functions take the cursor that may, and calls hand it to them; puts the functions that have the
-/// bodies now into `chosen`, and returns for each its slot and whether it takes the cursor. `at` is the
+/// Makes the functions take the cursor that can, and lets their callers hand it to them. Puts the functions that now
+/// have the bodies into `chosen`, and returns for each its slot and whether it takes the cursor. `at` is the
 /// thread-local cursor.
 pub(crate) fn carry<'m>(
     module: &Module<'m>,
@@ -46,7 +45,7 @@ pub(crate) fn carry<'m>(
         takes: 0,
     };
     let mut list: Vec<_> = chosen.iter().map(raw).collect();
-    // SAFETY: distinct functions of the module with bodies, in a list of this length.
+    // SAFETY: the list has this length and holds distinct functions of the module that have bodies.
     unsafe {
         contech_shim_carry(
             module.as_mut_ptr(),
@@ -56,7 +55,7 @@ pub(crate) fn carry<'m>(
         );
     }
     for (f, raw) in chosen.iter_mut().zip(&list) {
-        // SAFETY: the shim leaves live functions of the module, which replace those it removed.
+        // SAFETY: the shim leaves live functions of the module in place of those it removed.
         *f = unsafe { FunctionValue::new(raw.function) }.expect("a function");
     }
     let result = chosen.iter().zip(&list).map(|(f, raw)| {
@@ -69,12 +68,12 @@ pub(crate) fn carry<'m>(
 
 /// Moves static allocas of a defined function to the head of its entry block.
 pub(crate) fn hoist_allocas(f: FunctionValue<'_>) {
-    // SAFETY: callers pass functions with a body.
+    // SAFETY: the callers pass functions with a body.
     unsafe { contech_shim_hoist_allocas(f.as_value_ref()) }
 }
 
 /// Turns `tail call; br` to a shared return into `tail call; ret`.
 pub(crate) fn fold_tail_returns(f: FunctionValue<'_>) {
-    // SAFETY: callers pass functions with a body.
+    // SAFETY: the callers pass functions with a body.
     unsafe { contech_shim_fold_tail_returns(f.as_value_ref()) }
 }

@@ -1,4 +1,5 @@
-//! A module's own: errors, constructors and destructors, what must be kept, ifuncs and annotations.
+//! What belongs to the module as a whole: errors, constructors and destructors, what must be kept, ifuncs and
+//! annotations.
 
 use std::ffi::{CString, c_void};
 
@@ -17,23 +18,23 @@ use super::shim::{
 
 /// Reports a compile error; the host then writes no object file and fails.
 pub(crate) fn report_error(module: &Module<'_>, text: &str) {
-    // SAFETY: text and length describe one string, copied by LLVM.
+    // SAFETY: text and length describe one string, which LLVM copies.
     unsafe { contech_shim_error(module.as_mut_ptr(), text.as_ptr().cast(), text.len()) }
 }
 
-/// Marks what the program does in functions that a sanitizer will see, before anything is inserted.
+/// Marks the program's own instructions in functions that a sanitizer will see, before anything is inserted.
 pub(crate) fn mark_program(module: &Module<'_>) {
-    // SAFETY: a live module.
+    // SAFETY: the module is live.
     unsafe { contech_shim_mark_program(module.as_mut_ptr()) }
 }
 
-/// Hides from sanitizers what was inserted since [`mark_program`], and takes the marks away.
+/// Hides from sanitizers what was inserted since [`mark_program`], and removes the marks.
 pub(crate) fn hide_ours(module: &Module<'_>) {
-    // SAFETY: a live module.
+    // SAFETY: the module is live.
     unsafe { contech_shim_hide_ours(module.as_mut_ptr()) }
 }
 
-/// A hidden comdat function `void name()` that calls `callee(start, stop)`.
+/// Adds a hidden comdat function `void name()` that calls `callee(start, stop)`.
 pub(crate) fn comdat_caller<'m>(
     module: &Module<'m>,
     name: &str,
@@ -42,7 +43,7 @@ pub(crate) fn comdat_caller<'m>(
     stop: GlobalValue<'m>,
 ) -> Option<FunctionValue<'m>> {
     let name = CString::new(name).ok()?;
-    // SAFETY: all values belong to the module; the callee takes two pointers.
+    // SAFETY: all values belong to the module, and the callee takes two pointers.
     unsafe {
         FunctionValue::new(contech_shim_comdat_caller(
             module.as_mut_ptr(),
@@ -56,27 +57,27 @@ pub(crate) fn comdat_caller<'m>(
 
 /// Runs the function before the program's constructors.
 pub(crate) fn append_ctor(module: &Module<'_>, f: FunctionValue<'_>) {
-    // SAFETY: a function of the module without arguments.
+    // SAFETY: the function is the module's and takes no arguments.
     unsafe { contech_shim_append_ctor(module.as_mut_ptr(), f.as_value_ref()) }
 }
 
 /// Runs the function after the program's destructors.
 pub(crate) fn append_dtor(module: &Module<'_>, f: FunctionValue<'_>) {
-    // SAFETY: a function of the module without arguments.
+    // SAFETY: the function is the module's and takes no arguments.
     unsafe { contech_shim_append_dtor(module.as_mut_ptr(), f.as_value_ref()) }
 }
 
 /// Keeps the global through every optimisation and section collection (`llvm.used`).
 pub(crate) fn append_used(module: &Module<'_>, global: GlobalValue<'_>) {
-    // SAFETY: a global of the module.
+    // SAFETY: the global is the module's.
     unsafe { contech_shim_append_used(module.as_mut_ptr(), global.as_value_ref()) }
 }
 
-/// Resolvers of the module's ifuncs.
+/// The resolvers of the module's ifuncs.
 pub(crate) fn ifunc_resolvers<'m>(module: &Module<'m>) -> Vec<FunctionValue<'m>> {
     let mut found = Vec::new();
-    // SAFETY: the module is live; the list is walked to its null end; a resolver that is not
-    // itself a function (an alias) is left out.
+    // SAFETY: the module is live and the list is walked to its null end. A resolver that is not itself a function (an
+    // alias) is left out.
     unsafe {
         let mut ifunc = LLVMGetFirstGlobalIFunc(module.as_mut_ptr());
         while !ifunc.is_null() {
@@ -90,15 +91,15 @@ pub(crate) fn ifunc_resolvers<'m>(module: &Module<'m>) -> Vec<FunctionValue<'m>>
     found
 }
 
-/// Functions with `__attribute__((annotate(text)))`.
+/// The functions with `__attribute__((annotate(text)))`.
 pub(crate) fn annotated<'m>(module: &Module<'m>, text: &str) -> Vec<FunctionValue<'m>> {
     unsafe extern "C" fn push(context: *mut c_void, f: LLVMValueRef) {
-        // SAFETY: `context` is the Vec passed below, alive during the call.
+        // SAFETY: `context` is the Vec passed below, which is alive during the call.
         let list = unsafe { &mut *context.cast::<Vec<LLVMValueRef>>() };
         list.push(f);
     }
     let mut list: Vec<LLVMValueRef> = Vec::new();
-    // SAFETY: text and length describe one string; `push` gets the list it expects.
+    // SAFETY: text and length describe one string, and `push` gets the list it expects.
     unsafe {
         contech_shim_each_annotated(
             module.as_mut_ptr(),
@@ -108,7 +109,7 @@ pub(crate) fn annotated<'m>(module: &Module<'m>, text: &str) -> Vec<FunctionValu
             (&raw mut list).cast(),
         );
     }
-    // SAFETY: the shim visits functions of the module only.
+    // SAFETY: the shim visits only functions of the module.
     list.into_iter()
         .filter_map(|f| unsafe { FunctionValue::new(f) })
         .collect()

@@ -10,16 +10,17 @@ use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
 use super::shim::{contech_shim_loops, contech_shim_mark_workshares};
 
-/// Marks the locations of OpenMP worksharing calls with the kind of work they share, where the compiler has not
-/// (flang); returns whether there were any. libomp warns on standard error of unmarked ones once a tool listens.
+/// Marks the locations of OpenMP worksharing calls with the kind of work they share, where the compiler has not done
+/// so (flang). Returns whether there were any. Once a tool listens, libomp warns on standard error about unmarked
+/// locations.
 pub(crate) fn mark_workshares(module: &Module<'_>) -> bool {
     // SAFETY: the module is live.
     unsafe { contech_shim_mark_workshares(module.as_mut_ptr()) != 0 }
 }
 
-/// What [`work_sharing_loops`] tells, in this order: blocks it added, blocks before loops over chunks, and for each loop
-/// its beginning (with the call that shares its iterations, and flags), the block before it, the blocks that end an
-/// iteration, the blocks behind it, and its blocks.
+/// What [`work_sharing_loops`] reports, in this order: the blocks it added; the blocks before loops over chunks; and
+/// for each loop its beginning (the call that shares its iterations, and flags), the block before the loop, the
+/// blocks that end an iteration, the blocks after the loop, and the loop's blocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum LoopEvent<'m> {
     Begins(InstructionValue<'m>, u64),
@@ -29,26 +30,27 @@ pub(crate) enum LoopEvent<'m> {
     Member(BasicBlock<'m>),
     Chunks(BasicBlock<'m>),
     Added(BasicBlock<'m>),
-    /// Instead of all these: a call that the loop became, of a function that sets or copies memory.
+    /// LLVM replaced the loop by this call, which sets or copies memory; the loop has no other events.
     Bulk(InstructionValue<'m>),
-    /// A call that shares iterations of which no loop is left.
+    /// The call shares iterations, but no loop over them is left.
     Unseen(InstructionValue<'m>),
 }
 
-/// Finds the loops over the iterations of work-sharing constructs in a defined function, and splits edges so that each
-/// has blocks of its own before it and behind it, and iterations end in blocks whose branch leads nowhere else within.
+/// Finds the loops over the iterations of work-sharing constructs in a defined function. Splits edges so that each
+/// loop has blocks of its own before and after it, and so that an iteration ends in a block that branches only to the
+/// loop's header.
 pub(crate) fn work_sharing_loops<'m>(f: FunctionValue<'m>) -> Vec<LoopEvent<'m>> {
     unsafe extern "C" fn push(context: *mut c_void, what: u32, value: LLVMValueRef, flags: u64) {
-        // SAFETY: `context` is the Vec passed below, alive during the call.
+        // SAFETY: `context` is the Vec passed below, which is alive during the call.
         let list = unsafe { &mut *context.cast::<Vec<(u32, LLVMValueRef, u64)>>() };
         list.push((what, value, flags));
     }
     let mut list: Vec<(u32, LLVMValueRef, u64)> = Vec::new();
-    // SAFETY: callers pass a function with a body; `push` gets the list it expects.
+    // SAFETY: the callers pass a function with a body, and `push` gets the list it expects.
     unsafe { contech_shim_loops(f.as_value_ref(), push, (&raw mut list).cast()) };
     let event = |(what, value, flags)| {
         if matches!(what, 0 | 7 | 8) {
-            // SAFETY: the shim visits a call with these numbers.
+            // SAFETY: with these numbers the shim visits a call.
             let call = unsafe { InstructionValue::new(value) };
             return Some(match what {
                 0 => LoopEvent::Begins(call, flags),
@@ -56,7 +58,7 @@ pub(crate) fn work_sharing_loops<'m>(f: FunctionValue<'m>) -> Vec<LoopEvent<'m>>
                 _ => LoopEvent::Bulk(call),
             });
         }
-        // SAFETY: with all others it visits a block as a value.
+        // SAFETY: with all other numbers the shim visits a block as a value.
         let block = unsafe { BasicBlock::new(LLVMValueAsBasicBlock(value)) }?;
         Some(match what {
             1 => LoopEvent::Preheader(block),

@@ -1,5 +1,3 @@
-//! Operands of any type, which inkwell's enums may not cover.
-
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMGetElementType, LLVMGetOperand, LLVMGetPointerAddressSpace,
@@ -11,23 +9,22 @@ use inkwell::values::{AsValueRef, InstructionValue, PointerValue};
 
 use super::shim::{contech_shim_is_swift_error, contech_shim_store_size};
 
-/// An operand of any type, which inkwell's enums may not cover.
+/// An operand of any type, including types that inkwell's enums lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operand(pub(super) LLVMValueRef);
 
-/// Operand `i`; for a call the arguments come first.
+/// Operand `i`; a call's arguments come first.
 pub(crate) fn operand(inst: InstructionValue<'_>, i: u32) -> Operand {
-    // SAFETY: callers ask for operands the opcode has.
+    // SAFETY: the callers ask only for operands that the opcode has.
     Operand(unsafe { LLVMGetOperand(inst.as_value_ref(), i) })
 }
 
 impl Operand {
-    /// For modules with LLVM calls of their own.
+    /// For modules that call LLVM themselves.
     pub(crate) fn from_raw(value: LLVMValueRef) -> Self {
         Operand(value)
     }
 
-    /// The LLVM value.
     pub(crate) fn as_raw(self) -> LLVMValueRef {
         self.0
     }
@@ -38,11 +35,11 @@ impl Operand {
     }
 
     pub(super) fn element_type(self) -> LLVMTypeRef {
-        // SAFETY: callers have checked that this is a vector.
+        // SAFETY: the callers have checked that this is a vector.
         unsafe { LLVMGetElementType(LLVMTypeOf(self.0)) }
     }
 
-    /// The operand as a pointer of the default address space, or why it cannot be recorded.
+    /// The operand as a pointer of the default address space, or the reason why it cannot be recorded.
     pub(crate) fn pointer<'m>(self) -> Result<PointerValue<'m>, String> {
         if !matches!(self.kind(), LLVMTypeKind::LLVMPointerTypeKind) {
             return Err("operand that is no pointer".into());
@@ -57,13 +54,12 @@ impl Operand {
         }
     }
 
-    /// Number of lanes if this is a fixed vector of pointers of the default address space.
+    /// Number of lanes, if this is a fixed vector of pointers of the default address space.
     pub(crate) fn pointer_lanes(self) -> Option<u32> {
         if !matches!(self.kind(), LLVMTypeKind::LLVMVectorTypeKind) {
             return None;
         }
-        // SAFETY: the operand is a live value of vector type; the address space is only asked of
-        // a pointer type.
+        // SAFETY: the operand is a live value of vector type, and only a pointer type is asked for its address space.
         unsafe {
             let element = self.element_type();
             let pointers = matches!(LLVMGetTypeKind(element), LLVMTypeKind::LLVMPointerTypeKind)
@@ -72,22 +68,22 @@ impl Operand {
         }
     }
 
-    /// Number of lanes of a fixed vector, whatever its elements.
+    /// Number of lanes of a fixed vector of any element type.
     pub(crate) fn lanes(self) -> Option<u32> {
         matches!(self.kind(), LLVMTypeKind::LLVMVectorTypeKind)
             // SAFETY: the operand is a live value of vector type.
             .then(|| unsafe { LLVMGetVectorSize(LLVMTypeOf(self.0)) })
     }
 
-    /// Value of a constant integer (truncated to 64 bits).
+    /// The value of a constant integer, truncated to 64 bits.
     pub(crate) fn constant(self) -> Option<u64> {
-        // SAFETY: the operand is a live value, and asked for its value only if it is a constant.
+        // SAFETY: the operand is a live value, and is asked for its number only if it is a constant integer.
         unsafe { (!LLVMIsAConstantInt(self.0).is_null()).then(|| LLVMConstIntGetZExtValue(self.0)) }
     }
 
-    /// Bytes that a load or store of this operand's type accesses; None for scalable vectors.
+    /// Bytes that a load or store of this operand's type accesses; `None` for scalable vectors.
     pub(crate) fn store_size(self, module: &Module<'_>) -> Option<u64> {
-        // SAFETY: the operand is a live, sized value of the module.
+        // SAFETY: the operand is a live value of the module, and its type has a size.
         let n = unsafe { contech_shim_store_size(module.as_mut_ptr(), LLVMTypeOf(self.0)) };
         (n != u64::MAX).then_some(n)
     }
@@ -95,13 +91,13 @@ impl Operand {
     /// Bytes of one element of this fixed vector.
     pub(crate) fn element_size(self, module: &Module<'_>) -> Option<u64> {
         self.lanes()?;
-        // SAFETY: a vector of the module; its element type is sized.
+        // SAFETY: the operand is a vector of the module, and its element type has a size.
         let n = unsafe { contech_shim_store_size(module.as_mut_ptr(), self.element_type()) };
         (n != u64::MAX).then_some(n)
     }
 }
 
-/// The value an instruction computes, as an operand.
+/// The value that an instruction computes.
 pub(crate) fn result(inst: InstructionValue<'_>) -> Operand {
     Operand(inst.as_value_ref())
 }

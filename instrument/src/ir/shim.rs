@@ -1,4 +1,4 @@
-//! The functions of shim/shim.cpp: what neither inkwell nor the LLVM C API has.
+//! The functions of shim/shim.cpp, which do what neither inkwell nor the LLVM C API can.
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -1,5 +1,5 @@
-//! Events in the thread's log (`workspan::abi::Event`): put in place without a branch, and the branch to the profiler when
-//! all code of the function is.
+//! Events in the thread's log (`workspan::abi::Event`). An event is written without a branch; the branch to the
+//! profiler follows when all code of the function is in place.
 
 use std::cell::RefCell;
 
@@ -14,35 +14,33 @@ use workspan::abi::{self, Event, State};
 
 use crate::ir;
 
-/// LLVM's number of `preserve_most`.
+/// LLVM's number of the calling convention `preserve_most`.
 const PRESERVE_MOST: u32 = 14;
 
-/// The thread's state and log, and what reads it.
+/// The thread's state and log, and the function that reads the log.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Log<'m> {
     state: GlobalValue<'m>,
     due: FunctionValue<'m>,
     word: IntType<'m>,
-    /// Takes a number of [`State::left`], at the address, and claims room for an event: each with one instruction. Gives what
-    /// was in [`State::next`] before.
+    /// An instruction that subtracts a number from [`State::left`], at the address, and one that claims room for an
+    /// event. The result is the old value of [`State::next`].
     claim: (FunctionType<'m>, PointerValue<'m>),
 }
 
-/// What an event says.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said<'m> {
     pub(super) kind: u64,
     pub(super) slot: PointerValue<'m>,
-    /// Of an invocation that is told for the first time: its function's variable and its own operations.
+    /// For an invocation that reports for the first time: its function's variable and its own operations.
     pub(super) arrival: Option<(PointerValue<'m>, IntValue<'m>)>,
     pub(super) synced: Option<IntValue<'m>>,
 }
 
-/// Conditions on which the log is to be read.
+/// Conditions on which the log must be read.
 pub(super) type Checks<'m> = RefCell<Vec<IntValue<'m>>>;
 
 impl<'m> Log<'m> {
-    /// Declares them in the module.
     pub(super) fn declare(module: &Module<'m>) -> Self {
         let context = module.get_context();
         let (ptr, word) = (ir::ptr_type(module), context.i64_type());
@@ -57,7 +55,7 @@ impl<'m> Log<'m> {
         let due = module.get_function(abi::DUE).unwrap_or_else(|| {
             let due = module.add_function(abi::DUE, context.void_type().fn_type(&[], false), None);
             due.set_call_conventions(PRESERVE_MOST);
-            // Called through its address: a stub that looks it up changes r10.
+            // The function is called through its address, because a lazy-binding stub changes r10.
             for name in ["cold", "nounwind", "nonlazybind"] {
                 let kind = Attribute::get_named_enum_kind_id(name);
                 let attribute = context.create_enum_attribute(kind, 0);
@@ -88,7 +86,7 @@ impl<'m> Log<'m> {
         }
     }
 
-    /// A field of the state.
+    /// The address of a field of the state.
     pub(super) fn field(&self, offset: usize) -> PointerValue<'m> {
         ir::global_offset(self.state, offset as u64)
     }
@@ -97,7 +95,7 @@ impl<'m> Log<'m> {
         self.word.const_int(n as u64, false)
     }
 
-    /// `left -= n`: one instruction, as nobody needs the difference.
+    /// `left -= n`, as one instruction, because nobody needs the difference.
     pub(super) fn take(&self, builder: &Builder<'m>, n: IntValue<'m>) -> Result<(), BuilderError> {
         let left = self.field(std::mem::offset_of!(State, left));
         let before = builder.build_load(self.word, left, "")?.into_int_value();
@@ -105,7 +103,7 @@ impl<'m> Log<'m> {
         builder.build_store(left, after).map(drop)
     }
 
-    /// One more event, after `own` operations that are not told yet.
+    /// Writes an event, after `own` operations that are not reported yet.
     pub(super) fn event(
         &self,
         builder: &Builder<'m>,
@@ -124,7 +122,7 @@ impl<'m> Log<'m> {
             .try_as_basic_value()
             .expect_basic("the claim gives a place")
             .into_int_value();
-        // As a number: the log may be elsewhere.
+        // The address is compared as a number, because the log may move.
         let few = self.field(std::mem::offset_of!(State, few));
         let few = builder.build_ptr_to_int(few, self.word, "")?;
         let at = builder.build_int_add(few, at, "")?;
@@ -149,7 +147,7 @@ impl<'m> Log<'m> {
         let spawn = self.field(std::mem::offset_of!(State, spawn));
         let mut what = self.word.const_int(said.kind, false);
         if let Some((function, _)) = said.arrival {
-            // Aligned: a sum, which is a constant of the linker's.
+            // The sum is aligned, and the linker computes it as a constant.
             what = function.const_to_int(self.word).const_add(what);
             let spawns = builder.build_load(self.word, spawn, "")?.into_int_value();
             what = builder.build_int_add(what, spawns, "")?;
@@ -164,7 +162,7 @@ impl<'m> Log<'m> {
         Ok(())
     }
 
-    /// The branches: nothing is put into the function after this by place in a block.
+    /// Adds the branches. After this, nothing may be inserted by its place in a block.
     pub(super) fn check(
         &self,
         builder: &Builder<'m>,

@@ -1,15 +1,17 @@
-//! Loops over the iterations of OpenMP's work-sharing constructs: each iteration is a strand (`workspan::abi`, `LOOP_*`).
+//! Loops over the iterations of OpenMP's work-sharing constructs: each iteration is a strand (`workspan::abi`,
+//! `LOOP_*`).
 //!
 //! ```text
 //! before a loop:      loop_begin(loop, slot, acc, flags); acc = 0
 //! calls nothing:      at the end of an iteration  longest = max(longest, acc - start); start = acc; count += 1
-//!                     behind the loop             loop_told(loop, slot, acc, start, longest, count); acc = 0
+//!                     after the loop              loop_told(loop, slot, acc, start, longest, count); acc = 0
 //! calls something:    at the end of an iteration  loop_next(loop, slot, acc, flags); acc = 0
-//!                     behind the loop             loop_end(slot, acc, flags); acc = 0
+//!                     after the loop              loop_end(slot, acc, flags); acc = 0
 //! ```
 //!
-//! The code is final here: where LLVM made one pass through a loop of several iterations (vectors, unrolling), that pass
-//! is the iteration. Where all passes are alike, the registers are not needed.
+//! The code is final when the pass sees it: where LLVM turned several iterations into one pass through the loop
+//! (vectors, unrolling), that pass counts as the iteration. Where all passes have as many operations, the registers
+//! are not needed.
 
 mod emit;
 mod told;
@@ -24,28 +26,27 @@ use workspan::abi;
 use crate::ir::{self, LoopEvent};
 use crate::source;
 
-/// A loop over iterations, with the places its code is put at.
+/// A loop over iterations, with the places where its code goes.
 #[derive(Debug)]
 struct Loop<'m> {
-    /// The call that shares the iterations: where the loop is in the source.
+    /// The call that shares the iterations; its line is the loop's line in the source.
     shares: InstructionValue<'m>,
     flags: u64,
     preheader: Option<BasicBlock<'m>>,
     latches: Vec<BasicBlock<'m>>,
     exits: Vec<BasicBlock<'m>>,
     members: HashSet<BasicBlock<'m>>,
-    /// The call that the loop became instead.
+    /// The call by which LLVM replaced the loop.
     bulk: Option<InstructionValue<'m>>,
 }
 
-/// The loops of a function.
 #[derive(Debug, Default)]
 pub(crate) struct Loops<'m> {
     all: Vec<Loop<'m>>,
-    /// Blocks before loops over chunks.
+    /// The blocks before loops over chunks.
     chunks: Vec<BasicBlock<'m>>,
     added: HashSet<BasicBlock<'m>>,
-    /// Calls that share iterations, of loops that are not seen.
+    /// The calls that share iterations of loops that were not found.
     unseen: Vec<InstructionValue<'m>>,
 }
 
@@ -83,7 +84,7 @@ impl<'m> Loops<'m> {
         loops
     }
 
-    /// Says on standard error which loops of the function are seen (`--contech-explain`).
+    /// Prints which loops of the function were found (`--contech-explain`).
     pub(crate) fn explain(&self, name: &str) {
         let mut lines: Vec<u32> = self.all.iter().map(|of| source::line(of.shares)).collect();
         lines.dedup();
@@ -97,13 +98,12 @@ impl<'m> Loops<'m> {
         }
     }
 
-    /// Blocks that are none of the program's.
+    /// The blocks that the program does not have.
     pub(crate) fn added(&self) -> &HashSet<BasicBlock<'m>> {
         &self.added
     }
 }
 
-/// The profiler's functions for loops.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hooks<'m> {
     begin: FunctionValue<'m>,
@@ -115,7 +115,6 @@ pub(crate) struct Hooks<'m> {
 }
 
 impl<'m> Hooks<'m> {
-    /// Declares them in the module.
     pub(super) fn declare(module: &Module<'m>) -> Self {
         let context = module.get_context();
         let (ptr, word) = (ir::ptr_type(module).into(), context.i64_type().into());

@@ -1,4 +1,5 @@
-//! Where a function tells of itself: the block E that enters it, and the syncs that can wait for its return.
+//! Where a function reports its events: the block E, which reports the entry, and the syncs whose report can wait
+//! until the function returns.
 
 use std::collections::HashSet;
 
@@ -18,7 +19,7 @@ pub(super) enum Passed {
     Perhaps,
 }
 
-/// Which block E is, and for every block whether E was passed.
+/// The block E, and for every block whether E was passed before it.
 pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
     let calls = |i: usize| {
         let pieces = &plan.pieces[plan.blocks[i].pieces.clone()];
@@ -36,7 +37,7 @@ pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
         }
     }
     let dominators = simple_fast(&graph, nodes[0]);
-    // From the entry down.
+    // The dominators of a block, from the entry down.
     let chain = |i: usize| {
         let mut all: Vec<usize> = dominators
             .dominators(nodes[i])
@@ -56,7 +57,7 @@ pub(super) fn enters(plan: &FunctionPlan<'_>) -> Option<(usize, Vec<Passed>)> {
             .count();
         common.truncate(same);
     }
-    // The last that will do; the entry always does: no block precedes it.
+    // E is the last block that will do. The entry always does, since no block precedes it.
     let good = |&e: &usize| {
         let mut behind = vec![false; nodes.len()];
         let mut starts: Vec<usize> = plan.blocks[e].successors.clone();
@@ -137,7 +138,7 @@ pub(super) fn last_syncs<'m>(plan: &FunctionPlan<'m>) -> HashSet<InstructionValu
     last
 }
 
-/// An intrinsic that is a call of the C library.
+/// Whether the intrinsic is compiled to a call of the C library.
 pub(super) fn takes_time(name: &str) -> bool {
     name.starts_with("llvm.mem")
 }

@@ -1,4 +1,4 @@
-//! Checks for room in the buffer, and what is done where there is none.
+//! Checks for room in the buffer, and what happens where there is none.
 
 use contech_trace::abi::ID_BYTES;
 use inkwell::IntPredicate;
@@ -7,13 +7,13 @@ use inkwell::values::PointerValue;
 use super::{Built, COUNT_BYTES, Emitter};
 use crate::ir;
 
-/// `preserve_allcc` of LLVM.
+/// LLVM's number of the calling convention `preserve_allcc`.
 const PRESERVE_ALL: u32 = 15;
 
 /// What the slow path of a check does.
 pub(super) enum Slow<'m> {
     Flush,
-    /// Writes count and id, flushes, starts counting anew.
+    /// The slow path writes the count and the id, flushes, and starts counting anew.
     LoopCut {
         counter: PointerValue<'m>,
         increment: u64,

@@ -1,4 +1,4 @@
-//! Code on edges: which have some, where it stands, and what it is.
+//! Code on edges: which edges have code, where it stands, and what it is.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use super::super::scev;
 use super::checks::Slow;
 use super::{Built, COUNT_BYTES, Emitter};
 
-/// An edge with code on it, by source node and the node it leads to.
+/// An edge with code on it: its source node and the node it leads to.
 pub(super) type EdgeKey = (usize, usize);
 
-/// Gives every edge that needs code a place: before the returned instruction.
+/// Makes a place for the code of every edge that needs some: the code goes before the returned instruction.
 pub(super) fn split_edges<'m>(
     fast: &Fast<'m>,
 ) -> Result<HashMap<EdgeKey, InstructionValue<'m>>, String> {
@@ -57,7 +57,7 @@ fn busy_edges(fast: &Fast<'_>) -> Vec<EdgeKey> {
 }
 
 impl Fast<'_> {
-    /// Node that the edge really leads to, `None` for those that end without one.
+    /// The node that the edge leads to in the function; `None` for edges that end without a target.
     fn real_target(&self, node: usize, e: &Out) -> Option<usize> {
         match e.to {
             To::Node(t) | To::Cut(t) | To::Leave(t) => Some(t),
@@ -79,7 +79,7 @@ impl Fast<'_> {
         }
     }
 
-    /// The outermost collapsed loop of which the node is the header, if its count is recorded.
+    /// The outermost collapsed loop whose header is the node, if its count is recorded.
     pub(super) fn recorded_loop_at(&self, node: usize) -> Option<usize> {
         let l = self.graph.header_of[node]?;
         let c = self.shapes[l].collapsed()?;
@@ -88,7 +88,7 @@ impl Fast<'_> {
 }
 
 impl<'m> Emitter<'_, 'm> {
-    /// Code of an edge, or of the end of a segment.
+    /// Emits the code of an edge, or of the end of a segment.
     pub(super) fn edge(&mut self, n: usize, e: &Out) -> Built {
         let fast = self.fast;
         match e.to {
@@ -130,7 +130,7 @@ impl<'m> Emitter<'_, 'm> {
         }
     }
 
-    /// Count of a recorded loop, on the edge that leaves it.
+    /// Writes the count of a recorded loop, on the edge that leaves it.
     fn count(&self, n: usize) -> Built {
         let Some(counter) = self
             .fast
@@ -149,7 +149,7 @@ impl<'m> Emitter<'_, 'm> {
         Ok(())
     }
 
-    /// Back edge of a recorded loop.
+    /// Emits the code on the back edge of a recorded loop.
     pub(super) fn back_edge(&mut self, n: usize, l: usize) -> Built {
         let fast = self.fast;
         let (Some(c), Some(counter)) = (fast.shapes[l].collapsed(), self.counters.get(&l)) else {

@@ -1,4 +1,4 @@
-//! Leaves: stored at the cursor where their node executes.
+//! Leaves, stored at the cursor where their node executes.
 
 use inkwell::values::{InstructionOpcode, InstructionValue, PointerValue};
 
@@ -7,11 +7,11 @@ use super::super::scev::Source;
 use super::{Built, Emitter};
 use crate::ir;
 
-/// Most leaves that are stored together: they stay in registers until the last is known.
+/// Most leaves that are stored together: all of them stay in registers until the last is known.
 const GROUP: usize = 4;
 
-/// Where leaves are stored that have values at these places, in order: a few together where the program
-/// stores in between, for a processor writes neighbours in one go that it would write one by one between
+/// The places where the leaves that become known at `places` are stored, in order. Where the program stores in
+/// between, a few leaves are stored together: a processor merges neighbouring stores into one write, but not across
 /// other stores.
 fn grouped<'m>(places: &[InstructionValue<'m>]) -> Vec<InstructionValue<'m>> {
     let mut grouped = places.to_vec();
@@ -27,11 +27,10 @@ fn grouped<'m>(places: &[InstructionValue<'m>]) -> Vec<InstructionValue<'m>> {
 }
 
 impl<'m> Emitter<'_, 'm> {
-    /// The leaves of a node.
     pub(super) fn records(&mut self, n: usize, records: &[Record]) -> Built {
         let node = &self.fast.graph.nodes[n];
         let (mut at, mut base) = (0, None);
-        // All places before anything is inserted: several leaves may follow one instruction.
+        // All places are found before anything is inserted, because several leaves may follow one instruction.
         let place = |r: &Record| match r.source.val().instruction() {
             Some(i) if r.order > node.first_order => i.get_next_instruction().unwrap_or(node.last),
             _ => node.first,

@@ -23,7 +23,7 @@ impl<'m> Emitter<'_, 'm> {
         }
     }
 
-    /// The segment that starts at `n` has its first path.
+    /// Gives the segment that starts at `n` its first path.
     pub(super) fn set_path(&self, n: usize, resumes: Option<usize>) -> Built {
         if self.fast.paths.sums[n] == Sum::Varies
             && let Some(base) = self.fast.paths.base(n, resumes)
@@ -44,8 +44,8 @@ impl<'m> Emitter<'_, 'm> {
         Ok(())
     }
 
-    /// Where control leaves right after a call, and nothing is written: the cursor goes from where the call
-    /// left it to where it is looked for.
+    /// Handles a return right after a call, where nothing is written: the cursor moves from the place where the call
+    /// left it to the place where the caller looks for it.
     pub(super) fn pass_on(&self, n: usize) -> Built {
         if self.found_in(n) != self.left_in(n) {
             self.builder
@@ -56,7 +56,7 @@ impl<'m> Emitter<'_, 'm> {
         Ok(())
     }
 
-    /// Cursor from where it is at a fresh start.
+    /// Loads the cursor at a fresh start, from where [`Self::found_in`] says.
     pub(super) fn reload(&self, n: usize) -> Built {
         let slot = self.found_in(n).unwrap_or_else(|| self.thread_local());
         let value = self.load(slot)?;
@@ -64,7 +64,7 @@ impl<'m> Emitter<'_, 'm> {
         Ok(())
     }
 
-    /// Cursor to where it is looked for after the end of a segment.
+    /// Stores the cursor at the end of a segment, where [`Self::left_in`] says.
     pub(super) fn sync(&self, n: usize) -> Built {
         let value = self.load_cursor()?;
         let slot = self.left_in(n).unwrap_or_else(|| self.thread_local());
@@ -72,7 +72,7 @@ impl<'m> Emitter<'_, 'm> {
         Ok(())
     }
 
-    /// Where the cursor is at a fresh start; `None` is thread-local storage.
+    /// The slot that holds the cursor at a fresh start; `None` means thread-local storage.
     fn found_in(&self, n: usize) -> Option<PointerValue<'m>> {
         match &self.fast.graph.nodes[n] {
             node if node.carried => self.carried.slot,
@@ -81,8 +81,8 @@ impl<'m> Emitter<'_, 'm> {
         }
     }
 
-    /// Where the cursor is looked for after the end of a segment: only calls that take it and returns of
-    /// functions that took it have it elsewhere than in thread-local storage.
+    /// The slot where the next code looks for the cursor after the end of a segment; `None` means thread-local
+    /// storage. Only calls that take the cursor, and returns of functions that took it, use a slot.
     fn left_in(&self, n: usize) -> Option<PointerValue<'m>> {
         let node = &self.fast.graph.nodes[n];
         match node.last.get_opcode() {
@@ -105,7 +105,6 @@ impl<'m> Emitter<'_, 'm> {
         Ok(self.builder.build_load(ptr, from, "")?.into_pointer_value())
     }
 
-    /// Unaligned store at `base + at`.
     pub(super) fn put(&self, base: PointerValue<'m>, at: u64, value: impl BasicValue<'m>) -> Built {
         let to = self.offset(base, at)?;
         let store = self.builder.build_store(to, value)?;

@@ -12,7 +12,7 @@ use crate::fast::graph::Graph;
 use crate::fast::planted::{Bug, planted};
 use crate::fast::scev::{Analysis, LeafFacts, Source, Sym};
 
-/// Low bits of an address or length that are compared.
+/// How many low bits of an address or length are compared.
 const ADDRESS_BITS: u8 = 48;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ struct Slot {
     exact: u8,
 }
 
-/// The pass, at one node after the other.
+/// The state of the pass, which visits one node after the other.
 pub(super) struct Chooser<'a, 'm> {
     graph: &'a Graph<'m>,
     analysis: &'a Analysis<'m>,
@@ -30,9 +30,9 @@ pub(super) struct Chooser<'a, 'm> {
     slots: Vec<Slot>,
     by_base: HashMap<(u64, u32), Vec<usize>>,
     by_source: HashMap<(Source, u8), usize>,
-    /// Slots that a node makes stale.
+    /// The slots that each node makes stale.
     kills: Vec<Vec<usize>>,
-    /// Known at the end of each node, once it has been visited.
+    /// The slots known at the end of each node, once it has been visited.
     out: Vec<Option<Known>>,
     known: Known,
     records: Vec<Vec<Record>>,
@@ -40,7 +40,7 @@ pub(super) struct Chooser<'a, 'm> {
 }
 
 impl<'a, 'm> Chooser<'a, 'm> {
-    /// Before the first node.
+    /// The state before the first node.
     pub(super) fn new(
         graph: &'a Graph<'m>,
         analysis: &'a Analysis<'m>,
@@ -64,7 +64,7 @@ impl<'a, 'm> Chooser<'a, 'm> {
 }
 
 impl Chooser<'_, '_> {
-    /// Comes to a node: what is known at its beginning.
+    /// Comes to a node: computes what is known at its beginning.
     pub(super) fn enter(&mut self, node: usize) {
         let graph = self.graph;
         self.known = Known::default();
@@ -107,7 +107,7 @@ impl Chooser<'_, '_> {
         self.out[node] = Some(self.known.clone());
     }
 
-    /// After the last node: how many slots there are, and what is recorded in each node, in execution order.
+    /// Ends the pass: returns how many slots there are, and what is recorded in each node, in execution order.
     pub(super) fn finish(mut self) -> (u32, Vec<Vec<Record>>) {
         for records in &mut self.records {
             records.sort_by_key(|r| r.order);
@@ -174,7 +174,7 @@ impl Chooser<'_, '_> {
         cost
     }
 
-    /// The expression, after recording what it still needs.
+    /// The expression, after its missing leaves are recorded.
     pub(super) fn expression(&mut self, node: usize, sym: &Sym) -> Expr {
         let boxed = |c: &mut Self, s: &Sym| Box::new(c.expression(node, s));
         match sym {
@@ -201,7 +201,7 @@ impl Chooser<'_, '_> {
             .unwrap_or_else(|| self.record(at, source, need));
         self.known.add(slot);
         if let Some(l) = outermost {
-            // Invariant in the whole loop: known in all of it, and at the end of its preheader.
+            // A leaf that is invariant in the whole loop is known in all of it, and at the end of its preheader.
             if let Some(out) = &mut self.out[at] {
                 out.add(slot);
             }
@@ -246,8 +246,8 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// Where the leaf is recorded if needed in `node`: there, or before the outermost loop in which
-    /// it is invariant.
+    /// Where a leaf that `node` needs is recorded: in the node, or before the outermost loop in which the leaf is
+    /// invariant.
     fn target(&self, node: usize, source: Source) -> (usize, Option<usize>) {
         let graph = self.graph;
         let defined = graph.place(source.val()).map(|p| p.node);

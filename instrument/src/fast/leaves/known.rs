@@ -1,6 +1,5 @@
 //! The slots that hold the current values of their leaves.
 
-/// Set of slots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Known(Vec<u64>);
 
@@ -19,7 +18,7 @@ impl Known {
             *w &= !(1 << (i % 64));
         }
     }
-    /// The planted bug's, see `planted`.
+    /// Breaks the rule of dominance for the planted bug, see `planted`.
     pub(super) fn join(&mut self, other: &Known) {
         self.0.resize(self.0.len().max(other.0.len()), 0);
         for (a, b) in self.0.iter_mut().zip(&other.0) {

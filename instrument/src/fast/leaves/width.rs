@@ -1,9 +1,9 @@
-//! How wide a leaf is recorded, and how much of it is then right.
+//! How wide a leaf is recorded, and how many of its bits are then right.
 
 use crate::fast::planted::{Bug, planted};
 use crate::fast::scev::{Analysis, LeafFacts, Source};
 
-/// What is known of a leaf, a lane or a mask of lanes.
+/// What is known of a leaf, of a lane, or of a mask of lanes.
 pub(super) fn facts(analysis: &Analysis<'_>, source: Source) -> LeafFacts {
     let mut facts = analysis.leaf(source);
     match source {

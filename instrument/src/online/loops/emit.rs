@@ -1,4 +1,4 @@
-//! The code of the loops: before them, at the end of an iteration, behind them.
+//! The code of the loops: before them, at the end of an iteration, and after them.
 
 use inkwell::IntPredicate;
 use inkwell::builder::BuilderError;
@@ -9,7 +9,7 @@ use crate::ir;
 use crate::online::Emitter;
 
 impl<'m> Emitter<'m> {
-    /// Emits the code of the loops, when that of their blocks is.
+    /// Emits the code of the loops, once that of their blocks is in place.
     pub(in crate::online) fn told(
         &self,
         registers: &Registers<'_, 'm>,
@@ -67,7 +67,7 @@ impl<'m> Emitter<'m> {
         Ok(())
     }
 
-    /// At the end of an iteration.
+    /// Emits the code at the end of an iteration.
     fn iterated(&self, of: &Ready<'_, 'm>) -> Result<(), BuilderError> {
         match of.told {
             Told::Alike(_) | Told::Bulk(_) => Ok(()),
@@ -92,7 +92,7 @@ impl<'m> Emitter<'m> {
         }
     }
 
-    /// Behind the loop.
+    /// Emits the code after the loop.
     fn ended(&self, of: &Ready<'_, 'm>) -> Result<(), BuilderError> {
         let all = self.load(self.operations)?;
         let (within, longest, count) = match of.told {
@@ -123,7 +123,7 @@ impl<'m> Emitter<'m> {
         self.nothing_untold()
     }
 
-    /// Behind the call that the loop became.
+    /// Emits the code after the call by which LLVM replaced the loop.
     fn copied(&self, of: &Ready<'_, 'm>, call: InstructionValue<'m>) -> Result<(), BuilderError> {
         if let Some(next) = call.get_next_instruction() {
             self.builder.position_before(&next);

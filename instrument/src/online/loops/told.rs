@@ -1,4 +1,4 @@
-//! How the iterations of each loop are told, decided before the blocks of its function get their code.
+//! How each loop reports its iterations, which is decided before the blocks of its function get their code.
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::BuilderError;
@@ -11,16 +11,16 @@ use crate::ir;
 use crate::online::{Emitter, variable};
 use crate::plan::{End, FunctionPlan};
 
-/// How the iterations of a loop are told.
+/// How a loop reports its iterations.
 #[derive(Debug)]
 pub(super) enum Told<'m> {
-    /// Each by a call.
+    /// Each iteration makes a call.
     Calls,
-    /// All at once: this call.
+    /// All iterations are reported at once: they became this call.
     Bulk(InstructionValue<'m>),
-    /// All at once; each has this many operations.
+    /// All iterations are reported at once, and each has this many operations.
     Alike(u64),
-    /// All at once; allocas until the end.
+    /// All iterations are reported at once, from these counters, which are allocas until the end.
     Registers {
         start: PointerValue<'m>,
         longest: PointerValue<'m>,
@@ -28,18 +28,17 @@ pub(super) enum Told<'m> {
     },
 }
 
-/// A loop to emit code for.
 #[derive(Debug)]
 pub(super) struct Ready<'a, 'm> {
     pub(super) of: &'a Loop<'m>,
-    /// What its code goes before.
+    /// The instruction before which the loop's code goes.
     pub(super) before: InstructionValue<'m>,
     pub(super) variable: PointerValue<'m>,
     pub(super) flags: u64,
     pub(super) told: Told<'m>,
 }
 
-/// What is to be emitted for the loops of a function.
+/// What the loops of a function need to emit their code.
 #[derive(Debug)]
 pub(in crate::online) struct Registers<'a, 'm> {
     pub(super) ready: Vec<Ready<'a, 'm>>,
@@ -47,7 +46,7 @@ pub(in crate::online) struct Registers<'a, 'm> {
 }
 
 impl Registers<'_, '_> {
-    /// Turns the allocas into registers.
+    /// Turns the allocas into SSA registers.
     pub(in crate::online) fn promote(&self) {
         for of in &self.ready {
             if let Told::Registers {
@@ -62,7 +61,7 @@ impl Registers<'_, '_> {
     }
 }
 
-/// Operations of a pass through the loop if there is only one way through it.
+/// The operations of one pass through the loop, if there is only one way through it.
 fn alike(of: &Loop<'_>, plan: &FunctionPlan<'_>) -> Option<u64> {
     let &[latch] = of.latches.as_slice() else {
         return None;
@@ -88,7 +87,7 @@ fn alike(of: &Loop<'_>, plan: &FunctionPlan<'_>) -> Option<u64> {
 }
 
 impl<'m> Emitter<'m> {
-    /// Prepares the function's loops; `first` is its first instruction.
+    /// Prepares the function's loops; `first` is the function's first instruction.
     pub(in crate::online) fn loops<'a>(
         &self,
         module: &Module<'m>,
@@ -139,7 +138,7 @@ impl<'m> Emitter<'m> {
                     count: register("contech.count")?,
                 }
             };
-            // Copies of one loop of the source have one call that shares their iterations.
+            // The copies that LLVM made of one source loop have the same call that shares their iterations.
             let variable = match known.iter().find(|(shares, _)| *shares == of.shares) {
                 Some((_, variable)) => *variable,
                 None => variable(module, f),
