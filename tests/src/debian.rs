@@ -1,4 +1,4 @@
-//! What this machine lacks and how Debian provides it: packages and sources, by apt.
+//! What this machine lacks, and how apt provides it: Debian packages and sources.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,33 +11,31 @@ use anyhow::{Context, Result, bail};
 use crate::outputs::target_dir;
 use crate::process::{run, run_for};
 
-/// What building the project and running every test needs on a bare Debian 12, beyond cargo and a C
-/// compiler.
+/// What building the project and running every test needs on a bare Debian 12, besides cargo and a C compiler.
 pub const TEST_PACKAGES: [&str; 21] = [
     "clang-22",           // the compiler the pass is a plug-in of
     "lld-22",             // linking with LTO
     "llvm-22-dev",        // headers for the shim of the pass, llvm-config
     "libclang-rt-22-dev", // programs with sanitizers
     "flang-22",           // Fortran programs
-    "libflang-22-dev",    // its run-time library
+    "libflang-22-dev",    // flang's run-time library
     "libomp-22-dev",      // OpenMP programs
     "libstdc++-12-dev",   // C++ programs
-    "g++",                // the shim itself, where CXX is not set
+    "g++",                // compiles the shim where CXX is not set
     "make",               // toy and real projects
-    "cmake",              // the same
+    "cmake",              // toy and real projects
     "dpkg-dev",           // unpacking Debian sources
     "zlib1g-dev",         // minimap2
     "libbz2-dev",         // pbzip2
     "libsimde-dev",       // minimap2
     "libtbb-dev",         // a oneTBB program
-    "chromium",           // the report is looked at
-    "libopenmpi-dev",     // MPI programs, with both libraries
+    "chromium",           // draws the report
+    "libopenmpi-dev",     // MPI programs; the tests use both libraries
     "openmpi-bin",
     "libmpich-dev",
     "mpich",
 ];
 
-/// What the demo needs.
 pub const DEMO_PACKAGES: [&str; 6] = [
     "clang-22",
     "lld-22",
@@ -47,10 +45,10 @@ pub const DEMO_PACKAGES: [&str; 6] = [
     "dpkg-dev",
 ];
 
-/// Installs what is missing of `packages`, saying which. Root or sudo is needed only if something is.
+/// Installs those of `packages` that are missing, and says which. Root or sudo is needed only if one is missing.
 ///
 /// # Errors
-/// When apt fails; what to do is in the message.
+/// When apt fails; the message says what to do.
 pub fn ensure(packages: &[&str]) -> Result<()> {
     let missing = missing(packages)?;
     if missing.is_empty() {
@@ -83,7 +81,6 @@ pub fn ensure(packages: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The packages of this list that are not installed.
 fn missing<'a>(packages: &[&'a str]) -> Result<Vec<&'a str>> {
     let mut absent = Vec::new();
     for &package in packages {
@@ -97,7 +94,7 @@ fn missing<'a>(packages: &[&'a str]) -> Result<Vec<&'a str>> {
     Ok(absent)
 }
 
-/// A command run as root: directly, or by sudo without asking.
+/// A command run as root: directly, or by sudo without a question.
 fn as_root(program: &str) -> Command {
     let root = run(Command::new("id").arg("-u")).is_ok_and(|d| d.out().trim() == "0");
     let mut command = if root {
@@ -111,13 +108,13 @@ fn as_root(program: &str) -> Command {
     command
 }
 
-/// Where sources are kept between runs; they are versioned by Debian.
+/// Where sources are kept between runs; Debian's version is part of their names.
 #[must_use]
 pub fn cache() -> PathBuf {
     target_dir().join("tmp/contech/debian")
 }
 
-/// Whether a source can be had; says why not.
+/// Whether a source can be fetched; prints the reason if not.
 #[must_use]
 pub fn available(package: &str) -> bool {
     match source(package, &cache()) {
@@ -129,11 +126,11 @@ pub fn available(package: &str) -> bool {
     }
 }
 
-/// Fetches the source of a Debian package into `dir` and unpacks it; the directory of the unpacked tree. Where the
-/// archive lacks Debian's changes, it is the source as its authors made it.
+/// Fetches the source of a Debian package into `dir`, unpacks it, and returns the directory of the unpacked tree.
+/// Where the archive has lost Debian's changes, the tree is the source as its authors made it.
 ///
-/// The machine's own Debian archives are asked, through a private apt configuration under `dir`: nothing of
-/// the machine's configuration changes, and no root is needed.
+/// The function asks the machine's own Debian archives through a private apt configuration under `dir`. So it changes
+/// nothing of the machine's configuration and needs no root.
 ///
 /// # Errors
 /// When there is no network or no such source.
@@ -164,12 +161,11 @@ pub fn source(package: &str, dir: &Path) -> Result<PathBuf> {
         .with_context(|| format!("apt-get source {package} left no tree in {}", to.display()))
 }
 
-/// Unpacks the archives in `dir`, there.
 fn unpack_tars(dir: &Path) -> Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         let name = path.to_string_lossy();
-        // Signatures lie beside some.
+        // Some archives have a signature beside them.
         if name.contains(".orig.tar.") && !name.ends_with(".asc") {
             let mut tar = Command::new("tar");
             tar.current_dir(dir).arg("-xf").arg(&path);
@@ -193,7 +189,7 @@ fn unpacked(dir: &Path) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// An apt that knows only the sources of the Debian archives this machine is configured for.
+/// An apt that knows only the sources of the Debian archives that this machine is configured for.
 #[derive(Debug)]
 struct PrivateApt {
     dir: PathBuf,
@@ -267,7 +263,7 @@ impl PrivateApt {
         ] {
             command.arg("-o").arg(format!("{key}={}", path.display()));
         }
-        // The unprivileged user apt drops to cannot see a private directory.
+        // apt drops to an unprivileged user, who cannot see a private directory.
         command.args(["-o", "APT::Sandbox::User=root"]);
         command
     }

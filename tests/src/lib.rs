@@ -1,9 +1,9 @@
-//! The test harness: builds the project's outputs once, compiles tiny programs natively and with
-//! `contech-cc`, runs both, and turns the traces into graphs. The tests themselves are in `tests/`, the
-//! programs in `programs/`, the graphs they must give in `graphs/`.
+//! The test harness: it builds the project's outputs once, compiles tiny programs natively and with `contech-cc`,
+//! runs both, and turns the traces into graphs. The tests themselves are in `tests/`, the programs in `programs/`,
+//! the expected graphs in `graphs/`.
 //!
-//! **Invariant:** the harness knows the tools by their command lines only; nothing here links the parts
-//! under test, so it builds on a machine without LLVM.
+//! **Invariant:** the harness knows the tools by their command lines only. It links none of the parts under test, so
+//! it builds on a machine without LLVM.
 
 pub mod debian;
 pub mod matrix;

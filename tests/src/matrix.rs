@@ -1,24 +1,22 @@
-//! How much of a matrix of trials one run does: two ways of each row for a commit, every way with
-//! `cargo test-all --matrix`, which sets `CONTECH_MATRIX` for the tests.
+//! How much of a matrix of trials one run does: two ways of each row for a commit, every way with `cargo test-all
+//! --matrix`, which sets `CONTECH_MATRIX` for the tests.
 
-/// The variable that asks for every trial.
 pub const VARIABLE: &str = "CONTECH_MATRIX";
 
-/// Whether every trial is asked for.
 #[must_use]
 pub fn whole() -> bool {
     std::env::var_os(VARIABLE).is_some_and(|value| value != "0")
 }
 
-/// The ways of `all` that a row of this name takes: every one for the whole matrix, otherwise two, which depend on
-/// nothing but the name, so that many rows together take all ways.
+/// The ways of `all` in which a row of this name runs: every way for the whole matrix, otherwise two. The two depend
+/// only on the name, so that many rows together take all ways.
 #[must_use]
 pub fn ways<T: Clone>(row: &str, all: &[T]) -> Vec<T> {
     if whole() { all.to_vec() } else { two(row, all) }
 }
 
-/// Of the optimisation levels a program names, those of one run: without the whole matrix -O0 and -O2, which differ
-/// most in what is recorded.
+/// Those of a program's optimisation levels that one run takes: all for the whole matrix, otherwise -O0 and -O2,
+/// whose recordings differ most.
 #[must_use]
 pub fn levels(named: &[String]) -> Vec<String> {
     let chosen = |level: &&String| whole() || *level == "O0" || *level == "O2";
@@ -34,7 +32,7 @@ fn two<T: Clone>(row: &str, all: &[T]) -> Vec<T> {
     if all.len() <= 2 {
         return all.to_vec();
     }
-    // FNV-1a.
+    // This is the hash FNV-1a.
     let hash = row.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

@@ -1,4 +1,4 @@
-//! The MPI libraries of Debian, side by side, and programs built and run with them.
+//! Debian's MPI libraries, side by side, and programs built and run with them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,20 +9,16 @@ use anyhow::Result;
 use crate::outputs::{Outputs, workspace};
 use crate::process::{Finished, run, run_for};
 
-/// An MPI library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mpi {
-    /// Open MPI.
     Open,
-    /// MPICH.
     Mpich,
 }
 
 impl Mpi {
-    /// Both.
     pub const ALL: [Self; 2] = [Mpi::Open, Mpi::Mpich];
 
-    /// As Debian's alternatives name it.
+    /// The name in Debian's alternatives.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -39,10 +35,7 @@ impl Mpi {
         command
     }
 
-    /// Compiles one of `tests/programs/mpi` with flags.
-    ///
-    /// # Errors
-    /// With the compiler's messages.
+    /// Compiles one of `tests/programs/mpi`.
     pub fn build(self, program: &str, around: &Path, flags: &[&str], to: &Path) -> Result<PathBuf> {
         let source = workspace().join("tests/programs/mpi").join(program);
         let mut command = self.compiler(around);
@@ -51,11 +44,8 @@ impl Mpi {
         Ok(to.to_owned())
     }
 
-    /// Compiles a Fortran program of `tests/programs/mpi`. Both compilers get the `mpif.h` of the drivers where the
-    /// library is Open MPI, whose own flang refuses; `contech-fc` needs no flag for that.
-    ///
-    /// # Errors
-    /// When the compiler cannot be started.
+    /// Compiles a Fortran program of `tests/programs/mpi`. With Open MPI both compilers get the `mpif.h` of the
+    /// drivers, since flang refuses Open MPI's own; `contech-fc` needs no flag for that.
     pub fn fortran(
         self,
         program: &str,
@@ -80,21 +70,18 @@ impl Mpi {
             plain.args(["-I", MPICH, "-lmpichfort", "-lmpich"]);
             plain
         };
-        // Where the files of modules go.
+        // The compiler writes the files of modules to its working directory.
         command.current_dir(to.parent().unwrap_or(workspace()));
         command.args(flags).arg(source).arg("-o").arg(to);
         run(&mut command)
     }
 
     /// [`Mpi::build`] by the driver under test.
-    ///
-    /// # Errors
-    /// With the compiler's messages.
     pub fn traced(self, program: &str, flags: &[&str], to: &Path) -> Result<PathBuf> {
         self.build(program, &Outputs::get().cc(), flags, to)
     }
 
-    /// The launcher with so many ranks; the program and its arguments are to follow.
+    /// The launcher for so many ranks, without the program and its arguments.
     #[must_use]
     pub fn launcher(self, ranks: usize) -> Command {
         let mut command = Command::new(format!("mpirun.{}", self.name()));
@@ -105,10 +92,7 @@ impl Mpi {
         command
     }
 
-    /// Runs a program with so many ranks, its traces going to `dir`.
-    ///
-    /// # Errors
-    /// When it cannot be started or hangs.
+    /// Runs a program with so many ranks, whose traces go to `dir`.
     pub fn run(
         self,
         ranks: usize,
@@ -124,9 +108,6 @@ impl Mpi {
 }
 
 /// `contech-middle traces graph --json`.
-///
-/// # Errors
-/// When it cannot be started or hangs.
 pub fn merge(traces: &[PathBuf], graph: &Path) -> Result<Finished> {
     let mut command = Command::new(Outputs::get().command("contech-middle"));
     command.args(traces).arg(graph).arg("--json");

@@ -5,14 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 
-/// Values by name, each made by the first who asks for it. Others who ask meanwhile wait for that one.
+/// Values by name. The first caller who asks for a value makes it; others who ask meanwhile wait.
 #[derive(Debug, Default)]
 pub struct Once<T>(Mutex<BTreeMap<String, Slot<T>>>);
 
 type Slot<T> = Arc<Mutex<Option<T>>>;
 
 impl<T: Clone> Once<T> {
-    /// Nothing is made yet.
     #[must_use]
     pub const fn new() -> Self {
         Self(Mutex::new(BTreeMap::new()))
@@ -21,7 +20,7 @@ impl<T: Clone> Once<T> {
     /// The value of this name, made now if there is none.
     ///
     /// # Errors
-    /// When it cannot be made; the next who asks tries again.
+    /// When the value cannot be made; the next caller then tries again.
     pub fn get(&self, name: &str, make: impl FnOnce() -> Result<T>) -> Result<T> {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = slots.entry(name.to_owned()).or_default().clone();

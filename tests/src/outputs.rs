@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 
-/// Packages whose outputs make up a working installation.
+/// The packages whose outputs make up a working installation.
 pub const PACKAGES: [&str; 9] = [
     "contech-instrument",
     "contech-cc",
@@ -26,8 +26,8 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// The outputs, built on first use with `cargo build --release`. `CONTECH_HOME` names a directory
-    /// to use instead of building.
+    /// The outputs, built on first use with `cargo build --release`. `CONTECH_HOME` names a directory to use instead
+    /// of building.
     ///
     /// # Panics
     /// When they cannot be built: no test can go on without them.
@@ -42,15 +42,15 @@ impl Outputs {
     /// Builds (or finds) the outputs.
     ///
     /// # Errors
-    /// When cargo fails; its own messages have been shown.
+    /// When cargo fails, which then has shown its own messages.
     pub fn locate() -> Result<Self> {
         Self::of(&PACKAGES)
     }
 
-    /// The directory with what some of [`PACKAGES`] make, at least, where that is all that is needed.
+    /// A directory that holds at least the outputs of these [`PACKAGES`], for callers that need no others.
     ///
     /// # Errors
-    /// As [`Outputs::locate`].
+    /// When cargo fails.
     pub fn of(packages: &[&str]) -> Result<Self> {
         if let Some(dir) = std::env::var_os("CONTECH_HOME") {
             return Ok(Self { dir: dir.into() });
@@ -74,31 +74,26 @@ impl Outputs {
         })
     }
 
-    /// The directory itself.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// One of the commands, by name.
     #[must_use]
     pub fn command(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
-    /// The C compiler driver.
     #[must_use]
     pub fn cc(&self) -> PathBuf {
         self.command("contech-cc")
     }
 
-    /// The C++ compiler driver.
     #[must_use]
     pub fn cxx(&self) -> PathBuf {
         self.command("contech-c++")
     }
 
-    /// The Fortran compiler driver.
     #[must_use]
     pub fn fc(&self) -> PathBuf {
         self.command("contech-fc")

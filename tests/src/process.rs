@@ -1,4 +1,4 @@
-//! Running a command to its end, with a time limit, keeping everything it said.
+//! Runs a command to its end, with a time limit, and keeps its output.
 
 use std::fmt;
 use std::io::Read;
@@ -10,33 +10,30 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// How long any single command may take before it counts as hanging.
+/// A single command that takes longer counts as hanging.
 pub const LIMIT: Duration = Duration::from_secs(300);
 
-/// Bytes of each output that are kept: a command that never stops talking must not take the machine's memory.
+/// Bytes of each output that are kept, so that a command that never stops printing does not take the machine's
+/// memory.
 const MOST_OUTPUT: u64 = 512 << 20;
 
-/// What a command did.
 #[derive(Debug, Clone)]
 pub struct Finished {
     /// The command line, for messages.
     pub line: String,
-    /// Wait status.
     pub status: ExitStatus,
-    /// Standard output.
     pub stdout: Vec<u8>,
-    /// Standard error.
     pub stderr: Vec<u8>,
 }
 
 impl Finished {
-    /// Standard output as text; bytes that are no UTF-8 are replaced.
+    /// Standard output as text; bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn out(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    /// Standard error as text; bytes that are no UTF-8 are replaced.
+    /// Standard error as text; bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn err(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
@@ -52,18 +49,18 @@ impl Finished {
         }
     }
 
-    /// Itself if the command ended with exit code 0.
+    /// Returns the result if the command ended with exit code 0.
     ///
     /// # Errors
-    /// Otherwise, with the command line and all it said.
+    /// Otherwise, with the command line and its output.
     pub fn ok(self) -> Result<Self> {
         self.expect("exit 0")
     }
 
-    /// Itself if the command ended as stated (see [`Finished::outcome`]).
+    /// Returns the result if the command ended as stated (see [`Finished::outcome`]).
     ///
     /// # Errors
-    /// Otherwise, with the command line and all it said.
+    /// Otherwise, with the command line and its output.
     pub fn expect(self, outcome: &str) -> Result<Self> {
         if self.outcome() != outcome {
             bail!("expected {outcome}: {self}");
@@ -80,7 +77,6 @@ impl fmt::Display for Finished {
     }
 }
 
-/// The last 40 lines of a text.
 fn tail(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(40)..].join("\n")
@@ -89,15 +85,12 @@ fn tail(text: &str) -> String {
 /// Runs a command with an empty standard input.
 ///
 /// # Errors
-/// When it cannot be started, or still runs after [`LIMIT`] (then its whole process group is killed).
+/// When the command cannot be started, or still runs after [`LIMIT`]; then its whole process group is killed.
 pub fn run(command: &mut Command) -> Result<Finished> {
     run_for(command, LIMIT)
 }
 
-/// As [`run`] with a limit of one's own.
-///
-/// # Errors
-/// As [`run`].
+/// [`run`] with another limit.
 pub fn run_for(command: &mut Command, limit: Duration) -> Result<Finished> {
     let line = line_of(command);
     command
@@ -117,7 +110,7 @@ pub fn run_for(command: &mut Command, limit: Duration) -> Result<Finished> {
             break Some(status);
         }
         if begun.elapsed() > limit {
-            // The group, so that children holding the pipes go too.
+            // The whole group is killed, because children may hold the pipes open.
             let group = format!("-{}", child.id());
             let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
             let _ = child.wait();
@@ -150,7 +143,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
             let _ = pipe.by_ref().take(MOST_OUTPUT).read_to_end(&mut bytes);
-            // The rest is read, so that the command is not held up, and forgotten.
+            // The rest is read and discarded, so that the command does not block.
             let _ = std::io::copy(&mut pipe, &mut std::io::sink());
         }
         bytes

@@ -28,23 +28,23 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// How the graph is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Equal to the golden text.
+    /// The graph equals the golden text.
     Golden,
-    /// Well formed.
+    /// The graph is well formed.
     Verify,
-    /// From a cut trace.
+    /// The graph comes from a cut trace.
     Incomplete,
 }
 
-/// What the program's standard output is compared with, beyond the native run's.
+/// What the program's standard output is compared with, in addition to the native run's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
     /// Lines `CTX:* R|W address size`, a subsequence of the context's accesses.
     Accesses,
-    /// Lines `R|W address size`: the bytes were read or written; `ONLY R|W address size`: and no others there.
+    /// Lines `R|W address size`: these bytes were read or written. `ONLY R|W address size`: of this range no other
+    /// bytes were.
     Bytes,
     /// Lines `alloc KIND address size`, `free address`, `map ...`, `unmap ...`: exactly these, in this order.
     Allocations,
@@ -85,7 +85,7 @@ impl Program {
     /// Reads a program file; `None` for a part of another program.
     ///
     /// # Errors
-    /// On a directive that is not in the table: a misspelt expectation must not pass.
+    /// On a directive that is not in the table, since a misspelt expectation must not pass.
     pub fn read(source: &Path) -> Result<Option<Self>> {
         let text = fs::read_to_string(source).with_context(|| source.display().to_string())?;
         if text
@@ -123,7 +123,6 @@ impl Program {
         Ok(Some(program))
     }
 
-    /// A program without directives.
     fn plain(name: String, source: &Path) -> Self {
         Self {
             name,
@@ -205,13 +204,12 @@ impl Program {
         Ok(())
     }
 
-    /// Whether the source is C++.
     #[must_use]
     pub fn is_cxx(&self) -> bool {
         is_cxx(&self.source)
     }
 
-    /// Whether this machine's processor can run it.
+    /// Whether this machine's processor can run the program.
     #[must_use]
     pub fn can_run(&self) -> bool {
         let Some(feature) = &self.needs else {
@@ -223,7 +221,6 @@ impl Program {
     }
 }
 
-/// What a compiler is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     C,
@@ -232,7 +229,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a file by its name; C if nothing else.
+    /// The language of a file by its extension; C by default.
     #[must_use]
     pub fn of(source: &Path) -> Self {
         match source.extension().and_then(|e| e.to_str()) {
@@ -243,28 +240,27 @@ impl Language {
     }
 }
 
-/// Whether a file is C++ by its name.
 #[must_use]
 pub fn is_cxx(source: &Path) -> bool {
     Language::of(source) == Language::Cxx
 }
 
-/// The text of a line that is a comment, of C or of Fortran.
+/// The text of a line that is a comment in C or in Fortran.
 fn comment(line: &str) -> Option<&str> {
     line.strip_prefix("// ").or_else(|| line.strip_prefix("! "))
 }
 
-/// `// KEY: value`, in Fortran `! KEY: value`, with a key of capital letters.
+/// Parses `// KEY: value`, or in Fortran `! KEY: value`, where the key is in capital letters.
 fn directive(line: &str) -> Option<(&str, &str)> {
     let (key, value) = comment(line)?.split_once(": ")?;
     let is_key = key.len() > 2 && key.bytes().all(|b| b.is_ascii_uppercase());
     is_key.then_some((key, value.trim()))
 }
 
-/// All programs of a directory, by name.
+/// All programs of a directory, sorted by name.
 ///
 /// # Errors
-/// When a file cannot be read or says something this harness does not know.
+/// When a file cannot be read or has an unknown directive.
 pub fn all(dir: &Path) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
     for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {

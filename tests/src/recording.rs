@@ -1,4 +1,4 @@
-//! One recorded run: traces, graphs, and what the tools say of them.
+//! One recorded run: its traces and graphs, and what the tools say of them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,20 +10,15 @@ use serde_json::Value;
 use crate::outputs::Outputs;
 use crate::process::{Finished, run};
 
-/// A command to run with recording on.
 #[derive(Debug)]
 pub struct Recording {
-    /// What the program did.
     pub run: Finished,
-    /// The traces it left, by name.
+    /// The traces that the program left, sorted by name.
     pub traces: Vec<PathBuf>,
 }
 
 impl Recording {
-    /// Runs `command` with its traces going to `dir`, one file per process.
-    ///
-    /// # Errors
-    /// When it cannot be started or hangs.
+    /// Runs `command`; its traces go to `dir`, one file per process.
     pub fn of(command: &mut Command, dir: &Path) -> Result<Self> {
         fs::create_dir_all(dir)?;
         command.env("CONTECH_TRACE", dir.join("trace.%p.bin"));
@@ -36,10 +31,7 @@ impl Recording {
 
     /// Makes a graph of each trace, verifies it, and compares all blocks, accesses and allocations with the trace's.
     ///
-    /// `complete`: traces must be whole (the middle exits 0), otherwise each must be cut (exit 3).
-    ///
-    /// # Errors
-    /// When the middle or the verifier says no.
+    /// If `complete`, the traces must be whole (the middle exits 0), otherwise each must be cut (exit 3).
     pub fn graphs(&self, complete: bool) -> Result<Vec<PathBuf>> {
         let want = if complete { "exit 0" } else { "exit 3" };
         self.traces
@@ -56,9 +48,6 @@ impl Recording {
 }
 
 /// Files of a directory with an extension, sorted by name.
-///
-/// # Errors
-/// When the directory cannot be read.
 pub fn files(dir: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -71,10 +60,7 @@ pub fn files(dir: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// `contech-middle trace graph --json`.
-///
-/// # Errors
-/// When it cannot be started or hangs; its exit code is for the caller to judge.
+/// `contech-middle trace graph --json`; the caller judges the exit code.
 pub fn middle(trace: &Path, graph: &Path) -> Result<Finished> {
     let mut command = Command::new(Outputs::get().command("contech-middle"));
     command.arg(trace).arg(graph).arg("--json");
@@ -100,9 +86,6 @@ pub fn verify(graph: &Path) -> Result<()> {
 }
 
 /// `contech-backend ANALYSIS... graph`: the analysis' name comes first, options after the graph.
-///
-/// # Errors
-/// When it cannot be started or hangs.
 pub fn backend(analysis: &[&str], graph: &Path) -> Result<Finished> {
     let (name, options) = analysis.split_first().context("an analysis has a name")?;
     let mut command = Command::new(Outputs::get().command("contech-backend"));
@@ -110,10 +93,7 @@ pub fn backend(analysis: &[&str], graph: &Path) -> Result<Finished> {
     run(&mut command)
 }
 
-/// The JSON an analysis prints.
-///
-/// # Errors
-/// When the analysis fails or prints something else.
+/// The JSON that an analysis prints.
 pub fn backend_json(analysis: &[&str], graph: &Path) -> Result<Value> {
     let mut words = analysis.to_vec();
     words.extend(["--format", "json"]);

@@ -1,4 +1,5 @@
-//! The programs of `bench/scaling`, each of which fails to scale for one reason: what they are and how they are built.
+//! The programs of `bench/scaling`, each of which fails to scale for one reason: what they are and how they are
+//! built.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,22 +13,21 @@ use crate::program::is_cxx;
 /// Arguments after the number of threads.
 pub type Arguments = &'static [&'static str];
 
-/// A program and what is planted in it.
+/// A program and the cause that is planted in it.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// Source in `bench/scaling`.
     pub source: &'static str,
     /// Why the planted variants do not scale.
     pub cause: &'static str,
-    /// Variants with the cause, at their whole size.
+    /// The variants with the cause, at full size.
     pub planted: &'static [Arguments],
-    /// Variants without it.
+    /// The variants without it.
     pub fixed: &'static [Arguments],
-    /// The same variants, planted and fixed, in a few milliseconds.
+    /// The same variants, planted and fixed, at a size of a few milliseconds.
     pub small: &'static [Arguments],
 }
 
-/// All of them; `bench/scaling/README.md` says more.
+/// All programs; `bench/scaling/README.md` says more.
 pub const CASES: [Case; 11] = [
     Case {
         source: "cilksort.cpp",
@@ -120,22 +120,16 @@ pub const CASES: [Case; 11] = [
 ];
 
 impl Case {
-    /// Its source.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         workspace().join("bench/scaling").join(self.source)
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.source.split('.').next().unwrap_or(self.source)
     }
 
-    /// The case of this name.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn named(name: &str) -> Result<&'static Self> {
         CASES
             .iter()
@@ -143,18 +137,12 @@ impl Case {
             .with_context(|| format!("no program {name} in bench/scaling"))
     }
 
-    /// Builds it natively in `dir`.
-    ///
-    /// # Errors
-    /// With the compiler's messages.
+    /// Builds the program natively in `dir`.
     pub fn build(&self, dir: &Path) -> Result<PathBuf> {
         self.compile(dir, &[])
     }
 
-    /// Builds it with partition refinement (grid has a variant with it).
-    ///
-    /// # Errors
-    /// With the compiler's or cargo's messages.
+    /// Builds the program with partition refinement; only `grid` has such a variant.
     pub fn build_with_refinement(&self, dir: &Path) -> Result<PathBuf> {
         let mut flags = vec!["-DCONTECH_REFINE".to_owned()];
         flags.extend(refinement_flags()?);
@@ -168,10 +156,7 @@ impl Case {
         Ok(program)
     }
 
-    /// What it prints with so many threads and these arguments.
-    ///
-    /// # Errors
-    /// When it fails.
+    /// What the program prints with so many threads and these arguments.
     pub fn output(program: &Path, threads: &str, arguments: Arguments) -> Result<String> {
         let mut command = Command::new(program);
         command.arg(threads).args(arguments);
@@ -180,9 +165,6 @@ impl Case {
 }
 
 /// Compiles an OpenMP or pthreads program natively.
-///
-/// # Errors
-/// With the compiler's messages.
 pub fn compile(source: &Path, flags: &[String], to: &Path) -> Result<()> {
     let cxx = is_cxx(source);
     let mut compile = Command::new(if cxx { "clang++-22" } else { "clang-22" });
@@ -200,10 +182,7 @@ pub fn compile(source: &Path, flags: &[String], to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What a program needs that includes `contech/refine.h`; the library is built.
-///
-/// # Errors
-/// With cargo's messages.
+/// The flags that a program needs to include `contech/refine.h`. Builds the library.
 pub fn refinement_flags() -> Result<Vec<String>> {
     let outputs = Outputs::of(&["contech-refine"])?;
     let dir = outputs.dir().canonicalize()?;

@@ -1,22 +1,19 @@
-//! Directories of our own for what tests make.
+//! Directories for what tests make.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::outputs::target_dir;
 
-/// A fresh empty directory under the target directory. [`Scratch::done`] removes it; a failing test leaves
-/// it behind for the person who looks into it.
+/// A fresh empty directory under the target directory. [`Scratch::done`] removes it; a failing test leaves it behind
+/// for the person who looks into it.
 #[derive(Debug)]
 pub struct Scratch {
     dir: PathBuf,
 }
 
 impl Scratch {
-    /// An empty directory of this name, which must be unique among tests.
-    ///
-    /// # Errors
-    /// When the file system does not let us.
+    /// Makes an empty directory of this name, which must be unique among tests.
     pub fn new(name: &str) -> io::Result<Self> {
         let dir = target_dir().join("tmp").join("contech").join(name);
         if dir.exists() {
@@ -28,22 +25,17 @@ impl Scratch {
         })
     }
 
-    /// The directory.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// A path inside it.
     #[must_use]
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.dir.join(name)
     }
 
     /// Creates a directory inside it and returns its path.
-    ///
-    /// # Errors
-    /// When the file system does not let us.
     pub fn subdir(&self, name: impl AsRef<Path>) -> io::Result<PathBuf> {
         let path = self.dir.join(name);
         fs::create_dir_all(&path)?;
@@ -51,9 +43,6 @@ impl Scratch {
     }
 
     /// Writes a file inside it and returns its path.
-    ///
-    /// # Errors
-    /// When the file system does not let us.
     pub fn write(&self, name: impl AsRef<Path>, text: impl AsRef<[u8]>) -> io::Result<PathBuf> {
         let path = self.dir.join(name);
         if let Some(parent) = path.parent() {
@@ -63,7 +52,7 @@ impl Scratch {
         Ok(path)
     }
 
-    /// The test succeeded: everything goes.
+    /// Removes the directory after the test has succeeded.
     pub fn done(self) {
         let _ = fs::remove_dir_all(&self.dir);
     }

@@ -1,4 +1,4 @@
-//! Counting what the test command ran.
+//! Counts what the test command ran.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -7,14 +7,11 @@ use std::{fmt, io};
 
 use anyhow::{Context, Result};
 
-/// Tests and checks that passed, failed, were skipped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Passed.
     pub passed: u64,
-    /// Failed.
     pub failed: u64,
-    /// Not run, for a reason the run itself says.
+    /// Tests that did not run, for a reason that the run itself prints.
     pub skipped: u64,
 }
 
@@ -29,17 +26,13 @@ impl fmt::Display for Tally {
 }
 
 impl Tally {
-    /// Adds another tally.
     pub fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
     }
 
-    /// Runs a command that is one check: it passes by exit code 0. Says what it is and how long it took.
-    ///
-    /// # Errors
-    /// When the command cannot be started.
+    /// Runs a command that is one check, which passes by exit code 0. Prints its name and how long it took.
     pub fn check(&mut self, name: &str, command: &mut Command) -> Result<()> {
         let begun = Instant::now();
         let status = command
@@ -59,12 +52,8 @@ impl Tally {
         Ok(())
     }
 
-    /// Runs a command that runs tests, passing on what it says, and counts the `test result:` lines of
-    /// Rust's test harness. A command that fails without a failed test (it does not compile, a test binary
-    /// crashes) counts as one failure.
-    ///
-    /// # Errors
-    /// When the command cannot be started or read.
+    /// Runs a command that runs tests, shows its output, and counts the `test result:` lines of Rust's test harness.
+    /// A command that fails without a failed test (it does not compile, a test binary crashes) counts as one failure.
     pub fn tests(&mut self, name: &str, command: &mut Command) -> Result<()> {
         let begun = Instant::now();
         let mut child = command
@@ -95,7 +84,7 @@ impl Tally {
         Ok(sum)
     }
 
-    /// `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; ...`
+    /// Parses `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; ...`
     fn of_line(line: &str) -> Option<Self> {
         let (_, counts) = line
             .trim()

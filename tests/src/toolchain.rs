@@ -1,4 +1,4 @@
-//! Compiling a test program, natively and with the drivers under test, by the same steps.
+//! Compiles a test program, natively and with the drivers under test, by the same steps.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,6 @@ use crate::outputs::Outputs;
 use crate::process::run;
 use crate::program::{Language, Program};
 
-/// Compilers for C, C++ and Fortran.
 #[derive(Debug, Clone)]
 pub struct Toolchain {
     cc: PathBuf,
@@ -18,7 +17,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// Plain clang and flang of the version the pass is built for.
+    /// Plain clang and flang of the version that the pass is built for.
     #[must_use]
     pub fn native() -> Self {
         Self {
@@ -28,7 +27,6 @@ impl Toolchain {
         }
     }
 
-    /// The drivers under test.
     #[must_use]
     pub fn contech() -> Self {
         let outputs = Outputs::get();
@@ -39,13 +37,11 @@ impl Toolchain {
         }
     }
 
-    /// The compiler for C or C++.
     #[must_use]
     pub fn compiler(&self, cxx: bool) -> &Path {
         if cxx { &self.cxx } else { &self.cc }
     }
 
-    /// The compiler for a source, by its name.
     #[must_use]
     pub fn compiler_of(&self, source: &Path) -> &Path {
         match Language::of(source) {
@@ -55,10 +51,6 @@ impl Toolchain {
         }
     }
 
-    /// Compiles one source to an object.
-    ///
-    /// # Errors
-    /// With the compiler's messages.
     pub fn object(&self, source: &Path, flags: &[String], to: &Path) -> Result<PathBuf> {
         let stem = source.file_stem().context("a source has a name")?;
         let object = to.join(stem).with_extension("o");
@@ -74,9 +66,6 @@ impl Toolchain {
     }
 
     /// Compiles and links a program at an optimisation level into `to/prog`.
-    ///
-    /// # Errors
-    /// With the messages of the tool that failed.
     pub fn program(&self, program: &Program, level: &str, to: &Path) -> Result<PathBuf> {
         let fortran = Language::of(&program.source) == Language::Fortran;
         let mut flags = vec![format!("-{level}")];
@@ -95,7 +84,7 @@ impl Toolchain {
         let mut command = Command::new(self.compiler_of(&program.source));
         command.args(&flags);
         if fortran {
-            // Modules before those that use them; flang compiles Fortran only.
+            // Modules come before those that use them. flang compiles only Fortran.
             for source in &program.with {
                 command.arg(match Language::of(source) {
                     Language::Fortran => source.clone(),
@@ -140,7 +129,7 @@ impl Toolchain {
             .arg(source)
             .arg("-o")
             .arg(&library);
-        // A name without a directory, so that $ORIGIN finds it.
+        // The name has no directory, so that $ORIGIN finds the library.
         command.arg(format!("-Wl,-soname,{}.so", name.display()));
         run(&mut command)?.ok()?;
         Ok(library)

@@ -1,4 +1,4 @@
-//! `cargo demo`: a multi-threaded program nobody here wrote, recorded, turned into a task graph, analysed.
+//! `cargo demo`: a multi-threaded program that nobody here wrote is recorded, turned into a task graph, and analysed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,15 @@ use contech_tests::debian;
 use contech_tests::outputs::{Outputs, target_dir, workspace};
 use contech_tests::process::line_of;
 
-/// What is recorded, and how.
 struct Subject {
-    /// What it is, for a person.
+    /// A description for the reader of the output.
     what: String,
-    /// Its unpacked source.
+    /// The unpacked source.
     tree: PathBuf,
-    /// Arguments of `make`.
     make: &'static [&'static str],
-    /// The program it makes.
+    /// The program that `make` builds.
     program: &'static str,
-    /// Its arguments; it writes its result to standard output.
+    /// The program's arguments; it writes its result to standard output.
     arguments: &'static [&'static str],
 }
 
@@ -112,7 +110,7 @@ fn run() -> Result<()> {
             .arg("-o")
             .arg(&report),
     )?;
-    fs::remove_file(&trace)?; // the graph has it all, in less
+    fs::remove_file(&trace)?; // the graph holds the same in less space
     println!(
         "\nreport: {}\n        open it in any browser; it needs no network",
         report.display()
@@ -121,7 +119,7 @@ fn run() -> Result<()> {
     Ok(())
 }
 
-/// zstd from Debian's archive; without network, a program of ours, which is said.
+/// zstd from Debian's archive. Without network it is a program of ours, and the output says so.
 fn subject(dir: &Path) -> Result<Subject> {
     println!("fetching the source of Debian's libzstd");
     match debian::source("libzstd", dir) {
@@ -177,7 +175,7 @@ fn build(subject: &Subject, to: &Path, cc: &Path) -> Result<PathBuf> {
     Ok(to.join(subject.program))
 }
 
-/// Real input that every machine with this repository has: its own sources in one archive.
+/// Real input that every machine with this repository has: the repository's own sources in one archive.
 fn input(dir: &Path) -> Result<PathBuf> {
     let tar = dir.join("input.tar");
     let mut command = Command::new("tar");
@@ -193,7 +191,7 @@ fn input(dir: &Path) -> Result<PathBuf> {
         "Cargo.lock",
     ]);
     quietly(&mut command)?;
-    // Enough for several blocks of work for two threads, and a trace of a sane size.
+    // The input gives two threads several blocks of work, and a trace of moderate size.
     let bytes = fs::read(&tar)?;
     fs::write(&tar, &bytes[..bytes.len().min(4_000_000)])?;
     Ok(tar)
@@ -232,7 +230,7 @@ fn output_of(
     Ok(done.stdout)
 }
 
-/// Runs a command nobody needs to read unless it fails.
+/// Runs a command and shows its output only if it fails.
 fn quietly(command: &mut Command) -> Result<()> {
     let done = command.output().with_context(|| line_of(command))?;
     if !done.status.success() {
@@ -247,12 +245,12 @@ fn quietly(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Shows a command and what it says.
+/// Shows a command and its output.
 fn show(command: &mut Command) -> Result<()> {
     show_first(command, usize::MAX)
 }
 
-/// The same, but not more than so many lines.
+/// Shows a command and the first `lines` lines of its output.
 fn show_first(command: &mut Command, lines: usize) -> Result<()> {
     println!("\n$ {}", line_of(command));
     let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! Random programs under `--contech-check`, by hand: longer campaigns than the test's, one program again, or
-//! a smaller one that still fails.
+//! Random programs under `--contech-check`, by hand: longer campaigns than the test's, one program again, or a
+//! smaller program that still fails.
 //!
 //! ```text
 //! cargo run --release -p contech-tests --bin random-programs -- --seeds 10000..20000
@@ -70,7 +70,7 @@ fn arguments() -> Result<Arguments> {
     Ok(parsed)
 }
 
-/// Runs all seeds; how many failed.
+/// Runs all seeds; returns how many failed.
 fn campaign(arguments: &Arguments) -> Result<u64> {
     if arguments.print {
         for seed in arguments.seeds.clone() {
@@ -132,7 +132,7 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
     Ok(failed)
 }
 
-/// Prints the smallest program found that fails as the whole one does: by a mismatch, or otherwise.
+/// Prints the smallest program found that fails in the same way as the whole one: by a mismatch, or otherwise.
 fn smaller(seed: u64, way: &Way, dir: &Path) -> Result<()> {
     let outcome = |dropped: &BTreeSet<u32>| {
         let source = random::generate(seed, dropped);

@@ -1,6 +1,6 @@
-//! `cargo test-all`: everything that must hold before a change goes in, on a bare Debian machine, with one
-//! line of summary at the end. `cargo test-all --matrix` runs every program in every way it can be compiled and all
-//! random programs; without it each program takes two ways.
+//! `cargo test-all` checks everything that must hold before a change goes in, on a bare Debian machine, and ends with
+//! one line of summary. `cargo test-all --matrix` runs every program in every way it can be compiled, and all random
+//! programs; without it each program is compiled in two ways.
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -42,7 +42,7 @@ fn run() -> Result<Tally> {
     docs.env("RUSTDOCFLAGS", "-D warnings")
         .args(["doc", "--workspace", "--no-deps", "-q"]);
     tally.check("docs", &mut docs)?;
-    // What the user gets; the integration tests use these, so building them is no test of its own.
+    // The integration tests use the release build, which is what the user gets.
     tally.check(
         "release build",
         cargo().args(["build", "--workspace", "--release", "-q"]),
@@ -58,7 +58,6 @@ fn run() -> Result<Tally> {
     Ok(tally)
 }
 
-/// Whether the whole matrix is asked for.
 fn arguments() -> Result<bool> {
     let mut whole = false;
     for argument in std::env::args().skip(1) {

@@ -1,4 +1,4 @@
-//! Calls of every kind, and what leaves a function by other ways than `return`.
+//! Calls of every kind, and the ways to leave a function besides `return`.
 
 use super::Generator;
 
@@ -48,7 +48,7 @@ impl Generator<'_> {
         }
     }
 
-    /// `return`, `break`, `continue` on a condition.
+    /// `return`, `break` or `continue` on a condition.
     fn simple_leave(&mut self) -> String {
         let condition = self.condition(0);
         if self.scope.breakable && self.rng.chance(70) {
@@ -63,7 +63,7 @@ impl Generator<'_> {
         format!("if ({condition} && {second}) {leave}")
     }
 
-    /// The functions that may be called from this unit: name and whether it may leave by a throw or a jump.
+    /// A function that this unit may call: its name, and whether it may leave by a throw or a jump.
     fn callee(&mut self) -> Option<String> {
         let unit = self.unit;
         let fits: Vec<String> = self
@@ -91,7 +91,7 @@ impl Generator<'_> {
         format!("acc += table[{which}]({x}, &pool[{i}], d + 1);")
     }
 
-    /// Functions that get pointers, lengths and strides.
+    /// A call of a function that gets pointers, lengths and strides.
     fn leaf_call(&mut self) -> String {
         let unit = self.unit;
         let fits: Vec<_> = self
@@ -118,7 +118,7 @@ impl Generator<'_> {
             self.rng.pick(&arrays).clone(),
             self.rng.pick(&arrays).clone(),
         );
-        // The function reaches 7 * 4 + 3 elements from where it begins at most.
+        // The function reaches at most 7 * 4 + 3 elements from where it begins.
         if a.len.min(b.len) < 64 || self.scope.weight > 60 {
             return self.store();
         }
@@ -154,7 +154,7 @@ impl Generator<'_> {
             }
             4 => {
                 let (g, x, call) = (self.fresh("guard"), self.expr(1), self.call());
-                // No coroutine may suspend itself in a handler.
+                // A coroutine must not suspend itself in a handler.
                 let last = self.scoped(|g| {
                     g.scope.catching = true;
                     g.some(1, depth + 2)
@@ -204,7 +204,7 @@ impl Generator<'_> {
         )
     }
 
-    /// Jumps within a function: backward, into loops, computed, out of inline assembly.
+    /// Jumps within a function: backward, into loops, computed, and out of inline assembly.
     pub(crate) fn jumps(&mut self, depth: u32) -> String {
         if self.scope.loops >= 3 {
             return self.store();
@@ -214,7 +214,7 @@ impl Generator<'_> {
         let text = self.scoped(|g| {
             g.scope.loops += 1;
             g.scope.weight *= most;
-            // `continue` would leave the counting of the goto loop to chance.
+            // `continue` could skip the counting of the goto loop.
             g.scope.breakable = false;
             let (a, b) = (g.some(1, depth + 2), g.some(1, depth + 2));
             let condition = g.condition(0);

@@ -1,5 +1,5 @@
-//! One program: compiled natively and with `--contech-check`, run, compared. What it counts itself, the graph
-//! must count too, so that nothing goes missing from both forms.
+//! One program: it is compiled natively and with `--contech-check`, run, and compared. The graph must also count what
+//! the program counts itself, so that nothing goes missing from both forms.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,12 @@ use crate::process::{Finished, run, run_for};
 use crate::recording::{backend_json, middle};
 use crate::toolchain::Toolchain;
 
-/// How long one program may run.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// How often a program is recorded whose end is a race.
 const RACES: u32 = 4;
 
-/// What every program is compiled with: one result on every level and machine, no time lost.
+/// Flags of every program: they give one result on every level and machine, and save time.
 const FLAGS: [&str; 5] = [
     "-w",
     "-ffp-contract=off",
@@ -30,27 +29,22 @@ const FLAGS: [&str; 5] = [
     "-fno-strict-aliasing",
 ];
 
-/// What was compared.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Compared {
-    /// Programs.
     pub programs: u64,
-    /// Block executions.
+    /// Number of block executions.
     pub blocks: u64,
 }
 
-/// The files of a program.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// Its units.
     pub units: Vec<PathBuf>,
-    /// The last unit is a shared library.
+    /// Whether the last unit is a shared library.
     pub library: bool,
-    /// What the modules it loads are made of.
+    /// The source of the modules that the program loads.
     pub plugin: Option<PathBuf>,
-    /// Whether it is C++.
     pub cxx: bool,
-    /// Threads end while `main` does, in another order each time: it is recorded several times.
+    /// Threads end while `main` does, in another order each time, so the program is recorded several times.
     pub races: bool,
 }
 
@@ -62,10 +56,7 @@ pub fn check(source: &Source, way: &Way, dir: &Path) -> Result<Compared> {
     check_files(&write(source, dir)?, way, dir)
 }
 
-/// The same for files that are there.
-///
-/// # Errors
-/// See [`check`].
+/// [`check`] for files that exist already.
 pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
     let native = build(&Toolchain::native(), files, &["-O0"], &dir.join("native"))?;
     let mut flags: Vec<&str> = vec!["--contech-check"];
@@ -82,7 +73,7 @@ pub fn check_files(files: &Files, way: &Way, dir: &Path) -> Result<Compared> {
     })
 }
 
-/// Records a program and compares; the block executions compared.
+/// Records a program and compares; returns the number of compared block executions.
 fn recorded_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Result<u64> {
     let (trace, graph) = (dir.join("trace.bin"), dir.join("graph.tg"));
     let got = way.record(program, &trace, LIMIT)?.ok()?;
@@ -101,9 +92,6 @@ fn recorded_once(program: &Path, wanted: &Finished, way: &Way, dir: &Path) -> Re
 }
 
 /// Writes the sources of a program.
-///
-/// # Errors
-/// When the file system does not let us.
 pub fn write(source: &Source, dir: &Path) -> Result<Files> {
     let extension = if source.cxx { "cpp" } else { "c" };
     let mut files = Files {
@@ -125,7 +113,7 @@ pub fn write(source: &Source, dir: &Path) -> Result<Files> {
     Ok(files)
 }
 
-/// Builds the program and its modules in a directory of their own, where they find each other; the program.
+/// Builds the program and its modules in a directory of their own, where they find each other; returns the program.
 fn build(tools: &Toolchain, files: &Files, flags: &[&str], to: &Path) -> Result<PathBuf> {
     fs::create_dir_all(to)?;
     let compile = |cxx: bool, words: &[&str], sources: &[PathBuf], output: &str| {
@@ -167,10 +155,10 @@ fn executions(function: &str, graph: &Path) -> Result<u64> {
     }))
 }
 
-/// Makes a graph of a checked trace; the number of block executions that were compared.
+/// Makes a graph of a checked trace; returns the number of compared block executions.
 ///
 /// # Errors
-/// When the forms differ, nothing was compared or the trace is not whole.
+/// When the forms differ, nothing was compared or the trace is cut.
 pub fn compare(trace: &Path, graph: &Path) -> Result<u64> {
     let done = middle(trace, graph)?;
     let said: Value = serde_json::from_slice(&done.stdout).with_context(|| done.to_string())?;

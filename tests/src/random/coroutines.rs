@@ -1,10 +1,10 @@
-//! C++20 coroutines: generators that are left in the middle, tasks that wait for others, both with exceptions
-//! that pass through them.
+//! C++20 coroutines: generators that are left in the middle and tasks that wait for others, both with exceptions that
+//! pass through them.
 
 use super::scope::{Scope, Suspend};
 use super::{Coroutine, Generator};
 
-/// `Gen` yields and throws out of `next`; `Task` hands control over by symmetric transfer and throws where it is
+/// `Gen` yields and throws out of `next`. `Task` hands control over by symmetric transfer and throws where it is
 /// awaited.
 const TYPES: &str = r"#include <coroutine>
 #include <exception>
@@ -50,7 +50,7 @@ struct Task {
 };
 ";
 
-/// A generator that is begun by one thread and goes on in another.
+/// A generator that one thread begins and another continues.
 const WANDERING: &str = r"static Gen wandering(u64 n) {
   u64 s = n;
   for (u64 i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ static NOINL u64 wander(void) {
 ";
 
 impl Generator<'_> {
-    /// What every unit needs for them.
+    /// The types that every unit with coroutines needs.
     pub(crate) fn coroutine_types(&self) -> &'static str {
         if self.shape.coroutines { TYPES } else { "" }
     }
@@ -80,7 +80,6 @@ impl Generator<'_> {
         }
     }
 
-    /// The coroutines of the program.
     pub(crate) fn declare_coroutines(&mut self) {
         if !self.shape.coroutines {
             return;
@@ -93,7 +92,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Declarations and bodies of those of the unit.
+    /// Declarations and bodies of the unit's coroutines.
     pub(crate) fn coroutines_of_unit(&mut self) -> String {
         let unit = self.unit;
         let own: Vec<Coroutine> = self
@@ -149,7 +148,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A coroutine run to its end, or a part of the way.
+    /// A coroutine that runs to its end, or a part of the way.
     pub(crate) fn driven(&mut self) -> String {
         if self.rng.chance(50)
             && let Some(gen_) = self.started(Suspend::Yield)

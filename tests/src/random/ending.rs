@@ -1,4 +1,4 @@
-//! What the program does with its functions, and every way it ends.
+//! What the program does with its functions, and every way in which it ends.
 
 use super::Generator;
 use super::shape::Threads;
@@ -6,7 +6,7 @@ use super::shape::Threads;
 /// Counts the calls of all generated functions. It is printed, and the graph must say the same.
 const COUNT: &str = "NOINL void said(void) { said_here++; }\n";
 
-/// Threads add what they have computed, say so, and leave; those that stay are never joined.
+/// The threads add what they have computed, say so, and leave; those that stay are never joined.
 const THREADS: &str = r"static u64 other; static u32 said_all; static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t told; static pthread_key_t key; static u32 stays[64]; static u64 seeds[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 static void add(u64 r) { pthread_mutex_lock(&lock); other += r; said_all += said_here; pthread_mutex_unlock(&lock); }
@@ -126,7 +126,7 @@ impl Generator<'_> {
         if !alone {
             text += "pthread_mutex_lock(&lock); printf(\"%lu %lu %lu\\nsaid %u\\n\", r, other, shared_sum, said_all); pthread_mutex_unlock(&lock);\n";
         }
-        // Threads that stay would keep a process alive whose first thread only ends itself.
+        // Threads that stay would keep a process alive whose first thread ends only itself.
         let ways = [
             "return 0;",
             "return 0;",

@@ -77,7 +77,6 @@ impl Generator<'_> {
         }
     }
 
-    /// An expression to branch on.
     pub(crate) fn condition(&mut self, depth: u32) -> String {
         match self.rng.below(4) {
             0 | 1 => {
@@ -100,7 +99,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An index below `n`, a power of two.
+    /// An index below `n`, which is a power of two.
     pub(crate) fn index(&mut self, n: u64, depth: u32) -> String {
         if !self.scope.counters.is_empty() && self.rng.chance(65) {
             return self.affine(n);
@@ -210,12 +209,11 @@ impl Generator<'_> {
         }
     }
 
-    /// Any array in scope.
     pub(crate) fn array(&mut self) -> Array {
         self.rng.pick(&self.scope.arrays).clone()
     }
 
-    /// An array in scope that is not of floating point.
+    /// An array in scope whose elements are integers.
     pub(crate) fn integer_array(&mut self) -> Array {
         let fits: Vec<Array> = self
             .scope
@@ -236,7 +234,6 @@ impl Generator<'_> {
         }
     }
 
-    /// An assignment to memory.
     pub(crate) fn store(&mut self) -> String {
         let (place, ty) = self.place(0);
         if matches!(ty, "float" | "double") {

@@ -1,4 +1,4 @@
-//! Loops: every one ends, whatever its body does to memory.
+//! Loops: every loop ends, whatever its body does to memory.
 
 use super::Generator;
 use super::scope::Counter;
@@ -31,7 +31,7 @@ impl Generator<'_> {
         })
     }
 
-    /// A trip count: text and the most it can be.
+    /// A trip count: its text and its largest value.
     fn trips(&mut self) -> (String, u64) {
         let room = (MOST_WEIGHT / self.scope.weight.max(1)).max(2);
         let all = [2, 3, 5, 8, 9, 15, 16, 33, 100];
@@ -175,7 +175,7 @@ impl Generator<'_> {
         format!("for (int {v} = 0; {v} < {m}; {v}++) {{\n{before}\n{inner} {{\n{body}\n}}\n}}")
     }
 
-    /// Left and begun again in the middle.
+    /// A loop that is left and begun again in the middle.
     fn leaving(&mut self, depth: u32) -> String {
         let k = self.fresh("k");
         let (limit, most) = self.trips();
@@ -189,7 +189,7 @@ impl Generator<'_> {
         )
     }
 
-    /// The number of iterations comes from the values.
+    /// A loop whose number of iterations comes from the values.
     fn data_dependent(&mut self, depth: u32) -> String {
         let (v, k) = (self.fresh("x"), self.fresh("k"));
         let start = self.expr(1);
@@ -261,7 +261,7 @@ impl Generator<'_> {
         format!("for (struct S *{p} = head; {p}; {p} = {p}->next) {{\n{body}\n}}")
     }
 
-    /// The limit is read again in each iteration; the body may change it.
+    /// A loop whose limit is read again in each iteration, while the body may change it.
     fn limit_in_memory(&mut self, depth: u32) -> String {
         let (v, a) = (self.fresh("i"), self.integer_array());
         let at = self.rng.below(a.len);
@@ -274,7 +274,7 @@ impl Generator<'_> {
         )
     }
 
-    /// A loop over arrays and nothing else, as vectorizers like them.
+    /// A loop over arrays and nothing else, as vectorizers like it.
     pub(crate) fn kernel(&mut self) -> String {
         let (a, b, v) = (self.array(), self.array(), self.fresh("i"));
         let n = a.len.min(b.len).min(64);

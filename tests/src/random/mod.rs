@@ -1,10 +1,10 @@
-//! Random programs for the oracle: each a C or C++ program of one or two units, alone or with threads, that
-//! prints a checksum of all it has computed. `shape.rs` says what else a program has.
+//! Random programs for the oracle. Each is a C or C++ program of one or two units, with or without threads, that
+//! prints a checksum of everything it has computed. `shape.rs` says what else a program has.
 //!
-//! The same seed gives the same program. No program has undefined behaviour (arithmetic is unsigned, indices
-//! are masked or bounded, loops count, recursion has fuel), so a program prints the same at every
-//! optimisation level. Statements are numbered; leaving some out leaves the others as they were, which is
-//! how a failing program is made smaller ([`minimise`]).
+//! The same seed gives the same program. No program has undefined behaviour (arithmetic is unsigned, indices are
+//! masked or bounded, loops count, recursion has fuel), so a program prints the same at every optimisation level.
+//! Statements are numbered; leaving some out leaves the others as they were, which is how a failing program is made
+//! smaller ([`minimise`]).
 
 mod calls;
 pub mod check;
@@ -29,16 +29,13 @@ use rng::Rng;
 use scope::{Array, Scope, Suspend};
 use shape::Shape;
 
-/// A generated program.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The text of each unit.
     pub units: Vec<String>,
-    /// Whether the last of them is a shared library of its own.
+    /// Whether the last unit is a shared library of its own.
     pub library: bool,
-    /// A module to load at run time, built twice: as `one.so` with `K` of 1 and as `two.so` with `K` of 2.
+    /// A module to load at run time. It is built twice: as `one.so` with `K` of 1 and as `two.so` with `K` of 2.
     pub plugin: Option<String>,
-    /// Whether it is C++.
     pub cxx: bool,
     /// Threads end while `main` does.
     pub races: bool,
@@ -51,7 +48,7 @@ pub struct Source {
 struct Function {
     name: String,
     unit: u32,
-    /// Callable from other units.
+    /// Other units may call it.
     shared: bool,
 }
 
@@ -84,7 +81,7 @@ struct Generator<'a> {
     functions: Vec<Function>,
     leaves: Vec<Leaf>,
     coroutines: Vec<Coroutine>,
-    /// And whether only the first unit sees it.
+    /// Each array, and whether only the first unit sees it.
     arrays: Vec<(Array, bool)>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::Generator;
 
-/// Defined in the last unit, which may be a library: `vary` calls back through pointers it is given.
+/// The last unit, which may be a library, defines these; `vary` calls back through pointers that it is given.
 const VARIADIC: &str = r"u64 vary(const char *how, ...) {
   __builtin_va_list l; u64 s = 0;
   __builtin_va_start(l, how);
@@ -21,7 +21,7 @@ const VARIADIC: &str = r"u64 vary(const char *how, ...) {
 Vary variadic[2] = {vary, vary};
 ";
 
-/// Loads a module, uses it and closes it: the next lands where it was.
+/// Loads a module, uses it and closes it, so that the next module lands at the same addresses.
 const LOAD: &str = r#"#include <dlfcn.h>
 static u64 loaded(const char *name, u64 x, int stay) {
   void *h = dlopen(name, RTLD_NOW);
@@ -35,7 +35,7 @@ static u64 loaded(const char *name, u64 x, int stay) {
 }
 "#;
 
-/// The two that are made of it have the same layout, and other numbers in their code and tables.
+/// The two modules that are made of this text have the same layout, but other numbers in their code and tables.
 const PLUGIN: &str = r"typedef unsigned char u8; typedef unsigned u32; typedef unsigned long u64;
 static __thread u64 own[32]; static u64 table[TABLE]; static volatile u32 begun;
 __attribute__((constructor)) static void begin(void) { for (int i = 0; i < TABLE; i++) table[i] = (u64)i * (PRIME + K); begun++; }
@@ -84,7 +84,6 @@ impl Generator<'_> {
         VARIADIC
     }
 
-    /// The text of the module to load.
     pub(crate) fn plugin(&mut self) -> Option<String> {
         self.shape.plugins.then(|| {
             let mut text = String::new();
@@ -96,12 +95,12 @@ impl Generator<'_> {
         })
     }
 
-    /// How `main`'s unit loads modules.
+    /// The code by which `main`'s unit loads modules.
     pub(crate) fn loading(&self) -> &'static str {
         if self.shape.plugins { LOAD } else { "" }
     }
 
-    /// One module after the other, and sometimes both at once.
+    /// Loads one module after the other, and sometimes both at once.
     pub(crate) fn loads(&mut self) -> String {
         if !self.shape.plugins {
             return String::new();

@@ -1,12 +1,11 @@
 //! A deterministic source of choices.
 
-/// SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014): the same
+/// SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014). It gives the same
 /// numbers from the same seed on every machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Rng(u64);
 
 impl Rng {
-    /// The generator of a seed.
     #[must_use]
     pub(crate) fn new(seed: u64) -> Self {
         let mut rng = Self(seed ^ 0x5851_f42d_4c95_7f2d);
@@ -43,12 +42,11 @@ impl Rng {
         &items[at]
     }
 
-    /// One of the words.
     pub(crate) fn word(&mut self, words: &[&'static str]) -> &'static str {
         self.pick::<&str>(words)
     }
 
-    /// The index of one of the weights, in proportion to them.
+    /// The index of one of the weights, chosen in proportion to them.
     pub(crate) fn weighted(&mut self, weights: &[u64]) -> usize {
         let mut at = self.below(weights.iter().sum());
         for (i, w) in weights.iter().enumerate() {

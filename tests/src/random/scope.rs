@@ -40,17 +40,17 @@ pub(crate) struct Scope {
     pub(crate) arrays: Vec<Array>,
     /// Pointers to `struct S` that are not null.
     pub(crate) pointers: Vec<String>,
-    /// Loops around.
+    /// The number of enclosing loops.
     pub(crate) loops: u32,
     /// About how often the statement runs in one call.
     pub(crate) weight: u64,
-    /// `break` and `continue` mean the innermost loop, and it still ends.
+    /// `break` and `continue` leave the innermost loop here, and that loop still ends.
     pub(crate) breakable: bool,
     /// The function may throw or jump out.
     pub(crate) may_leave: bool,
     /// In a coroutine: how it gives control away.
     pub(crate) suspend: Option<Suspend>,
-    /// In the handler of an exception, where no coroutine may do so.
+    /// Whether this is the handler of an exception, where a coroutine must not suspend itself.
     pub(crate) catching: bool,
 }
 
@@ -76,7 +76,7 @@ impl Suspend {
         }
     }
 
-    /// Leaving it early.
+    /// A statement that leaves the coroutine early.
     pub(crate) fn leave(self, value: &str) -> String {
         match self {
             Self::Yield => "co_return;".to_owned(),

@@ -1,39 +1,36 @@
-//! What a program has, drawn before anything else of it.
+//! What a program has; this is drawn before anything else of the program.
 
 use super::rng::Rng;
 
-/// What threads do beside the first.
+/// What threads do besides the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Threads {
-    /// There are none.
     None,
-    /// One works and is joined.
+    /// One thread works and is joined.
     Joined,
-    /// Some work, say so and end while `main` ends too; others may go on until the process has ended.
+    /// Some threads work, say so and end while `main` ends too; others may run until the process has ended.
     Leaving,
 }
 
-/// Which signals come.
+/// The signals that the program gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signals {
     None,
-    /// The program raises them; handlers raise further ones.
+    /// The program raises signals, and their handlers raise further ones.
     Raised,
-    /// Timers send some besides.
+    /// Timers send signals as well.
     Ticking,
 }
 
-/// What a program has.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) cxx: bool,
-    /// Files of its source.
+    /// Number of source files.
     pub(crate) units: u32,
     /// The last unit is a shared library.
     pub(crate) library: bool,
     pub(crate) threads: Threads,
     pub(crate) signals: Signals,
-    /// C++20 coroutines.
     pub(crate) coroutines: bool,
     /// Modules are loaded and closed.
     pub(crate) plugins: bool,

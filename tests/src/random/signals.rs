@@ -3,8 +3,8 @@
 use super::Generator;
 use super::shape::Signals;
 
-/// A raised signal raises the next one while its handler may hold the lock; what handlers do to the state that is
-/// printed is the same in every run. Those of timers come at any time and touch only what is not printed.
+/// A raised signal raises the next one while its handler may hold the lock. What handlers do to the printed state is
+/// the same in every run. The handlers of timers run at any time and touch only state that is not printed.
 const HANDLERS: &str = r"static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER, tick_lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t handler_told; static u32 handler_count; static volatile u32 ticks[64];
 static void on_signal(int n) {
@@ -35,18 +35,17 @@ static void install(int n, void (*f)(int)) {
 ";
 
 impl Generator<'_> {
-    /// A signal to oneself.
+    /// A signal that the thread sends to itself.
     pub(crate) fn raised(&mut self) -> String {
         let number = self.rng.word(&["10", "10", "12", "23"]);
         format!("if ({}) raise({number});", self.condition(1))
     }
 
-    /// The handlers, if the program has signals.
     pub(crate) fn handlers(&self) -> &'static str {
         if self.shape.signals() { HANDLERS } else { "" }
     }
 
-    /// What `main` does before all else.
+    /// What `main` does first.
     pub(crate) fn install(&mut self) -> String {
         let mut text = String::new();
         if self.shape.signals() {

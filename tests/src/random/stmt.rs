@@ -1,10 +1,8 @@
-//! Statements.
-
 use super::Generator;
 use super::scope::{Array, INTEGERS, Scope};
 
 impl Generator<'_> {
-    /// One statement. It declares nothing beyond itself, so that any may be left out.
+    /// One statement. It declares nothing for other statements, so any statement may be left out.
     pub(crate) fn statement(&mut self, depth: u32) -> String {
         let number = self.statements;
         self.statements += 1;
@@ -15,20 +13,20 @@ impl Generator<'_> {
         text
     }
 
-    /// One to four statements, fewer where they are deep.
+    /// One to four statements, fewer where they are nested deeply.
     pub(crate) fn block(&mut self, depth: u32) -> String {
         let most = if depth > 2 { 1 } else { 3 };
         let n = self.rng.range(1, most);
         self.some(n, depth)
     }
 
-    /// So many statements.
+    /// `n` statements.
     pub(crate) fn some(&mut self, n: u64, depth: u32) -> String {
         let all: Vec<String> = (0..n).map(|_| self.statement(depth)).collect();
         all.join("\n")
     }
 
-    /// Does something with a copy of the scope, which is put back afterwards.
+    /// Does something with a copy of the scope, and restores the scope afterwards.
     pub(crate) fn scoped<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let keep: Scope = self.scope.clone();
         let value = f(self);
@@ -117,7 +115,7 @@ impl Generator<'_> {
         )
     }
 
-    /// A byte offset in an array with so many bytes after it.
+    /// A byte offset in an array with at least `room` bytes after it.
     fn bytes_index(&mut self, a: &Array, room: u64) -> String {
         let bytes = a.len * size(a.ty);
         if bytes <= room {
@@ -171,7 +169,7 @@ impl Generator<'_> {
         text + "\n}"
     }
 
-    /// Library functions on memory, blocks of the heap, arrays and integers of their own.
+    /// Library functions on memory, blocks of the heap, and local arrays and integers.
     fn memory(&mut self, depth: u32) -> String {
         match self.rng.below(10) {
             0 => {
@@ -274,7 +272,6 @@ impl Generator<'_> {
     }
 }
 
-/// Bytes of an element.
 pub(crate) fn size(ty: &str) -> u64 {
     match ty {
         "u8" | "s8" => 1,

@@ -38,7 +38,7 @@ u64 many(u64, u32, u64, u8, u64, int, struct S *, u64, s16, double);
 typedef u64 (*Vary)(const char *, ...); u64 vary(const char *how, ...); extern Vary variadic[2];
 "#;
 
-/// Defined once.
+/// Definitions that the program has once.
 const COMMON: &str = r#"TL u64 acc; TL struct S pool[64]; TL struct S *head; TL struct B bits[16]; TL union M mix[8];
 TL u32 grid[16][16]; TL int fuel; TL u32 said_here; u64 shared_sum; volatile u32 vol = 3;
 u64 sum_of(int n, ...) {
@@ -230,14 +230,13 @@ impl Generator<'_> {
                 "if (n > 3) {{ {ty} z = a[3]; a[3] = a[1]; a[2] = z; s = 9; }} else s = {whole}b[n * 2] + {whole}a[n];"
             ),
         };
-        // Writes through `a` only, so `b` may be const.
+        // The function writes only through `a`, so `b` may be const.
         format!(
             "{how} u64 {}({ty} *a, {restrict}{ty} *b, u64 n, int step) {{ u64 s = n; {body} return s; }}\n",
             leaf.name
         )
     }
 
-    /// The arrays that a unit sees.
     pub(crate) fn arrays_of(&self, unit: u32) -> Vec<Array> {
         let seen = self
             .arrays

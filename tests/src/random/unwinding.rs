@@ -1,5 +1,5 @@
-//! Exceptions and jumps that pass through several functions which record: destructors that are calls of their own
-//! run on the way, rethrow, and have exceptions of their own inside.
+//! Exceptions and jumps that pass through several functions which record. Destructors with calls of their own run on
+//! the way, rethrow, and throw exceptions inside.
 
 use super::Generator;
 
@@ -26,7 +26,7 @@ static NOINL u64 jumped(u64 x, int n) {
 ";
 
 impl Generator<'_> {
-    /// An exception that may be caught here, after several functions or a call of any.
+    /// An exception that may be caught here, after it passed several functions.
     pub(crate) fn unwinding(&mut self) -> String {
         let (x, levels) = (self.expr(1), self.rng.range(0, 5));
         match self.rng.below(3) {
@@ -53,7 +53,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A jump over several functions, which may come here.
+    /// A jump over several functions that may land here.
     pub(crate) fn jump_over(&mut self) -> String {
         let (q, x, levels) = (self.fresh("q"), self.expr(1), self.rng.range(0, 6));
         format!(

@@ -26,17 +26,15 @@ pub const LEVELS: [&str; 8] = [
     "-O2 -fno-inline",
 ];
 
-/// How a program is compiled and recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// Flags of the compiler.
     pub level: String,
-    /// The writer lags: it has to share one processor with the program, and what it writes to is slow.
+    /// The writer lags: it must share one processor with the program, and it writes to something slow.
     pub lagging: bool,
 }
 
 impl fmt::Display for Way {
-    /// As the arguments of `random-programs`.
+    /// Writes the way as arguments of `random-programs`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lagging = if self.lagging { " --lagging" } else { "" };
         write!(f, "--level '{}'{lagging}", self.level)
@@ -44,7 +42,7 @@ impl fmt::Display for Way {
 }
 
 impl Way {
-    /// The way of a seed: each level in turn, and a quarter of each under a writer that lags.
+    /// The way of a seed: each level in turn, and for a quarter of the seeds of each level a writer that lags.
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
         let count = LEVELS.len() as u64;
@@ -66,7 +64,7 @@ impl Way {
         run(Command::new("mkfifo").arg(&pipe))?.ok()?;
         let mut command = Command::new("taskset");
         command.args(["-c", &processor()?]).arg(program);
-        // The smallest buffers there are: many are handed over, and wait.
+        // The buffers have the smallest size there is, so that many are handed over and have to wait.
         command
             .env("CONTECH_TRACE", &pipe)
             .env("CONTECH_BUFFER", "32K");
@@ -85,7 +83,7 @@ impl Way {
 
 /// Copies what comes out of a pipe, a little at a time, until the program has ended and the pipe is empty.
 fn drain(pipe: &Path, to: &Path, ended: &AtomicBool) -> Result<()> {
-    /// Of open(2), on every architecture that this project runs on.
+    /// The flag of open(2), on every architecture that this project runs on.
     const O_NONBLOCK: i32 = 0o4000;
     let mut from = OpenOptions::new()
         .read(true)
@@ -94,7 +92,7 @@ fn drain(pipe: &Path, to: &Path, ended: &AtomicBool) -> Result<()> {
         .with_context(|| pipe.display().to_string())?;
     let (mut to, mut part) = (File::create(to)?, vec![0; 8 << 10]);
     loop {
-        // Read before the pipe: what was written before the program ended is then still found.
+        // The flag is read before the pipe, so that everything written before the program ended is found.
         let last = ended.load(Ordering::Acquire);
         match from.read(&mut part) {
             Ok(0) if last => return Ok(()),
@@ -106,7 +104,6 @@ fn drain(pipe: &Path, to: &Path, ended: &AtomicBool) -> Result<()> {
     }
 }
 
-/// The first processor that this process may run on.
 fn processor() -> Result<String> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let list = status
