@@ -1,10 +1,19 @@
-//! Fences of one context (ISO C++ 32.4, atomics.fences): a release fence makes later relaxed writes release,
+//! Memory orders, and the fences of one context (ISO C++ 32.4, atomics.fences): a release fence makes later relaxed writes release,
 //! an acquire fence makes earlier relaxed loads acquire, from the fence on.
 
 use contech_trace::event::SyncOp;
 
 use crate::place::Place;
-use crate::rules::atomic::{acquires, releases};
+
+/// Whether an operation of this memory order (as C numbers them) comes after what it reads.
+pub(crate) fn acquires(order: u64) -> bool {
+    matches!(order & contech_trace::abi::ATOMIC_ORDER, 1 | 2 | 4 | 5)
+}
+
+/// Whether what reads its write comes after it.
+pub(crate) fn releases(order: u64) -> bool {
+    matches!(order & contech_trace::abi::ATOMIC_ORDER, 3..=5)
+}
 
 const ACQUIRE: u64 = 2;
 const RELEASE: u64 = 3;

@@ -147,9 +147,8 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
 
 /// Modules in circles, by crate: what is left to be taken apart. A crate that is not here has none, and a number may
 /// only get smaller.
-const IN_CIRCLES: [(&str, usize); 7] = [
+const IN_CIRCLES: [(&str, usize); 6] = [
     ("instrument", 5),
-    ("middle", 4),
     ("runtime", 14),
     ("runtime/core", 5),
     ("runtime/observe", 17),

@@ -8,8 +8,8 @@ use super::piece::Piece;
 use super::{Cutter, unwrap_ticks};
 use crate::draft::Draft;
 use crate::error::Result;
+use crate::fences::{acquires, releases};
 use crate::place::Place;
-use crate::rules::atomic::{acquires, releases};
 
 /// What the task of an event is called: the end of a collective operation has the operation's name.
 fn shown(op: SyncOp, aux: u64) -> SyncOp {

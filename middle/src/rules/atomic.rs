@@ -10,17 +10,8 @@ use rustc_hash::FxHashMap;
 use super::{Event, Op, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
+use crate::fences::{acquires, releases};
 use crate::place::Place;
-
-/// Whether an operation of this memory order (as C numbers them) comes after what it reads.
-pub(crate) fn acquires(order: u64) -> bool {
-    matches!(order & contech_trace::abi::ATOMIC_ORDER, 1 | 2 | 4 | 5)
-}
-
-/// Whether what reads its write comes after it.
-pub(crate) fn releases(order: u64) -> bool {
-    matches!(order & contech_trace::abi::ATOMIC_ORDER, 3..=5)
-}
 
 /// State of an atomic variable.
 #[derive(Debug, Default)]

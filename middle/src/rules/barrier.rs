@@ -4,10 +4,9 @@
 //! Contexts that have arrived at an OpenMP barrier may combine partial results there, each after what the
 //! others did before they arrived or when they combined themselves.
 
-use contech_trace::event::SyncOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Event, Op, Rule};
+use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -97,7 +96,7 @@ pub(crate) fn meet(
 
 impl Rule for Barrier {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
-        if event.op == Op::Recorded(SyncOp::Reduction) {
+        if !event.waits() {
             return self.combine(event, out);
         }
         // A context that arrives again, or another number of participants: the generation is not going to fill.

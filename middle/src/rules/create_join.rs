@@ -1,9 +1,7 @@
 //! Creating and joining contexts: the Create comes before the child's first task, its last task before the
 //! Join.
 
-use contech_trace::event::SyncOp;
-
-use super::{Event, Op, Rule};
+use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -26,7 +24,7 @@ impl Rule for CreateJoin {
                 });
             return Ok(());
         };
-        if event.op == Op::Recorded(SyncOp::ThreadJoin) {
+        if event.waits() {
             out.joined(child);
             return out.edge(last, event.at);
         }

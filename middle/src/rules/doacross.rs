@@ -1,8 +1,6 @@
 //! Doacross loops: an iteration that was posted comes before who waited for it.
 
-use contech_trace::event::SyncOp;
-
-use super::{Event, Op, Rule};
+use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -17,7 +15,7 @@ pub(super) struct Doacross {
 
 impl Rule for Doacross {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
-        if event.op == Op::Recorded(SyncOp::DoacrossPost) {
+        if !event.waits() {
             self.post = Some(event.at);
             return self
                 .early
@@ -34,7 +32,7 @@ impl Rule for Doacross {
     }
 
     fn cut(&mut self, _init: Option<u64>, _out: &mut Edges) -> Result<()> {
-        *self = Doacross::default();
+        *self = Self::default();
         Ok(())
     }
 }

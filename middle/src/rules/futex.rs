@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use contech_trace::event::SyncOp;
-
-use super::{Event, Op, Rule};
+use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -18,23 +16,20 @@ pub(super) struct Futex(VecDeque<(u64, Place)>);
 
 impl Rule for Futex {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
-        match event.op {
-            Op::Recorded(SyncOp::FutexWake) if event.aux > 0 => {
-                if self.0.len() == MOST {
-                    self.0.pop_front();
-                }
-                self.0.push_back((event.aux, event.at));
+        if event.waits() {
+            let Some((left, wake)) = self.0.front_mut() else {
+                return Ok(());
+            };
+            out.edge(*wake, event.at)?;
+            *left -= 1;
+            if *left == 0 {
+                self.0.pop_front();
             }
-            Op::Recorded(SyncOp::FutexWait) => {
-                if let Some((left, wake)) = self.0.front_mut() {
-                    out.edge(*wake, event.at)?;
-                    *left -= 1;
-                    if *left == 0 {
-                        self.0.pop_front();
-                    }
-                }
+        } else if event.aux > 0 {
+            if self.0.len() == MOST {
+                self.0.pop_front();
             }
-            _ => {}
+            self.0.push_back((event.aux, event.at));
         }
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! Pass 2: from synchronisation events to edges, one object after the other, its events in ticket order.
 //!
+//! The table of operations says of which family an operation is, and whether it may wait: what waits comes after, what
+//! does not wait is what others come after. An operation of a family that is here needs nothing else.
+//!
 //! | family | file | edges |
 //! |---|---|---|
 //! | create, join | `create_join` | Create -> child's first task; child's last task -> Join |
-//! | mutex | `mutex` | release -> next acquire, also around condition waits |
-//! | spin lock | `spin` | as mutex |
+//! | mutex, spin lock | `mutex` | release -> next acquire, also around condition waits |
 //! | reader-writer lock | `rwlock` | write release -> acquires; read releases -> next write acquire |
 //! | condition | `cond` | signal or broadcast -> the wake it caused |
 //! | semaphore | `sem` | post -> the wait that took its unit |
@@ -18,7 +20,7 @@
 //!
 //! Edges within one context are program order and not stored.
 
-pub(crate) mod atomic;
+mod atomic;
 pub(crate) mod barrier;
 mod cond;
 mod create_join;
@@ -29,7 +31,6 @@ mod mutex;
 mod once;
 mod rwlock;
 mod sem;
-mod spin;
 mod tree;
 
 use std::sync::Arc;
@@ -61,19 +62,19 @@ pub(crate) enum Op {
     WaitBegin,
 }
 
+impl Event {
+    /// Whether the operation comes after others; else others come after it.
+    fn waits(&self) -> bool {
+        matches!(self.op, Op::Recorded(op) if op.cause().is_some())
+    }
+}
+
 /// What one family of objects does. State is of one object's life.
 trait Rule {
     /// The next event of the object.
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()>;
     /// The object's life ends, or begins anew with this initial number.
     fn cut(&mut self, init: Option<u64>, out: &mut Edges) -> Result<()>;
-}
-
-fn family(op: Op) -> Option<Family> {
-    match op {
-        Op::Recorded(op) => op.family(),
-        Op::WaitBegin => Some(Family::Cond),
-    }
 }
 
 /// Events sorted by object and ticket.
@@ -121,37 +122,28 @@ impl Events {
         aux: u64,
         at: Place,
     ) -> Result<()> {
-        let mut op = op;
         let mut aux = aux;
-        let (key, order) = match op {
-            SyncOp::ThreadCreate => (object | THREAD, 0),
-            SyncOp::ThreadJoin => (object | THREAD, 2),
-            SyncOp::ObjectInit | SyncOp::ObjectDestroy => (object, ticket << 1),
-            _ if op.family().is_none() => return Ok(()),
-            _ if op.is_atomic() => (object | ATOMIC, ticket),
-            _ if op.is_depend() => (object | DEPEND, ticket << 1),
-            // A release has its acquire's ticket.
-            SyncOp::OmpLock | SyncOp::CriticalEnter | SyncOp::OrderedEnter => {
-                op = SyncOp::MutexLock;
-                (object, ticket << 1)
-            }
-            SyncOp::OmpUnlock | SyncOp::CriticalExit | SyncOp::OrderedExit => {
-                op = SyncOp::MutexUnlock;
-                (object, ticket << 1 | 1)
-            }
-            _ if op.family() == Some(Family::Tree) => {
+        let waits = op.cause().is_some();
+        let (key, order) = match op.family() {
+            None if !matches!(op, SyncOp::ObjectInit | SyncOp::ObjectDestroy) => return Ok(()),
+            Some(Family::CreateJoin) => (object | THREAD, u64::from(waits)),
+            Some(Family::Atomic) => (object | ATOMIC, ticket),
+            Some(Family::Depend) => (object | DEPEND, ticket << 2),
+            // The release of an OpenMP lock has the ticket of its acquire.
+            Some(Family::Mutex) => (object, ticket << 2 | u64::from(!waits)),
+            Some(Family::Tree) => {
                 aux = tree::pack(object, aux);
                 // Later contexts first. A mark stands before the task at its place.
-                let task = u64::from(op != SyncOp::TaskgroupBegin);
+                let task = u64::from(!op.is_mark());
                 let position = u64::from(at.position()) << 1 | task;
                 (TREE | u64::from(u32::MAX - at.context()), position)
             }
-            _ => (object, ticket << 1),
+            _ => (object, ticket << 2),
         };
         let key = key | self.trace;
         if matches!(op, SyncOp::CondWake | SyncOp::CondTimeout) {
             // After the event that has the ticket, before the next.
-            let begin = (aux & MASK) << 1 | 1;
+            let begin = (aux & MASK) << 2 | 2;
             self.sorter.push([key, begin, at.bits(), WAIT_BEGIN])?;
         }
         self.sorter
@@ -174,109 +166,91 @@ fn decode(words: [u64; 4]) -> Result<Event> {
     };
     Ok(Event {
         op,
-        ticket: words[1] >> 1,
+        ticket: words[1] >> 2,
         at: Place::from_bits(words[2]),
         aux: words[3] >> 8,
     })
 }
 
-/// The states of all families for the object at hand.
-struct Rules {
-    create_join: create_join::CreateJoin,
-    mutex: mutex::Mutex,
-    spin: spin::Spin,
-    rwlock: rwlock::RwLock,
-    cond: cond::Cond,
-    sem: sem::Sem,
-    once: once::Once,
-    barrier: barrier::Barrier,
-    atomic: atomic::Atomic,
-    futex: futex::Futex,
-    tree: tree::Tree,
-    depend: depend::Depend,
-    doacross: doacross::Doacross,
+/// The states of all families that occur, for the object at hand.
+struct Rules<'a> {
+    spill: &'a Arc<Spill>,
+    made: Vec<(Family, Box<dyn Rule>)>,
+    /// The family of the object's last event: usually the only one.
+    known: Option<Family>,
 }
 
-impl Rules {
-    fn new(spill: &Arc<Spill>) -> Self {
-        Rules {
-            create_join: create_join::CreateJoin::default(),
-            mutex: mutex::Mutex::default(),
-            spin: spin::Spin::default(),
-            rwlock: rwlock::RwLock::default(),
-            cond: cond::Cond::default(),
-            sem: sem::Sem::new(spill),
-            once: once::Once::default(),
-            barrier: barrier::Barrier::default(),
-            atomic: atomic::Atomic::default(),
-            futex: futex::Futex::default(),
-            tree: tree::Tree::default(),
-            depend: depend::Depend::default(),
-            doacross: doacross::Doacross::default(),
+impl Rules<'_> {
+    fn of(&mut self, family: Family) -> &mut dyn Rule {
+        let at = self.made.iter().position(|(f, _)| *f == family);
+        let at = at.unwrap_or_else(|| {
+            let rule: Box<dyn Rule> = match family {
+                Family::CreateJoin => Box::<create_join::CreateJoin>::default(),
+                Family::Mutex | Family::Spin => Box::<mutex::Mutex>::default(),
+                Family::RwLock => Box::<rwlock::RwLock>::default(),
+                Family::Cond => Box::<cond::Cond>::default(),
+                Family::Sem => Box::new(sem::Sem::new(self.spill)),
+                Family::Once => Box::<once::Once>::default(),
+                Family::Barrier => Box::<barrier::Barrier>::default(),
+                Family::Atomic => Box::<atomic::Atomic>::default(),
+                Family::Futex => Box::<futex::Futex>::default(),
+                Family::Tree => Box::<tree::Tree>::default(),
+                Family::Depend => Box::<depend::Depend>::default(),
+                Family::Doacross => Box::<doacross::Doacross>::default(),
+            };
+            self.made.push((family, rule));
+            self.made.len() - 1
+        });
+        &mut *self.made[at].1
+    }
+
+    /// The object's life ends, as far as it is known.
+    fn cut(&mut self, out: &mut Edges) -> Result<()> {
+        match self.known {
+            Some(family) => self.of(family).cut(None, out),
+            None => Ok(()),
         }
     }
 
-    fn of(&mut self, family: Family) -> &mut dyn Rule {
-        match family {
-            Family::CreateJoin => &mut self.create_join,
-            Family::Mutex => &mut self.mutex,
-            Family::Spin => &mut self.spin,
-            Family::RwLock => &mut self.rwlock,
-            Family::Cond => &mut self.cond,
-            Family::Sem => &mut self.sem,
-            Family::Once => &mut self.once,
-            Family::Barrier => &mut self.barrier,
-            Family::Atomic => &mut self.atomic,
-            Family::Futex => &mut self.futex,
-            Family::Tree => &mut self.tree,
-            Family::Depend => &mut self.depend,
-            Family::Doacross => &mut self.doacross,
+    fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
+        let family = match event.op {
+            Op::Recorded(SyncOp::ObjectInit) => {
+                self.cut(out)?;
+                // A new life may be of another family; only a semaphore has something to begin with.
+                self.known = Some(Family::Sem);
+                return self.of(Family::Sem).cut(Some(event.aux), out);
+            }
+            Op::Recorded(SyncOp::ObjectDestroy) => return self.cut(out),
+            Op::Recorded(op) => op.family(),
+            Op::WaitBegin => Some(Family::Cond),
+        };
+        let Some(family) = family else { return Ok(()) };
+        if self.known != Some(family) {
+            self.cut(out)?;
+            self.known = Some(family);
         }
+        self.of(family).apply(event, out)
     }
 }
 
 /// Applies the rules to all events.
 pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> Result<()> {
-    let mut rules = Rules::new(spill);
+    let mut rules = Rules {
+        spill,
+        made: Vec::new(),
+        known: None,
+    };
     let mut object = None;
-    // The family of the object's last event: usually the only one.
-    let mut known: Option<Family> = None;
     let mut merge = events.iter()?;
     while let Some(words) = merge.next()? {
         let event = decode(words)?;
         if object != Some(words[0]) {
-            if let Some(f) = known.take() {
-                rules.of(f).cut(None, out)?;
-            }
+            rules.cut(out)?;
+            rules.known = None;
             object = Some(words[0]);
             out.object = words[0] & MASK;
         }
-        match event.op {
-            Op::Recorded(SyncOp::ObjectInit) => {
-                if let Some(f) = known {
-                    rules.of(f).cut(None, out)?;
-                }
-                // A new life may be of another family; only a semaphore has something to begin with.
-                rules.sem.cut(Some(event.aux), out)?;
-                known = Some(Family::Sem);
-            }
-            Op::Recorded(SyncOp::ObjectDestroy) => {
-                if let Some(f) = known {
-                    rules.of(f).cut(None, out)?;
-                }
-            }
-            _ => {
-                let Some(f) = family(event.op) else { continue };
-                if let Some(before) = known.filter(|k| *k != f) {
-                    rules.of(before).cut(None, out)?;
-                }
-                known = Some(f);
-                rules.of(f).apply(&event, out)?;
-            }
-        }
+        rules.apply(&event, out)?;
     }
-    if let Some(f) = known {
-        rules.of(f).cut(None, out)?;
-    }
-    Ok(())
+    rules.cut(out)
 }

@@ -1,8 +1,6 @@
 //! One-time initialisation: the run comes before every pass.
 
-use contech_trace::event::SyncOp;
-
-use super::{Event, Op, Rule};
+use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -15,7 +13,7 @@ pub(super) struct Once {
 
 impl Rule for Once {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
-        if event.op == Op::Recorded(SyncOp::OnceRun) {
+        if !event.waits() {
             self.run = Some(event.at);
         } else if let Some(run) = self.run {
             out.edge(run, event.at)?;

@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use contech_trace::event::SyncOp;
-
-use super::{Event, Op, Rule};
+use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
@@ -32,7 +30,7 @@ impl Sem {
 
 impl Rule for Sem {
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()> {
-        if event.op == Op::Recorded(SyncOp::SemPost) {
+        if !event.waits() {
             return self.posts.push(event.at.bits());
         }
         if self.initial > 0 {

@@ -196,18 +196,6 @@ fn a_context_without_its_first_chunk_still_appears() {
 }
 
 #[test]
-fn losses_the_runtime_reports_are_counted_and_mark_the_graph() {
-    let mut t = TraceBuilder::new();
-    t.work(0);
-    t.event(0, Event::Lost { bytes: 123 });
-    t.work(0);
-    t.end(0);
-    let c = converted(t.finish());
-    assert_eq!((c.summary.complete, c.summary.lost_bytes), (false, 123));
-    assert_eq!(tasks(&c.graph), "0:0 work 2\n");
-}
-
-#[test]
 fn what_the_pass_could_not_record_is_summed_up() {
     let mut t = TraceBuilder::new();
     for base in [0x90_0000, 0xa0_0000] {
@@ -427,26 +415,4 @@ fn traces_without_blocks_keep_the_time_of_their_work() {
         "0:0 work 0\n0:1 sync mutex_lock obj#1\n0:2 work 0\n0:3 sync mutex_unlock obj#1\n0:4 work 0\n"
     );
     assert_eq!(PLAIN, 0);
-}
-
-#[test]
-fn a_context_that_never_ends_keeps_its_tasks_and_marks_the_graph() {
-    // A worker that still ran when the recording ended.
-    let mut t = TraceBuilder::new();
-    t.create(0, 1);
-    t.create(0, 2);
-    for context in [1, 2] {
-        t.block(context, LOAD, &[0x1000]);
-        t.sync(context, MutexLock, 0x2000);
-        t.sync(context, MutexUnlock, 0x2000);
-    }
-    t.join(0, 1);
-    t.end(0);
-    let c = converted(t.finish());
-    assert_eq!(c.graph.tasks_of(taskgraph::ContextId::new(2)).count(), 3);
-    assert!(!c.summary.complete, "{:?}", c.summary.notes);
-    assert_eq!(
-        c.summary.notes,
-        ["the end of a context is missing: context 2"]
-    );
 }

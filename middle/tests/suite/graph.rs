@@ -117,13 +117,3 @@ pub(crate) fn everything(graph: &TaskGraph<Mmap>) -> String {
     writeln!(out, "{:?}", graph.contexts().collect::<Vec<_>>()).unwrap();
     out
 }
-
-/// Compares with a golden text; leading blanks of its lines do not count.
-pub(crate) fn check(trace: Vec<u8>, expected: &str) -> Converted {
-    let converted = converted(trace);
-    let got = tasks(&converted.graph);
-    let expected: Vec<_> = expected.trim().lines().map(str::trim).collect();
-    let lines: Vec<_> = got.lines().collect();
-    assert_eq!(lines, expected, "\n{got}");
-    converted
-}

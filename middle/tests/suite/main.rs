@@ -1,7 +1,7 @@
 //! Tests of the middle layer on synthetic traces.
 
-mod atomics;
 mod bounds;
+mod cases;
 mod check;
 mod command;
 mod damage;
@@ -9,6 +9,5 @@ mod fuzz;
 mod graph;
 mod memory;
 mod robust;
-mod rules;
 mod times;
 mod trace;

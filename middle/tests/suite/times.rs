@@ -1,9 +1,30 @@
-//! Times within tasks (`CONTECH_TIMES=1`) cut work where they stand.
+//! Times of tasks and contexts; times within tasks (`CONTECH_TIMES=1`) cut work where they stand.
 
 use contech_trace::event::Event;
 
 use crate::graph::converted;
 use crate::trace::{BASE, LOOP, TraceBuilder, module_with_cuts};
+
+#[test]
+fn a_child_and_a_pause_have_the_times_that_were_recorded() {
+    let mut t = TraceBuilder::new();
+    t.work(0);
+    t.create(0, 1);
+    t.work(1);
+    t.join(0, 1);
+    let (before, duration) = (t.tick(), 1000);
+    t.event(0, Event::Delay { before, duration });
+    t.clock += duration;
+    t.end(0);
+    let graph = converted(t.finish()).graph;
+    assert_eq!(graph.meta().command, ["program", "-x"]);
+    let child = graph.contexts().nth(1).unwrap();
+    assert_eq!(child.creator.unwrap().to_string(), "0:1");
+    // Started at tick 30, ended at 40.
+    assert_eq!((child.first_ns, child.last_ns), (30, 40));
+    let delay = graph.task("0:3".parse().unwrap()).unwrap();
+    assert_eq!(delay.duration_ns(), 1000);
+}
 
 #[test]
 fn a_time_ends_the_work_before_it_and_what_it_took_is_nobodys() {

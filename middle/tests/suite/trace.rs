@@ -382,7 +382,13 @@ impl TraceBuilder {
 
     pub(crate) fn sync_aux(&mut self, context: u32, op: SyncOp, object: u64, aux: u64) {
         let ticket = self.ticket(object);
+        self.sync_at(context, op, object, ticket, aux);
+    }
+
+    /// An event with a ticket of one's own choice.
+    pub(crate) fn sync_at(&mut self, context: u32, op: SyncOp, object: u64, ticket: u64, aux: u64) {
         let before = self.tick();
+        let duration = 5;
         self.event(
             context,
             Event::Sync {
@@ -391,7 +397,7 @@ impl TraceBuilder {
                 ticket,
                 aux,
                 before,
-                duration: 5,
+                duration,
             },
         );
     }
