@@ -1,5 +1,5 @@
-//! Bad input: every tool says what is wrong with which file and what to do, exits 1, and leaves nothing
-//! half-written; a traced program never suffers from a trace that cannot be written.
+//! Bad input: every tool says what is wrong with which file and what to do, exits 1, and leaves nothing half-written.
+//! A traced program never suffers from a trace that cannot be written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn make_base() -> Result<Base> {
     })
 }
 
-/// Exit 1, one message that names the file, no panic.
+/// Checks for exit code 1 and one message that names the file and is no panic.
 #[track_caller]
 fn clear_error(done: &Finished, names: &str, says: &[&str]) {
     assert_eq!(done.outcome(), "exit 1", "{done}");
@@ -57,7 +57,7 @@ fn clear_error(done: &Finished, names: &str, says: &[&str]) {
     );
 }
 
-/// Damaged bytes given to the middle: the error, and that no output appeared.
+/// Gives damaged bytes to the middle, which must report an error and write no output.
 fn middle_refuses(name: &str, bytes: &[u8], says: &[&str]) -> Result<()> {
     let scratch = Scratch::new(&format!("bad_input/middle-{name}"))?;
     let trace = scratch.write("damaged.bin", bytes)?;
@@ -72,7 +72,7 @@ fn middle_refuses(name: &str, bytes: &[u8], says: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Damaged bytes given to every analysis.
+/// Gives damaged bytes to every analysis.
 fn backend_refuses(name: &str, bytes: &[u8], says: &[&str]) -> Result<()> {
     let scratch = Scratch::new(&format!("bad_input/backend-{name}"))?;
     let graph = scratch.write("damaged.tg", bytes)?;
@@ -127,7 +127,7 @@ fn a_graph_is_no_trace_and_a_trace_no_graph() -> Result<()> {
 
 #[test]
 fn a_newer_version_is_refused_with_the_remedy() -> Result<()> {
-    // Both formats: 8 bytes of magic, then the version.
+    // Both formats begin with 8 bytes of magic, then the version.
     for (bytes, is_trace) in [(&base().trace, true), (&base().graph, false)] {
         let mut newer = bytes.clone();
         newer[8..12].copy_from_slice(&77u32.to_le_bytes());
@@ -223,7 +223,7 @@ fn a_graph_with_a_flipped_bit_never_verifies_and_never_panics() -> Result<()> {
     Ok(())
 }
 
-/// The n-th of a spread of places in a file, always the same.
+/// The n-th place of a fixed spread over a file.
 fn place(n: usize, length: usize) -> (usize, usize) {
     let spread = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (n << 7);
     (spread % length, n % 8)
@@ -263,7 +263,7 @@ fn a_full_disk_leaves_no_graph() -> Result<()> {
     let scratch = Scratch::new("bad_input/full")?;
     let trace = scratch.write("whole.bin", &base().trace)?;
     let graph = scratch.join("out.tg");
-    // A file-size limit of one block with its signal ignored fails writes as a full disk does.
+    // With a file-size limit of one block, and its signal ignored, writes fail as on a full disk.
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$1\" \"$2\""]);
     command
@@ -320,7 +320,7 @@ fn unknown_options_and_analyses_are_usage_errors() -> Result<()> {
     Ok(())
 }
 
-/// The program runs as if untraced, with one line more on standard error that names the trace.
+/// Checks that the program runs as if untraced, with one more line on standard error that names the trace.
 fn runs_untraced(trace: &Path) -> Result<()> {
     let plain = run(Command::new(&base().program).env("CONTECH_OFF", "1"))?.ok()?;
     assert_eq!(plain.err(), "", "CONTECH_OFF is silent");

@@ -10,7 +10,7 @@ use contech_tests::process::run;
 use contech_tests::recording::{Recording, backend, backend_json};
 use contech_tests::scratch::Scratch;
 
-/// A copy of one of `projects/` in a fresh directory of the test's own.
+/// A copy of one of `projects/` in a fresh directory for this test.
 fn project(name: &str, test: &str) -> Result<Scratch> {
     let scratch = Scratch::new(&format!("builds/{test}"))?;
     let from = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -33,7 +33,7 @@ fn tool(name: &str, dir: &Path) -> Command {
     command
 }
 
-/// Records a program of the build; its graph and what it said.
+/// Records a program of the build; returns its output and its graph.
 fn record(dir: &Path, program: &str) -> Result<(String, PathBuf)> {
     let traces = dir.join("traces");
     if traces.exists() {
@@ -73,7 +73,7 @@ fn a_parallel_make_of_thirty_modules_and_an_incremental_one() -> Result<()> {
     for i in 0..30 {
         assert!(blocks.contains(&format!("part{i}")), "part{i} is missing");
     }
-    // One module changes: only that is rebuilt, the rest keeps its tables.
+    // One module changes, and only that one is rebuilt; the rest keeps its tables.
     let part = fs::read_to_string(scratch.join("part7.c"))?;
     scratch.write("part7.c", part.replace("cell += ", "cell += 1000 + "))?;
     let second = run(tool("make", scratch.dir()).args(["-j8"]))?.ok()?;
@@ -82,7 +82,7 @@ fn a_parallel_make_of_thirty_modules_and_an_incremental_one() -> Result<()> {
         record(scratch.dir(), "prog")?.0,
         format!("{}\n", sum(1) + 1000)
     );
-    // The header changes: everything is rebuilt.
+    // The header changes, and everything is rebuilt.
     let header = fs::read_to_string(scratch.join("all.h"))?;
     scratch.write("all.h", header.replace("FACTOR 1", "FACTOR 2"))?;
     run(tool("make", scratch.dir()).args(["-j8"]))?.ok()?;
@@ -108,7 +108,7 @@ fn a_configure_script() -> Result<()> {
         backend_json(&["stats"], &graph)?["contexts"].as_u64(),
         Some(3)
     );
-    // What the script tried out was traced nowhere it would notice.
+    // The programs that the configure script tried left no trace where the script would notice it.
     assert!(
         !scratch.join("trace.bin").exists() || fs::metadata(scratch.join("trace.bin"))?.len() > 0
     );
@@ -145,7 +145,7 @@ fn cmake_with_interprocedural_optimisation() -> Result<()> {
         "-DCMAKE_BUILD_TYPE=Release",
         "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON",
     ];
-    // Bitcode archives need LLVM's ar and ranlib, which CMake looks for beside the compiler only.
+    // Bitcode archives need LLVM's ar and ranlib, which CMake looks for only beside the compiler.
     let mut configure = tool("cmake", scratch.dir());
     configure.args(options);
     for (variable, value) in [

@@ -1,6 +1,7 @@
-//! The oracle over every program of `programs/`: built with `--contech-check` in two of ten ways (-O0, -O1, -O2, -O3 and
-//! -O3 -march=native, with and without LTO; in all ten with `cargo test-all --matrix`), each recorded in both forms in
-//! one run; every context's fast form must decode to its naive one, block by block and operand by operand.
+//! The oracle over every program of `programs/`. Each is built with `--contech-check` in two of ten ways (-O0, -O1,
+//! -O2, -O3 and -O3 -march=native, with and without LTO; in all ten with `cargo test-all --matrix`), and each build
+//! records both forms in one run. Every context's fast form must decode to its naive form, block by block and operand
+//! by operand.
 //!
 //! What cannot be compared is listed with the reason, and a listed program that can be compared is a failure.
 
@@ -19,7 +20,7 @@ use contech_tests::toolchain::Toolchain;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 
-/// Optimisation level and further flags.
+/// Optimisation levels with further flags.
 const LEVELS: [(&str, &[&str]); 5] = [
     ("O0", &[]),
     ("O1", &[]),
@@ -28,10 +29,10 @@ const LEVELS: [(&str, &[&str]); 5] = [
     ("O3", &["-march=native"]),
 ];
 
-/// What link-time optimisation needs.
+/// Flags of link-time optimisation.
 const LTO: [&str; 2] = ["-flto", "-fuse-ld=lld"];
 
-/// Programs of which nothing can be compared, above which level, and why.
+/// Programs of which nothing can be compared above a level: name, level and reason.
 const UNCOMPARED: [(&str, &str, &str); 1] = [(
     "killed",
     "O0",
@@ -80,9 +81,9 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// How a program may be built: level and further flags.
+/// The ways to build a program: level and further flags.
 fn ways(program: &Program) -> Vec<(&'static str, Vec<&'static str>)> {
-    // flang is the same LLVM: one level shows that its bitcode links as clang's does.
+    // flang uses the same LLVM, so one level shows that its bitcode links as clang's does.
     let fortran = Language::of(&program.source) == Language::Fortran;
     let plain = LEVELS.map(|(level, flags)| (level, flags.to_vec()));
     let linked = LEVELS.map(|(level, flags)| (level, [flags, &LTO].concat()));
@@ -102,7 +103,7 @@ fn trial(mut program: Program, level: &str, flags: &[&str]) -> Result<()> {
         flags.concat()
     ))?;
     if matches!(program.check, Some(Check::LockOrder | Check::LogOrder)) {
-        // How often is of no matter here; by themselves they do it less.
+        // Without arguments these programs repeat their work less often, which is enough here.
         program.args.clear();
     }
     program.flags.push("--contech-check".to_owned());
@@ -128,7 +129,7 @@ fn trial(mut program: Program, level: &str, flags: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Makes a graph of the trace; the number of blocks compared.
+/// Makes a graph of the trace; returns the number of blocks compared.
 fn compare(program: &Program, trace: &Path) -> Result<u64> {
     let done = middle(trace, &trace.with_extension("tg"))?;
     let said: Value = serde_json::from_slice(&done.stdout).with_context(|| done.to_string())?;

@@ -1,5 +1,5 @@
-//! The paper's programs in the Cilk-style header: they compute the right thing serially and on OpenMP tasks, a recording
-//! of the serial form shows where the parallelism is, and the on-line profile agrees with it.
+//! The paper's programs in the Cilk-style header: they compute the right result serially and on OpenMP tasks, a
+//! recording of the serial form shows where the parallelism is, and the on-line profile agrees with it.
 #![allow(clippy::cast_precision_loss, reason = "ratios of counts")]
 
 #[path = "cilk/findings.rs"]
@@ -60,7 +60,7 @@ fn the_on_line_profile_in_time_counts_the_same_invocations() -> Result<()> {
         let (graph, line) = (from_graph(name)?, on_line(name, "time")?);
         assert_eq!(line["metric"], "time");
         assert_eq!(sites(&graph, count), sites(&line, count), "{name}");
-        // The time of the program is in its call sites, and none of it twice.
+        // The call sites' own times are parts of the program's time, and none of it is counted twice.
         let work = number(&line, "/work");
         let own = |site: &Value| site["on_work"]["local"]["work"].as_u64().unwrap_or(0);
         let local: u64 = sites(&line, own).values().sum();
@@ -71,8 +71,8 @@ fn the_on_line_profile_in_time_counts_the_same_invocations() -> Result<()> {
 
 #[test]
 fn known_shares_of_the_time_are_those_of_both_profiles() -> Result<()> {
-    // What is compared are shares of a tenth of a second of CPU time: a busy machine changes neither, and their
-    // tolerance is far from what operations alone would say.
+    // The test compares shares of a tenth of a second of CPU time, which a busy machine does not change. Their
+    // tolerance is far from what operations alone would give.
     const DEAR: f64 = 0.75;
     const TOLERANCE: f64 = 0.1;
     let share = |profile: &Value| {

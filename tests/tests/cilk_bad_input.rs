@@ -1,4 +1,5 @@
-//! The on-line profile of programs it is not for: what completed, marked so, with a line on standard error.
+//! The on-line profile of programs it cannot fully measure: it holds what completed, is marked so, and a line on
+//! standard error says so.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +19,7 @@ fn compiled(scratch: &Scratch, name: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// What a program says on standard error, and the profile it leaves.
+/// The output on standard error and the profile of a program.
 fn profile(name: &str, arguments: &[&str], outcome: &str) -> Result<(String, Value)> {
     let (done, profile) = profiled(name, arguments, outcome)?;
     Ok((done.err(), profile))
@@ -90,7 +91,7 @@ fn a_spawned_function_that_never_returns_leaves_what_completed_when_a_signal_end
         assert_eq!(count(&profile, "forever"), 0, "{how}");
         let done = count(&profile, "done");
         assert_eq!(done > 2, how == "calls", "{how}: {done}");
-        // The loop ran for 50 ms by the clock, of which the processor was another's perhaps.
+        // The loop ran for 50 ms by the clock, but another process may have had the processor meanwhile.
         let work = profile["work"].as_u64().unwrap_or(0);
         assert!(how != "loop" || work > 1_000_000, "{work} ns");
     }
@@ -131,9 +132,9 @@ fn handlers_that_come_in_the_middle_of_events_change_no_count() -> Result<()> {
         anyhow::bail!("printed {printed:?}");
     };
     assert_eq!(sum, 75025);
-    // 2 fib(26) - 1 invocations each.
+    // Each round has 2 fib(26) - 1 invocations.
     assert_eq!(count(&profile, "fib"), rounds * 242_785);
-    // A handler that interrupts an event, or the profiler, may not be taken, but never in part.
+    // A handler that interrupts an event or the profiler may be left out, but is never counted in part.
     let (told, tocks) = (count(&profile, "tick"), count(&profile, "tock"));
     assert!(
         told <= ticks && tocks == told * 400,

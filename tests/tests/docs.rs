@@ -1,5 +1,5 @@
-//! The documents name nothing that does not exist, and what the tools say of themselves is in the reference as they say
-//! it now. `CONTECH_BLESS=1 cargo test -p contech-tests --test docs` writes those parts again.
+//! The documents name nothing that does not exist, and the reference holds the tools' help as they print it now.
+//! `CONTECH_BLESS=1 cargo test -p contech-tests --test docs` writes those parts again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +22,7 @@ const FOREIGN: [&str; 6] = [
     "--example",
 ];
 
-/// Files below a folder with an extension.
+/// The files below a folder that have an extension.
 fn below(folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![workspace().join(folder)]);
     while let Some(folder) = folders.pop() {
@@ -50,7 +50,7 @@ fn documents() -> Result<Vec<(PathBuf, String)>> {
     files.into_iter().map(read).collect()
 }
 
-/// Texts in backquotes and indented or fenced lines: what is said in a machine's words.
+/// Texts in backquotes, and indented or fenced lines: the parts of a document that a machine reads.
 fn code(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -66,7 +66,8 @@ fn code(text: &str) -> Vec<&str> {
     found
 }
 
-/// What a tool says when it is asked as `CommandLine[ @Word]`: all of it, or from the line that begins with the word on.
+/// The output of a tool that is asked as `CommandLine[ @Word]`: all of it, or from the line that begins with the
+/// word.
 fn said(asked: &str) -> Result<String> {
     let (line, from) = asked.split_once(" @").unwrap_or((asked, ""));
     let (tool, arguments) = line.split_once(' ').context("a tool and an option")?;
@@ -78,7 +79,7 @@ fn said(asked: &str) -> Result<String> {
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// A page with what the tools say now.
+/// A page with the current output of the tools.
 fn current(page: &str) -> Result<String> {
     const END: &str = "<!-- end -->";
     let mut text = String::new();
@@ -136,7 +137,7 @@ fn analyses() -> Result<Vec<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// The mark of a heading in links.
+/// The anchor of a heading in links.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept
@@ -204,7 +205,7 @@ fn paths_of_the_repository_exist() -> Result<()> {
                 continue;
             }
             paths += 1;
-            // As the repository has it, or as it is beside the document.
+            // The path is relative to the repository, or to the document.
             let beside = file.with_file_name("").join(word);
             ensure!(
                 workspace().join(word).exists() || beside.exists(),
@@ -217,7 +218,7 @@ fn paths_of_the_repository_exist() -> Result<()> {
     Ok(())
 }
 
-/// Words of a text that begin so and go on with these characters.
+/// The words of a text that begin with a prefix and go on with these characters.
 fn words<'a>(
     text: &'a str,
     begin: &'static str,
@@ -234,7 +235,7 @@ fn of_a_variable(c: char) -> bool {
     c.is_ascii_uppercase() || c == '_'
 }
 
-/// Variables in quotes in the sources below these folders.
+/// The variables in quotes in the sources below these folders.
 fn variables(folders: &[&str]) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for folder in folders {
@@ -283,7 +284,7 @@ fn variables_are_those_the_sources_read() -> Result<()> {
 fn options_and_analyses_are_those_of_the_tools() -> Result<()> {
     let help = |page: &str| fs::read_to_string(workspace().join("docs/src/reference").join(page));
     let mut known = help("commands.md")? + &help("analyses.md")?;
-    // Options of our own commands of development are fields or texts of these.
+    // The options of our own development commands are fields or texts of these sources.
     for folder in ["bench/src/bin", "tests/src/bin"] {
         for file in below(folder, "rs")? {
             let text = fs::read_to_string(file)?;
@@ -376,7 +377,7 @@ fn the_readme_is_a_page() -> Result<()> {
     Ok(())
 }
 
-/// What the guide says of its example, but for times.
+/// Compares everything that the README says of the guide's example, except for times.
 #[test]
 fn the_example_of_the_guide_does_what_the_readme_says() -> Result<()> {
     let scratch = Scratch::new("docs-example")?;

@@ -1,5 +1,5 @@
-//! `contech-cc` and `contech-c++` in place of clang: same files, same messages, same exit codes, in every
-//! way a build calls a compiler; and what they build can be recorded.
+//! `contech-cc` and `contech-c++` in place of clang: same files, same messages, same exit codes, in every way in
+//! which a build calls a compiler. What they build can be recorded.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn clang(dir: &Path, words: &[&str]) -> Result<Finished> {
     run(Command::new("clang-22").current_dir(dir).args(words))
 }
 
-/// Two sources and a header; the program prints 12.
+/// Writes two sources and a header; the program prints 12.
 fn two_sources(scratch: &Scratch) -> Result<()> {
     scratch.write("value.h", "#define VALUE 4\nint triple(int);\n")?;
     scratch.write("main.c", "#include <stdio.h>\n#include \"value.h\"\nint cell;\nint main(void) { cell = triple(VALUE); printf(\"%d\\n\", cell); return 0; }\n")?;
@@ -35,7 +35,7 @@ fn two_sources(scratch: &Scratch) -> Result<()> {
     Ok(())
 }
 
-/// Records `./name` in `dir`: it says `output`, and its graph verifies and has executed these functions.
+/// Records `./name` in `dir`: it must print `output`, and its graph must verify and have executed these functions.
 #[track_caller]
 fn records(dir: &Path, name: &str, output: &str, functions: &[&str]) -> Result<()> {
     let recording = Recording::of(
@@ -58,7 +58,7 @@ fn records(dir: &Path, name: &str, output: &str, functions: &[&str]) -> Result<(
     Ok(())
 }
 
-/// A test in a scratch directory of its own with the two sources.
+/// Runs a test in a scratch directory with the two sources.
 fn with_sources(name: &str, test: impl Fn(&Scratch) -> Result<()>) -> Result<()> {
     let scratch = Scratch::new(&format!("drivers/{name}"))?;
     two_sources(&scratch)?;
@@ -168,7 +168,7 @@ fn link_time_optimisation_full_and_thin() -> Result<()> {
         for flag in ["-flto", "-flto=thin"] {
             cc(s.dir(), &["-O2", flag, "-c", "main.c", "triple.c"])?.ok()?;
             cc(s.dir(), &["-O2", flag, "main.o", "triple.o", "-o", "p"])?.ok()?;
-            // triple is inlined into main, and counted once, not twice.
+            // `triple` is inlined into main, and its blocks are counted once, not twice.
             records(s.dir(), "p", "12\n", &["main"]).context(flag)?;
             cc(
                 s.dir(),
@@ -376,14 +376,14 @@ fn messages_and_exit_codes_are_clangs() -> Result<()> {
             let (ours, theirs) = (cc(s.dir(), words)?, clang(s.dir(), words)?);
             assert_eq!(ours.outcome(), theirs.outcome(), "{ours}\n{theirs}");
             assert_eq!(ours.out(), theirs.out());
-            // A driver is called by its own name in its own messages.
+            // A driver uses its own name in its own messages.
             let name = |e: String| {
                 e.replace("contech-cc", "clang")
                     .replace("clang-22", "clang")
             };
             assert_eq!(name(ours.err()), name(theirs.err()));
         }
-        // What it cannot link is the linker's message, and the exit code is not 0.
+        // A failed link gives the linker's message, and the exit code is not 0.
         let ours = cc(s.dir(), &["main.c", "-o", "p"])?;
         assert_ne!(ours.outcome(), "exit 0");
         assert!(ours.err().contains("triple"), "{ours}");

@@ -1,5 +1,5 @@
-//! `contech-fc` in place of flang: modules, preprocessing, libraries, CMake and configure; what it cannot do is one
-//! message that says what to do. The programs `fortran_*` of `programs/` say what is recorded.
+//! `contech-fc` in place of flang: modules, preprocessing, libraries, CMake and configure. For what it cannot do it
+//! prints one message that says what to do. The programs `fortran_*` of `programs/` say what is recorded.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ const MODULE: &str = "module numbers\n  implicit none\n  integer :: cell = 4\nco
 const MAIN: &str =
     "program main\n  use numbers\n  implicit none\n  print '(i0)', triple(cell)\nend program\n";
 
-/// A test in a scratch directory of its own with a module and a program that prints 12.
+/// Runs a test in a scratch directory with a module and a program that prints 12.
 fn with_sources(name: &str, test: impl Fn(&Scratch) -> Result<()>) -> Result<()> {
     let scratch = Scratch::new(&format!("fortran/{name}"))?;
     scratch.write("numbers.f90", MODULE)?;
@@ -35,7 +35,7 @@ fn with_sources(name: &str, test: impl Fn(&Scratch) -> Result<()>) -> Result<()>
     Ok(())
 }
 
-/// Records `./name` in `dir`: it prints 12, and its graph has the module's function under its Fortran name.
+/// Records `./name` in `dir`: it must print 12, and its graph must have the module's function under its Fortran name.
 #[track_caller]
 fn records(dir: &Path, name: &str) -> Result<()> {
     let recording = Recording::of(
@@ -182,7 +182,7 @@ fn a_missing_flang_is_named_with_its_package() -> Result<()> {
 #[test]
 fn a_module_file_of_another_compiler_is_named() -> Result<()> {
     with_sources("foreign", |s| {
-        // As gfortran writes them: gzip.
+        // gfortran writes module files that begin so: gzip.
         s.write("other/numbers.mod", b"\x1f\x8b\x08\x00\x00\x00\x00\x00")?;
         s.write("other/unused.mod", b"\x1f\x8b\x08\x00\x00\x00\x00\x00")?;
         let done = fc(s.dir(), &["-Iother", "-c", "main.f90"])?.expect("exit 1")?;
@@ -201,7 +201,7 @@ fn a_module_file_of_another_compiler_is_named() -> Result<()> {
         ] {
             assert!(told.contains(words), "{told}");
         }
-        // With flang's own first it is not looked at.
+        // When flang's own module file comes first, the other is not looked at.
         fc(s.dir(), &["-c", "numbers.f90"])?.ok()?;
         let fine = fc(s.dir(), &["-Iother", "-c", "main.f90"])?.ok()?;
         assert_eq!(fine.err(), "");
@@ -282,7 +282,7 @@ fn synchronisation_only_and_no_recording() -> Result<()> {
         let graphs = recording.graphs(true)?;
         let stats = backend_json(&["stats"], &graphs[0])?;
         assert_eq!(stats["accesses"].as_u64(), Some(0), "{stats}");
-        // The Fortran library's own locks are no tasks.
+        // The locks of the Fortran library itself are no tasks.
         assert_eq!(stats["tasks"]["sync"].as_u64(), Some(0), "{stats}");
         let off = run(Command::new("./p")
             .current_dir(s.dir())

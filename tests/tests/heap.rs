@@ -1,4 +1,5 @@
-//! What a program allocates stays where it is natively: two counters in one line, or in two, decide how it scales.
+//! A recorded program's allocations lie as they do natively: two counters in one cache line, or in two, decide how it
+//! scales.
 
 use std::path::Path;
 use std::process::Command;

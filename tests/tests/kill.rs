@@ -1,7 +1,7 @@
-//! A program killed by SIGKILL at any moment: what had reached the disk becomes a valid graph, marked incomplete, that
-//! holds every whole chunk of every thread.
+//! A program killed by SIGKILL at any moment: what had reached the disk becomes a valid graph, marked incomplete,
+//! that holds every whole chunk of every thread.
 //!
-//! 30 kills, or as many as `CONTECH_KILLS` says (200 for the record).
+//! The test kills 30 times, or as often as `CONTECH_KILLS` says (200 for the record).
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -75,14 +75,14 @@ fn a_killed_program_leaves_a_valid_graph_of_all_whole_chunks() {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        // From before its first instruction to some megabytes of trace.
+        // The kill comes between the first instruction and some megabytes of trace.
         thread::sleep(Duration::from_micros(random % 60_000));
         child.kill().unwrap();
         child.wait().unwrap();
         let size = fs::metadata(&trace).map_or(0, |m| m.len());
         let done = middle(&trace, &graph).unwrap();
         if size < 64 {
-            // Killed before there was a file, or its header.
+            // The program was killed before there was a file, or its header.
             assert_eq!(done.outcome(), "exit 1", "round {round}: {done}");
             continue;
         }

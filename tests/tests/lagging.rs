@@ -1,6 +1,6 @@
-//! A writer that lags behind the program: on one processor, to a reader that first rests and then is slow. Whatever
-//! is recorded, and however it is handed over, the trace is whole: both forms of the run (`--contech-check`) say the
-//! same.
+//! A writer that lags behind the program: it shares one processor with the program, and writes to a reader that first
+//! rests and then is slow. The trace must be whole whatever is recorded and however it is handed over: both forms of
+//! the run (`--contech-check`) must agree.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -109,8 +109,8 @@ fn slow_reader(fifo: &Path, to: &Path) {
     }
 }
 
-/// Records a program whose writer lags, twice: to a slow reader, and to a file with half a buffer of memory, so that the
-/// program pauses for the writer at every buffer.
+/// Records a program whose writer lags, twice: to a slow reader, and to a file with half a buffer of memory, so that
+/// the program pauses for the writer at every buffer.
 fn records_exactly(name: &str, source: &str, flags: &[&str]) {
     let scratch = Scratch::new(name).unwrap();
     let source = scratch.write("program.c", source).unwrap();

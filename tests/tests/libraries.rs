@@ -89,7 +89,7 @@ fn a_setuid_program_runs_untraced() -> Result<()> {
         scratch.dir(),
         &["main.c", "-o", "prog"],
     )?;
-    // Where anybody may go; the recording library stays where the program says it is.
+    // Any user can reach this folder; the recording library stays where the program says it is.
     let place = std::env::temp_dir().join(format!("contech-setuid-{}", std::process::id()));
     fs::create_dir_all(&place)?;
     fs::set_permissions(&place, fs::Permissions::from_mode(0o777))?;

@@ -1,4 +1,4 @@
-//! Costs are named by lines of the program, whatever the compiler inlined where.
+//! Costs are named by lines of the program, wherever the compiler inlined its code.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use contech_tests::process::run;
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
-/// Number of the line of the source that ends so.
+/// The number of the source line that ends with `end`.
 fn line_of(source: &str, end: &str) -> Result<u64> {
     let at = source.lines().position(|line| line.ends_with(end));
     Ok(at.context("no such line")? as u64 + 1)

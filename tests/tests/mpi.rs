@@ -1,5 +1,5 @@
-//! MPI programs with both libraries: outputs as without us, the graph has the order of messages and collective
-//! operations, ranks share no memory, and what does not belong together or is missing is named.
+//! MPI programs with both libraries: their output is that of the native run, the graph has the order of messages and
+//! collective operations, ranks share no memory, and traces that are missing or do not belong together are named.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,14 +14,14 @@ use contech_tests::scratch::Scratch;
 use serde_json::Value;
 use taskgraph::{TaskGraph, TaskId, TaskKind};
 
-/// Lines in any order: ranks print when they do.
+/// The lines in sorted order, because ranks print in any order.
 fn sorted(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines.sort();
     lines
 }
 
-/// What a rank says of its log: rank, address, entries, bytes of an entry.
+/// What each rank prints about its log: rank, address, entries, bytes of an entry.
 fn logs(said: &str) -> Vec<(u64, u64, usize, u64)> {
     let parse = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -38,7 +38,7 @@ fn logs(said: &str) -> Vec<(u64, u64, usize, u64)> {
     said.lines().filter_map(parse).collect()
 }
 
-/// The work that wrote each entry comes before the work that wrote the next.
+/// Checks that the work that wrote each entry comes before the work that wrote the next.
 fn check_order(said: &str, graph: &PathBuf) -> Result<()> {
     let graph = TaskGraph::from_bytes(fs::read(graph)?)?;
     let logs = logs(said);
@@ -48,7 +48,7 @@ fn check_order(said: &str, graph: &PathBuf) -> Result<()> {
     for task in graph.tasks() {
         let task = task?;
         let id = task.id();
-        // By context, the last task that comes before this one or is it.
+        // For each context, its last task that is this one or comes before this one.
         let mut clock: HashMap<u32, u32> = HashMap::new();
         for p in task.predecessors()? {
             for (context, seq) in &before[&p] {
@@ -123,7 +123,7 @@ fn order_fortran(mpi: Mpi) -> Result<()> {
     Ok(())
 }
 
-/// The same output as natively, and the logged order in the graph, with 1, 2 and 4 ranks.
+/// Checks the output against the native run's, and the logged order against the graph, with 1, 2 and 4 ranks.
 fn check_orders(mpi: Mpi, native: &Path, traced: &Path, scratch: &Scratch) -> Result<()> {
     for ranks in [1, 2, 4] {
         let dir = scratch.subdir(format!("np{ranks}"))?;
@@ -190,7 +190,7 @@ fn the_module_of_an_mpi_built_with_gfortran_is_refused_by_its_name() -> Result<(
     Ok(())
 }
 
-/// Edges of `ping.c` with two ranks, derived by hand: contexts 1 and 2 are ranks 0 and 1.
+/// The edges of `ping.c` with two ranks, derived by hand: contexts 1 and 2 are ranks 0 and 1.
 const PING: [&str; 8] = [
     "0:1 1:0", // the ranks are created
     "0:1 2:0",
@@ -277,13 +277,13 @@ fn openmp_in_ranks_is_recorded_in_each() -> Result<()> {
     let graph = scratch.join("graph.tg");
     let merged = merge(&files(scratch.dir(), "bin")?, &graph)?.ok()?;
     verify(&graph)?;
-    // The root, and a main thread and two implicit tasks of each rank.
+    // The root context, and for each rank a main thread and two implicit tasks.
     assert_eq!(summary(&merged)?["contexts"], 7, "{merged}");
     scratch.done();
     Ok(())
 }
 
-/// One line of standard error with all of these words, exit code 1.
+/// Checks for one line of standard error with all of these words, and exit code 1.
 #[track_caller]
 fn refused(merged: &Finished, words: &[&str]) {
     let said = merged.err();
@@ -344,7 +344,7 @@ fn a_rank_that_is_missing_or_cut_is_named_and_the_rest_is_a_graph() -> Result<()
     let merged = merge(&traces, &graph)?.expect("exit 3")?;
     assert!(merged.out().contains("rank 1"), "{merged}");
     verify(&graph)?;
-    // Before MPI_Init.
+    // The trace is cut before MPI_Init.
     fs::write(&traces[1], &bytes[..100])?;
     refused(
         &merge(&traces, &graph)?,
@@ -370,7 +370,7 @@ fn a_run_that_a_rank_ends_early_is_a_graph_that_says_so() -> Result<()> {
             let traces = files(&dir, "bin")?;
             let merged = merge(&traces, &graph)?;
             assert!(merged.out().contains(word), "{merged}");
-            // MPICH's launcher kills the other ranks of an aborted run without giving them time.
+            // MPICH's launcher kills the other ranks of an aborted run at once.
             if how == "kill" || merged.outcome() != "exit 0" {
                 assert_eq!(merged.outcome(), "exit 3", "{merged}");
                 assert_eq!(summary(&merged)?["complete"], false, "{merged}");

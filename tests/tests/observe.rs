@@ -1,4 +1,4 @@
-//! The observer: each state is measured where a program plants it, and the program does not notice.
+//! The observer measures each state where a program plants it, and the program does not notice.
 
 #[path = "observe/alone.rs"]
 mod alone;

@@ -1,5 +1,5 @@
-//! OpenMP runtimes that tell nobody what the program does: one line says so and what to do, the program is as
-//! it was, and what was recorded is a graph with a note.
+//! OpenMP runtimes that do not report what the program does. One line says so and what to do, the program behaves as
+//! before, and the graph has a note.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ use contech_tests::toolchain::Toolchain;
 const PROGRAM: &str = "#include <stdio.h>\nint work(int);\nint main(void) { printf(\"%d\\n\", work(4)); return 0; }\n";
 const WORK: &str = "int work(int n) {\n  int sum = 0;\n#pragma omp parallel num_threads(2)\n  {\n#pragma omp critical\n    sum += n;\n  }\n  return sum;\n}\n";
 
-/// One line on standard error with these words, nothing else changed; the same words in the graph's notes.
+/// Checks for one line on standard error with these words, no other change, and the same words in the graph's notes.
 #[track_caller]
 fn told(recording: &Recording, words: &[&str]) -> Result<()> {
     let said = recording.run.err();

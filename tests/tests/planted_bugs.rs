@@ -10,7 +10,7 @@ use contech_tests::recording::{Recording, middle};
 use contech_tests::scratch::Scratch;
 use serde_json::Value;
 
-/// The comparison of a run of `oracle/planted.c` with this bug planted; what the compiler said; exit code
+/// Runs `oracle/planted.c` with this bug planted; returns the comparison, what the compiler said, and the exit code
 /// of the middle.
 fn check(bug: Option<&str>) -> Result<(Value, String, String)> {
     let scratch = Scratch::new(&format!("planted/{}", bug.unwrap_or("none")))?;
@@ -42,8 +42,8 @@ fn without_a_planted_bug_nothing_differs() -> Result<()> {
     Ok(())
 }
 
-/// The bug shows in the function of its name, and the difference says function, line, operation and both
-/// addresses (or, for blocks, both blocks).
+/// Checks that the bug shows in the function of its name, and that the difference names function, line, operation and
+/// both addresses (or, for blocks, both blocks).
 fn is_caught(bug: &str, words: &[&str]) -> Result<()> {
     let (check, said, outcome) = check(Some(bug))?;
     assert!(

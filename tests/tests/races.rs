@@ -1,5 +1,5 @@
-//! Programs with a planted race and without it: each race is found where it is, and none is invented. The cases are in
-//! `races/threads.c` and `races/openmp.c`; the names come from there.
+//! Programs with and without a planted race: each race is found where it is, and none is invented. The cases and
+//! their names are in `races/threads.c` and `races/openmp.c`.
 
 use std::fs;
 use std::process::Command;
@@ -27,7 +27,7 @@ fn races(program: &str, case: &str, form: &str, scratch: &Scratch) -> Result<Vec
         .collect())
 }
 
-/// Checks every case of a program at one optimisation level; how many there were.
+/// Checks every case of a program at one optimisation level; returns how many there were.
 fn check(program: &str, flags: &[&str]) -> Result<usize> {
     let scratch = Scratch::new(&format!("races/{program}{}", flags[0]))?;
     let source = workspace().join("tests/races").join(format!("{program}.c"));
@@ -44,7 +44,7 @@ fn check(program: &str, flags: &[&str]) -> Result<usize> {
         let racy = races(program, case, "racy", &scratch)?;
         assert!(!racy.is_empty(), "{case}: the race was not found");
         for side in racy.iter().flatten() {
-            // What clang makes of a task has no name of the program's.
+            // The function that clang makes of a task has no name of the program's.
             let outlined = side.starts_with(".omp_task_entry");
             assert!(
                 outlined || side.starts_with(case),

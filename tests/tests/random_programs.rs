@@ -1,6 +1,6 @@
-//! The oracle over random programs: 250 seeds (2,000 with `cargo test-all --matrix`), each in the way its turn has
-//! come to, recorded in both forms at once and compared, and run natively for the output. Then the seeds and the
-//! programs kept because they once failed (`tests/random`).
+//! The oracle over random programs: 250 seeds (2,000 with `cargo test-all --matrix`), each compiled in the way whose
+//! turn it is, recorded in both forms at once and compared, and run natively for the output. Then follow the seeds
+//! and the programs that were kept because they once failed (`tests/random`).
 //!
 //! A failure names the seed and the command that shows it again, alone or smaller.
 
@@ -18,7 +18,7 @@ use contech_tests::random::{check, generate};
 use contech_tests::scratch::Scratch;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Seeds of a commit and of the whole matrix, and how many one trial has.
+/// Seeds of a commit, seeds of the whole matrix, and seeds of one trial.
 const SEEDS: u64 = 250;
 const MATRIX_SEEDS: u64 = 2000;
 const PART: u64 = 25;
@@ -83,7 +83,7 @@ fn failed(error: anyhow::Error) -> Failed {
     Failed::from(format!("{error:#}"))
 }
 
-/// Checks every seed; all that fail are named.
+/// Checks every seed, and names all that fail.
 fn all(seeds: &[(u64, Way)], dir: &Path) -> Result<()> {
     let mut failures = Vec::new();
     for (seed, way) in seeds {
@@ -137,7 +137,7 @@ fn kept_programs() -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A kept program says its levels in lines `// LEVEL: FLAGS`.
+/// Checks a kept program, which lists its levels in lines `// LEVEL: FLAGS`.
 fn one_kept(program: &Path, dir: &Path) -> Result<()> {
     let text = fs::read_to_string(program)?;
     let levels: Vec<&str> = text

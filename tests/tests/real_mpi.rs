@@ -1,5 +1,5 @@
-//! MPI programs nobody here wrote, from Debian's archive, built by their own build systems: output and exit status as
-//! natively with two ranks, one trace for each, one graph of all.
+//! MPI programs that nobody here wrote, from Debian's archive, built by their own build systems: with two ranks,
+//! output and exit status must equal the native run's, each rank leaves one trace, and all make one graph.
 
 mod real;
 
@@ -14,15 +14,14 @@ use contech_tests::recording::{backend_json, files, verify};
 use contech_tests::scratch::Scratch;
 use real::Source;
 
-/// A program and what it does.
 struct Package {
     mpi: Mpi,
-    /// `$CC` is a compiler and `$MPICC` the library's wrapper around it.
+    /// `$CC` is a compiler, and `$MPICC` is the library's wrapper around it.
     source: Source,
     arguments: &'static [&'static str],
-    /// Where a line has nothing but times left, if it has.
+    /// A text after which a line holds only times, if there is one.
     times: Option<&'static str>,
-    /// Kinds of tasks there must be so many of.
+    /// The least number of tasks of each kind.
     syncs: u64,
     barriers: u64,
 }
@@ -30,7 +29,7 @@ struct Package {
 const RANKS: usize = 2;
 
 const PACKAGES: [Package; 2] = [
-    // make: messages there and back, blocking and not, and between them barriers and broadcasts
+    // make; the program sends messages there and back, blocking and not, with barriers and broadcasts between them
     Package {
         mpi: Mpi::Open,
         source: Source {
@@ -43,7 +42,7 @@ const PACKAGES: [Package; 2] = [
         syncs: 1000,
         barriers: 10,
     },
-    // CMake: the ODE solver CVODE, with one of its examples: vectors over all ranks, a reduction for each norm
+    // CMake; an example of the ODE solver CVODE has vectors over all ranks, and a reduction for each norm
     Package {
         mpi: Mpi::Mpich,
         source: Source {
@@ -108,7 +107,7 @@ fn trial(package: &Package) -> Result<()> {
     Ok(())
 }
 
-/// The root context and one of each rank, enough accesses and messages to be the program's.
+/// Checks for the root context and one of each rank, and for at least the program's accesses and messages.
 fn check(package: &Package, graph: &Path) -> Result<()> {
     let stats = backend_json(&["stats"], graph)?;
     let number = |key: &str| {
@@ -130,7 +129,7 @@ fn check(package: &Package, graph: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The same exit status and lines, in any order: ranks print when they do.
+/// Checks for the same exit status and the same lines in any order, because ranks print in any order.
 fn same(package: &Package, native: &Finished, traced: &Finished) -> Result<()> {
     let lines = |text: String| {
         let mut lines: Vec<String> = text

@@ -1,5 +1,5 @@
-//! Programs nobody here wrote, from Debian's archive, built by their own build systems with only CC, CXX and FC
-//! replaced: byte-identical output with tracing on, at 1, 2 and 4 threads, and well-formed graphs.
+//! Programs that nobody here wrote, from Debian's archive, built by their own build systems with only CC, CXX and FC
+//! replaced: the output with tracing on is byte-identical, at 1, 2 and 4 threads, and the graphs are well formed.
 
 mod real;
 
@@ -15,29 +15,27 @@ use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use real::Source;
 
-/// A program, how it is run and on what.
+/// A program, how it is run, and on what.
 struct Package {
-    /// `$CC`, `$CXX` and `$FC` are set.
+    /// The test sets `$CC`, `$CXX` and `$FC`.
     source: Source,
-    /// Shell commands that run it with `{}` threads, in the tree beside the input; the result goes to standard
-    /// output.
+    /// Shell commands that run the program with `{}` threads, in the tree beside the input; the result goes to
+    /// standard output.
     run: &'static str,
-    /// Numbers of threads.
     threads: &'static [u64],
-    /// What it works on.
     input: Input,
 }
 
 /// What a program works on.
 #[derive(Clone, Copy)]
 enum Input {
-    /// So many bytes of text, in `input`: enough for several blocks of work.
+    /// `input` has so many bytes of text, enough for several blocks of work.
     Text(usize),
-    /// The package's own two mitochondrial genomes, cut into reads, in `genomes.fa` and `reads.fa`.
+    /// The package's own two mitochondrial genomes, cut into reads, are in `genomes.fa` and `reads.fa`.
     Genomes,
-    /// So many related sequences, aligned, in `alignment.fa`.
+    /// `alignment.fa` has so many related sequences, aligned.
     Alignment(usize),
-    /// Nothing but what the package brings.
+    /// The package brings its own input.
     Own,
 }
 
@@ -57,7 +55,7 @@ const PACKAGES: [Package; 9] = [
     },
     // make, C++
     Package {
-        // Written before C++11 took "text"MACRO for a user-defined literal.
+        // The source was written before C++11, which takes "text"MACRO for a user-defined literal.
         source: Source {
             name: "pbzip2",
             build: "CPPFLAGS=-Wno-reserved-user-defined-literal make -s CXX=\"$CXX\" pbzip2",
@@ -208,7 +206,7 @@ fn command(package: &Package, tree: &Path, threads: u64) -> Command {
 }
 
 fn same(native: &Finished, traced: &Finished, threads: u64) -> Result<()> {
-    // Some report times on standard error: only their words are compared.
+    // Some programs report times on standard error, so only the words are compared.
     let words = |f: &Finished| f.err().replace(|c: char| c.is_ascii_digit(), "");
     if native.status != traced.status
         || native.stdout != traced.stdout

@@ -1,7 +1,7 @@
-//! Test suites of C++ libraries that throw all the time, from Debian's archive, built with `--contech-check`: each
-//! finds no fault in its library while it is recorded, and both forms of the recording agree.
+//! Test suites of C++ libraries that throw often, from Debian's archive, built with `--contech-check`. Each finds no
+//! fault in its library while it is recorded, and both forms of the recording agree.
 //!
-//! Only the sources that say something about exceptions are built: the time is the compiler's.
+//! Only the sources that say something about exceptions are built, since most of the time goes to the compiler.
 
 mod real;
 
@@ -16,15 +16,15 @@ use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use real::Source;
 
-/// A suite and what it says when all is well.
+/// A suite, and what it prints when all is well.
 struct Suite {
-    /// `$CXX` is the driver under test, `$PLAIN` the compiler alone.
+    /// `$CXX` is the driver under test, and `$PLAIN` is the compiler alone.
     source: Source,
     says: &'static str,
 }
 
 const SUITES: [Suite; 2] = [
-    // A parser of expressions; a hundred of its six hundred are wrong and throw through its whole stack.
+    // A parser of expressions: a hundred of its six hundred expressions are wrong and throw through its whole stack.
     Suite {
         source: Source {
             name: "muparser",
@@ -36,7 +36,7 @@ const SUITES: [Suite; 2] = [
         },
         says: "Test passed (596 expressions)",
     },
-    // Templates of one header; doctest catches what each wrong access throws.
+    // Templates of one header: doctest catches what each wrong access throws.
     Suite {
         source: Source {
             name: "nlohmann-json3",

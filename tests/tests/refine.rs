@@ -1,4 +1,4 @@
-//! Partition refinement in C and C++ programs: results are those without it, whatever the sizes.
+//! Partition refinement in C and C++ programs: the results are those without it, whatever the sizes.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use contech_tests::process::run;
 use contech_tests::scaling::{Case, compile, refinement_flags};
 use contech_tests::scratch::Scratch;
 
-/// What the examples compute: they work on the same rows.
+/// The result of all examples, which work on the same rows.
 const SUM: &str = "e524ef07386564c0\n";
 
 fn example(name: &str, dir: &Path) -> Result<()> {

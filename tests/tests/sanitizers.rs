@@ -1,5 +1,5 @@
-//! Programs built with a sanitizer and the drivers together: they say what they say without the recording, and the
-//! sanitizer finds nothing in what records.
+//! Programs built with a sanitizer and the drivers together: their output is that without the recording, and the
+//! sanitizer finds nothing in the code that records.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use contech_tests::recording::Recording;
 use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 
-/// Threads, mutexes and conditions, spin locks, atomic operations, exceptions.
+/// They use threads, mutexes and conditions, spin locks, atomic operations, and exceptions.
 const PROGRAMS: [&str; 5] = [
     "create_join.c",
     "queue.c",

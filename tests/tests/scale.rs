@@ -1,5 +1,5 @@
-//! `contech scale` on a real program under the real observer, and on measurements of it that were kept: the first
-//! finding names what is planted.
+//! `contech scale` on a real program under the real observer, and on stored measurements of it: the first finding
+//! names what is planted.
 
 use std::process::Command;
 
@@ -34,8 +34,8 @@ fn scale(scratch: &Scratch, variant: &str) -> Result<Finished> {
     run(&mut command)
 }
 
-/// What `contech scale` says of a run that was measured before, on a machine with two processors: how long things take
-/// is that machine's, so a busy one decides nothing. (`cargo bench-scale` measures.)
+/// The result of `contech scale` for a run that was measured before, on a machine with two processors. The times are
+/// that machine's, so a busy machine does not change the result. (`cargo bench-scale` measures.)
 fn recorded(variant: &str) -> Result<Value> {
     let measurement = workspace().join(format!("tests/programs/scale/planted.{variant}.json"));
     let mut command = Command::new(Outputs::get().command("contech"));
@@ -81,7 +81,7 @@ fn places_are_source_lines() -> Result<()> {
     let scratch = Scratch::new("scale-places")?;
     let finished = scale(&scratch, "lock")?.ok()?;
     let report: Value = serde_json::from_str(&finished.out())?;
-    // How large which finding is depends on the machine; that the threads waited for the lock there does not.
+    // The sizes of the findings depend on the machine, but the threads waited for the lock on any machine.
     let findings = report["findings"].as_array().context("findings")?;
     let at_the_lock = |f: &Value| {
         let place = f["where"].as_str().unwrap_or_default();

@@ -9,7 +9,7 @@ use contech_tests::process::run;
 use contech_tests::scaling::{CASES, Case};
 use contech_tests::scratch::Scratch;
 
-/// Variants of which one does less than the other: they have results of their own.
+/// Programs in which one variant does less than the other, so that the variants have different results.
 const OF_OTHER_SIZE: [&str; 2] = ["cilksort", "array"];
 
 #[test]

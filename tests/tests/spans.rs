@@ -1,5 +1,5 @@
-//! The on-line work/span profile of OpenMP programs that run with one thread: iterations of loops, sections and tasks are
-//! strands. Numbers are in operations, from the formulas of the programs in `programs/spans`.
+//! The on-line work/span profile of OpenMP programs that run with one thread: iterations of loops, sections and tasks
+//! are strands. Numbers are in operations, from the formulas of the programs in `programs/spans`.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// The optimisation levels, of which the first two differ most.
 const LEVELS: [&str; 4] = ["-O0", "-O2", "-O1", "-O3"];
-/// Where all levels would show no more.
+/// The levels for tests where all levels would show no more.
 const TWO: [&str; 2] = ["-O0", "-O2"];
 /// The schedules, of which the first two differ most.
 const SCHEDULES: [&str; 6] = [
@@ -26,12 +26,12 @@ const SCHEDULES: [&str; 6] = [
     "guided",
 ];
 
-/// Two levels, all of them with the whole matrix.
+/// Two levels, or all of them with the whole matrix.
 fn levels() -> &'static [&'static str] {
     if matrix::whole() { &LEVELS } else { &TWO }
 }
 
-/// The schedules at the levels that differ most, and one at the others.
+/// All schedules at the levels that differ most, and one at the others.
 fn schedules(level: &str) -> &'static [&'static str] {
     match (TWO.contains(&level), matrix::whole()) {
         (true, true) => &SCHEDULES,
@@ -102,7 +102,7 @@ impl Profile {
         self.number("/span")
     }
 
-    /// The sum of a number of the call sites of a kind, of this callee or, if that is empty, of any.
+    /// The sum of a number over the call sites of a kind that have this callee, or any callee if it is empty.
     fn sum(&self, kind: &str, callee: &str, path: &str) -> Result<u64> {
         let sites = self.0["sites"].as_array().context("sites")?;
         let fits = |site: &&Value| {
@@ -130,7 +130,7 @@ impl Profile {
     }
 }
 
-/// Operations of a call of `steps` with 10 steps, and of each step more.
+/// Operations of a call of `steps` with 10 steps, and of each further step.
 fn steps(level: &str) -> Result<(u64, u64)> {
     static STEPS: Once<(u64, u64)> = Once::new();
     STEPS.get(level, || count_steps(level))
@@ -155,7 +155,7 @@ fn the_span_of_a_triangular_loop_is_that_of_its_last_iteration() -> Result<()> {
             let of = |n: &str| profile("triangle.c", &[level, n, &schedule]);
             let (short, long) = (of("-DN=10")?, of("-DN=30")?);
             let said = format!("{level} {schedule}");
-            // The last iteration, and what is around it whatever the number of iterations.
+            // The last iteration counts, and so does what surrounds the loop whatever the number of iterations.
             assert_eq!(long.span() - short.span(), 20 * step, "{said}");
             assert_eq!(long.steps_on_span()?, (1, ten + 20 * step), "{said}");
             assert!(short.span() < ten + 70, "{said}: {}", short.span());
@@ -164,7 +164,8 @@ fn the_span_of_a_triangular_loop_is_that_of_its_last_iteration() -> Result<()> {
                 (10, 30),
                 "{said}"
             );
-            // All iterations: 1 + 2 + ... + 30 steps, each call beginning with what is no step.
+            // All iterations have 1 + 2 + ... + 30 steps, and each call begins with operations that belong to no
+            // step.
             let all = long.sum("call", "steps", "/on_work/local/work")?;
             assert_eq!(all, 30 * (ten - 10 * step) + 465 * step, "{said}");
         }
@@ -310,7 +311,7 @@ fn a_loop_that_one_thread_executes_in_any_run_is_serial() -> Result<()> {
     for level in TWO {
         let (ten, step) = steps(level)?;
         let one = profile("one_thread.c", &[level])?;
-        // Twice all 8 of 10 steps, and one of 100.
+        // The span has all 8 calls of 10 steps twice, and one call of 100 steps.
         let expected = (16 + 1, 16 * ten + ten + 90 * step);
         assert_eq!(one.steps_on_span()?, expected, "{level}");
         assert_eq!(one.iterations()?, 8, "{level}");
@@ -348,7 +349,7 @@ fn ordered_sections_follow_each_other() -> Result<()> {
         let ordered = profile("ordered.c", &[level])?;
         let (all, on_span) = ("/on_work/local/count", "/on_span/local/count");
         assert_eq!(ordered.sum("call", "in_order", all)?, 8, "{level}");
-        // What one iteration does before its section is in parallel with the sections before that.
+        // What an iteration does before its ordered section is in parallel with the earlier sections.
         assert_eq!(ordered.sum("call", "in_order", on_span)?, 7, "{level}");
         assert_eq!(ordered.iterations()?, 8, "{level}");
         let doacross = profile("doacross.c", &[level])?;
@@ -362,10 +363,10 @@ fn iterations_that_are_left_leave_a_whole_profile() -> Result<()> {
     for level in levels() {
         let (ten, step) = steps(level)?;
         let left = profile("left.cpp", &[level])?;
-        // Of the first loop one that catches, of the second one of the four before it was cancelled.
+        // The first loop has one iteration that catches; the second has one of the four before it was cancelled.
         let expected = (2, ten + 40 * step + ten + 10 * step);
         let (count, work) = left.steps_on_span()?;
-        // The thrower's own call of steps is on it, too.
+        // The thrower's own call of `steps` is on the span, too.
         assert_eq!((count, work), (expected.0 + 1, expected.1 + ten), "{level}");
         assert_eq!(left.iterations()?, 8 + 4, "{level}");
     }
@@ -377,7 +378,7 @@ fn do_loops_of_fortran_are_loops() -> Result<()> {
     for level in levels() {
         let fortran = profile("do_loop.f90", &[level])?;
         assert_eq!(fortran.iterations()?, 3 * 8, "{level}");
-        // Without parallelism the span is the work; with it, of 1 + 2 + ... + 8 steps the 8 are left.
+        // Without parallelism the span equals the work; with it, of 1 + 2 + ... + 8 steps 8 are left.
         let (work, span) = (fortran.work(), fortran.span());
         assert!(work > 3 * span, "{level}: {work}, {span}");
     }
@@ -393,7 +394,7 @@ fn in_time_a_loop_has_the_same_iterations() -> Result<()> {
         let work = time.work();
         assert!(own <= work, "{name}: {own} of {work}");
         if name == "triangle_inline.c" {
-            // However long it took: the time of all is shared by operations, of which the last has two of 2001.
+            // Whatever the time of the loop, it is divided by operations, and the last iteration has two of 2001.
             let longest = time.sum("loop", "", "/on_span/local/work")?;
             assert!(longest * 900 <= own + 900, "{longest} of {own}");
         }
@@ -403,12 +404,12 @@ fn in_time_a_loop_has_the_same_iterations() -> Result<()> {
 
 #[test]
 fn loops_show_the_parallelism_that_the_same_program_has_with_spawns() -> Result<()> {
-    // What main does before and behind is no part of it.
+    // What main does before and after the kernel does not count.
     let kernel = |profile: &Profile, of: u64| -> Result<u64> {
         Ok(of - profile.sum("call", "main", "/on_work/local/work")?)
     };
     for name in ["lu.c", "heat.c", "cholesky.c"] {
-        // Not inlined into main, and not vectorised: what is compared is the schedule.
+        // The kernel is not inlined into main and not vectorised, because the test compares schedules.
         let options = ["-O1", "-fno-inline"];
         let loops = profile(name, &options)?;
         let spawns = profile(&format!("../cilk/{name}"), &options)?;
@@ -418,7 +419,7 @@ fn loops_show_the_parallelism_that_the_same_program_has_with_spawns() -> Result<
         let of = |profile: &Profile| kernel(profile, profile.span());
         let (loops, spawns) = (of(&loops)?, of(&spawns)?);
         if name == "cholesky.c" {
-            // Its iterations are rows, the spawns of it five.
+            // An iteration is one row, and a spawned call has up to five rows.
             assert!(
                 loops < spawns && 5 * loops > spawns,
                 "{name}: {loops}, {spawns}"
@@ -444,13 +445,13 @@ fn the_rows_of_a_product_of_matrices_are_its_parallelism() -> Result<()> {
 
 #[test]
 fn a_loop_that_became_one_call_is_parallel() -> Result<()> {
-    // In cache lines of 64 bytes.
+    // The iterations are cache lines of 64 bytes, 2^20 for each of the two loops.
     assert_eq!(profile("filled.c", &["-O2"])?.iterations()?, 2 << 20);
     let time = profile_in("filled.c", &["-O2"], "time")?;
     assert_eq!(time.iterations()?, 2 << 20);
     let (all, span) = ("/on_work/local/work", "/on_span/local/work");
     let (all, span) = (time.sum("loop", "", all)?, time.sum("loop", "", span)?);
-    // However long it took: each of 2^20 has its share, rounded up.
+    // Whatever the time of the loops, each of the 2^20 iterations has an equal share, rounded up.
     assert!(span << 19 <= all + (2 << 20), "{span} of {all}");
     Ok(())
 }

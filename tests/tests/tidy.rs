@@ -18,7 +18,7 @@ fn files(extensions: &[&str]) -> Result<Vec<PathBuf>> {
         .args(["-c", "safe.directory=*", "ls-files"]);
     let listed = match run(&mut list).and_then(contech_tests::process::Finished::ok) {
         Ok(done) => done.out(),
-        // A copy without git: everything but what is built.
+        // A copy without git holds everything but what is built.
         Err(_) => {
             let mut find = Command::new("find");
             find.current_dir(workspace()).args([
@@ -45,7 +45,7 @@ fn read(file: &Path) -> Result<String> {
 fn every_module_says_first_what_it_is() -> Result<()> {
     let mut silent = Vec::new();
     for file in files(&["rs"])? {
-        // Attributes of the module may come before.
+        // Attributes of the module may come before its documentation.
         let text = read(&file)?;
         let mut first = text.lines().take(12);
         if !first.any(|l| l.starts_with("//!") || l.starts_with("#![doc = include_str!")) {
@@ -71,9 +71,9 @@ fn every_test_program_says_first_what_it_shows() -> Result<()> {
 
 #[test]
 fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
-    // folder, what its Cargo.toml may name of our own
+    // Each row has a folder and the crates of ours that its Cargo.toml may name.
     let allowed: [(&str, &[&str]); 17] = [
-        // workspan: the ABI of the on-line profiler.
+        // workspan has the ABI of the on-line profiler.
         (
             "instrument",
             &["contech-program", "contech-trace", "contech-workspan"],
@@ -119,7 +119,7 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
         ("runtime/mpi", &[]),
         (
             "backends",
-            // refine: its advice on partition sizes.
+            // refine has the advice on partition sizes.
             &[
                 "contech-observation",
                 "contech-refine",
@@ -145,8 +145,8 @@ fn no_part_depends_on_one_it_must_not_see() -> Result<()> {
     Ok(())
 }
 
-/// Modules in circles, by crate: what is left to be taken apart. A crate that is not here has none, and a number may
-/// only get smaller.
+/// Modules in circles, by crate, that are still to be taken apart. A crate that is not listed has none, and a number
+/// may only get smaller.
 const IN_CIRCLES: [(&str, usize); 6] = [
     ("instrument", 5),
     ("runtime", 14),
@@ -208,7 +208,7 @@ fn a_circle_of_modules_is_seen() -> Result<()> {
 
 #[test]
 fn no_file_names_the_host_of_a_package_archive() -> Result<()> {
-    // In two halves, so that this file does not.
+    // The names are written in two halves, so that this file does not contain them.
     let hosts = [
         ("deb.debian", ".org"),
         ("static.crates", ".io"),

@@ -14,10 +14,10 @@ use crate::programs::{PROGRAMS, build, on_line, source};
 
 #[test]
 fn every_program_is_right_on_openmp_tasks() -> Result<()> {
-    // Compiled by clang itself: what is checked is the header.
+    // clang itself compiles the program, because the test is about the header.
     let library = "/usr/lib/llvm-22/lib";
     if !Path::new(library).join("libomp.so").exists() {
-        // The header's OpenMP form is compiled all the same below, by the syntax check.
+        // Without libomp the header's OpenMP form still passes the syntax check below.
         return syntax_only();
     }
     for name in PROGRAMS
@@ -101,7 +101,7 @@ fn openmp_tasks_with_one_thread_are_profiled_like_the_serial_form() -> Result<()
         let serial = on_line(name, "ops")?;
         assert_eq!(tasks["complete"], true, "{name}: {}", tasks["notes"]);
         assert_eq!(spawns(&tasks), spawns(&serial), "{name}");
-        // Generating a task takes operations of its own, which are little beside what it does.
+        // Generating a task takes operations of its own, which are few beside those of the task.
         let parallelism = number(&tasks, "/parallelism") / number(&serial, "/parallelism");
         assert!((0.8..1.25).contains(&parallelism), "{name}: {parallelism}");
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Caller, line, callee and kind of a call site.
 pub(crate) type Place = (String, u64, String, String);
 
-/// What `value` finds at every call site of a recorded function; several at one place add up.
+/// The number that `value` finds at each call site of the recorded functions; call sites at one place are added up.
 pub(crate) fn sites<T: Default + std::ops::AddAssign>(
     profile: &Value,
     value: impl Fn(&Value) -> T,
@@ -34,7 +34,7 @@ pub(crate) fn sites<T: Default + std::ops::AddAssign>(
         })
 }
 
-/// Every number of a profile: counts, work and span in the three measures, on work and on span.
+/// Every number of a call site: count, work and span in the three measures, on work and on span.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Numbers(pub(crate) BTreeMap<String, u64>);
 

@@ -1,4 +1,4 @@
-//! The programs: compiled, run, recorded, profiled.
+//! The programs: how they are compiled, run, recorded and profiled.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,7 +33,7 @@ pub(crate) fn source(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Compiles a program and runs it in `dir`; its own check decides.
+/// Compiles a program and runs it in `dir`; the program checks its own result.
 pub(crate) fn build_and_run(name: &str, dir: &Path, options: &[&str]) -> Result<()> {
     execute(&build(name, dir, options)?, dir, &[]).with_context(|| format!("{name} {options:?}"))
 }
@@ -64,11 +64,11 @@ pub(crate) fn execute(program: &Path, dir: &Path, arguments: &[&str]) -> Result<
     Ok(())
 }
 
-/// A directory of this test's own: several tests make profiles of one program at the same time.
+/// A directory for this test alone, as several tests make profiles of one program at the same time.
 pub(crate) fn scratch(name: &str) -> Result<Scratch> {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("main");
-    // Without its module: a path with colons is none for every tool.
+    // The module's name is left out, because some tools do not accept a path with colons.
     let test = test.rsplit("::").next().unwrap_or(test);
     Ok(Scratch::new(&format!("{name}-{test}"))?)
 }
@@ -106,7 +106,7 @@ pub(crate) fn analyse_by(dir: &Path, metric: &str) -> Result<Value> {
     Ok(serde_json::from_str(&run(&mut backend)?.ok()?.out())?)
 }
 
-/// The profile the program writes itself, in `time` or `ops`.
+/// The profile that the program writes itself, in `time` or `ops`.
 pub(crate) fn on_line(name: &str, metric: &str) -> Result<Value> {
     static PROGRAMS: Once<PathBuf> = Once::new();
     let program = PROGRAMS.get(name, || {

@@ -1,4 +1,4 @@
-//! Work and span of recursions and loops, as their recurrences say.
+//! Work and span of recursions and loops must equal their recurrences.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,7 +30,7 @@ fn sizes(name: &str, function: &str, count: usize) -> Result<Vec<(u64, u64)>> {
 fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<()> {
     let fib = sizes("fib", "fib", 14)?;
     assert_eq!(fib[0].0, fib[1].0, "a leaf is a leaf");
-    // What an inner invocation executes itself.
+    // The operations that an inner invocation executes itself.
     let own = fib[2].0 - fib[1].0 - fib[0].0;
     for n in 2..fib.len() {
         assert_eq!(
@@ -39,7 +39,7 @@ fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<(
             "work of fib({n})"
         );
     }
-    // From n = 4 on the spawned side is the longer one, by more than the call of the other one takes.
+    // From n = 4 on the spawned side is the longer one, by more than the call of the other side takes.
     let step = fib[4].1 - fib[3].1;
     for n in 4..fib.len() {
         assert_eq!(fib[n].1, step + fib[n - 1].1, "span of fib({n})");
@@ -61,17 +61,17 @@ fn recorded_recursions_have_the_work_and_span_of_their_recurrences() -> Result<(
     Ok(())
 }
 
-/// Operations of an invocation of `queens.c`, by where they are.
+/// Operations of an invocation of `queens.c`, by place.
 #[derive(Clone, Copy, Debug)]
 struct Queens {
-    /// All of one that has placed every queen, and of one that cannot place the next.
+    /// All operations of an invocation that has placed every queen, and of one that cannot place the next.
     placed: u64,
     stuck: u64,
-    /// Up to the first spawn, from one spawn to the next, from the last one to the sync.
+    /// Operations before the first spawn, from one spawn to the next, and from the last spawn to the sync.
     first: u64,
     next: u64,
     last: u64,
-    /// After the sync: in all, and for each child.
+    /// Operations after the sync: a constant part, and a part for each child.
     after: u64,
     each: u64,
 }
@@ -120,14 +120,14 @@ fn recorded_n_queens_has_the_work_and_span_of_its_recurrence() -> Result<()> {
         let value = |key: &str| top[key].as_u64().context(key.to_owned());
         measured.push((value("work")?, value("span")?));
         if n <= 2 {
-            // One child that has placed its queen; two that are stuck.
+            // One child that has placed its queen, and two that are stuck.
             let spawned = &site(&profile, "place", "place", "spawn")?["on_work"]["local"];
             leaves.push(spawned["work"].as_u64().context("work")? / n);
         }
     }
     scratch.done();
-    // What one and two children cost gives what each costs; where in the invocation it is spent, the spans of up to
-    // five queens tell. All that fits them must fit the others.
+    // The costs of an invocation with one and with two children give the cost of each child. The spans of up to five
+    // queens give the places within the invocation. All values that fit these must fit the other sizes.
     let own: Vec<u64> = (1..=2)
         .map(|n| measured[n].0 - n as u64 * leaves[n - 1])
         .collect();
@@ -167,7 +167,7 @@ fn recorded_n_queens_has_the_work_and_span_of_its_recurrence() -> Result<()> {
     Ok(())
 }
 
-/// Work and span in operations of `loop` of a program with a parallel loop of `n` indices in grains of `grain`.
+/// Work and span, in operations, of `loop` in a program whose parallel loop has `n` indices in grains of `grain`.
 fn parallel_loop(
     program: &Path,
     dir: &Path,
@@ -201,13 +201,13 @@ fn a_parallel_loop_has_the_span_of_one_grain_and_of_its_halvings() -> Result<()>
             let scratch = Scratch::new(&format!("cilk-loop-{name}-{on_line}"))?;
             let program = build(name, scratch.dir(), options)?;
             let of = |n, grain| parallel_loop(&program, scratch.dir(), on_line, n, grain);
-            // One grain is serial, and each of its indices costs the same. (A single one is not asked whether it is a
-            // grain's worth.)
+            // One grain is serial, and each of its indices costs the same. (The loop does not compare a single index
+            // with the grain.)
             let ([two, span], [three, _]) = (of(2, 64)?, of(3, 64)?);
             assert_eq!(two, span, "{name}");
             let each = three - two;
             let leaf = |grain: u64| two + (grain - 2) * each;
-            // What a halving adds to the span, and to the work besides the second half.
+            // What a halving adds to the span, and to the work in addition to the second half.
             let [work, span] = of(4, 2)?;
             let (step, more) = (span - two, work - 2 * two);
             assert!(step < more + two, "{name}: the halves are parallel");
@@ -222,7 +222,7 @@ fn a_parallel_loop_has_the_span_of_one_grain_and_of_its_halvings() -> Result<()>
                 assert_eq!(span, expected, "{name}: span of {n} by {grain}");
                 all.push([work, span]);
             }
-            // A range that does not divide: its longest path is that of the largest part.
+            // The range does not divide evenly, so its longest path is that of the largest part.
             let [work, span] = of(100, 8)?;
             assert_eq!(span, leaf(7) + 4 * step, "{name}: span of 100 by 8");
             assert!(work > 8 * span, "{name}: {work} and {span} of 100 by 8");

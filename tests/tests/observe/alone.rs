@@ -1,4 +1,4 @@
-//! Alone-runs: one thread at work in each phase, with and without the Cache Pirate.
+//! Alone-runs: one thread works in each phase, with and without the Cache Pirate.
 
 use std::path::Path;
 
@@ -24,16 +24,16 @@ fn one_thread_runs_alone_between_barriers() -> Result<()> {
         let program = build(&scratch, "alone.c", &[flag])?;
         for thread in ["0", "2"] {
             let (observation, said) = alone(&program, thread, "barrier", &file)?;
-            // The profiled thread looked, and nobody else was at work.
+            // The profiled thread looked, and no other thread was working.
             ensure!(said == "0 beside\n", "{flag} {thread}: {said}");
             let alone = observation.alone.context("an alone-run")?;
             ensure!(alone.thread.to_string() == thread && alone.invalid.is_none());
-            // Five rounds of 30 ms in each phase, at least.
+            // Each phase has at least five rounds of 30 ms.
             for phase in &observation.phases {
                 between("alone", phase.alone_ns, 149, phase.wall_ns / MS)?;
             }
         }
-        // There is no such thread: nothing is halted.
+        // There is no such thread, so nothing is halted.
         let (observation, said) = alone(&program, "9", "barrier", &file)?;
         ensure!(said == "0 beside\n");
         let alone = observation.alone.context("an alone-run")?;
@@ -90,7 +90,7 @@ fn the_pirate_walks_while_the_thread_runs_alone_and_tells_what_an_access_took() 
     let finished = run(&mut command)?.ok()?;
     ensure!(finished.err() == "0 beside\n", "{finished}");
     let observation = read(&file)?;
-    // It is no thread of the program's.
+    // The pirate is no thread of the program.
     ensure!(
         observation
             .lanes

@@ -1,4 +1,5 @@
-//! A guest in the program: it ends as it would, and nothing is written that nobody asked for.
+//! The observer is a guest in the program: the program ends as it would, and nothing is written that nobody asked
+//! for.
 
 use std::path::Path;
 use std::process::Command;
@@ -58,10 +59,10 @@ fn nothing_is_written_unasked_or_for_another_program() -> Result<()> {
     let mut unasked = observed(&program, &[], &file);
     let finished = run(unasked.env_remove("CONTECH_OBSERVE"))?;
     ensure!(native.outcome() == finished.outcome() && !file.exists());
-    // Another program takes the process over.
+    // Another program replaces this one in the process.
     let finished = run(&mut observed(&program, &["exec"], &file))?.ok()?;
     ensure!(finished.out().ends_with("another program\n") && !file.exists());
-    // A file that cannot be written is one line, and no other exit code.
+    // A file that cannot be written costs one line and does not change the exit code.
     let nowhere = Path::new("/proc/nowhere/a.obs");
     let finished = run(&mut observed(&program, &[], nowhere))?.expect("exit 2")?;
     ensure!(finished.err().contains("/proc/nowhere/a.obs") && finished.err().lines().count() == 1);

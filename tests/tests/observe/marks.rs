@@ -1,4 +1,4 @@
-//! What programs mark themselves, in C, C++, Fortran and Rust.
+//! Marks that programs set themselves, in C, C++, Fortran and Rust.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! A program built for a test, run under the observer, and the observation it leaves.
+//! Runs a program built for a test under the observer; the result is the observation it leaves.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,7 +45,7 @@ pub(crate) fn read(file: &Path) -> Result<Observation> {
     Ok(observation)
 }
 
-/// Lane times add up: no lane has more time than there was, the bins have what the lane has.
+/// Checks sums: no lane has more time than has passed, and the bins have the time of the lane.
 fn sums(observation: &Observation) -> Result<()> {
     for lane in &observation.lanes {
         let total = lane.times.total();

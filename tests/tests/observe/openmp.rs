@@ -1,4 +1,4 @@
-//! OpenMP: regions, waits and scheduling, told by LLVM's library; libgomp does not tell.
+//! OpenMP: LLVM's library reports regions, waits and scheduling; libgomp does not.
 
 use std::process::Command;
 
@@ -28,7 +28,7 @@ fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {
             ensure!(
                 (phase.model, phase.count, u64::from(phase.threads)) == (Model::OpenMp, 1, threads)
             );
-            // The threads of a phase are in it from its begin (but for the time until they come) to its end.
+            // The threads of a phase are in it from shortly after its begin, when they arrive, to its end.
             let total = phase.times.total();
             ensure!(total <= threads * phase.wall_ns + MS, "{phase:?}");
             ensure!(phase.times.of(State::Idle) < MS, "{phase:?}");
@@ -41,7 +41,7 @@ fn openmp_is_measured_where_it_waits_and_schedules() -> Result<()> {
             300 * others,
             most * others + 1,
         )?;
-        // The threads have the section one after the other.
+        // The threads are in the section one after the other.
         between(
             "lock",
             lock.times.of(State::Lock),
@@ -97,8 +97,8 @@ fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
         let [tasks, iterations, fixed] = observation.phases.as_slice() else {
             anyhow::bail!("{:?}", observation.phases);
         };
-        // fib(24) makes 75,024 tasks, by two calls each; one thread has all iterations at once, two ask for each of the
-        // million. The sample stands for all calls but those after the last one timed.
+        // fib(24) makes 75,024 tasks, with two calls each. One thread gets all iterations at once; two threads ask
+        // for each of the million. The sample stands for all calls but those after the last timed one.
         let calls = 2 * 75_024 + if threads == "1" { 0 } else { 1_000_000 };
         let counted: u64 = observation
             .lanes
@@ -106,7 +106,7 @@ fn making_tasks_and_handing_out_iterations_is_scheduling() -> Result<()> {
             .map(|lane| lane.counts[State::Scheduling as usize])
             .sum();
         ensure!(counted.abs_diff(calls) < 200, "{counted} calls of {calls}");
-        // None takes less than a few nanoseconds.
+        // No call takes less than a few nanoseconds.
         let scheduling = tasks.times.of(State::Scheduling);
         ensure!(scheduling > 75_024 * 4, "{tasks:?}");
         ensure!(tasks.dynamic && iterations.dynamic && !fixed.dynamic);
@@ -148,7 +148,7 @@ fn libgomp_is_said_not_to_tell() -> Result<()> {
             .any(|note| note.contains("libgomp")),
         "{observation:?}"
     );
-    // On LLVM's library, as the note advises.
+    // The program now runs on LLVM's library, as the note advises.
     let mut command = observed(&program, &[], &file);
     let observer = Outputs::get().command("libcontech_observe.so");
     let preload = format!("{}:/usr/lib/llvm-22/lib/libomp.so", observer.display());

@@ -35,18 +35,18 @@ fn each_state_is_measured_where_it_is_planted() -> Result<()> {
             observation.duration_ns / MS,
         )?;
     }
-    // Main runs for next to nothing; the other thread all the time.
+    // Main runs for very little of the time, the other thread for all of it.
     let other = &observation.lanes[1];
     ensure!(main.times.of(State::Running) < 200 * MS, "{main:?}");
     ensure!(other.times.of(State::Running) > 1000 * MS, "{other:?}");
-    // Main lives from the beginning to the end, and so do its times.
+    // Main lives from the beginning to the end, and so its times cover all of it.
     between(
         "main",
         main.times.total(),
         observation.duration_ns / MS - 2,
         observation.duration_ns / MS + 1,
     )?;
-    // One phase: the other thread from its creation to its join.
+    // There is one phase, in which the other thread lives from its creation to its join.
     let [phase] = observation.phases.as_slice() else {
         anyhow::bail!("{:?}", observation.phases);
     };
@@ -60,7 +60,7 @@ fn each_state_is_measured_where_it_is_planted() -> Result<()> {
         phase.slowest_ns <= phase.wall_ns && phase.slowest_ns > 1000 * MS,
         "{phase:?}"
     );
-    // Where: the longest lock waits are two calls in the program.
+    // The longest lock waits are at two calls in the program.
     let places = observation
         .waits
         .iter()
@@ -99,7 +99,7 @@ fn phases_of_cxx_threads_are_where_the_program_makes_them() -> Result<()> {
         290,
         6 * observation.duration_ns / MS,
     )?;
-    // Lanes are used again: seven threads after main, of which at most three lived at a time.
+    // Lanes are used again: there are seven threads besides main, at most three at a time.
     let threads: u32 = observation.lanes.iter().map(|lane| lane.threads).sum();
     ensure!(
         threads == 8 && observation.lanes.len() == 4,
@@ -138,7 +138,7 @@ fn waiting_for_messages_is_seen() -> Result<()> {
         let source = workspace().join("tests/programs/observe/mpi_wait.c");
         let mut command = mpi.compiler(Path::new("clang-22"));
         run(command.arg("-O1").arg(source).arg("-o").arg(&program))?.ok()?;
-        // What mpirun starts is not the program, but what starts the program under the observer.
+        // mpirun starts this script, which starts the program under the observer.
         let script = format!(
             "LD_PRELOAD={} CONTECH_OBSERVE={}.$OMPI_COMM_WORLD_RANK$PMI_RANK exec {}",
             Outputs::get().command("libcontech_observe.so").display(),

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result};
 
-/// Flags that make clang call a function before every access, and do nothing else: no shadow memory, no
-/// red zones, no access left out.
+/// Flags that make clang call a function before every access, and do nothing else: no shadow memory, no red zones, no
+/// access left out.
 pub(crate) const FLAGS: [&str; 15] = [
     "-fsanitize=kernel-address",
     "-mllvm",
@@ -22,7 +22,7 @@ pub(crate) const FLAGS: [&str; 15] = [
     "-asan-use-stack-safety=0",
 ];
 
-/// Renames the callbacks to functions the pass knows not to end a block, with the size as an argument.
+/// Renames the callbacks to functions that do not end a block, as the pass knows, with the size as an argument.
 pub(crate) fn rename(ir: &str) -> Result<String> {
     let mut text = String::with_capacity(ir.len());
     for line in ir.lines() {
@@ -46,7 +46,7 @@ fn rename_call(line: &str) -> Result<String> {
         let (size, rest) = rest
             .split_once("_noabort(")
             .with_context(|| line.to_owned())?;
-        // The argument may itself hold parentheses; the call's own is the last.
+        // The argument may itself hold parentheses, so the call's own closing one is the last.
         let (arguments, after) = rest.rsplit_once(')').with_context(|| line.to_owned())?;
         let size = if size == "N" {
             String::new()

@@ -1,19 +1,18 @@
 //! The naive oracle: the accesses of a graph equal an independent recording of the same run.
 //!
-//! Route: clang compiles a program to IR (at -O0 and at -O2) with LLVM's own address-sanitizer pass in its
-//! kernel form, which puts a callback before every load, store and atomic and changes nothing else; then
-//! `contech-cc` instruments that IR. One run gives both recordings, so addresses can be compared as such,
-//! thread by thread, with no assumption about memory layout.
+//! clang compiles a program to IR (at -O0 and at -O2) with LLVM's own address-sanitizer pass in its kernel form,
+//! which puts a callback before every load, store and atomic and changes nothing else. Then `contech-cc` instruments
+//! that IR. One run gives both recordings, so addresses can be compared as such, thread by thread, with no assumption
+//! about memory layout.
 //!
-//! Each program runs twice: with the callbacks as ordinary calls (each ends a block, so most blocks have one
-//! access), and with the callbacks renamed to library functions that do not end a block, so that the blocks
-//! are those of the program.
+//! Each program runs twice: with the callbacks as ordinary calls (each ends a block, so most blocks have one access),
+//! and with the callbacks renamed to library functions that do not end a block, so that the blocks are those of the
+//! program.
 //!
-//! What it covers: loads, stores, atomics, memcpy, memmove, memset, all threads, order. What it does not:
-//! an atomic read-modify-write is one write to the sanitizer and a read and a write to contech (each such
-//! pair is counted and the count is stated below); what va_start and va_copy touch;
-//! loads clang marks as not
-//! to be sanitized (of virtual functions by member pointers); accesses made by the C library.
+//! The oracle covers loads, stores, atomics, memcpy, memmove, memset, all threads, and their order. It does not cover
+//! these: an atomic read-modify-write is one write to the sanitizer and a read and a write to contech (each such pair
+//! is counted, and the count is stated below); what va_start and va_copy touch; loads that clang marks as not to be
+//! sanitized (of virtual functions by member pointers); accesses made by the C library.
 
 mod callbacks;
 mod streams;
@@ -31,7 +30,7 @@ use contech_tests::scratch::Scratch;
 use contech_tests::toolchain::Toolchain;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Programs whose threads do the same in every run, and the read-modify-writes they execute.
+/// Programs whose threads do the same in every run, and the number of read-modify-writes they execute.
 const PROGRAMS: [(&str, Option<u64>); 20] = [
     ("atomics.c", Some(7)),
     ("barrier.c", Some(3)),
@@ -58,9 +57,9 @@ const PROGRAMS: [(&str, Option<u64>); 20] = [
 /// How the callbacks appear in the IR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Ordinary calls.
+    /// The callbacks are ordinary calls.
     Calls,
-    /// Calls of functions known not to end a block.
+    /// The callbacks are calls of functions that do not end a block.
     Whole,
 }
 
@@ -113,7 +112,7 @@ fn trial(file: &str, rmws: Option<u64>, level: &str, form: Form) -> Result<()> {
     Ok(())
 }
 
-/// Source -> IR with callbacks -> instrumented executable.
+/// Builds source -> IR with callbacks -> instrumented executable.
 fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathBuf> {
     let (native, contech) = (Toolchain::native(), Toolchain::contech());
     let plain_ir = dir.join("plain.ll");
@@ -140,7 +139,7 @@ fn build(program: &Program, level: &str, form: Form, dir: &Path) -> Result<PathB
     let recorder = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/callbacks.c");
     let object = native.object(&recorder, &["-O2".to_owned()], dir)?;
     let executable = dir.join("prog");
-    // -O0: the IR is as it shall be; only the instrumentation runs.
+    // The IR is final, so -O0 runs only the instrumentation.
     let mut link = Command::new(contech.compiler(program.is_cxx()));
     link.args(["-O0", "-pthread", "-Wno-override-module"])
         .arg(&ir)

@@ -9,7 +9,7 @@ use contech_tests::recording::{backend, backend_json};
 /// `R|W address size`
 pub(crate) type Access = (bool, u64, u64);
 
-/// What the independent recorder wrote.
+/// The streams that the independent recorder wrote.
 pub(crate) fn of_oracle(text: &str) -> Result<Vec<Vec<Access>>> {
     let mut streams = Vec::new();
     for line in text.lines() {
@@ -25,7 +25,7 @@ pub(crate) fn of_oracle(text: &str) -> Result<Vec<Vec<Access>>> {
     Ok(streams)
 }
 
-/// What the graph holds, by `contech-backend dump --accesses CTX:*`.
+/// The streams that the graph holds, by `contech-backend dump --accesses CTX:*`.
 pub(crate) fn of_graph(graph: &Path) -> Result<Vec<Vec<Access>>> {
     let contexts = backend_json(&["stats"], graph)?["contexts"]
         .as_u64()
@@ -56,10 +56,10 @@ fn parse(line: &str) -> Result<Access> {
     ))
 }
 
-/// Every thread of one recording has its equal in the other. Returns the number of read-modify-writes.
+/// Checks that every thread of one recording has its equal in the other. Returns the number of read-modify-writes.
 ///
-/// The recorders number threads differently, so threads are paired by their first accesses; threads of the
-/// same program touch their own stacks, which tells them apart.
+/// The recorders number threads differently, so threads are paired by their first accesses. Threads of one program
+/// touch their own stacks, which tells them apart.
 pub(crate) fn compare(wanted: &[Vec<Access>], recorded: &[Vec<Access>]) -> Result<u64> {
     let lengths = |s: &[Vec<Access>]| s.iter().map(Vec::len).collect::<Vec<_>>();
     if wanted.len() != recorded.len() {
@@ -98,7 +98,7 @@ pub(crate) fn compare(wanted: &[Vec<Access>], recorded: &[Vec<Access>]) -> Resul
     Ok(pairs)
 }
 
-/// The number of read-modify-writes by which two equal streams differ in form, or where they differ.
+/// The number of read-modify-writes by which two equal streams differ in form, or the place where they differ.
 fn difference(want: &[Access], got: &[Access]) -> Result<u64, (usize, String)> {
     let (mut i, mut k, mut rmws) = (0, 0, 0);
     while i < want.len() || k < got.len() {

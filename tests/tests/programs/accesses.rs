@@ -1,11 +1,11 @@
-//! `CHECK: accesses`: what the program says it touched is a subsequence of what the graph holds.
+//! `CHECK: accesses`: the accesses that the program prints are a subsequence of those in the graph.
 
 use anyhow::{Context, Result, bail};
 use taskgraph::ContextId;
 
 use crate::tasks::Graph;
 
-/// Lines `CTX:* R|W address size`.
+/// Reads lines `CTX:* R|W address size`.
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
     let mut wants = said
         .lines()

@@ -1,11 +1,11 @@
-//! `CHECK: allocations`: the graph holds exactly the allocations the program saw itself make.
+//! `CHECK: allocations`: the graph holds exactly the allocations that the program prints.
 
 use anyhow::{Result, bail};
 use taskgraph::{Action, AllocKind};
 
 use crate::tasks::Graph;
 
-/// Lines `alloc KIND address size`, `free address ...`, `map address size`, `unmap address size`.
+/// Reads lines `alloc KIND address size`, `free address ...`, `map address size`, `unmap address size`.
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
     let want: Vec<String> = said
         .lines()
@@ -25,8 +25,8 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
             task?.for_each_action(|action| got.extend(line(&action)))?;
         }
     }
-    // Printing and the start of the program allocate too: everything between the program's first and
-    // last allocation must be its own.
+    // Printing and the start of the program allocate too, so only the allocations between the program's first and
+    // last must be its own.
     let start = got.iter().position(|l| Some(l) == want.first());
     let Some(start) = start else {
         bail!(

@@ -13,7 +13,7 @@ struct Range {
     size: u64,
 }
 
-/// Lines `R|W address size` (these bytes) and `ONLY R|W address size` (no others within these).
+/// Reads lines `R|W address size` (these bytes) and `ONLY R|W address size` (no others within these).
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
     let mut wanted = HashSet::new();
     let mut only = Vec::new();

@@ -1,7 +1,7 @@
 //! Golden graphs: the tasks and edges of a run in text, compared with the file under `graphs/`.
 //!
-//! They are specifications, written against the construct table of the architecture and reviewed by hand
-//! before they are blessed: one line per task in program order, objects numbered by first appearance.
+//! They are specifications, written against the construct table of the architecture and reviewed by hand before they
+//! are blessed. They have one line per task in program order, and number objects by first appearance.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ pub(crate) fn compare(program: &Program, level: &str, graph: &Graph) -> Result<(
     Ok(())
 }
 
-/// A golden graph nobody compares is a mistake.
+/// Finds golden graphs that no program is compared with.
 pub(crate) fn no_orphans(programs: &[Program]) -> Result<(), String> {
     let entries = fs::read_dir(graphs_dir()).map_err(|e| e.to_string())?;
     for entry in entries.flatten() {
@@ -64,11 +64,11 @@ fn graphs_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("graphs")
 }
 
-/// The graph's tasks, operations, objects and stored edges. No times, no addresses, no contents.
+/// The graph's tasks, operations, objects and stored edges, without times, addresses and contents.
 ///
-/// Whether a context works after its last synchronisation depends on the optimiser (a tail call leaves
-/// nothing to do), so that Work task is not shown unless something else leads to it, and a Join's edge from a context's last task is one
-/// from `CTX:end`.
+/// Whether a context works after its last synchronisation depends on the optimiser, since a tail call leaves nothing
+/// to do. So that Work task is shown only if something else leads to it, and a Join's edge from a context's last task
+/// is shown as one from `CTX:end`.
 fn shape(graph: &Graph) -> Result<String> {
     let mut text = String::new();
     let mut objects = HashMap::new();
@@ -123,7 +123,7 @@ fn depends(op: SyncOp) -> bool {
     (SyncOp::DependIn..=SyncOp::DependInoutset).contains(&op)
 }
 
-/// Both texts side by side in one: lines only the golden graph has with `-`, only this one with `+`.
+/// Both texts merged: lines that only the golden graph has begin with `-`, those that only this graph has with `+`.
 fn difference(want: &str, got: &str) -> String {
     let (want, got): (Vec<_>, Vec<_>) = (want.lines().collect(), got.lines().collect());
     let mut text = String::new();

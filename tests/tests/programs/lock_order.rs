@@ -7,7 +7,7 @@ use taskgraph::{SyncOp, TaskId};
 
 use crate::tasks::Graph;
 
-/// One line of digits: the contexts in the order they held the lock.
+/// Reads one line of digits: the contexts in the order in which they held the lock.
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
     let want: Vec<u32> = said
         .trim()
@@ -22,7 +22,7 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
         let context = task.id().context.get();
         match task.op() {
             SyncOp::MutexLock | SyncOp::CriticalEnter | SyncOp::OmpLock => {
-                // The acquire directly before this one must be ordered before it by an edge, not by luck.
+                // An edge must order the acquire directly before this one; its place in the list does not suffice.
                 if let Some(&before) = locks.last() {
                     ordered(graph, before, &unlock_after, task.id())?;
                 }

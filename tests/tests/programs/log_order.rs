@@ -1,9 +1,9 @@
-//! `CHECK: log-order`: the order the program logged is an order of the graph.
+//! `CHECK: log-order`: the order that the program logged is an order of the graph.
 //!
-//! Standard output has one line `sections ADDRESS COUNT SIZE`: an array whose entries the critical sections
-//! wrote in the order they were in. The work that wrote an entry must come before the work that wrote the next.
-//! With `tickets` instead of `sections` the entries are those an atomic counter gave out, written after the
-//! counting: the synchronisation before each must come before that before the next.
+//! Standard output has one line `sections ADDRESS COUNT SIZE`: an array whose entries the critical sections wrote in
+//! the order of their execution. The work that wrote an entry must come before the work that wrote the next. With
+//! `tickets` instead of `sections` an atomic counter gave out the entries, and they were written after the counting:
+//! the synchronisation before each entry must come before that of the next.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,6 @@ struct Log {
     size: u64,
 }
 
-/// Checks the graph against the logged order.
 pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
     let log = said
         .lines()
@@ -78,12 +77,12 @@ fn parse(line: &str) -> Option<Log> {
     })
 }
 
-/// For every task, how many tasks of each context come before it or are it.
+/// For every task, how many tasks of each context are this task or come before it.
 struct Clocks {
     contexts: usize,
     index: HashMap<u32, usize>,
-    /// By context, the tasks that something of another context comes directly before, with what comes before
-    /// them: those that follow in the context have the same but for their own number.
+    /// For each context, the tasks that have a direct predecessor in another context, with the numbers of what comes
+    /// before them. The tasks that follow in the context have the same numbers except for their own context.
     of: Vec<Vec<(u32, Vec<u32>)>>,
 }
 
@@ -103,7 +102,7 @@ impl Clocks {
         Some(&list[after.checked_sub(1)?].1)
     }
 
-    /// Tasks come in a topological order.
+    /// Takes the next task; tasks come in a topological order.
     fn advance(&mut self, task: TaskId, before: &[TaskId]) {
         if before.is_empty() {
             return;

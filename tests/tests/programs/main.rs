@@ -1,5 +1,6 @@
-//! Every program of `programs/`, at two of its optimisation levels (at each with `cargo test-all --matrix`): native and recorded runs must not
-//! differ, every trace gives a well-formed graph, and the graph is the expected one.
+//! Every program of `programs/`, at two of its optimisation levels (at each with `cargo test-all --matrix`): native
+//! and recorded runs must not differ, every trace must give a well-formed graph, and the graph must be the expected
+//! one.
 //!
 //! `CONTECH_BLESS=1 cargo test -p contech-tests --test programs NAME` rewrites golden graphs.
 

@@ -1,5 +1,5 @@
-//! `MODEL: NAME N`: how many tasks and edges an OpenMP task program must have, derived from what it computes,
-//! not from what was recorded.
+//! `MODEL: NAME N`: how many tasks and edges an OpenMP task program must have, derived from what it computes and not
+//! from what was recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use taskgraph::{SyncOp, TaskKind};
 
 use crate::tasks::Graph;
 
-/// Explicit tasks, waits for them, and edges.
+/// Numbers of explicit tasks, of waits for them, and of edges.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Numbers {
     /// Explicit tasks: each has an edge from its Create.
     tasks: u64,
     /// taskwaits.
     waits: u64,
-    /// Edges from the last task of an explicit task to who waited for it.
+    /// Edges from the last task of an explicit task to the context that waited for it.
     joined: u64,
     /// Edges from a task to one that depends on it.
     depend: u64,
@@ -71,7 +71,7 @@ fn count(graph: &Graph) -> Result<Numbers> {
     Ok(numbers)
 }
 
-/// Calls of n >= 2 are F(n+1) - 1; each generates two tasks and waits once.
+/// There are F(n+1) - 1 calls with n >= 2; each generates two tasks and waits once.
 fn fib(n: usize) -> Numbers {
     let (mut a, mut b) = (0u64, 1u64);
     for _ in 0..=n {
@@ -86,7 +86,8 @@ fn fib(n: usize) -> Numbers {
     }
 }
 
-/// A task for each way to place queens in the first rows; all but the whole placements wait, and the start.
+/// There is a task for each way to place queens in the first rows. The start and all tasks but those of whole
+/// placements wait.
 fn nqueens(n: usize) -> Numbers {
     fn ways(n: usize, placed: &mut Vec<usize>, by_row: &mut [u64]) {
         by_row[placed.len()] += 1;
@@ -117,7 +118,7 @@ fn nqueens(n: usize) -> Numbers {
     }
 }
 
-/// Two tasks and a wait for every part longer than 16.
+/// Every part longer than 16 has two tasks and a wait.
 fn sort(n: usize) -> Numbers {
     fn splits(n: usize) -> u64 {
         if n <= 16 {
@@ -135,8 +136,8 @@ fn sort(n: usize) -> Numbers {
     }
 }
 
-/// The tasks of a factorisation of n by n blocks. Who reads a block depends on its last writer; who writes it,
-/// on all who read it since, or on its last writer if nobody did.
+/// The tasks of a factorisation of n by n blocks. The reader of a block depends on its last writer. The writer of a
+/// block depends on everyone who has read it since, or on its last writer if nobody has.
 fn cholesky(n: usize) -> Numbers {
     type Block = (usize, usize);
     /// Whether the block was written yet, and how many have read it since.
@@ -186,7 +187,7 @@ fn cholesky(n: usize) -> Numbers {
     }
 }
 
-/// A task for each node but the root.
+/// There is a task for each node but the root.
 fn tree(depth: usize) -> Numbers {
     let tasks = (1 << (depth + 1)) - 2;
     Numbers {

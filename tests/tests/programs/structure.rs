@@ -1,5 +1,5 @@
-//! What a program's explicit OpenMP tasks do and generate, without the numbers of contexts, which depend on
-//! who came first: it must be the same whatever the number of threads.
+//! What a program's explicit OpenMP tasks do and generate, without the numbers of contexts, which depend on the order
+//! of arrival. It must be the same whatever the number of threads.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,13 @@ use taskgraph::{ContextId, SyncOp, TaskKind};
 
 use crate::tasks::Graph;
 
-/// One line for each explicit task that another kind of task generated: its operations in order, those of the
-/// tasks it generated in brackets. Sorted: which context ran a single construct is chance.
+/// One line for each explicit task that another kind of task generated: its operations in order, with those of the
+/// tasks it generated in brackets. The lines are sorted, because chance decides which context runs a single
+/// construct.
 pub(crate) fn of(graph: &Graph) -> Result<Vec<String>> {
     let mut shapes: BTreeMap<ContextId, String> = BTreeMap::new();
     let mut tops = Vec::new();
-    // Who generates a context has a smaller number.
+    // A context has a larger number than the context that generated it.
     let mut contexts: Vec<_> = graph.contexts().collect();
     contexts.reverse();
     for context in contexts {

@@ -51,7 +51,7 @@ pub(crate) fn check_edges(program: &Program, graphs: &[Graph]) -> Result<()> {
     Ok(())
 }
 
-/// Each `NOTE` directive is in a note of some graph.
+/// Checks that each `NOTE` directive is in a note of some graph.
 pub(crate) fn check_notes(program: &Program, graphs: &[Graph]) -> Result<()> {
     for want in &program.notes {
         let mut notes = graphs.iter().flat_map(|g| &g.meta().notes);

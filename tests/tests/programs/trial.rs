@@ -15,7 +15,6 @@ use crate::{
     accesses, allocations, bytes, golden, lock_order, log_order, models, structure, tasks,
 };
 
-/// Runs the whole trial.
 pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
     let scratch = Scratch::new(&format!("programs/{}-{level}", program.name))?;
     let plain_dir = scratch.subdir("native")?;
@@ -39,7 +38,7 @@ pub(crate) fn run(program: &Program, level: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs with each number of threads: the explicit tasks must not depend on it.
+/// Runs with each number of threads; the explicit tasks must not depend on it.
 fn with_threads(
     program: &Program,
     level: &str,
@@ -60,7 +59,7 @@ fn with_threads(
         let graphs = judge(program, level, &recording)?;
         structures.push(structure::of(&graphs[0])?);
     }
-    // Which tasks a cancellation reaches is chance.
+    // Chance decides which tasks a cancellation reaches.
     let chance = |s: &Vec<String>| s.iter().any(|t| t.contains("cancel"));
     if let [first, rest @ ..] = structures.as_slice()
         && !structures.iter().any(chance)
@@ -71,7 +70,7 @@ fn with_threads(
     Ok(())
 }
 
-/// Both builds run as `./prog` in their own directory, so that nothing they print can differ by name.
+/// Both builds run as `./prog` in their own directory, so that their output cannot differ by the program's name.
 fn command(program: &Program, executable: &Path, dir: &Path) -> Command {
     let name = executable.file_name().unwrap_or_default();
     let mut command = Command::new(Path::new("./").join(name));
@@ -81,7 +80,7 @@ fn command(program: &Program, executable: &Path, dir: &Path) -> Command {
 }
 
 fn same_behaviour(program: &Program, native: &Finished, traced: &Finished) -> Result<()> {
-    // What these programs print depends on addresses or on the schedule; checks compare it with the graph.
+    // The output of these programs depends on addresses or on the schedule; checks compare it with the graph.
     let own_output = program.check.is_some();
     let same = native.status == traced.status
         && native.stderr == traced.stderr

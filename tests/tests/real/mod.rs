@@ -1,6 +1,7 @@
-//! The frame of tests with programs from Debian's archive: one trial for each, built twice by its own build system.
+//! The frame of tests with programs from Debian's archive: one trial for each program, which its own build system
+//! builds twice.
 //!
-//! A package that cannot be fetched is reported as ignored, by its name; too few of them are a failure.
+//! A package that cannot be fetched is reported as ignored, by its name; if too few can be fetched, a trial fails.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,17 +13,17 @@ use contech_tests::outputs::Outputs;
 use contech_tests::process::{run, run_for};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// A Debian source package and how its own build system is called.
+/// A Debian source package, and how its own build system is called.
 pub(crate) struct Source {
     pub(crate) name: &'static str,
-    /// Shell commands in the source tree; which compilers `$CC` and its like are, the test says.
+    /// Shell commands in the source tree; the test sets the compilers, `$CC` and the like.
     pub(crate) build: &'static str,
-    /// The program it makes.
+    /// The program that the commands make.
     pub(crate) program: &'static str,
 }
 
 impl Source {
-    /// Builds it from a copy of `tree` in `to`; the program.
+    /// Builds the program from a copy of `tree` in `to`; returns its path.
     pub(crate) fn build(
         &self,
         tree: &Path,
@@ -46,7 +47,7 @@ impl Source {
     }
 }
 
-/// Set where there is no network: packages that cannot be fetched are then skipped, by name.
+/// The variable to set where there is no network: packages that cannot be fetched are then skipped, by name.
 const OFFLINE: &str = "CONTECH_OFFLINE";
 
 /// Runs a trial for each package, and one that fails when fewer than `least` could be fetched.

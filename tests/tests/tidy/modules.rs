@@ -1,4 +1,4 @@
-//! Which module of a crate names which, read from the sources: `use` and paths in the code, through re-exports.
+//! Which module of a crate names which other, read from the sources: `use` and paths in the code, through re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The modules of a crate by path (`a::b`; the root is empty), with the modules each names. Those inside of another
-/// are part of it: what they name of each other is left out. Tests are, too.
+/// The modules of a crate by path (`a::b`; the root is empty), each with the modules it names. A module includes the
+/// modules inside it, so what those name of each other is left out. Tests are left out, too.
 pub(crate) fn arrows(src: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut texts = BTreeMap::new();
     read(src, "", &mut texts)?;
@@ -27,7 +27,7 @@ pub(crate) fn arrows(src: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
         .collect())
 }
 
-/// Circles among modules: each module of one can be reached from every other.
+/// Circles among modules: each module of a circle can be reached from every other.
 pub(crate) fn circles(arrows: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let reached = |from: &String| {
         let mut seen = BTreeSet::new();
@@ -59,7 +59,7 @@ fn join(module: &str, name: &str) -> String {
     }
 }
 
-/// Texts of the modules below a folder, without comments, texts in quotes and tests.
+/// Reads the modules below a folder, without comments, texts in quotes and tests.
 fn read(folder: &Path, module: &str, texts: &mut BTreeMap<String, String>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
@@ -84,7 +84,7 @@ fn read(folder: &Path, module: &str, texts: &mut BTreeMap<String, String>) -> Re
 }
 
 fn bare(text: &str) -> String {
-    // Every line has one before it.
+    // The first line gets a line break before it, like every other line.
     let mut bare = String::from("\n");
     for line in text.lines() {
         let mut quoted = false;
@@ -121,7 +121,7 @@ fn without_tests(text: &str) -> String {
     before.to_owned()
 }
 
-/// The statements `use PATHS;` of a text: whether they export, and the paths one by one.
+/// The statements `use PATHS;` of a text: whether they export, and their paths one by one.
 fn uses(text: &str) -> Vec<(bool, Vec<String>)> {
     let mut found = Vec::new();
     for statement in text.split(';') {
@@ -165,7 +165,7 @@ fn expand(prefix: &str, said: &str, paths: &mut Vec<String>) {
     }
 }
 
-/// Names a module exports from elsewhere, and their paths.
+/// The names that a module exports from elsewhere, and their paths.
 fn exports(text: &str) -> BTreeMap<String, String> {
     let exported = uses(text).into_iter().filter(|(public, _)| *public);
     let named = |path: String| {
