@@ -1,4 +1,5 @@
-//! How well the on-line profile and that of a recording with times within its tasks agree in time, by program.
+//! How well two profiles of a program agree in time: the on-line profile, and that of a recording with times within
+//! its tasks.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +17,7 @@ use crate::workspan::{Program, build, compile};
 /// Caller, line, callee, kind.
 type Place = (String, u64, String, String);
 
-/// A profile in time: whole, and the share of the work that is each call site's own.
+/// A profile in time: its totals, and each call site's own share of the work.
 #[derive(Debug)]
 struct Profile {
     work: f64,
@@ -27,16 +28,12 @@ struct Profile {
 /// Both profiles of a program, round by round.
 #[derive(Debug)]
 pub struct Agreement {
-    /// The program.
     pub name: &'static str,
     line: Vec<Profile>,
     graph: Vec<Profile>,
 }
 
 /// Profiles a program on-line and from a recording, `runs` times in turn.
-///
-/// # Errors
-/// When it does not compile or fails.
 pub fn agreement(program: &Program, runs: usize, dir: &Path) -> Result<Agreement> {
     let outputs = Outputs::get();
     let dir = &dir.join(program.label.replace(' ', "-"));
@@ -83,7 +80,7 @@ fn profile(said: &Value) -> Profile {
     let mut all = 0.0;
     for site in said["sites"].as_array().into_iter().flatten() {
         let own = number(&site["on_work"]["local"]["work"]);
-        // Where the program itself is called from has a name of its own in each.
+        // The call site of the program itself has another name in each profile.
         let key = if text(site, "callee") == "main" {
             <_>::default()
         } else {
@@ -102,7 +99,7 @@ fn profile(said: &Value) -> Profile {
     }
 }
 
-/// The round that took least: the least disturbed one.
+/// The fastest round, which was disturbed least.
 fn least(profiles: &[Profile]) -> Option<&Profile> {
     profiles.iter().min_by(|a, b| a.work.total_cmp(&b.work))
 }
@@ -110,18 +107,17 @@ fn least(profiles: &[Profile]) -> Option<&Profile> {
 /// How much the two profiles of a program differ in one call site's share of the work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Difference {
-    /// Between the rounds that took least.
+    /// The difference between the fastest rounds.
     pub share: f64,
-    /// The shares in them, on-line and from the graph.
+    /// The shares in these rounds, on-line and from the graph.
     pub shares: [f64; 2],
-    /// How far the share differs from round to round, in the profile in which it differs more: the noise.
+    /// The noise: how far the share differs from round to round, in the profile in which it differs more.
     pub spread: f64,
-    /// Line of the call.
     pub line: u64,
 }
 
 impl Agreement {
-    /// The share of the work of the calls in these lines, on-line and from the graph.
+    /// The share of the work that the calls in these lines have, on-line and from the graph.
     #[must_use]
     pub fn share_of(&self, lines: [u64; 2]) -> [Range; 2] {
         [&self.line, &self.graph].map(|profiles| {
@@ -133,7 +129,6 @@ impl Agreement {
         })
     }
 
-    /// The largest difference.
     #[must_use]
     pub fn largest(&self) -> Difference {
         let places = self.line.iter().chain(&self.graph);
@@ -163,7 +158,6 @@ impl Agreement {
     }
 }
 
-/// The table.
 #[must_use]
 pub fn table(rows: &[Agreement]) -> String {
     let mut text = String::from(

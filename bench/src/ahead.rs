@@ -1,12 +1,12 @@
-//! Commands that are timed run before all others, where this user may.
+//! Timed commands run before all others on the machine, where this user may ask for that.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Before the name of a program: real-time priority, in turn with others of it.
+/// The words before the name of a program: real-time priority, in turn with other such programs.
 const PRIORITY: [&str; 3] = ["chrt", "-r", "10"];
 
-/// Whether it can be had: root can, and who may by the limits.
+/// Whether this user may run commands so: root may, and so may users whom the limits allow it.
 #[must_use]
 pub fn is_possible() -> bool {
     let mut command = Command::new(PRIORITY[0]);
@@ -14,7 +14,8 @@ pub fn is_possible() -> bool {
     command.output().is_ok_and(|done| done.status.success())
 }
 
-/// The program before all others, if that can be had: a machine with other users is then almost as good as quiet.
+/// A command that runs the program before all others, if that is possible. A machine with other users is then almost
+/// as good as a quiet one.
 #[must_use]
 pub fn ahead(program: &Path) -> Command {
     if is_possible() {
@@ -26,7 +27,6 @@ pub fn ahead(program: &Path) -> Command {
     }
 }
 
-/// How commands were run, in words.
 #[must_use]
 pub fn words() -> &'static str {
     if is_possible() {

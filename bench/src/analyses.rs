@@ -1,4 +1,4 @@
-//! How fast the analyses read graphs, and the same question put to cachegrind.
+//! How fast the analyses read graphs, also in comparison with cachegrind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,25 +15,22 @@ use crate::measure::{Usage, measure};
 use crate::programs::{PROGRAMS, Program};
 use crate::synthetic::{Kind, write};
 
-/// The sizes of the curves.
 pub const SIZES: &str = "1K..256M";
-/// Of the cache that cachegrind models too.
+/// Size and ways of the cache that cachegrind models too.
 const FIRST_LEVEL: (&str, &str) = ("32K", "8");
 
-/// A graph to analyse.
 #[derive(Debug, Clone)]
 pub struct Input {
-    /// What the table calls it.
+    /// The name in the table.
     pub name: String,
-    /// Its goals are those of affine programs.
+    /// Whether the goals of affine programs apply.
     pub affine: bool,
-    /// The file.
     pub graph: PathBuf,
-    /// Accesses in it.
+    /// Accesses in the graph.
     pub accesses: u64,
 }
 
-/// What an analysis of a graph costs: the least of some runs.
+/// What an analysis of a graph costs: the least of several runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Cost {
     /// User and system time, seconds.
@@ -47,7 +44,7 @@ pub struct Cost {
 impl Cost {
     fn of(used: Usage) -> Self {
         Self {
-            // A clock tick at least, so that rates stay numbers.
+            // The time is at least one clock tick, so that rates stay finite.
             cpu: used.cpu().as_secs_f64().max(0.001),
             wall: used.wall.as_secs_f64(),
             peak_bytes: used.peak_bytes,
@@ -64,9 +61,6 @@ impl Cost {
 }
 
 /// Runs `contech-backend` with these words on a graph, `runs` times.
-///
-/// # Errors
-/// When it fails.
 pub fn analyse(words: &[&str], graph: &Path, runs: usize) -> Result<Cost> {
     let mut best: Option<Cost> = None;
     for _ in 0..runs.max(1) {
@@ -81,9 +75,6 @@ pub fn analyse(words: &[&str], graph: &Path, runs: usize) -> Result<Cost> {
 }
 
 /// A graph of a synthetic trace.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn synthetic(kind: Kind, accesses: u64, dir: &Path) -> Result<Input> {
     let trace = dir.join("synthetic.bin");
     write(kind, accesses, &trace)?;
@@ -107,19 +98,11 @@ fn input(name: String, affine: bool, graph: PathBuf) -> Result<Input> {
     })
 }
 
-/// One of the measured programs, by name.
-///
-/// # Errors
-/// When there is none.
 pub fn program(name: &str) -> Result<&'static Program> {
     let found = PROGRAMS.iter().find(|program| program.name() == name);
     found.with_context(|| format!("no program {name} in bench/programs"))
 }
 
-/// Compiles a program in one form.
-///
-/// # Errors
-/// With the compiler's messages.
 fn compile(program: &Program, form: Form, dir: &Path) -> Result<PathBuf> {
     let source = program.source();
     let to = dir.join(format!("{}.{}", program.name(), form.name()));
@@ -131,10 +114,7 @@ fn compile(program: &Program, form: Form, dir: &Path) -> Result<PathBuf> {
     Ok(to)
 }
 
-/// Records a program and makes its graph; what both took.
-///
-/// # Errors
-/// When a step fails.
+/// Records a program and makes its graph; returns the input, and the seconds that both steps took.
 pub fn recorded(name: &str, affine: bool, reps: u64, dir: &Path) -> Result<(Input, f64)> {
     let program = program(name)?;
     let trace = dir.join(format!("{name}.bin"));
@@ -148,25 +128,21 @@ pub fn recorded(name: &str, affine: bool, reps: u64, dir: &Path) -> Result<(Inpu
     Ok((input(name.to_owned(), affine, graph)?, cpu))
 }
 
-/// One program seen by cachegrind and by us.
+/// One program under cachegrind and under our analyses.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// The program.
     pub name: String,
     /// CPU seconds of the native run, of cachegrind, and of recording, graph and one cache.
     pub seconds: [f64; 3],
-    /// The same with all 19 sizes and all ways instead of one cache.
+    /// CPU seconds of recording, graph, and all 19 sizes with all ways instead of one cache.
     pub all_seconds: f64,
-    /// Data accesses and first-level misses: cachegrind's.
+    /// cachegrind's data accesses and first-level misses.
     pub theirs: (u64, u64),
-    /// Ours.
+    /// Our data accesses and first-level misses.
     pub ours: (u64, u64),
 }
 
 /// Compares one cache of 32K, 8 ways and 64-byte lines.
-///
-/// # Errors
-/// When a step fails.
 pub fn cachegrind(name: &str, reps: u64, dir: &Path) -> Result<Comparison> {
     let native = compile(program(name)?, Form::Native, dir)?;
     let (_, plain) = measure(Command::new(&native).arg(reps.to_string()))?;
@@ -208,7 +184,7 @@ fn point(words: &[&str], graph: &Path) -> Result<(u64, u64)> {
     found.context("a point with accesses and misses")
 }
 
-/// The first number after a title in cachegrind's summary, which has any number of blanks in it.
+/// The first number after a title in cachegrind's summary, which contains varying numbers of blanks.
 fn said(log: &str, title: &str) -> Result<u64> {
     for line in log.lines() {
         let words: Vec<&str> = line.split_whitespace().skip(1).collect();

@@ -1,4 +1,4 @@
-//! fft timed by hand: which share of the native time its small transforms take, beside what both profiles say.
+//! fft timed by hand: the share of its small transforms in the native time, compared with what both profiles say.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,10 +11,7 @@ use crate::agreement::Agreement;
 use crate::range::Range;
 use crate::workspan::Program;
 
-/// Share of the small transforms in the native time of that fft, in so many runs.
-///
-/// # Errors
-/// When it does not compile or fails.
+/// The share of the small transforms in the native time of the fft program, over so many runs.
 pub fn natively(program: &Program, runs: usize, dir: &Path) -> Result<Range> {
     std::fs::create_dir_all(dir)?;
     let executable = dir.join("by_hand");
@@ -32,10 +29,7 @@ pub fn natively(program: &Program, runs: usize, dir: &Path) -> Result<Range> {
     Ok(Range::of(&shares))
 }
 
-/// Lines of `fft.c` that call the small transforms: the two after the `else`.
-///
-/// # Errors
-/// When the program cannot be read.
+/// The lines of `fft.c` that call the small transforms: the two after the `else`.
 pub fn lines() -> Result<[u64; 2]> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs/cilk/fft.c");
     let text = std::fs::read_to_string(source)?;
@@ -44,7 +38,6 @@ pub fn lines() -> Result<[u64; 2]> {
     Ok([first, first + 1])
 }
 
-/// The table: the program, its native range and its profiles.
 #[must_use]
 pub fn table(rows: &[(Range, &Agreement)], lines: [u64; 2]) -> String {
     let mut text = String::from(

@@ -12,21 +12,21 @@ use crate::measure::{Usage, measure};
 use crate::spread::{median, minimum, spread};
 use crate::subject::Subject;
 
-/// Seconds below which a time is no measurement.
+/// A shorter time in seconds is no measurement.
 const LEAST: f64 = 1e-3;
 
-/// What runs of the three forms used, in the order of [`Form::ALL`].
+/// What the runs of the three forms used, in the order of [`Form::ALL`].
 #[derive(Debug, Clone, Default)]
 pub struct Samples([Vec<Usage>; 3]);
 
-/// What of a run counts.
+/// Which time of a run is compared.
 #[derive(Debug, Clone, Copy)]
 pub enum Of {
     /// CPU time in user mode.
     User,
-    /// And in the kernel.
+    /// CPU time in user mode and in the kernel.
     Cpu,
-    /// From start to end.
+    /// Time from start to end.
     Wall,
 }
 
@@ -48,13 +48,13 @@ impl Samples {
             .collect()
     }
 
-    /// Smallest time of a form, in seconds.
+    /// The smallest time of a form, in seconds.
     #[must_use]
     pub fn least(&self, form: Form, of: Of) -> f64 {
         minimum(&self.seconds(form, of))
     }
 
-    /// A form over native: smallest over smallest.
+    /// The smallest time of a form over the smallest native time.
     #[must_use]
     pub fn ratio(&self, form: Form, of: Of) -> f64 {
         self.least(form, of) / self.least(Form::Native, of).max(LEAST)
@@ -79,35 +79,29 @@ impl Samples {
     }
 }
 
-/// What the runtime counted.
+/// Counts of the runtime.
 #[derive(Debug, Clone, Copy)]
 pub struct Counts {
-    /// Bytes recorded.
     pub bytes: f64,
-    /// Block executions.
     pub blocks: f64,
-    /// Memory accesses.
     pub accesses: f64,
-    /// Sync events.
     pub syncs: f64,
 }
 
-/// Everything measured of one program.
 #[derive(Debug)]
 pub struct Row {
-    /// The program.
     pub subject: Subject,
-    /// The trace thrown away.
+    /// Runs whose trace is thrown away.
     pub null: Samples,
-    /// The trace kept in a file in memory, on a smaller input.
+    /// Runs whose trace is kept in a file in memory, on a smaller input.
     pub kept: Samples,
-    /// Of the naive and the fast form, on the smaller input.
+    /// Counts of the naive and the fast form, on the smaller input.
     pub counts: [Counts; 2],
 }
 
 impl Row {
-    /// Bytes per access of the naive or fast form; NaN where calls and locks are what is recorded: with fewer
-    /// than one access in four blocks, or more than one sync event in fifty accesses.
+    /// Bytes per access of the naive or fast form. NaN where the recording consists mainly of calls and locks: where
+    /// there are fewer accesses than a quarter of the blocks, or more than one sync event in fifty accesses.
     #[must_use]
     pub fn bytes_per_access(&self, form: Form) -> f64 {
         let c = &self.counts[usize::from(form == Form::Fast)];
@@ -117,20 +111,20 @@ impl Row {
         c.bytes / c.accesses
     }
 
-    /// The same per block.
+    /// Bytes per block of the naive or fast form.
     #[must_use]
     pub fn bytes_per_block(&self, form: Form) -> f64 {
         let c = &self.counts[usize::from(form == Form::Fast)];
         c.bytes / c.blocks.max(1.0)
     }
 
-    /// CPU time of the compiler over native.
+    /// CPU time of the compiler over that of the native compilation.
     #[must_use]
     pub fn compile(&self, form: Form) -> f64 {
         self.subject.form(form).compile_seconds / self.subject.form(Form::Native).compile_seconds
     }
 
-    /// Text over native.
+    /// Size of the text over that of the native program.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     pub fn text(&self, form: Form) -> f64 {
@@ -138,8 +132,8 @@ impl Row {
     }
 }
 
-/// Measures a program: counts, then `runs` rounds with the trace thrown away and as many with it kept in
-/// `traces`, after one of each to warm up.
+/// Measures a program: counts, then `runs` rounds with the trace thrown away and as many with it kept in `traces`,
+/// after one round of each to warm up.
 ///
 /// # Errors
 /// When a run fails or the outputs differ.
@@ -156,8 +150,7 @@ pub fn row(subject: Subject, runs: usize, traces: &Path) -> Result<Row> {
     })
 }
 
-/// Runs of all forms in turn. Without `CONTECH_TRACE` in `environment`, traces are kept in `traces`, one at a
-/// time.
+/// Runs all forms in turn. Without `CONTECH_TRACE` in `environment`, traces are kept in `traces`, one at a time.
 ///
 /// # Errors
 /// When a run fails or the outputs differ.
@@ -191,7 +184,7 @@ pub fn rounds(
     Ok(samples)
 }
 
-/// What is recorded: what the runtime knows, and what the middle counts in the records.
+/// What is recorded, as the runtime counts it and as the middle counts it in the records.
 fn counts(subject: &Subject, form: Form, traces: &Path) -> Result<Counts> {
     let [stats, trace, graph] = ["stats.json", "trace.bin", "graph.tg"].map(|f| traces.join(f));
     let mut command: Command = subject.command(form, false);

@@ -1,25 +1,24 @@
-//! The three ways a program is built.
+//! The forms in which a program is built.
 
 use std::path::PathBuf;
 
 use contech_tests::outputs::Outputs;
 
-/// How a program is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// By clang alone.
+    /// Clang alone compiles the program.
     Native,
-    /// Every block and every address recorded as such.
+    /// Every block and every address is recorded as such.
     Naive,
-    /// The default.
+    /// The recording has the default form.
     Fast,
 }
 
 impl Form {
-    /// In the order in which they run.
+    /// The forms, in the order in which they run.
     pub const ALL: [Self; 3] = [Self::Native, Self::Naive, Self::Fast];
 
-    /// The name of its directory.
+    /// The name of the form's directory.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -29,7 +28,6 @@ impl Form {
         }
     }
 
-    /// The compiler for C or C++.
     #[must_use]
     pub fn compiler(self, cxx: bool) -> PathBuf {
         let outputs = Outputs::get();
@@ -41,7 +39,7 @@ impl Form {
         }
     }
 
-    /// The value of `CONTECH_OPTIONS` for it.
+    /// The form's value of `CONTECH_OPTIONS`.
     #[must_use]
     pub fn options(self) -> &'static str {
         match self {

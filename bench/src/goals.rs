@@ -1,4 +1,4 @@
-//! The goals of recording beside what was measured.
+//! The goals of recording, compared with what was measured.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crate::form::Form;
 use crate::programs::Class;
 use crate::spread::geometric_mean;
 
-/// Nanoseconds that a pair of lock and unlock of a free mutex takes longer than native, from `locks.c`.
+/// By how many nanoseconds a lock and unlock of a free mutex takes longer than natively, from `locks.c`.
 #[must_use]
 pub fn lock_pair(rows: &[Row], form: Form) -> Option<f64> {
     let row = rows.iter().find(|r| r.subject.name == "locks")?;
@@ -16,7 +16,7 @@ pub fn lock_pair(rows: &[Row], form: Form) -> Option<f64> {
     Some(1e9 * more / (reps * 1000.0))
 }
 
-/// The table of goals. `o0` are ratios of -O0 programs, where they were measured.
+/// The table of goals. `o0` are the ratios of -O0 programs, where they were measured.
 #[must_use]
 pub fn table(rows: &[Row], o0: &[f64]) -> String {
     let general: Vec<&Row> = rows
@@ -100,7 +100,7 @@ fn of(rows: &[Row], class: Class) -> Vec<&Row> {
     rows.iter().filter(|r| r.subject.class == class).collect()
 }
 
-/// The table of classes, for people in a hurry.
+/// The table of classes, for a quick look.
 #[must_use]
 pub fn classes(rows: &[Row]) -> String {
     let mut text = String::from(
@@ -135,7 +135,7 @@ pub fn classes(rows: &[Row]) -> String {
     text
 }
 
-/// The mean of what has bytes per access.
+/// The mean over the rows that have bytes per access.
 fn bytes(rows: &[&Row], form: Form) -> f64 {
     let all: Vec<f64> = rows
         .iter()

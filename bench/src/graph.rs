@@ -1,4 +1,4 @@
-//! How fast a graph is written by the middle, and read with the library.
+//! How fast the middle writes a graph, and the library reads it.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,10 +21,8 @@ pub struct Writing {
     pub peak_bytes: u64,
 }
 
-/// Converts a trace `runs` times; with one thread bound to one core, so that the threads that read and write take its time.
-///
-/// # Errors
-/// When the middle fails.
+/// Converts a trace `runs` times. With one thread the process is bound to one core, so that the threads that read and
+/// write take that core's time.
 pub fn convert(trace: &Path, graph: &Path, threads: usize, runs: usize) -> Result<Writing> {
     let mut best = Writing {
         cpu: f64::MAX,
@@ -43,7 +41,7 @@ pub fn convert(trace: &Path, graph: &Path, threads: usize, runs: usize) -> Resul
         command.arg(trace).arg(graph);
         command.args(["--threads", &threads.to_string()]);
         let (_, used) = measure(&mut command)?;
-        // A clock tick at least, so that rates stay numbers.
+        // The time is at least one clock tick, so that rates stay finite.
         best.cpu = best.cpu.min(used.cpu().as_secs_f64().max(0.001));
         best.wall = best.wall.min(used.wall.as_secs_f64());
         best.peak_bytes = best.peak_bytes.max(used.peak_bytes);
@@ -51,25 +49,21 @@ pub fn convert(trace: &Path, graph: &Path, threads: usize, runs: usize) -> Resul
     Ok(best)
 }
 
-/// What reading costs, one thread.
+/// What reading costs with one thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading {
-    /// Opening, milliseconds.
+    /// Time to open the graph, milliseconds.
     pub open_ms: f64,
-    /// A task by its id in a graph just opened, milliseconds: mean of 20 graphs.
+    /// Time to find a task by its id in a graph just opened, milliseconds: mean of 20 graphs.
     pub cold_ms: f64,
-    /// A task by its id, with its first action, in an open graph: mean of 2,000.
+    /// Time to find a task by its id, with its first action, in an open graph, milliseconds: mean of 2,000.
     pub warm_ms: f64,
-    /// Accesses per second one by one, millions.
+    /// Accesses per second, one by one, millions.
     pub scan: f64,
-    /// Accesses per second with loops as runs, millions.
+    /// Accesses per second, with loops as runs, millions.
     pub compact: f64,
 }
 
-/// Measures a graph file.
-///
-/// # Errors
-/// When it cannot be read.
 #[expect(clippy::cast_precision_loss, reason = "rates for people")]
 pub fn read(path: &Path) -> Result<Reading> {
     let mut r = Reading {

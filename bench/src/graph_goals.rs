@@ -1,4 +1,4 @@
-//! The goals of the middle layer and of graphs beside what was measured.
+//! The goals of the middle layer and of graphs, compared with what was measured.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,6 @@ use crate::synthetic::Kind;
 /// One synthetic trace.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// What it is made of.
     pub kind: Kind,
     /// Accesses, or synchronisation events, in millions.
     pub millions: f64,
@@ -17,11 +16,11 @@ pub struct Row {
     pub trace_mb: f64,
     /// Bytes of graph.
     pub graph_bytes: f64,
-    /// With one thread, bound to one core.
+    /// Cost with one thread, bound to one core.
     pub one: Writing,
-    /// With two threads on all cores.
+    /// Cost with two threads on all cores.
     pub two: Writing,
-    /// The library on its graph.
+    /// Cost of reading the graph with the library.
     pub reading: Reading,
 }
 
@@ -33,7 +32,7 @@ impl Row {
         self.millions / self.one.cpu
     }
 
-    /// How many times faster two cores are.
+    /// How many times faster two threads are.
     #[must_use]
     pub fn scaling(&self) -> f64 {
         self.one.wall / self.two.wall
@@ -45,7 +44,7 @@ impl Row {
         self.graph_bytes / self.millions / 1e6
     }
 
-    /// A line of the table of traces.
+    /// The trace's line of the table.
     #[must_use]
     pub fn line(&self) -> String {
         let r = &self.reading;
@@ -80,14 +79,13 @@ fn most(rows: &[Row], f: impl Fn(&Row) -> f64) -> f64 {
     rows.iter().map(f).fold(f64::NAN, f64::max)
 }
 
-/// The largest trace of a kind over the one before it, per access.
+/// The value per access of the largest trace of a kind, over that of the next smaller one.
 fn growth(rows: &[Row], kind: Kind, f: impl Fn(&Row) -> f64) -> f64 {
     let mut last = of(rows, kind).rev().take(2).map(f);
     let (large, small) = (last.next(), last.next());
     large.zip(small).map_or(f64::NAN, |(l, s)| l / s)
 }
 
-/// The lines of the table of goals.
 struct Goals(String);
 
 impl Goals {
@@ -114,7 +112,6 @@ impl Goals {
     }
 }
 
-/// The table of goals.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
 pub fn table(rows: &[Row], stored: &[Stored]) -> String {
@@ -130,7 +127,7 @@ pub fn table(rows: &[Row], stored: &[Stored]) -> String {
         let what = format!("{}, two cores over one", kind.name());
         goals.least(&what, 1.7, largest(rows, kind, Row::scaling));
     }
-    // Some programs call and hardly access memory: what their blocks take is no bytes per access.
+    // Some programs call much and access little memory; the bytes of their blocks say nothing about bytes per access.
     let with_accesses = stored.iter().filter(|s| s.accesses >= 500_000);
     let bytes: Vec<f64> = with_accesses.map(Stored::bytes_per_access).collect();
     let mean = bytes.iter().sum::<f64>() / bytes.len() as f64;

@@ -1,4 +1,4 @@
-//! The rows of a long bench, in a file line by line, so that a run that was cut can be gone on with.
+//! The rows of a long bench, in a file line by line, so that a bench that was interrupted can be resumed.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -16,11 +16,8 @@ pub struct Kept<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Kept<T> {
-    /// The file at `path`. With `resume` its rows are kept, if its first line says that they are of the `same` kind; else it
-    /// begins anew.
-    ///
-    /// # Errors
-    /// When it cannot be read or written.
+    /// Opens the file at `path`. With `resume` its rows are kept if its first line says that they are of the `same`
+    /// kind; otherwise the file begins anew.
     pub fn open(path: &Path, same: &str, resume: bool) -> Result<Self> {
         let name = || format!("cannot write {}", path.display());
         let before = match std::fs::read_to_string(path) {
@@ -30,7 +27,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
         let mut lines = before.lines();
         let mut rows = Vec::new();
         if lines.next() == Some(same) {
-            // The last line of a run that was cut may be half of one.
+            // The last line of an interrupted run may be half of one.
             rows.extend(lines.map_while(|line| serde_json::from_str(line).ok()));
         }
         if let Some(folder) = path.parent() {
@@ -49,16 +46,12 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
         Ok(kept)
     }
 
-    /// Rows of the run before.
+    /// The rows of the earlier run.
     #[must_use]
     pub fn rows(&self) -> &[T] {
         &self.rows
     }
 
-    /// Writes a row.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn add(&mut self, row: &T) -> Result<()> {
         writeln!(self.file, "{}", serde_json::to_string(row)?)?;
         Ok(())

@@ -1,9 +1,9 @@
 //! What recording costs: CPU time of recorded runs against native ones, bytes, compile time, code size.
 //!
-//! Method: programs of our own, one behaviour each (`programs/`), and Debian's, compiled with clang-22 -O2,
-//! with contech-cc --contech-naive and with contech-cc. Runs take turns native, naive, fast, native, ..., so
-//! that a machine that gets slower or faster meanwhile treats all alike; the ratio of the smallest times, the
-//! median of the rounds' ratios and how far these lie apart are reported. Outputs must be equal.
+//! The programs are our own, of one behaviour each (`programs/`), and Debian's. Each is compiled with clang-22 -O2,
+//! with contech-cc --contech-naive and with contech-cc. Runs take turns (native, naive, fast, native, ...), so that a
+//! machine that gets slower or faster meanwhile treats all forms alike. The bench reports the ratio of the smallest
+//! times, the median of the rounds' ratios, and how far these lie apart. Outputs must be equal.
 
 pub mod agreement;
 pub mod ahead;

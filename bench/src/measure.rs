@@ -19,7 +19,7 @@ pub struct Usage {
     pub user: Duration,
     /// CPU time in the kernel, all threads.
     pub system: Duration,
-    /// From start to end.
+    /// Time from start to end.
     pub wall: Duration,
     /// Peak resident set in bytes.
     pub peak_bytes: u64,
@@ -33,7 +33,7 @@ impl Usage {
     }
 }
 
-/// Runs a command to its end; its standard output and what it used.
+/// Runs a command to its end; returns its standard output and what it used.
 ///
 /// # Errors
 /// When it cannot be started or fails.
@@ -54,13 +54,13 @@ pub fn measure(command: &mut Command) -> Result<(Vec<u8>, Usage)> {
     let pid = i32::try_from(child.id())?;
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: both pointers are to live, writable objects of the types wait4 fills; `child` is not waited
-    // for by anyone else, so the id still names our child.
+    // SAFETY: both pointers are to live, writable objects of the types that wait4 fills. Nobody else waits for
+    // `child`, so the id still names our child.
     let waited = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
     if waited != pid {
         bail!("wait4 for {line}: {}", std::io::Error::last_os_error());
     }
-    // SAFETY: zeroed is a valid rusage, and wait4 has succeeded in filling it.
+    // SAFETY: a zeroed rusage is valid, and wait4 has succeeded in filling it.
     let usage = unsafe { usage.assume_init() };
     if status != 0 {
         bail!("{line} failed: wait status {status:#x}");

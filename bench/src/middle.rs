@@ -9,7 +9,6 @@ use contech_tests::outputs::Outputs;
 
 use crate::measure::measure;
 
-/// One conversion.
 #[derive(Debug, Clone, Copy)]
 pub struct Conversion {
     /// Bytes of trace.
@@ -24,10 +23,7 @@ pub struct Conversion {
     pub peak_bytes: u64,
 }
 
-/// Converts a trace, with as many threads as said, `runs` times; the fastest counts.
-///
-/// # Errors
-/// When the middle fails.
+/// Converts a trace with `threads` threads, `runs` times; the fastest run counts.
 #[expect(clippy::cast_precision_loss, reason = "rates for people")]
 pub fn convert(trace: &Path, threads: usize, runs: usize) -> Result<Conversion> {
     let graph = trace.with_extension("tg");

@@ -1,8 +1,8 @@
-//! The measured programs of our own and how long they run.
+//! Our own measured programs, and how long they run.
 
 use std::path::{Path, PathBuf};
 
-/// What a program spends its time with: goals differ.
+/// What a program spends its time with; the goals depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     Affine,
@@ -18,7 +18,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// All of them, in the order of the tables.
+    /// All classes, in the order of the tables.
     pub const ALL: [Self; 10] = [
         Self::Affine,
         Self::Float,
@@ -32,7 +32,6 @@ impl Class {
         Self::Sync,
     ];
 
-    /// The name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -49,7 +48,7 @@ impl Class {
         }
     }
 
-    /// Whether the general goals are for it; call-bound and sync-bound programs have their own.
+    /// Whether the general goals apply; call-bound and sync-bound programs have goals of their own.
     #[must_use]
     pub fn is_general(self) -> bool {
         !matches!(self, Self::Call | Self::Sync)
@@ -59,13 +58,11 @@ impl Class {
 /// A program of `programs/`.
 #[derive(Debug, Clone, Copy)]
 pub struct Program {
-    /// File name.
     pub file: &'static str,
-    /// What it does.
     pub class: Class,
-    /// Threads it runs.
     pub threads: u32,
-    /// Repetitions: natively 0.3 seconds of CPU time where they were chosen, less for the sync-bound ones.
+    /// Repetitions. Natively they took 0.3 seconds of CPU time where they were chosen, and less for the sync-bound
+    /// programs.
     pub reps: u64,
 }
 
@@ -79,7 +76,7 @@ impl Program {
         }
     }
 
-    /// The name without its extension.
+    /// The file's name without its extension.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.file
@@ -87,7 +84,6 @@ impl Program {
             .map_or(self.file, |(name, _)| name)
     }
 
-    /// Where it is.
     #[must_use]
     pub fn source(&self) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -96,7 +92,6 @@ impl Program {
     }
 }
 
-/// All of them.
 pub const PROGRAMS: [Program; 33] = [
     Program::new("triad.c", Class::Affine, 1, 90_000),
     Program::new("stencil.c", Class::Affine, 1, 13_000),

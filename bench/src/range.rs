@@ -1,16 +1,13 @@
 //! The least and the most of several numbers.
 
-/// Least and most of all rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
-    /// The least.
     pub least: f64,
-    /// The most.
     pub most: f64,
 }
 
 impl Range {
-    /// Of some numbers.
+    /// The range of some numbers.
     #[must_use]
     pub fn of(all: &[f64]) -> Self {
         Self {
@@ -19,7 +16,6 @@ impl Range {
         }
     }
 
-    /// From the least to the most.
     #[must_use]
     pub fn width(self) -> f64 {
         self.most - self.least

@@ -1,4 +1,4 @@
-//! Programs nobody here wrote: sources of Debian packages, compiled by one command.
+//! Programs that nobody here wrote: sources of Debian packages, compiled by one command.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,28 +18,28 @@ use crate::subject::{Built, Subject, text_size};
 /// A Debian source package, how it is compiled, and what it works on.
 #[derive(Debug, Clone, Copy)]
 pub struct Package {
-    /// Source package.
+    /// Name of the source package.
     pub name: &'static str,
     threads: u32,
     /// Shell commands in the source tree that make `prog`; `$CC` and `$CXX` are set.
     build: &'static str,
-    /// Arguments; `{}` is the input.
+    /// Arguments; `{}` stands for the input.
     arguments: &'static str,
     input: Input,
 }
 
-/// What a program works on: the size of a whole run and of a kept one.
+/// What a program works on; the numbers are the sizes of a whole run and of a kept one.
 #[derive(Debug, Clone, Copy)]
 enum Input {
     /// Bytes of text.
     Text(usize, usize),
-    /// A script of ours with this number as its argument.
+    /// A script of ours, with the size as its argument.
     Script(&'static str, u32, u32),
     /// The package's own mitochondrial genomes, cut into reads at every so many bases.
     Genomes(usize, usize),
 }
 
-/// Compressors, an interpreter, an aligner.
+/// Compressors, an interpreter and an aligner.
 pub const PACKAGES: [Package; 6] = [
     Package {
         name: "bzip2",
@@ -86,10 +86,7 @@ pub const PACKAGES: [Package; 6] = [
 ];
 
 impl Package {
-    /// Builds it in all forms below `dir`.
-    ///
-    /// # Errors
-    /// When the source cannot be had or does not compile.
+    /// Builds the package in all forms below `dir`.
     pub fn subject(&self, dir: &Path, quick: bool) -> Result<Subject> {
         let tree = debian::source(self.name, &target_dir().join("tmp/contech/debian"))?;
         let mut built = Vec::new();
@@ -194,7 +191,7 @@ fn next(state: &mut u64) -> usize {
     usize::try_from(*state >> 33).unwrap_or(0)
 }
 
-/// Text of the words of our own programs in random order, frequent ones more often.
+/// Text of the words of our own programs in random order, with frequent words more often.
 fn prose(size: usize) -> Result<String> {
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(sources())? {

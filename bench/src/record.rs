@@ -1,4 +1,4 @@
-//! The tables, and the dated file they go to.
+//! The tables, and the dated file that they are written to.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,7 +24,7 @@ pub fn heading(title: &str) -> String {
     )
 }
 
-/// The whole record in Markdown. `o0` are the ratios of -O0 code.
+/// The whole record in Markdown; `o0` are the ratios of -O0 code.
 #[must_use]
 pub fn render(rows: &[Row], o0: &[f64], runs: usize) -> String {
     let mut text = heading("Cost of recording");
@@ -42,7 +42,7 @@ pub fn render(rows: &[Row], o0: &[f64], runs: usize) -> String {
     text
 }
 
-/// The part of the page on costs between its two `cost` marks, replaced by the tables of goals and classes.
+/// Replaces the part of the page on costs between its two `cost` marks by the tables of goals and classes.
 ///
 /// # Errors
 /// When the page has no such marks or cannot be written.
@@ -103,7 +103,7 @@ fn programs(rows: &[Row]) -> String {
     text
 }
 
-/// The figures of a row and how many digits they deserve.
+/// The figures of a row, and how many digits each deserves.
 fn figures(r: &Row) -> [(f64, usize); 17] {
     use Form::{Fast, Naive};
     [
@@ -128,9 +128,6 @@ fn figures(r: &Row) -> [(f64, usize); 17] {
 }
 
 /// Prints the tables and, unless this run is `dry`, saves them.
-///
-/// # Errors
-/// When the record cannot be written.
 pub fn publish(text: &str, what: &str, dry: bool) -> Result<()> {
     println!("{text}");
     if !dry {
@@ -139,7 +136,7 @@ pub fn publish(text: &str, what: &str, dry: bool) -> Result<()> {
     Ok(())
 }
 
-/// What a bench's process ends with; an error is said.
+/// The exit code of a bench's process; an error is printed.
 #[must_use]
 pub fn exit(done: Result<()>) -> ExitCode {
     match done {
@@ -151,10 +148,7 @@ pub fn exit(done: Result<()>) -> ExitCode {
     }
 }
 
-/// Writes the text to `record/DATE-what.md` beside this crate's sources, never over an older one.
-///
-/// # Errors
-/// When it cannot be written.
+/// Writes the text to `record/DATE-what.md` beside this crate's sources, and never over an older file.
 fn save(text: &str, what: &str) -> Result<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("record");
     fs::create_dir_all(&dir)?;

@@ -1,4 +1,4 @@
-//! Partition refinement on the particle grid: fixed sizes against the size it finds.
+//! Partition refinement on the particle grid: fixed partition sizes against the size that refinement finds.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::ahead::ahead;
 
 /// Sides of the fixed partitions, in cells.
 pub const SIDES: [u32; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 45, 64, 91, 128];
-/// Numbers of threads; a machine with fewer cores is oversubscribed with the last.
+/// Numbers of threads; with the last, a machine with fewer cores is oversubscribed.
 pub const THREADS: [u32; 3] = [1, 2, 4];
-/// Particles and how they are spread.
+/// Numbers of particles, and how they are spread.
 pub const INPUTS: [(&str, &str); 9] = [
     ("3000", "even"),
     ("3000", "clumps"),
@@ -26,23 +26,24 @@ pub const INPUTS: [(&str, &str); 9] = [
     ("30000", "clumps"),
     ("30000", "corner"),
 ];
-/// Steps of refinement, and of each side: the later half counts.
+/// Steps of refinement, and steps with each side, of which the later half counts.
 const REFINED_STEPS: usize = 240;
 const FIXED_STEPS: usize = 60;
-/// How much slower than the best fixed size is near enough (the goal), and the share of runs that are to be.
+/// The goal: a size is near enough if it is at most this much slower than the best fixed size; and the share of runs
+/// that must be near enough.
 const NEAR: f64 = 1.1;
 const GOAL: f64 = 0.9;
 
-/// An input with a number of threads.
 #[derive(Debug)]
 pub struct Row {
     input: (&'static str, &'static str),
     threads: u32,
     /// Microseconds of a step with each of [`SIDES`].
     fixed: Vec<f64>,
-    /// Side where refinement ended, and microseconds of a step with it, from a side of 2 and from 2 P parts.
+    /// The side where refinement ended and microseconds of a step with it, for refinement from a side of 2 and from 2
+    /// P parts.
     refined: [(u32, f64); 2],
-    /// Microseconds with 2 P parts.
+    /// Microseconds of a step with 2 P parts.
     half: f64,
 }
 
@@ -54,12 +55,12 @@ impl Row {
         best.unwrap_or((0, f64::NAN))
     }
 
-    /// Times of the sides of refinement over the best fixed one, from both starts.
+    /// The times with the sides that refinement found over the best fixed one, from both starts.
     fn slower(&self) -> [f64; 2] {
         self.refined.map(|(_, micros)| micros / self.best().1)
     }
 
-    /// Its line of the table.
+    /// The row's line of the table.
     #[must_use]
     pub fn line(&self, cores: u32) -> String {
         let (side, best) = self.best();
@@ -86,7 +87,8 @@ impl Row {
     }
 }
 
-/// Refines from both starts, then measures what came out beside all fixed sides, a step of each in turn.
+/// Refines from both starts, then measures the sides that it found together with all fixed sides, a step of each in
+/// turn.
 ///
 /// # Errors
 /// When a run fails or computes something else.
@@ -113,12 +115,12 @@ pub fn row(grid: &Path, input: (&'static str, &'static str), threads: u32) -> Re
     })
 }
 
-/// The side of a square of as many cells as 2 P parts of a colour have.
+/// The side of a square whose area is that of one part when a colour has 2 P parts.
 fn half(threads: u32) -> u32 {
     (128 * 128 / (2 * threads.max(1))).isqrt()
 }
 
-/// Sides and the time of a step with each, in us.
+/// The sides, and the time of a step with each, in us.
 fn grid_run(
     grid: &Path,
     input: (&str, &str),
@@ -141,7 +143,7 @@ fn grid_run(
     pairs.with_context(|| done.to_string())
 }
 
-/// Nanoseconds of a part's begin and end, in a round that is measured and in one that is not.
+/// Nanoseconds of a part's begin and end, in a measured round and in one that is not measured.
 #[must_use]
 pub fn part_cost() -> [f64; 2] {
     const PARTS: u32 = 2_000_000;
@@ -154,7 +156,7 @@ pub fn part_cost() -> [f64; 2] {
     };
     let mut least = [f64::INFINITY; 2];
     for _ in 0..10 {
-        // With one worker it holds from the beginning: the first round of eight is measured.
+        // With one worker refinement holds from the beginning: the first round of eight is measured.
         let refinement = Refinement::new(1000, 1, 1);
         for least in &mut least {
             *least = least.min(ns(&refinement.round()));
@@ -163,7 +165,6 @@ pub fn part_cost() -> [f64; 2] {
     least
 }
 
-/// The tables.
 #[must_use]
 pub fn table(rows: &[Row], cores: u32) -> String {
     let mut text = String::from(
@@ -177,7 +178,7 @@ pub fn table(rows: &[Row], cores: u32) -> String {
     text
 }
 
-/// Shares near the best size.
+/// The shares of runs near the best size.
 #[expect(clippy::cast_precision_loss, reason = "shares")]
 fn summary(rows: &[Row], cores: u32) -> String {
     let share = |f: &dyn Fn(&Row) -> bool| {

@@ -1,5 +1,6 @@
-//! The case studies of `bench/scaling` under `contech scale`: does its first finding name what was planted, is it gone
-//! in the fixed variant, what does observing cost, and does the recorded graph give the same picture.
+//! The case studies of `bench/scaling` under `contech scale`: whether its first finding names what was planted,
+//! whether the finding is gone in the fixed variant, what observing costs, and whether the recorded graph gives the
+//! same picture.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -38,48 +39,47 @@ pub fn expected(case: &Case, arguments: Arguments) -> &'static [&'static str] {
     }
 }
 
-/// A program with its arguments, as the tables name it.
+/// The name of a program with its arguments in the tables.
 #[must_use]
 pub fn name(case: &Case, arguments: Arguments) -> String {
     format!("{} {}", case.name(), arguments.join(" "))
 }
 
-/// A line of either table.
+/// A line of one of the two tables.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Line {
-    /// A variant.
     Scaled(Scaled),
-    /// A program measured and recorded.
+    /// A program that was measured and recorded.
     Both(Both),
 }
 
 /// One variant under `contech scale`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scaled {
-    /// Program and variant.
+    /// The program and the variant.
     pub name: String,
-    /// It has the planted cause.
+    /// Whether the variant has the planted cause.
     pub planted: bool,
-    /// The cause that was to be named.
+    /// The names of the planted cause.
     pub expected: Vec<String>,
-    /// T_s, T_1, T_P in seconds.
+    /// T_s, T_1 and T_P in seconds.
     pub times: [f64; 3],
-    /// Actual speedup.
     pub speedup: f64,
     /// The findings: cause, share of the processors' time, place.
     pub findings: Vec<(String, f64, String)>,
-    /// Wall time of a run with P threads without the observer, over that with it, and the same of one thread.
+    /// Wall time of a run with P threads with the observer over that without it, and the same for one thread.
     pub cost: [f64; 2],
 }
 
 impl Scaled {
-    /// What was planted costs nothing here: a memory too fast for so few processors, for example.
+    /// Whether the planted cause costs nothing on this machine, for example because the memory is too fast for so few
+    /// processors.
     #[must_use]
     pub fn absent(&self, threads: u32) -> bool {
         self.planted && self.speedup > 0.9 * f64::from(threads)
     }
 
-    /// The first finding names the planted cause; in a fixed variant, none of any weight does.
+    /// Whether the first finding names the planted cause, or in a fixed variant no finding of any weight does.
     #[must_use]
     pub fn right(&self) -> bool {
         let named = |(cause, _, _): &&(String, f64, String)| self.expected.contains(cause);
@@ -93,7 +93,7 @@ impl Scaled {
         }
     }
 
-    /// Its line of the table.
+    /// The variant's line of the table.
     #[must_use]
     pub fn line(&self, threads: u32) -> String {
         let empty = (String::new(), 0.0, String::new());
@@ -124,10 +124,10 @@ impl Scaled {
     }
 }
 
-/// Measures a variant with one and `threads` threads.
+/// Measures a variant with one and with `threads` threads.
 ///
 /// # Errors
-/// What `contech scale` says, and when its output is not what it should be.
+/// What `contech scale` reports, and when its output is malformed.
 pub fn scaled(
     case: &Case,
     program: &Path,
@@ -191,7 +191,7 @@ pub fn scaled(
     })
 }
 
-/// Observed wall time over native, smallest over smallest, in turn.
+/// Observed over native wall time, smallest over smallest, with runs in turn.
 fn cost(program: &Path, threads: u32, arguments: Arguments, runs: usize) -> Result<f64> {
     let library = Outputs::locate()?
         .dir()
@@ -201,7 +201,8 @@ fn cost(program: &Path, threads: u32, arguments: Arguments, runs: usize) -> Resu
     let mut best = [f64::INFINITY; 2];
     for _ in 0..runs {
         for (observed, best) in best.iter_mut().enumerate() {
-            // After what sets the priority: a process in whose place another program comes is not observed.
+            // The environment is set after the priority, because a process that starts another program in its place
+            // is not observed.
             let mut command = ahead(Path::new("env"));
             if observed == 1 {
                 command
@@ -214,7 +215,7 @@ fn cost(program: &Path, threads: u32, arguments: Arguments, runs: usize) -> Resu
             run(&mut command)?.ok()?;
             *best = best.min(begin.elapsed().as_secs_f64());
         }
-        // Else native runs would have been compared with native ones.
+        // Without this file native runs would have been compared with native ones.
         std::fs::remove_file(&file).context("the observer wrote nothing")?;
     }
     Ok(best[1] / best[0])
@@ -244,16 +245,16 @@ pub fn table(rows: &[Scaled], threads: u32) -> String {
 /// Shares of the processors' time, measured and from a recorded run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Both {
-    /// Program and variant.
+    /// The program and the variant.
     pub name: String,
-    /// Scheduling, serialization, imbalance, software delay: measured.
+    /// Measured shares: scheduling, serialization, imbalance, software delay.
     pub live: [f64; 4],
-    /// The same of the recorded graph.
+    /// The same shares of the recorded graph.
     pub recorded: [f64; 4],
 }
 
 impl Both {
-    /// Its line of the table.
+    /// The program's line of the table.
     #[must_use]
     pub fn line(&self) -> String {
         let pairs = self.live.iter().zip(self.recorded);
@@ -264,10 +265,7 @@ impl Both {
     }
 }
 
-/// The same program measured and recorded.
-///
-/// # Errors
-/// When it cannot be built, recorded or measured.
+/// Measures and records the same program.
 pub fn both(
     case: &Case,
     program: &Path,
@@ -313,7 +311,7 @@ fn shares(factors: &Value) -> [f64; 4] {
     .map(|value| value.as_f64().unwrap_or(f64::NAN))
 }
 
-/// `factors` of a recorded run.
+/// The `factors` of a recorded run.
 fn recorded(case: &Case, arguments: Arguments, threads: u32, dir: &Path) -> Result<Value> {
     let outputs = Outputs::locate()?;
     let source = case.path();

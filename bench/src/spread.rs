@@ -1,12 +1,12 @@
 //! Minimum, median and geometric mean.
 
-/// The smallest value; infinity of nothing.
+/// The smallest value; infinity if there is none.
 #[must_use]
 pub fn minimum(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// The value in the middle of the sorted ones; NaN of nothing.
+/// The middle one of the sorted values; NaN if there is none.
 #[must_use]
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
@@ -18,14 +18,14 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Largest less smallest over the median; NaN of nothing.
+/// Largest minus smallest value over the median; NaN if there is none.
 #[must_use]
 pub fn spread(values: &[f64]) -> f64 {
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (most - minimum(values)) / median(values)
 }
 
-/// The geometric mean; NaN of nothing.
+/// The geometric mean; NaN if there are no values.
 #[must_use]
 pub fn geometric_mean(values: &[f64]) -> f64 {
     let (sum, count) = values

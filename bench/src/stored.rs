@@ -13,19 +13,16 @@ use crate::measure::measure;
 use crate::programs::{Class, PROGRAMS};
 use crate::subject::compile;
 
-/// Repetitions are divided by this: each run is some ten million accesses.
+/// Repetitions are divided by this, so that each run makes some ten million accesses.
 const SHARE: u64 = 60;
 
-/// What one program left.
+/// The sizes of one program's trace and graph.
 #[derive(Debug, Clone)]
 pub struct Stored {
-    /// The program.
     pub name: &'static str,
     /// Reads and writes.
     pub accesses: u64,
-    /// Bytes of the trace.
     pub trace_bytes: u64,
-    /// Bytes of the graph.
     pub graph_bytes: u64,
     /// CPU seconds of the middle, one thread.
     pub cpu: f64,
@@ -51,10 +48,7 @@ impl Stored {
     }
 }
 
-/// Runs each program, but for those that only synchronise, and converts its trace; prints as it goes.
-///
-/// # Errors
-/// When a program cannot be built, run or converted.
+/// Runs each program except those that only synchronise, converts its trace, and prints its row at once.
 pub fn all(scratch: &Path) -> Result<Vec<Stored>> {
     let mut rows = Vec::new();
     for program in PROGRAMS.iter().filter(|p| p.class != Class::Sync) {
@@ -84,7 +78,6 @@ pub fn all(scratch: &Path) -> Result<Vec<Stored>> {
     Ok(rows)
 }
 
-/// The table of programs.
 #[must_use]
 pub fn table(rows: &[Stored]) -> String {
     let mut text = String::from(

@@ -12,13 +12,11 @@ use crate::form::Form;
 use crate::measure::measure;
 use crate::programs::{Class, Program};
 
-/// Repetitions are divided by this where the trace is kept, or counted: gigabytes otherwise.
+/// Repetitions are divided by this where the trace is kept or counted, since it would have gigabytes otherwise.
 pub const KEPT_SHARE: u64 = 6;
 
-/// One form of a program.
 #[derive(Debug, Clone)]
 pub struct Built {
-    /// The executable.
     pub executable: PathBuf,
     /// Seconds of CPU time the compiler took.
     pub compile_seconds: f64,
@@ -26,16 +24,12 @@ pub struct Built {
     pub text: u64,
 }
 
-/// A program in all forms.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// Its name.
     pub name: String,
-    /// What it does.
     pub class: Class,
-    /// Threads it runs.
     pub threads: u32,
-    /// By [`Form`], in the order of [`Form::ALL`].
+    /// The built forms, in the order of [`Form::ALL`].
     pub built: Vec<Built>,
     /// Arguments of a whole run.
     pub whole: Vec<String>,
@@ -44,11 +38,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Compiles a program of our own at an optimisation level, `runs` times each form in turn: the fastest
+    /// Compiles a program of our own at an optimisation level, `runs` times each form in turn; the fastest
     /// compilation counts.
-    ///
-    /// # Errors
-    /// With the compiler's messages.
     pub fn own(
         program: &Program,
         level: &str,
@@ -80,13 +71,12 @@ impl Subject {
         })
     }
 
-    /// One form of it.
     #[must_use]
     pub fn form(&self, form: Form) -> &Built {
         &self.built[form as usize]
     }
 
-    /// A command that runs it.
+    /// A command that runs one form.
     #[must_use]
     pub fn command(&self, form: Form, whole: bool) -> Command {
         let mut command = Command::new(&self.form(form).executable);
@@ -126,9 +116,6 @@ pub(crate) fn compile(program: &Program, level: &str, form: Form, to: &Path) -> 
 }
 
 /// The `text` column of `size`: code, constants and tables for unwinding.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn text_size(executable: &Path) -> Result<u64> {
     let done = run(Command::new("size").arg(executable))?.ok()?;
     let out = done.out();

@@ -1,4 +1,4 @@
-//! Buffer sizes and compression, with the writer running.
+//! Compares buffer sizes and compression, with the writer running.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::form::Form;
 use crate::spread::geometric_mean;
 use crate::subject::Subject;
 
-/// The settings that are compared: `CONTECH_BUFFER`, `CONTECH_COMPRESS`.
+/// The compared settings of `CONTECH_BUFFER` and `CONTECH_COMPRESS`.
 pub const SETTINGS: [(&str, &str); 8] = [
     ("64K", "0"),
     ("128K", "0"),
@@ -22,7 +22,7 @@ pub const SETTINGS: [(&str, &str); 8] = [
     ("1M", "1"),
 ];
 
-/// Programs whose traces are large, for their naive forms fill buffers and their fast ones do a little.
+/// Programs with large traces: their naive forms fill buffers, and their fast forms do so a little.
 pub const PROGRAMS: [&str; 6] = [
     "spmv",
     "histogram",
@@ -32,10 +32,7 @@ pub const PROGRAMS: [&str; 6] = [
     "histogram_threads",
 ];
 
-/// The table: geometric means over the subjects, traces kept in `traces`.
-///
-/// # Errors
-/// When a run fails.
+/// The table: geometric means over the subjects, with traces kept in `traces`.
 pub fn table(subjects: &[Subject], runs: usize, traces: &Path) -> Result<String> {
     let mut text = String::from(
         "| buffer | compressed | naive user | user+sys | wall | fast user | user+sys | wall |\n\

@@ -1,4 +1,4 @@
-//! Traces of any size, to measure the middle layer with.
+//! Traces of any size, which the middle layer is measured with.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -22,14 +22,13 @@ pub enum Kind {
     Irregular,
     /// One record for each block, in naive form: three accesses of strided arrays.
     Naive,
-    /// Two threads that take turns at a mutex, a block in between.
+    /// Two threads take turns at a mutex, with a block in between.
     Locks,
-    /// Eight threads, a block and a barrier.
+    /// Eight threads execute a block and a barrier in turn.
     Barriers,
 }
 
 impl Kind {
-    /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Affine,
         Self::Irregular,
@@ -38,7 +37,7 @@ impl Kind {
         Self::Barriers,
     ];
 
-    /// What the table calls it.
+    /// The name in the table.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,7 +49,7 @@ impl Kind {
         }
     }
 
-    /// Counted in synchronisation events, not in accesses.
+    /// Whether the amount is counted in synchronisation events instead of accesses.
     #[must_use]
     pub fn is_sync(self) -> bool {
         matches!(self, Self::Locks | Self::Barriers)
@@ -67,7 +66,7 @@ impl Kind {
 
 /// Threads hand over chunks of this many bytes.
 const CHUNK: usize = 1 << 20;
-/// Path ids follow the five blocks of the module.
+/// Path ids follow the ids of the module's five blocks.
 const LOOP_PATH: u32 = 5;
 const WALK_PATH: u32 = 6;
 
@@ -163,10 +162,7 @@ impl Random {
     }
 }
 
-/// Writes a trace of about `amount` accesses, or synchronisation events; returns how many there are.
-///
-/// # Errors
-/// When the file cannot be written.
+/// Writes a trace of about `amount` accesses or synchronisation events; returns how many it has.
 pub fn write(kind: Kind, amount: u64, path: &Path) -> Result<u64> {
     let mut out = BufWriter::new(File::create(path)?);
     out.write_all(&assemble(&[]))?;
@@ -202,7 +198,7 @@ pub fn write(kind: Kind, amount: u64, path: &Path) -> Result<u64> {
     Ok(done)
 }
 
-/// A piece of the trace; returns its accesses or events.
+/// Writes a piece of the trace; returns its accesses or events.
 fn step(kind: Kind, context: u32, t: &mut TraceBuilder, random: &mut Random) -> u64 {
     let array = 0x7f00_0000_0000 + u64::from(context) * 0x1000_0000;
     match kind {

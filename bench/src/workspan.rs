@@ -1,5 +1,5 @@
-//! What the on-line work/span profiler costs: the Cilk-style programs, serial, and OpenMP loops with one thread, against
-//! native ones.
+//! What the on-line work/span profiler costs: the Cilk-style programs, serial, and OpenMP loops with one thread,
+//! compared with native runs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use serde_json::Value;
 use crate::measure::measure;
 use crate::spread::{geometric_mean, median, minimum, spread};
 
-/// A program, how it is made larger, and its arguments.
+/// A program, the flags that make it larger, and its arguments.
 #[derive(Debug, Clone, Copy)]
 pub struct Program {
     /// Name of its source in `tests/programs/cilk` or, with loops, in `tests/programs/spans`.
     pub name: &'static str,
-    /// What it is called in tables.
+    /// The name in tables.
     pub(crate) label: &'static str,
-    /// An OpenMP program with parallel loops, run with one thread.
+    /// Whether it is an OpenMP program with parallel loops, run with one thread.
     loops: bool,
     pub(crate) defines: &'static [&'static str],
     pub(crate) arguments: &'static [&'static str],
@@ -50,7 +50,8 @@ const fn loops(name: &'static str, defines: &'static [&'static str]) -> Program 
     }
 }
 
-/// OpenMP programs, by what their iterations are: rows of 4096 elements and of 1024, calls, blocks, 4096 elements in vectors.
+/// OpenMP programs whose iterations are rows of 4096 elements, rows of 1024, calls, blocks, and 4096 elements in
+/// vectors.
 pub const LOOPS: [Program; 4] = [
     loops("heat", &["-DN=4096", "-DSTRIP=1"]),
     loops("matmul", &["-DN=1024"]),
@@ -58,7 +59,7 @@ pub const LOOPS: [Program; 4] = [
     loops("triad", &["-DN=4096"]),
 ];
 
-/// The eleven programs of the Cilkprof issue, a tenth to half of a second each.
+/// The eleven programs of the Cilkprof issue, which take a tenth to half of a second each.
 pub const PROGRAMS: [Program; 11] = [
     program("quicksort", &["-DN=4000000"], &[]),
     program("fib", &[], &["37"]),
@@ -73,22 +74,22 @@ pub const PROGRAMS: [Program; 11] = [
     program("cholesky", &["-DN=768"], &[]),
 ];
 
-/// fft of what the caches hold, many times, for times alone: outside of them its leaves, copies of a word each, wait for
-/// memory side by side, but not with hooks or records between them, and a profile is of another run than the native one.
+/// fft on data that fits the caches, repeated many times; it is used only for times. On larger data its leaves, which
+/// copy a word each, wait for memory in parallel; with hooks or records between them they wait one after the other,
+/// so the profile would be that of a different run.
 pub const FFT_IN_CACHES: Program = Program {
     label: "fft in the caches",
     ..program("fft", &["-DN=16384", "-DROUNDS=64"], &[])
 };
 
-/// Native and profiled runs of a program, in turn.
 #[derive(Debug)]
 pub struct Row {
-    /// The program.
     pub name: &'static str,
     /// Seconds of user CPU, natively and with the profiler, round by round.
     native: Vec<f64>,
     profiled: Vec<f64>,
-    /// Invocations, deepest stack, call sites, list elements of the profiler, peak memory in bytes of either.
+    /// Of the profiler: invocations, deepest stack, call sites, list elements; and the peak memory in bytes of both
+    /// runs.
     invocations: u64,
     depth: u64,
     sites: usize,
@@ -104,10 +105,6 @@ impl Row {
     }
 }
 
-/// Builds and measures a program.
-///
-/// # Errors
-/// When it does not compile or fails.
 pub fn row(program: &Program, runs: usize, dir: &Path) -> Result<Row> {
     std::fs::create_dir_all(dir)?;
     let native = build(program, dir, "native")?;
@@ -136,7 +133,7 @@ pub fn row(program: &Program, runs: usize, dir: &Path) -> Result<Row> {
         let (expected, of_native) = measure(&mut command(&native))?;
         let (got, of_profiled) = measure(&mut command(&profiled))?;
         ensure!(expected == got, "{}: outputs differ", program.name);
-        // The first one warms up.
+        // The first round warms up.
         if round > 0 {
             row.native.push(of_native.user.as_secs_f64());
             row.profiled.push(of_profiled.user.as_secs_f64());
@@ -189,7 +186,7 @@ pub(crate) fn compile(program: &Program, compiler: &mut Command, to: &Path) -> R
     Ok(())
 }
 
-/// The table, with the goals under it.
+/// The table, with the goals below it.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
 pub fn table(rows: &[Row]) -> String {

@@ -1,5 +1,5 @@
-//! `cargo bench-analyses`: the analyses on synthetic and recorded graphs, and beside cachegrind, as tables and a dated
-//! file.
+//! `cargo bench-analyses`: the analyses on synthetic and recorded graphs, compared with cachegrind, as tables and a
+//! dated file.
 
 use std::fmt::Write as _;
 use std::fs;

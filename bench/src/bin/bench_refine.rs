@@ -35,7 +35,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     for threads in arguments.threads.iter().copied() {
         for input in INPUTS {
             let row = row(&grid, input, threads)?;
-            // A run that is cut leaves what it had.
+            // Each row is printed at once, so that an interrupted run leaves what it had.
             eprintln!("{}", row.line(cores));
             rows.push(row);
         }

@@ -77,7 +77,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             eprintln!("{}", row.line(arguments.threads));
             rows.push(row);
         }
-        // Small sizes: what is recorded is to be converted as well.
+        // The sizes are small, because the recordings must be converted as well.
         if let (false, Some(words)) = (arguments.live, case.planted.first()) {
             let before = kept.rows().iter().find_map(|line| match line {
                 Line::Both(row) if row.name == name(case, words) => Some(row.clone()),
