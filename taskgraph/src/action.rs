@@ -14,7 +14,7 @@ pub enum AllocKind {
     Malloc = 0,
     /// calloc.
     Calloc = 1,
-    /// realloc; the old allocation is freed by a [`Action::Free`] before it.
+    /// realloc; an [`Action::Free`] before it frees the old allocation.
     Realloc = 2,
     /// aligned_alloc, posix_memalign, memalign.
     Aligned = 3,
@@ -63,7 +63,7 @@ pub enum Action<'f> {
         addr: u64,
         /// Bytes.
         size: u64,
-        /// By which function.
+        /// The function that allocated.
         kind: AllocKind,
     },
     /// An allocation was freed.
@@ -78,8 +78,8 @@ pub enum Action<'f> {
         /// Bytes.
         size: u64,
     },
-    /// A range of addresses begins a new life without being allocated: what was there before is over. The stack below an
-    /// OpenMP task that begins, and what the OpenMP runtime keeps of a task.
+    /// A range of addresses begins a new life without being allocated, and its former contents are over. Examples are
+    /// the stack below an OpenMP task that begins, and what the OpenMP runtime stores of a task.
     Fresh {
         /// First byte.
         addr: u64,
@@ -115,20 +115,20 @@ impl<'f> BlockExec<'f> {
         self.id
     }
 
-    /// What is known of the block before any run.
+    /// The static description of the block.
     #[must_use]
     pub fn about(&self) -> Option<&'f Block> {
         self.info.block(self.id)
     }
 
-    /// The recorded operands of all its memory operations, in program order.
+    /// The recorded operands of all memory operations of the block, in program order.
     #[must_use]
     #[inline]
     pub fn operands(&self) -> &'f [u64] {
         self.operands
     }
 
-    /// The accesses it made, in program order.
+    /// The accesses that the execution made, in program order.
     pub fn accesses(&self) -> BlockAccesses<'f> {
         let first = self.info.block(self.id).map_or(0, |b| b.first_op);
         BlockAccesses {
@@ -139,7 +139,7 @@ impl<'f> BlockExec<'f> {
         }
     }
 
-    /// Calls `f` for each access, in program order: the fast form of [`BlockExec::accesses`].
+    /// Calls `f` for each access, in program order. This is faster than [`BlockExec::accesses`].
     #[inline]
     pub fn for_each_access(&self, mut f: impl FnMut(Access)) {
         let Some(block) = self.info.block(self.id) else {
@@ -190,7 +190,7 @@ impl Eq for BlockExec<'_> {}
 #[derive(Clone, Debug)]
 pub struct BlockAccesses<'f> {
     ops: &'f [MemOp],
-    /// Id of `ops[0]`.
+    /// The id of `ops[0]`.
     next: u32,
     operands: &'f [u64],
     current: Option<OpAccesses<'f>>,

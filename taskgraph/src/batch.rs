@@ -1,4 +1,4 @@
-//! The accesses of a task many at a time, as columns: the fast way to read them.
+//! The accesses of a task, many at a time, as columns: the fast way to read them.
 
 use crate::action::Action;
 use crate::compact::Compact;
@@ -7,13 +7,13 @@ use crate::frame::{Emission, Emitted, Emitter, Site};
 use crate::op::Access;
 use crate::task::Task;
 
-/// A part of a task, in program order. Together they say what its accesses are, and its other actions.
+/// A part of a task, in program order. All parts together say what the task's accesses and its other actions are.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Batch<'b> {
-    /// Some thousand accesses of sizes that are known before any run; fewer before a compact item and at the end.
+    /// Some thousand accesses whose sizes are known statically; fewer before a compact item and at the end.
     Accesses(Accesses<'b>),
-    /// A long affine run, the execution of a block with accesses of sizes that are recorded, or another action.
+    /// A long affine run, the execution of a block with accesses of recorded sizes, or another action.
     Compact(Compact<'b>),
 }
 
@@ -26,26 +26,26 @@ pub struct Accesses<'b> {
 }
 
 impl<'b> Accesses<'b> {
-    /// First byte of each.
+    /// The first byte of each access.
     #[must_use]
     pub fn addresses(&self) -> &'b [u64] {
         self.addresses
     }
 
-    /// Which operation each is of, and whether it writes.
+    /// The operation of each access, and whether it writes.
     #[must_use]
     pub fn sites(&self) -> &'b [Site] {
         self.sites
     }
 
-    /// Bytes of each access at a site.
+    /// The bytes of each access at a site.
     #[must_use]
     #[inline]
     pub fn size(&self, site: Site) -> u64 {
         self.sizes.get(site.op().index()).copied().unwrap_or(0)
     }
 
-    /// All, one by one.
+    /// All accesses, one by one.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Access> + 'b {
         let this = *self;

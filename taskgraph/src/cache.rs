@@ -1,4 +1,4 @@
-//! A small cache of decoded frames and pages, bounded by bytes, the least recently used thrown out first.
+//! A small cache of decoded frames and pages, bounded by bytes; it removes the least recently used value first.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug)]
 pub(crate) struct Cache<V> {
     inner: Mutex<Inner<V>>,
-    /// Bytes to keep; one value more may be there.
+    /// Bytes to keep; one value more may be in the cache.
     limit: usize,
 }
 
@@ -41,7 +41,7 @@ impl<V> Cache<V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner<V>> {
-        // No code of a caller runs under the lock, so a poisoned one is still consistent.
+        // No code of a caller runs under the lock, so the data of a poisoned lock is still consistent.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -55,8 +55,8 @@ impl<V> Cache<V> {
         Some(Arc::clone(&entry.value))
     }
 
-    /// Adds a value of `weight` bytes and returns a value that was thrown out and is used nowhere else, whose memory
-    /// can serve for the next.
+    /// Adds a value of `weight` bytes. Returns a removed value that is used nowhere else, whose memory can serve for
+    /// the next value.
     pub(crate) fn put(&self, key: u64, value: Arc<V>, weight: usize) -> Option<V> {
         let mut inner = self.lock();
         inner.clock += 1;

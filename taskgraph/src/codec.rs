@@ -6,9 +6,9 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use crate::error::{Result, malformed, misuse};
 
-/// No column or page decodes to more than this.
+/// The most bytes that a column or page may decode to.
 pub(crate) const MAX_PAGE: usize = 64 << 20;
-/// Nor the static tables to more than this.
+/// The most bytes that the static tables may decode to.
 pub(crate) const MAX_TABLES: usize = 256 << 20;
 /// The most a zstd block can expand: 128 KiB from a 4-byte run-length block.
 const MAX_RATIO: usize = 1 << 15;
@@ -25,7 +25,7 @@ impl Packer {
         }
     }
 
-    /// Appends `raw` to `out`, compressed, or as it is when that is not longer; returns the bytes appended.
+    /// Appends `raw` to `out`: compressed, or unchanged if that is not longer. Returns the number of bytes appended.
     pub(crate) fn pack(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         let start = out.len();
         let room = zstd::zstd_safe::compress_bound(raw.len());
@@ -55,8 +55,8 @@ impl Unpacker {
         Self(Decompressor::new().ok())
     }
 
-    /// Replaces `out` by the `raw_len` bytes that were packed as `packed`. Nothing is allocated that the packed bytes
-    /// could not decode to, nor more than `limit`.
+    /// Replaces `out` by the `raw_len` bytes that were packed as `packed`. It never allocates more than the packed
+    /// bytes could decode to, nor more than `limit`.
     pub(crate) fn unpack(
         &mut self,
         what: &'static str,

@@ -1,4 +1,4 @@
-//! Compact items of a task: affine runs stand for all their iterations.
+//! Compact items of a task: an affine run stands for all its iterations.
 
 use crate::action::{Action, BlockExec};
 use crate::frame::Played;
@@ -6,7 +6,7 @@ use crate::id::{BlockId, OpId};
 use crate::op::{Access, MemOp};
 use crate::statics::StaticInfo;
 
-/// One item of a task in compact form, in program order. Together they say the same as its [`Action`]s.
+/// One item of a task in compact form, in program order. All items together say the same as the task's [`Action`]s.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Compact<'f> {
@@ -16,7 +16,7 @@ pub enum Compact<'f> {
     Run(AffineRun<'f>),
 }
 
-/// Iterations of a loop that execute the same blocks, each operand changing by a constant from one to the next.
+/// Iterations of a loop that execute the same blocks, where each operand changes by a constant from one to the next.
 #[derive(Clone, Copy)]
 pub struct AffineRun<'f> {
     pub(crate) info: &'f StaticInfo,
@@ -26,23 +26,24 @@ pub struct AffineRun<'f> {
     pub(crate) iterations: u64,
 }
 
-/// The accesses of one operation in all iterations of an [`AffineRun`]: `access` first, each next one `stride` bytes on.
+/// The accesses of one operation in all iterations of an [`AffineRun`]: `access` is the first, and each next one is
+/// `stride` bytes further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StridedAccess {
     /// The access of the first iteration.
     pub access: Access,
-    /// Bytes from one to the next; wraps, so that steps back are large numbers.
+    /// Bytes from one access to the next; the number wraps, so that steps back are large numbers.
     pub stride: u64,
 }
 
 impl<'f> AffineRun<'f> {
-    /// How often its blocks are executed.
+    /// How often the blocks of the run are executed.
     #[must_use]
     pub fn iterations(&self) -> u64 {
         self.iterations
     }
 
-    /// The executions of the first iteration, in order.
+    /// The block executions of the first iteration, in order.
     pub fn first(&self) -> impl Iterator<Item = BlockExec<'f>> + '_ {
         executions(self.info, self.blocks, self.starts)
     }
@@ -54,14 +55,14 @@ impl<'f> AffineRun<'f> {
         self.strides
     }
 
-    /// Every iteration has as many accesses of the same sizes as the first.
+    /// Whether every iteration has as many accesses of the same sizes as the first.
     pub(crate) fn has_static_counts(&self) -> bool {
         let fixed = |b: &(BlockId, u32)| self.info.ops_of(b.0).iter().all(MemOp::has_static_counts);
         self.blocks.iter().all(fixed)
     }
 
-    /// Calls `f` for each access of the first iteration, with what it changes by. False, and nothing is called, when an
-    /// operation is not a plain load, store or read-modify-write: expand the run then.
+    /// Calls `f` for each access of the first iteration, with its stride. If an operation is not a plain load, store
+    /// or read-modify-write, it calls nothing and returns false; the caller must then expand the run.
     pub fn for_each_strided(&self, mut f: impl FnMut(StridedAccess)) -> bool {
         let plain = |op: &MemOp| op.has_static_counts() && op.operand_count() == 1;
         let all = |b: &(BlockId, u32)| self.info.ops_of(b.0).iter().all(plain);
@@ -105,7 +106,7 @@ impl std::fmt::Debug for AffineRun<'_> {
 }
 
 impl<'f> Compact<'f> {
-    /// What was played, with its operands.
+    /// A compact item from what was played, with its operands.
     pub(crate) fn new(info: &'f StaticInfo, played: Played<'f>, operands: &'f [u64]) -> Self {
         match played {
             Played::Block(id) => Self::Action(Action::Block(BlockExec::new(info, id, operands))),
@@ -139,7 +140,7 @@ fn executions<'f>(
     })
 }
 
-/// To the next iteration.
+/// Changes the operands to those of the next iteration.
 #[inline]
 pub(crate) fn advance(operands: &mut [u64], strides: &[u64]) {
     for (v, stride) in operands.iter_mut().zip(strides) {

@@ -7,25 +7,26 @@ use crate::id::{ContextId, TaskId};
 pub struct Context {
     /// Its id.
     pub id: ContextId,
-    /// Tasks `id:0` to `id:(task_count - 1)` exist.
+    /// Number of tasks: `id:0` to `id:(task_count - 1)` exist.
     pub task_count: u32,
-    /// When it was first seen, nanoseconds since the start of the run.
+    /// When the context was first seen, in nanoseconds since the start of the run.
     pub first_ns: u64,
-    /// When it was last seen, nanoseconds since the start of the run.
+    /// When the context was last seen, in nanoseconds since the start of the run.
     pub last_ns: u64,
-    /// The Create task that started it; `None` for the first context and those nobody announced.
+    /// The Create task that started the context; `None` for the first context and for contexts that no task
+    /// announced.
     pub creator: Option<TaskId>,
     /// Name of the thread, or empty.
     pub name: String,
     /// [`Context::ANNOUNCED`], [`Context::JOINED`], [`Context::DETACHED`], [`Context::CUT`].
     pub flags: u8,
-    /// Which process's addresses its tasks use: they have this number in front, from bit 48 on. Of a merged MPI run
-    /// the place in [`crate::RunMeta::ranks`]; else 0.
+    /// The address space of the context's tasks: their addresses have this number in front, from bit 48 on. In a
+    /// merged MPI run it is the place in [`crate::RunMeta::ranks`]; otherwise it is 0.
     pub space: u16,
 }
 
 impl Context {
-    /// Its start was recorded in another context (or it is the first one).
+    /// The start of the context was recorded in another context, or it is the first context.
     pub const ANNOUNCED: u8 = 1;
     /// Another context waited for its end.
     pub const JOINED: u8 = 2;

@@ -42,7 +42,8 @@ pub(crate) fn encode(contexts: &[Context]) -> Result<(Vec<u8>, Vec<u8>)> {
     Ok((table, names))
 }
 
-/// The context table in the bytes of a file. Any bytes are some contexts: nothing here fails after the opening.
+/// The context table in the bytes of a file. Any bytes give some contexts, so nothing here fails once the table is
+/// open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContextTable<'a> {
     records: &'a [[u8; RECORD]],
@@ -64,7 +65,7 @@ impl<'a> ContextTable<'a> {
         self.records.len()
     }
 
-    /// The context of a place in the table.
+    /// The context at a place in the table.
     pub(crate) fn get(&self, at: usize) -> Option<Context> {
         self.records.get(at).and_then(|r| self.read(r).ok())
     }
@@ -75,7 +76,7 @@ impl<'a> ContextTable<'a> {
         record.map_or(0, |r| u16::from_le_bytes([r[RECORD - 2], r[RECORD - 1]]))
     }
 
-    /// The place of a context: ids are usually the places themselves, else a search.
+    /// The place of a context. Ids are usually the places themselves; otherwise the table is searched.
     pub(crate) fn find(&self, id: ContextId) -> Option<usize> {
         let key = |r: &[u8; RECORD]| u32::from_le_bytes([r[0], r[1], r[2], r[3]]);
         match self.records.get(id.index()) {

@@ -1,4 +1,4 @@
-//! A graph, or a time window of it, as a petgraph directed graph in memory, for graph algorithms at hand.
+//! A graph, or a time window of it, as a petgraph directed graph in memory, for existing graph algorithms.
 
 use std::collections::HashMap;
 
@@ -24,12 +24,12 @@ pub struct DagTask {
     pub end_ns: u64,
 }
 
-/// Where an edge comes from.
+/// What kind of edge it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DagEdge {
-    /// The next task of the same context.
+    /// The edge leads to the next task of the same context.
     Program,
-    /// A stored edge.
+    /// The edge is stored.
     Sync,
 }
 
@@ -46,7 +46,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// The whole graph in memory.
     ///
     /// # Errors
-    /// More than `limit` tasks; damage.
+    /// The graph has more than `limit` tasks, or is damaged.
     pub fn dag(&self, limit: usize) -> Result<Dag> {
         let tasks = self.totals.tasks;
         if tasks > limit as u64 {
@@ -59,11 +59,11 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         self.collect_dag(limit, |_| true)
     }
 
-    /// The tasks that are running at some time from `from_ns` up to but not including `to_ns` (tasks of no duration: that start
-    /// then), and the edges between them.
+    /// The tasks that run at some time from `from_ns` up to but not including `to_ns`, and the edges between them. A
+    /// task of no duration counts if it starts in the window.
     ///
     /// # Errors
-    /// More than `limit` tasks in the window; damage.
+    /// The window has more than `limit` tasks, or the graph is damaged.
     pub fn dag_between(&self, from_ns: u64, to_ns: u64, limit: usize) -> Result<Dag> {
         self.collect_dag(limit, |t| t.runs_within(&(from_ns..to_ns)))
     }
@@ -92,7 +92,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                 end_ns,
             });
             dag.nodes.insert(id, node);
-            // The order is topological: predecessors are there already.
+            // The order is topological, so the predecessors are already in the graph.
             let previous = id.previous().and_then(|p| dag.nodes.get(&p));
             if let Some(&from) = previous {
                 dag.graph.add_edge(from, node, DagEdge::Program);

@@ -1,4 +1,4 @@
-//! The one error type of the crate: which file, what is wrong with which part of it, and what to do.
+//! The one error type of the crate. It says which file is wrong, what is wrong with which part of it, and what to do.
 
 use std::fmt;
 use std::io;
@@ -70,8 +70,8 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Without a source: the message has the system's words in it, and who prints the chain would print them twice. The error
-/// itself is in [`Error::kind`].
+/// The error has no `source`: its message already has the system's words in it, and whoever prints the chain would
+/// print them twice. The system's error is in [`Error::kind`].
 impl std::error::Error for Error {}
 
 /// The kinds of [`Error`].
@@ -83,7 +83,7 @@ pub enum ErrorKind {
     Io {
         /// What was tried: "open", "write", ...
         action: &'static str,
-        /// Why it failed.
+        /// The system's error.
         source: io::Error,
     },
     /// The file has no bytes.
@@ -133,10 +133,10 @@ pub enum ErrorKind {
         what: &'static str,
         /// Bytes needed.
         expected: u64,
-        /// Bytes there.
+        /// Bytes left.
         got: u64,
     },
-    /// The bytes of a part are not those that were written.
+    /// A part does not have the bytes that were written.
     #[error(
         "damaged: {what} at byte {offset} has checksum {got:#018x}, {expected:#018x} was written; copy the file again or run contech-middle again"
     )]
@@ -150,12 +150,12 @@ pub enum ErrorKind {
         /// Checksum of the bytes found.
         got: u64,
     },
-    /// The bytes are whole but make no sense.
+    /// The bytes are whole but malformed.
     #[error(
         "malformed {what}: {detail}; run contech-middle again, and report it if it happens again"
     )]
     Malformed {
-        /// The part.
+        /// The malformed part.
         what: &'static str,
         /// What is wrong with it.
         detail: String,
@@ -163,10 +163,10 @@ pub enum ErrorKind {
     /// A context has no such task.
     #[error("the graph has no task {id}")]
     NoSuchTask {
-        /// The task asked for.
+        /// The requested task.
         id: TaskId,
     },
-    /// A text is no task id.
+    /// A text is not a task id.
     #[error("{text:?} is not a task id; write CONTEXT:SEQUENCE, for example 0:12")]
     TaskIdText {
         /// The text.
@@ -191,9 +191,9 @@ pub enum ErrorKind {
         "{tasks} tasks are more than the limit of {limit}; choose a smaller time window or raise the limit"
     )]
     TooManyTasks {
-        /// Tasks the view would hold (at least).
+        /// Tasks that the view would hold, at least.
         tasks: u64,
-        /// What the caller allows.
+        /// The caller's limit.
         limit: u64,
     },
 }

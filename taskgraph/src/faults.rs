@@ -1,4 +1,4 @@
-//! Tests with graphs that no writer would make: broken rules, and damage under valid checksums.
+//! Tests with graphs that no writer would make: graphs that break rules, and damage under valid checksums.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ struct Parts {
     dependents: Vec<(TaskId, Vec<TaskId>)>,
     order: Vec<TaskId>,
     contexts: Vec<Context>,
-    /// The frame put twice, the second time for nobody.
+    /// Whether the frame is written a second time, with no task that uses it.
     stray_frame: bool,
 }
 
@@ -183,7 +183,7 @@ fn verify_finds_every_planted_fault() {
     }
 }
 
-/// Xorshift; the tests say what they need of it.
+/// The generator Xorshift, with the distributions that the tests need.
 struct Random(u64);
 
 impl Random {
@@ -262,7 +262,7 @@ fn units(bytes: &[u8]) -> Vec<(Tag, usize, usize)> {
     units
 }
 
-/// Uses everything a reader offers, without caring for the outcome.
+/// Uses everything that a reader offers, whatever the outcome.
 fn read_all(bytes: &[u8]) {
     let Ok(graph) = TaskGraph::from_bytes(bytes) else {
         return;
@@ -343,7 +343,7 @@ fn damage_under_the_compression_never_panics() {
     }
 }
 
-/// The frame with its columns damaged before compression, and lengths that fit (mostly).
+/// The frame with its columns damaged before compression, and mostly with lengths that fit.
 fn damaged_frame(payload: &[u8], random: &mut Random) -> Vec<u8> {
     let mut r = Reader::new("test", payload);
     let records = r.varint().unwrap() + random.below(3) as u64;

@@ -22,11 +22,12 @@ use crate::path::PathSet;
 use crate::statics::StaticInfo;
 use crate::writer::Totals;
 
-/// A task graph over the bytes of its file: a mapping ([`map`](crate::map)), a `Vec<u8>`, anything that gives bytes.
+/// A task graph over the bytes of its file: a mapping ([`map`](crate::map)), a `Vec<u8>`, or any other type that
+/// gives bytes.
 ///
-/// Opening reads the static tables and the metadata and checks the page indices; everything else is found, checked and
-/// decoded when it is asked for. The graph is `Sync` (if `D` is): share a reference between threads; decoded
-/// pages and frames are kept in caches bounded by about 128 MiB.
+/// Opening reads the static tables and the metadata and checks the page indices. Everything else is found, checked
+/// and decoded on demand. The graph is `Sync` (if `D` is), so threads can share a reference. Caches keep decoded
+/// pages and frames and are bounded by about 128 MiB.
 #[derive(Debug)]
 pub struct TaskGraph<D> {
     data: D,
@@ -46,26 +47,26 @@ pub struct TaskGraph<D> {
     dependents_pages: Cache<DependentsPage>,
     frames: Cache<DecodedFrame>,
     path_tables: Option<Range<usize>>,
-    /// Decoded when first used.
+    /// The paths, decoded at their first use.
     paths: OnceLock<std::result::Result<Arc<PathSet>, String>>,
-    /// Made when first used.
+    /// The templates, made at their first use.
     templates: OnceLock<Templates>,
     frame_index: Option<Range<usize>>,
-    /// Decoded when first used.
+    /// The frame index, decoded at its first use.
     frame_entries: OnceLock<std::result::Result<FrameIndex, String>>,
     decoders: Mutex<Vec<FrameDecoder>>,
     spares: Mutex<Vec<DecodedFrame>>,
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// Names the file in the errors of this graph; [`map`](crate::map) does it.
+    /// Names the file in the errors of this graph, as [`map`](crate::map) does.
     #[must_use]
     pub fn named(mut self, file: &Path) -> Self {
         self.file = Some(file.to_owned());
         self
     }
 
-    /// The version of its format.
+    /// The version of the graph's format.
     pub fn version(&self) -> u32 {
         let field = self.bytes().get(8..).and_then(|b| b.first_chunk::<4>());
         field.map_or(0, |b| u32::from_le_bytes(*b))
@@ -114,7 +115,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         table.map_or(0, |t| t.find(id).map_or(0, |at| t.space(at)))
     }
 
-    /// The page a task is in, and where in it.
+    /// The page that a task is in, and its place in the page.
     pub(crate) fn place(&self, id: TaskId) -> Result<(Arc<TaskPage>, usize)> {
         let missing = || ErrorKind::NoSuchTask { id };
         let page = self.task_index()?.find(id).ok_or_else(missing)?;
@@ -141,7 +142,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             .collect()
     }
 
-    /// The same result, an error naming the file.
+    /// The same result, with an error that names the file.
     pub(crate) fn in_file<T>(&self, result: Result<T>) -> Result<T> {
         match &self.file {
             Some(file) => result.map_err(|e| e.in_file(file)),

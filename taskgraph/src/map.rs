@@ -1,4 +1,4 @@
-//! Opens a graph file by mapping it into memory: the one place of the crate with unsafe code.
+//! Opens a graph file by mapping it into memory. This is the only module of the crate with unsafe code.
 #![allow(
     unsafe_code,
     reason = "memmap2: mapping a file is unsafe because the file can be changed by others"
@@ -15,10 +15,10 @@ use crate::graph::TaskGraph;
 /// Maps a graph file and opens it.
 ///
 /// The file must not be truncated while it is mapped: touching a page that is gone ends the process (SIGBUS).
-/// contech-middle never changes a graph in place, it renames a new one over it, which leaves mappings intact.
+/// contech-middle never changes a graph in place: it writes a new file and renames it, which leaves mappings intact.
 ///
 /// # Errors
-/// The file cannot be opened or mapped, or is no graph; the error names it.
+/// The file cannot be opened or mapped, or is not a graph; the error names it.
 pub fn map(path: impl AsRef<Path>) -> Result<TaskGraph<Mmap>> {
     let path = path.as_ref();
     let io = |action| move |source| Error::from(ErrorKind::Io { action, source }).in_file(path);
@@ -27,9 +27,9 @@ pub fn map(path: impl AsRef<Path>) -> Result<TaskGraph<Mmap>> {
     if length == 0 {
         return Err(Error::from(ErrorKind::Empty).in_file(path));
     }
-    // SAFETY: the mapping is read-only and private to this value, and every reader in this crate treats its bytes as
+    // SAFETY: the mapping is read-only and private to this value. Every reader in this crate treats its bytes as
     // untrusted (bounds and checksums are checked, values are copied out), so a concurrent writer can cause errors
-    // but no invalid Rust value; graph files are replaced by rename, never written in place.
+    // but no invalid Rust value. Graph files are replaced by rename and never written in place.
     let bytes = unsafe { Mmap::map(&file) }.map_err(io("map"))?;
     TaskGraph::from_bytes(bytes)
         .map(|g| g.named(path))

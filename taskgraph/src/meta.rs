@@ -20,7 +20,7 @@ pub struct RunMeta {
     pub clock_hz: u64,
     /// Version of Contech-rs that recorded the run.
     pub contech_version: String,
-    /// The trace was closed cleanly and nothing was lost.
+    /// Whether the trace was closed cleanly and nothing was lost.
     pub complete: bool,
     /// Remarks for the reader of a report: "3 threads appeared unannounced".
     pub notes: Vec<Note>,
@@ -30,9 +30,10 @@ pub struct RunMeta {
     pub trace_bytes: u64,
     /// Recording mode: "full", "sync".
     pub mode: String,
-    /// Regions of interest the program marked: start and end in nanoseconds since the start of the run, by start.
+    /// The regions of interest that the program marked, sorted by start: start and end in nanoseconds since the start
+    /// of the run.
     pub regions: Vec<(u64, u64)>,
-    /// The MPI ranks that are in the graph, ascending; empty where there is one address space.
+    /// The MPI ranks that are in the graph, ascending; empty if the graph has one address space.
     pub ranks: Vec<RankMeta>,
 }
 
@@ -48,7 +49,7 @@ pub struct RankMeta {
     pub pid: u32,
     /// Host name.
     pub host: String,
-    /// What the MPI library says it is.
+    /// The name that the MPI library gives itself.
     pub library: String,
 }
 

@@ -1,19 +1,19 @@
-//! What the user should know of a recording, and whether it means that something is missing.
+//! What the user should know about a recording, and whether something is missing from it.
 
 use std::fmt;
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// What a note tells of.
+/// What a note is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoteKind {
-    /// What the program did and a recording holds is missing: the graph is incomplete.
+    /// Something that the program did and that a recording normally holds is missing: the graph is incomplete.
     Loss,
-    /// What no recording holds, whatever the run: accesses inside library functions, inline assembly.
+    /// Something that no recording holds: accesses inside library functions, or inline assembly.
     Limit,
-    /// Nothing is missing.
+    /// The note is only information; nothing is missing.
     Remark,
     /// The graph was made before notes had kinds.
     #[default]
@@ -25,7 +25,7 @@ pub enum NoteKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Stored")]
 pub struct Note {
-    /// What it tells of.
+    /// What the note is about.
     pub kind: NoteKind,
     /// The sentence.
     pub text: String,
@@ -39,7 +39,7 @@ impl Note {
         Self { kind, text }
     }
 
-    /// Whether something is missing that a recording holds; none where that is not known.
+    /// Whether something is missing that a recording normally holds; `None` if that is not known.
     #[must_use]
     pub fn missing(&self) -> Option<bool> {
         (self.kind != NoteKind::Unknown).then_some(self.kind == NoteKind::Loss)
@@ -84,7 +84,7 @@ impl Serialize for Note {
     }
 }
 
-/// A note as it may stand in a file: a sentence alone before they had kinds.
+/// A note as a file may have it. Older files have only a sentence, without a kind.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Stored {

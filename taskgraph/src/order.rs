@@ -9,8 +9,8 @@ use crate::page::{OrderPage, TaskPage};
 use crate::task::Task;
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// All tasks in breadth-first order from task 0:0, among those that are ready the one that started first (contech.txt,
-    /// section 4.2). It is a topological order: each task comes after all its predecessors.
+    /// All tasks in breadth-first order from task 0:0: among the tasks that are ready, the one that started first
+    /// comes next (contech.txt, section 4.2). It is a topological order: each task comes after all its predecessors.
     ///
     /// An error ends the iteration.
     pub fn tasks(&self) -> impl Iterator<Item = Result<Task<'_, D>>> + '_ {
@@ -30,12 +30,12 @@ pub(crate) struct TasksInOrder<'g, D> {
     next_page: usize,
     page: OrderPage,
     at: usize,
-    /// By context, modulo their number: where the task after the last one is.
+    /// For each context, modulo their number: the place of the task after the last one.
     recent: [Option<(Arc<TaskPage>, usize)>; RECENT],
     failed: bool,
 }
 
-/// Contexts whose place is at hand.
+/// Number of contexts whose place is remembered.
 const RECENT: usize = 32;
 
 impl<'g, D: AsRef<[u8]>> TasksInOrder<'g, D> {
@@ -93,7 +93,7 @@ pub(crate) struct TasksOf<'g, D> {
     graph: &'g TaskGraph<D>,
     next: TaskId,
     end: u32,
-    /// The page of the task before, and the place after it.
+    /// The page of the previous task, and the place after that task.
     page: Option<(Arc<TaskPage>, usize)>,
 }
 

@@ -1,4 +1,4 @@
-//! All tasks on many threads, each after those it depends on.
+//! Runs over all tasks on many threads, each task after those it depends on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +11,12 @@ use crate::graph::TaskGraph;
 use crate::id::{ContextId, TaskId};
 use crate::task::Task;
 
-/// What is done and who waits for what: memory for the contexts, not for the tasks.
+/// Which tasks are done and which wait for others. It takes memory for each context, not for each task.
 #[derive(Debug, Default)]
 struct Progress {
-    /// Tasks done of each context.
+    /// Number of tasks done of each context.
     done: FxHashMap<ContextId, u32>,
-    /// Next tasks of contexts, by a task they have to come after.
+    /// The tasks that are next in their contexts, by a task that they must wait for.
     waiting: FxHashMap<TaskId, Vec<TaskId>>,
     total: u64,
     error: Option<Error>,
@@ -40,7 +40,7 @@ where
     D: AsRef<[u8]> + Sync,
     F: Fn(Task<'g, D>) -> Result<()> + Sync,
 {
-    /// Whether all predecessors of a task are done; if not, it will be looked at again after one of them.
+    /// Whether all predecessors of a task are done. If not, the task is looked at again after one of them.
     fn is_ready(&self, task: &Task<'_, D>) -> bool {
         let mut progress = self.lock();
         let missing = task.stored_dependencies().iter();

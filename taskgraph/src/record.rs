@@ -7,15 +7,15 @@ use crate::{SyncOp, TaskKind};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameRef(pub u64);
 
-/// A run of consecutive records within one frame. A record is one action, or one execution of a path, which can be any
-/// number of actions.
+/// A run of consecutive records within one frame. A record is one action, or one execution of a path, which can have
+/// any number of actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrameSpan {
     /// The frame.
     pub frame: FrameRef,
-    /// Records of the frame before the run.
+    /// Number of records of the frame before the run.
     pub first_record: u32,
-    /// Records in the run.
+    /// Number of records in the run.
     pub records: u32,
 }
 
@@ -26,7 +26,7 @@ pub struct TaskRecord {
     pub id: TaskId,
     /// Its kind.
     pub kind: TaskKind,
-    /// The operation, [`SyncOp::None`] for work.
+    /// The operation; [`SyncOp::None`] for work.
     pub op: SyncOp,
     /// Address of the synchronisation object, or the number of the child context of a Create or Join.
     pub object: u64,
@@ -34,7 +34,7 @@ pub struct TaskRecord {
     pub start_ns: u64,
     /// End, nanoseconds since the start of the run; not before the start.
     pub end_ns: u64,
-    /// Its actions: the spans in program order; empty when it has none.
+    /// The spans of the task's actions in program order; empty if it has none.
     pub frames: Vec<FrameSpan>,
     /// Executions of basic blocks.
     pub blocks: u64,
@@ -44,6 +44,6 @@ pub struct TaskRecord {
     pub writes: u64,
     /// Bytes read and written.
     pub bytes: u64,
-    /// Actions that are no executions of blocks.
+    /// Actions that are not executions of blocks.
     pub others: u64,
 }

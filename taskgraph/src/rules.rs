@@ -1,4 +1,4 @@
-//! What a writer is held to: order and agreement of the tables it is given.
+//! The rules that a writer must keep: the tables it is given must be in order and agree.
 
 use rustc_hash::FxHashMap as HashMap;
 
@@ -9,8 +9,8 @@ use crate::error::{Result, misuse};
 use crate::id::{ContextId, TaskId};
 use crate::record::TaskRecord;
 
-/// A sum over a set of edges that does not depend on their order: equal for equal sets, different for others but with
-/// probability 2^-64. Compares incoming with outgoing edges in constant memory.
+/// A sum over a set of edges that does not depend on their order. It is equal for equal sets, and different for other
+/// sets except with probability 2^-64. It compares incoming with outgoing edges in constant memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EdgeSum {
     pub(crate) edges: u64,
@@ -32,10 +32,10 @@ impl EdgeSum {
 /// The state of the checks of a writer.
 #[derive(Debug, Default)]
 pub(crate) struct WriteRules {
-    /// Tests write broken graphs.
+    /// Whether the rules are off, for tests that write broken graphs.
     #[cfg(test)]
     pub(crate) off: bool,
-    /// Tasks of each context so far, in the order they came.
+    /// Number of tasks of each context so far, in the order in which the contexts came.
     counts: Vec<(ContextId, u32)>,
     last_from: Option<TaskId>,
     incoming: EdgeSum,
@@ -55,7 +55,7 @@ impl WriteRules {
         false
     }
 
-    /// A task, before it is written.
+    /// Checks a task before it is written.
     pub(crate) fn task(&mut self, task: &TaskRecord, dependencies: &[TaskId]) -> Result<()> {
         if self.off() {
             return Ok(());
@@ -99,7 +99,7 @@ impl WriteRules {
         Ok(())
     }
 
-    /// The successors of a task, before they are written.
+    /// Checks the successors of a task before they are written.
     pub(crate) fn dependents(&mut self, from: TaskId, to: &[TaskId]) -> Result<()> {
         if self.off() {
             return Ok(());
@@ -115,7 +115,7 @@ impl WriteRules {
         Ok(())
     }
 
-    /// A task of the order, before it is written.
+    /// Checks a task of the order before it is written.
     pub(crate) fn order(&mut self, id: TaskId) -> Result<()> {
         if self.off() {
             return Ok(());
@@ -132,7 +132,7 @@ impl WriteRules {
         Ok(())
     }
 
-    /// Everything together, before the file is completed.
+    /// Checks everything together before the file is completed.
     pub(crate) fn complete(&self, contexts: &[Context]) -> Result<()> {
         if self.off() {
             return Ok(());

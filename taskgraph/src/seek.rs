@@ -1,4 +1,5 @@
-//! Any point inside a task: whole frames are passed over by what the frame index says of them, one is decoded.
+//! Finds any point inside a task: whole frames are skipped by what the frame index says of them, and one frame is
+//! decoded.
 
 use crate::action::BlockExec;
 use crate::compact::advance;
@@ -16,7 +17,8 @@ pub enum Position {
     Action(u64),
     /// Before the execution of the block that makes its n-th access, from 0.
     Access(u64),
-    /// Nanoseconds since the start of the run. Actions have no times: an estimate, as if the task's actions took equal times.
+    /// Nanoseconds since the start of the run. Actions have no times, so this is an estimate, as if all actions of
+    /// the task took the same time.
     TimeNs(u64),
 }
 
@@ -74,7 +76,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         u64::try_from(n / u128::from(self.duration_ns().max(1))).unwrap_or(u64::MAX)
     }
 
-    /// What a span has, if it is all of its frame and the index has that.
+    /// The amount of a span, if the span is its whole frame and the index has the amount.
     fn whole(&self, span: &FrameSpan, by: By) -> Result<Option<u64>> {
         let entry = self.graph.in_file(self.graph.frame_entry(span.frame))?;
         let whole =
@@ -86,14 +88,14 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     }
 }
 
-/// Where within a span: items before it, and what is left to be passed over within the item.
+/// A point within a span: the items before it, and what is left to skip within the item.
 struct Found {
     items: u64,
     left: u64,
 }
 
 impl<'g, D: AsRef<[u8]>> Actions<'g, D> {
-    /// Goes into the next span up to the point; false when it lies behind the span, which is then passed.
+    /// Goes into the next span, up to the point. If the point lies behind the span, skips the span and returns false.
     fn stop_inside(&mut self, by: By, left: &mut u64) -> Result<bool> {
         let graph = self.task.graph;
         let Some(span) = self.task.spans().get(self.span) else {
@@ -150,7 +152,7 @@ impl<'g, D: AsRef<[u8]>> Actions<'g, D> {
         Ok(true)
     }
 
-    /// What an item counts.
+    /// The amount that an item counts.
     fn amount(&self, played: Played<'_>, score: Score<'_>, by: By) -> u64 {
         match played {
             Played::Other(_) => u64::from(by == By::Actions),
@@ -207,7 +209,7 @@ impl<'g, D: AsRef<[u8]>> Actions<'g, D> {
         (sum, same)
     }
 
-    /// To the point within a run, whose first iteration's operands the player has.
+    /// Goes to the point within a run; the player has the operands of the run's first iteration.
     fn enter(&mut self, mut run: Running<'g>, mut left: u64, score: Score<'_>, by: By) {
         let (each, same) = self.iteration(run.blocks, &self.player.operands, score, by);
         if same && each > 0 {

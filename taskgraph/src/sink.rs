@@ -1,4 +1,4 @@
-//! Where a graph is written to: a temporary file that gets its name at the end, or memory.
+//! Where a graph is written: to a temporary file that gets its name at the end, or to memory.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// The output of a writer.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// A file; removed when dropped before [`Sink::finish`].
+    /// A file, which is removed if it is dropped before [`Sink::finish`].
     File(TempFile),
     /// The whole file in memory.
     Memory(Vec<u8>),
@@ -25,9 +25,9 @@ pub(crate) struct TempFile {
 }
 
 impl Sink {
-    /// Starts `<path>.tmp-<pid>`.
+    /// Creates `<path>.tmp-<pid>`.
     pub(crate) fn create(path: &Path) -> Result<Self> {
-        // Renaming over a device or a directory would replace or fail late; say so before the work.
+        // Renaming over a device or a directory would replace it or fail late, so this fails before the work.
         if path.metadata().is_ok_and(|m| !m.is_file()) {
             let detail =
                 "it exists and is not a regular file; give another name for the graph".to_owned();
@@ -81,9 +81,9 @@ impl Sink {
 impl Drop for TempFile {
     fn drop(&mut self) {
         if let Some(out) = self.out.take() {
-            // What is buffered is of no use: the file goes.
+            // The buffered bytes are dropped, because the file is removed.
             drop(out.into_parts());
-            // Nobody is left to tell when even that fails; the name says what it is.
+            // If even this fails, there is nobody left to tell; the name of the file says what it is.
             let _ = fs::remove_file(&self.temporary);
         }
     }
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error_that_names_the_temporary_file() {
-        // /dev/full refuses every write as a full disk does; the names are made up, nothing is there to be removed.
+        // Writes to /dev/full fail as on a full disk. The names are made up, so there is nothing to remove.
         let full = File::options().write(true).open("/dev/full").unwrap();
         let path = std::env::temp_dir().join("contech-sink-never-there");
         let temporary = path.with_extension("tmp");

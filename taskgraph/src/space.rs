@@ -1,4 +1,4 @@
-//! Address spaces: the addresses of a process of a merged run have its number in front.
+//! Address spaces: in a merged run, the addresses of a process have the process's number in front.
 
 use crate::action::Action;
 use crate::frame::Played;
@@ -6,10 +6,10 @@ use crate::id::BlockId;
 use crate::op::OpKind;
 use crate::statics::StaticInfo;
 
-/// Where the number stands: recorded addresses have 48 bits.
+/// The bit where the number begins: recorded addresses have 48 bits.
 pub(crate) const PREFIX: u32 = 48;
 
-/// Puts the number of the address space in front of the addresses of what was played.
+/// Puts the number of the address space in front of the addresses in what was played.
 pub(crate) fn prefix(info: &StaticInfo, played: &mut Played<'_>, operands: &mut [u64], space: u16) {
     let front = u64::from(space) << PREFIX;
     match played {

@@ -1,4 +1,4 @@
-//! Call stacks: which functions a context is in, followed through the blocks it executes.
+//! Call stacks: the functions that a context is in, followed through the blocks it executes.
 
 use crate::action::Action;
 use crate::compact::Compact;
@@ -12,7 +12,8 @@ use crate::statics::{Block, StaticInfo};
 pub struct StackFrame {
     /// The function.
     pub function: FunctionId,
-    /// The block that called it: the one executed before. `None` at the bottom, and where code that is not recorded called.
+    /// The block that called the function, which is the block executed before. `None` at the bottom, and if the
+    /// caller is not recorded.
     pub called_from: Option<BlockId>,
 }
 
@@ -51,12 +52,12 @@ pub struct StackFrame {
 pub struct CallStack {
     frames: Vec<StackFrame>,
     last: Option<BlockId>,
-    /// The block executed last ends the function on top.
+    /// Whether the last executed block ends the function on top.
     returns: bool,
 }
 
 impl CallStack {
-    /// The next block that the context executes. While it executes, it is in [`CallStack::frames`].
+    /// Executes the next block of the context. [`CallStack::frames`] then describes the stack during that block.
     pub fn step(&mut self, info: &StaticInfo, id: BlockId) {
         if std::mem::take(&mut self.returns) {
             self.frames.pop();
@@ -128,7 +129,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                     stack.step(self.info(), block.id());
                 }
                 Compact::Run(run) => {
-                    // Iterations are alike: one says where the others are.
+                    // Iterations are alike, so the stack after one iteration is the stack after each of them.
                     let each = run.first().count() as u64;
                     let whole = each.saturating_mul(run.iterations()) <= left;
                     let most = if whole { each } else { left % each.max(1) };

@@ -1,4 +1,4 @@
-//! The static tables in a file: columns of every table, packed together.
+//! The static tables in a file: the columns of every table, packed together.
 
 use crate::codec::{MAX_TABLES, Packer};
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::statics::{Block, CallSite, Function, Module, StaticInfo};
 use crate::wire::{Reader, put_bytes, put_delta, put_varint};
 
 const WHAT: &str = "static tables";
-/// Written once per file, read at every opening: worth a slower level.
+/// The tables are written once per file and read at every opening, so a slower level is worth it.
 const LEVEL: i32 = 9;
 
 /// The payload of the static tables.
@@ -126,7 +126,7 @@ fn decode_blocks(r: &mut Reader<'_>) -> Result<Vec<Block>> {
     let mut blocks = vec![Block::default(); n];
     fill(r, &mut blocks, |b, v| b.function = FunctionId::new(v))?;
     fill(r, &mut blocks, |b, v| b.line = v)?;
-    // The deltas are against the end of the block before, known only with the counts, which come next.
+    // The deltas are against the end of the block before. That end needs the counts, which come next.
     let steps: Vec<u64> = (0..n).map(|_| r.delta(0)).collect::<Result<_>>()?;
     let mut end = 0u64;
     for (b, step) in blocks.iter_mut().zip(steps) {

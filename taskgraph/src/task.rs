@@ -14,7 +14,7 @@ use crate::record::{FrameSpan, TaskRecord};
 use crate::space::prefix;
 use crate::{SyncOp, TaskKind};
 
-/// A task. Cheap to hold and to copy; its actions are decoded when asked for.
+/// A task. It is cheap to hold and to copy; its actions are decoded on demand.
 #[derive(Debug)]
 pub struct Task<'g, D> {
     pub(crate) graph: &'g TaskGraph<D>,
@@ -33,7 +33,8 @@ impl<D> Clone for Task<'_, D> {
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// Any task by its id: a search in the page index and, when the page is not in the cache, the decoding of a page.
+    /// Any task by its id. This takes a search in the page index and, if the page is not in the cache, the decoding
+    /// of a page.
     ///
     /// # Errors
     /// [`ErrorKind::NoSuchTask`](crate::ErrorKind::NoSuchTask), or damage.
@@ -48,7 +49,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
 }
 
 impl<'g, D: AsRef<[u8]>> Task<'g, D> {
-    /// Task `at` of a page; the caller has seen that there is one.
+    /// Task `at` of a page; the caller has checked that it exists.
     pub(crate) fn new(graph: &'g TaskGraph<D>, page: Arc<TaskPage>, at: usize) -> Self {
         Self { graph, page, at }
     }
@@ -69,7 +70,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.fields().kind
     }
 
-    /// The operation it stands for; [`SyncOp::None`] for work.
+    /// The operation of the task; [`SyncOp::None`] for work.
     #[must_use]
     pub fn op(&self) -> SyncOp {
         self.fields().op
@@ -135,10 +136,10 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.fields().blocks.saturating_add(self.fields().others)
     }
 
-    /// The stored predecessors, sorted: not the one before it in its context.
+    /// The stored predecessors, sorted. They do not include the task before this one in its context.
     ///
     /// # Errors
-    /// Damage (none today: the predecessors are beside the task).
+    /// Damage (none today: the predecessors are stored with the task).
     pub fn dependencies(&self) -> Result<Vec<TaskId>> {
         Ok(self.stored_dependencies().to_vec())
     }
@@ -185,7 +186,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.page.spans(self.fields())
     }
 
-    /// The task as it was written.
+    /// The task in the form in which it was written.
     #[must_use]
     pub fn record(&self) -> TaskRecord {
         let f = self.fields();
@@ -205,8 +206,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         }
     }
 
-    /// Its actions in program order, decoded one frame at a time:
-    /// `while let Some(action) = actions.next()? { .. }`.
+    /// The actions of the task in program order, decoded one frame at a time: `while let Some(action) =
+    /// actions.next()? { .. }`.
     ///
     /// # Errors
     /// None today; a damaged frame shows when the iteration reaches it.
@@ -293,16 +294,16 @@ pub struct Actions<'g, D> {
     pub(crate) frame: Option<Arc<DecodedFrame>>,
     pub(crate) player: Player,
     pub(crate) run: Option<Running<'g>>,
-    /// Number in front of its addresses.
+    /// Number in front of the task's addresses.
     pub(crate) space: u16,
 }
 
-/// A place in an affine run, whose operands the player has.
+/// A place in an affine run; the player has the operands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Running<'g> {
     pub(crate) blocks: &'g [(BlockId, u32)],
     pub(crate) strides: &'g [u64],
-    /// Iterations left, this one included.
+    /// Number of iterations left, this one included.
     pub(crate) left: u64,
     /// Next block of the iteration.
     pub(crate) at: usize,

@@ -1,6 +1,7 @@
 //! A readable text form of a graph, for golden tests and for looking at small graphs.
 //!
-//! One line per task, contexts one after the other in program order, stored predecessors behind `<-`:
+//! It has one line per task. Contexts come one after the other, each in program order, and stored predecessors stand
+//! after `<-`:
 //!
 //! ```text
 //! 0:0 work
@@ -8,9 +9,9 @@
 //! 0:2 sync mutex_lock obj#1 <- 1:2
 //! ```
 //!
-//! Nothing in it depends on time or on where memory happened to be (unless asked for): tasks are listed by id, not in
-//! the order of the file, which follows start times; synchronisation objects are `obj#1`, `obj#2`, ... in order of
-//! appearance.
+//! Nothing in the text depends on time or on where memory happened to be (unless asked for). Tasks are listed by id
+//! and not in the order of the file, which follows start times. Synchronisation objects are `obj#1`, `obj#2`, ... in
+//! order of appearance.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -38,17 +39,18 @@ impl FromStr for TaskId {
     }
 }
 
-/// What the text form shows besides the tasks and edges.
+/// What the text form shows in addition to the tasks and edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextOptions {
     /// Start and end in nanoseconds: `@100..250`.
     pub times: bool,
     /// Totals of work tasks: `blocks=2 reads=3 writes=1 bytes=32`.
     pub counts: bool,
-    /// The actions of work tasks, one indented line each; a line that repeats is written once, with `x3`. Blocks are
-    /// `function:line` and the accesses as `R8`, `W4`.
+    /// The actions of work tasks, one indented line each; equal lines in a row are written once, with `x3`. Blocks
+    /// are `function:line` and the accesses `R8`, `W4`.
     pub blocks: bool,
-    /// Addresses as they are: of synchronisation objects instead of `obj#1`, and of accesses: `R8@0x1000`.
+    /// Addresses as they are: those of synchronisation objects instead of `obj#1`, and those of accesses as
+    /// `R8@0x1000`.
     pub addresses: bool,
 }
 
@@ -65,7 +67,7 @@ pub fn to_text<D: AsRef<[u8]>>(graph: &TaskGraph<D>, options: TextOptions) -> Re
 /// Writes the text form of a graph piece by piece.
 ///
 /// # Errors
-/// Damage of the graph, or `out` refuses.
+/// The graph is damaged, or writing to `out` fails.
 pub fn write_text<D: AsRef<[u8]>>(
     graph: &TaskGraph<D>,
     options: TextOptions,
@@ -175,7 +177,7 @@ fn block_line(info: &StaticInfo, exec: &BlockExec<'_>, at: impl Fn(&u64) -> Stri
     line
 }
 
-/// Writes indented lines, equal ones in a row once.
+/// Writes indented lines, and equal lines in a row only once.
 struct Repeats<'o, W> {
     out: &'o mut W,
     last: String,

@@ -1,4 +1,4 @@
-//! Units: the checksummed pieces a graph file consists of (header, then units, then a trailer).
+//! Units: the checksummed pieces of a graph file, which consists of a header, units, and a trailer.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -7,9 +7,9 @@ use crate::wire::Reader;
 
 /// First and last eight bytes of a graph file.
 pub(crate) const MAGIC: [u8; 8] = *b"CONTECHG";
-/// First eight bytes of a trace, to tell the user what to do with it.
+/// First eight bytes of a trace; the reader knows them in order to tell the user what to do with a trace.
 pub(crate) const TRACE_MAGIC: [u8; 8] = *b"CONTECHT";
-/// The version written, the only one that is read.
+/// The version that is written, and the only one that is read.
 pub(crate) const VERSION: u32 = 5;
 /// Bytes of the file header.
 pub(crate) const FILE_HEADER: usize = 32;
@@ -56,7 +56,7 @@ impl Tag {
         Self::Footer,
     ];
 
-    /// What errors call it.
+    /// The name of the unit in errors.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Frame => "frame",
@@ -81,12 +81,12 @@ impl Tag {
     }
 }
 
-/// The checksum of a unit: of its bytes, seeded by its tag and length, so that damage to either is found as well.
+/// The checksum of a unit's bytes, seeded by its tag and length, so that damage to either is found as well.
 fn checksum(tag: Tag, payload: &[u8]) -> u64 {
     xxh3_64_with_seed(payload, u64::from(tag as u32) << 32 ^ payload.len() as u64)
 }
 
-/// The header of a unit; an error when the payload is over the limit of 4 GiB.
+/// The header of a unit. A payload over the limit of 4 GiB is an error.
 pub(crate) fn header(tag: Tag, payload: &[u8]) -> Result<[u8; UNIT_HEADER]> {
     let length = u32::try_from(payload.len()).map_err(|_| {
         let n = payload.len();
@@ -102,7 +102,7 @@ pub(crate) fn header(tag: Tag, payload: &[u8]) -> Result<[u8; UNIT_HEADER]> {
     Ok(out)
 }
 
-/// A unit as found in a file, checksum not yet compared.
+/// A unit as found in a file, whose checksum is not compared yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit<'a> {
     pub(crate) tag: Tag,
@@ -112,7 +112,7 @@ pub(crate) struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// The unit at `offset` of the bytes, wherever it ends.
+    /// The unit that begins at `offset`.
     pub(crate) fn at(data: &'a [u8], offset: u64, what: &'static str) -> Result<Self> {
         let short = |expected: u64, got: usize| ErrorKind::Truncated {
             what,
@@ -180,7 +180,7 @@ impl<'a> Unit<'a> {
         .into())
     }
 
-    /// Offset of the first byte after it.
+    /// Offset of the first byte after the unit.
     pub(crate) fn end(&self) -> u64 {
         self.offset + (UNIT_HEADER + self.payload.len()) as u64
     }

@@ -37,10 +37,10 @@ fn fault(place: impl std::fmt::Display, fault: impl Into<String>) -> Error {
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// Checks everything, O(file): the checksum of every unit; that tasks are dense and sorted and as many as each context
-    /// says; times; that every action belongs to exactly one task and each task's totals are those of its actions;
-    /// that incoming and outgoing edges are the same and lead to tasks that exist; that the order has every
-    /// task once, after its predecessors (so the graph is acyclic); and the totals.
+    /// Checks everything, in time O(file): the checksum of every unit; that tasks are dense and sorted, and that each
+    /// context has as many as it says; times; that every action belongs to exactly one task, and that each task's
+    /// totals are those of its actions; that incoming and outgoing edges are the same and lead to tasks that exist;
+    /// that the order has every task once, after its predecessors (so the graph is acyclic); and the totals.
     ///
     /// # Errors
     /// The first fault, with its place.

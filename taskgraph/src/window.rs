@@ -1,4 +1,4 @@
-//! Time windows: the tasks that run at some time in them, found without reading those outside.
+//! Time windows: the tasks that run at some time in a window, found without reading those outside.
 
 use std::ops::Range;
 
@@ -88,7 +88,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             .flat_map(move |c| self.tasks_of_within(c.id, window.clone()))
     }
 
-    /// Sequence of the first task that ends after the window begins, or starts in it.
+    /// Sequence number of the first task that ends after the window begins, or starts in it.
     fn first_within(&self, context: ContextId, tasks: u32, window: &Range<u64>) -> Result<u32> {
         let (mut low, mut high) = (0, tasks);
         while low < high {

@@ -1,6 +1,6 @@
-//! Reading the untrusted bytes of a graph.
+//! Reads the untrusted bytes of a graph.
 
 pub(crate) use contech_program::wire::{put_bytes, put_delta, put_varint, unzigzag, zigzag};
 
-/// Reads bytes; says in this crate's error what is wrong with them.
+/// A reader whose errors are this crate's.
 pub(crate) type Reader<'a> = contech_program::wire::Reader<'a, crate::Error>;

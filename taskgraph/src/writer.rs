@@ -22,10 +22,10 @@ use crate::static_table;
 use crate::statics::StaticInfo;
 use crate::unit::{self, Tag};
 
-/// Level of the pages: they are small, and read far more often than written.
+/// Compression level of the pages, which are small, and are read far more often than written.
 const PAGE_LEVEL: i32 = 6;
 
-/// The run metadata and the totals, as they are in the file (JSON).
+/// The run metadata and the totals in the form of the file (JSON).
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct MetaSection {
@@ -33,7 +33,7 @@ pub(crate) struct MetaSection {
     pub(crate) summary: Summary,
 }
 
-/// Totals that are in the footer.
+/// The totals in the footer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) tasks: u64,
@@ -41,12 +41,12 @@ pub(crate) struct Totals {
     pub(crate) frames: u64,
 }
 
-/// Writes a graph: frames first in any order, then tasks by (context, sequence), their successors likewise, and the
-/// breadth-first order; the last three may be interleaved.
+/// Writes a graph: first the frames, in any order; then the tasks by (context, sequence), their successors in the
+/// same order, and the breadth-first order. The last three may be interleaved.
 ///
-/// Pages are written as they fill, so memory does not grow with the graph (but for 16 bytes per thousand tasks, about ten
-/// per frame, and a few words per context). The file has the name `<path>.tmp-<pid>` until [`GraphWriter::finish`] renames it; dropping
-/// the writer before removes it.
+/// Pages are written as they fill, so memory does not grow with the graph, except for 16 bytes per thousand tasks,
+/// about ten per frame, and a few words per context. The file has the name `<path>.tmp-<pid>` until
+/// [`GraphWriter::finish`] renames it; dropping the writer before that removes it.
 #[derive(Debug)]
 pub struct GraphWriter {
     sink: Sink,
@@ -64,7 +64,7 @@ pub struct GraphWriter {
     order_index: PageIndexWriter,
     frame_index: FrameIndexWriter,
     used_paths: BTreeSet<u32>,
-    /// The path tables, encoded.
+    /// The encoded path tables.
     paths: Option<Vec<u8>>,
 }
 
@@ -124,12 +124,12 @@ impl GraphWriter {
         Arc::clone(&self.info)
     }
 
-    /// Replaces the static tables: a program may load modules while it runs, so a trace names the last ones late.
-    /// The blocks and operations of the former tables must be the first ones of the new, so that frames encoded with
-    /// either can be decoded.
+    /// Replaces the static tables: a program may load modules while it runs, so a trace names the last ones late. The
+    /// new tables must begin with the blocks and operations of the former ones, so that frames encoded with either
+    /// can be decoded.
     ///
     /// # Errors
-    /// The new tables are inconsistent, or do not begin with the former.
+    /// The new tables are inconsistent, or do not begin with the former ones.
     pub fn set_info(&mut self, info: Arc<StaticInfo>) -> Result<()> {
         info.validate()?;
         if !info.blocks.starts_with(&self.info.blocks) || !info.ops.starts_with(&self.info.ops) {
@@ -141,11 +141,11 @@ impl GraphWriter {
         Ok(())
     }
 
-    /// Says what the paths in the frames put so far are; must follow the last frame that has paths. `define` describes those
-    /// the table does not know yet.
+    /// Describes the paths in the frames written so far. It must follow the last frame that has paths. `define`
+    /// describes those that the table does not know yet.
     ///
     /// # Errors
-    /// A path that is in the frames and not described, or tables over 256 MiB.
+    /// A path is in the frames and not described, or the tables are over 256 MiB.
     pub fn set_paths(
         &mut self,
         table: &PathTable,
@@ -171,8 +171,8 @@ impl GraphWriter {
     /// Appends a frame. Frames of different contexts may come in any order.
     ///
     /// # Errors
-    /// I/O; or the frame was made by calls with blocks or operand counts that do not fit the static tables, or not
-    /// finished in time.
+    /// I/O; or the frame was made by calls with blocks or operand counts that do not fit the static tables, or was
+    /// not finished in time.
     #[allow(
         clippy::needless_pass_by_value,
         reason = "a frame belongs to one place of one file"
@@ -191,11 +191,11 @@ impl GraphWriter {
         Ok(at)
     }
 
-    /// Appends a task with its stored predecessors (sorted, without the one before it in its context). Tasks come
-    /// strictly by (context, sequence), sequences from 0 without gaps.
+    /// Appends a task with its stored predecessors, sorted and without the task before it in its context. Tasks come
+    /// strictly by (context, sequence), and sequences start at 0 without gaps.
     ///
     /// # Errors
-    /// I/O; or a task or dependency out of order.
+    /// I/O; or a task or dependency is out of order.
     pub fn put_task(&mut self, task: &TaskRecord, dependencies: &[TaskId]) -> Result<()> {
         self.rules.task(task, dependencies)?;
         self.tasks.push(task, dependencies);
@@ -224,11 +224,11 @@ impl GraphWriter {
         Ok(())
     }
 
-    /// Appends the stored successors of a task (sorted), the reverse of what [`GraphWriter::put_task`] is given. Tasks
-    /// come strictly by (context, sequence); those without stored successors are left out.
+    /// Appends the stored successors of a task, sorted. They are the reverse of what [`GraphWriter::put_task`] is
+    /// given. Tasks come strictly by (context, sequence); those without stored successors are left out.
     ///
     /// # Errors
-    /// I/O; or a task or successor out of order.
+    /// I/O; or a task or successor is out of order.
     pub fn put_dependents(&mut self, from: TaskId, to: &[TaskId]) -> Result<()> {
         if to.is_empty() {
             return Ok(());
@@ -254,8 +254,8 @@ impl GraphWriter {
     /// Appends a task to the breadth-first order, which must be topological (program order and stored edges).
     ///
     /// # Errors
-    /// I/O; or the task is not the next one of its context. (Whether stored edges are respected is checked by
-    /// [`TaskGraph::verify`](crate::TaskGraph::verify).)
+    /// I/O; or the task is not the next one of its context. ([`TaskGraph::verify`](crate::TaskGraph::verify) checks
+    /// whether the order respects the stored edges.)
     pub fn put_order(&mut self, id: TaskId) -> Result<()> {
         self.rules.order(id)?;
         self.order.push(id);
@@ -275,7 +275,8 @@ impl GraphWriter {
         Ok(())
     }
 
-    /// Completes the file and gives it its name. `contexts` are sorted by id and have the number of tasks that were put.
+    /// Completes the file and gives it its name. `contexts` must be sorted by id and have the number of tasks that
+    /// were written.
     ///
     /// # Errors
     /// I/O; or the tasks, successors, order and contexts do not agree.

@@ -15,7 +15,7 @@ pub struct Counts {
     pub writes: u64,
     /// Bytes read and written.
     pub bytes: u64,
-    /// Actions that are no executions of blocks: allocations, frees, mappings.
+    /// Actions that are not executions of blocks: allocations, frees, mappings.
     pub others: u64,
 }
 
@@ -79,7 +79,7 @@ impl Counts {
     }
 }
 
-/// What an execution of a block counts, whatever its accesses depend on.
+/// What an execution of a block counts, also where its accesses depend on the operands.
 #[must_use]
 pub fn count(info: &StaticInfo, id: BlockId, operands: &[u64]) -> Counts {
     Counts::of(info.ops_of(id), operands)

@@ -104,7 +104,7 @@ impl fmt::Display for WaitCause {
 pub enum Family {
     /// Threads that start and end.
     CreateJoin,
-    /// Mutexes, and what excludes like one.
+    /// Mutexes, and other locks that one holder has at a time.
     Mutex,
     /// Spin locks.
     Spin,
@@ -122,7 +122,7 @@ pub enum Family {
     Atomic,
     /// Futexes.
     Futex,
-    /// OpenMP tasks: who waits for whom.
+    /// Waits of OpenMP tasks for each other.
     Tree,
     /// Dependences of OpenMP tasks.
     Depend,

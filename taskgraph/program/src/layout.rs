@@ -1,4 +1,4 @@
-//! Per-block facts the encoder and decoder need at every execution, derived once from the static tables.
+//! Facts about each block that encoder and decoder need at every execution, derived once from the static tables.
 
 use crate::counts::Counts;
 use crate::op::{MemOp, OpKind};
@@ -7,25 +7,25 @@ use crate::statics::{Block, StaticInfo};
 /// What one execution of a block records and counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BlockLayout {
-    /// Operands per execution.
+    /// Number of operands per execution.
     pub operands: u32,
-    /// One execution, when that is the same for all.
+    /// What one execution counts, if every execution counts the same.
     pub counts: Option<Counts>,
 }
 
 /// The layout of all blocks.
 #[derive(Debug, Default)]
 pub struct Layout {
-    /// By block.
+    /// The layout of each block.
     pub blocks: Vec<BlockLayout>,
 }
 
 impl BlockLayout {
-    /// That of a block with these operations.
+    /// The layout of a block with these operations.
     #[must_use]
     pub fn new(ops: &[MemOp]) -> Self {
         let operands = ops.iter().map(MemOp::operand_count).sum::<usize>();
-        // No frame holds as many operands as the fallback says: such a block can be neither encoded nor decoded.
+        // No frame holds as many operands as this fallback, so such a block can be neither encoded nor decoded.
         let operands = u32::try_from(operands).unwrap_or(u32::MAX);
         Self {
             operands,
@@ -35,7 +35,7 @@ impl BlockLayout {
 }
 
 impl Layout {
-    /// Derives it from the tables.
+    /// Derives the layout from the tables.
     #[must_use]
     pub fn new(info: &StaticInfo) -> Self {
         let layout = |b: &Block| {

@@ -6,7 +6,7 @@ use crate::id::OpId;
 pub const ADDRESS_BYTES: usize = 6;
 /// Bytes of a recorded lane mask.
 pub const MASK_BYTES: usize = 8;
-/// What is recorded of an address or length.
+/// The bits of an address or length that are recorded.
 pub(crate) const ADDRESS_MASK: u64 = (1 << (8 * ADDRESS_BYTES)) - 1;
 
 /// The kind of a static memory operation. The numbers are part of the file format.
@@ -95,9 +95,9 @@ pub struct Access {
     pub addr: u64,
     /// Bytes.
     pub size: u64,
-    /// A write, otherwise a read.
+    /// Whether the access is a write; otherwise it is a read.
     pub write: bool,
-    /// The static operation that made it.
+    /// The static operation that made the access.
     pub op: OpId,
 }
 
@@ -110,8 +110,9 @@ impl MemOp {
     pub const VOLATILE: u8 = 4;
     /// The most lanes a vector form can have.
     pub const MAX_LANES: u16 = 64;
-    /// The most bytes one operation without a length (or one lane of it) accesses: an argument passed by copy may be large.
-    /// Larger claims are damage, which would make analyses go over gigabytes that nobody accessed.
+    /// The most bytes that one operation without a length (or one lane of it) accesses; it is large because an
+    /// argument passed by copy may be large. A larger size is damage, which would make analyses go over gigabytes
+    /// that nobody accessed.
     pub const MAX_SIZE: u32 = 64 << 20;
 
     /// A load of `size` bytes.
@@ -145,7 +146,7 @@ impl MemOp {
         }
     }
 
-    /// The same operation at a source line.
+    /// The same operation, with a source line.
     #[must_use]
     pub fn at(self, line: u32) -> Self {
         Self { line, ..self }
@@ -188,9 +189,9 @@ impl MemOp {
         n
     }
 
-    /// Calls `f` for each access of one execution, in the order the machine makes them: enabled lanes only, the read
-    /// of a copy before its write, nothing for a length of 0. `op` is this operation's own id, copied into the
-    /// accesses. Operands that are missing give no access.
+    /// Calls `f` for each access of one execution, in the order in which the machine makes them: only enabled lanes,
+    /// the read of a copy before its write, and nothing for a length of 0. `op` is this operation's own id, which is
+    /// copied into the accesses. Missing operands give no access.
     #[inline]
     pub fn expand(&self, op: OpId, operands: &[u64], mut f: impl FnMut(Access)) {
         match (self.kind, operands) {
@@ -221,7 +222,7 @@ impl MemOp {
         OpAccesses::new(self, op, operands)
     }
 
-    /// The accesses of every execution are the same in number and size, whatever the operands.
+    /// Whether the accesses of every execution are the same in number and size, whatever the operands.
     #[must_use]
     pub fn has_static_counts(&self) -> bool {
         match self.kind {
@@ -248,7 +249,7 @@ pub struct OpAccesses<'f> {
     memop: &'f MemOp,
     op: OpId,
     operands: &'f [u64],
-    /// One bit per access still to give; its number is the lane, or 0 = read and 1 = write of a pair.
+    /// One bit per access still to give. Its number is the lane, or for a pair 0 for the read and 1 for the write.
     pending: u64,
 }
 

@@ -24,7 +24,7 @@ pub struct StaticInfo {
 pub struct Module {
     /// Name of the module, usually its main source file.
     pub name: String,
-    /// What the instrumentation could not record: reason, and how many static places.
+    /// What the instrumentation could not record: the reason, and the number of places in the code.
     pub unrecorded: Vec<(String, u64)>,
 }
 
@@ -50,7 +50,7 @@ pub struct Block {
     pub line: u32,
     /// First entry in [`StaticInfo::ops`].
     pub first_op: u32,
-    /// Number of memory operations, in program order.
+    /// Number of memory operations.
     pub op_count: u32,
     /// [`Block::ENTRY`], [`Block::RETURN`], [`Block::LOOP_HEADER`].
     pub flags: u8,
@@ -63,9 +63,9 @@ pub struct Block {
 impl Block {
     /// The first block of its function.
     pub const ENTRY: u8 = 1;
-    /// Ends in a return.
+    /// The block ends in a return.
     pub const RETURN: u8 = 2;
-    /// The header of a loop.
+    /// The block is the header of a loop.
     pub const LOOP_HEADER: u8 = 4;
 }
 
@@ -124,12 +124,12 @@ impl StaticInfo {
             .map_or("", String::as_str)
     }
 
-    /// The block a memory operation belongs to. O(log blocks) when the blocks own the operations in ascending order
-    /// (as the tables of the middle layer do), else `None` for the blocks out of order.
+    /// The block that a memory operation belongs to. It takes O(log blocks), and needs blocks that own the operations
+    /// in ascending order (as in the tables of the middle layer); otherwise it is `None` for the blocks out of order.
     #[must_use]
     pub fn block_of_op(&self, op: OpId) -> Option<BlockId> {
         let mut at = self.blocks.partition_point(|b| b.first_op <= op.get());
-        // Blocks without operations share their first_op with a neighbour.
+        // Blocks without operations have the same first_op as a neighbour.
         while at > 0 {
             at -= 1;
             let b = &self.blocks[at];

@@ -41,8 +41,8 @@ macro_rules! sync_ops {
                 match self { $(Self::$name => $cause,)* }
             }
 
-            /// Whose rules say what it is ordered with; `None` for operations that are ordered with nothing, or (MPI)
-            /// with other processes.
+            /// The family whose rules order the operation. `None` for operations that nothing orders, and for those
+            /// of MPI, which are ordered with other processes.
             #[must_use]
             pub const fn family(self) -> Option<Family> {
                 use Family::{
@@ -55,12 +55,12 @@ macro_rules! sync_ops {
 }
 
 sync_ops! {
-    /// None: a work task.
+    /// No operation: the task is a work task.
     #[default]
     None = 0, "none", Work, None, None;
     /// A context was started; object = its number.
     ThreadCreate = 1, "thread_create", Create, None, Some(CreateJoin);
-    /// Waited for the end of a context; object = its number.
+    /// A context waited for the end of another; object = its number.
     ThreadJoin = 2, "thread_join", Join, Some(Join), Some(CreateJoin);
     /// A mutex was acquired.
     MutexLock = 3, "mutex_lock", Sync, Some(Lock), Some(Mutex);
@@ -72,7 +72,7 @@ sync_ops! {
     RwRead = 6, "rw_read", Sync, Some(Lock), Some(RwLock);
     /// A reader-writer lock was acquired for writing.
     RwWrite = 7, "rw_write", Sync, Some(Lock), Some(RwLock);
-    /// A reader-writer lock was released (for reading or writing: whoever holds it is known).
+    /// A reader-writer lock was released. It may have been held for reading or for writing, which the acquire says.
     RwUnlock = 8, "rw_unlock", Sync, None, Some(RwLock);
     /// A try or timed acquire of a reader-writer lock failed.
     RwTryFail = 9, "rw_try_fail", Sync, Some(Lock), None;
@@ -80,13 +80,13 @@ sync_ops! {
     SpinLock = 10, "spin_lock", Sync, Some(Lock), Some(Spin);
     /// A spin lock was released.
     SpinUnlock = 11, "spin_unlock", Sync, None, Some(Spin);
-    /// The mutex (object) released on entering a condition wait; aux = the address of the condition.
+    /// A mutex (object) was released on entering a condition wait; aux = the address of the condition.
     CondRelease = 12, "cond_release", Sync, None, Some(Mutex);
-    /// Woken by a condition variable; aux = the condition's ticket when the wait began.
+    /// A context was woken by a condition variable; aux = the condition's ticket when the wait began.
     CondWake = 13, "cond_wake", Sync, Some(Condition), Some(Cond);
-    /// A timed wait on a condition variable ran out or was cancelled: no edge; aux as for a wake.
+    /// A timed wait on a condition variable ran out or was cancelled. It has no edge; aux as for a wake.
     CondTimeout = 14, "cond_timeout", Sync, Some(Condition), Some(Cond);
-    /// The mutex acquired again after a condition wait.
+    /// A mutex was acquired again after a condition wait.
     CondReacquire = 15, "cond_reacquire", Sync, Some(Lock), Some(Mutex);
     /// One waiter of a condition variable was woken.
     CondSignal = 16, "cond_signal", Sync, None, Some(Cond);
@@ -102,7 +102,8 @@ sync_ops! {
     OnceRun = 21, "once_run", Sync, None, Some(Once);
     /// This context found a one-time initialisation done, or waited for it.
     OncePass = 22, "once_pass", Sync, Some(Once), Some(Once);
-    /// A barrier: ticket taken before the wait, times around it; aux = participants.
+    /// A context took part in a barrier. The ticket is taken before the wait, and the times are around it; aux =
+    /// participants.
     Barrier = 23, "barrier", Barrier, Some(Barrier), Some(Barrier);
     /// The process forked; object = process id of the child.
     Fork = 24, "fork", Sync, None, None;
@@ -110,15 +111,16 @@ sync_ops! {
     ProcessExit = 25, "process_exit", Sync, None, None;
     /// The recording runtime paused the context.
     Delay = 26, "delay", Sync, Some(Delay), None;
-    /// An operation this version has no name for.
+    /// The operation has no name in this version.
     Other = 27, "other", Sync, None, None;
-    /// The object begins a new life: orders nothing, cuts its chain; aux = value of a semaphore or participants of a
-    /// barrier. Recorded only: no task stands for this and the next.
+    /// The object begins a new life. This orders nothing and cuts the object's chain; aux = value of a semaphore or
+    /// participants of a barrier. No task stands for this event and the next; they are only recorded.
     ObjectInit = 28, "object_init", Sync, None, None;
-    /// The object ends: cuts its chain.
+    /// The object ends, which cuts its chain.
     ObjectDestroy = 29, "object_destroy", Sync, None, None;
-    /// An atomic variable was read; its time is that of a spin-wait, if it ended one. For this and the next three
-    /// aux = memory order (C's numbers), from bit 8 on how often it was repeated without finding anything new.
+    /// An atomic variable was read. If the read ended a spin-wait, its time is that of the spin-wait. For this and
+    /// the next three operations aux = memory order (C's numbers), and from bit 8 on how often the operation was
+    /// repeated without finding anything new.
     AtomicLoad = 40, "atomic_load", Sync, Some(Lock), Some(Atomic);
     /// An atomic variable was written.
     AtomicStore = 41, "atomic_store", Sync, None, Some(Atomic);
@@ -126,44 +128,47 @@ sync_ops! {
     AtomicRmw = 42, "atomic_rmw", Sync, Some(Lock), Some(Atomic);
     /// A compare-exchange found another value.
     AtomicFail = 43, "atomic_fail", Sync, Some(Lock), Some(Atomic);
-    /// A fence; aux = memory order, no object.
+    /// A fence was executed; aux = memory order, and there is no object.
     Fence = 44, "fence", Sync, None, None;
-    /// Woken from a wait on a futex.
+    /// A context was woken from a wait on a futex.
     FutexWait = 45, "futex_wait", Sync, Some(Condition), Some(Futex);
     /// A wait on a futex ended without being woken.
     FutexTimeout = 46, "futex_timeout", Sync, Some(Condition), None;
     /// Waiters of a futex were woken; aux = how many.
     FutexWake = 47, "futex_wake", Sync, None, Some(Futex);
-    /// Nothing: the first try of a spin-wait, which the event that ended it stands for. Recorded only.
+    /// The first try of a spin-wait. The event that ended the spin-wait stands for it, so no task does.
     AtomicSpun = 48, "atomic_spun", Sync, None, None;
-    /// An OpenMP parallel or teams region began, with one context for each implicit task; object = the first one,
-    /// aux = how many, their numbers follow each other.
+    /// An OpenMP parallel or teams region began, with one context for each implicit task; object = the first one, aux
+    /// = how many, and their numbers follow each other.
     ParallelBegin = 64, "parallel_begin", Create, None, Some(Tree);
-    /// An OpenMP region ended: waited for its implicit tasks and all explicit ones; object and aux as where it began.
+    /// An OpenMP region ended, after a wait for its implicit tasks and all explicit ones; object and aux as where it
+    /// began.
     ParallelEnd = 65, "parallel_end", Join, Some(Join), Some(Tree);
     /// An OpenMP explicit task was generated; object = its context.
     TaskCreate = 66, "task_create", Create, None, Some(Tree);
-    /// taskwait: waited for the tasks this context generated.
+    /// taskwait: a context waited for the tasks it had generated.
     TaskWait = 67, "task_wait", Join, Some(Join), Some(Tree);
     /// An undeferred OpenMP task ended; object = its context.
     TaskJoin = 68, "task_join", Join, Some(Join), Some(Tree);
-    /// taskgroup: waited for the tasks generated since the innermost one began, and for all they generated.
+    /// taskgroup: a context waited for the tasks generated since the innermost taskgroup began, and for all that
+    /// these generated.
     TaskgroupEnd = 69, "taskgroup_end", Join, Some(Join), Some(Tree);
-    /// A barrier waited for the tasks this context generated, and for all they generated.
+    /// A barrier waited for the tasks that this context generated, and for all that these generated.
     TasksJoin = 70, "tasks_join", Join, Some(Join), Some(Tree);
-    /// An OpenMP task depends on what was written to the item (object). For this and the next three the ticket is in
-    /// the order in which tasks were generated, and aux = the generating context.
+    /// An OpenMP task depends on what was written to the item (object). For this and the next three operations the
+    /// ticket follows the order in which tasks were generated, and aux = the generating context.
     DependIn = 71, "depend_in", Sync, None, Some(Depend);
     /// An OpenMP task depends on all earlier uses of the item.
     DependInout = 72, "depend_inout", Sync, None, Some(Depend);
-    /// The same, in any order with others of its kind, one at a time.
+    /// An OpenMP task depends on all earlier uses of the item except others of this kind, which run in any order, one
+    /// at a time.
     DependMutexinoutset = 73, "depend_mutexinoutset", Sync, None, Some(Depend);
-    /// The same, together with others of its kind.
+    /// An OpenMP task depends on all earlier uses of the item except others of this kind, which run together with it.
     DependInoutset = 74, "depend_inoutset", Sync, None, Some(Depend);
     /// The event of a detached OpenMP task was fulfilled; object = the task's context.
     Fulfill = 75, "fulfill", Sync, None, None;
-    /// An OpenMP lock (nest lock, mutexinoutset item) was acquired. The releases of this and of the next two have
-    /// the ticket of their acquire.
+    /// An OpenMP lock (nest lock, mutexinoutset item) was acquired. The releases of this and of the next two locks
+    /// have the ticket of their acquire.
     OmpLock = 76, "omp_lock", Sync, Some(Lock), Some(Mutex);
     /// An OpenMP lock was released.
     OmpUnlock = 77, "omp_unlock", Sync, None, Some(Mutex);
@@ -175,11 +180,11 @@ sync_ops! {
     OrderedEnter = 80, "ordered_enter", Sync, Some(Lock), Some(Mutex);
     /// An ordered region was left.
     OrderedExit = 81, "ordered_exit", Sync, None, Some(Mutex);
-    /// Inside of a barrier (object) partial results begin to be combined, or have been (aux = 1).
+    /// Within a barrier (object) partial results begin to be combined; with aux = 1 they have been combined.
     Reduction = 82, "reduction", Sync, None, Some(Barrier);
     /// An iteration of a doacross loop (object = a hash of region and iteration vector) was posted.
     DoacrossPost = 83, "doacross_post", Sync, None, Some(Doacross);
-    /// Waited for an iteration of a doacross loop.
+    /// A context waited for an iteration of a doacross loop.
     DoacrossWait = 84, "doacross_wait", Sync, Some(Condition), Some(Doacross);
     /// Mark: the context's part of a worksharing loop (also distribute) begins.
     Loop = 85, "loop", Sync, None, None;
@@ -195,23 +200,23 @@ sync_ops! {
     WorkEnd = 90, "work_end", Sync, None, None;
     /// Mark: cancellation was asked for.
     Cancel = 91, "cancel", Sync, None, None;
-    /// A taskgroup begins: orders nothing. Recorded only.
+    /// A taskgroup begins. This orders nothing, and no task stands for it.
     TaskgroupBegin = 92, "taskgroup_begin", Sync, None, Some(Tree);
     /// Creates the ranks of an MPI program.
     MpiRanks = 100, "mpi_ranks", Sync, None, None;
-    /// MPI message sent; object = communicator, ticket = place in the order of the process's sends, aux = receiver and
-    /// tag.
+    /// An MPI message was sent; object = communicator, ticket = place in the order of the process's sends, aux =
+    /// receiver and tag.
     MpiSend = 101, "mpi_send", Sync, Some(Message), None;
-    /// MPI message received: after the send; ticket = place in the order in which receives were posted, aux = sender
-    /// and tag.
+    /// An MPI message was received, which orders this after the send; ticket = place in the order in which receives
+    /// were posted, aux = sender and tag.
     MpiRecv = 102, "mpi_recv", Sync, Some(Message), None;
-    /// Waited for MPI requests, none of them a receive.
+    /// A context waited for MPI requests, none of which is a receive.
     MpiWait = 103, "mpi_wait", Sync, Some(Message), None;
     /// MPI_Init.
     MpiInit = 104, "mpi_init", Sync, Some(Message), None;
     /// MPI_Finalize.
     MpiFinalize = 105, "mpi_finalize", Sync, Some(Message), None;
-    /// MPI_Probe that found a message.
+    /// MPI_Probe found a message.
     MpiProbe = 106, "mpi_probe", Sync, Some(Message), None;
     /// MPI_Put: a mark.
     MpiPut = 107, "mpi_put", Sync, Some(Message), None;
@@ -227,16 +232,16 @@ sync_ops! {
     MpiAbort = 112, "mpi_abort", Sync, None, None;
     /// A non-blocking collective operation begins; aux says which. Its task at the end has the name of the operation.
     MpiBegin = 113, "mpi_begin", Sync, None, None;
-    /// MPI_Barrier. For this and the following the object is the communicator, the ticket the number of the operation
-    /// on it, and aux says who takes part.
+    /// MPI_Barrier. For this and the following operations the object is the communicator, the ticket is the number of
+    /// the operation on it, and aux says who takes part.
     MpiBarrier = 114, "mpi_barrier", Barrier, Some(Message), None;
-    /// MPI_Bcast: the root before the others.
+    /// MPI_Bcast: the root comes before the others.
     MpiBcast = 115, "mpi_bcast", Sync, Some(Message), None;
-    /// MPI_Scatter, MPI_Scatterv: the root before the others.
+    /// MPI_Scatter, MPI_Scatterv: the root comes before the others.
     MpiScatter = 116, "mpi_scatter", Sync, Some(Message), None;
-    /// MPI_Gather, MPI_Gatherv: the others before the root.
+    /// MPI_Gather, MPI_Gatherv: the others come before the root.
     MpiGather = 117, "mpi_gather", Sync, Some(Message), None;
-    /// MPI_Reduce: the others before the root.
+    /// MPI_Reduce: the others come before the root.
     MpiReduce = 118, "mpi_reduce", Sync, Some(Message), None;
     /// MPI_Allreduce.
     MpiAllreduce = 119, "mpi_allreduce", Barrier, Some(Message), None;
@@ -246,21 +251,21 @@ sync_ops! {
     MpiAlltoall = 121, "mpi_alltoall", Barrier, Some(Message), None;
     /// MPI_Reduce_scatter and kin.
     MpiReduceScatter = 122, "mpi_reduce_scatter", Barrier, Some(Message), None;
-    /// MPI_Scan: ranks in ascending order.
+    /// MPI_Scan: ranks follow each other in ascending order.
     MpiScan = 123, "mpi_scan", Sync, Some(Message), None;
-    /// MPI_Exscan: ranks in ascending order.
+    /// MPI_Exscan: ranks follow each other in ascending order.
     MpiExscan = 124, "mpi_exscan", Sync, Some(Message), None;
-    /// An MPI communicator is made of another.
+    /// An MPI communicator is made from another.
     MpiComm = 125, "mpi_comm", Barrier, Some(Message), None;
     /// MPI_Win_fence, or a window is made or freed.
     MpiFence = 126, "mpi_fence", Barrier, Some(Message), None;
-    /// A non-blocking collective operation has ended; aux says which, times around the wait. Recorded only: its task has
-    /// the name of the operation.
+    /// A non-blocking collective operation has ended; aux says which, and the times are around the wait. No task
+    /// stands for this event: the task of the operation has the name of the operation.
     MpiEnd = 127, "mpi_end", Sync, Some(Message), None;
 }
 
 impl SyncOp {
-    /// What a try or timed acquire that failed is called, by what it would have been.
+    /// The failed try or timed form of an acquire.
     #[must_use]
     pub const fn failed(self) -> Self {
         match self {
@@ -270,25 +275,25 @@ impl SyncOp {
         }
     }
 
-    /// Operations on atomic variables, whose tickets are in an order of their own.
+    /// Whether this is an operation on an atomic variable; these have tickets in an order of their own.
     #[must_use]
     pub const fn is_atomic(self) -> bool {
         matches!(self.family(), Some(Family::Atomic))
     }
 
-    /// Dependences of OpenMP tasks.
+    /// Whether this is a dependence of an OpenMP task.
     #[must_use]
     pub const fn is_depend(self) -> bool {
         matches!(self.family(), Some(Family::Depend))
     }
 
-    /// Operations of MPI, whose objects are communicators.
+    /// Whether this is an operation of MPI, whose object is a communicator.
     #[must_use]
     pub const fn is_mpi(self) -> bool {
         self as u8 > Self::MpiRanks as u8
     }
 
-    /// Marks in a recording: no task stands for them.
+    /// Whether this is a mark in a recording, for which no task stands.
     #[must_use]
     pub const fn is_mark(self) -> bool {
         matches!(

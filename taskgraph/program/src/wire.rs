@@ -3,17 +3,17 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What is wrong with untrusted bytes. Each format has an error of its own, which is made of this one.
+/// What is wrong with untrusted bytes. Each format has an error type of its own, which is made from this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// The part of a file.
+    /// The part of the file.
     pub what: &'static str,
     /// What is wrong with it.
     pub detail: String,
 }
 
 impl Malformed {
-    /// This is wrong with that part.
+    /// Says what is wrong with a part of a file.
     #[must_use]
     pub fn new(what: &'static str, detail: impl Into<String>) -> Self {
         Self {
@@ -41,7 +41,7 @@ pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value.to_le_bytes()[0]);
 }
 
-/// Appends a difference, small for small magnitudes of either sign.
+/// Appends the difference of two values, which takes few bytes if it is small, of either sign.
 #[inline]
 pub fn put_delta(out: &mut Vec<u8>, value: u64, previous: u64) {
     put_varint(out, zigzag(value.wrapping_sub(previous)));
@@ -53,7 +53,7 @@ pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Maps differences modulo 2^64 to numbers, small magnitudes to small numbers: 0, -1, 1, -2, ...
+/// Maps differences modulo 2^64 to numbers so that small differences give small numbers: 0, -1, 1, -2, ...
 #[inline]
 pub const fn zigzag(difference: u64) -> u64 {
     (difference << 1) ^ 0u64.wrapping_sub(difference >> 63)
@@ -65,7 +65,7 @@ pub const fn unzigzag(value: u64) -> u64 {
     (value >> 1) ^ 0u64.wrapping_sub(value & 1)
 }
 
-/// Reads from the front of untrusted bytes; its errors are those of the format that is read.
+/// Reads from the front of untrusted bytes. Its errors are those of the format that is read.
 #[derive(Debug)]
 pub struct Reader<'a, E = Malformed> {
     bytes: &'a [u8],
@@ -82,7 +82,7 @@ impl<E> Clone for Reader<'_, E> {
 impl<E> Copy for Reader<'_, E> {}
 
 impl<'a, E: From<Malformed>> Reader<'a, E> {
-    /// Reads `bytes`; errors call them `what`.
+    /// A reader of `bytes`, which errors call `what`.
     pub fn new(what: &'static str, bytes: &'a [u8]) -> Self {
         Self {
             bytes,
@@ -175,7 +175,7 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
         u32::try_from(value).map_err(|_| self.error(format!("{value} where 32 bits were expected")))
     }
 
-    /// The next variable-length integer as a count of things that take at least one byte each in `room` bytes.
+    /// The next variable-length integer, as a count of things of which each takes at least one of `room` bytes.
     pub fn count(&mut self, room: usize) -> Result<usize, E> {
         let value = self.varint()?;
         match usize::try_from(value) {
@@ -184,10 +184,10 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
         }
     }
 
-    /// A count, then that many things that take at least one byte each.
+    /// Reads a count, then that many things that take at least one byte each.
     ///
     /// # Errors
-    /// The count is more than the bytes that are left, or one of the things is malformed.
+    /// The count is larger than the number of bytes left, or one of the things is malformed.
     pub fn list<T>(
         &mut self,
         mut take: impl FnMut(&mut Self) -> Result<T, E>,
@@ -196,7 +196,7 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
         (0..n).map(|_| take(self)).collect()
     }
 
-    /// The value a [`put_delta`] against `previous` stood for.
+    /// The value that was written as a [`put_delta`] against `previous`.
     #[inline]
     pub fn delta(&mut self, previous: u64) -> Result<u64, E> {
         Ok(previous.wrapping_add(unzigzag(self.varint()?)))
@@ -221,7 +221,7 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
         std::str::from_utf8(bytes).map_err(|_| self.error("a string that is not UTF-8"))
     }
 
-    /// Everything must have been read.
+    /// Checks that everything has been read.
     pub fn end(&self) -> Result<(), E> {
         match self.bytes.len() {
             0 => Ok(()),

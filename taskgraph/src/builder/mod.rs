@@ -41,8 +41,9 @@ pub use work::WorkBuilder;
 
 /// Builds a graph in memory.
 ///
-/// Each context has a clock that starts where it was created; tasks without explicit times start at it, and every
-/// task moves it to its end. The breadth-first order is computed from the edges and the start times.
+/// Each context has a clock that starts when the context is created. A task without explicit times starts at the
+/// clock, and every task moves the clock to its end. The breadth-first order is computed from the edges and the start
+/// times.
 #[derive(Debug, Default)]
 pub struct GraphBuilder {
     info: StaticInfo,
@@ -126,7 +127,7 @@ impl GraphBuilder {
         id
     }
 
-    /// The static tables, to change what [`GraphBuilder::block`] does not set.
+    /// The static tables, for what [`GraphBuilder::block`] does not set.
     pub fn info_mut(&mut self) -> &mut StaticInfo {
         &mut self.info
     }
@@ -136,7 +137,7 @@ impl GraphBuilder {
         &mut self.meta
     }
 
-    /// A context that no task creates: the first one, which is announced, or an unannounced thread.
+    /// A context that no task creates: the first one, which counts as announced, or an unannounced thread.
     pub fn context(&mut self, name: &str) -> ContextId {
         let flags = if self.contexts.is_empty() {
             Context::ANNOUNCED
@@ -176,8 +177,8 @@ impl GraphBuilder {
         )
     }
 
-    /// A Create task at the parent's clock, and the child, whose clock starts there. The child's first task is the next
-    /// work task added to it; if that is none, it is an empty one.
+    /// Adds a Create task at the parent's clock and returns the child, whose clock starts there. The child's first
+    /// task is the next work task added to it, or an empty one if another task is added first.
     pub fn create(&mut self, parent: ContextId) -> ContextId {
         let clock = self.contexts[parent.index()].clock;
         let object = self.contexts.len() as u64;
@@ -201,7 +202,8 @@ impl GraphBuilder {
         child
     }
 
-    /// A Join task from the parent's clock to the child's if that is later. The child ends: add its tasks before.
+    /// Adds a Join task from the parent's clock to the child's if that is later. The child ends, so its tasks must be
+    /// added before.
     pub fn join(&mut self, parent: ContextId, child: ContextId) -> TaskId {
         self.ensure_work(child);
         let last = self.last(child);
@@ -222,13 +224,13 @@ impl GraphBuilder {
         id
     }
 
-    /// A Sync task of no duration at the context's clock. It has no edges: add them with [`GraphBuilder::edge`].
+    /// Adds a Sync task of no duration at the context's clock. It has no edges: add them with [`GraphBuilder::edge`].
     pub fn sync(&mut self, context: ContextId, object: u64, op: SyncOp) -> TaskId {
         let clock = self.contexts[context.index()].clock;
         self.sync_at(context, object, op, clock, clock)
     }
 
-    /// A Sync task with its times.
+    /// Adds a Sync task with these times.
     pub fn sync_at(
         &mut self,
         context: ContextId,
@@ -240,9 +242,9 @@ impl GraphBuilder {
         self.add(context, TaskKind::Sync, op, object, start, end, Vec::new())
     }
 
-    /// A Barrier task of several contexts, in the one with the smallest id, with the edges of a barrier: from the last
-    /// task of each other context, and to its next one. It lasts from the first arrival to the last; all clocks move
-    /// there.
+    /// Adds a Barrier task of several contexts to the one with the smallest id, with the edges of a barrier: from the
+    /// last task of each other context, and to its next task. The barrier lasts from the first arrival to the last,
+    /// and all clocks move to its end.
     pub fn barrier(&mut self, contexts: &[ContextId], object: u64) -> TaskId {
         contexts.iter().for_each(|&c| self.ensure_work(c));
         let clocks = contexts.iter().map(|c| self.contexts[c.index()].clock);
@@ -266,7 +268,7 @@ impl GraphBuilder {
         id
     }
 
-    /// A stored edge.
+    /// Adds a stored edge.
     pub fn edge(&mut self, from: TaskId, to: TaskId) {
         self.edges.insert((from, to));
     }
@@ -283,7 +285,7 @@ impl GraphBuilder {
         )
     }
 
-    /// A context starts with a work task.
+    /// Gives a context without tasks a work task, since a context starts with one.
     fn ensure_work(&mut self, context: ContextId) {
         let c = &self.contexts[context.index()];
         if c.tasks.is_empty() {
@@ -420,7 +422,7 @@ impl GraphBuilder {
     }
 }
 
-/// A number of things in memory; there are never 2^32 in a synthetic graph.
+/// A number of things in memory; a synthetic graph never has 2^32 of them.
 fn number(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -7,7 +7,7 @@ use crate::builder::BuiltContext;
 use crate::error::{Result, misuse};
 use crate::id::TaskId;
 
-/// The breadth-first order: of the tasks that are ready, the one that started first.
+/// The breadth-first order: of the tasks that are ready, the one with the earliest start comes next.
 pub(super) fn breadth_first(
     contexts: &[BuiltContext],
     edges: &BTreeSet<(TaskId, TaskId)>,

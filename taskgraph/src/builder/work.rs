@@ -25,32 +25,32 @@ pub struct WorkBuilder {
 }
 
 impl WorkBuilder {
-    /// An execution of a block with the operands of all its operations.
+    /// Adds an execution of a block with the operands of all its operations.
     pub fn block(&mut self, id: BlockId, operands: &[u64]) {
         self.actions.push(BuiltAction::Block(id, operands.to_vec()));
     }
 
-    /// An allocation.
+    /// Adds an allocation.
     pub fn alloc(&mut self, addr: u64, size: u64, kind: AllocKind) {
         self.actions.push(BuiltAction::Alloc(addr, size, kind));
     }
 
-    /// The free of an allocation.
+    /// Adds the free of an allocation.
     pub fn free(&mut self, addr: u64) {
         self.actions.push(BuiltAction::Free(addr));
     }
 
-    /// The mapping of a range of addresses.
+    /// Adds the mapping of a range of addresses.
     pub fn map(&mut self, addr: u64, size: u64) {
         self.actions.push(BuiltAction::Map(addr, size));
     }
 
-    /// A new life of a range of addresses.
+    /// Adds a new life of a range of addresses.
     pub fn fresh(&mut self, addr: u64, size: u64) {
         self.actions.push(BuiltAction::Fresh(addr, size));
     }
 
-    /// The unmapping of a range of addresses.
+    /// Adds the unmapping of a range of addresses.
     pub fn unmap(&mut self, addr: u64, size: u64) {
         self.actions.push(BuiltAction::Unmap(addr, size));
     }
@@ -59,7 +59,7 @@ impl WorkBuilder {
 /// Encodes the actions of a context's tasks into frames and notes the spans and totals in the tasks.
 pub(super) fn put_actions(writer: &mut GraphWriter, tasks: &mut [BuiltTask]) -> Result<()> {
     let mut encoder = FrameEncoder::new(writer.info());
-    // Spans of the frame being encoded, by task.
+    // For each task, its span of the frame that is being encoded.
     let mut open: Vec<(usize, u32, u32)> = Vec::new();
     for at in 0..tasks.len() {
         let before = encoder.counts();

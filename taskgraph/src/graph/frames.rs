@@ -1,4 +1,5 @@
-//! The frames of actions and what decoding them takes: paths, the index of frames, decoders and memory that are used again.
+//! The frames of actions and what is needed to decode them: paths, the index of frames, decoders, and memory that is
+//! reused.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +11,7 @@ use crate::path::PathSet;
 use crate::record::{FrameRef, FrameSpan};
 use crate::unit::{Tag, Unit};
 
-/// Decoded frames kept for their memory.
+/// Number of decoded frames that are kept so that their memory can be reused.
 const SPARE_FRAMES: usize = 8;
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
@@ -45,7 +46,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok(self.frame_index()?.get(frame))
     }
 
-    /// Frames and accesses in the frame index, if there is one.
+    /// The numbers of frames and of accesses in the frame index, if there is one.
     pub(crate) fn frame_index_totals(&self) -> Result<Option<(u64, u64)>> {
         let there = self.frame_index.is_some();
         there
@@ -86,7 +87,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             );
             return Err(malformed(Tag::TaskPage.name(), detail));
         }
-        // A frame that is a part of one task only is read once; keeping it would push out those that are shared.
+        // Several tasks share this frame, so it is kept. A frame that belongs to one task is read once, and keeping
+        // it would push out shared ones.
         if known.is_none() && range.len() < frame.len() {
             let spare = self.frames.put(at, Arc::clone(&frame), frame.weight());
             self.keep_spare(spare);
@@ -107,7 +109,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         done.map(|()| frame).map_err(|e| place_frame(e, at))
     }
 
-    /// Takes back a frame; its memory serves for the next one if nobody else uses it.
+    /// Takes back a frame, whose memory serves for the next one if nobody else uses it.
     pub(crate) fn recycle(&self, frame: Arc<DecodedFrame>) {
         self.keep_spare(Arc::into_inner(frame));
     }

@@ -1,4 +1,4 @@
-//! Opening a graph: the footer names the sections, the tables are read, the indices of pages checked.
+//! Opens a graph: the footer names the sections, the tables are read, and the indices of pages are checked.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,14 +12,14 @@ use crate::unit::{self, Tag, Unit};
 use crate::wire::Reader;
 use crate::writer::{MetaSection, Totals};
 
-/// Bytes of decoded frames that several tasks share.
+/// Bytes of cached decoded frames that several tasks share.
 const FRAME_CACHE: usize = 64 << 20;
-/// Bytes of decoded task pages; a page is about 100 KB.
+/// Bytes of cached decoded task pages; a page is about 100 KB.
 const PAGE_CACHE: usize = 48 << 20;
-/// Bytes of decoded edge pages.
+/// Bytes of cached decoded edge pages.
 const EDGE_CACHE: usize = 16 << 20;
 
-/// The sections the footer names.
+/// The sections that the footer names.
 struct Sections<'a> {
     data: &'a [u8],
     places: Vec<(u32, u64)>,
@@ -33,7 +33,7 @@ impl<'a> Sections<'a> {
         Unit::read(self.data, at, tag)
     }
 
-    /// [`Sections::range`] of a section that need not be there.
+    /// [`Sections::range`] of a section that may be absent.
     fn find(&self, tag: Tag) -> Result<Option<Range<usize>>> {
         match self.places.iter().any(|p| p.0 == tag as u32) {
             true => self.range(tag).map(Some),
@@ -50,10 +50,10 @@ impl<'a> Sections<'a> {
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// Opens a graph. Takes time for the static tables of the program and for 16 bytes per thousand tasks.
+    /// Opens a graph. This takes time for the static tables of the program and for 16 bytes per thousand tasks.
     ///
     /// # Errors
-    /// The bytes are no graph, of a newer version, cut off, or damaged in a part that is read here.
+    /// The bytes are not a graph, are of another version, are cut off, or are damaged in a part that is read here.
     pub fn from_bytes(data: D) -> Result<Self> {
         let bytes = data.as_ref();
         unit::check_file_header(bytes)?;

@@ -1,4 +1,4 @@
-//! The pages of tasks, edges and the order: found by their indices, decoded and kept.
+//! The pages of tasks, edges and the order, which are found by their indices, decoded and cached.
 
 use std::sync::Arc;
 

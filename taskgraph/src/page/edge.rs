@@ -1,4 +1,4 @@
-//! Edge pages: the stored successors of tasks. (The stored predecessors are in the task pages.)
+//! Edge pages: the stored successors of tasks. (The task pages have the stored predecessors.)
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::id::{ContextId, TaskId};
 use crate::page::{FULL_EDGES, IdPredictor, pack_columns, split_columns, unpack};
 use crate::wire::put_varint;
 
-/// A page is full with this many tasks, or [`FULL_EDGES`].
+/// A page is full when it has this many tasks, or [`FULL_EDGES`].
 const FULL_TASKS: usize = 1024;
 
 const WHAT: &str = "edge page";
@@ -54,7 +54,7 @@ impl DependentsPageWriter {
         self.edges += to.len();
     }
 
-    /// The payload of the page; leaves the writer empty for the next one.
+    /// The payload of the page; the writer is then empty for the next one.
     pub(crate) fn finish(&mut self, packer: &mut Packer) -> Result<Vec<u8>> {
         let payload = pack_columns(&mut self.columns, packer)?;
         *self = Self::default();

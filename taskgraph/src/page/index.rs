@@ -1,4 +1,5 @@
-//! Page indices: the first key and the place of each page, as fixed-size entries searched in the mapped bytes.
+//! Page indices: the first key and the place of each page, as fixed-size entries that are searched in the mapped
+//! bytes.
 
 use crate::error::{Result, malformed};
 use crate::id::{ContextId, TaskId};
@@ -48,7 +49,7 @@ impl<'a> PageIndex<'a> {
         self.0.get(page).map(entry)
     }
 
-    /// The page a key is in if it is in any: the last one that does not start after it.
+    /// The only page that can have a key: the last one that does not start after it.
     pub(crate) fn find(&self, key: TaskId) -> Option<usize> {
         self.0.partition_point(|e| entry(e).0 <= key).checked_sub(1)
     }

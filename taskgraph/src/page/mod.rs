@@ -1,7 +1,7 @@
-//! Pages: tables of tasks, edges and the breadth-first order, cut into independently compressed pieces.
+//! Pages: tables of tasks, edges and the breadth-first order, cut into pieces that are compressed independently.
 //!
-//! A page's payload is its raw length (`u32`) and its columns, packed; the raw bytes are the lengths of the columns
-//! (varints) and the columns, see `FORMAT.md`.
+//! A page's payload is its raw length (`u32`) and its packed columns. The raw bytes are the lengths of the columns
+//! (varints) and the columns; see `FORMAT.md`.
 
 mod edge;
 mod index;
@@ -57,7 +57,7 @@ pub(crate) fn unpack(what: &'static str, payload: &[u8], limit: usize) -> Result
     Ok(raw)
 }
 
-/// A page is full with this many edges (or spans of actions), however few tasks it has.
+/// A page is full when it has this many edges (or spans of actions), however few tasks it has.
 const FULL_EDGES: usize = 16 * 1024;
 
 /// The columns of an unpacked page.
@@ -75,7 +75,7 @@ fn split_columns<'a, const N: usize>(what: &'static str, raw: &'a [u8]) -> Resul
     Ok(columns)
 }
 
-/// Predicts the sequence numbers of task ids within a page: near the one last mentioned for the same context.
+/// Predicts the sequence numbers of task ids within a page: they are near the last one of the same context.
 #[derive(Debug, Default)]
 struct IdPredictor(HashMap<ContextId, u32>);
 

@@ -1,7 +1,7 @@
 //! Order pages: 4096 steps of the breadth-first order.
 //!
-//! Within a context sequence numbers ascend by one, so the order is a sequence of contexts; each page names the
-//! contexts in it with the sequence number each starts at, so that a page is readable by itself.
+//! Within a context sequence numbers ascend by one, so the order is a sequence of contexts. Each page names its
+//! contexts and the sequence number at which each starts, so that a page can be read by itself.
 
 use rustc_hash::FxHashMap as HashMap;
 
@@ -54,7 +54,7 @@ impl OrderPageWriter {
         self.tasks += 1;
     }
 
-    /// The payload of the page; leaves the writer empty for the next one.
+    /// The payload of the page; the writer is then empty for the next one.
     pub(crate) fn finish(&mut self, packer: &mut Packer) -> Result<Vec<u8>> {
         let payload = pack_columns(&mut self.columns, packer)?;
         *self = Self::default();

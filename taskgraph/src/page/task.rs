@@ -10,7 +10,7 @@ use crate::record::{FrameRef, FrameSpan, TaskRecord};
 use crate::wire::{Reader, put_delta, put_varint};
 use crate::{SyncOp, TaskKind};
 
-/// A page is full with this many tasks, or [`FULL_EDGES`].
+/// A page is full when it has this many tasks, or [`FULL_EDGES`].
 const FULL_TASKS: usize = 1024;
 
 const WHAT: &str = "task page";
@@ -28,7 +28,7 @@ enum Column {
     Counts,
     EdgeCount,
 }
-/// The named ones, and the contexts and sequence numbers of the edges.
+/// Number of columns: the named ones, and the contexts and sequence numbers of the edges.
 const COLUMNS: usize = 11;
 
 /// Bits of the kind column above the kind itself.
@@ -40,13 +40,13 @@ const HAS_EDGES: u8 = 64;
 const HAS_OTHERS: u8 = 128;
 const KIND: u8 = 7;
 
-/// What the fields of one task are coded against; the same in writer and reader.
+/// The values that the fields of a task are coded against; they are the same in writer and reader.
 #[derive(Debug, Default)]
 struct Previous {
     end_ns: u64,
     /// Objects in order of first appearance.
     objects: Vec<u64>,
-    /// Span before, and its end within its frame.
+    /// The frame of the previous span, and the span's end within it.
     frame: u64,
     span_end: u32,
     ids: IdPredictor,
@@ -57,10 +57,10 @@ struct Previous {
 pub(crate) struct TaskPageWriter {
     columns: [Vec<u8>; COLUMNS],
     previous: Previous,
-    /// (context, first sequence, count) of each run of one context.
+    /// For each run of tasks of one context: the context, the first sequence number, and the number of tasks.
     runs: Vec<(u32, u32, u32)>,
     tasks: usize,
-    /// Edges and spans.
+    /// Number of edges and spans.
     parts: usize,
 }
 
@@ -133,7 +133,7 @@ impl TaskPageWriter {
     fn push_object(&mut self, object: u64) {
         let objects = &mut self.previous.objects;
         let column = &mut self.columns[Column::Object as usize];
-        // Few objects are in use at a time: the recent ones are found at once.
+        // Few objects are in use at a time, so the search begins with the recent ones.
         if let Some(at) = objects.iter().rposition(|&o| o == object) {
             put_varint(column, 1 + at as u64);
         } else {
@@ -157,7 +157,7 @@ impl TaskPageWriter {
         }
     }
 
-    /// The payload of the page; leaves the writer empty for the next one.
+    /// The payload of the page; the writer is then empty for the next one.
     pub(crate) fn finish(&mut self, packer: &mut Packer) -> Result<Vec<u8>> {
         let runs = &mut self.columns[Column::Runs as usize];
         let mut last = 0;
@@ -251,7 +251,7 @@ impl TaskPage {
         Ok(page)
     }
 
-    /// The next task of the columns; its spans and edges go into the page.
+    /// Decodes the next task of the columns; its spans and edges go into the page.
     fn decode_task(
         &mut self,
         id: TaskId,

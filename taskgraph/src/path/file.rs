@@ -37,7 +37,7 @@ pub(crate) fn encode<'a>(
 /// Functions and paths by number.
 pub(crate) type Tables = (Vec<(u32, PathFunction)>, Vec<(u32, Path)>);
 
-/// Reads the payload; nothing is checked but that it can be read.
+/// Reads the payload; it checks only that the bytes can be read.
 pub(crate) fn decode(payload: &[u8]) -> Result<Tables> {
     let raw = unpack(WHAT, payload, MAX_TABLES)?;
     let mut r = Reader::new(WHAT, &raw);

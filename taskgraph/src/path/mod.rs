@@ -1,8 +1,9 @@
-//! Paths: the compact stored form of execution, whole runs through a function instead of single blocks.
+//! Paths: the compact stored form of execution, in which whole runs through a function take the place of single
+//! blocks.
 //!
-//! A record of a frame is one execution of a path: its number, and the values ([`Leaf`]) that operands are computed from.
-//! Blocks and accesses are computed when they are read. What a function and its paths look like is in the path tables
-//! ([`PathTable`]), which the producer of the graph supplies and the file holds as far as they are used.
+//! A record of a frame is one execution of a path: its number, and the values ([`Leaf`]) that operands are computed
+//! from. Blocks and accesses are computed when they are read. The path tables ([`PathTable`]) describe functions and
+//! their paths; the producer of the graph supplies them, and the file holds those that are used.
 
 mod file;
 
@@ -29,7 +30,7 @@ pub struct PathTable {
 }
 
 impl PathTable {
-    /// A table with room for `paths` paths, which are made known when they first occur.
+    /// A table with room for `paths` paths, which are defined when they first occur.
     ///
     /// # Errors
     /// A function that contradicts itself or `info`.
@@ -51,8 +52,8 @@ impl PathTable {
         self.paths.len()
     }
 
-    /// The path with this number, made known by `define` unless it is; `None` when there is no room for it or what
-    /// `define` says contradicts its function.
+    /// The path with this number. `define` describes it if it is not known yet. `None` if there is no room for it, or
+    /// if the description contradicts its function.
     #[inline]
     pub(crate) fn path(
         &self,
@@ -71,7 +72,7 @@ impl PathTable {
         known.as_deref()
     }
 
-    /// The payload that describes these paths, which `define` makes known where they are not.
+    /// The payload that describes these paths; `define` describes those that are not known yet.
     pub(crate) fn encode(
         &self,
         used: impl Iterator<Item = u32>,
@@ -109,7 +110,7 @@ fn compile(
 pub(crate) struct PathSet {
     pub(crate) functions: Vec<CompiledFunction>,
     pub(crate) paths: Vec<CompiledPath>,
-    /// Number in the file to index.
+    /// The index of each path number in the file.
     by_number: FxHashMap<u32, u32>,
     function_by_number: FxHashMap<u32, u32>,
 }

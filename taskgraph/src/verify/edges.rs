@@ -1,4 +1,4 @@
-//! The edges, which are stored in both directions.
+//! Checks the edges, which are stored in both directions.
 
 use super::fault;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::graph::TaskGraph;
 use crate::rules::EdgeSum;
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// The stored successors.
+    /// Checks the stored successors.
     pub(super) fn check_dependents(&self) -> Result<EdgeSum> {
         let mut outgoing = EdgeSum::default();
         let index = self.dependents_index()?;
@@ -34,7 +34,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok(outgoing)
     }
 
-    /// The edge that is stored in one direction only; called when there is one.
+    /// Finds the edge that is stored in one direction only; there must be one.
     pub(super) fn find_edge_fault(&self) -> Result<Error> {
         for page in 0..self.task_index()?.len() {
             let decoded = self.task_page(page)?;

@@ -1,4 +1,4 @@
-//! The stored order: every task once, after its predecessors.
+//! Checks the stored order: it has every task once, after its predecessors.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,6 @@ use crate::graph::TaskGraph;
 use crate::id::{ContextId, TaskId};
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// The order: every task once, after its predecessors.
     pub(super) fn check_order(&self, tasks: u64) -> Result<()> {
         let mut next: HashMap<ContextId, u32> = HashMap::new();
         let mut ordered = 0;

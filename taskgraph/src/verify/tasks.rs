@@ -1,4 +1,4 @@
-//! The tasks of all contexts: times, kinds, totals, and that every action belongs to exactly one of them.
+//! Checks the tasks of all contexts: times, kinds, totals, and that every action belongs to exactly one of them.
 
 use super::units::Coverage;
 use super::{Verified, fault};
@@ -28,7 +28,7 @@ fn count(block: &BlockExec<'_>) -> Counts {
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// All contexts, their tasks, and the actions of these.
+    /// Checks all contexts, their tasks, and the actions of these.
     pub(super) fn check_tasks(
         &self,
         seen: &mut Verified,
@@ -167,7 +167,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok(())
     }
 
-    /// The pages hold the tasks of the contexts and no others, and start where the index says.
+    /// Checks that the pages hold the tasks of the contexts and no others, and start where the index says.
     fn check_task_index(&self, tasks: u64) -> Result<()> {
         let index = self.task_index()?;
         let (mut held, mut last) = (0, None);

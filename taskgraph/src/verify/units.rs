@@ -1,4 +1,4 @@
-//! The units of the file, one after the other, and the actions their frames hold.
+//! Checks the units of the file, one after the other, and the actions that their frames hold.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -9,7 +9,7 @@ use crate::record::FrameRef;
 use crate::unit::{FILE_HEADER, TRAILER, Tag, Unit};
 use crate::wire::Reader;
 
-/// A sum over ranges of actions: ranges that follow one another add up to the range from the first start to the last
+/// A sum over ranges of actions. Ranges that follow one another add up to the range from the first start to the last
 /// end, so that gaps and overlaps show without a table of all spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Coverage {
@@ -27,7 +27,7 @@ impl Coverage {
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
-    /// All units, one after the other.
+    /// Checks all units, one after the other.
     pub(super) fn check_units(&self, seen: &mut Verified) -> Result<Coverage> {
         let mut stored = Coverage::default();
         let mut at = FILE_HEADER as u64;

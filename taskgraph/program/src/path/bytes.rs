@@ -5,7 +5,7 @@ use crate::id::BlockId;
 use crate::wire::{Malformed, Reader, put_varint};
 
 impl PathFunction {
-    /// Appends its bytes.
+    /// Appends the bytes of the function.
     pub fn encode(&self, out: &mut Vec<u8>) {
         put_varint(out, u64::from(self.slots));
         put_varint(out, self.nodes.len() as u64);
@@ -35,10 +35,10 @@ impl PathFunction {
         }
     }
 
-    /// Reads the bytes of a function; [`PathFunction::check`] says whether it makes sense.
+    /// Reads the bytes of a function. [`PathFunction::check`] says whether the function is consistent.
     ///
     /// # Errors
-    /// The bytes are none of a function.
+    /// The bytes are not those of a function.
     pub fn decode<E: From<Malformed>>(r: &mut Reader<'_, E>) -> Result<Self, E> {
         Ok(Self {
             slots: r.varint32()?,
@@ -77,13 +77,13 @@ fn take_loop<E: From<Malformed>>(r: &mut Reader<'_, E>) -> Result<PathLoop, E> {
 }
 
 impl Path {
-    /// Appends its bytes.
+    /// Appends the bytes of the path.
     pub fn encode(&self, out: &mut Vec<u8>) {
         put_varint(out, u64::from(self.function));
         out.push(u8::from(self.fresh));
         put_varint(out, self.steps.len() as u64);
         for step in &self.steps {
-            // Three bits of kind below the index.
+            // The kind takes three bits, below the index.
             let (kind, index) = match *step {
                 Step::Node(n) => (0, n),
                 Step::Loop {
@@ -98,10 +98,10 @@ impl Path {
         }
     }
 
-    /// Reads the bytes of a path; [`Path::check`] says whether it is one of its function.
+    /// Reads the bytes of a path. [`Path::check`] says whether the path fits its function.
     ///
     /// # Errors
-    /// The bytes are none of a path.
+    /// The bytes are not those of a path.
     pub fn decode<E: From<Malformed>>(r: &mut Reader<'_, E>) -> Result<Self, E> {
         Ok(Self {
             function: r.varint32()?,

@@ -6,73 +6,73 @@ use crate::path::{Leaf, Path, PathFunction, PathLoop, Step};
 use crate::statics::StaticInfo;
 use crate::{Counts, Layout};
 
-/// A node that is no block of the program.
+/// Stands for the block of a node that has none.
 pub const NO_BLOCK: u32 = u32::MAX;
 
-/// A node.
+/// A compiled node.
 #[derive(Debug)]
 pub struct CompiledNode {
     /// The block, or [`NO_BLOCK`].
     pub block: u32,
-    /// What an execution stores, in order.
+    /// What an execution of the node stores, in order.
     pub leaves: Box<[Leaf]>,
     /// One value per operand of the block.
     pub operands: Box<[Value]>,
-    /// What an execution counts, when that is always the same.
+    /// What an execution counts, if every execution counts the same.
     pub counts: Option<Counts>,
-    /// The collapsed loop it is the first node of.
+    /// The collapsed loop whose first node this is.
     pub collapsed: Option<u32>,
 }
 
 /// A collapsed loop without inner loops and leaves whose operands are all linear.
 #[derive(Debug)]
 pub struct Flat {
-    /// Block and end of its operands, in order.
+    /// For each block, the block and the end of its operands, in order.
     pub blocks: Box<[(BlockId, u32)]>,
-    /// Node and operand of each operand.
+    /// The node, and the operand within the node, of each operand.
     pub operands: Box<[(u32, u32)]>,
-    /// Change of each operand per iteration.
+    /// The change of each operand per iteration.
     pub strides: Box<[u64]>,
-    /// What an iteration counts, when that is always the same.
+    /// What an iteration counts, if every iteration counts the same.
     pub counts: Option<Counts>,
 }
 
-/// A collapsed loop.
+/// A compiled collapsed loop.
 #[derive(Debug)]
 pub struct CompiledLoop {
     /// Nodes of one iteration.
     pub body: Box<[u32]>,
-    /// How many of them are executed in the last iteration.
+    /// How many nodes of `body` are executed in the last iteration.
     pub last: usize,
-    /// Times the back edge is taken, unless that is recorded.
+    /// How often the back edge is taken, unless that is recorded.
     pub count: Option<Value>,
-    /// Its executions store their count.
+    /// Whether the loop's executions store their count.
     pub stored: bool,
     /// Nodes of the body with leaves.
     pub leafy: Box<[u32]>,
-    /// How many of them are in the last iteration.
+    /// How many nodes of `leafy` are executed in the last iteration.
     pub leafy_last: usize,
-    /// Its flat form, if it has one.
+    /// The loop's flat form, if it has one.
     pub flat: Option<Flat>,
-    /// What a whole iteration counts, when that is always the same and no inner loops are in it.
+    /// What a whole iteration counts, if every iteration counts the same and the loop has no inner loops.
     pub each: Option<Counts>,
-    /// The same of the last one.
+    /// What the last iteration counts, under the same conditions.
     pub end: Option<Counts>,
 }
 
-/// A function.
+/// A compiled function.
 #[derive(Debug)]
 pub struct CompiledFunction {
     /// Number of leaf slots.
     pub slots: usize,
     /// Nodes.
     pub nodes: Box<[CompiledNode]>,
-    /// `None` for plain loops.
+    /// The loops; `None` stands for a plain loop.
     pub loops: Box<[Option<CompiledLoop>]>,
 }
 
 impl CompiledFunction {
-    /// Compiles a function that was checked.
+    /// Compiles a function that has been checked.
     #[must_use]
     pub fn new(f: &PathFunction, info: &StaticInfo, layout: &Layout) -> Self {
         let index = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -171,7 +171,7 @@ fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32], last: usize) -> Option<
     })
 }
 
-/// A stored value of a path, or several.
+/// A stored value of a path, or several of them.
 #[derive(Clone, Copy, Debug)]
 pub enum Stored {
     /// The leaves of a node.
@@ -180,29 +180,29 @@ pub enum Stored {
     Loop {
         /// The loop.
         index: u32,
-        /// Whole iterations only.
+        /// Whether only whole iterations are executed.
         cut: bool,
     },
 }
 
-/// A path.
+/// A compiled path.
 #[derive(Debug)]
 pub struct CompiledPath {
     /// The path itself.
     pub path: Path,
-    /// What it stores, in order.
+    /// What the path stores, in order.
     pub stored: Box<[Stored]>,
-    /// What an execution counts beside whole iterations of its loops, when that is always the same and none of its loops is
-    /// in another.
+    /// What an execution counts outside whole iterations of its loops, if every execution counts the same and none of
+    /// its loops contains another.
     pub counts: Option<Counts>,
-    /// What a whole iteration of each of its loops counts, then.
+    /// What a whole iteration of each of its loops counts, under the same conditions.
     pub each: Box<[Counts]>,
-    /// Counts of its loops are computed.
+    /// Whether counts of its loops are computed.
     pub evaluates: bool,
 }
 
 impl CompiledPath {
-    /// Compiles a path that was checked.
+    /// Compiles a path that has been checked.
     #[must_use]
     pub fn new(path: Path, f: &CompiledFunction) -> Self {
         let (mut stored, mut each) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Expressions that operands and trip counts are computed by.
+//! Expressions that compute operands and trip counts.
 
 use crate::wire::{Malformed, Reader, put_varint};
 
@@ -10,9 +10,9 @@ pub enum Expr {
     Const(u64),
     /// The leaf value in this slot.
     Slot(u32),
-    /// Iteration number of this loop, 0 in the first iteration.
+    /// The iteration number of this loop, 0 in the first iteration.
     Iter(u32),
-    /// Run-time address of a global of the module; in a graph constants stand for globals.
+    /// The run-time address of a global of the module; in a graph constants take the place of globals.
     Global(u32),
     /// Sum.
     Add(Vec<Expr>),
@@ -26,11 +26,11 @@ pub enum Expr {
     Udiv(u8, Box<Expr>, Box<Expr>),
 }
 
-/// Most nested an expression may be in a file; deeper claims are damage.
+/// The deepest nesting of an expression in a file; deeper nesting is damage.
 const MAX_DEPTH: u32 = 80;
 
 impl Expr {
-    /// The value; slots and loops out of range count as 0 (tables are checked when they are read).
+    /// The value of the expression. Slots and loops out of range count as 0 (tables are checked when they are read).
     #[must_use]
     pub fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
         let at = |s: &[u64], i: u32| s.get(i as usize).copied().unwrap_or(0);
@@ -39,7 +39,7 @@ impl Expr {
             Expr::Const(c) => *c,
             Expr::Slot(i) => at(slots, *i),
             Expr::Iter(i) => at(iterations, *i),
-            // Put in when the table was read.
+            // Constants took the place of globals when the table was read.
             Expr::Global(_) => 0,
             Expr::Add(terms) => terms.iter().fold(0, |s, t| s.wrapping_add(of(t))),
             Expr::Mul(a, b) => of(a).wrapping_mul(of(b)),
@@ -51,7 +51,7 @@ impl Expr {
         }
     }
 
-    /// The same with the addresses of globals put in as constants.
+    /// The same expression, with constants in the place of globals.
     #[must_use]
     pub fn with_globals(&self, globals: &[u64]) -> Self {
         let boxed = |e: &Self| Box::new(e.with_globals(globals));
@@ -78,7 +78,7 @@ impl Expr {
         }
     }
 
-    /// The same expression with each slot and each iteration number replaced.
+    /// The same expression, with each slot and each iteration number replaced.
     pub(crate) fn rebased(&self, replace: &mut impl FnMut(&Self) -> Self) -> Self {
         let boxed = |e: &Self, replace: &mut _| Box::new(Self::rebased(e, replace));
         match self {
@@ -92,7 +92,7 @@ impl Expr {
         }
     }
 
-    /// Whether every slot, loop and global it uses is below these numbers, and every width right.
+    /// Whether every slot, loop and global of the expression is below these numbers, and every width is from 1 to 64.
     #[must_use]
     pub fn is_within(&self, slots: u32, loops: usize, globals: usize) -> bool {
         let ok = |e: &Expr| e.is_within(slots, loops, globals);
@@ -109,7 +109,7 @@ impl Expr {
         }
     }
 
-    /// Appends its bytes.
+    /// Appends the bytes of the expression.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut tagged = |tag: u8, v: u64| {
             out.push(tag);
@@ -148,7 +148,7 @@ impl Expr {
     /// Reads the bytes of an expression.
     ///
     /// # Errors
-    /// The bytes are none of an expression.
+    /// The bytes are not those of an expression.
     pub fn decode<E: From<Malformed>>(r: &mut Reader<'_, E>) -> Result<Self, E> {
         take(r, MAX_DEPTH)
     }

@@ -5,7 +5,7 @@ use crate::path::Expr;
 
 /// Deepest nest of collapsed loops.
 const MAX_NEST: u32 = 16;
-/// Most leaf slots of a function.
+/// The most leaf slots of a function.
 const MAX_SLOTS: u32 = 1 << 20;
 
 /// A function stored as paths: which blocks there are, what each records, and how operands follow from it.
@@ -25,9 +25,9 @@ pub struct PathFunction {
 /// A block of a function stored as paths, or a node without a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathNode {
-    /// The block that is executed.
+    /// The block that the node executes.
     pub block: Option<BlockId>,
-    /// What an execution stores, in order.
+    /// What an execution of the node stores, in order.
     pub leaves: Vec<Leaf>,
     /// One expression per operand of the block.
     pub operands: Vec<Expr>,
@@ -45,16 +45,16 @@ pub struct Leaf {
 /// A loop of a function stored as paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathLoop {
-    /// Each iteration is a path of its own; it has an iteration number only.
+    /// Each iteration is a path of its own; the loop has only an iteration number.
     Plain,
     /// All iterations are one step of a path.
     Collapsed {
-        /// Nodes of one iteration in order; one that is the first of another collapsed loop stands for that whole loop,
-        /// but for the first, which is this loop's own.
+        /// The nodes of one iteration in order. The first node is the loop's own; any other node that is the first of
+        /// a collapsed loop stands for that whole loop.
         body: Vec<u32>,
-        /// Nodes executed in the last iteration, at least 1.
+        /// Number of nodes executed in the last iteration, at least 1.
         last: u32,
-        /// Times the back edge was taken: computed, or stored (`None`).
+        /// How often the back edge was taken: a computed number, or `None` if it is stored.
         count: Option<Expr>,
     },
 }
@@ -62,36 +62,37 @@ pub enum PathLoop {
 /// One step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Execution of a node.
+    /// A node is executed.
     Node(u32),
-    /// All iterations of a collapsed loop.
+    /// All iterations of a collapsed loop are executed.
     Loop {
-        /// The loop.
+        /// The index of the loop.
         index: u32,
-        /// Whole iterations only: the recording was cut there, another path goes on.
+        /// Whether only whole iterations are executed, because the recording was cut and another path goes on.
         cut: bool,
-        /// Goes on from such a cut: iteration numbers continue.
+        /// Whether the step goes on from such a cut, so that iteration numbers continue.
         resumed: bool,
     },
-    /// A plain loop begins: iteration 0.
+    /// A plain loop begins, with iteration 0.
     Enter(u32),
-    /// A plain loop goes on: next iteration.
+    /// A plain loop goes on with its next iteration.
     Next(u32),
 }
 
 /// One path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Path {
-    /// Index of its function.
+    /// Index of the path's function.
     pub function: u32,
-    /// It knows nothing at its start; otherwise it goes on with the leaves and iteration numbers of the path before.
+    /// Whether nothing is known at the path's start. Otherwise it goes on with the leaves and iteration numbers of
+    /// the path before.
     pub fresh: bool,
-    /// What it executes.
+    /// What the path executes.
     pub steps: Vec<Step>,
 }
 
 impl Leaf {
-    /// The recorded value, zero-extended; what lies outside the bytes reads as 0.
+    /// The recorded value, zero-extended; bytes outside of `bytes` read as 0.
     #[inline]
     #[must_use]
     pub fn read(self, bytes: &[u8], at: usize) -> u64 {
@@ -109,7 +110,7 @@ impl Leaf {
 }
 
 impl PathNode {
-    /// Bytes of its recorded leaves.
+    /// Bytes of the node's recorded leaves.
     #[must_use]
     pub fn leaf_bytes(&self) -> usize {
         self.leaves.iter().map(|l| usize::from(l.width)).sum()
@@ -117,7 +118,8 @@ impl PathNode {
 }
 
 impl PathFunction {
-    /// The function in a program in which block 0 of its module is `first_block`, with the addresses of globals put in.
+    /// The same function in a program in which block 0 of its module is `first_block`, with the addresses of globals
+    /// put in.
     #[must_use]
     pub fn placed(&self, first_block: u32, globals: &[u64]) -> Self {
         let node = |n: &PathNode| PathNode {
@@ -168,8 +170,8 @@ impl PathFunction {
         nodes.iter().any(leaves)
     }
 
-    /// Whether executions of the loop store their count: where it is not computed, and where leaves follow, so that they
-    /// can be found without computing anything.
+    /// Whether executions of the loop store their count. They do where the count is not computed, and where leaves
+    /// follow, so that the leaves can be found without computing anything.
     #[must_use]
     pub fn stores_count(&self, l: u32) -> bool {
         match self.loops.get(l as usize) {
@@ -180,15 +182,16 @@ impl PathFunction {
         }
     }
 
-    /// Checks every index; `operands_of` gives the number of operands of a block, `None` for one that is not there.
+    /// Checks every index. `operands_of` gives the number of operands of a block, or `None` if there is no such
+    /// block.
     ///
     /// # Errors
-    /// Says in words what is out of range.
+    /// A description of what is out of range.
     pub fn check(&self, operands_of: impl Fn(BlockId) -> Option<usize>) -> Result<(), String> {
         self.check_with(operands_of, 0)
     }
 
-    /// The same where expressions may name that many globals.
+    /// The same check for a function whose expressions may name so many globals.
     ///
     /// # Errors
     /// As [`PathFunction::check`].
@@ -230,7 +233,8 @@ impl PathFunction {
         Ok(())
     }
 
-    /// Inner loops come after outer ones (so nesting ends), are at most [`MAX_NEST`] deep, and store nothing.
+    /// Whether inner loops come after outer ones (so that nesting ends), are at most [`MAX_NEST`] deep, and store
+    /// nothing.
     fn nests(&self, outer: usize, body: &[u32]) -> bool {
         body[1..]
             .iter()
@@ -254,7 +258,7 @@ impl PathFunction {
 }
 
 impl Path {
-    /// Checks every index against its function.
+    /// Checks every index of the path against its function.
     #[must_use]
     pub fn check(&self, f: &PathFunction) -> bool {
         let collapsed =

@@ -3,7 +3,7 @@
 use crate::op::{ADDRESS_BYTES, ADDRESS_MASK, MemOp};
 use crate::path::Expr;
 
-/// A value to evaluate, wrapping, then masked.
+/// A value that is evaluated with wrapping arithmetic and then masked.
 #[derive(Clone, Debug)]
 pub struct Value {
     form: Form,
@@ -12,9 +12,10 @@ pub struct Value {
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// `constant + slot`: most operands.
+    /// `constant + slot`, which is the form of most operands.
     Slot { constant: u64, slot: u32 },
-    /// constant + sum of coefficient * slot + sum of coefficient * iteration number + sum of coefficient * anything else.
+    /// constant + sum of coefficient * slot + sum of coefficient * iteration number + sum of coefficient * other
+    /// expression.
     Sum {
         constant: u64,
         slots: Box<[(u32, u64)]>,
@@ -24,7 +25,7 @@ enum Form {
 }
 
 impl Value {
-    /// Makes an expression ready; the value is reduced to `mask`.
+    /// Prepares an expression; its value is reduced to `mask`.
     #[must_use]
     pub fn new(expr: &Expr, mask: u64) -> Self {
         let mut sum = Sum::default();
@@ -44,7 +45,7 @@ impl Value {
         Value { form, mask }
     }
 
-    /// The value; slots and loops must be within what is given.
+    /// The value; slots and loops must be within the given slices.
     #[inline]
     #[must_use]
     pub fn eval(&self, slots: &[u64], iterations: &[u64]) -> u64 {
@@ -72,7 +73,7 @@ impl Value {
         value & self.mask
     }
 
-    /// Slot, constant and mask, where it is no more than a slot and a constant.
+    /// Slot, constant and mask, if the value is only a slot and a constant.
     #[must_use]
     pub fn near(&self) -> Option<(u32, u64, u64)> {
         match self.form {
@@ -81,7 +82,7 @@ impl Value {
         }
     }
 
-    /// The same value with each slot and each iteration number replaced.
+    /// The same value, with each slot and each iteration number replaced.
     #[must_use]
     pub fn rebased(&self, replace: &mut impl FnMut(&Expr) -> Expr) -> Self {
         let expr = match &self.form {
@@ -111,7 +112,7 @@ impl Value {
         Self::new(&expr, self.mask)
     }
 
-    /// Change per iteration of loop `l`, `None` when not linear in it.
+    /// The change per iteration of loop `l`; `None` if the value is not linear in it.
     #[inline]
     #[must_use]
     pub fn stride(&self, l: u32) -> Option<u64> {
@@ -150,7 +151,7 @@ impl Sum {
             Expr::Const(c) => self.constant = self.constant.wrapping_add(c.wrapping_mul(factor)),
             Expr::Slot(s) => term(&mut self.slots, *s, factor),
             Expr::Iter(l) => term(&mut self.loops, *l, factor),
-            // Put in when the table was read.
+            // Constants took the place of globals when the table was read.
             Expr::Global(_) => {}
             Expr::Add(terms) => terms.iter().for_each(|t| self.add(t, factor)),
             Expr::Mul(a, b) => match (&**a, &**b) {
@@ -174,7 +175,8 @@ fn term(terms: &mut Vec<(u32, u64)>, index: u32, factor: u64) {
     }
 }
 
-/// What is recorded of each operand of these operations: addresses and lengths in 48 bits, lane masks whole.
+/// The bits that are recorded of each operand of these operations: 48 bits of addresses and lengths, all bits of lane
+/// masks.
 #[must_use]
 pub fn operand_masks(ops: &[MemOp]) -> Vec<u64> {
     let mut masks = Vec::new();

@@ -1,12 +1,12 @@
-//! Walks one execution of a path: which nodes are executed, in order. Iterations of affine loops are one step.
+//! Walks one execution of a path: which nodes are executed, in order. The iterations of an affine loop are one step.
 
 use crate::path::Step;
 use crate::path::compiled::{CompiledFunction, CompiledLoop, CompiledPath};
 
-/// Fewer iterations than this are not worth a run.
+/// A loop with fewer iterations than this is walked node by node.
 pub const MIN_RUN: u64 = 4;
 
-/// What is known of the function that is executed: leaf slots and iteration numbers.
+/// What is known of the executed function: its leaf slots and iteration numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// Leaf slots.
@@ -16,7 +16,7 @@ pub struct State {
 }
 
 impl State {
-    /// Forgets all, for a fresh path of `f`.
+    /// Forgets everything, for a fresh path of `f`.
     #[inline]
     pub fn begin(&mut self, f: &CompiledFunction) {
         self.slots.clear();
@@ -25,7 +25,7 @@ impl State {
         self.iterations.resize(f.loops.len(), 0);
     }
 
-    /// Whether it is one of `f`, at least by its sizes.
+    /// Whether the sizes of the state are those of `f`.
     #[inline]
     #[must_use]
     pub fn fits(&self, f: &CompiledFunction) -> bool {
@@ -35,18 +35,19 @@ impl State {
 
 /// Where the walk gets trip counts from, and what it does with affine loops.
 pub trait Visit {
-    /// The times the back edge of loop `index` is taken, which is entered now.
+    /// How often the back edge of loop `index`, which is entered now, is taken.
     fn count(&mut self, index: u32, l: &CompiledLoop, state: &State) -> u64;
-    /// A flat loop is to be executed that often; false to have its nodes one by one.
+    /// A flat loop is about to be executed `iterations` times. Returns false if its nodes should be walked one by
+    /// one.
     fn run(&mut self, index: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool;
-    /// All iterations of a loop, walked one by one, are over.
+    /// All iterations of a loop that was walked one by one are over.
     fn ended(&mut self, _: &CompiledLoop) {}
 }
 
 /// What comes next.
 #[derive(Clone, Copy, Debug)]
 pub enum Walked {
-    /// Execution of a node: load its leaves.
+    /// A node is executed: load its leaves.
     Node(u32),
     /// [`Visit::run`] took a loop.
     Run(u32),
@@ -54,13 +55,13 @@ pub enum Walked {
     End,
 }
 
-/// A loop whose iterations are walked.
+/// A loop whose iterations are walked one by one.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     index: u32,
     base: u64,
     count: u64,
-    /// Iterations begun.
+    /// Number of iterations begun.
     done: u64,
     /// Next place in the body.
     at: usize,
@@ -75,7 +76,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// To the start of a path.
+    /// Goes to the start of a path.
     #[inline]
     pub fn restart(&mut self) {
         self.step = 0;
@@ -201,7 +202,7 @@ impl Walk {
     }
 }
 
-/// After a cut the next path's first iteration follows the last one run here.
+/// Ends a loop. After a cut the first iteration of the next path follows the last one executed here.
 #[inline]
 fn leave(state: &mut State, at: usize, base: u64, count: u64, cut: bool) {
     let ended = base.wrapping_add(count);
