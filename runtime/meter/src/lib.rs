@@ -1,23 +1,23 @@
 #![allow(unsafe_code, reason = "reads the thread's clocks through pointers")]
-//! What other programs took of the processor is not the measured program's time.
+//! Measures the time in which other programs had the processor, which is not the measured program's time.
 //!
-//! The thread's own CPU time tells, and is dear to read (three system calls); so [`Meter::read`] is for intervals that are
-//! so long that a reading does not count. A thread that gave up the processor itself (it waited) tells nothing.
+//! The measure is the thread's own CPU time, which is dear to read (three system calls). So [`Meter::read`] is for
+//! intervals that are long compared with a reading. For an interval in which the thread gave up the processor itself
+//! (it waited) it gives zero.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Ticks of the time stamp counter, about 30 microseconds: in shorter intervals nobody else ran.
+/// Ticks of the time stamp counter, about 30 microseconds. No other program runs within a shorter interval.
 pub const LONG: u64 = 90_000;
-/// Nanoseconds that are no interruption but inexact clocks.
+/// A shorter interruption in nanoseconds is only the inexactness of the clocks.
 const SHORTEST: u64 = 3_000;
 
-/// The time stamp counter.
 fn tsc() -> u64 {
-    // SAFETY: every x86-64 processor has RDTSC and Linux lets programs use it.
+    // SAFETY: every x86-64 processor has RDTSC, and Linux lets programs use it.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// A thread's clocks when they were last read; only the owner uses it.
+/// A thread's clocks when they were last read; only the thread that owns the meter uses it.
 #[derive(Debug, Default)]
 pub struct Meter {
     ticks: AtomicU64,
@@ -35,7 +35,7 @@ struct Reading {
 }
 
 impl Meter {
-    /// Never read.
+    /// A meter that has never been read.
     #[must_use]
     pub const fn new() -> Self {
         Meter {
@@ -46,7 +46,7 @@ impl Meter {
         }
     }
 
-    /// Reads the clocks: ticks since the last reading in which the thread was ready, but did not run.
+    /// Reads the clocks. Returns the ticks since the last reading in which the thread was ready but did not run.
     pub fn read(&self) -> u64 {
         self.stolen(Reading::now())
     }
@@ -62,7 +62,7 @@ impl Meter {
             waits: now.waits ^ self.waits.swap(now.waits, Relaxed),
         };
         let away = since.wall.saturating_sub(since.cpu);
-        // The first reading is since the machine started; the program is not as old.
+        // The first reading covers the time since the machine started, when the program did not exist.
         if since.waits != 0 || since.ticks == now.ticks || away < SHORTEST {
             return 0;
         }

@@ -1,16 +1,17 @@
-//! The file around it.
+//! The file format around the observation.
 
 use crate::{Observation, State};
 
 /// First bytes.
 pub const MAGIC: [u8; 8] = *b"CONTECHO";
-/// Version of the format; increment when [`Observation`] or anything in it changes, and say in FORMAT.md what did.
+/// Version of the format. When [`Observation`] or anything in it changes, increment it and say in FORMAT.md what
+/// changed.
 pub const VERSION: u32 = 3;
 const HEADER_BYTES: usize = 32;
-/// More than an observer's tables can hold.
+/// An observer's tables cannot hold more bytes.
 const MAX_BODY: usize = 128 << 20;
 
-/// Why bytes are no observation.
+/// Why bytes are not an observation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No bytes at all.
@@ -23,19 +24,16 @@ pub enum Error {
     #[error(
         "is an observation of version {found}, not {VERSION}: use the contech and libcontech_observe.so of one build"
     )]
-    Version {
-        /// Version in the file.
-        found: u32,
-    },
-    /// Cut, longer than it says, or changed.
+    Version { found: u32 },
+    /// The file is cut, longer than it says, or changed.
     #[error("is damaged: {what}; measure again")]
     Damaged {
-        /// What does not fit.
+        /// The part that is wrong.
         what: String,
     },
 }
 
-/// Decodes a body; lists and what was read of it may be `LIMIT` bytes together at any time.
+/// Decodes a body. At any time its lists and the bytes read so far may take at most `LIMIT` bytes together.
 fn within<const LIMIT: usize>(
     body: &[u8],
 ) -> Result<(Observation, usize), bincode::error::DecodeError> {
@@ -51,10 +49,10 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
 }
 
 impl Observation {
-    /// The file's bytes.
+    /// The bytes of the file.
     ///
     /// # Errors
-    /// When it is larger than a file may be.
+    /// When the file would be larger than the format allows.
     pub fn encode(&self) -> Result<Vec<u8>, Error> {
         let body = bincode::encode_to_vec(self, bincode::config::standard())
             .map_err(|error| damaged(error.to_string()))?;
@@ -71,10 +69,10 @@ impl Observation {
         Ok(file)
     }
 
-    /// Reads the file's bytes.
+    /// Reads the bytes of a file.
     ///
     /// # Errors
-    /// Empty, foreign, of another version, damaged.
+    /// When the file is empty, foreign, of another version, or damaged.
     pub fn decode(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.is_empty() {
             return Err(Error::Empty);
@@ -111,7 +109,7 @@ impl Observation {
         Ok(observation)
     }
 
-    /// What no writer of ours writes.
+    /// Rejects values that no writer of ours writes.
     fn check(&self) -> Result<(), Error> {
         let modules = self.modules.len() as u64;
         let outside =
@@ -184,7 +182,7 @@ mod tests {
             let mut bytes = sample().encode().unwrap();
             let at = at % bytes.len();
             bytes[at] ^= 1 << bit;
-            // Bytes 12 to 15 mean nothing.
+            // Bytes 12 to 15 have no meaning.
             prop_assert!((12..16).contains(&at) || Observation::decode(&bytes).is_err());
         }
 

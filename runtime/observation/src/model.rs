@@ -6,30 +6,30 @@ use bincode::{Decode, Encode};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 #[repr(u8)]
 pub enum State {
-    /// The program's own code (and what keeps it slow in the hardware).
+    /// The thread runs the program's own code (with everything that keeps it slow in the hardware).
     Running,
-    /// Work of the parallel runtime: making tasks and threads, handing out iterations.
+    /// The thread works for the parallel runtime: it makes tasks or threads, or hands out iterations.
     Scheduling,
-    /// Waiting for work.
+    /// The thread waits for work.
     Idle,
-    /// Blocked in a mutex, read-write lock, critical section, OpenMP lock.
+    /// The thread is blocked in a mutex, read-write lock, critical section, or OpenMP lock.
     Lock,
-    /// Busy in a spin lock.
+    /// The thread is busy in a spin lock.
     Spin,
-    /// In a barrier, that at the end of a parallel region included.
+    /// The thread is in a barrier, which includes the one at the end of a parallel region.
     Barrier,
-    /// Waiting for a thread or task to end.
+    /// The thread waits for another thread or a task to end.
     Join,
-    /// Waiting for a condition or semaphore.
+    /// The thread waits for a condition or a semaphore.
     Condition,
-    /// Waiting for a message.
+    /// The thread waits for a message.
     Message,
-    /// Asleep of its own will.
+    /// The thread sleeps by its own choice.
     Sleep,
 }
 
 impl State {
-    /// All, in order.
+    /// All states, in order.
     pub const ALL: [Self; 10] = [
         Self::Running,
         Self::Scheduling,
@@ -42,10 +42,9 @@ impl State {
         Self::Message,
         Self::Sleep,
     ];
-    /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Its word in JSON and legends.
+    /// The state's word in JSON and legends.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -68,19 +67,17 @@ impl State {
 pub struct Times(pub [u64; State::COUNT]);
 
 impl Times {
-    /// Time in one state.
     #[must_use]
     pub const fn of(&self, state: State) -> u64 {
         self.0[state as usize]
     }
 
-    /// Time in all of them.
+    /// Time in all states.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().fold(0, |sum, ns| sum.saturating_add(*ns))
     }
 
-    /// Adds another's times.
     pub fn add(&mut self, other: &Self) {
         for (sum, ns) in self.0.iter_mut().zip(other.0) {
             *sum = sum.saturating_add(ns);
@@ -88,95 +85,96 @@ impl Times {
     }
 }
 
-/// An address in the code of the program or of a library: what a call returns to.
+/// An address in the code of the program or of a library, to which a call returns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Place {
-    /// Index in [`Observation::modules`]; none where the address belongs to no file.
+    /// Index in [`Observation::modules`]; `None` if the address belongs to no file.
     pub module: Option<u32>,
-    /// Distance from the module's first byte as loaded (an address of the file's symbols for all but non-PIE ones).
+    /// Distance from the module's first byte as loaded. Except in non-PIE files it is an address of the file's
+    /// symbols.
     pub offset: u64,
-    /// Name the dynamic symbols have for it; may be empty.
+    /// The name that the dynamic symbols have for the address; may be empty.
     pub symbol: String,
 }
 
-/// A file with code that was loaded.
+/// A loaded file with code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Module {
-    /// Its path.
     pub path: String,
 }
 
 /// What makes a phase parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Model {
-    /// An outermost OpenMP parallel region.
+    /// The phase is an outermost OpenMP parallel region.
     OpenMp,
-    /// Threads created and joined.
+    /// The phase creates and joins threads.
     Threads,
-    /// The program said so (`contech_phase_begin`).
+    /// The program marked the phase (`contech_phase_begin`).
     Marked,
 }
 
 /// A row of the activity graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Lane {
-    /// Threads that used it, one after the other.
+    /// Number of threads that used the row, one after the other.
     pub threads: u32,
     /// Time by state.
     pub times: Times,
     /// How often each state began.
     pub counts: [u64; State::COUNT],
-    /// Processor time its threads took, ns.
+    /// Processor time that its threads took, ns.
     pub cpu_ns: u64,
-    /// Times they gave up the processor.
+    /// How often its threads gave up the processor.
     pub voluntary: u64,
-    /// Times the processor was taken from them.
+    /// How often the processor was taken from its threads.
     pub involuntary: u64,
-    /// Locks they took, free or not: an estimate from a sample.
+    /// How many locks its threads took, free or not: an estimate from a sample.
     pub locks: u64,
     /// Time by state in each bin of [`Observation::bin_ns`]; bins after the last are empty.
     pub bins: Vec<Times>,
 }
 
-/// Parallel phases of one place, added up.
+/// The parallel phases of one place, added up.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Phase {
-    /// Where they begin.
+    /// Where the phases begin.
     pub place: Place,
-    /// What made them.
+    /// What made them parallel.
     pub model: Model,
-    /// How many.
+    /// Number of phases.
     pub count: u64,
     /// Sum of their durations, ns.
     pub wall_ns: u64,
-    /// Most threads that took part in one.
+    /// Most threads that took part in one phase.
     pub threads: u32,
     /// Time by state of the threads that took part.
     pub times: Times,
-    /// Sum over phases of the largest time of a thread without its waiting for synchronisation (speedup stacks, section 6.3).
+    /// Sum over phases of the largest time of a thread without its waiting for synchronisation (speedup stacks,
+    /// section 6.3).
     pub slowest_ns: u64,
-    /// Begin of the first one, ns.
+    /// Begin of the first phase, ns.
     pub first_ns: u64,
-    /// Iterations were handed out at run time (dynamic or guided schedule, tasks): which thread does what is no property of
-    /// the program.
+    /// Whether iterations were handed out at run time (dynamic or guided schedule, tasks), so that the program does
+    /// not determine which thread does what.
     pub dynamic: bool,
     /// In an alone-run: time of the profiled thread without its waiting at barriers, ns.
     pub alone_ns: u64,
-    /// Pieces of work given out at run time: tasks that began, parts of loops with a dynamic or guided schedule (these by an
-    /// estimate).
+    /// Pieces of work given out at run time: tasks that began, and parts of loops with a dynamic or guided schedule
+    /// (the latter estimated).
     pub pieces: u64,
 }
 
-/// Where threads waited, and for what.
+/// A place where threads waited, and what they waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct WaitSite {
-    /// Call that waited.
+    /// The call that waited.
     pub place: Place,
-    /// What it waited for.
+    /// The state of the waiting threads.
     pub state: State,
-    /// How often.
+    /// Number of waits.
     pub count: u64,
-    /// How long in all, ns.
+    /// Total time of the waits, ns.
     pub ns: u64,
 }
 
@@ -185,7 +183,7 @@ pub struct WaitSite {
 pub struct Alone {
     /// Number of the profiled thread within its team, from 0.
     pub thread: u32,
-    /// Why the measurement is not one (condition variables, spinning barriers, ...); none where it is.
+    /// Why the measurement is invalid (condition variables, spinning barriers, ...); `None` if it is valid.
     pub invalid: Option<String>,
     /// What the Pirate did.
     pub pirate: Option<Pirate>,
@@ -194,11 +192,11 @@ pub struct Alone {
 /// A thread that keeps a part of the shared cache for itself (speedup stacks, section 3).
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Pirate {
-    /// Its working set.
+    /// Size of the working set.
     pub bytes: u64,
-    /// Its mean time of an access with the cache to itself, ns.
+    /// Mean time of an access with the cache to itself, ns.
     pub quiet_ns: f64,
-    /// The same beside the program, ns.
+    /// Mean time of an access beside the program, ns.
     pub beside_ns: f64,
     /// Mean time of an access that misses the cache, ns.
     pub miss_ns: f64,
@@ -208,34 +206,32 @@ pub struct Pirate {
     pub held: bool,
 }
 
-/// All that was measured in one process.
+/// Everything that was measured in one process.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Observation {
-    /// The observer saw the end.
+    /// Whether the observer saw the end of the program.
     pub complete: bool,
-    /// Process.
+    /// Process id.
     pub pid: u32,
-    /// Processors it was allowed.
+    /// Number of processors that the process was allowed to use.
     pub cpus: u32,
-    /// Wall-clock time of what was observed, ns.
+    /// Wall-clock time of the observed part, ns.
     pub duration_ns: u64,
-    /// The program marked a region of interest, and only that was observed.
+    /// Whether the program marked a region of interest, so that only the region was observed.
     pub region: bool,
-    /// OpenMP library, as it names itself; empty without.
+    /// Name that the OpenMP library gives itself; empty without one.
     pub openmp: String,
-    /// What could not be seen, in words (an OpenMP library that does not tell, lanes that ran out ...).
+    /// Sentences about what could not be seen (an OpenMP library that does not report, lanes that ran out, ...).
     pub notes: Vec<String>,
     /// Width of the bins of the time line, ns.
     pub bin_ns: u64,
-    /// Rows of the activity graph.
     pub lanes: Vec<Lane>,
-    /// Parallel phases by place, in the order of their first one.
+    /// Parallel phases by place, in the order of the first phase of each place.
     pub phases: Vec<Phase>,
     /// Where threads waited.
     pub waits: Vec<WaitSite>,
-    /// Files with code.
     pub modules: Vec<Module>,
-    /// The alone-run this was.
+    /// The alone-run, if this run was one.
     pub alone: Option<Alone>,
 }
 

@@ -1,4 +1,4 @@
-//! What events cost, measured before the program goes on: a tree of invocations with events, and without.
+//! Measures what events cost before the program goes on: it runs a tree of invocations with events, and one without.
 #![allow(
     unsafe_code,
     reason = "events are told as instrumented code tells them"
@@ -13,13 +13,13 @@ use crate::hooks::{contech_ws_due, event, readings};
 
 /// Depth of the tree.
 const DEPTH: usize = 6;
-/// What is measured is the least of so many times so many trees.
+/// The measurement is the least of so many times of so many trees.
 const TIMES: u64 = 16;
 const ROUNDS: u64 = 4;
 /// Readings in a row.
 const ROW: u64 = 16;
 
-/// What events cost, with a profile that may be thrown away.
+/// What events cost, measured with a profile that is thrown away.
 pub(crate) fn calibrate() -> Cost {
     let stage = std::hint::black_box(Stage {
         functions: [16, 17].map(|code| Function {
@@ -29,7 +29,7 @@ pub(crate) fn calibrate() -> Cost {
         }),
         slots: [64; DEPTH + 1],
     });
-    // SAFETY: nothing is in the log but what was told.
+    // SAFETY: the log holds only whole events.
     let read = || (0..ROW).for_each(|_| unsafe { contech_ws_due() });
     let reading = least(read).cycles / ROW;
     let bare = least(|| stage.bare(DEPTH));
@@ -44,14 +44,14 @@ pub(crate) fn calibrate() -> Cost {
     }
 }
 
-/// What something took, without what was spent on reading the log.
+/// The cycles that something took, without those spent on reading the log, and the number of readings.
 #[derive(Clone, Copy)]
 struct Took {
     cycles: u64,
     readings: u64,
 }
 
-/// The least of some times.
+/// The least of several times.
 fn least(f: impl Fn()) -> Took {
     let mut least = Took {
         cycles: u64::MAX,
@@ -74,7 +74,7 @@ fn least(f: impl Fn()) -> Took {
     least
 }
 
-/// Functions to invoke, and where their return addresses would be, the inner ones first.
+/// Functions to invoke, and the slots of their return addresses, the inner ones first.
 struct Stage {
     functions: [Function; 2],
     slots: [usize; DEPTH + 1],
@@ -84,7 +84,7 @@ impl Stage {
     fn tell(&self, function: usize, kind: u64, at: usize) {
         let what = (&raw const self.functions[function]).expose_provenance() as u64 + kind;
         let slot = &raw const self.slots[at];
-        // SAFETY: a slot that lives on; read where instrumented code reads it.
+        // SAFETY: the slot lives on, and is read where instrumented code would read it.
         let from = unsafe { slot.read_volatile() };
         if event(what, slot.addr(), from, 1) {
             // SAFETY: the event is whole.
@@ -104,7 +104,7 @@ impl Stage {
         self.tell(0, abi::LEAVE, depth);
     }
 
-    /// The same without events.
+    /// The same tree without events.
     #[inline(never)]
     fn bare(&self, depth: usize) {
         std::hint::black_box(depth);

@@ -1,8 +1,8 @@
-//! Time, read from the processor's cycle counter when the log is read: what has passed since is spread over the operations
-//! executed meanwhile, less what the events themselves cost. Where code was called that counts no operations, its time is
-//! what is left when the others took as long as of late. Sums are those of the counter, and what is attributed wrongly is
-//! at most a strand of [`READ_AFTER`] operations. What it takes to read the log is no time: the counter is read again
-//! behind that.
+//! Time, from the processor's cycle counter, which is read when the log is read. The cycles since the last reading,
+//! less the cost of the events themselves, are spread evenly over the operations executed meanwhile. If code was
+//! called that counts no operations, the operations are taken to be as fast as they were lately, and the rest of the
+//! time is that code's. The sums are those of the counter; at most a strand of [`READ_AFTER`] operations is
+//! attributed wrongly. Reading the log takes no time of the program: the counter is read again afterwards.
 #![allow(unsafe_code, reason = "an instruction")]
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use contech_meter::{LONG, Meter};
 
-/// Operations after which the log is read.
+/// The log is read after this many operations.
 pub(crate) const READ_AFTER: i64 = 2048;
 /// Binary places of a rate.
 const RATE_BITS: u32 = 16;
@@ -18,7 +18,7 @@ const RATE_BITS: u32 = 16;
 /// Cycles since the processor started, at the frequency of the time stamp counter.
 #[inline]
 pub(crate) fn cycles() -> u64 {
-    // SAFETY: every x86-64 processor has the instruction, and it reads a register only.
+    // SAFETY: every x86-64 processor has the instruction, and it only reads a register.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
@@ -31,12 +31,12 @@ pub(crate) enum Metric {
     Operations,
 }
 
-/// What the profiler's own work costs that it cannot measure where it is spent, in cycles: what [`Clock`] subtracts.
+/// The cost of the profiler's own work that cannot be measured where it is spent, in cycles; [`Clock`] subtracts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// An event, in parts ([`EVENT_BITS`]) of a cycle: a processor puts several in the log at a time.
+    /// Cost of an event, in parts ([`EVENT_BITS`]) of a cycle, since a processor writes several events at a time.
     pub event: u64,
-    /// To call what reads the log, and to come back.
+    /// Cost of calling the function that reads the log, and of coming back.
     pub reading: u64,
 }
 
@@ -47,7 +47,7 @@ pub(crate) const EVENT_BITS: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Foreign {
     None,
-    /// By what was executed before the own operations of what is told last.
+    /// It was called by code that ran before the own operations of the last event.
     Before,
     Own,
 }
@@ -60,30 +60,30 @@ pub(crate) struct Passed {
     pub foreign: Foreign,
 }
 
-/// See the module's description.
 #[derive(Debug)]
 pub(crate) struct Clock {
     metric: Metric,
     cost: Cost,
-    /// The time of the last reading, and the counter behind it.
+    /// The time of the last reading, and the counter after it.
     time: u64,
     read: u64,
-    /// The time of this reading, and of an operation since the last one; and of late.
+    /// The time of this reading; the time of an operation since the last reading; and the time of an operation
+    /// lately.
     now: u64,
     rate: u64,
     late: u64,
-    /// What the events of shorter intervals cost beyond these.
+    /// The part of the events' cost that exceeded the cycles of their intervals.
     debt: u64,
-    /// Time that is the own of what is told last, besides that of its operations.
+    /// Time that belongs to the invocation of the last event, in addition to the time of its operations.
     others: u64,
-    /// Readings so far, and the cycles that they took.
+    /// Number of readings so far, and the cycles that they took.
     pub readings: u64,
     pub reading: u64,
 }
 
-/// The counter when this library was loaded: the program's time begins then, not with the first event.
+/// The counter when this library was loaded. The program's time begins then, and not with the first event.
 static LOADED: AtomicU64 = AtomicU64::new(0);
-/// What others took of the processor since is not the program's.
+/// Measures the time that other programs had the processor, which is not the program's time.
 static METER: Meter = Meter::new();
 
 #[used]
@@ -95,16 +95,17 @@ extern "C" fn on_load() {
     LOADED.store(cycles(), Relaxed);
 }
 
-/// When the profiler began to make itself ready: the program's time up to there, and none of its own.
+/// The moment when the profiler began to prepare itself. The time before belongs to the program, the time after to
+/// the profiler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
     cycles: u64,
-    /// What others took before.
+    /// Time that other programs had the processor before.
     taken: u64,
 }
 
 impl Ready {
-    /// It begins now.
+    /// The moment now.
     pub(crate) fn begins() -> Self {
         Self {
             cycles: cycles(),
@@ -135,8 +136,8 @@ impl Clock {
         }
     }
 
-    /// Time runs since the library was loaded, but for what the profiler spent on itself since it began to, with what others
-    /// took of that.
+    /// Lets time begin when the library was loaded, without the time since `ready`, which the profiler spent on
+    /// itself, and without the time before it in which other programs had the processor.
     pub(crate) fn since_loaded(&mut self, ready: Ready) {
         METER.read();
         let now = cycles();
@@ -144,7 +145,7 @@ impl Clock {
         self.read = LOADED.load(Relaxed).saturating_add(own).min(now);
     }
 
-    /// The log is to be read: from now on the profiler's own time passes, until [`Self::resume`].
+    /// Begins a reading of the log. Until [`Self::resume`] the time is the profiler's own.
     pub(crate) fn read(&mut self, passed: Passed) {
         let elapsed = match self.metric {
             Metric::Operations => passed.operations,
@@ -163,7 +164,8 @@ impl Clock {
         elapsed
     }
 
-    /// So much was executed, and so many cycles have passed, since the last reading.
+    /// Computes the time and the rate of the operations executed since the last reading, in which `elapsed` cycles
+    /// passed.
     fn passed(&mut self, elapsed: u64, passed: Passed) {
         let events = passed.events.saturating_mul(self.cost.event) >> EVENT_BITS;
         let cost = events + self.cost.reading + self.debt;
@@ -189,7 +191,8 @@ impl Clock {
         }
     }
 
-    /// The event after so many operations is the last one, and told with what `foreign` says.
+    /// Says that the event after so many operations is the last one, and that foreign code ran before it as `foreign`
+    /// says.
     pub(crate) fn ends(&mut self, operations: u64, foreign: Foreign) {
         let others = self.now.saturating_sub(self.time_of(operations));
         self.time += others;
@@ -204,20 +207,20 @@ impl Clock {
         self.time + self.of(operations)
     }
 
-    /// The time of some of the operations executed since the last reading.
+    /// How long some of the operations executed since the last reading took.
     #[inline(always)]
     pub(crate) fn of(&self, operations: u64) -> u64 {
         operations.wrapping_mul(self.rate) >> RATE_BITS
     }
 
-    /// The same, with what is the invocation's own besides.
+    /// How long an invocation's own operations took, with the time of foreign code that is the invocation's own.
     #[inline(always)]
     pub(crate) fn of_own(&self, operations: u64) -> u64 {
         self.of(operations) + self.others
     }
 
-    /// The time of this reading, and how much of it `own` operations took that ended when so many were executed, the last
-    /// ones, with what `foreign` says.
+    /// The time of this reading, and the part of it that the last `own` of all `operations` took, with the time of
+    /// foreign code that `foreign` attributes to them.
     pub(crate) fn last(&self, own: u64, operations: u64, foreign: Foreign) -> (u64, u64) {
         let others = match foreign {
             Foreign::Own => self.now.saturating_sub(self.time_of(operations)),
@@ -226,12 +229,12 @@ impl Clock {
         (self.now, self.of(own) + others)
     }
 
-    /// The log was read.
+    /// Ends a reading of the log.
     pub(crate) fn done(&mut self) {
         (self.time, self.others) = (self.now, 0);
     }
 
-    /// The program goes on.
+    /// Lets the program's time go on.
     #[inline(always)]
     pub(crate) fn resume(&mut self) {
         let counter = cycles();
@@ -240,7 +243,7 @@ impl Clock {
         self.reading += took;
         self.read = counter;
         if took > LONG {
-            // Others may have taken the processor from the profiler.
+            // Other programs may have had the processor while the profiler worked.
             METER.read();
             self.read = cycles();
         }
@@ -255,7 +258,6 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Now.
     pub(crate) fn now() -> Self {
         Self {
             cycles: cycles(),
@@ -263,7 +265,7 @@ impl Moment {
         }
     }
 
-    /// Nanoseconds of a cycle, from then to now.
+    /// Nanoseconds per cycle, from that moment to now.
     pub(crate) fn ns_per_cycle(&self) -> f64 {
         #[allow(clippy::cast_precision_loss, reason = "a ratio")]
         let passed = cycles().saturating_sub(self.cycles) as f64;

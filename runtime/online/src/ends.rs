@@ -1,9 +1,9 @@
-//! How a program ends that does not return from `main` or call `exit`: by a signal, `_exit` or `quick_exit`. What has
-//! completed is written first; then it ends as it would have.
+//! Programs that do not end by a return from `main` or a call of `exit`, but by a signal, `_exit` or `quick_exit`.
+//! The profile of what has completed is written first; then the program ends as it would have.
 //!
-//! A signal may come in the middle of anything, of the C library's allocator too, so a copy of the process writes the
-//! profile: whatever happens to the copy, the program ends by its own signal. In the middle of a hook the profile is not
-//! whole: then the next hook writes it, or this handler a little later.
+//! A signal may interrupt anything, even the C library's allocator, so a copy of the process writes the profile:
+//! whatever happens to the copy, the program ends by its own signal. In the middle of a hook the profile is
+//! inconsistent. Then the next hook writes it, or this handler a little later.
 #![allow(unsafe_code, reason = "signal handlers and system calls")]
 
 use std::ffi::c_int;
@@ -14,19 +14,19 @@ use contech_intercept::fatal;
 use crate::hooks::{self, At};
 use crate::write::When;
 
-/// Bytes of the stack for handlers: a program may end because its own is full.
+/// Bytes of the stack for handlers: a program may end because its own stack is full.
 const HANDLER_STACK: usize = 1 << 20;
-/// Seconds a copy may take.
+/// Seconds that a copy may take.
 const PATIENCE: u32 = 30;
-/// How often a signal in the middle of a hook is put off, by so many nanoseconds.
+/// How often a signal that came in the middle of a hook is put off, and by how many nanoseconds each time.
 const PUT_OFF: u32 = 1000;
 const LATER: i64 = 2_000_000;
 
 /// The process that is profiled; copies of it (by fork) leave its file alone.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
-/// Times a signal came in the middle of a hook.
+/// How often a signal came in the middle of a hook.
 static LATE: AtomicU32 = AtomicU32::new(0);
-/// What sends it again then.
+/// The timer that then sends the signal again.
 static TIMER: AtomicI32 = AtomicI32::new(-1);
 
 unsafe extern "C" {
@@ -39,7 +39,7 @@ fn fatal_signals() -> impl Iterator<Item = c_int> {
 }
 
 fn process() -> c_int {
-    // SAFETY: has no arguments.
+    // SAFETY: the call has no arguments.
     unsafe { libc::getpid() }
 }
 
@@ -48,10 +48,10 @@ pub(crate) fn is_the_profiled_process() -> bool {
     PROCESS.load(Relaxed) == process()
 }
 
-/// From now on the profile is written however the program ends.
+/// Makes sure that the profile is written however the program ends.
 pub(crate) fn watch() {
     PROCESS.store(process(), Relaxed);
-    // SAFETY: plain registrations with functions of the right types; the stack is never given back.
+    // SAFETY: these are plain registrations with functions of the right types, and the stack is never given back.
     unsafe {
         libc::atexit(finish);
         at_quick_exit(finish);
@@ -70,9 +70,9 @@ pub(crate) fn watch() {
     }
 }
 
-/// A stack for handlers, unless the program has one.
+/// Sets a stack for handlers, unless the program has one.
 unsafe fn handler_stack() {
-    // SAFETY: the structures live through the calls, and the mapping for ever.
+    // SAFETY: the structures live through the calls, and the mapping lives for ever.
     unsafe {
         let mut stack: libc::stack_t = std::mem::zeroed();
         if libc::sigaltstack(std::ptr::null(), &raw mut stack) != 0
@@ -100,11 +100,11 @@ extern "C" fn finish() {
     }
 }
 
-/// The program's own call: the C library's `exit` has its own way.
+/// Takes the place of the C library's `_exit`, which runs no handlers; its `exit` runs ours.
 #[unsafe(no_mangle)]
 extern "C" fn _exit(status: c_int) -> ! {
     finish();
-    // SAFETY: ends the process.
+    // SAFETY: the call ends the process.
     unsafe {
         loop {
             libc::syscall(libc::SYS_exit_group, status);
@@ -112,13 +112,12 @@ extern "C" fn _exit(status: c_int) -> ! {
     }
 }
 
-/// As [`_exit`].
 #[unsafe(no_mangle)]
 extern "C" fn _Exit(status: c_int) -> ! {
     _exit(status)
 }
 
-/// A signal whose default is the end.
+/// Handles a signal whose default action ends the process.
 unsafe extern "C" fn ended(signal: c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes valid information.
     let code = unsafe { (*info).si_code };
@@ -133,7 +132,7 @@ unsafe extern "C" fn ended(signal: c_int, info: *mut libc::siginfo_t, _: *mut li
             At::Hook | At::Elsewhere => {
                 let line =
                     b"contech: ended by a signal where no work/span profile could be written\n";
-                // SAFETY: writes a constant.
+                // SAFETY: the call writes a constant.
                 unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
             }
         }
@@ -154,9 +153,10 @@ pub(crate) fn end_by(signal: c_int) {
     }
 }
 
-/// Sends the signal to this process again, soon: the program may call no more hooks.
+/// Sends the signal to this process again soon, because the program may call no more hooks.
 fn again(signal: c_int) {
-    // SAFETY: the structures live through the calls; the timer is the kernel's, apart from those of `setitimer`.
+    // SAFETY: the structures live through the calls. The timer is the kernel's and independent of those of
+    // `setitimer`.
     unsafe {
         let mut timer = TIMER.load(Relaxed);
         if timer < 0 {
@@ -179,12 +179,12 @@ fn again(signal: c_int) {
     }
 }
 
-/// A copy of the process writes the profile; this one waits for it.
+/// Lets a copy of the process write the profile, and waits for the copy.
 fn in_a_copy(signal: c_int) {
-    // The copy has used no processor time: it cannot tell what other programs took of it.
+    // The copy has used no processor time, so it cannot measure when other programs had the processor.
     hooks::catch_up();
-    // SAFETY: system calls with valid arguments. The copy has this thread only, goes back to nothing of the program's,
-    // and ends by itself or by the clock.
+    // SAFETY: these are system calls with valid arguments. The copy has only this thread, never returns to the
+    // program's code, and ends by itself or by the alarm.
     unsafe {
         let copy = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0);
         if copy == 0 {

@@ -1,4 +1,5 @@
-//! What the program calls: instrumented code (`workspan::abi`), and the marks of `contech/cilk.h` in code that is not.
+//! The functions that the program calls: hooks of instrumented code (`workspan::abi`), and the marks of
+//! `contech/cilk.h` in other code.
 #![allow(
     unsafe_code,
     reason = "C ABI, and state that only the first thread touches"
@@ -21,7 +22,8 @@ pub(crate) use asked::{At, catch_up, end_with, interrupted, write_at_the_end, wr
 pub(crate) use gate::{is_measured, readings, with_own};
 pub(crate) use log::{New, Reading, event};
 
-/// Who makes the next invocation, if that is a spawn and by other code than it returns to; else zero.
+/// The code that makes the next invocation, if that invocation is a spawn by other code than it returns to; otherwise
+/// zero.
 static SPAWNS: AtomicUsize = AtomicUsize::new(0);
 
 /// `workspan::abi::DUE`.
@@ -63,17 +65,17 @@ pub(crate) unsafe extern "C" fn contech_ws_due() {
     )
 }
 
-/// The next invocation is a spawn by the code before `from`.
+/// Marks the next invocation as a spawn by the code before `from`.
 pub(crate) fn spawns(from: usize) {
     if let Some(state) = gate::owners() {
         state.spawn.store(abi::SPAWN, Relaxed);
         SPAWNS.store(from, Relaxed);
-        // Its event is the last before the log is read, which knows.
+        // The log is read at the spawn's event, because only the last event read can have this caller.
         state.least.store(gate::ALL, Relaxed);
     }
 }
 
-/// It was.
+/// Takes the mark of [`spawns`] back, since the invocation has been made.
 pub(crate) fn spawned() {
     if let Some(state) = gate::owners() {
         state.spawn.store(0, Relaxed);
@@ -81,7 +83,8 @@ pub(crate) fn spawned() {
     }
 }
 
-/// The code that makes the invocation told now, if that is not what it returns to; once.
+/// The code that makes the reported invocation, if it is other code than the invocation returns to. The mark is
+/// taken.
 pub(crate) fn by_other_code() -> Option<usize> {
     match SPAWNS.load(Relaxed) {
         0 => None,
@@ -89,17 +92,17 @@ pub(crate) fn by_other_code() -> Option<usize> {
     }
 }
 
-/// The innermost invocation waits for what it spawned.
+/// Says that the innermost invocation waits for what it spawned.
 pub(crate) fn sync() {
     contech_cilk_sync();
 }
 
-/// An ordered section of a loop begins, or ends.
+/// Says that an ordered section of a loop begins, or ends.
 pub(crate) fn ordered(begins: bool) {
     with_own(Own::NOTHING, |profile, told| profile.ordered(begins, told));
 }
 
-/// The next call is a spawn (`contech/cilk.h`, in code that is not instrumented).
+/// Marks the next call as a spawn (`contech/cilk.h`, in code that is not instrumented).
 #[unsafe(no_mangle)]
 extern "C" fn contech_cilk_spawn() {
     if let Some(state) = gate::owners() {
@@ -107,7 +110,7 @@ extern "C" fn contech_cilk_spawn() {
     }
 }
 
-/// The function waits for what it spawned (`contech/cilk.h`, in code that is not instrumented).
+/// Says that the function waits for what it spawned (`contech/cilk.h`, in code that is not instrumented).
 #[unsafe(no_mangle)]
 extern "C" fn contech_cilk_sync() {
     with_own(Own::NOTHING, |profile, told| {

@@ -1,11 +1,11 @@
-//! The on-line profiler (Schardl et al., "The Cilkprof Scalability Profiler", 2015): work and span by call site of a
-//! fork-join program that runs serially, at a small multiple of its own speed.
+//! The on-line profiler (Schardl et al., "The Cilkprof Scalability Profiler", 2015): it finds work and span by call
+//! site of a fork-join program that runs serially, at a small multiple of the program's own speed.
 //!
-//! contech-cc --contech-mode=workspan makes the pass count operations and log an event at the entry and the exit of every
-//! function that was not inlined (`workspan::abi`); now and then the log is read (`profile/read.rs`), and the cycle counter
-//! with it. `contech/cilk.h` marks spawns and syncs. Of OpenMP programs that run with one thread,
-//! tasks are known by their calls of libomp, and iterations of loops by hooks around them. What another thread does, or a
-//! program that ends in the middle, leaves a profile that says so.
+//! contech-cc --contech-mode=workspan makes the pass count operations and log an event at the entry and the exit of
+//! every function that was not inlined (`workspan::abi`). From time to time the log is read (`profile/read.rs`), and
+//! the cycle counter with it. `contech/cilk.h` marks spawns and syncs. In OpenMP programs that run with one thread,
+//! tasks are found by their calls of libomp, and iterations of loops by hooks around them. If another thread runs
+//! instrumented code, or the program ends in the middle, the profile says so.
 
 mod calibrate;
 mod clock;

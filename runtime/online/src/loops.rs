@@ -1,4 +1,4 @@
-//! What instrumented code calls for loops over iterations (`workspan::abi`, `LOOP_*`).
+//! The functions that instrumented code calls for loops over iterations (`workspan::abi`, `LOOP_*`).
 #![allow(unsafe_code, reason = "C ABI, and a return address")]
 
 use std::arch::naked_asm;
@@ -9,7 +9,7 @@ use crate::hooks::{self, with_own};
 use crate::profile::{Iterations, Looping, Own, Profile, Told};
 use crate::regions;
 
-/// What is told of a loop of the invocation at `slot`, if that is one of the owner's stack.
+/// Reports on a loop of the invocation at `slot`, if that invocation is on the owner's stack.
 fn in_invocation(slot: usize, operations: u64, f: impl FnOnce(&mut Profile, Told)) {
     let own = Own {
         slot,
@@ -24,10 +24,10 @@ fn in_invocation(slot: usize, operations: u64, f: impl FnOnce(&mut Profile, Told
 }
 
 /// # Safety
-/// What instrumented code passes: the loop's variable, and the slot of the invocation it is in.
+/// The arguments are those that instrumented code passes: the loop's variable, and the slot of the invocation.
 unsafe fn looping<'f>(variable: *const Function, slot: usize, flags: u64) -> Looping<'f> {
     Looping {
-        // SAFETY: by this function's contract; only the owner's thread gets here.
+        // SAFETY: this function's contract, and only the owner's thread gets here.
         variable: unsafe { &*variable },
         slot,
         flags,
@@ -46,7 +46,7 @@ unsafe extern "C" fn contech_ws_loop_begin(
     own: u64,
     flags: u64,
 ) {
-    // The return address as fifth argument.
+    // The return address is the fifth argument.
     naked_asm!("mov r8, [rsp]", "jmp {begins}", begins = sym begins)
 }
 
@@ -59,7 +59,7 @@ unsafe extern "C" fn begins(
 ) {
     in_invocation(slot, own, |profile, told| {
         let serial = flags & abi::LOOP_TEAMS == 0 && regions::is_serial();
-        // SAFETY: called by instrumented code.
+        // SAFETY: instrumented code calls this.
         let at = unsafe { looping(variable, slot, flags) };
         profile.loop_begins(&at, from, serial, told);
     });
@@ -76,7 +76,7 @@ unsafe extern "C" fn contech_ws_loop_told(
     count: u64,
 ) {
     in_invocation(slot, own, |profile, told| {
-        // SAFETY: called by instrumented code.
+        // SAFETY: instrumented code calls this.
         let at = unsafe { looping(variable, slot, 0) };
         let iterations = Iterations {
             count,
@@ -102,7 +102,7 @@ unsafe extern "C" fn contech_ws_loop_bulk(
     };
     with_own(own, |profile, told| {
         if profile.on_the_stack(slot) {
-            // SAFETY: called by instrumented code.
+            // SAFETY: instrumented code calls this.
             let at = unsafe { looping(variable, slot, 0) };
             profile.loop_copied(&at, bytes, told);
         }

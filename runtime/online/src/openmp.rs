@@ -1,6 +1,6 @@
-//! OpenMP programs that run with one thread: LLVM's libomp then executes each task where it is generated, which is the
-//! serial execution the profiler wants. Its entry points are intercepted: a task is a spawn from the place that
-//! generates it, and what waits for tasks is a sync.
+//! OpenMP programs that run with one thread: LLVM's libomp then executes each task where it is generated, which is
+//! the serial execution that the profiler needs. Its entry points are intercepted: a task is a spawn from the place
+//! that generates it, and a wait for tasks is a sync.
 #![allow(
     unsafe_code,
     reason = "functions of libomp's C interface, and their return addresses"
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::hooks;
 
-/// A function of libomp, looked up when first called.
+/// A function of libomp, which is looked up at its first call.
 #[derive(Debug)]
 pub(crate) struct Real {
     name: &'static CStr,
@@ -48,7 +48,7 @@ static TASKWAIT: Real = Real::new(c"__kmpc_omp_taskwait");
 static END_TASKGROUP: Real = Real::new(c"__kmpc_end_taskgroup");
 static BARRIER: Real = Real::new(c"__kmpc_barrier");
 
-/// A task is generated, and with one thread executed.
+/// A task is generated and, with one thread, executed.
 ///
 /// # Safety
 /// Called by code that the compiler made for a task construct.
@@ -59,7 +59,7 @@ unsafe extern "C" fn __kmpc_omp_task(
     thread: i32,
     task: *mut c_void,
 ) -> c_int {
-    // The return address as fourth argument.
+    // The return address is the fourth argument.
     naked_asm!("mov rcx, [rsp]", "jmp {task}", task = sym generated)
 }
 
@@ -76,7 +76,7 @@ unsafe extern "C" fn generated(
     // SAFETY: libomp's function of this name has this type.
     let real = unsafe { std::mem::transmute::<*mut c_void, TakesTask>(real) };
     hooks::spawns(from);
-    // SAFETY: the program's own arguments.
+    // SAFETY: the arguments are the program's own.
     let done = unsafe { real(location, thread, task) };
     hooks::spawned();
     done
@@ -91,29 +91,30 @@ unsafe fn wait(real: &Real, location: *mut c_void, thread: i32) -> c_int {
     if address.is_null() {
         return 0;
     }
-    // SAFETY: by this function's contract.
+    // SAFETY: this function's contract.
     let real = unsafe { std::mem::transmute::<*mut c_void, Waits>(address) };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the arguments are the program's own.
     let done = unsafe { real(location, thread) };
     hooks::sync();
     done
 }
 
-/// The children of the task have ended.
+/// Waits for the children of the task.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_omp_taskwait(location: *mut c_void, thread: i32) -> c_int {
-    // SAFETY: libomp's functions of these names return nothing or a number nobody reads, and take these two.
+    // SAFETY: libomp's functions of these names take these two arguments, and return nothing or a number that nobody
+    // reads.
     unsafe { wait(&TASKWAIT, location, thread) }
 }
 
-/// The tasks of a group have ended.
+/// Waits for the tasks of a group.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_end_taskgroup(location: *mut c_void, thread: i32) {
     // SAFETY: as above.
     unsafe { wait(&END_TASKGROUP, location, thread) };
 }
 
-/// All tasks of the team have ended.
+/// Waits for all tasks of the team.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_barrier(location: *mut c_void, thread: i32) {
     // SAFETY: as above.

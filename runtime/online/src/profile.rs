@@ -13,10 +13,10 @@ use workspan::{Kind, Shadow, Site};
 use crate::clock::{Clock, Cost, Metric, Moment, Ready};
 use crate::sites::Numbers;
 
-/// What a call site is.
+/// The facts of a call site.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SiteFacts {
-    /// Code of the function invoked first.
+    /// Code of the function that was invoked first.
     pub function: usize,
     /// Whether it was a spawn.
     pub spawn: bool,
@@ -24,21 +24,21 @@ pub(crate) struct SiteFacts {
     pub repeats: bool,
 }
 
-/// An invocation on the stack: its slot, from the stack's lower end, and the number of its function.
+/// An invocation on the stack: its slot, as the distance from the stack's lower end, and the number of its function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Invocation {
     slot: usize,
     function: u32,
 }
 
-/// Where a stack is: invocations elsewhere (of handlers on a stack of their own) are not taken.
+/// The bounds of a stack. Invocations elsewhere (of handlers on a stack of their own) are left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub low: usize,
     pub size: usize,
 }
 
-/// Everything about one run.
+/// Everything that is known about one run.
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub shadow: Shadow<Invocation>,
@@ -51,19 +51,20 @@ pub(crate) struct Profile {
     pub started: Moment,
     /// Invocations that ended without returning: by a jump or an exception.
     pub jumped: u64,
-    /// The iterations of the loop that calls nothing, told when it ends, are no strands.
+    /// Whether the current loop, which calls nothing and reports at its end, is serial: then its iterations are no
+    /// strands.
     serial: bool,
-    /// [`workspan::abi::SPAWN`] if the next invocation is a spawn whatever it tells.
+    /// [`workspan::abi::SPAWN`] if the next invocation is a spawn, whatever its event says.
     spawn: u64,
     /// The iteration in whose ordered section the program is.
     ordered: Option<(Site, Invocation)>,
 }
 
-/// The program itself, around all invocations, as a function: the others are numbered from one on.
+/// The number of the program itself, as a function around all invocations; the others are numbered from one on.
 const PROGRAM: u32 = 0;
 
 impl Profile {
-    /// With the program itself as the outermost invocation.
+    /// A profile with the program itself as the outermost invocation.
     pub(crate) fn new(metric: Metric, cost: Cost, stack: Bounds) -> Self {
         let mut profile = Self {
             shadow: Shadow::default(),
@@ -100,7 +101,7 @@ impl Profile {
         profile
     }
 
-    /// The program's time began when this library was loaded; since `ready` the profiler spent it.
+    /// Lets the program's time begin when this library was loaded; since `ready` the profiler spent the time.
     pub(crate) fn since_loaded(&mut self, ready: Ready) {
         self.clock.since_loaded(ready);
     }
@@ -110,7 +111,7 @@ impl Profile {
         (self.clock.readings, self.clock.reading)
     }
 
-    /// The program goes on.
+    /// Lets the program's time go on.
     #[inline(always)]
     pub(crate) fn resume(&mut self) {
         self.clock.resume();
@@ -129,17 +130,16 @@ impl Profile {
         self.shadow.sync();
     }
 
-    /// Invocations that have not returned, the program itself not counted.
+    /// Number of invocations that have not returned, without the program itself.
     pub(crate) fn running(&self) -> usize {
         self.shadow.depth() - 1
     }
 
-    /// The innermost invocation executed what was told up to now.
+    /// Counts everything up to the reading as executed by the innermost invocation.
     pub(crate) fn advance(&mut self, told: Told) {
         self.shadow.advance_to(told.now);
     }
 
-    /// The innermost invocation.
     #[inline(always)]
     fn top(&self) -> Invocation {
         self.shadow.top()
@@ -150,13 +150,13 @@ impl Profile {
         self.slot(slot) < self.stack.size
     }
 
-    /// Where a slot is on the stack; one elsewhere is not below its size.
+    /// The place of a slot on the stack; for a slot elsewhere it is not below the stack's size.
     #[inline(always)]
     fn slot(&self, slot: usize) -> usize {
         slot.wrapping_sub(self.stack.low)
     }
 
-    /// The call site and the function, new ones, too; memory for the invocation is made.
+    /// The call site and the function of an invocation; makes new ones known, and makes memory for the invocation.
     fn arrives(&mut self, at: Arrival<'_>) -> (Site, Invocation) {
         let id = self.sites.of(at.from);
         if id as usize == self.facts.len() {
@@ -184,7 +184,8 @@ impl Profile {
         (site, tag)
     }
 
-    /// A function was invoked, and is going to call something; false if on another stack, which is not taken.
+    /// A function was invoked and is going to call something. Returns false if it is on another stack, and so left
+    /// out.
     #[cold]
     #[inline(never)]
     pub(crate) fn enter(&mut self, at: Arrival<'_>, began: u64) -> bool {
@@ -196,7 +197,7 @@ impl Profile {
         is_on_stack
     }
 
-    /// A function was invoked and returns without having called anything; false if on another stack.
+    /// A function was invoked and returns without having called anything. Returns false if it is on another stack.
     #[cold]
     #[inline(never)]
     pub(crate) fn leaf(&mut self, at: Arrival<'_>, now: u64, own: u64) -> bool {
@@ -208,7 +209,7 @@ impl Profile {
         is_on_stack
     }
 
-    /// Leaves what is no more on the stack where `at` is; false if that is elsewhere.
+    /// Leaves the invocations that no longer are on the stack at `at`. Returns false if `at` is on another stack.
     fn jumped_to(&mut self, at: Arrival<'_>, now: u64) -> bool {
         let slot = self.slot(at.slot);
         if slot >= self.stack.size {
@@ -219,7 +220,7 @@ impl Profile {
         true
     }
 
-    /// The invocation at `at` returns; if it spawned, it synced `after` before that.
+    /// The invocation at `at` returns. If it spawned, it synced before its last `after` units of time.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&mut self, at: usize, now: u64, after: u64) {
@@ -235,8 +236,8 @@ impl Profile {
         self.shadow.advance_to(now);
     }
 
-    /// Functions were left by a jump or an exception: their slots are at or below that of a new invocation, or below
-    /// that of one that goes on.
+    /// Leaves the invocations that ended by a jump or an exception: their slots are at or below that of a new
+    /// invocation, or below that of one that goes on.
     fn leave_jumped(&mut self, slot: usize, new: bool) {
         while self.top().slot < slot || new && self.top().slot == slot {
             self.shadow.leave();
@@ -245,7 +246,7 @@ impl Profile {
     }
 }
 
-/// An invocation as its function tells it.
+/// An invocation as its function reports it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'f> {
     pub function: &'f Function,

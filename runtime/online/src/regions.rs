@@ -1,6 +1,7 @@
-//! Which parallel region the program is in, as far as it matters: a loop outside of all regions, or in one whose `if`
-//! clause was false, is executed by one thread however many the program has, and so is one whose iterations wait for others. A region of one thread for any other
-//! reason (`OMP_NUM_THREADS`, `num_threads(1)`) would be parallel in other runs.
+//! Which parallel region the program is in, as far as it matters. One thread executes a loop in any run if the loop
+//! is outside of all regions, if it is in a region whose `if` clause was false, or if its iterations wait for others.
+//! A region that has one thread for any other reason (`OMP_NUM_THREADS`, `num_threads(1)`) would be parallel in other
+//! runs.
 #![allow(unsafe_code, reason = "functions of libomp's C interface")]
 
 use std::arch::naked_asm;
@@ -15,13 +16,13 @@ static END_SERIALIZED: Real = Real::new(c"__kmpc_end_serialized_parallel");
 static FORK_IF: Real = Real::new(c"__kmpc_fork_call_if");
 static LEVEL: Real = Real::new(c"omp_get_level");
 
-/// Regions whose `if` clause was false that the program is in: how many, and the levels of these.
+/// The enclosing regions whose `if` clause was false: their number, and their levels.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 static LEVELS: [AtomicI32; 256] = [const { AtomicI32::new(0) }; 256];
-/// Where libomp's code is: begin and end.
+/// Begin and end of libomp's code.
 static LIBRARY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
-/// Parallel regions around this place; 0 without libomp.
+/// Number of parallel regions around this place; 0 without libomp.
 pub(crate) fn level() -> c_int {
     let real = LEVEL.get();
     if real.is_null() {
@@ -32,7 +33,7 @@ pub(crate) fn level() -> c_int {
     real()
 }
 
-/// Whether iterations shared here are all one thread's in any run.
+/// Whether one thread executes all iterations shared here, in any run.
 pub(crate) fn is_serial() -> bool {
     let (level, depth) = (level(), DEPTH.load(Ordering::Relaxed));
     let innermost = depth.checked_sub(1).and_then(|last| LEVELS.get(last));
@@ -49,11 +50,11 @@ pub(crate) fn begin_serial(level: c_int) {
     }
 }
 
-/// What began at this level ends, if it is one of them.
+/// The serial region or loop of this level ends, if there is one.
 pub(crate) fn end_serial(level: c_int) {
     let depth = DEPTH.load(Ordering::Relaxed);
     let innermost = depth.checked_sub(1).and_then(|last| LEVELS.get(last));
-    // Deeper than the table, levels are not known: each beginning has an end.
+    // The table does not hold the levels beyond its end; there each end belongs to a beginning.
     if hooks::is_measured()
         && (depth > LEVELS.len() || innermost.is_some_and(|of| of.load(Ordering::Relaxed) == level))
     {
@@ -61,10 +62,10 @@ pub(crate) fn end_serial(level: c_int) {
     }
 }
 
-/// Whether libomp's own code is at the address: it calls these functions for every region of one thread.
+/// Whether libomp's own code is at the address: libomp calls these functions for every region of one thread.
 fn is_libomps(address: usize) -> bool {
     if LIBRARY[1].load(Ordering::Relaxed) == 0 {
-        // SAFETY: the callback gets what dl_iterate_phdr says, and reads that only.
+        // SAFETY: the callback gets what dl_iterate_phdr promises, and only reads it.
         unsafe { libc::dl_iterate_phdr(Some(find), std::ptr::null_mut()) };
     }
     (LIBRARY[0].load(Ordering::Relaxed)..LIBRARY[1].load(Ordering::Relaxed))
@@ -96,14 +97,14 @@ unsafe extern "C" fn find(
     0
 }
 
-/// A region begins whose `if` clause is false (called by the program), or has one thread (by libomp).
+/// A region begins: one whose `if` clause is false if the program calls this, one of one thread if libomp does.
 ///
 /// # Safety
 /// Called by code that the compiler made for a parallel construct.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_serialized_parallel(location: *mut c_void, thread: i32) {
-    // The return address as third argument.
+    // The return address is the third argument.
     naked_asm!("mov rdx, [rsp]", "jmp {begins}", begins = sym begins)
 }
 
@@ -116,7 +117,7 @@ unsafe extern "C" fn begins(location: *mut c_void, thread: i32, from: usize) {
     }
     // SAFETY: libomp's function of this name has this type.
     let real = unsafe { std::mem::transmute::<*mut c_void, Region>(real) };
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the arguments are the caller's own.
     unsafe { real(location, thread) };
     if !is_libomps(from) {
         begin_serial(level());
@@ -135,13 +136,13 @@ unsafe extern "C" fn __kmpc_end_serialized_parallel(location: *mut c_void, threa
     }
     // SAFETY: libomp's function of this name has this type.
     let real = unsafe { std::mem::transmute::<*mut c_void, Region>(real) };
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the arguments are the caller's own.
     unsafe { real(location, thread) };
 }
 
 type ForkIf = unsafe extern "C" fn(*mut c_void, i32, *mut c_void, i32, *mut c_void);
 
-/// A region whose `if` clause has this value.
+/// Begins a region whose `if` clause has this value.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_fork_call_if(
     location: *mut c_void,
@@ -160,7 +161,7 @@ unsafe extern "C" fn __kmpc_fork_call_if(
     }
     // SAFETY: libomp's function of this name has this type.
     let real = unsafe { std::mem::transmute::<*mut c_void, ForkIf>(real) };
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the arguments are the caller's own.
     unsafe { real(location, count, body, condition, arguments) };
     if condition == 0 {
         end_serial(within);

@@ -1,7 +1,7 @@
 //! Dense numbers for addresses: call sites and functions.
 
-/// An open hash table from addresses to the order of their first appearance, which doubles when a quarter full, and before
-/// it a table of those that were looked for last.
+/// An open hash table from addresses to numbers, in the order of their first appearance. It doubles when it is a
+/// quarter full. A small table of the last addresses comes before it.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     recent: Box<[(usize, u32); RECENT]>,
@@ -9,13 +9,13 @@ pub(crate) struct Numbers {
     known: Vec<usize>,
 }
 
-/// No code is there.
+/// Marks a free entry: no code has this address.
 const FREE: usize = usize::MAX;
-/// So many that of the call sites of a program hardly two get into each other's way.
+/// The table is so large that hardly two call sites of a program share an entry.
 const RECENT: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 12;
 
-/// Where the address is in the table of those looked for last.
+/// The place of the address in the table of the last addresses.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "a hash of the lower half")]
 fn recent(address: usize) -> usize {
@@ -33,14 +33,13 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// The number of an address, if it is among those looked for last.
+    /// The number of an address, if it is in the table of the last addresses.
     #[inline(always)]
     pub(crate) fn at_once(&self, address: usize) -> Option<u32> {
         let (key, number) = self.recent[recent(address)];
         (key == address).then_some(number)
     }
 
-    /// The number of an address.
     pub(crate) fn of(&mut self, address: usize) -> u32 {
         let number = self.find_or_add(address);
         self.recent[recent(address)] = (address, number);

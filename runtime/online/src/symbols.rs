@@ -15,7 +15,7 @@ pub(crate) struct Place {
     pub line: u32,
 }
 
-/// Objects read so far.
+/// The objects read so far.
 #[derive(Default)]
 pub(crate) struct Symbols {
     objects: HashMap<PathBuf, Option<Loader>>,
@@ -55,16 +55,17 @@ impl Symbols {
     }
 }
 
-/// The file an address was loaded from, and where it was loaded.
+/// The file from which the code at an address was loaded, and where it was loaded.
 fn object(address: usize) -> Option<(PathBuf, usize)> {
-    // SAFETY: plain data, for which all zeros is a value.
+    // SAFETY: this is plain data, for which all zeros is a value.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: dladdr takes any address and fills `info`, which outlives the call.
     let found = unsafe { libc::dladdr(address as *const libc::c_void, &raw mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: dladdr found the object, so the name is a string of the loader's that stays while it is loaded.
+    // SAFETY: dladdr found the object, so the name is a string of the loader's, which stays while the object is
+    // loaded.
     let name = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?;
     let path = PathBuf::from(name);
     let path = if path.exists() {

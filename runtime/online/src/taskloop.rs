@@ -1,5 +1,5 @@
-//! Loops whose iterations are shared out as tasks: with one thread, libomp executes each of these tasks before it makes
-//! the next, within the call that makes them. Each is a spawn from the loop.
+//! Loops whose iterations are divided into tasks. With one thread, libomp executes each of these tasks before it
+//! makes the next, within the call that makes them. Each task is a spawn from the loop.
 #![allow(
     unsafe_code,
     reason = "functions and structures of libomp's C interface"
@@ -14,12 +14,12 @@ use crate::openmp::Real;
 
 static THREADS: Real = Real::new(c"omp_get_num_threads");
 
-/// Loops within loops that are followed.
+/// The deepest nest of loops that is followed.
 const DEEP: usize = 64;
 
-/// Where the last loop's call returns to.
+/// The return address of the last loop's call.
 static FROM: AtomicUsize = AtomicUsize::new(0);
-/// The loops being executed: how many, the code of their tasks, and the places they are called from.
+/// The loops that are being executed: their number, the code of their tasks, and the places that called them.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 static CODE: [AtomicPtr<c_void>; DEEP] = [const { AtomicPtr::new(std::ptr::null_mut()) }; DEEP];
 static PLACES: [AtomicUsize; DEEP] = [const { AtomicUsize::new(0) }; DEEP];
@@ -33,22 +33,22 @@ struct Task {
 
 type Code = unsafe extern "C" fn(i32, *mut Task) -> c_int;
 
-/// A task of the innermost loop.
+/// Executes a task of the innermost loop.
 unsafe extern "C" fn execute(thread: i32, task: *mut Task) -> c_int {
     let at = DEPTH.load(Ordering::Relaxed).wrapping_sub(1);
     let (Some(code), Some(place)) = (CODE.get(at), PLACES.get(at)) else {
         return 0;
     };
-    // SAFETY: what the compiler gave as the code of the loop's tasks.
+    // SAFETY: the compiler gave this address as the code of the loop's tasks.
     let code = unsafe { std::mem::transmute::<*mut c_void, Code>(code.load(Ordering::Relaxed)) };
     hooks::spawns(place.load(Ordering::Relaxed));
-    // SAFETY: libomp's arguments for it.
+    // SAFETY: the arguments are libomp's for this code.
     let done = unsafe { code(thread, task) };
     hooks::spawned();
     done
 }
 
-/// Whether the thread's team is itself alone, so that it executes tasks where it makes them.
+/// Whether the thread is alone in its team, so that it executes tasks where it makes them.
 fn is_alone() -> bool {
     let real = THREADS.get();
     if real.is_null() {
@@ -59,7 +59,7 @@ fn is_alone() -> bool {
     real() == 1
 }
 
-/// Follows the tasks of a loop while `make` makes them; with a condition that is false they are not parallel.
+/// Follows the tasks of a loop while `make` makes them. If the condition is false, the tasks are not parallel.
 ///
 /// # Safety
 /// The task is one that libomp allocated.
@@ -69,7 +69,7 @@ unsafe fn follow(task: *mut Task, condition: c_int, make: impl FnOnce()) {
     if condition == 0 || !hooks::is_measured() || !is_alone() || depth >= DEEP {
         return make();
     }
-    // SAFETY: by this function's contract; nobody else has the task yet.
+    // SAFETY: this function's contract, and nobody else has the task yet.
     let code = unsafe { std::mem::replace(&mut (*task).code, execute as Code as *mut c_void) };
     CODE[depth].store(code, Ordering::Relaxed);
     PLACES[depth].store(from, Ordering::Relaxed);
@@ -78,8 +78,8 @@ unsafe fn follow(task: *mut Task, condition: c_int, make: impl FnOnce()) {
     DEPTH.store(depth, Ordering::Relaxed);
 }
 
-/// A function of libomp's that makes the iterations of a loop tasks: where it is called from is noted before anything
-/// else, then libomp's own does it and the tasks are followed. They differ by an argument before the last.
+/// Defines a function of libomp that divides the iterations of a loop into tasks. It first notes its caller; then
+/// libomp's own function makes the tasks, which are followed. The two functions differ by one argument.
 macro_rules! taskloop {
     ($(#[$about:meta])* $name:ident($($modifier:ident)?) is $symbol:literal) => {
         const _: () = {
@@ -136,7 +136,7 @@ macro_rules! taskloop {
                 }
                 // SAFETY: libomp's function of this name has this type.
                 let real = unsafe { std::mem::transmute::<*mut c_void, Makes>(real) };
-                // SAFETY: the program's own arguments.
+                // SAFETY: the arguments are the program's own.
                 let make = || unsafe {
                     real(
                         location, thread, task, condition, lower, upper, step, no_group, schedule,
@@ -151,7 +151,7 @@ macro_rules! taskloop {
 }
 
 taskloop! {
-    /// The iterations of a loop are made tasks.
+    /// Divides the iterations of a loop into tasks.
     __kmpc_taskloop() is c"__kmpc_taskloop"
 }
 taskloop! {

@@ -1,5 +1,5 @@
-//! What happens at the edges of the iterations of a work-sharing loop: reductions, which follow them, and ordered sections,
-//! one after the other.
+//! What happens at the edges of the iterations of a work-sharing loop: reductions follow the iterations, and ordered
+//! sections follow each other.
 #![allow(unsafe_code, reason = "functions of libomp's C interface")]
 
 use std::ffi::{c_int, c_void};
@@ -28,7 +28,7 @@ type Reduces = unsafe extern "C" fn(
 type Section = unsafe extern "C" fn(*mut c_void, i32);
 type Dependent = unsafe extern "C" fn(*mut c_void, i32, c_int, *mut c_void);
 
-/// A reduction begins: libomp's function, which is [`REDUCE`]'s or [`REDUCE_NOWAIT`]'s.
+/// A reduction begins; returns libomp's function for it, which is that of [`REDUCE`] or [`REDUCE_NOWAIT`].
 fn reduction(real: &Real) -> Option<Reduces> {
     let real = real.get();
     if real.is_null() {
@@ -39,7 +39,7 @@ fn reduction(real: &Real) -> Option<Reduces> {
     Some(unsafe { std::mem::transmute::<*mut c_void, Reduces>(real) })
 }
 
-/// A reduction combines what the iterations made: it waits for them.
+/// Combines the results of the iterations, after waiting for them.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_reduce(
     location: *mut c_void,
@@ -53,7 +53,7 @@ unsafe extern "C" fn __kmpc_reduce(
     let Some(real) = reduction(&REDUCE) else {
         return 0;
     };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the arguments are the program's own.
     unsafe { real(location, thread, count, size, data, combine, lock) }
 }
 
@@ -71,7 +71,7 @@ unsafe extern "C" fn __kmpc_reduce_nowait(
     let Some(real) = reduction(&REDUCE_NOWAIT) else {
         return 0;
     };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the arguments are the program's own.
     unsafe { real(location, thread, count, size, data, combine, lock) }
 }
 
@@ -84,13 +84,13 @@ unsafe fn call(real: &Real, location: *mut c_void, thread: i32) {
     if address.is_null() {
         return;
     }
-    // SAFETY: by this function's contract.
+    // SAFETY: this function's contract.
     let real = unsafe { std::mem::transmute::<*mut c_void, Section>(address) };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the arguments are the program's own.
     unsafe { real(location, thread) };
 }
 
-/// An ordered section begins: it follows those of the iterations before.
+/// An ordered section begins; it follows those of the iterations before.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_ordered(location: *mut c_void, thread: i32) {
     // SAFETY: libomp's function of this name has this type.
@@ -106,7 +106,8 @@ unsafe extern "C" fn __kmpc_end_ordered(location: *mut c_void, thread: i32) {
     unsafe { call(&END_ORDERED, location, thread) };
 }
 
-/// A loop begins whose iterations wait for others (`ordered(n)`): which could run in parallel is not known, so none do.
+/// A loop begins whose iterations wait for others (`ordered(n)`). It is not known which of them could run in
+/// parallel, so the profile treats none as parallel.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_doacross_init(
     location: *mut c_void,
@@ -121,11 +122,11 @@ unsafe extern "C" fn __kmpc_doacross_init(
     regions::begin_serial(regions::level());
     // SAFETY: libomp's function of this name has this type.
     let real = unsafe { std::mem::transmute::<*mut c_void, Dependent>(real) };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the arguments are the program's own.
     unsafe { real(location, thread, count, dimensions) };
 }
 
-/// It ends.
+/// The loop of [`__kmpc_doacross_init`] ends.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __kmpc_doacross_fini(location: *mut c_void, thread: i32) {
     regions::end_serial(regions::level());

@@ -1,4 +1,4 @@
-//! The profile as JSON in a file, and in a few lines on standard error.
+//! Writes the profile as JSON to a file, and in a few lines to standard error.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use crate::clock::Metric;
 use crate::profile::{Profile, SiteFacts};
 use crate::symbols::{Place, Symbols};
 
-/// Variable with the name of the file.
+/// The variable with the name of the file.
 const VARIABLE: &str = "CONTECH_PROFILE";
 const DEFAULT: &str = "workspan.json";
-/// Call sites on standard error.
+/// Number of call sites on standard error.
 const SHOWN: usize = 8;
 
 struct Row {
@@ -25,7 +25,7 @@ struct Row {
 }
 
 impl Row {
-    /// `spawn at fib.c:8`.
+    /// A text like `spawn at fib.c:8`.
     fn place(&self) -> String {
         match (self.site.file.rsplit('/').next(), self.site.line) {
             (Some(file), line) if line > 0 => format!("{} at {file}:{line}", self.kind),
@@ -39,9 +39,9 @@ impl Row {
 pub(crate) enum When {
     /// While the program runs.
     Midway,
-    /// At its end.
+    /// At the program's end.
     End,
-    /// At its end by a signal.
+    /// At the program's end by a signal.
     Signal(i32),
 }
 
@@ -130,7 +130,7 @@ fn rows(profile: &Profile) -> Vec<Row> {
     let mut rows: Vec<Row> = (0u32..)
         .zip(sites)
         .map(|(id, (&address, facts))| Row {
-            // The return address is behind the call.
+            // The return address lies after the call.
             site: symbols.place(address.saturating_sub(1)),
             callee: match symbols.place(facts.function).function {
                 name if name.is_empty() => "(not recorded)".to_owned(),

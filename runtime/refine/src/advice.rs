@@ -1,16 +1,16 @@
-//! Partition refinement of a run that is over: what its overheads say about its partition size.
+//! Partition refinement of a finished run: what its overheads say about its partition size.
 
 use crate::equation::{fraction, largest_imbalance, ratio};
 
-/// Fractions of P T under which an overhead is none.
+/// A smaller overhead, as a fraction of P T, counts as none.
 const SMALL: f64 = 0.02;
 
 /// A data-parallel loop as it ran.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observed {
-    /// Items it was over, in all.
+    /// Total number of items.
     pub items: u64,
-    /// Items of a partition.
+    /// Number of items of a partition.
     pub size: u64,
     /// Workers, P.
     pub workers: u32,
@@ -23,17 +23,17 @@ pub struct Observed {
 /// What to do about the size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// The size to try next: the present one, where that is right.
+    /// The size to try next, which is the present size if that is right.
     pub size: u64,
-    /// The fraction of P T that a better size could give back, at the most.
+    /// The largest fraction of P T that a better size could give back.
     pub at_stake: f64,
-    /// It in words.
+    /// The advice in words.
     pub sentence: String,
 }
 
-/// The size to try next, by equation 9, and why.
+/// The size to try next, by equation 9, and the reason.
 ///
-/// One step of the equation need not reach the best size; measure again with the one suggested.
+/// One step of the equation may not reach the best size, so the run should be measured again with the suggested size.
 #[must_use]
 pub fn advice(seen: &Observed) -> Advice {
     let (items, workers) = (seen.items.max(1), seen.workers.max(1));

@@ -1,7 +1,8 @@
-//! What `contech/refine.h` declares.
+//! The functions that `contech/refine.h` declares.
 //!
-//! Nothing here prints, ends the process or unwinds: a null pointer is a refinement that always suggests 1. The caller's
-//! promise, in `contech/refine.h`: a pointer is null, or from `contech_refine_create` and not yet destroyed.
+//! Nothing here prints, ends the process or unwinds: a null pointer is a refinement that always suggests 1. The
+//! header states what the caller promises: a pointer is null, or is from `contech_refine_create` and not yet
+//! destroyed.
 #![allow(unsafe_code, reason = "the C interface: pointers, exported names")]
 
 use std::ptr;
@@ -21,7 +22,7 @@ unsafe fn of<'a>(refine: *const Refinement) -> Option<&'a Refinement> {
 
 #[unsafe(no_mangle)]
 extern "C" fn contech_refine_create(items: u64, workers: u32, initial: u64) -> *mut Refinement {
-    // Slots for so many workers would be gigabytes: no number of processors.
+    // Slots for more workers would take gigabytes, and no machine has as many processors.
     if workers > 1 << 16 {
         return ptr::null_mut();
     }
@@ -31,7 +32,7 @@ extern "C" fn contech_refine_create(items: u64, workers: u32, initial: u64) -> *
 #[unsafe(no_mangle)]
 unsafe extern "C" fn contech_refine_destroy(refine: *mut Refinement) {
     if !refine.is_null() {
-        // SAFETY: from contech_refine_create, and the caller gives it up.
+        // SAFETY: the pointer is from contech_refine_create, and the caller gives it up.
         drop(unsafe { Box::from_raw(refine) });
     }
 }

@@ -1,11 +1,11 @@
-//! Time stamps, read twice for each part: the processor's counter where there is one.
+//! Time stamps, which are read twice for each part: from the processor's counter where there is one.
 #![allow(unsafe_code, reason = "an instruction")]
 
 /// Ticks of a steady clock; only ratios of differences are used.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn now() -> u64 {
-    // SAFETY: every x86-64 processor has the instruction, and it reads a register only.
+    // SAFETY: every x86-64 processor has the instruction, and it only reads a register.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 

@@ -1,16 +1,17 @@
-//! Equation 9.
+//! Equation 9 of the paper.
 
-/// The largest load imbalance that P workers can have, as a fraction of P T: one works, the others wait (section VII.B).
+/// The largest load imbalance that P workers can have, as a fraction of P T: one works and the others wait (section
+/// VII.B).
 #[must_use]
 pub fn largest_imbalance(workers: u32) -> f64 {
     1.0 - 1.0 / f64::from(workers.max(1))
 }
 
-/// By what the size of partitions is to be multiplied (equation 9):
-/// (P^2 scheduling + P - 1) / (P^2 imbalance + P - 1), both fractions of P T.
+/// The factor by which the size of partitions is to be multiplied (equation 9):
+/// (P^2 scheduling + P - 1) / (P^2 imbalance + P - 1), where both are fractions of P T.
 ///
-/// Fractions are brought between 0 and 1, imbalance under its maximum, so that the ratio is between 1 / (P + 1) and
-/// 1 + P^2 / (P - 1). With one worker, for which the equation is not defined, it is 1.
+/// Fractions are clamped to 0 and 1, and imbalance to its maximum, so that the ratio is between 1 / (P + 1) and 1 +
+/// P^2 / (P - 1). With one worker the equation is not defined, and the ratio is 1.
 #[must_use]
 pub fn ratio(workers: u32, scheduling: f64, imbalance: f64) -> f64 {
     if workers < 2 {
@@ -22,7 +23,7 @@ pub fn ratio(workers: u32, scheduling: f64, imbalance: f64) -> f64 {
     (p * p * scheduling + p - 1.0) / (p * p * imbalance + p - 1.0)
 }
 
-/// A measured fraction, NaN included, as one from 0 to `most`.
+/// A measured fraction, which may be NaN, clamped to 0 and `most`.
 pub(crate) fn fraction(value: f64, most: f64) -> f64 {
     if value > 0.0 { value.min(most) } else { 0.0 }
 }

@@ -1,41 +1,42 @@
-//! The measuring: what workers did in a round.
+//! Measures what workers did in a round.
 //!
-//! A worker writes into cache lines of its own and reads the clock at the begin and the end of a part; nobody waits for
-//! anybody. What is between two parts of a worker is scheduling. What is between its last part and the end of the last part
-//! of all is imbalance. What passes before its first part (threads wake up, a barrier opens) is neither: no size changes it.
-//! Clocks are arguments, read only where a round is measured.
+//! A worker writes into cache lines of its own and reads the clock at the begin and the end of a part; no worker
+//! waits for another. The time between two parts of a worker is scheduling. The time between its last part and the
+//! end of the last part of all is imbalance. The time before its first part (threads wake up, a barrier opens) is
+//! neither, since no size changes it. Clocks are arguments and are read only in measured rounds.
 //!
-//! A round may have several *stages* with barriers between them, such as the colours of a grid; each is measured so.
+//! A round may have several *stages* with barriers between them, such as the colours of a grid; each stage is
+//! measured in this way.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::sample::Sample;
 
-/// Stages of a round that are told apart; those beyond count as the last of them.
+/// Number of stages of a round that are told apart; those beyond count as the last one.
 pub(crate) const STAGES: usize = 64;
 
-/// When a worker's first part of a stage began and its last one ended; 0: it had none.
+/// When a worker's first part of a stage began, and when its last part ended; 0 if it had none.
 #[derive(Debug, Default)]
 struct Span {
     first: AtomicU64,
     last: AtomicU64,
 }
 
-/// What one worker writes. Two lines, as processors fetch pairs of them.
+/// What one worker writes. A slot takes two cache lines, because processors fetch pairs of them.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Slot {
     stage: AtomicU64,
-    /// Begin of the present part, end of the last one.
+    /// The begin of the present part, and the end of the last one.
     begun: AtomicU64,
     ended: AtomicU64,
-    /// Ticks between parts, and parts, in this round.
+    /// Ticks between parts in this round, and the number of parts.
     scheduling: AtomicU64,
     parts: AtomicU64,
     spans: [Span; STAGES],
 }
 
-/// No stage.
+/// Stands for no stage.
 const NONE: u64 = u64::MAX;
 
 impl Slot {
@@ -50,7 +51,7 @@ impl Slot {
         }
     }
 
-    /// That of the present stage.
+    /// The span of the present stage.
     fn span(&self) -> &Span {
         let stage = usize::try_from(self.stage.load(Relaxed));
         &self.spans[stage.map_or(STAGES - 1, |stage| stage.min(STAGES - 1))]
@@ -67,21 +68,22 @@ impl Slot {
     }
 }
 
-/// Adds to what only this thread writes.
+/// Adds to a counter that only this thread writes.
 #[inline]
 fn add(to: &AtomicU64, ticks: u64) {
     to.store(to.load(Relaxed).wrapping_add(ticks), Relaxed);
 }
 
-/// The slots of all workers. Who calls what from which thread is the caller's promise: the parts of one worker come one
-/// after the other, and a round ends after its parts. If it is broken, figures are wrong, and nothing else.
+/// The slots of all workers. The caller promises which thread calls what: the parts of one worker come one after the
+/// other, and a round ends after its parts. If the caller breaks the promise, figures are wrong, and nothing else
+/// happens.
 #[derive(Debug)]
 pub(crate) struct Meter {
     slots: Box<[Slot]>,
     /// Whether parts of this round read the clock.
     on: AtomicBool,
     begun: AtomicU64,
-    /// Stages that were used so far.
+    /// Number of stages used so far.
     stages: AtomicU64,
 }
 
@@ -108,7 +110,7 @@ impl Meter {
         usize::try_from(self.stages.load(Relaxed)).map_or(STAGES, |n| n.min(STAGES))
     }
 
-    /// The slot of a worker, where this round is measured and there is one.
+    /// The slot of a worker, if this round is measured and the worker has one.
     #[inline]
     fn slot(&self, worker: u32) -> Option<&Slot> {
         if !self.on.load(Relaxed) {
@@ -158,7 +160,7 @@ impl Meter {
         slot.span().last.store(now, Relaxed);
     }
 
-    /// What a worker does to make parts for others (tasks): scheduling from begin to end.
+    /// A worker begins to make parts for others (tasks); the time until the end of this counts as scheduling.
     pub(crate) fn dispatch_begin(&self, worker: u32, stage: u32, clock: impl FnOnce() -> u64) {
         self.part_begin(worker, stage, clock);
     }
@@ -175,7 +177,7 @@ impl Meter {
         }
     }
 
-    /// What the round told; nothing where it was not measured or had no parts.
+    /// The result of the round; `None` if it was not measured or had no parts.
     #[expect(clippy::cast_precision_loss, reason = "ratios of times")]
     pub(crate) fn end(&self, clock: impl FnOnce() -> u64) -> Option<Sample> {
         if !self.on.swap(false, Relaxed) {
@@ -200,7 +202,7 @@ impl Meter {
         })
     }
 
-    /// Ticks that workers were without a part while others had one.
+    /// Ticks in which workers had no part while others had one.
     fn idle(&self, stage: usize) -> u64 {
         let spans = || {
             let both = |slot: &Slot| {
@@ -226,7 +228,7 @@ impl Meter {
 mod tests {
     use super::*;
 
-    /// A part of worker w in a stage, from one time to another.
+    /// Runs a part of a worker in a stage, from one time to another.
     fn part(meter: &Meter, worker: u32, stage: u32, from: u64, to: u64) {
         meter.part_begin(worker, stage, || from);
         meter.part_end(worker, || to);
@@ -258,7 +260,7 @@ mod tests {
     #[test]
     fn what_is_between_parts_is_scheduling_and_after_the_last_one_imbalance() {
         let meter = begun(2);
-        part(&meter, 0, 0, 1010, 1040); // 10: waking up, nobody's
+        part(&meter, 0, 0, 1010, 1040); // 10: waking up, which is no overhead
         part(&meter, 0, 0, 1045, 1100);
         part(&meter, 1, 0, 1020, 1070);
         expect(meter.end(|| 1100), 0.025, 0.15, 100.0);
@@ -269,7 +271,7 @@ mod tests {
         let meter = begun(2);
         part(&meter, 0, 0, 1000, 1050);
         part(&meter, 1, 0, 1000, 1040); // 10 idle
-        part(&meter, 0, 1, 1060, 1070); // 10: the barrier
+        part(&meter, 0, 1, 1060, 1070); // 10: the barrier, which is no overhead
         part(&meter, 1, 1, 1060, 1100); // 30 idle
         expect(meter.end(|| 1100), 0.0, 0.2, 100.0);
     }

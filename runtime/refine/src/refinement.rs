@@ -1,4 +1,4 @@
-//! The two together: what a program calls around its loop.
+//! Decisions and measuring together: what a program calls around its loop.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,13 @@ use crate::meter::Meter;
 use crate::refiner::Refiner;
 use crate::sample::{Sample, State};
 
-/// While the size stays, one round in so many is measured.
+/// While the size stays, one of so many rounds is measured.
 const SELDOM: u64 = 8;
 
 /// Partition refinement of one loop; see the [crate's description](crate).
 ///
-/// Rounds of one `Refinement` come one after the other. If they do not, sizes may be worse; nothing else is.
+/// Rounds of one `Refinement` must come one after the other. If they do not, sizes may be worse, and nothing else
+/// happens.
 #[derive(Debug)]
 pub struct Refinement {
     refiner: Mutex<Refiner>,
@@ -22,13 +23,13 @@ pub struct Refinement {
 }
 
 impl Refinement {
-    /// For a loop over so many items and so many workers; the first size. See [`Refiner::new`].
+    /// A refinement for a loop over so many items with so many workers, and the first size. See [`Refiner::new`].
     #[must_use]
     pub fn new(items: u64, workers: u32, initial: u64) -> Self {
         Self::of(Refiner::new(items, workers, initial))
     }
 
-    /// With a refiner that has limits, or a history.
+    /// A refinement with a refiner that has limits, or a history.
     #[must_use]
     pub fn of(refiner: Refiner) -> Self {
         Self {
@@ -38,7 +39,7 @@ impl Refinement {
         }
     }
 
-    /// The refiner; it is plain data: a thread that panicked left nothing half done that matters.
+    /// The refiner. It is plain data, so a thread that panicked left nothing in it that matters.
     fn refiner(&self) -> MutexGuard<'_, Refiner> {
         self.refiner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,25 +50,24 @@ impl Refinement {
         *refiner = refiner.clone().with_limits(smallest, largest);
     }
 
-    /// Items of a part in the next, or the present, round.
+    /// Number of items of a part in the next or the present round.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.refiner().size()
     }
 
-    /// How far it is.
     #[must_use]
     pub fn state(&self) -> State {
         self.refiner().state()
     }
 
-    /// What the last round told that was measured.
+    /// The result of the last measured round.
     #[must_use]
     pub fn last(&self) -> Sample {
         self.refiner().last()
     }
 
-    /// Begins a round; it ends when what is returned is dropped.
+    /// Begins a round, which ends when the returned value is dropped.
     pub fn round(&self) -> Round<'_> {
         self.round_begin();
         Round {
@@ -101,14 +101,14 @@ pub struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Items of each part of this round.
+    /// Number of items of each part of this round.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Begins a part, by a worker (numbered from 0) in a stage (from 0: what is between two barriers); it ends when what is
-    /// returned is dropped.
+    /// A worker (numbered from 0) begins a part in a stage (numbered from 0; barriers separate stages). The part ends
+    /// when the returned value is dropped.
     #[must_use = "the part ends when this is dropped"]
     pub fn part(&self, worker: u32, stage: u32) -> Part<'_> {
         self.of.meter.part_begin(worker, stage, clock::now);
@@ -125,7 +125,7 @@ impl Drop for Round<'_> {
     }
 }
 
-/// A part that a worker is at.
+/// A part on which a worker works.
 #[derive(Debug)]
 pub struct Part<'a> {
     meter: &'a Meter,

@@ -1,23 +1,23 @@
 //! The decisions: a state machine without clocks or threads.
 //!
-//! It *seeks* by equation 9, *polishes* by comparing the times of sizes near the best one, then *holds*, until what it
-//! measures is no longer what it was.
+//! It *seeks* by equation 9, then *polishes* by comparing the times of sizes near the best one, then *holds* until
+//! the measurements change.
 //!
-//! Equation 9 alone ends where scheduling equals imbalance. That is near the best size where imbalance grows with the size, and
-//! far from it where imbalance has causes that no size changes (one item as heavy as the rest) or jumps (eight equal parts and
-//! nine). So times decide at the end.
+//! Equation 9 alone ends where scheduling equals imbalance. That size is near the best where imbalance grows with the
+//! size. It is far from the best where imbalance has causes that no size changes (one item as heavy as the rest), or
+//! where it jumps (eight equal parts and nine). So times decide at the end.
 
 use crate::equation::{fraction, largest_imbalance, ratio};
 use crate::sample::{Sample, State};
 use crate::sizes::Sizes;
 
-/// Rounds of a size of which the shortest counts, as what else the machine does only makes them longer: while seeking far off,
-/// where an error is put right by the steps that follow; while seeking; while comparing sizes.
+/// Number of rounds of a size, of which the shortest counts, since other load on the machine only makes rounds
+/// longer: while seeking far off, where later steps correct an error; while seeking; and while comparing sizes.
 const FAR_WINDOW: usize = 2;
 const SEEK_WINDOW: usize = 3;
 const POLISH_WINDOW: usize = 8;
-/// The shortest round is taken for one without disturbance when another one was at most this fraction longer; until then the
-/// window goes on, up to so many times its rounds.
+/// The shortest round counts as undisturbed if another one was longer by at most this fraction. Otherwise the window
+/// goes on, up to so many times its rounds.
 const AGREES: f64 = 0.1;
 const MOST_WINDOWS: usize = 4;
 /// A ratio (as a logarithm) that is far off.
@@ -26,16 +26,16 @@ const FAR: f64 = 0.7; // ln 2
 const TOLERANCE: f64 = 0.095; // ln 1.1
 /// Steps of seeking after which it ends in any case.
 const MOST_STEPS: u32 = 40;
-/// A time is better, or worse, from this fraction on.
+/// A time is better, or worse, if it differs by at least this fraction.
 const MARGIN: f64 = 0.02;
-/// Overhead (scheduling and imbalance) under which no other size is worth trying.
+/// With a smaller overhead (scheduling and imbalance), no other size is worth a try.
 const SMALL: f64 = 0.02;
-/// While it holds, so many windows in a row whose ratio (as a logarithm) is by this much another than when it began to
-/// make it seek again.
+/// While holding, the refiner seeks again after so many windows in a row whose ratio (as a logarithm) differs by this
+/// much from that at the begin of holding.
 const CHANGED: f64 = 0.47; // ln 1.6
 const PATIENCE: u32 = 2;
 
-/// What was seen at a size.
+/// What was measured at a size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Seen {
     size: u64,
@@ -51,17 +51,17 @@ enum Stage {
         /// Sign of the last step.
         direction: f64,
         steps: u32,
-        /// Steps in a row after which the time was worse than the best.
+        /// Number of steps in a row after which the time was worse than the best.
         worse: u32,
     },
-    /// `tries` are sizes still to be compared with the best, all by the same factor away from it.
+    /// `tries` are sizes still to be compared with the best, from which they all differ by the same factor.
     Polish { factor: f64, tries: Vec<u64> },
     /// `usual` is the ratio at this size.
     Hold { usual: f64, changed: u32 },
 }
 
-/// The size of parts, from what the rounds before told. It follows equation 9, then compares the times of sizes near the
-/// best one, then keeps that.
+/// Chooses the size of parts by the results of earlier rounds. It follows equation 9, then compares the times of
+/// sizes near the best one, then keeps the best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refiner {
     sizes: Sizes,
@@ -74,11 +74,11 @@ pub struct Refiner {
 }
 
 impl Refiner {
-    /// For loops over so many items (between two barriers, where a round has several) and so many workers, from a first
-    /// size on: 1, or `items / (2 * workers)` (the two of the paper), or what was found in another run.
+    /// A refiner for loops over so many items (between two barriers, if a round has several) with so many workers.
+    /// The first size is 1 or `items / (2 * workers)` (the two of the paper), or what was found in another run.
     ///
-    /// Sizes are from 1 to items / workers, rounded up: fewer parts than workers help nobody. With one worker that is all
-    /// items, and it is the size.
+    /// Sizes are from 1 to items / workers, rounded up, since fewer parts than workers help nobody. With one worker
+    /// the only size is all items.
     #[must_use]
     pub fn new(items: u64, workers: u32, initial: u64) -> Self {
         let workers = workers.max(1);
@@ -95,7 +95,7 @@ impl Refiner {
         refiner
     }
 
-    /// The same with other limits of the size; they are put in order and under `items`.
+    /// The same with other limits of the size, which are put in order and limited to `items`.
     #[must_use]
     pub fn with_limits(mut self, smallest: u64, largest: u64) -> Self {
         self.sizes.limit(smallest, largest);
@@ -115,24 +115,23 @@ impl Refiner {
         };
     }
 
-    /// There is nothing to choose.
+    /// Whether there is nothing to choose.
     fn is_settled(&self) -> bool {
         self.workers == 1 || self.sizes.is_one()
     }
 
-    /// Items of a part in the next round.
+    /// Number of items of a part in the next round.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// How many workers it is for.
+    /// Number of workers.
     #[must_use]
     pub fn workers(&self) -> u32 {
         self.workers
     }
 
-    /// How far it is.
     #[must_use]
     pub fn state(&self) -> State {
         match self.stage {
@@ -142,13 +141,14 @@ impl Refiner {
         }
     }
 
-    /// The last sample that could be used.
+    /// The last usable sample.
     #[must_use]
     pub fn last(&self) -> Sample {
         self.last
     }
 
-    /// Takes what a round of the present size told. What is no measurement (no time, no numbers) is ignored.
+    /// Takes the result of a round of the present size. A sample that is no measurement (no time, no numbers) is
+    /// ignored.
     pub fn observe(&mut self, sample: Sample) {
         if !sample.is_usable() {
             return;
@@ -194,13 +194,14 @@ impl Refiner {
         }
     }
 
-    /// Two rounds of the window took about the shortest time: no other program took a processor away in those.
+    /// Whether two rounds of the window took about the shortest time. Then no other program took a processor away in
+    /// them.
     fn is_confirmed(&self, shortest: f64) -> bool {
         let near = |sample: &&Sample| sample.time <= shortest * (1.0 + AGREES);
         self.window.iter().filter(near).count() > 1
     }
 
-    /// Whether it is the best so far; then it is kept.
+    /// Keeps the size if it is the best so far; returns whether it is.
     fn keep_best(&mut self, seen: Seen, margin: f64) -> bool {
         let better = self
             .best
@@ -246,7 +247,7 @@ impl Refiner {
         }
     }
 
-    /// Compares the best size with those by a factor away from it.
+    /// Compares the best size with the sizes that differ from it by a factor.
     fn polish_from(&mut self, factor: f64) {
         let Some(best) = self.best else {
             return;
@@ -259,7 +260,7 @@ impl Refiner {
             self.sizes.by(best.size, factor),
             self.sizes.by(best.size, 1.0 / factor),
         ];
-        // The direction of equation 9 first.
+        // The direction of equation 9 comes first.
         if best.ratio > 0.0 {
             tries.reverse();
         }
@@ -286,7 +287,7 @@ impl Refiner {
             self.next_try();
             return;
         }
-        // Better: further in this direction.
+        // The size is better, so the search goes further in this direction.
         let Stage::Polish { factor, .. } = self.stage else {
             return;
         };
@@ -311,7 +312,7 @@ impl Refiner {
         };
     }
 
-    /// Another program phase, other items, another machine load: seek again, from here.
+    /// Holds the size. Another program phase, other items or another machine load make it seek again from here.
     fn hold(&mut self, seen: Seen) {
         let Stage::Hold { usual, changed } = &mut self.stage else {
             return;

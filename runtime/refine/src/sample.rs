@@ -1,18 +1,18 @@
-//! What goes into a decision, and what is said about it.
+//! The input of a decision, and the state that is reported.
 
-/// What a round told.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Scheduling overhead, a fraction of P T.
     pub scheduling: f64,
     /// Load imbalance, a fraction of P T.
     pub imbalance: f64,
-    /// How long the round took, T, in any unit. Rounds of one size are taken to be about equally long.
+    /// The duration of the round, T, in any unit. Rounds of one size are assumed to take about equally long.
     pub time: f64,
 }
 
 impl Sample {
-    /// Whether it is a measurement at all.
+    /// Whether the sample is a measurement at all.
     pub(crate) fn is_usable(&self) -> bool {
         self.time > 0.0
             && [self.scheduling, self.imbalance, self.time]
@@ -21,13 +21,13 @@ impl Sample {
     }
 }
 
-/// How far it is.
+/// The state of a refinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Following equation 9.
+    /// It follows equation 9.
     Seeking,
-    /// Comparing sizes near the best one.
+    /// It compares sizes near the best one.
     Polishing,
-    /// The size stays.
+    /// It keeps the size.
     Holding,
 }

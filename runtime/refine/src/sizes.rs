@@ -1,6 +1,6 @@
 //! Which sizes parts can have.
 
-/// Sizes from a smallest to a largest one, of a loop over so many items by so many workers.
+/// The sizes from a smallest to a largest one, for a loop over so many items with so many workers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sizes {
     items: u64,
@@ -10,7 +10,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// From 1 to items / workers, rounded up: fewer parts than workers help nobody.
+    /// The sizes from 1 to items / workers, rounded up, since fewer parts than workers help nobody.
     pub(crate) fn new(items: u64, workers: u32) -> Self {
         let (items, workers) = (items.max(1), u64::from(workers.max(1)));
         Self {
@@ -21,28 +21,27 @@ impl Sizes {
         }
     }
 
-    /// Other limits, put in order and within the items.
+    /// Sets other limits, which are put in order and limited to the items.
     pub(crate) fn limit(&mut self, smallest: u64, largest: u64) {
         self.smallest = smallest.clamp(1, self.items);
         self.largest = largest.clamp(self.smallest, self.items);
     }
 
-    /// The largest one.
     pub(crate) fn largest(&self) -> u64 {
         self.largest
     }
 
-    /// Only one is possible.
+    /// Whether only one size is possible.
     pub(crate) fn is_one(&self) -> bool {
         self.smallest == self.largest
     }
 
-    /// The nearest possible one.
+    /// The nearest possible size.
     pub(crate) fn clamp(&self, size: u64) -> u64 {
         size.clamp(self.smallest, self.largest)
     }
 
-    /// A size multiplied, to the nearest possible one.
+    /// The possible size nearest to a multiple of a size.
     pub(crate) fn by(&self, size: u64, factor: f64) -> u64 {
         #[expect(
             clippy::cast_precision_loss,
@@ -54,8 +53,8 @@ impl Sizes {
         self.whole_waves(self.clamp(next))
     }
 
-    /// With few parts for each worker, the smallest size that gives no more of them: 5 parts for 4 workers take as long
-    /// as 8 smaller ones.
+    /// If each worker has few parts, returns the smallest size that gives no more parts: 5 parts for 4 workers take
+    /// as long as 8 smaller ones.
     fn whole_waves(&self, size: u64) -> u64 {
         let parts = self.items.div_ceil(size);
         let waves = parts.div_ceil(self.workers);
@@ -87,6 +86,6 @@ mod tests {
         assert_eq!((sizes.clamp(0), sizes.clamp(u64::MAX)), (1, 1000));
         assert_eq!(sizes.by(u64::MAX, f64::INFINITY), 1000);
         assert_eq!(sizes.by(7, f64::NAN), 1);
-        assert_eq!(sizes.by(300, 2.0), 600); // who allows that many has his reasons
+        assert_eq!(sizes.by(300, 2.0), 600); // the caller set these limits on purpose
     }
 }

@@ -1,4 +1,5 @@
-//! The decisions on loops whose best size is known: items of given costs, a cost for each part, greedy list scheduling.
+//! The decisions on loops whose best size is known: items of given costs, a cost for each part, greedy list
+//! scheduling.
 #![allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -8,20 +9,20 @@
 use contech_refine::{Refiner, Sample, State};
 use proptest::prelude::*;
 
-/// How items' costs (about 1 on average) are spread.
+/// How the costs of items (about 1 on average) are distributed.
 #[derive(Clone, Copy, Debug)]
 enum Costs {
     Equal,
     Uniform,
-    /// One in ten has most of the work.
+    /// One item in ten has most of the work.
     Few,
-    /// Nothing but in one quarter of them, like a padded grid.
+    /// One quarter of the items has all the work, as in a padded grid.
     Padded,
-    /// Growing from first to last.
+    /// The costs grow from the first item to the last.
     Ramp,
-    /// A triangle's rows, falling.
+    /// The costs fall, like a triangle's rows.
     Triangle,
-    /// One of them as heavy as a tenth of all.
+    /// One item is as heavy as a tenth of all.
     Heavy,
 }
 
@@ -35,19 +36,18 @@ const COSTS: [Costs; 7] = [
     Costs::Heavy,
 ];
 
-/// A loop.
 #[derive(Clone, Debug)]
 struct Loop {
-    /// Sums of the first items' costs.
+    /// Sums of the costs of the first items.
     sums: Vec<f64>,
     workers: u32,
     /// Cost of taking a part.
     part: f64,
-    /// Largest part of a time that is noise, always added.
+    /// The largest part of a time that is noise, which is always added.
     noise: f64,
-    /// Share of rounds in which the machine takes a worker's processor away for up to two rounds' time.
+    /// Share of rounds in which the machine takes a worker's processor away, for up to the time of two rounds.
     disturbed: f64,
-    /// For how many rounds in a row it does, and for how many it still does.
+    /// For how many rounds in a row the machine does so, and how many of these are left.
     burst: u32,
     left: u32,
     random: u64,
@@ -90,7 +90,7 @@ impl Loop {
         self.sums.len() as u64 - 1
     }
 
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     fn next(&mut self) -> f64 {
         self.random = self
             .random
@@ -99,7 +99,7 @@ impl Loop {
         (self.random >> 40) as f64 / (1_u64 << 24) as f64
     }
 
-    /// A round with parts of this size.
+    /// Runs a round with parts of this size.
     fn round(&mut self, size: u64) -> Sample {
         let mut free = vec![0.0_f64; self.workers as usize];
         let (items, mut from, mut parts) = (self.items(), 0, 0.0);
@@ -123,7 +123,7 @@ impl Loop {
         }
         if self.left > 0 {
             self.left -= 1;
-            // Near the round's end: nobody takes over what the worker is at.
+            // The processor is taken near the round's end, when nobody takes over the worker's part.
             let all = self.sums[self.sums.len() - 1] / free.len() as f64;
             let which = (self.next() * free.len() as f64) as usize;
             free[which] += 2.0 * self.next() * all;
@@ -146,7 +146,7 @@ impl Loop {
         }
     }
 
-    /// Time of the best fixed size, all sizes up to 64 and then those 4% apart.
+    /// The time of the best fixed size, among all sizes up to 64 and larger ones in steps of 4%.
     fn best(&self) -> f64 {
         let mut quiet = self.quiet();
         let largest = self.items().div_ceil(u64::from(self.workers));
@@ -172,7 +172,7 @@ impl Loop {
         [1, self.items() / (2 * u64::from(self.workers))]
     }
 
-    /// Refines until it holds; rounds it took.
+    /// Refines until the size holds; returns how many rounds that took.
     fn refine(&mut self, initial: u64) -> (Refiner, u32) {
         let mut refiner = Refiner::new(self.items(), self.workers, initial);
         for round in 0..400 {
@@ -186,7 +186,7 @@ impl Loop {
     }
 }
 
-/// All loops that are looked at: sizes, workers, spreads, costs of a part relative to a mean item.
+/// All tested loops: sizes, workers, distributions, and costs of a part relative to a mean item.
 fn loops(noise: f64) -> Vec<Loop> {
     let mut all = Vec::new();
     for items in [60, 1000, 30_000] {
@@ -201,7 +201,8 @@ fn loops(noise: f64) -> Vec<Loop> {
     all
 }
 
-/// Share of loops and starts that end within 10% of the best size; how many rounds it takes, at most and on average.
+/// Share of loops and starts that end within 10% of the best size, and how many rounds they take, at most and on
+/// average.
 fn share(noise: f64, disturbed: f64, burst: u32) -> (f64, u32, f64) {
     let (mut good, mut all, mut most, mut sum) = (0.0, 0.0, 0, 0.0);
     for mut looked_at in loops(noise) {
@@ -245,7 +246,7 @@ fn nor_does_a_machine_that_disturbs_every_third_round() {
 
 #[test]
 fn nor_does_one_that_disturbs_several_rounds_in_a_row() {
-    // About half of all rounds.
+    // About half of all rounds are disturbed.
     let (good, most, mean) = share(0.05, 0.16, 5);
     println!("{good:.3} of loops, {most} rounds at most, {mean:.1} on average");
     assert!(good >= 0.9, "{good}");

@@ -1,5 +1,5 @@
-//! What the work-span algorithm costs by itself: fib(N) without a program around it, for
-//! `valgrind --tool=callgrind`. Prints the invocations and the work.
+//! What the work-span algorithm costs by itself: fib(N) without a program around it, for `valgrind --tool=callgrind`.
+//! Prints the invocations and the work.
 
 use workspan::{Kind, Shadow, Site};
 

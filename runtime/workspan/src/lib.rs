@@ -1,8 +1,9 @@
 //! Work and span by call site, as Cilkprof measures them (Schardl et al., "The Cilkprof Scalability Profiler", 2015).
 //!
-//! [`Pool`] and [`Prof`] are the amortised constant-time profile of section 5 (Figure 4), [`Measure`] the measurements
-//! of section 6, [`Shadow`] the work-span variables of section 3 (Figure 3) with the profiles of section 4. The runtime
-//! uses them while a program runs, the backends on recorded graphs; no dependencies, no I/O.
+//! [`Pool`] and [`Prof`] are the amortised constant-time profile of section 5 (Figure 4), [`Measure`] has the
+//! measurements of section 6, and [`Shadow`] has the work-span variables of section 3 (Figure 3) with the profiles of
+//! section 4. The runtime uses them while a program runs, and the backends on recorded graphs. The crate has no
+//! dependencies and does no I/O.
 
 pub mod abi;
 mod measure;

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 /// Work and span of a number of invocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// Invocations.
+    /// Number of invocations.
     pub count: u64,
     /// Sum of their work.
     pub work: u64,
@@ -14,7 +14,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// One invocation.
+    /// The sum of one invocation.
     #[must_use]
     pub fn one(work: u64, span: u64) -> Self {
         Self {
@@ -40,7 +40,7 @@ pub struct Measure {
     pub top_call_site: Sum,
     /// Invocations with no invocation from the same calling function above them.
     pub top_caller: Sum,
-    /// All invocations, without what they invoke.
+    /// All invocations, without the invocations that they make.
     pub local: Sum,
 }
 
@@ -52,36 +52,36 @@ impl AddAssign for Measure {
     }
 }
 
-/// What is above an invocation on the stack: bits [`Above::SITE`] and [`Above::CALLER`].
+/// What is above an invocation on the stack: the bits [`Above::SITE`] and [`Above::CALLER`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Above(u8);
 
 impl Above {
-    /// Nothing that matters.
+    /// Neither of them is above.
     pub const NOTHING: Self = Self(0);
     /// An invocation of the same call site.
     pub const SITE: Self = Self(1);
     /// An invocation from the same calling function.
     pub const CALLER: Self = Self(2);
 
-    /// Both of them.
+    /// Both are above.
     pub const BOTH: Self = Self(3);
 
-    /// What is in either.
+    /// The bits that are in both.
     #[inline(always)]
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What there is of `only`.
+    /// The bits that are also in `only`.
     #[inline(always)]
     #[must_use]
     pub fn only(self, only: Self) -> Self {
         Self(self.0 & only.0)
     }
 
-    /// Whether there is any of `of`.
+    /// Whether any bit of `of` is set.
     #[inline(always)]
     #[must_use]
     pub fn has(self, of: Self) -> bool {
@@ -89,19 +89,19 @@ impl Above {
     }
 }
 
-/// Invocations that have returned, all with the same above them: what is logged for their call site until the log is
+/// Invocations that have returned, all with the same above them. They are logged for their call site until the log is
 /// added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// Their work, and that without what they invoked.
+    /// Sum of their work.
     pub work: u64,
-    /// See `work`.
+    /// Sum of their work without that of the invocations they made.
     pub local_work: u64,
-    /// Their spans, and the parts of them that are their own.
+    /// Sum of their spans.
     pub span: u64,
-    /// See `span`.
+    /// Sum of the parts of their spans that are their own.
     pub local_span: u64,
-    /// How many: one but for leaves.
+    /// Number of invocations; it is one, except for leaves.
     pub count: u32,
     /// What was above them.
     pub above: Above,
@@ -121,10 +121,10 @@ impl AddAssign<Invocation> for Measure {
     }
 }
 
-/// Leaves of one call site with the same above them: all they have is their work.
+/// Leaves of one call site with the same above them; work is all that they have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Leaves {
-    /// None: the rest means nothing.
+    /// Number of leaves. With zero the other fields have no meaning.
     pub(crate) count: u32,
     pub(crate) site: u32,
     pub(crate) above: Above,
@@ -132,7 +132,7 @@ pub(crate) struct Leaves {
 }
 
 impl Leaves {
-    /// Adds a leaf; false if it is not like the others, or they are too many.
+    /// Adds a leaf. Returns false if it is not like the others, or if there are too many.
     #[inline(always)]
     pub(crate) fn add(&mut self, site: u32, above: Above, work: u64) -> bool {
         if self.count == 0 {
@@ -152,7 +152,7 @@ impl Leaves {
         is_like
     }
 
-    /// As what is logged.
+    /// The leaves in the form in which they are logged.
     #[inline(always)]
     pub(crate) fn logged(&self) -> Invocation {
         Invocation {
@@ -166,8 +166,8 @@ impl Leaves {
     }
 }
 
-/// Sums of a call site, as [`Measure`] has them: those of a kind side by side. Written at every return of the program, one
-/// by one, which takes a processor fewer instructions than pairs of them.
+/// The sums of a call site as in [`Measure`], with those of one kind side by side. They are written one by one at
+/// every return of the program, which takes a processor fewer instructions than writing pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
     counts: [u64; 3],
@@ -182,13 +182,13 @@ const TOP_CALLER: usize = 2;
 impl Sums {
     #[inline(always)]
     fn add(&mut self, which: usize, work: u64, span: u64) {
-        // What the invocations above a place took is less than the run: it fits.
+        // The invocations above a place take less than the run, so the sums do not overflow.
         self.counts[which] += 1;
         self.works[which] = self.works[which].wrapping_add(work);
         self.spans[which] = self.spans[which].wrapping_add(span);
     }
 
-    /// One more invocation.
+    /// Adds one invocation.
     #[inline(always)]
     pub(crate) fn add_one(&mut self, one: Invocation) {
         debug_assert_eq!(one.count, 1);
@@ -208,7 +208,7 @@ impl Sums {
         }
     }
 
-    /// One more invocation, which invoked nothing.
+    /// Adds one invocation that made no invocations.
     #[inline(always)]
     pub(crate) fn add_leaf(&mut self, work: u64, above: Above) {
         self.add(LOCAL, work, work);
@@ -222,7 +222,7 @@ impl Sums {
         }
     }
 
-    /// `count` invocations more, all with the same above them, which invoked nothing and together took `work`.
+    /// Adds `count` invocations, all with the same above them, which made no invocations and together took `work`.
     pub(crate) fn add_alike(&mut self, count: u64, work: u64, above: Above) {
         let of = [true, !above.has(Above::SITE), !above.has(Above::CALLER)];
         for which in (0..).zip(of).filter_map(|(which, is)| is.then_some(which)) {
@@ -233,14 +233,14 @@ impl Sums {
         }
     }
 
-    /// Two that were added were one, with this above it.
+    /// Counts two added invocations as one, which has `above` above it.
     pub(crate) fn join_two(&mut self, above: Above) {
         self.counts[LOCAL] -= 1;
         self.counts[TOP_CALL_SITE] -= u64::from(!above.has(Above::SITE));
         self.counts[TOP_CALLER] -= u64::from(!above.has(Above::CALLER));
     }
 
-    /// All of them.
+    /// All sums.
     pub(crate) fn measure(&self) -> Measure {
         let of = |which: usize| Sum {
             count: self.counts[which],

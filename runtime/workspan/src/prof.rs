@@ -1,9 +1,10 @@
-//! The prof data structure (section 5, Figure 4): a key-value store that logs updates in a list until there are as many
-//! as there are call sites, and keeps an array from then on. INIT, UPDATE, ASSIGN, UNION and PRINT take amortised
-//! constant time, a prof takes O(S) space for S call sites, and call sites may be discovered as the run goes on.
+//! The prof data structure (section 5, Figure 4): a key-value store that logs updates in a list until there are as
+//! many as there are call sites, and keeps an array from then on. INIT, UPDATE, ASSIGN, UNION and PRINT take
+//! amortised constant time, a prof takes O(S) space for S call sites, and call sites may be discovered as the run
+//! goes on.
 //!
-//! Lists and arrays of all profs live in one [`Pool`]: a prof is two words, so that appending, concatenating and freeing a
-//! list take constant time without an allocation of its own, and to move a prof is to move two registers. Call sites are
+//! The lists and arrays of all profs live in one [`Pool`]. A prof is two words, so that appending, concatenating and
+//! freeing a list take constant time without an allocation, and moving a prof moves two registers. Call sites are
 //! dense numbers: the hash table `h` of the paper is the caller's.
 
 mod arrays;
@@ -14,11 +15,11 @@ use std::ops::AddAssign;
 
 use self::what::{NO_ARRAY, What};
 
-/// No list element: there is none at this place.
+/// The place of no list element.
 const NONE: u32 = u32::MAX;
 
-/// A profile. It owns elements of a [`Pool`]: give it back with [`Pool::init`] before it is dropped, or the pool
-/// keeps them until it is dropped itself.
+/// A profile. It owns elements of a [`Pool`]: give it back with [`Pool::init`] before it is dropped. Otherwise the
+/// pool keeps the elements until it is dropped itself.
 #[derive(Debug)]
 pub struct Prof<V> {
     what: What,
@@ -43,13 +44,13 @@ impl<V> Prof<V> {
         self.what.is_empty()
     }
 
-    /// For [`Pool::are_short`].
+    /// The size of the profile, for [`Pool::are_short`].
     #[inline(always)]
     pub(crate) fn size(&self) -> u64 {
         self.what.size
     }
 
-    /// What it is; it is empty then.
+    /// Moves the profile out, and leaves it empty.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Self {
         let what = self.what;
@@ -61,7 +62,7 @@ impl<V> Prof<V> {
     }
 }
 
-/// An element of a list: the newest is the first, the next of the oldest one means nothing.
+/// An element of a list. The newest element is the first; `next` of the oldest one has no meaning.
 #[derive(Clone, Copy, Debug, Default)]
 struct Element<U> {
     value: U,
@@ -69,13 +70,13 @@ struct Element<U> {
     next: u32,
 }
 
-/// The memory of all profs of values `V`, and the number of call sites known so far. An update may be of another type
-/// `U`, smaller than what it is added to: lists log updates.
+/// The memory of all profs of values `V`, and the number of call sites known so far. An update may have another type
+/// `U`, smaller than the values it is added to, because lists log updates.
 #[derive(Debug)]
 pub struct Pool<V, U = V> {
     elements: Vec<Element<U>>,
     free: u32,
-    /// A list as long is moved into an array: S, but at least [`SHORTEST`].
+    /// A list of this length is moved into an array: S, but at least [`SHORTEST`].
     longest: u32,
     arrays: Vec<Vec<V>>,
     free_arrays: Vec<u32>,
@@ -83,11 +84,11 @@ pub struct Pool<V, U = V> {
     steps: u64,
 }
 
-/// Lists are not flushed below this length: for a few call sites an array is not worth making.
+/// Shorter lists are not flushed, because an array is not worth its cost for few call sites.
 const SHORTEST: u32 = 64;
-/// Freed arrays kept for their memory.
+/// Number of freed arrays that are kept so that their memory can be reused.
 const SPARE_ARRAYS: usize = 64;
-/// List elements made at once.
+/// Number of list elements that are made at a time.
 const BATCH: usize = 64;
 
 impl<V, U> Default for Pool<V, U> {
@@ -105,7 +106,7 @@ impl<V, U> Default for Pool<V, U> {
 }
 
 impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default> Pool<V, U> {
-    /// S: one more than the greatest call site seen.
+    /// S, which is one more than the greatest call site seen.
     #[must_use]
     pub fn sites(&self) -> usize {
         self.sites
@@ -136,7 +137,7 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         self.free::<false>(prof.take());
     }
 
-    /// Whether profs of these sizes are `SHORT`: lists that fit into one, and three updates more.
+    /// Whether profs of these sizes are `SHORT`: whether their lists fit into one, with three more updates.
     #[inline(always)]
     pub(crate) fn are_short(&self, sizes: u64) -> bool {
         sizes + 3 < u64::from(self.longest)
@@ -148,7 +149,7 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         (self.free as usize) < self.elements.len()
     }
 
-    /// INIT of what is not needed any more.
+    /// INIT of a profile that is not needed any more.
     #[inline(always)]
     pub(crate) fn free<const SHORT: bool>(&mut self, prof: Prof<V>) {
         if !prof.is_empty() {
@@ -170,13 +171,13 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         *prof = self.updated::<false>(prof.take(), site, || value);
     }
 
-    /// There is this call site.
+    /// Makes room for this call site.
     pub(crate) fn discover(&mut self, site: u32) {
         self.sites = self.sites.max(site as usize + 1);
         self.longest = u32::try_from(self.sites).unwrap_or(u32::MAX).max(SHORTEST);
     }
 
-    /// UPDATE of a call site that was discovered; the value is made where it is stored.
+    /// UPDATE of a call site that was discovered; `value` makes the value where it is stored.
     #[inline(always)]
     pub(crate) fn updated<const SHORT: bool>(
         &mut self,
@@ -196,7 +197,7 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         Prof { what, ..prof }
     }
 
-    /// One more list element in front of others, if there is a free one: where it is.
+    /// Puts one more list element in front of others, if there is a free one; returns its place.
     #[inline(always)]
     fn listed(&mut self, before: What, site: u32, value: impl Fn() -> U) -> Option<u32> {
         let element = self.elements.get_mut(self.free as usize)?;
@@ -209,7 +210,7 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         Some(at)
     }
 
-    /// UPDATE of a profile that has an array or a long list, or when memory has to be made.
+    /// UPDATE of a profile that has an array or a long list, or for which memory must be made.
     #[cold]
     #[inline(never)]
     fn update_otherwise(&mut self, prof: What, site: u32, value: &U) -> What {
@@ -229,7 +230,7 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         self.flush_if_long(listed.map_or(prof, |at| prof.with_first(at)))
     }
 
-    /// ASSIGN: `prof` becomes what `from` is, and `from` empty.
+    /// ASSIGN: `prof` becomes what `from` is, and `from` becomes empty.
     #[inline(always)]
     pub fn assign(&mut self, prof: &mut Prof<V>, from: &mut Prof<V>) {
         self.init(prof);
@@ -250,7 +251,7 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         }
     }
 
-    /// UNION of two.
+    /// UNION of two profiles.
     #[inline(always)]
     pub(crate) fn united<const SHORT: bool>(&mut self, prof: Prof<V>, from: Prof<V>) -> Prof<V> {
         let (old, new) = (prof.what, from.what);
@@ -267,7 +268,7 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         Prof { what, ..prof }
     }
 
-    /// The list of `new`, which has no array, in front of that of `old`; neither is empty.
+    /// Puts the list of `new`, which has no array, in front of that of `old`; neither is empty.
     #[inline(always)]
     fn concatenated(&mut self, old: What, new: What) -> What {
         if let Some(last) = self.elements.get_mut(new.last() as usize) {
@@ -279,7 +280,7 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         }
     }
 
-    /// PRINT: calls `each` for every call site with something stored, by ascending site, and leaves `prof` empty.
+    /// PRINT: calls `each` for every call site that has a value, by ascending site, and leaves `prof` empty.
     pub fn print(&mut self, prof: &mut Prof<V>, mut each: impl FnMut(u32, V)) {
         prof.what = self.flush(prof.what);
         self.steps += self.array(prof.what).len() as u64;
@@ -291,8 +292,8 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         self.init(prof);
     }
 
-    /// What PRINT would print, without changing anything: for a profile taken in the middle of a run. Takes time for
-    /// the whole profile.
+    /// Calls `each` as PRINT would, without changing anything, for a profile in the middle of a run. It takes time
+    /// for the whole profile.
     pub fn peek(&self, prof: &Prof<V>, mut each: impl FnMut(u32, V)) {
         for (site, &value) in (0..).zip(self.array(prof.what)) {
             if value != V::default() {
@@ -325,7 +326,7 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         self.free = number(first);
     }
 
-    /// The whole list, which is not empty, goes in front of the free elements: constant time.
+    /// Puts the whole list, which is not empty, in front of the free elements, in constant time.
     #[inline(always)]
     fn free_list(&mut self, prof: What) {
         self.steps += u64::from(prof.listed());

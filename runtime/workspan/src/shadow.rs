@@ -1,9 +1,9 @@
 //! The work-span variables on a shadow stack (section 3, Figure 3) with their profiles (section 4), for a serial
 //! execution of a fork-join program.
 //!
-//! The profile of the work variable of every frame ends in that of the outermost one, so there is one table for it
-//! instead of a prof in each frame. Local spans are kept beside the spans: the part of the path that is the frame's own.
-//! An invocation without a spawn has only one span variable in use, its continuation: no sync moves it.
+//! The profile of every frame's work variable ends in that of the outermost frame, so there is one table for it
+//! instead of a prof in each frame. Local spans, which are the frame's own parts of the paths, are kept beside the
+//! spans. An invocation without a spawn uses only one span variable, its continuation, and no sync moves it.
 
 mod frame;
 mod loops;
@@ -23,14 +23,14 @@ pub enum Kind {
     Spawn,
 }
 
-/// A call site as [`Shadow`] sees it: dense numbers given by the caller.
+/// A call site as [`Shadow`] sees it, with dense numbers given by the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Site {
     /// The call site.
     pub id: u32,
-    /// The function it is in.
+    /// The function that contains the call site.
     pub caller: u32,
-    /// Call or spawn.
+    /// Whether it is a call or a spawn.
     pub kind: Kind,
 }
 
@@ -39,11 +39,11 @@ pub struct Site {
 pub struct Totals {
     /// Time of everything executed.
     pub work: u64,
-    /// Longest path.
+    /// Length of the longest path.
     pub span: u64,
 }
 
-/// Profs log invocations.
+/// The profiles, which log invocations.
 type Profiles = Pool<Measure, Invocation>;
 
 /// What is known of a call site.
@@ -58,11 +58,11 @@ struct SiteState {
 #[derive(Debug)]
 pub struct Shadow<T = ()> {
     pool: Profiles,
-    /// The stack; its bottom is what the outermost invocation returns to.
+    /// The stack; its bottom is the frame that the outermost invocation returns to.
     stack: Stack<Frame<T>>,
     now: u64,
     sites: Vec<SiteState>,
-    /// By calling function: [`Above::CALLER`] if an invocation is on the stack.
+    /// For each calling function: [`Above::CALLER`] if an invocation is on the stack.
     callers: Vec<Above>,
 }
 
@@ -86,25 +86,25 @@ fn grow<T: Clone + Default>(all: &mut Vec<T>, at: u32) {
 }
 
 impl<T: Copy + Default> Shadow<T> {
-    /// Invocations on the stack.
+    /// Number of invocations on the stack.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.stack.depth()
     }
 
-    /// Most invocations ever on the stack.
+    /// The largest number of invocations that were on the stack.
     #[must_use]
     pub fn deepest(&self) -> usize {
         self.stack.deepest()
     }
 
-    /// List elements allocated for profiles: with the arrays, the O(DS) of Theorem 5.
+    /// Number of list elements allocated for profiles; with the arrays, they are the O(DS) of Theorem 5.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.pool.elements()
     }
 
-    /// The caller's value of the innermost invocation; outside of all, the default.
+    /// The caller's value for the innermost invocation; outside of all invocations, the default.
     #[inline(always)]
     #[must_use]
     pub fn top(&self) -> T {
@@ -118,7 +118,8 @@ impl<T: Copy + Default> Shadow<T> {
         debug_assert!(entered, "everything was prepared");
     }
 
-    /// F calls or spawns G at `now`; false, and nothing is done, if memory has to be made first ([`Self::prepare`]).
+    /// F calls or spawns G at `now`. If memory must be made first ([`Self::prepare`]), it does nothing and returns
+    /// false.
     #[inline(always)]
     pub fn enter_at(&mut self, now: u64, site: Site, tag: T) -> bool {
         let (Some(state), Some(caller)) = (
@@ -156,7 +157,7 @@ impl<T: Copy + Default> Shadow<T> {
         }
     }
 
-    /// There are this call site and its caller.
+    /// Makes this call site and its caller known.
     fn discover(&mut self, site: Site) {
         grow(&mut self.sites, site.id);
         grow(&mut self.callers, site.caller);
@@ -184,7 +185,7 @@ impl<T: Copy + Default> Shadow<T> {
     }
 
     /// F calls or spawns G, which executes `amount` and returns without invoking anything: `enter`, `advance` and
-    /// `leave` in one. Outside of all invocations it is nothing.
+    /// `leave` in one. Outside of all invocations it does nothing.
     pub fn leaf(&mut self, site: Site, amount: u64) {
         if self.stack.depth() > 0 {
             self.now += amount;
@@ -194,14 +195,14 @@ impl<T: Copy + Default> Shadow<T> {
         }
     }
 
-    /// The same, inside of an invocation: G returns at `now`. False, and nothing is done, if memory has to be made first
-    /// ([`Self::prepare`]).
+    /// The same within an invocation, where G returns at `now`. If memory must be made first ([`Self::prepare`]), it
+    /// does nothing and returns false.
     #[inline]
     pub fn leaf_at(&mut self, now: u64, site: Site, amount: u64) -> bool {
         self.leaf_as::<false>(now, site, amount)
     }
 
-    /// The same, with profiles that need no work; false, and nothing is done, also if they do.
+    /// The same, for profiles that need no work. If they need some, it also does nothing and returns false.
     #[inline(always)]
     pub fn leaf_at_once(&mut self, now: u64, site: Site, amount: u64) -> bool {
         self.leaf_as::<true>(now, site, amount)
@@ -244,19 +245,19 @@ impl<T: Copy + Default> Shadow<T> {
         true
     }
 
-    /// G returns to F, called (lines 5-7) or spawned (lines 8-13); a function syncs before it returns. The work and
-    /// span of the invocation.
+    /// G returns to F, which called it (lines 5-7) or spawned it (lines 8-13); a function syncs before it returns.
+    /// Returns the work and span of the invocation.
     pub fn leave(&mut self) -> Option<Totals> {
         self.leave_at(self.now, self.now)
     }
 
-    /// The same: G returns at `now`, and synced, perhaps, at `synced`.
+    /// The same, where G returns at `now`, and synced at `synced` if it spawned.
     #[inline]
     pub fn leave_at(&mut self, synced: u64, now: u64) -> Option<Totals> {
         self.leave_as::<false>(synced, now)
     }
 
-    /// Whether there are an invocation and one that it returns to, and their profiles are short.
+    /// Whether there are an invocation and one that it returns to, and the profiles of both are short.
     #[inline(always)]
     #[must_use]
     pub fn is_short(&self) -> bool {
@@ -264,7 +265,7 @@ impl<T: Copy + Default> Shadow<T> {
         two.is_some_and(|(g, f)| self.pool.are_short(g.size() + f.size()))
     }
 
-    /// [`Self::leave_at`] if [`Self::is_short`].
+    /// [`Self::leave_at`] in the case of [`Self::is_short`].
     #[inline(always)]
     pub fn leave_short(&mut self, synced: u64, now: u64) -> Option<Totals> {
         debug_assert!(self.is_short());
@@ -321,11 +322,11 @@ impl<T: Copy + Default> Shadow<T> {
             .map_or_else(Measure::default, |state| state.on_work.measure())
     }
 
-    /// Calls `each` for parts of the on-span profile: of the computation if its outermost invocation has returned, else
-    /// of the path to the place reached. Parts of one call site add up.
+    /// Calls `each` for parts of the on-span profile: that of the whole computation if its outermost invocation has
+    /// returned, otherwise that of the path up to now. The parts of one call site add up.
     pub fn on_span(&self, mut each: impl FnMut(u32, Measure)) {
         if self.depth() == 0 {
-            // What the outermost invocation left to nobody.
+            // The profile that the outermost invocation left at the bottom.
             let bottom = self.stack.top();
             self.pool.peek(&bottom.continuation, &mut each);
             self.pool.peek(&bottom.longest_prof, &mut each);
@@ -348,7 +349,8 @@ impl<T: Copy + Default> Shadow<T> {
         }
     }
 
-    /// When the invocation at this depth last invoked something, or now: the work of those above it is not its own yet.
+    /// When the invocation at this depth made the invocation above it, or now if there is none: the work of those
+    /// above does not count as its own yet.
     fn until(&self, at: usize) -> u64 {
         self.stack
             .above()
@@ -356,7 +358,7 @@ impl<T: Copy + Default> Shadow<T> {
             .map_or(self.now, |next| next.since)
     }
 
-    /// Work and span up to now, as if everything running returned here.
+    /// Work and span up to now, as if every running invocation returned now.
     #[must_use]
     pub fn so_far(&self) -> Totals {
         let stack = self.stack.above();

@@ -1,17 +1,18 @@
-//! Which line of the source an instruction is shown at, when the compiler inlined what it is from. The pass, the
-//! on-line profiler and the measurements follow this one rule, so that they name the same lines.
+//! The source line of an instruction that the compiler inlined from elsewhere. The pass, the on-line profiler and the
+//! measurements follow this one rule, so that they name the same lines.
 
-/// Where the headers of libraries are.
+/// The folders of libraries' headers.
 const HEADERS: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
 
-/// Whether a file is a header of a library: nobody looks for the cost of a program there.
+/// Whether a file is a header of a library, where nobody looks for the cost of a program.
 #[must_use]
 pub fn is_library(file: &str) -> bool {
     HEADERS.iter().any(|folder| file.starts_with(folder)) || file.contains("/include/c++/")
 }
 
-/// File and line to show of frames (file and line), innermost first: the innermost in the file of the function that
-/// contains the instruction, or, if that is a library's, in a file of the program; the outermost where there is none.
+/// The file and line to show for frames (file and line), which come innermost first. It is the innermost frame in the
+/// file of the function that contains the instruction or, if that file is a library's, in a file of the program. If
+/// there is no such frame, it is the outermost one.
 #[must_use]
 pub fn shown<'a>(frames: &[(&'a str, u32)]) -> Option<(&'a str, u32)> {
     let outermost = frames.last()?;

@@ -1,15 +1,16 @@
-//! A stack that is never empty and keeps what was popped for its memory: its top is found without a test.
+//! A stack that is never empty and keeps popped elements so that their memory can be reused. Its top is found without
+//! a test.
 #![allow(
     unsafe_code,
     reason = "the top is found at every call and return of the program"
 )]
 
-/// The bottom, and above it what was pushed.
+/// The bottom, and the pushed elements above it.
 #[derive(Debug)]
 pub(crate) struct Stack<F> {
-    /// Up to `depth` those on the stack, beyond it those that were, or were made to be.
+    /// The elements on the stack up to `depth`; beyond it, elements that were popped or made in advance.
     all: Vec<F>,
-    /// How many are above the bottom: less than there are.
+    /// Number of elements above the bottom; always less than the length of `all`.
     depth: usize,
 }
 
@@ -23,13 +24,13 @@ impl<F: Default> Default for Stack<F> {
 }
 
 impl<F> Stack<F> {
-    /// How many are above the bottom.
+    /// Number of elements above the bottom.
     #[inline(always)]
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Most there ever was memory for, above the bottom.
+    /// The largest depth that there ever was memory for.
     pub(crate) fn deepest(&self) -> usize {
         self.all.len() - 1
     }
@@ -37,7 +38,8 @@ impl<F> Stack<F> {
     /// The innermost one.
     #[inline(always)]
     pub(crate) fn top(&self) -> &F {
-        // SAFETY: `depth` is less than there are: at first, and after `push` and `pop`, the only ones to change it.
+        // SAFETY: `depth` is less than the length of `all`: at first, and after `push` and `pop`, which alone change
+        // it.
         unsafe { self.all.get_unchecked(self.depth) }
     }
 
@@ -48,20 +50,20 @@ impl<F> Stack<F> {
         unsafe { self.all.get_unchecked_mut(self.depth) }
     }
 
-    /// Whether there is memory for one more.
+    /// Whether there is memory for one more element.
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
         self.depth + 1 < self.all.len()
     }
 
-    /// Makes that memory.
+    /// Makes memory for one more element.
     pub(crate) fn make_room(&mut self, with: F) {
         if !self.has_room() {
             self.all.push(with);
         }
     }
 
-    /// The innermost one, and the one below; none at the bottom.
+    /// The innermost element and the one below it; `None` at the bottom.
     #[inline(always)]
     pub(crate) fn top_two(&self) -> Option<(&F, &F)> {
         let below = self.depth.checked_sub(1)?;
@@ -74,7 +76,7 @@ impl<F> Stack<F> {
         }
     }
 
-    /// One more, as it was left, if there is memory for it.
+    /// Pushes an element as it was left, if there is memory for it.
     #[inline(always)]
     pub(crate) fn push(&mut self) -> Option<&mut F> {
         if !self.has_room() {
@@ -84,17 +86,18 @@ impl<F> Stack<F> {
         Some(self.top_mut())
     }
 
-    /// The innermost one is none any more; it, and the one below. None at the bottom.
+    /// Pops the innermost element; returns it and the one below it. `None` at the bottom.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<(&mut F, &mut F)> {
         let below = self.depth.checked_sub(1)?;
         self.depth = below;
-        // SAFETY: two different ones, of which the upper was the innermost: less than there are.
+        // SAFETY: the two indices differ, and the upper one was the innermost element, so both are less than the
+        // length.
         let [lower, upper] = unsafe { self.all.get_disjoint_unchecked_mut([below, below + 1]) };
         Some((upper, lower))
     }
 
-    /// Those above the bottom.
+    /// The elements above the bottom.
     pub(crate) fn above(&self) -> &[F] {
         &self.all[1..=self.depth]
     }

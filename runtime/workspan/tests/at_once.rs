@@ -1,4 +1,5 @@
-//! Leaves and returns told at once, where profiles are short, give what those told in general give.
+//! The functions for leaves and returns in the usual case, where profiles are short, give the same results as the
+//! general ones.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ enum Step {
     Leaf(Site, u64),
     Advance(u64),
     Sync,
-    /// The last so many operations are behind a sync.
+    /// The last so many operations come after a sync.
     Leave(u64),
 }
 
@@ -24,7 +25,7 @@ fn site() -> impl Strategy<Value = Site> {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Nothing takes no time now and then: then paths are equally long.
+    // Some strands take no time, so that some paths have equal lengths.
     let time = prop_oneof![Just(0u64), 1u64..20];
     let step = prop_oneof![
         4 => site().prop_map(Step::Enter),
@@ -36,7 +37,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..600)
 }
 
-/// A computation, and how much of it was told at once.
+/// A computation, and how much of it used the functions for the usual case.
 #[derive(Default)]
 struct Run {
     shadow: Shadow,
@@ -84,7 +85,8 @@ impl Run {
         }
     }
 
-    /// Executes a computation: work and span midway and at the end, the profiles on the span likewise, that on the work.
+    /// Executes a computation. Returns work and span during it and at its end, the profiles on the span likewise, and
+    /// the profile on the work.
     fn results(&mut self, steps: &[Step]) -> Results {
         let main = |id| Site {
             id,
@@ -136,7 +138,7 @@ proptest! {
     fn what_is_told_at_once_is_what_is_told_in_general(steps in steps()) {
         let general = Run::default().results(&steps);
         prop_assert_eq!(&at_once().results(&steps), &general);
-        // Each invocation's own parts are all there is.
+        // The own parts of all invocations add up to everything.
         let own = Totals {
             work: general.on_work.iter().map(|of| of.local.work).sum(),
             span: general.on_span[1].values().map(|of| of.local.span).sum(),
@@ -147,7 +149,7 @@ proptest! {
 
 #[test]
 fn long_profiles_are_not_taken_for_short_ones() {
-    // Recursions that call two different leaves on their way: hundreds of them are on the path.
+    // The recursions call two different leaves on their way, so that hundreds of leaves are on the path.
     let of = |id, kind| Site {
         id,
         caller: 1,

@@ -82,12 +82,12 @@ fn top_caller_counts_the_outermost_fib_only_and_gives_the_golden_ratio() {
 
 #[test]
 fn top_call_site_counts_figure_six() {
-    // fib(4): the spawns that are not below a spawn: fib(3) from fib(4), fib(1) from the right child fib(2).
+    // In fib(4) these spawns are not below another spawn: fib(3) from fib(4), and fib(1) from the right child fib(2).
     let (shadow, _) = fib_profile(4);
     let (first, second) = (shadow.on_work(4), shadow.on_work(5));
     assert_eq!(first.top_call_site.count, 2);
     assert_eq!(first.top_call_site.work, work(3) + work(1));
-    // fib(2) from fib(4), fib(1) from fib(3), fib(0) from the fib(2) under fib(3).
+    // These calls count: fib(2) from fib(4), fib(1) from fib(3), and fib(0) from the fib(2) under fib(3).
     assert_eq!(second.top_call_site.count, 3);
     assert_eq!(second.top_call_site.work, work(2) + work(1) + work(0));
     assert_eq!((first.local.count, second.local.count), (4, 4));
@@ -107,7 +107,7 @@ fn local_spans_on_the_span_add_up_to_the_span() {
     }
 }
 
-/// `fib` with its leaves told as such.
+/// `fib` with its leaves reported as leaves.
 fn fib_with_leaves(shadow: &mut Shadow, at: Site, n: u32) {
     if n < 2 {
         shadow.leaf(at, 1);

@@ -1,4 +1,5 @@
-//! Iterations that are told at once are those that are told one by one, and parts of one are one.
+//! Iterations that are reported at once equal iterations that are reported one by one, and the parts of one iteration
+//! are one iteration.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +75,7 @@ fn an_iteration_that_was_none_is_its_callers_code() {
         shadow.advance(1);
     });
     assert_eq!(with, without);
-    // One that invoked something was one.
+    // An invocation that has made invocations itself stays one.
     let (_, _, of_the_loop) = main_of(|shadow| {
         shadow.enter(LOOP);
         let call = Site {
@@ -102,7 +103,7 @@ fn ordered_parts_follow_each_other_and_the_rest_is_parallel() {
         }
         shadow.sync();
     });
-    // The last iteration's first part begins behind three ordered ones.
+    // The first part of the last iteration begins after three ordered parts.
     assert_eq!(
         totals,
         Totals {

@@ -1,4 +1,4 @@
-//! The prof data structure: the same answers as a plain map, in amortised constant time and O(S) space.
+//! The prof data structure gives the same answers as a plain map, in amortised constant time and O(S) space.
 #![allow(clippy::cast_precision_loss, reason = "ratios of counts")]
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const PROFS: usize = 5;
 
 fn step() -> impl Strategy<Value = Step> {
     let prof = 0..PROFS;
-    // Few sites at first and more later: they are discovered as the run goes on.
+    // Few sites come at first and more later, so that sites are discovered as the run goes on.
     let site = prop_oneof![0u32..4, 0u32..40];
     prop_oneof![
         1 => prof.clone().prop_map(Step::Init),
@@ -32,7 +32,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Two different ones.
+/// Two different elements.
 fn pair<T>(all: &mut [T], a: usize, b: usize) -> Option<(&mut T, &mut T)> {
     all.get_disjoint_mut([a, b]).ok().map(|[a, b]| (a, b))
 }
@@ -87,8 +87,8 @@ proptest! {
     }
 }
 
-/// Elementary steps per operation of a run like a profiler's: random updates, unions with a parent, now and then a loser
-/// that is thrown away.
+/// Elementary steps per operation of a run like a profiler's: random updates, unions with a parent, and now and then
+/// a loser that is thrown away.
 fn steps_per_operation(sites: u32, operations: u64) -> f64 {
     let mut pool = Pool::default();
     let mut stack: Vec<Prof<u64>> = vec![Prof::default()];
@@ -134,10 +134,10 @@ fn the_amortised_cost_is_flat_from_ten_to_a_hundred_thousand_call_sites() {
 
 #[test]
 fn an_array_alone_would_not_be_flat() {
-    // The union of two full arrays costs S: what the list avoids until S updates have paid for it.
+    // The union of two full arrays costs S. The list avoids this cost until S updates have paid for it.
     let mut pool: Pool<u64> = Pool::default();
     let (mut a, mut b) = (Prof::default(), Prof::default());
-    // Twice: call sites are new the first time, which leaves part of them in lists.
+    // The loop runs twice: call sites are new the first time, which leaves some of them in lists.
     for site in (0..1000).chain(0..1000) {
         pool.update(&mut a, site, 1);
         pool.update(&mut b, 999 - site, 1);

@@ -1,4 +1,4 @@
-//! The clock without a counter: what it makes of intervals.
+//! The clock without a counter: how it divides intervals.
 
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn passed(operations: u64, events: u64, foreign: Foreign) -> Passed {
 #[test]
 fn operations_before_the_first_event_are_given_their_time() {
     let mut clock = clock(Cost::default());
-    // A million of them, faster than at the rate to begin with.
+    // A million operations, which are faster than the initial rate.
     clock.passed(300_000, passed(1_000_000, 1, Foreign::None));
     assert!((299_980..=300_000).contains(&clock.time_of(1_000_000)));
     assert_eq!(clock.last(0, 1_000_000, Foreign::None).0, 300_000);
@@ -57,11 +57,12 @@ fn what_is_left_of_the_cost_is_taken_from_the_next_interval() {
 #[test]
 fn time_of_code_that_counts_nothing_is_its_callers() {
     let mut clock = clock(Cost::default());
-    // Its own ten operations, told by no event.
+    // Foreign code was called by the ten operations that no event reports.
     clock.passed(5_000, passed(10, 0, Foreign::Own));
     assert_eq!(clock.last(10, 10, Foreign::Own), (5_000, 5_000));
     clock.done();
-    // Of a hundred, told by an event, the last ten are an invocation's that was called later.
+    // Of the hundred operations that an event reports, the last ten belong to an invocation that was called after the
+    // foreign code.
     clock.passed(5_000, passed(100, 1, Foreign::Before));
     clock.ends(100, Foreign::Before);
     assert_eq!((clock.time_of(100), clock.of_own(10)), (10_000, 10));
@@ -80,7 +81,7 @@ fn foreign() -> impl Strategy<Value = Foreign> {
 }
 
 proptest! {
-    /// Whatever the rates: the time given out is what has passed.
+    /// Whatever the rates, the distributed time is the time that has passed.
     #[test]
     fn no_time_is_lost_or_invented(
         windows in prop::collection::vec((0_u64..3000, 0_u64..100_000, 0_u64..1 << 20, foreign()), 1..60),

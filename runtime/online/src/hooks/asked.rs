@@ -1,4 +1,4 @@
-//! The profile is asked for: at the end, midway by SIGUSR2, and by a signal that ends the program.
+//! Requests for the profile: at the end, during the run by SIGUSR2, and by a signal that ends the program.
 #![allow(unsafe_code, reason = "the state of another thread")]
 
 use std::sync::atomic::Ordering;
@@ -9,20 +9,20 @@ use super::gate::{ALL, ASKED, ENDING, FOREIGN, GATE, OPEN, OWNER, STATE, thread,
 use crate::profile::Profile;
 use crate::write::{self, When};
 
-/// SIGUSR2: the next event writes the profile.
+/// Handles SIGUSR2: the next event writes the profile.
 pub(super) extern "C" fn asked(_: libc::c_int) {
     OPEN.store(ASKED, Ordering::Relaxed);
-    // A hook at work opens the gate that way itself.
+    // A hook that is running sets the gate to the request when it ends.
     let open = OWNER.load(Ordering::Relaxed);
     let _ = GATE.compare_exchange(open, ASKED, Ordering::Relaxed, Ordering::Relaxed);
     let state = STATE.load(Ordering::Relaxed);
-    // SAFETY: none, or that of the first thread, which is there as long as the process.
+    // SAFETY: the pointer is null, or that of the first thread's state, which lives as long as the process.
     if let Some(state) = unsafe { state.as_ref() } {
         state.least.store(ALL, Ordering::Relaxed);
     }
 }
 
-/// The profile of the program, which has ended.
+/// Writes the profile after the program has ended.
 pub(crate) fn write_at_the_end() {
     write_now(When::End);
     if OWNER.load(Ordering::Relaxed) != thread() {
@@ -39,7 +39,7 @@ pub(crate) fn catch_up() {
     with(Profile::advance);
 }
 
-/// The profile of what has completed.
+/// Writes the profile of what has completed.
 pub(crate) fn write_now(when: When) {
     with(|profile, told| {
         profile.advance(told);
@@ -47,18 +47,18 @@ pub(crate) fn write_now(when: When) {
     });
 }
 
-/// Where a signal came.
+/// What a signal interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum At {
-    /// In the owner's code, or library code it called.
+    /// The owner's code, or library code that it called.
     Program,
-    /// In a hook of the owner's.
+    /// A hook of the owner's thread.
     Hook,
-    /// In another thread.
+    /// Another thread.
     Elsewhere,
 }
 
-/// Where this thread is, for a signal handler. Where it is the program's code the profile can be written at once.
+/// What a signal handler of this thread interrupted. If it is the program's code, the profile can be written at once.
 pub(crate) fn interrupted() -> At {
     let owner = OWNER.load(Ordering::Relaxed);
     if owner != thread() {
@@ -74,7 +74,7 @@ pub(crate) fn interrupted() -> At {
     }
 }
 
-/// The next event writes the profile and ends the program by a signal.
+/// Makes the next event write the profile and end the program by a signal.
 pub(crate) fn end_with(signal: libc::c_int) {
     ENDING.store(signal, Ordering::Relaxed);
     asked(signal);

@@ -1,4 +1,4 @@
-//! The gate: profile and log, and who may touch them: hooks of the first thread, one at a time.
+//! The gate of the profile and the log: it admits only hooks of the first thread, one at a time.
 
 use std::cell::UnsafeCell;
 use std::sync::Once;
@@ -15,31 +15,30 @@ use crate::write::{self, When};
 /// The profile, for the thread that made it.
 pub(super) struct Owned(pub(super) UnsafeCell<Option<Profile>>);
 
-// SAFETY: `with` gives access only in the thread whose pointer is in GATE, and takes it from there meanwhile.
+// SAFETY: a hook gets access only in the thread whose pointer is in GATE, and GATE is cleared until the hook ends.
 unsafe impl Sync for Owned {}
 
 pub(super) static PROFILE: Owned = Owned(UnsafeCell::new(None));
-/// Thread pointer of the first thread that called a hook, and its state.
+/// The thread pointer of the owner, the first thread that called a hook, and the owner's state.
 pub(super) static OWNER: AtomicUsize = AtomicUsize::new(0);
 pub(super) static STATE: AtomicPtr<State> = AtomicPtr::new(std::ptr::null_mut());
-/// The owner, if a hook of that thread may go on at once: else it is the first, or a signal handler's that interrupted
-/// a hook (and is not taken), or the profile is asked for.
+/// The thread pointer of the owner while a hook may run at once. Zero before the first hook and while a hook runs (a
+/// signal handler's hook that interrupts it does nothing); [`ASKED`] when the profile is requested.
 pub(super) static GATE: AtomicUsize = AtomicUsize::new(0);
-/// What is in GATE while no hook is at work.
+/// The value that GATE has while no hook runs.
 pub(super) static OPEN: AtomicUsize = AtomicUsize::new(0);
-/// In OPEN and GATE: the profile is asked for. No thread's pointer.
+/// The value of OPEN and GATE when the profile is requested. It is no thread's pointer.
 pub(super) const ASKED: usize = 1;
-/// Another thread ran instrumented code.
+/// Whether another thread ran instrumented code.
 pub(super) static FOREIGN: AtomicBool = AtomicBool::new(false);
-/// A signal that ends the program as soon as the profile is written.
+/// The signal that ends the program as soon as the profile is written; 0 if there is none.
 pub(super) static ENDING: AtomicI32 = AtomicI32::new(0);
-/// In [`State::least`]: the next event is the last before the log is read.
+/// The value of [`State::least`] that makes the next event the last before the log is read.
 pub(super) const ALL: i64 = i64::MAX;
-/// Bytes of the stack a hook may take, as a rule.
+/// Bytes of the stack that a hook normally uses.
 const HOOK_STACK: usize = 4096;
 static START: Once = Once::new();
 
-/// The thread pointer.
 #[inline]
 pub(super) fn thread() -> usize {
     let pointer: usize;
@@ -62,7 +61,7 @@ struct Within {
 }
 
 impl Within {
-    /// None if something has to be done before ([`open`]).
+    /// Takes the gate; `None` if it is not open to this thread (see [`open`]).
     #[inline(always)]
     fn at_once() -> Option<Self> {
         if GATE.load(Ordering::Relaxed) != thread() {
@@ -70,16 +69,17 @@ impl Within {
         }
         GATE.store(0, Ordering::Relaxed);
         let state = state();
-        // A handler's events do not stay in the log meanwhile.
+        // With this value a signal handler's event reads the log at once, finds the gate closed and is dropped.
         state.least.store(ALL, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        // SAFETY: this is the owner's thread, and GATE was open and is not until this is dropped: nothing else has a
-        // reference, and the program's code does not run meanwhile. The gate is open only after the profile was made.
+        // SAFETY: this is the owner's thread, and GATE is closed until this value is dropped. So nothing else has a
+        // reference, and the program's code does not run meanwhile. The gate was open, which it is only after the
+        // profile was made.
         let profile = unsafe { (*PROFILE.0.get()).as_mut().unwrap_unchecked() };
         Some(Self { profile, state })
     }
 
-    /// Reads the log, and after that what is the invocation's `own`.
+    /// Reads the log, and takes into account what the invocation did after the last event (`own`).
     #[inline(always)]
     fn read(&mut self, own: Own) -> Told {
         let state = self.state;
@@ -102,7 +102,7 @@ impl Drop for Within {
     fn drop(&mut self) {
         self.profile.resume();
         compiler_fence(Ordering::SeqCst);
-        // Opened first: a handler's events until then are none, all of them.
+        // The gate opens before `least` changes: until both are done, a handler's events are dropped as a whole.
         GATE.store(OPEN.load(Ordering::Relaxed), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         self.state.least.store(0, Ordering::Relaxed);
@@ -113,7 +113,7 @@ impl Drop for Within {
     }
 }
 
-/// The log is to be read.
+/// Reads the log.
 pub(super) extern "C" fn due() {
     probe();
     if let Some(mut within) = Within::at_once() {
@@ -123,7 +123,7 @@ pub(super) extern "C" fn due() {
     otherwise();
 }
 
-/// The same where the gate is not open.
+/// Reads the log if the gate can be opened, and otherwise drops the event.
 #[cold]
 #[inline(never)]
 fn otherwise() {
@@ -133,7 +133,7 @@ fn otherwise() {
     }
     let state = state();
     if is_measured() {
-        // A handler's, in the middle of a hook.
+        // The event is a signal handler's that interrupted a hook.
         log::take_back(state);
     } else {
         state.next.store(0, Ordering::Relaxed);
@@ -141,9 +141,11 @@ fn otherwise() {
     }
 }
 
-/// A stack that is full is found out while the gate is open: then the profile can be written.
+/// Touches the stack that the hook will need while the gate is still open. If the stack is full, the fault comes
+/// here, where the profile can be written.
 fn probe() {
-    // SAFETY: reads what the stack grows to next; where it cannot grow, the program ends by the fault.
+    // SAFETY: the instruction reads the part of the stack below; where the stack cannot grow, the program ends by the
+    // fault.
     unsafe {
         core::arch::asm!("test byte ptr [rsp - {}], 0", const HOOK_STACK, options(nostack, readonly));
     }
@@ -153,7 +155,7 @@ fn opened() -> Option<Within> {
     Within::at_once().or_else(|| if open() { Within::at_once() } else { None })
 }
 
-/// The profile of the owner's thread, where all that was told up to now is in it.
+/// Calls `f` with the owner's profile, after every event so far is taken into it.
 pub(crate) fn with(f: impl FnOnce(&mut Profile, Told)) {
     probe();
     if let Some(mut within) = opened() {
@@ -162,7 +164,7 @@ pub(crate) fn with(f: impl FnOnce(&mut Profile, Told)) {
     }
 }
 
-/// The same, with what the invocation did since; a spawn that was marked is none.
+/// The same, with what the invocation did since its last event. A call that was marked as a spawn is no longer one.
 pub(crate) fn with_own(own: Own, f: impl FnOnce(&mut Profile, Told)) {
     probe();
     if let Some(mut within) = opened() {
@@ -172,19 +174,20 @@ pub(crate) fn with_own(own: Own, f: impl FnOnce(&mut Profile, Told)) {
     }
 }
 
-/// Readings of the log so far, and the cycles that they took: nothing between hooks of this thread, the only one.
+/// Number of readings of the log so far, and the cycles that they took. Only calls outside of hooks, in a process
+/// with one thread, are valid.
 pub(crate) fn readings() -> (u64, u64) {
-    // SAFETY: the gate is open to this thread, and no hook is at work.
+    // SAFETY: the gate is open to this thread, and no hook is running.
     unsafe { (*PROFILE.0.get()).as_ref() }.map_or((0, 0), Profile::readings)
 }
 
-/// The state of this thread if it is the owner, and no hook is at work.
+/// The state of this thread if it is the owner and no hook is running.
 pub(super) fn owners() -> Option<&'static State> {
     let measured = GATE.load(Ordering::Relaxed) == thread() || open();
     measured.then(state)
 }
 
-/// The gate is not open to this thread: whether it is now.
+/// Handles the cases in which the gate is not open to this thread; returns whether it is open now.
 #[cold]
 #[inline(never)]
 fn open() -> bool {

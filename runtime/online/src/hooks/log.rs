@@ -1,4 +1,4 @@
-//! The log (`workspan::abi::Event`): where the owner's is, and how much of it is new.
+//! The log (`workspan::abi::Event`): where the owner's log is, and which part of it is new.
 
 use std::arch::asm;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,15 +8,16 @@ use workspan::abi::{EVENT_OPERATIONS, Event, FEW, State};
 
 use crate::clock::READ_AFTER;
 
-/// An event each, in operations.
+/// The number of operations that an event counts as.
 const EACH: i64 = EVENT_OPERATIONS.cast_signed();
-/// Events between two readings, and as many again of handlers that came in the middle of an event.
+/// Room for the events between two readings, and for as many events of handlers that interrupted an event.
 const EVENTS: usize = 2 * UNTIL_DUE + FEW;
-/// Each takes at least its part of what is left, and the one that finds too little left is the last.
+/// Each event counts as some operations, so there are fewer events than this before too little is left and the log is
+/// read.
 const UNTIL_DUE: usize = 257;
 const _: () = assert!(READ_AFTER / EACH < UNTIL_DUE as i64);
 
-/// Of each thread; only its copies are ever used, by [`state`] and by instrumented code.
+/// The state of each thread. Only the thread-local copies are used, by [`state`] and by instrumented code.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".tbss")]
 static contech_ws_state: State = State::new();
@@ -24,14 +25,15 @@ static contech_ws_state: State = State::new();
 /// The events of the owner.
 static EVENTS_OF_OWNER: [Event; EVENTS] = [const { Event::new() }; EVENTS];
 
-/// How far the log was read: the first event that is not, and the end of the log and what was left then.
+/// How far the log was read: the first event that is not read yet, the end of the log at the last reading, and what
+/// was left then.
 pub(super) static READ: Read = Read {
     first: AtomicUsize::new(0),
     end: AtomicUsize::new(0),
     left: AtomicI64::new(0),
 };
 
-/// Touched by the owner's thread alone, while the gate is closed.
+/// Only the owner's thread uses it, while the gate is closed.
 #[derive(Debug)]
 pub(super) struct Read {
     first: AtomicUsize,
@@ -43,7 +45,7 @@ pub(super) struct Read {
 #[inline(always)]
 pub(crate) fn state() -> &'static State {
     let address: *const State;
-    // SAFETY: initial-exec access as the linker defines it for x86-64. Reads memory, writes none.
+    // SAFETY: this is initial-exec access as the linker defines it for x86-64. It reads memory and writes none.
     unsafe {
         asm!(
             "mov {a}, qword ptr [rip + contech_ws_state@GOTTPOFF]",
@@ -52,35 +54,36 @@ pub(crate) fn state() -> &'static State {
             options(pure, readonly, nostack)
         );
     }
-    // SAFETY: the symbol is above, all zero at first, and lives as long as the thread; the reference does not leave it,
-    // but for the owner's, which is the first thread.
+    // SAFETY: the symbol is above, is zeroed at first, and lives as long as its thread. The reference stays in the
+    // thread, except the owner's, and the owner is the first thread.
     unsafe { &*address }
 }
 
-/// Where the owner's log begins, as [`State::next`] says it.
+/// The place where the owner's log begins, in the form of [`State::next`].
 fn base(state: &State) -> usize {
     (&raw const EVENTS_OF_OWNER)
         .addr()
         .wrapping_sub((&raw const state.few).addr())
 }
 
-/// What is new in the log.
+/// The part of the log that is new.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct New {
     pub events: &'static [Event],
     /// Operations executed since the last reading.
     pub operations: u64,
-    /// What was left then, and how many of the events had been put in the log (one that was not whole).
+    /// What was left at the last reading, and how many of the events were in the log by then (one, if it was not
+    /// whole).
     left: i64,
     before: i64,
-    /// Events put in the log since.
+    /// Number of events added to the log since the last reading.
     pub told: u64,
 }
 
-/// How far a reading is.
+/// The progress of a reading.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
-    /// Operations executed since the last one until the last event.
+    /// Operations executed from the last reading until the last event.
     pub operations: u64,
     /// What would be left at the next event if nothing had been executed.
     left: i64,
@@ -93,7 +96,7 @@ impl New {
         self.before > 0
     }
 
-    /// From its beginning.
+    /// The state of a reading at the beginning of the new part.
     pub(crate) fn reading(&self) -> Reading {
         Reading {
             operations: 0,
@@ -103,16 +106,16 @@ impl New {
 }
 
 impl Reading {
-    /// Operations executed until this event, the next one.
+    /// Operations executed until this event, which is the next one.
     #[inline(always)]
     #[allow(clippy::cast_sign_loss, reason = "not below what there was before")]
     pub(crate) fn of(&self, event: &Event) -> u64 {
         let passed = self.left - event.left.load(Relaxed);
-        // A handler's events, and what it interrupted, may be out of order.
+        // The events of a handler and of the code that it interrupted may be out of order.
         passed.max(self.operations.cast_signed()) as u64
     }
 
-    /// How far it is after this event.
+    /// The progress after this event.
     #[inline(always)]
     pub(crate) fn after(&self, event: &Event) -> Self {
         Self {
@@ -122,13 +125,13 @@ impl Reading {
     }
 }
 
-/// Events are few.
+/// Converts a number of events, which are few.
 #[inline(always)]
 fn count(events: usize) -> i64 {
     i64::try_from(events).unwrap_or(i64::MAX)
 }
 
-/// Makes the calling thread's log the owner's: what it told before is the first that is new.
+/// Makes the calling thread's log the owner's. The events that it has so far are the first new ones.
 pub(crate) fn begin(state: &State) {
     let told = (state.next.load(Relaxed) / size_of::<Event>()).min(FEW);
     for (from, to) in state.few.iter().zip(&EVENTS_OF_OWNER).take(told) {
@@ -151,7 +154,7 @@ pub(crate) fn begin(state: &State) {
     READ.left.store(0, Relaxed);
 }
 
-/// What is in the state; it is new then, with an empty log.
+/// Takes the values out of the state, and gives it an empty log.
 pub(super) fn keep(state: &State) -> [u64; 4] {
     let kept = [
         state.left.swap(0, Relaxed).cast_unsigned(),
@@ -163,7 +166,7 @@ pub(super) fn keep(state: &State) -> [u64; 4] {
     kept
 }
 
-/// It is in the state again; all events since are read.
+/// Puts the values back into the state; all events since [`keep`] have been read.
 pub(super) fn put_back(state: &State, kept: &[u64; 4]) {
     state.left.store(kept[0].cast_signed(), Relaxed);
     state.foreign.store(kept[1], Relaxed);
@@ -173,7 +176,7 @@ pub(super) fn put_back(state: &State, kept: &[u64; 4]) {
     state.least.store(0, Relaxed);
 }
 
-/// What is new; the gate is closed.
+/// Finds what is new. The gate must be closed.
 #[inline(always)]
 pub(crate) fn new(state: &State) -> New {
     let end = state.next.load(Relaxed).wrapping_sub(base(state)) / size_of::<Event>();
@@ -183,7 +186,7 @@ pub(crate) fn new(state: &State) -> New {
     if first != read
         && let Some(event) = events.first()
     {
-        // It was told before the last reading.
+        // The event was begun before the last reading, so it counts as executed then.
         event.left.store(left, Relaxed);
     }
     let told = count(end.saturating_sub(read));
@@ -197,18 +200,18 @@ pub(crate) fn new(state: &State) -> New {
     }
 }
 
-/// Whether there is an event that is not whole: a handler is at work, and every event is read, that is, left out, until that
-/// one is.
+/// Whether an event is not whole: a signal handler interrupted it. Until it is whole, every further event makes the
+/// log be read, and so is left out.
 #[inline(always)]
 pub(super) fn has_begun() -> bool {
     READ.first.load(Relaxed) != READ.end.load(Relaxed)
 }
 
-/// So many of those new were read: all, or up to one that is not whole yet, which a handler interrupted.
+/// Notes that so many new events were read: all of them, or those before one that a handler interrupted.
 #[inline(always)]
 pub(crate) fn read(state: &State, new: &New, events: usize) {
     let passed = (new.operations + new.told * EVENT_OPERATIONS).cast_signed();
-    // What handlers executed meanwhile is told with what comes.
+    // What handlers executed meanwhile counts for the next reading.
     let since = new.left - passed - state.left.load(Relaxed);
     let (first, end) = if events == new.events.len() {
         (0, 0)
@@ -228,15 +231,15 @@ pub(crate) fn read(state: &State, new: &New, events: usize) {
     state.left.store(fresh - since, Relaxed);
 }
 
-/// The event at a place that was in [`State::next`].
+/// The event at a place, in the form of [`State::next`].
 #[inline(always)]
 fn event_at(state: &State, at: usize) -> &Event {
     let event = (&raw const state.few).wrapping_byte_add(at).cast();
-    // SAFETY: in the thread's log, by the contract of `State::next`.
+    // SAFETY: the place is in the thread's log, by the contract of `State::next`.
     unsafe { &*event }
 }
 
-/// The event told last is none; its operations are told.
+/// Removes the last event; its operations stay counted.
 pub(super) fn take_back(state: &State) {
     let next = state.next.load(Relaxed) - size_of::<Event>();
     event_at(state, next).what.store(0, Relaxed);
@@ -244,13 +247,13 @@ pub(super) fn take_back(state: &State) {
     state.left.store(state.left.load(Relaxed) + EACH, Relaxed);
 }
 
-/// One more event, as instrumented code has it.
+/// Adds an event as instrumented code does.
 #[inline(always)]
 pub(crate) fn event(what: u64, slot: usize, from: usize, own: u64) -> bool {
     let state = state();
     let taken = own.wrapping_add(EVENT_OPERATIONS);
     let mut at = size_of::<Event>();
-    // SAFETY: the thread's own state, which is changed by one instruction each.
+    // SAFETY: the state is the thread's own, and one instruction changes each field.
     unsafe {
         asm!(
             "sub qword ptr [{left}], {taken}",
@@ -283,7 +286,7 @@ pub(crate) mod tests {
 
     static ONE: Mutex<()> = Mutex::new(());
 
-    /// The log for one test at a time, as new, with this thread as its owner.
+    /// The log for one test at a time: it is reset, and this thread is its owner.
     pub(crate) fn log() -> (MutexGuard<'static, ()>, &'static State) {
         let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state();
@@ -291,7 +294,7 @@ pub(crate) mod tests {
         (one, state)
     }
 
-    /// The next event is begun, and not whole until what is returned is done.
+    /// Begins the next event, which is not whole until the returned function is called.
     pub(crate) fn begun(what: u64, slot: usize, own: u64) -> impl FnOnce() {
         let at = new(state()).events.len() + READ.first.load(Relaxed);
         event(what, slot, 0, own);
@@ -300,7 +303,8 @@ pub(crate) mod tests {
         move || event.what.store(what, Relaxed)
     }
 
-    /// What a reading finds: the slots of the events that are whole, and operations until each and until now.
+    /// The result of a reading: the slots of the events that are whole with the operations until each, and the
+    /// operations until now.
     fn readings(state: &State) -> (Vec<(usize, u64)>, u64) {
         let new = new(state);
         let mut reading = new.reading();
@@ -323,7 +327,7 @@ pub(crate) mod tests {
         assert_eq!(readings(state), (vec![(10, 3), (11, 7)], 7));
         assert_eq!(readings(state), (vec![], 0));
         event(1, 12, 0, 5);
-        // One that is not whole, and a handler's behind it, which reads the log.
+        // One event is not whole, and a handler's event after it reads the log.
         let whole = begun(1, 13, 6);
         event(1, 14, 0, 7);
         assert_eq!(readings(state), (vec![(12, 5)], 18));
@@ -331,7 +335,7 @@ pub(crate) mod tests {
         assert_eq!(readings(state), (vec![], 8), "the handler's are dropped");
         whole();
         event(1, 16, 0, 9);
-        // It was told before that reading; its operations are counted.
+        // The event was begun before that reading, which has counted its operations.
         assert_eq!(readings(state), (vec![(13, 0), (16, 9)], 9));
         assert_eq!(state.next.load(Relaxed), base(state));
     }

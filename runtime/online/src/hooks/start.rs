@@ -1,4 +1,4 @@
-//! The first event: what is measured, what events cost, where the stack is; the gate opens.
+//! The first event: it finds out what to measure, what events cost and where the stack is, and opens the gate.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use crate::clock::{Cost, Metric, Ready};
 use crate::ends;
 use crate::profile::{Bounds, Profile};
 
-/// Variable with what is measured: `time` (the default) or `ops`.
+/// The variable that says what is measured: `time` (the default) or `ops`.
 const METRIC: &str = "CONTECH_METRIC";
 
 pub(super) fn start() {
@@ -34,13 +34,13 @@ pub(super) fn start() {
     log::begin(state);
     let mut profile = Profile::new(metric, cost, stack);
     profile.since_loaded(ready);
-    // SAFETY: no hook touches the profile before GATE is set, which is below.
+    // SAFETY: no hook touches the profile before GATE is set, which happens below.
     unsafe { *PROFILE.0.get() = Some(profile) };
     STATE.store(std::ptr::from_ref(state).cast_mut(), Ordering::Relaxed);
     for word in [&OWNER, &OPEN, &GATE] {
         word.store(thread(), Ordering::Relaxed);
     }
-    // SAFETY: a plain registration with a function of the right type.
+    // SAFETY: this is a plain registration with a function of the right type.
     unsafe {
         libc::signal(
             libc::SIGUSR2,
@@ -50,10 +50,10 @@ pub(super) fn start() {
     ends::watch();
 }
 
-/// What events cost, with a profile of its own that is thrown away; the state is as it was afterwards.
+/// What events cost, measured with a profile that is thrown away; the state is restored afterwards.
 fn calibrated(stack: Bounds) -> Cost {
     let profile = Profile::new(Metric::Time, Cost::default(), stack);
-    // SAFETY: the gate is closed: no hook touches the profile.
+    // SAFETY: the gate is closed, so no hook touches the profile.
     unsafe { *PROFILE.0.get() = Some(profile) };
     let kept = log::keep(log::state());
     for word in [&OPEN, &GATE] {
@@ -67,13 +67,13 @@ fn calibrated(stack: Bounds) -> Cost {
     cost
 }
 
-/// The bounds of this thread's stack; all of memory if they are not known.
+/// The bounds of this thread's stack; all of memory if they are unknown.
 fn stack() -> Bounds {
     let everywhere = Bounds {
         low: 0,
         size: usize::MAX & !(align_of::<usize>() - 1),
     };
-    // SAFETY: the attribute object is initialised by the call that fills it, and destroyed.
+    // SAFETY: the call that fills the attribute object initialises it, and it is destroyed below.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {
@@ -85,7 +85,7 @@ fn stack() -> Bounds {
         if known != 0 {
             return everywhere;
         }
-        // The first thread's grows as the limit is raised: what counts is the upper end.
+        // The first thread's stack grows when its limit is raised, so only the upper end is fixed.
         let high = low as usize + size;
         let low = high.saturating_sub(size.max(1 << 30));
         Bounds {

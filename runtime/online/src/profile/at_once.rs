@@ -1,12 +1,12 @@
-//! Events where all is as usual: the call site is known, memory is there, profiles are short, nothing was left by a jump.
-//! They call nothing, and where anything is not so they do nothing.
+//! Events in the usual case: the call site is known, there is memory, profiles are short, and no jump left an
+//! invocation. These functions call nothing; in any other case they do nothing and return false.
 
 use workspan::{Kind, Site};
 
 use super::{Arrival, Invocation, Profile};
 
 impl Profile {
-    /// A function was invoked, and is going to call something.
+    /// A function was invoked and is going to call something.
     #[inline(always)]
     pub(crate) fn enter_at_once(&mut self, at: Arrival<'_>, began: u64) -> bool {
         let function = at.function.number.get();
@@ -29,7 +29,7 @@ impl Profile {
         self.shadow.leaf_at_once(now, site, own)
     }
 
-    /// The invocation at `at` returns; if it spawned, it synced `after` before that.
+    /// The invocation at `at` returns. If it spawned, it synced before its last `after` units of time.
     #[inline(always)]
     pub(crate) fn leave_at_once(&mut self, at: usize, now: u64, after: u64) -> bool {
         if self.slot(at) != self.top().slot || !self.shadow.is_short() {
@@ -39,7 +39,7 @@ impl Profile {
         true
     }
 
-    /// The call site if it is where it should be, and the slot, if it is below that of the innermost invocation.
+    /// The call site if it is known, and the slot if it is below that of the innermost invocation.
     #[inline(always)]
     fn arrives_at_once(&self, at: Arrival<'_>) -> Option<(Site, usize)> {
         let (slot, top) = (self.slot(at.slot), self.top());

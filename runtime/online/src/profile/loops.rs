@@ -1,29 +1,30 @@
-//! Loops whose iterations may run in parallel: each iteration is a spawn at the call site that is the loop.
+//! Loops whose iterations may run in parallel: the loop is a call site, and each iteration is a spawn from it.
 //!
-//! An iteration that is told by itself is an invocation on the stack. Its slot is that of the invocation it is part of,
-//! less one for itself and one for each such loop it is in: above the slots of what it calls, and no address of a return
-//! address.
+//! An iteration that is reported by itself is an invocation on the stack. Its slot is that of the invocation that
+//! contains it, less one for itself and one for each such loop around it. So the slot is above the slots of
+//! everything that the iteration calls, and is not the address of a return address.
 
 use workspan::abi::{self, Function};
 use workspan::{Kind, Site};
 
 use super::{Invocation, Profile, SiteFacts, Told};
 
-/// Bytes that are copied at a time.
+/// A loop that became one call handles this many bytes as one iteration.
 const CACHE_LINE: u64 = 64;
 
-/// A loop as its code tells it.
+/// A loop as its code reports it.
 #[derive(Debug)]
 pub(crate) struct Looping<'f> {
     pub variable: &'f Function,
-    /// Of the invocation it is part of.
+    /// The slot of the invocation that contains the loop.
     pub slot: usize,
-    /// `LOOP_*` of the contract.
+    /// The `LOOP_*` flags of the contract.
     pub flags: u64,
 }
 
 impl Looping<'_> {
-    /// The slot of what the loop is in, from the stack's lower end: the invocation, or an iteration of a loop around.
+    /// The slot of what contains the loop, from the stack's lower end: the invocation, or an iteration of a loop
+    /// around it.
     fn within(&self, profile: &Profile) -> usize {
         within(profile.slot(self.slot), self.flags)
     }
@@ -40,7 +41,8 @@ fn within(slot: usize, flags: u64) -> usize {
 }
 
 impl Profile {
-    /// A loop begins, by code that returns to `from`. `serial`: its iterations are executed by one thread in any run.
+    /// A loop begins, and the code that begins it returns to `from`. `serial` says that one thread executes its
+    /// iterations in any run.
     pub(crate) fn loop_begins(&mut self, at: &Looping<'_>, from: usize, serial: bool, told: Told) {
         let Told { last, now, .. } = told;
         self.shadow.advance_to(last);
@@ -55,7 +57,7 @@ impl Profile {
             self.leave_jumped(within, false);
             self.loop_site(at, from)
         } else {
-            // Handing out a chunk is done by whoever takes it.
+            // Handing out a chunk takes the time of the thread that takes the chunk.
             let spent = now - last;
             self.leave_jumped(within, false);
             let site = self.loop_site(at, from);
@@ -67,7 +69,8 @@ impl Profile {
         }
     }
 
-    /// An iteration of a loop that is told one by one has ended; the next one begins, or the loop's end follows.
+    /// An iteration of a loop that reports each iteration has ended. Either the next one begins, or the loop's end
+    /// follows.
     pub(crate) fn loop_goes_on(&mut self, at: &Looping<'_>, now: u64) {
         self.shadow.advance_to(now);
         if self.in_iteration(at.slot, at.flags) {
@@ -77,7 +80,7 @@ impl Profile {
         }
     }
 
-    /// A loop that is told one by one has ended: what was executed since its last iteration is none.
+    /// A loop that reports each iteration has ended. What was executed since its last iteration is not an iteration.
     pub(crate) fn loop_ends(&mut self, slot: usize, flags: u64, told: Told) {
         self.advance(told);
         if self.in_iteration(slot, flags) {
@@ -85,8 +88,8 @@ impl Profile {
         }
     }
 
-    /// An ordered section of the innermost iteration begins, or ends. Sections of one loop follow each other; what is
-    /// before or behind them in an iteration is in parallel with them.
+    /// An ordered section of the innermost iteration begins, or ends. The sections of one loop follow each other; the
+    /// parts of an iteration before and after its section are in parallel with them.
     pub(crate) fn ordered(&mut self, begins: bool, told: Told) {
         self.advance(told);
         if !begins {
@@ -99,7 +102,8 @@ impl Profile {
         }
     }
 
-    /// A loop that calls nothing has ended, whose own operations are told since it began; `iterations` are part of them.
+    /// A loop that calls nothing has ended. The operations reported since it began are its own; `iterations` are a
+    /// part of them.
     pub(crate) fn loop_told(&mut self, at: &Looping<'_>, iterations: Iterations, told: Told) {
         let (now, took) = (told.now, told.own);
         if self.serial {
@@ -108,7 +112,7 @@ impl Profile {
         }
         self.shadow.advance_to(now - took);
         let own = told.own_operations;
-        // In operations, what was taken is what was counted.
+        // In operations, the time taken equals the number of operations.
         let share = |part: u64| match took.checked_mul(part) {
             _ if took == own => part,
             _ if part == own => took,
@@ -125,7 +129,8 @@ impl Profile {
         self.shadow.advance_to(now);
     }
 
-    /// A loop that became one call, which set or copied so many bytes, has ended. Each cache line counts as an iteration.
+    /// A loop that became one call, which set or copied so many bytes, has ended. Each cache line counts as an
+    /// iteration.
     pub(crate) fn loop_copied(&mut self, at: &Looping<'_>, bytes: u64, told: Told) {
         let Told { last, now, .. } = told;
         let took = now - last;
@@ -148,7 +153,7 @@ impl Profile {
     }
 
     fn iteration_begins(&mut self, at: &Looping<'_>, site: Site) {
-        // The body of the loop is to its calls what a function is.
+        // The loop's body takes the place of a function for the calls that it makes.
         if at.variable.number.get() == 0 {
             let number = self.functions.of(std::ptr::from_ref(at.variable).addr()) + 1;
             at.variable.number.set(number);
@@ -158,7 +163,7 @@ impl Profile {
         self.shadow.enter_with(site, Invocation { slot, function });
     }
 
-    /// The loop's call site; `from` names it when it is new.
+    /// The loop's call site; `from` names the call site if it is new.
     fn loop_site(&mut self, at: &Looping<'_>, from: usize) -> Site {
         if at.variable.site.get() == 0 {
             let id = self.sites.of(from);
@@ -169,7 +174,7 @@ impl Profile {
                     repeats: true,
                 });
             }
-            // The first number is that of the program.
+            // The first number is the program's, so zero means that there is none.
             at.variable.site.set(id);
         }
         Site {
@@ -183,10 +188,10 @@ impl Profile {
 /// The iterations of a loop, in operations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iterations {
-    /// How many.
+    /// Number of iterations.
     pub count: u64,
-    /// All of them.
+    /// Operations of all iterations.
     pub work: u64,
-    /// The longest.
+    /// Operations of the longest iteration.
     pub longest: u64,
 }

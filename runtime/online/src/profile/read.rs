@@ -1,4 +1,4 @@
-//! The log is read: each event at its time.
+//! Reads the log, and gives each event its time.
 #![allow(unsafe_code, reason = "the log has addresses of variables")]
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,17 +9,17 @@ use super::{Arrival, Looping, Profile};
 use crate::clock::{Foreign, Passed};
 use crate::hooks::{self, New, Reading};
 
-/// What an invocation did since the last event, when that is told by none.
+/// What an invocation did since the last event, if no event reports it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own {
     pub slot: usize,
     pub operations: u64,
-    /// It was code that counts nothing, whatever the state says.
+    /// Whether it was code that counts no operations, whatever the state says.
     pub is_foreign: bool,
 }
 
 impl Own {
-    /// Whatever was done.
+    /// The value for callers that have nothing to add to the events.
     pub(crate) const NOTHING: Self = Self {
         slot: 0,
         operations: 0,
@@ -27,20 +27,20 @@ impl Own {
     };
 }
 
-/// When the log was read.
+/// The times of a reading of the log.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Told {
     /// The time of the last event, and of the reading.
     pub last: u64,
     pub now: u64,
-    /// How much of it the operations took that were told as the invocation's own.
+    /// How much of the time the operations took that were passed as the invocation's own.
     pub own: u64,
     pub own_operations: u64,
 }
 
 impl Profile {
-    /// Reads what is new in the log; `by` is who called code that counts nothing since the last reading. How many events
-    /// were whole, and the time after what the invocation did since.
+    /// Reads what is new in the log. `by` is the slot of the caller of code that counts no operations, since the last
+    /// reading. Returns how many events were whole, and the times after what the invocation did since.
     pub(crate) fn read(&mut self, new: &New, by: u64, own: Own) -> (usize, Told) {
         let told_last = new.events.last().filter(|_| own.slot == 0);
         let slot = told_last.map_or(own.slot, |event| event.slot.load(Relaxed));
@@ -74,7 +74,7 @@ impl Profile {
         if read == split
             && let Some(event) = new.events.get(split)
         {
-            // What was foreign is its own, or before.
+            // The time of the foreign code is this event's own, or lies before it.
             self.clock.ends(reading.of(event), foreign);
             if let Some(after) = self.take_last(event, reading) {
                 reading = after;
@@ -93,8 +93,8 @@ impl Profile {
         (read, told)
     }
 
-    /// One if the first event, which a handler interrupted, will never be whole: the handler jumped, for an invocation that
-    /// was there before goes on or returns.
+    /// Returns one if the first event, which a handler interrupted, will never be whole. The handler then jumped,
+    /// because an invocation that was there before goes on or returns.
     #[inline(always)]
     fn given_up(&mut self, new: &New) -> usize {
         if new.has_begun() && self.has_jumped(new) {
@@ -114,13 +114,13 @@ impl Profile {
         begun.what.load(Relaxed) == 0 && slot < self.stack.size && slot >= self.top().slot
     }
 
-    /// The event that what was foreign is told with.
+    /// Takes the event that the time of foreign code is attributed to.
     #[inline(never)]
     fn take_last(&mut self, event: &Event, reading: Reading) -> Option<Reading> {
         self.take(event, reading)
     }
 
-    /// An event; none if it is not whole.
+    /// Takes an event; `None` if it is not whole.
     #[inline(always)]
     fn take(&mut self, event: &Event, before: Reading) -> Option<Reading> {
         let what = event.what.load(Relaxed);
@@ -128,14 +128,14 @@ impl Profile {
         let passed = reading.operations - before.operations;
         let now = self.clock.time_of(reading.operations);
         let slot = event.slot.load(Relaxed);
-        // A handler's events may be between its own operations and the event.
+        // The events of a handler may lie between the event's own operations and the event.
         let own = || event.own.load(Relaxed).min(passed);
         event.what.store(0, Relaxed);
         match what & abi::KIND {
             abi::LEAF => self.returns_as_leaf(event, what, now, own()),
             abi::DONE => match event.synced.load(Relaxed) {
                 0 => self.returns_as_leaf(event, what, now, own()),
-                // Without a sync all that is its own is before it.
+                // The invocation did not sync, so all its own operations lie before.
                 1 => self.returns(slot, now, 0),
                 synced => self.returns(slot, now, own().saturating_sub(synced - 2)),
             },
@@ -144,7 +144,7 @@ impl Profile {
             abi::SYNC => self.sync(Some(slot), now),
             abi::NEXT => {
                 let flags = event.from.load(Relaxed) as u64;
-                // SAFETY: by the contract what is no flag is the address of the loop's variable.
+                // SAFETY: by the contract, `what` without its flags is the address of the loop's variable.
                 let variable = unsafe { function(what) };
                 let at = Looping {
                     variable,
@@ -158,7 +158,7 @@ impl Profile {
         Some(reading)
     }
 
-    // Each kind of event in a function of its own, which has the registers to itself.
+    // Each kind of event has a function of its own, which has all registers to itself.
 
     #[inline(never)]
     fn enters(&mut self, event: &Event, what: u64, now: u64, own: u64) {
@@ -186,13 +186,13 @@ impl Profile {
         }
     }
 
-    /// An invocation, from what its function told.
+    /// The invocation that an event reports.
     #[inline(always)]
     fn arrival<'f>(&mut self, what: u64, event: &Event) -> Arrival<'f> {
         let spawn = (what & abi::SPAWN | self.spawn) != 0;
         let from = event.from.load(Relaxed);
         Arrival {
-            // SAFETY: by the contract what is no flag is the address of the function's variable.
+            // SAFETY: by the contract, `what` without its flags is the address of the function's variable.
             function: unsafe { function(what) },
             slot: event.slot.load(Relaxed),
             from: if spawn { self.spawned_by(from) } else { from },
@@ -206,7 +206,7 @@ impl Profile {
         hooks::by_other_code().unwrap_or(from)
     }
 
-    /// It is not taken: if it was told to be a spawn, the next one is.
+    /// Leaves the invocation out. If it was marked as a spawn, the next one is the spawn.
     #[cold]
     #[inline(never)]
     fn is_none(&mut self, at: Arrival<'_>) {
@@ -214,14 +214,14 @@ impl Profile {
     }
 }
 
-/// The variable that an event has the address of.
+/// The variable whose address an event holds.
 ///
 /// # Safety
-/// The event is one that has.
+/// The event holds the address of a variable.
 #[inline(always)]
 unsafe fn function<'f>(what: u64) -> &'f Function {
     let address = usize::try_from(what & !abi::FLAGS).unwrap_or(0);
-    // SAFETY: by this function's contract; variables live as long as their code, and only the owner's thread gets here.
+    // SAFETY: this function's contract; variables live as long as their code, and only the owner's thread gets here.
     unsafe { &*std::ptr::with_exposed_provenance(address) }
 }
 
@@ -254,7 +254,8 @@ mod tests {
         let function = std::ptr::from_ref(function).expose_provenance() as u64;
         event(function + abi::ENTER, 3000, 7, 1);
         event(function + abi::ENTER, 2000, 8, 1);
-        // A handler comes in the middle of the next event, makes the log be read, and jumps back to the second function.
+        // A handler comes in the middle of the next event, causes a reading of the log, and jumps back to the second
+        // function.
         let _never = begun(function + abi::LEAF, 1000, 1);
         event(function + abi::ENTER, 900, 9, 1);
         assert_eq!(read(), (2, 0, 4));

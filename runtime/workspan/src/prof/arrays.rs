@@ -1,4 +1,4 @@
-//! Profiles with arrays: those that held as many updates as there are call sites.
+//! Profiles with arrays: those that once held as many updates as there are call sites.
 
 use std::ops::AddAssign;
 
@@ -6,7 +6,7 @@ use super::what::{NO_ARRAY, What};
 use super::{Element, Pool, SPARE_ARRAYS};
 
 impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default> Pool<V, U> {
-    /// UNION where there are arrays, or will be.
+    /// UNION of profiles that have arrays, or will have one.
     #[inline(never)]
     pub(super) fn unite_with_arrays(&mut self, old: What, new: What) -> What {
         self.steps += 1;
@@ -53,7 +53,8 @@ impl<V: Copy + Default + PartialEq + AddAssign + AddAssign<U>, U: Copy + Default
         };
         let array = &mut self.arrays[number as usize];
         if array.len() < self.sites {
-            // Doubling when a new site appears in a full profile would also do; the list has paid for this.
+            // The array could also double when a new site appears in a full profile; here the list has paid for the
+            // cost.
             array.resize(self.sites, V::default());
             self.steps += self.sites as u64;
         }

@@ -1,16 +1,16 @@
 //! What a profile owns, in two words.
 
-/// No array: the first is never used.
+/// The number of no array: the first array is never used.
 pub(super) const NO_ARRAY: u32 = 0;
 
-/// What a profile owns: two words, to be passed in registers.
+/// What a profile owns: two words, which are passed in registers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct What {
-    /// The newest list element, and above it the oldest one, if there are any: written and read as one, which a processor
-    /// does faster than to put two together.
+    /// The newest list element and, in the upper half, the oldest one, if there are any. They are read and written as
+    /// one word, which is faster than two.
     pub(super) ends: u64,
-    /// Elements in the list, and above them the number of the array: one comparison tells that there is a short list
-    /// and nothing else.
+    /// Number of elements in the list and, in the upper half, the number of the array. One comparison tells whether
+    /// there is a short list and no array.
     pub(super) size: u64,
 }
 
@@ -31,7 +31,7 @@ impl What {
         (self.ends >> 32) as u32
     }
 
-    /// Elements in the list.
+    /// Number of elements in the list.
     #[inline(always)]
     pub(super) fn listed(self) -> u32 {
         self.size as u32
@@ -51,7 +51,7 @@ impl What {
         }
     }
 
-    /// With the element at this place in front of the list.
+    /// The same with the element at this place in front of the list.
     #[inline(always)]
     pub(super) fn with_first(self, at: u32) -> Self {
         let first = u64::from(at);

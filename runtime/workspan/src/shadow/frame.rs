@@ -4,30 +4,31 @@ use super::{Profiles, Site};
 use crate::measure::{Above, Leaves, Measure};
 use crate::prof::Prof;
 
-/// The variables of Figure 3 are times since a moment, so that a strand that ends changes nothing: what must not be
-/// counted moves that moment. Prefix and continuation are one path, from the frame's begin to where it is, and the
-/// longest child is told with the prefix before it, so that no spawn has to move anything from one to the other.
+/// The variables of Figure 3 are stored as times since a moment, so that nothing changes when a strand ends: what
+/// must not be counted moves that moment. Prefix and continuation are one path, from the frame's begin to now, and
+/// the path of the longest child includes the prefix before it. So no spawn has to move anything from one variable to
+/// the other.
 #[derive(Debug, Default)]
 pub(super) struct Frame<T> {
     pub(super) tag: T,
     pub(super) site: Site,
-    /// What is above it on the stack.
+    /// What is above the invocation on the stack.
     pub(super) above: Above,
-    /// No child was spawned: there is no longest one, and nothing before it.
+    /// Whether no child was spawned, so that there is no longest child and nothing before it.
     pub(super) plain: bool,
-    /// Its work is now less this; without what its children did, now less `own_since`.
+    /// The work is `now - since`; without the children's work it is `now - own_since`.
     pub(super) since: u64,
     pub(super) own_since: u64,
-    /// Its path, prefix and continuation, is now less this; its own part of the path now less `own_since`, but for
-    /// `own_lost` of it, which the path does not go through.
+    /// The path (prefix and continuation) is `now - path_since`. The frame's own part of it is `now - own_since -
+    /// own_lost`, where `own_lost` is what the path does not go through.
     pub(super) path_since: u64,
     pub(super) own_lost: u64,
-    /// The longest path through a child spawned since the last sync, the prefix included (after a sync the prefix
-    /// alone), and what of it is the frame's own.
+    /// The longest path through a child spawned since the last sync, including the prefix (after a sync it is the
+    /// prefix alone), and the frame's own part of that path.
     pub(super) longest: u64,
     longest_own: u64,
-    /// The profiles: of the prefix; of the continuation, but for the leaves it called last; of the longest child, unless
-    /// that is a leaf.
+    /// The profile of the prefix, that of the continuation without the leaves called last, those leaves, and the
+    /// profile of the longest child, which is in `spawned` if that child is a leaf.
     pub(super) before: Prof<Measure>,
     pub(super) continuation: Prof<Measure>,
     pub(super) called: Leaves,
@@ -36,7 +37,8 @@ pub(super) struct Frame<T> {
 }
 
 impl<T> Frame<T> {
-    /// Invoked at `now` (lines 1-4). Its profiles are empty: those of a frame that was left are.
+    /// Begins an invocation at `now` (lines 1-4). The profiles are empty, as those of a frame that was left always
+    /// are.
     #[inline(always)]
     pub(super) fn begin(&mut self, now: u64, site: Site, tag: T, above: Above) {
         (self.tag, self.site, self.above, self.plain) = (tag, site, above, true);
@@ -44,20 +46,20 @@ impl<T> Frame<T> {
         (self.own_lost, self.longest, self.longest_own) = (0, 0, 0);
     }
 
-    /// Prefix and continuation at `now`.
+    /// The length of prefix and continuation at `now`.
     #[inline(always)]
     pub(super) fn path_length(&self, now: u64) -> u64 {
         now - self.path_since
     }
 
-    /// Of all its profiles, for [`Profiles::are_short`].
+    /// The size of all profiles, for [`Profiles::are_short`].
     #[inline(always)]
     pub(super) fn size(&self) -> u64 {
         self.before.size() + self.continuation.size() + self.longest_prof.size()
     }
 
-    /// A spawned child of this span returned at `now`. Whether it makes the longest path (lines 8-13): what is to become
-    /// the profile of the longest child is its own then. `SHORT`: all profiles are.
+    /// A spawned child with this span returned at `now`. Returns whether it makes the longest path (lines 8-13); the
+    /// caller then sets the profile of the longest child. `SHORT` says that all profiles are short.
     #[inline(always)]
     pub(super) fn spawned<const SHORT: bool>(
         &mut self,
@@ -85,13 +87,14 @@ impl<T> Frame<T> {
         pool.are_short(self.continuation.size()) && pool.has_free()
     }
 
-    /// Neither continuation nor longest child have a profile yet, but for a longest child that is a leaf.
+    /// Whether neither the continuation nor the longest child have a profile yet; a longest child that is a leaf has
+    /// none.
     #[inline(always)]
     pub(super) fn is_fresh(&self) -> bool {
         self.continuation.is_empty() && self.called.count == 0 && self.longest_prof.is_empty()
     }
 
-    /// The leaves called last are logged.
+    /// Logs the leaves called last.
     #[inline(always)]
     pub(super) fn close_continuation<const SHORT: bool>(&mut self, pool: &mut Profiles) {
         if self.called.count > 0 {
@@ -100,7 +103,7 @@ impl<T> Frame<T> {
         }
     }
 
-    /// The longest child is logged, if it is a leaf.
+    /// Logs the longest child, if it is a leaf.
     #[inline(always)]
     fn close_longest<const SHORT: bool>(&mut self, pool: &mut Profiles) {
         let path = self.longest_prof.take();
@@ -113,7 +116,7 @@ impl<T> Frame<T> {
         now - self.own_since - self.own_lost
     }
 
-    /// Lines 14-19: what is longer becomes the path.
+    /// Lines 14-19: the longer one becomes the path.
     pub(super) fn sync(&mut self, now: u64, pool: &mut Profiles) {
         if self.plain {
             return;
@@ -134,8 +137,9 @@ impl<T> Frame<T> {
         }
     }
 
-    /// It returns at `now`, and synced, perhaps, at `synced` (lines 5 and 8, and before them, as Cilk has it at the end of
-    /// every function, 14-19): its span, the part of it that is its own, and their profile. None is left in the frame.
+    /// The frame returns at `now`, and synced at `synced` if it spawned (lines 5 and 8, after lines 14-19, which Cilk
+    /// executes at the end of every function). Returns its span, its own part of the span, and the profile of both,
+    /// and leaves no profile in the frame.
     #[inline(always)]
     pub(super) fn end<const SHORT: bool>(
         &mut self,
@@ -149,7 +153,7 @@ impl<T> Frame<T> {
             let path = with_leaves::<SHORT>(path, &mut self.called, pool);
             return (span, own, path);
         }
-        // What follows a sync is a continuation without children.
+        // What follows the sync is a continuation without children.
         let after = now - synced;
         let continues = (&mut self.continuation, &mut self.called);
         let longest = (&mut self.longest_prof, &mut self.spawned);
@@ -168,7 +172,7 @@ impl<T> Frame<T> {
         (span, own, path)
     }
 
-    /// It is as it was made.
+    /// Resets the frame.
     pub(super) fn forget(&mut self, pool: &mut Profiles)
     where
         T: Default,
@@ -184,7 +188,7 @@ impl<T> Frame<T> {
     }
 }
 
-/// The profile with these leaves logged, of which there are none then.
+/// The profile with these leaves logged; the leaves are then empty.
 #[inline(always)]
 fn with_leaves<const SHORT: bool>(
     path: Prof<Measure>,

@@ -1,4 +1,5 @@
-//! Iterations of parallel loops: spawns at one place, of the loop (`cilk_for` with a grain of one, its halvings left out).
+//! Iterations of parallel loops: spawns from one place, which is the loop (`cilk_for` with a grain of one, without
+//! its halvings).
 
 use super::frame::Frame;
 use super::{Shadow, Site};
@@ -6,9 +7,10 @@ use crate::measure::{Above, Invocation};
 use crate::prof::Prof;
 
 impl<T: Copy + Default> Shadow<T> {
-    /// F executed `count` iterations of a loop, which invoke nothing: `enter`, `advance` and `leave` for each of them, as
-    /// spawns from one place in F. Together they took `work`, the longest `longest`. With a count of zero: what F did for
-    /// the loop on no iteration's behalf, and in parallel with them. Outside of all invocations it is nothing.
+    /// F executed `count` iterations of a loop, which make no invocations: `enter`, `advance` and `leave` for each,
+    /// as spawns from one place in F. Together they took `work`, and the longest took `longest`. A count of zero
+    /// stands for what F did for the loop outside of iterations and in parallel with them. Outside of all invocations
+    /// it does nothing.
     pub fn iterations(&mut self, site: Site, count: u64, work: u64, longest: u64) {
         self.discover(site);
         let (Some(state), Some(&caller), true) = (
@@ -37,8 +39,8 @@ impl<T: Copy + Default> Shadow<T> {
         }
     }
 
-    /// A part of the innermost invocation, which is a spawn, is over; the rest is another invocation that the caller enters
-    /// when it comes, with what is returned. Both count as one.
+    /// Ends a part of the innermost invocation, which is a spawn. The rest is another invocation, which the caller
+    /// enters later with the returned values. Both count as one.
     pub fn leave_part(&mut self) -> Option<(Site, T)> {
         let &Frame {
             site, tag, above, ..
@@ -49,8 +51,8 @@ impl<T: Copy + Default> Shadow<T> {
         Some((site, tag))
     }
 
-    /// The innermost invocation was none: what it executed, its caller did. One that has invoked something stays one, and
-    /// returns.
+    /// Removes the innermost invocation, and counts what it executed as its caller's. If it has made invocations
+    /// itself, it stays an invocation and returns.
     pub fn dissolve(&mut self) {
         if self.stack.depth() < 2 {
             return;
@@ -60,7 +62,7 @@ impl<T: Copy + Default> Shadow<T> {
             self.leave();
             return;
         }
-        // Its time is now that of the frame below.
+        // Its time now belongs to the frame below.
         let (site, above) = (g.site, g.above);
         self.stack.pop();
         if let Some(state) = self.sites.get_mut(site.id as usize) {
