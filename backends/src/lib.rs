@@ -14,7 +14,6 @@ pub mod dump;
 pub mod export;
 pub mod heap;
 pub mod hierarchy;
-pub mod interleave;
 pub mod laboratory;
 pub mod memuse;
 pub mod misses;

@@ -1,12 +1,12 @@
 //! Live heap and working set against the obvious bookkeeping over the same actions.
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
+mod by_time;
 mod graphs;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use contech_backends::analysis::{Graph, run};
-use contech_backends::interleave;
 use contech_backends::memuse::{MemUse, Options, Report};
 use graphs::{Random, graph};
 use taskgraph::builder::GraphBuilder;
@@ -73,7 +73,7 @@ fn heap_peak_sites_and_working_set_equal_plain_bookkeeping() {
         let (mut peak, mut at_peak) = ((0, 0), BTreeMap::new());
         let mut lines: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
         let mut most: BTreeMap<u64, u64> = BTreeMap::new();
-        interleave::by_time(&graph, 0, |context, time, action| {
+        by_time::by_time(&graph, 0, |context, time, action| {
             match *action {
                 Action::Block(block) => {
                     last.insert(context, block.id());

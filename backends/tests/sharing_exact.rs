@@ -1,12 +1,12 @@
 //! Sharing and communication against a simulation that keeps the history of every byte, and on planted cases.
 #![allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
+mod by_time;
 mod graphs;
 
 use std::collections::BTreeMap;
 
 use contech_backends::analysis::{Graph, run};
-use contech_backends::interleave;
 use contech_backends::sharing::{Options, Report, Sharing};
 use graphs::{Random, graph};
 use taskgraph::builder::GraphBuilder;
@@ -68,7 +68,7 @@ fn random_graph(seed: u64) -> Graph {
 /// All accesses in the order the analysis sees them.
 fn accesses(graph: &Graph, slice: u64) -> Vec<(u32, Access)> {
     let mut all = Vec::new();
-    interleave::by_time(graph, slice, |context, _, action| {
+    by_time::by_time(graph, slice, |context, _, action| {
         if let Action::Block(block) = action {
             block.for_each_access(|access| all.push((context, access)));
         }

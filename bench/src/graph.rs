@@ -108,6 +108,7 @@ pub fn read(path: &Path) -> Result<Reading> {
         task?.for_each_compact(|item| {
             sum = sum.wrapping_add(match item {
                 Compact::Run(run) => run.iterations(),
+                Compact::Nest(nest) => nest.executions(),
                 _ => 1,
             });
         })?;

@@ -126,7 +126,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         self.for_each_batch(|batch| match batch {
             Batch::Accesses(accesses) => accesses.iter().for_each(&mut f),
             Batch::Compact(Compact::Action(Action::Block(block))) => block.for_each_access(&mut f),
-            Batch::Compact(Compact::Action(_)) => {}
+            Batch::Compact(Compact::Action(_) | Compact::Nest(_)) => {}
             Batch::Compact(Compact::Run(run)) => {
                 run.for_each_block(|block| block.for_each_access(&mut f));
             }

@@ -1,9 +1,12 @@
 //! Compact items of a task: an affine run stands for all its iterations.
 
+use std::ops::Range;
+
 use crate::action::{Action, BlockExec};
 use crate::frame::Played;
 use crate::id::{BlockId, OpId};
 use crate::op::{Access, MemOp};
+use crate::path::Nest;
 use crate::statics::StaticInfo;
 
 /// One item of a task in compact form, in program order. All items together say the same as the task's [`Action`]s.
@@ -14,6 +17,8 @@ pub enum Compact<'f> {
     Action(Action<'f>),
     /// Many executions of the same blocks.
     Run(AffineRun<'f>),
+    /// Executions of blocks without operands, by loops within loops.
+    Nest(Nest<'f>),
 }
 
 /// Iterations of a loop that execute the same blocks, where each operand changes by a constant from one to the next.
@@ -83,6 +88,51 @@ impl<'f> AffineRun<'f> {
         true
     }
 
+    /// How many executions of blocks it stands for.
+    #[must_use]
+    pub fn executions(&self) -> u64 {
+        self.iterations.saturating_mul(self.blocks.len() as u64)
+    }
+
+    /// Calls `f` with its blocks and how often they are executed.
+    pub fn for_each_times(&self, mut f: impl FnMut(BlockId, u64)) {
+        self.blocks
+            .iter()
+            .for_each(|block| f(block.0, self.iterations));
+    }
+
+    /// Some of its iterations, the first counted from 0; their operands go into `starts`.
+    #[must_use]
+    pub fn part<'p>(&self, iterations: Range<u64>, starts: &'p mut Vec<u64>) -> AffineRun<'p>
+    where
+        'f: 'p,
+    {
+        let moved = self.starts.iter().zip(self.strides);
+        let first = iterations.start;
+        starts.clear();
+        starts.extend(moved.map(|(v, stride)| v.wrapping_add(stride.wrapping_mul(first))));
+        AffineRun {
+            starts,
+            iterations: iterations.end.saturating_sub(first),
+            ..*self
+        }
+    }
+
+    /// Calls `f` for each access, in program order.
+    #[inline]
+    pub fn for_each_access(&self, mut f: impl FnMut(Access)) {
+        let mut moving = Vec::new();
+        if !self.for_each_strided(|strided| moving.push(strided)) {
+            return self.for_each_block(|block| block.for_each_access(&mut f));
+        }
+        for _ in 0..self.iterations {
+            for StridedAccess { access, stride } in &mut moving {
+                f(*access);
+                access.addr = access.addr.wrapping_add(*stride);
+            }
+        }
+    }
+
     /// Calls `f` for each execution of a block, in program order.
     #[inline]
     pub fn for_each_block(&self, mut f: impl FnMut(BlockExec<'_>)) {
@@ -111,6 +161,7 @@ impl<'f> Compact<'f> {
         match played {
             Played::Block(id) => Self::Action(Action::Block(BlockExec::new(info, id, operands))),
             Played::Other(action) => Self::Action(action),
+            Played::Nest { shape, cut } => Self::Nest(Nest::new(shape, operands, cut)),
             Played::Run {
                 blocks,
                 strides,

@@ -6,6 +6,7 @@ mod pages;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
@@ -21,6 +22,9 @@ use crate::page::{DependentsPage, TaskPage};
 use crate::path::PathSet;
 use crate::statics::StaticInfo;
 use crate::writer::Totals;
+
+/// Contexts whose last page is at hand.
+const HINTS: usize = 64;
 
 /// A task graph over the bytes of its file: a mapping ([`map`](crate::map)), a `Vec<u8>`, or any other type that
 /// gives bytes.
@@ -43,6 +47,8 @@ pub struct TaskGraph<D> {
     order_index: Range<usize>,
     contexts: Range<usize>,
     names: Range<usize>,
+    /// Page of the task looked for last, by context modulo their number.
+    hints: [AtomicUsize; HINTS],
     task_pages: Cache<TaskPage>,
     dependents_pages: Cache<DependentsPage>,
     frames: Cache<DecodedFrame>,
@@ -118,8 +124,16 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     /// The page that a task is in, and its place in the page.
     pub(crate) fn place(&self, id: TaskId) -> Result<(Arc<TaskPage>, usize)> {
         let missing = || ErrorKind::NoSuchTask { id };
-        let page = self.task_index()?.find(id).ok_or_else(missing)?;
-        let page = self.task_page(page)?;
+        let index = self.task_index()?;
+        // Who looks for one task of a context looks for its neighbours next.
+        let hint = &self.hints[id.context.index() % HINTS];
+        let hinted = hint.load(Ordering::Relaxed);
+        let number = match index.is_in(id, hinted) {
+            true => hinted,
+            false => index.find(id).ok_or_else(missing)?,
+        };
+        hint.store(number, Ordering::Relaxed);
+        let page = self.task_page(number)?;
         let at = page.find(id).ok_or_else(missing)?;
         Ok((page, at))
     }

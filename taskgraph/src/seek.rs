@@ -156,6 +156,8 @@ impl<'g, D: AsRef<[u8]>> Actions<'g, D> {
     fn amount(&self, played: Played<'_>, score: Score<'_>, by: By) -> u64 {
         match played {
             Played::Other(_) => u64::from(by == By::Actions),
+            // This player plays them node by node.
+            Played::Nest { .. } => 0,
             Played::Block(id) => self.block(id, &self.player.operands, score, by),
             Played::Run {
                 blocks,

@@ -24,6 +24,8 @@ pub(crate) fn prefix(info: &StaticInfo, played: &mut Played<'_>, operands: &mut 
                 from = end;
             }
         }
+        // It has no operands.
+        Played::Nest { .. } => {}
         Played::Other(action) => {
             let (Action::Alloc { addr, .. }
             | Action::Free { addr }

@@ -142,6 +142,15 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                     }
                     left = left.saturating_sub(each.saturating_mul(run.iterations()));
                 }
+                Compact::Nest(nest) => {
+                    let part = nest.part(0..left);
+                    part.for_each_times(|block, _| stack.step(self.info(), block));
+                    let last = part.executions().checked_sub(1);
+                    if let Some(last) = last.and_then(|last| part.block_at(last)) {
+                        stack.step(self.info(), last);
+                    }
+                    left = left.saturating_sub(nest.executions());
+                }
                 Compact::Action(_) => {}
             })?;
             if task.id() == id {

@@ -58,6 +58,12 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         &self.page.tasks[self.at]
     }
 
+    /// The graph it is in.
+    #[must_use]
+    pub fn graph(&self) -> &'g TaskGraph<D> {
+        self.graph
+    }
+
     /// Its id.
     #[must_use]
     pub fn id(&self) -> TaskId {
@@ -230,6 +236,9 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.for_each_compact(|item| match item {
             Compact::Action(action) => f(action),
             Compact::Run(run) => run.for_each_block(|block| f(Action::Block(block))),
+            Compact::Nest(nest) => nest.for_each_block(|block| {
+                f(Action::Block(BlockExec::new(self.graph.info(), block, &[])));
+            }),
         })
     }
 
@@ -360,6 +369,8 @@ impl<D: AsRef<[u8]>> Actions<'_, D> {
                         at: 0,
                     });
                 }
+                // This player plays them node by node.
+                Some(Played::Nest { .. }) => {}
                 Some(Played::Other(action)) => return Ok(Some(action)),
                 Some(Played::Block(id)) => {
                     let operands = &self.player.operands;

@@ -1,10 +1,172 @@
-//! Feeds a graph to an analysis in the order it asks for.
+//! Feeds a graph to analyses: each order they ask for is one pass, in which what a task does is decoded once for all.
 
 use anyhow::Result;
 use rayon::prelude::*;
-use taskgraph::ContextId;
+use rustc_hash::FxHashMap;
+use taskgraph::{BlockCounts, Chunk, Context, ContextId, Piece, Reader, StaticInfo};
 
-use super::{Analysis, Graph, Order};
+use super::by_time::by_time;
+use super::{Analysis, Graph, Moment, Order, Reads, Task};
+
+/// Decoded frames at hand in a pass by task: about as many contexts as alternate.
+const FRAMES: usize = 16;
+
+/// An analysis that takes part in a pass, and its shards.
+#[derive(Debug)]
+pub struct Part<A: Analysis> {
+    analysis: A,
+    /// By position of the context, for those that want the contexts one by one; else one.
+    shards: Vec<Option<A::Shard>>,
+}
+
+impl<A: Analysis> Part<A> {
+    /// For an analysis that has seen nothing.
+    #[must_use]
+    pub fn new(analysis: A) -> Self {
+        Self {
+            analysis,
+            shards: Vec::new(),
+        }
+    }
+
+    /// The result, after [`run_all`].
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub fn finish(self, graph: &Graph) -> Result<A::Report> {
+        let shards = self.shards.into_iter().flatten().collect();
+        self.analysis.finish(graph, shards)
+    }
+
+    /// What it has seen, after [`run_all`].
+    pub fn into_shards(self) -> impl Iterator<Item = A::Shard> {
+        self.shards.into_iter().flatten()
+    }
+
+    /// The shard of a context's tasks.
+    #[inline]
+    fn shard(&mut self, context: Option<(u32, ContextId)>) -> (&A, &mut A::Shard) {
+        let own = context.filter(|_| self.analysis.order() == Order::PerContext);
+        let at = own.map_or(0, |own| own.0 as usize);
+        if self.shards.len() <= at {
+            self.shards.resize_with(at + 1, || None);
+        }
+        let analysis = &self.analysis;
+        let new = || analysis.shard(own.map(|own| own.1));
+        (analysis, self.shards[at].get_or_insert_with(new))
+    }
+}
+
+/// What the driver knows of a [`Part`].
+pub trait Visitor: Send {
+    /// The order it needs.
+    fn order(&self) -> Order;
+    /// What it reads of tasks.
+    fn reads(&self) -> Reads;
+    /// A pass begins.
+    fn begin(&mut self);
+    /// A task of the context at this position begins.
+    ///
+    /// # Errors
+    /// What the analysis reports.
+    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()>;
+    /// A chunk of what the task does, from a moment on.
+    ///
+    /// # Errors
+    /// What the analysis reports.
+    fn chunk(
+        &mut self,
+        context: ContextId,
+        first: Moment,
+        chunk: &Chunk<'_>,
+        info: &StaticInfo,
+    ) -> Result<()>;
+    /// A piece of what a context does, in the order of time.
+    ///
+    /// # Errors
+    /// What the analysis reports.
+    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
+    /// The task is over.
+    ///
+    /// # Errors
+    /// What the analysis reports.
+    fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()>;
+    /// The last task of a context is over.
+    fn context_ended(&mut self, context: (u32, ContextId));
+    /// The pass is over.
+    fn end(&mut self);
+}
+
+impl<A: Analysis> Visitor for Part<A> {
+    fn order(&self) -> Order {
+        self.analysis.order()
+    }
+
+    fn reads(&self) -> Reads {
+        A::READS
+    }
+
+    fn begin(&mut self) {
+        if self.analysis.order() != Order::PerContext {
+            self.shard(None);
+        }
+    }
+
+    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()> {
+        let (analysis, shard) = self.shard(Some((context, task.id().context)));
+        analysis.task(shard, task)
+    }
+
+    fn chunk(
+        &mut self,
+        context: ContextId,
+        first: Moment,
+        chunk: &Chunk<'_>,
+        info: &StaticInfo,
+    ) -> Result<()> {
+        let (analysis, shard) = self.shard(Some((first.context, context)));
+        pieces(analysis, shard, first, chunk, info)
+    }
+
+    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        let (analysis, shard) = self.shard(None);
+        analysis.piece(shard, at, piece)
+    }
+
+    fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
+        let (analysis, shard) = self.shard(Some((context, task.id().context)));
+        analysis.done(shard, task, counts)
+    }
+
+    fn context_ended(&mut self, context: (u32, ContextId)) {
+        if self.analysis.order() == Order::PerContext {
+            let (analysis, shard) = self.shard(Some(context));
+            analysis.seal(shard);
+        }
+    }
+
+    fn end(&mut self) {
+        if self.analysis.order() != Order::PerContext {
+            let (analysis, shard) = self.shard(None);
+            analysis.seal(shard);
+        }
+    }
+}
+
+fn pieces<A: Analysis>(
+    analysis: &A,
+    shard: &mut A::Shard,
+    first: Moment,
+    chunk: &Chunk<'_>,
+    info: &StaticInfo,
+) -> Result<()> {
+    let mut at = first;
+    for piece in chunk.pieces(info) {
+        analysis.piece(shard, &at, &piece)?;
+        at = at.later(piece.actions());
+    }
+    Ok(())
+}
 
 /// Runs an analysis over a graph.
 ///
@@ -12,28 +174,166 @@ use super::{Analysis, Graph, Order};
 /// What the analysis or the graph reports first.
 pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     let analysis = A::new(config, graph)?;
-    let shards = match analysis.order() {
-        Order::Tables => Vec::new(),
-        Order::Topological => vec![fill(&analysis, None, graph.tasks())?],
-        Order::PerContext => {
-            let contexts: Vec<ContextId> = graph.contexts().map(|context| context.id).collect();
-            let shard =
-                |&context: &ContextId| fill(&analysis, Some(context), graph.tasks_of(context));
-            contexts.par_iter().map(shard).collect::<Result<_>>()?
+    if !matches!(analysis.order(), Order::PerContext | Order::Any) {
+        let mut part = Part::new(analysis);
+        run_all(graph, &mut [&mut part])?;
+        return part.finish(graph);
+    }
+    // Nobody else takes part: a shard for each context, in parallel.
+    let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
+    let shard = |(number, context): &(u32, Context)| {
+        let tasks = graph.tasks_of(context.id);
+        let mut reading = Reading::new(graph, 1, A::READS);
+        let mut shard = analysis.shard(Some(context.id));
+        for task in tasks {
+            let task = task?;
+            analysis.task(&mut shard, &task)?;
+            reading.task(*number, &task, |first, chunk| {
+                pieces(&analysis, &mut shard, first, chunk, graph.info())
+            })?;
+            analysis.done(&mut shard, &task, &reading.counts)?;
         }
+        analysis.seal(&mut shard);
+        Ok(shard)
     };
+    let shards = contexts.par_iter().map(shard).collect::<Result<_>>()?;
     analysis.finish(graph, shards)
 }
 
-fn fill<'g, A: Analysis>(
-    analysis: &A,
-    context: Option<ContextId>,
-    tasks: impl Iterator<Item = taskgraph::Result<super::Task<'g>>>,
-) -> Result<A::Shard> {
-    let mut shard = analysis.shard(context);
-    for task in tasks {
-        analysis.task(&mut shard, &task?)?;
+/// Reads what tasks do.
+struct Reading<'g> {
+    reader: Reader<'g, taskgraph::Mmap>,
+    chunk: Chunk<'g>,
+    /// What most of the analyses need.
+    pieces: bool,
+    counted: bool,
+    counts: BlockCounts,
+}
+
+impl<'g> Reading<'g> {
+    fn new(graph: &'g Graph, frames: usize, reads: Reads) -> Self {
+        Self {
+            reader: Reader::new(graph, frames),
+            chunk: Chunk::default(),
+            pieces: reads == Reads::Pieces,
+            counted: reads == Reads::Counts,
+            counts: BlockCounts::new(),
+        }
     }
-    analysis.seal(&mut shard);
-    Ok(shard)
+
+    /// Calls `each` with the chunks of a task, if anybody reads them, and counts its blocks.
+    fn task(
+        &mut self,
+        context: u32,
+        task: &Task<'g>,
+        mut each: impl FnMut(Moment, &Chunk<'g>) -> Result<()>,
+    ) -> Result<()> {
+        self.counts.clear();
+        if task.spans().is_empty() {
+            return Ok(());
+        }
+        if !self.pieces {
+            if self.counted {
+                task.count_blocks(&mut self.counts)?;
+            }
+            return Ok(());
+        }
+        let info = task.graph().info();
+        let mut first = Moment::first(context, task);
+        self.reader.open(task);
+        while self.reader.next(&mut self.chunk)? {
+            each(first, &self.chunk)?;
+            for piece in self.chunk.pieces(info) {
+                first = first.later(piece.actions());
+                if self.counted {
+                    self.counts.add_piece(&piece);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs analyses over a graph: one pass in the order of the graph, and one for each way to interleave contexts by time,
+/// at once. Each then has its result: [`Part::finish`].
+///
+/// # Errors
+/// What an analysis or the graph reports first.
+pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
+    let mut passes: Vec<(Option<u64>, Vec<&mut dyn Visitor>)> = Vec::new();
+    for visitor in visitors {
+        let pass = match visitor.order() {
+            Order::Tables => continue,
+            Order::ByTime { slice_ns } => Some(slice_ns),
+            Order::Any | Order::PerContext | Order::Topological => None,
+        };
+        let visitor: &mut dyn Visitor = &mut **visitor;
+        match passes.iter_mut().find(|known| known.0 == pass) {
+            Some(known) => known.1.push(visitor),
+            None => passes.push((pass, vec![visitor])),
+        }
+    }
+    let done: Vec<Result<()>> = passes
+        .into_par_iter()
+        .map(|(slice, visitors)| match slice {
+            None => topological(graph, visitors),
+            Some(slice_ns) => in_time(graph, slice_ns, visitors),
+        })
+        .collect();
+    done.into_iter().collect()
+}
+
+fn in_time(graph: &Graph, slice_ns: u64, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
+    visitors.iter_mut().for_each(|visitor| visitor.begin());
+    by_time(graph, slice_ns, |at, piece| {
+        let mut visitors = visitors.iter_mut();
+        visitors.try_for_each(|visitor| visitor.piece(at, piece))
+    })?;
+    visitors.iter_mut().for_each(|visitor| visitor.end());
+    Ok(())
+}
+
+fn topological(graph: &Graph, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
+    let contexts: Vec<Context> = graph.contexts().collect();
+    let positions: FxHashMap<ContextId, u32> = contexts.iter().map(|c| c.id).zip(0..).collect();
+    // Ids are positions but for files that nobody wrote so.
+    let dense = (0..)
+        .zip(&contexts)
+        .all(|(at, c)| c.id == ContextId::new(at));
+    let position = |id: ContextId| match dense {
+        true => id.get(),
+        false => positions.get(&id).copied().unwrap_or(0),
+    };
+    let any = |reads| visitors.iter().any(|visitor| visitor.reads() == reads);
+    let mut reading = Reading::new(graph, FRAMES, Reads::Tasks);
+    (reading.pieces, reading.counted) = (any(Reads::Pieces), any(Reads::Counts));
+    visitors.iter_mut().for_each(|visitor| visitor.begin());
+    for task in graph.tasks() {
+        let task = task?;
+        let id = task.id();
+        let context = position(id.context);
+        for visitor in &mut visitors {
+            visitor.task(context, &task)?;
+        }
+        reading.task(context, &task, |first, chunk| {
+            for visitor in &mut visitors {
+                if visitor.reads() == Reads::Pieces {
+                    visitor.chunk(id.context, first, chunk, graph.info())?;
+                }
+            }
+            Ok(())
+        })?;
+        for visitor in &mut visitors {
+            visitor.done(context, &task, &reading.counts)?;
+        }
+        let tasks = contexts.get(context as usize).map_or(0, |c| c.task_count);
+        if id.seq.checked_add(1) == Some(tasks) {
+            let ended = (context, id.context);
+            visitors
+                .iter_mut()
+                .for_each(|visitor| visitor.context_ended(ended));
+        }
+    }
+    visitors.iter_mut().for_each(|visitor| visitor.end());
+    Ok(())
 }

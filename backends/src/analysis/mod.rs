@@ -40,40 +40,64 @@
 //! }
 //! ```
 
+mod by_time;
 mod driver;
 mod frontier;
 mod graph;
+mod moment;
 pub mod source;
 
 use anyhow::Result;
-use taskgraph::ContextId;
+use taskgraph::{BlockCounts, ContextId, Piece};
 
-pub use driver::run;
+pub use driver::{Part, Visitor, run, run_all};
 pub use frontier::Frontier;
 pub use graph::{Graph, Task, full_recording, open, something_to_analyse, warnings};
+pub use moment::Moment;
 
 /// The order in which an analysis sees tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// None at all: the answer is in the tables of the graph, and no shard is made.
+    /// It sees none: the answer is in the tables of the graph, and no shard is made.
     Tables,
+    /// As they come, in one shard or several.
+    Any,
+    /// Each context's tasks in program order; one shard per context.
+    PerContext,
     /// Breadth-first, predecessors first, in one shard.
     Topological,
-    /// Each context's tasks in program order; one shard per context, in parallel.
-    PerContext,
+    /// Not task by task: what all contexts do, in the order of time ([`Analysis::piece`]), in one shard.
+    ByTime {
+        /// A context keeps its turn for so long after another one would be due.
+        slice_ns: u64,
+    },
+}
+
+/// What an analysis reads of tasks; the less, the faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Kinds, times, edges, totals.
+    Tasks,
+    /// How often each block is executed, too ([`Analysis::done`]).
+    Counts,
+    /// What is executed and accessed, in order ([`Analysis::piece`]).
+    Pieces,
 }
 
 /// A question asked of a task graph.
 ///
-/// The driver calls `new`, then `shard` / `task`... / `seal` for each shard, then `finish`. Shards are never shared
-/// between threads, so an analysis needs no locks; `self` is shared and read-only meanwhile.
-pub trait Analysis: Sized + Sync {
+/// The driver calls `new`, then `shard`, `task` / `piece`... / `done` for each task, and `seal` for each shard, then
+/// `finish`. Others take part in the same pass ([`run_all`]). Shards are never shared between threads, so an analysis
+/// needs no locks; `self` is shared and read-only meanwhile.
+pub trait Analysis: Sized + Send + Sync {
     /// The word on the command line.
     const NAME: &'static str;
     /// One line for `--list` and `--help`.
     const ABOUT: &'static str;
     /// The order of tasks, unless the configuration decides ([`Analysis::order`]).
     const ORDER: Order;
+    /// What it reads of tasks.
+    const READS: Reads = Reads::Tasks;
     /// Whether it says nothing of a graph without blocks and accesses: its command then refuses such a graph.
     const NEEDS_ACCESSES: bool = false;
     /// Options, as a `clap::Args` for the command line.
@@ -97,11 +121,34 @@ pub trait Analysis: Sized + Sync {
     /// Empty state: for one context, or for all of them when the order is topological.
     fn shard(&self, context: Option<ContextId>) -> Self::Shard;
 
-    /// Takes one task into account.
+    /// A task begins.
     ///
     /// # Errors
     /// When the task cannot be read.
-    fn task(&self, shard: &mut Self::Shard, task: &Task<'_>) -> Result<()>;
+    fn task(&self, _shard: &mut Self::Shard, _task: &Task<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// A part of what the task does ([`Reads::Pieces`]), the first action of it at a moment.
+    ///
+    /// # Errors
+    /// What makes going on useless.
+    fn piece(&self, _shard: &mut Self::Shard, _at: &Moment, _piece: &Piece<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// The task is over; its blocks are counted for [`Reads::Counts`] only.
+    ///
+    /// # Errors
+    /// When the task cannot be read.
+    fn done(
+        &self,
+        _shard: &mut Self::Shard,
+        _task: &Task<'_>,
+        _counts: &BlockCounts,
+    ) -> Result<()> {
+        Ok(())
+    }
 
     /// Called after the last task of a shard: the place to drop what `finish` does not need.
     fn seal(&self, _shard: &mut Self::Shard) {}

@@ -2,7 +2,7 @@
 //! when the level changes.
 
 use rustc_hash::FxHashMap;
-use taskgraph::BlockId;
+use taskgraph::{BlockId, Piece};
 
 use crate::parallelism::Timeline;
 
@@ -16,6 +16,12 @@ pub struct LevelCounter {
     /// Blocks with a count in `current`.
     touched: Vec<BlockId>,
     totals: FxHashMap<(BlockId, u32), u64>,
+    /// Of the current task: when it is, its executions, the next of them, and the one at which the level changes next.
+    start_ns: u64,
+    duration_ns: u64,
+    executions: u64,
+    next: u64,
+    change: u64,
 }
 
 impl LevelCounter {
@@ -28,29 +34,73 @@ impl LevelCounter {
             current: Vec::new(),
             touched: Vec::new(),
             totals: FxHashMap::default(),
-        }
-    }
-
-    /// Counts the `executions` of a task that ran from `start_ns` to `end_ns`.
-    pub fn spread<'a>(
-        &'a mut self,
-        timeline: &'a Timeline,
-        start_ns: u64,
-        end_ns: u64,
-        executions: u64,
-    ) -> Spread<'a> {
-        if self.current.is_empty() {
-            self.current.resize(self.table, 0);
-        }
-        Spread {
-            counter: self,
-            timeline,
-            start_ns,
-            duration_ns: end_ns.saturating_sub(start_ns),
-            executions,
+            start_ns: 0,
+            duration_ns: 0,
+            executions: 0,
             next: 0,
             change: 0,
         }
+    }
+
+    /// A task of so many executions begins, which lasts from `start_ns` to `end_ns`.
+    pub fn begin(&mut self, start_ns: u64, end_ns: u64, executions: u64) {
+        self.start_ns = start_ns;
+        self.duration_ns = end_ns.saturating_sub(start_ns);
+        (self.executions, self.next, self.change) = (executions, 0, 0);
+    }
+
+    /// The next executions of the task.
+    pub fn piece(&mut self, timeline: &Timeline, piece: &Piece<'_>) {
+        if matches!(piece, Piece::Action(_)) {
+            return;
+        }
+        if self.current.is_empty() {
+            self.current.resize(self.table, 0);
+        }
+        let (mut from, all) = (0, piece.actions());
+        while from < all {
+            if self.next == self.change {
+                self.look_up(timeline);
+            }
+            let own = (all - from).min(self.change - self.next);
+            // Counts do not depend on how a run is divided.
+            let _ = piece.for_each_part::<()>(from..from + own, |_, part| {
+                part.for_each_times(|block, times| self.count(block, times));
+                Ok(())
+            });
+            from += own;
+            self.next += own;
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, block: BlockId, times: u64) {
+        if let Some(count) = self.current.get_mut(block.index()) {
+            if *count == 0 {
+                self.touched.push(block);
+            }
+            *count += times;
+        }
+    }
+
+    /// Takes the level at the next execution, and finds the first execution after the level's end.
+    fn look_up(&mut self, timeline: &Timeline) {
+        let parts = 2 * u128::from(self.executions);
+        let at = self.start_ns
+            + narrow((2 * u128::from(self.next) + 1) * u128::from(self.duration_ns) / parts.max(1));
+        let (running, until) = timeline.running_at(at);
+        // This context runs here, whatever rounding says about the edge of the task.
+        self.set_level(running.max(1));
+        self.change = if until >= self.start_ns + self.duration_ns {
+            u64::MAX
+        } else {
+            // Smallest i with (2i + 1) * duration / (2n) >= until - start.
+            let times = u128::from(until - self.start_ns) * parts;
+            let twice = times
+                .div_ceil(u128::from(self.duration_ns))
+                .saturating_sub(1);
+            narrow(twice.div_ceil(2)).max(self.next + 1)
+        };
     }
 
     fn set_level(&mut self, level: u32) {
@@ -81,63 +131,15 @@ impl LevelCounter {
     }
 }
 
-/// Places the executions of one task on the timeline, in order.
-#[derive(Debug)]
-pub struct Spread<'a> {
-    counter: &'a mut LevelCounter,
-    timeline: &'a Timeline,
-    start_ns: u64,
-    duration_ns: u64,
-    executions: u64,
-    /// Index of the next execution.
-    next: u64,
-    /// The execution at which the level changes next.
-    change: u64,
-}
-
-impl Spread<'_> {
-    /// The next execution of the task.
-    #[inline]
-    pub fn execution(&mut self, block: BlockId) {
-        if self.next == self.change {
-            self.look_up();
-        }
-        self.next += 1;
-        if let Some(count) = self.counter.current.get_mut(block.index()) {
-            if *count == 0 {
-                self.counter.touched.push(block);
-            }
-            *count += 1;
-        }
-    }
-
-    /// Takes the level at the next execution, and finds the first execution after the level's end.
-    fn look_up(&mut self) {
-        let parts = 2 * u128::from(self.executions);
-        let at = self.start_ns
-            + narrow((2 * u128::from(self.next) + 1) * u128::from(self.duration_ns) / parts);
-        let (running, until) = self.timeline.running_at(at);
-        // This context runs here, whatever rounding says about the edge of the task.
-        self.counter.set_level(running.max(1));
-        self.change = if until >= self.start_ns + self.duration_ns {
-            u64::MAX
-        } else {
-            // Smallest i with (2i + 1) * duration / (2n) >= until - start.
-            let times = u128::from(until - self.start_ns) * parts;
-            let twice = times
-                .div_ceil(u128::from(self.duration_ns))
-                .saturating_sub(1);
-            narrow(twice.div_ceil(2)).max(self.next + 1)
-        };
-    }
-}
-
 fn narrow(value: u128) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
+    use taskgraph::builder::GraphBuilder;
+    use taskgraph::{Chunk, Reader};
+
     use crate::parallelism::{Counts, TimelineBuilder};
 
     use super::*;
@@ -158,12 +160,27 @@ mod tests {
     }
 
     fn count(start: u64, end: u64, blocks: &[u32]) -> Vec<((u32, u32), u64)> {
+        let mut b = GraphBuilder::new();
+        let ids: Vec<BlockId> = (0..4)
+            .map(|i| b.block(&format!("f{i}"), "a.c", 1, &[]))
+            .collect();
+        let main = b.context("main");
+        b.work(main, start, end, |w| {
+            blocks
+                .iter()
+                .for_each(|&block| w.block(ids[block as usize], &[]));
+        });
+        let graph = b.build().expect("a valid graph");
+        let task = graph.tasks().next().expect("a task").expect("readable");
         let mut counter = LevelCounter::new(4);
         let timeline = timeline();
-        let mut spread = counter.spread(&timeline, start, end, blocks.len() as u64);
-        blocks
-            .iter()
-            .for_each(|&block| spread.execution(BlockId::new(block)));
+        counter.begin(start, end, blocks.len() as u64);
+        let (mut reader, mut chunk) = (Reader::new(&graph, 1), Chunk::default());
+        reader.open(&task);
+        while reader.next(&mut chunk).expect("readable") {
+            let pieces = chunk.pieces(graph.info());
+            pieces.for_each(|piece| counter.piece(&timeline, &piece));
+        }
         counter.seal();
         let mut totals: Vec<_> = counter
             .into_totals()

@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockId, ContextId, FunctionId, TaskKind};
+use taskgraph::{BlockId, ContextId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Task};
 use crate::parallelism::{Observed, Timeline};
 use crate::view::units::ratio;
 
@@ -90,7 +90,8 @@ pub struct FunctionRow {
 impl Analysis for Blocks {
     const NAME: &'static str = "blocks";
     const ABOUT: &'static str = "Executions of each basic block by number of running contexts";
-    const ORDER: Order = Order::PerContext;
+    const ORDER: Order = Order::Any;
+    const READS: Reads = Reads::Pieces;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = LevelCounter;
@@ -110,15 +111,12 @@ impl Analysis for Blocks {
     }
 
     fn task(&self, counter: &mut LevelCounter, task: &Task<'_>) -> Result<()> {
-        if task.kind() == TaskKind::Work && task.block_count() > 0 {
-            let mut spread = counter.spread(
-                &self.timeline,
-                task.start_ns(),
-                task.end_ns(),
-                task.block_count(),
-            );
-            task.for_each_block(|block| spread.execution(block.id()))?;
-        }
+        counter.begin(task.start_ns(), task.end_ns(), task.block_count());
+        Ok(())
+    }
+
+    fn piece(&self, counter: &mut LevelCounter, _: &Moment, piece: &Piece<'_>) -> Result<()> {
+        counter.piece(&self.timeline, piece);
         Ok(())
     }
 

@@ -6,9 +6,7 @@
 //! small for the lines of one iteration, not even the second is replayed: all of it hits. This is exact for anything
 //! whose state depends on the order of last uses alone.
 
-use taskgraph::{Access, Action, AffineRun, BlockId, Compact, StridedAccess};
-
-use crate::analysis::Task;
+use taskgraph::{Access, AffineRun, Piece, StridedAccess};
 
 /// What takes look-ups.
 pub(crate) trait LineSink {
@@ -20,10 +18,6 @@ pub(crate) trait LineSink {
     }
     /// Counts look-ups for `access` of lines that every cache holds and whose order of last use does not change.
     fn hit(&mut self, _access: &Access, _times: u64) {}
-    /// A block is executed; its look-ups follow.
-    fn block(&mut self, _: BlockId) {}
-    /// Another action.
-    fn action(&mut self, _: &Action<'_>) {}
 }
 
 /// An access of a run on its way.
@@ -51,25 +45,18 @@ impl LookUps {
         }
     }
 
-    /// Feeds a task.
-    ///
-    /// # Errors
-    /// When it cannot be decoded.
-    pub(crate) fn task(
-        &mut self,
-        task: &Task<'_>,
-        sink: &mut impl LineSink,
-    ) -> taskgraph::Result<()> {
-        let shift = self.line_shift;
-        task.for_each_compact(|item| match item {
-            Compact::Action(Action::Block(block)) => {
-                sink.block(block.id());
-                block.for_each_access(|access| touch(&access, shift, 1, sink));
+    /// Feeds a piece of a task.
+    #[inline]
+    pub(crate) fn piece(&mut self, piece: &Piece<'_>, sink: &mut impl LineSink) {
+        match piece {
+            Piece::Blocks(blocks) => {
+                let shift = self.line_shift;
+                let accesses = blocks.accesses().iter();
+                accesses.for_each(|access| touch(access, shift, 1, sink));
             }
-            Compact::Action(action) => sink.action(&action),
-            Compact::Run(run) => self.run(&run, sink),
+            Piece::Run(run) => self.run(run, sink),
             _ => {}
-        })
+        }
     }
 
     fn run(&mut self, run: &AffineRun<'_>, sink: &mut impl LineSink) {
@@ -78,12 +65,8 @@ impl LookUps {
         let moving = &mut self.moving;
         if !run.for_each_strided(|strided| moving.push(Moving::new(strided, shift))) {
             return run.for_each_block(|block| {
-                sink.block(block.id());
                 block.for_each_access(|access| touch(&access, shift, 1, sink));
             });
-        }
-        if let Some(block) = run.first().last() {
-            sink.block(block.id());
         }
         let mut left = run.iterations();
         while left > 0 {

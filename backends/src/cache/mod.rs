@@ -15,9 +15,9 @@ mod sets;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::ContextId;
+use taskgraph::{ContextId, Piece};
 
-use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
 use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
@@ -110,8 +110,8 @@ impl<M: LineSink> Feed<M> {
         Box::new(Self { model, look_ups })
     }
 
-    fn task(&mut self, task: &Task<'_>) -> Result<()> {
-        Ok(self.look_ups.task(task, &mut self.model)?)
+    fn piece(&mut self, piece: &Piece<'_>) {
+        self.look_ups.piece(piece, &mut self.model);
     }
 }
 
@@ -169,13 +169,8 @@ impl Split {
 }
 
 impl Cache {
-    /// The caches, when all of them see one stream and are modelled exactly.
-    pub(crate) fn one_exact_pass(&self) -> Option<&Geometries> {
-        (!self.private && self.sample.is_none()).then_some(&self.geometries)
-    }
-
     /// What is left of a shard with this model.
-    pub(crate) fn counts(&self, model: &CacheModel) -> Shard {
+    fn counts(&self, model: &CacheModel) -> Shard {
         let all = &self.geometries.all;
         let misses = all.iter().map(|geometry| model.misses(geometry)).collect();
         Shard::Counts(model.accesses(), model.cold(), misses)
@@ -186,6 +181,7 @@ impl Analysis for Cache {
     const NAME: &'static str = "cache";
     const ABOUT: &'static str = "Miss curves of caches of many sizes and ways, in one pass";
     const ORDER: Order = Order::Topological;
+    const READS: Reads = Reads::Pieces;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Shard;
@@ -225,12 +221,13 @@ impl Analysis for Cache {
         }
     }
 
-    fn task(&self, shard: &mut Shard, task: &Task<'_>) -> Result<()> {
+    fn piece(&self, shard: &mut Shard, _: &Moment, piece: &Piece<'_>) -> Result<()> {
         match shard {
-            Shard::Model(feed) => feed.task(task),
-            Shard::Sample(feed) => feed.task(task),
-            Shard::Counts(..) => Ok(()),
+            Shard::Model(feed) => feed.piece(piece),
+            Shard::Sample(feed) => feed.piece(piece),
+            Shard::Counts(..) => {}
         }
+        Ok(())
     }
 
     fn seal(&self, shard: &mut Shard) {

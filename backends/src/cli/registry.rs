@@ -5,23 +5,39 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::Common;
 use crate::analysis::{Analysis, run, something_to_analyse};
+use crate::cache::Cache;
+use crate::critpath::CritPath;
+use crate::hierarchy::Hierarchy;
+use crate::memuse::MemUse;
+use crate::misses::Misses;
+use crate::parallelism::Parallelism;
+use crate::races::Races;
+use crate::report::{Choices, Shown, begin, default_config};
+use crate::scaling::recorded::Factors;
+use crate::sharing::Sharing;
 use crate::view::Render;
+use crate::workspan::{self, WorkSpan};
 
 /// What `contech-backend` can do, in the order `--list` shows.
 pub const ENTRIES: &[Entry] = &[
-    analysis::<crate::stats::Stats>(),
-    analysis::<crate::parallelism::Parallelism>(),
-    analysis::<crate::blocks::Blocks>(),
-    analysis::<crate::cache::Cache>(),
-    analysis::<crate::hierarchy::Hierarchy>(),
-    analysis::<crate::critpath::CritPath>(),
-    analysis::<crate::workspan::WorkSpan>(),
-    analysis::<crate::scaling::recorded::Factors>(),
+    analysis::<crate::stats::Stats>().shown(Shown::of::<crate::stats::Stats>()),
+    analysis::<Parallelism>().shown(Shown::of::<Parallelism>()),
+    analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
+    analysis::<Cache>().shown(Shown::with::<Cache>(|graph, choices| {
+        begin::<Cache>(choices.cache.clone(), graph)
+    })),
+    analysis::<CritPath>().shown(Shown::of::<CritPath>().section("Critical path")),
+    analysis::<WorkSpan>().shown(
+        Shown::with::<WorkSpan>(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
+            .section("Call sites"),
+    ),
+    analysis::<Factors>().shown(Shown::of::<Factors>().section("Factors")),
     analysis::<crate::scaling::recorded::Stack>(),
-    analysis::<crate::races::Races>(),
-    analysis::<crate::misses::Misses>(),
-    analysis::<crate::sharing::Sharing>(),
-    analysis::<crate::memuse::MemUse>(),
+    analysis::<Misses>().shown(Shown::of::<Misses>().section("Misses")),
+    analysis::<Hierarchy>().shown(Shown::of::<Hierarchy>().section("Hierarchy")),
+    analysis::<Sharing>().shown(Shown::of::<Sharing>().section("Sharing")),
+    analysis::<Races>().shown(Shown::of::<Races>().section("Races")),
+    analysis::<MemUse>().shown(Shown::of::<MemUse>().section("Memory")),
     tool::<crate::workspan::online::Options>(
         "profile",
         "Work and span that a program measured itself: contech-cc --contech-mode=workspan",
@@ -59,14 +75,31 @@ pub struct Entry {
     arguments: fn(Command) -> Command,
     /// Does it.
     pub run: fn(&ArgMatches) -> Result<()>,
+    /// How it takes part in the report, if it does.
+    pub shown: Option<Shown>,
 }
 
 impl Entry {
+    const fn shown(self, shown: Shown) -> Self {
+        Self {
+            shown: Some(shown),
+            ..self
+        }
+    }
+
     /// Its command line.
     #[must_use]
     pub fn command(&self) -> Command {
         (self.arguments)(Command::new(self.name)).about(self.about)
     }
+}
+
+/// The speedups that the report sets beside the bounds are those of the call sites.
+fn measured(choices: &Choices) -> Result<workspan::Options> {
+    Ok(workspan::Options {
+        measured: choices.measured.clone(),
+        ..default_config::<WorkSpan>()?
+    })
 }
 
 /// An analysis: its options after the common ones.
@@ -89,6 +122,7 @@ where
             let report = run::<A>(A::Config::from_arg_matches(matches)?, &graph)?;
             common.write(&graph, &report)
         },
+        shown: None,
     }
 }
 
@@ -103,5 +137,6 @@ const fn tool<O: Args>(
         about,
         arguments: O::augment_args,
         run,
+        shown: None,
     }
 }

@@ -5,10 +5,7 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
-use taskgraph::{FunctionId, StaticInfo};
-
-use crate::analysis::Task;
+use taskgraph::{BlockCounts, FunctionId, StaticInfo};
 
 /// Counts executed IR instructions by function, one task at a time.
 #[derive(Clone, Debug)]
@@ -37,28 +34,23 @@ impl Apportion {
         }
     }
 
-    /// Counts the blocks of `task`, in place of those of the task before.
-    ///
-    /// # Errors
-    /// When the task cannot be decoded.
-    pub fn count(&mut self, task: &Task<'_>) -> Result<()> {
+    /// Takes the blocks a task executed, in place of those of the task before.
+    pub fn count(&mut self, executed: &BlockCounts) {
         self.counts.resize(self.functions, 0);
         for function in self.touched.drain(..) {
             self.counts[function as usize] = 0;
         }
-        let (blocks, counts, touched) = (&self.blocks, &mut self.counts, &mut self.touched);
-        task.for_each_block(|block| {
-            if let Some(&(function, ir_ops)) = blocks.get(block.id().index())
-                && let Some(count) = counts.get_mut(function as usize)
+        for (block, times) in executed.iter() {
+            if let Some(&(function, ir_ops)) = self.blocks.get(block.index())
+                && let Some(count) = self.counts.get_mut(function as usize)
             {
                 if *count == 0 {
-                    touched.push(function);
+                    self.touched.push(function);
                 }
-                *count += ir_ops;
+                *count += ir_ops * times;
             }
-        })?;
+        }
         self.touched.sort_unstable();
-        Ok(())
     }
 
     /// Forgets the counts and frees their memory.

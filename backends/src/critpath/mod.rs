@@ -23,9 +23,9 @@ mod walk;
 use anyhow::{Result, bail};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{ContextId, FunctionId, TaskId, TaskKind};
+use taskgraph::{BlockCounts, ContextId, FunctionId, TaskId, TaskKind};
 
-use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::analysis::{Analysis, Graph, Order, Reads, Task};
 use crate::view::units::ratio;
 
 pub use apportion::Apportion;
@@ -137,7 +137,8 @@ impl Analysis for CritPath {
     const NAME: &'static str = "critpath";
     const ABOUT: &'static str =
         "Critical path by function and cause, slack, near-critical paths, what-if";
-    const ORDER: Order = Order::PerContext;
+    const ORDER: Order = Order::Any;
+    const READS: Reads = Reads::Counts;
     type Config = Options;
     type Shard = Shard;
     type Report = Report;
@@ -194,7 +195,7 @@ impl Analysis for CritPath {
         }
     }
 
-    fn task(&self, shard: &mut Shard, task: &Task<'_>) -> Result<()> {
+    fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
         let ns = weight(task);
         if ns == 0 {
             return Ok(());
@@ -205,7 +206,7 @@ impl Analysis for CritPath {
         if task.kind() != TaskKind::Work {
             return Ok(());
         }
-        shard.apportion.count(task)?;
+        shard.apportion.count(counts);
         let mark = self.table.mark(id);
         let (critical, observed) = (mark & near::CRITICAL != 0, mark & near::OBSERVED != 0);
         shard.apportion.divide(ns, |function, part| {

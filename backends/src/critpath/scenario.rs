@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use rustc_hash::{FxHashMap, FxHashSet};
-use taskgraph::{ContextId, FunctionId, StaticInfo, SyncOp, TaskId, TaskKind, WaitCause};
+use taskgraph::{
+    BlockCounts, ContextId, FunctionId, StaticInfo, SyncOp, TaskId, TaskKind, WaitCause,
+};
 
 use super::apportion::Apportion;
 use super::table::weight;
@@ -195,6 +197,7 @@ pub struct Outcome {
 #[derive(Debug)]
 pub(super) struct Lanes<'s> {
     scenarios: &'s [Scenario],
+    counts: BlockCounts,
     apportion: Apportion,
     latest: FxHashMap<ContextId, [u64; LANES]>,
     /// Finish times and number of dependents to come, for tasks with stored edges out of them.
@@ -211,6 +214,7 @@ pub(super) struct Lanes<'s> {
 pub fn outcomes(graph: &Graph, scenarios: &[Scenario]) -> Result<Vec<Outcome>> {
     let mut lanes = Lanes {
         scenarios: &scenarios[..scenarios.len().min(LANES)],
+        counts: BlockCounts::new(),
         apportion: Apportion::new(graph.info()),
         latest: FxHashMap::default(),
         pending: FxHashMap::default(),
@@ -270,7 +274,8 @@ impl Lanes<'_> {
                 .iter()
                 .any(|scenario| !scenario.functions.is_empty())
         {
-            self.apportion.count(task)?;
+            task.count_blocks(&mut self.counts)?;
+            self.apportion.count(&self.counts);
             let mut sums = [0.0f64; LANES];
             self.apportion.divide(ns, |function, part| {
                 for (sum, scenario) in sums.iter_mut().zip(self.scenarios) {

@@ -1,7 +1,7 @@
 //! `hierarchy`: private first- and second-level caches kept coherent by MESI, and a shared last level.
 //!
 //! Contexts run on cores of their own (or, with `--cores`, context c on core c modulo N) and are interleaved by time
-//! ([`crate::interleave`]). A private miss is *cold* when the core never used the line, *coherence* when another core's
+//! ([`Order::ByTime`]). A private miss is *cold* when the core never used the line, *coherence* when another core's
 //! write took it away, and *replaced* (capacity or conflict) otherwise. The protocol is in [`Machine`].
 //!
 //! Limits: no prefetching, no instruction fetches, physical addresses are virtual ones, and the interleaving is a
@@ -15,14 +15,16 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use taskgraph::{Action, ContextId};
+use taskgraph::{Access, ContextId, Piece};
 
-use crate::analysis::{self, Analysis, Graph, Order, Task};
-use crate::interleave;
+use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads};
 use crate::size::Size;
 
 pub use machine::{CoreCounts, Lookups, MAX_CORES, Machine, Mesi, Shape};
 pub use set_cache::SetCache;
+
+/// How long a context keeps its turn unless the command line says so.
+const SLICE: u64 = 100;
 
 /// Options of `hierarchy`.
 #[derive(Clone, Debug, clap::Args)]
@@ -44,7 +46,7 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub cores: Option<u32>,
     /// How long a context keeps running before another one's turn, in nanoseconds
-    #[arg(long, value_name = "NS", default_value_t = 100)]
+    #[arg(long, value_name = "NS", default_value_t = SLICE)]
     pub slice: u64,
 }
 
@@ -105,6 +107,7 @@ pub struct Hierarchy {
     l3: Option<Shape>,
     cores: Option<u32>,
     slice: u64,
+    contexts: usize,
 }
 
 /// What the caches did.
@@ -163,10 +166,11 @@ pub struct CoreRow {
 impl Analysis for Hierarchy {
     const NAME: &'static str = "hierarchy";
     const ABOUT: &'static str = "Private L1 and L2, shared L3, MESI: misses by level and cause";
-    const ORDER: Order = Order::Tables;
+    const ORDER: Order = Order::ByTime { slice_ns: SLICE };
+    const READS: Reads = Reads::Pieces;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
-    type Shard = ();
+    type Shard = Watch;
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
@@ -191,65 +195,68 @@ impl Analysis for Hierarchy {
             l3: options.l3.shape("--l3", line)?,
             cores: options.cores,
             slice: options.slice,
+            contexts: graph.contexts().count(),
         })
     }
 
-    fn shard(&self, _: Option<ContextId>) {}
+    fn order(&self) -> Order {
+        Order::ByTime {
+            slice_ns: self.slice,
+        }
+    }
 
-    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+    fn shard(&self, _: Option<ContextId>) -> Watch {
+        self.watch(self.contexts)
+    }
+
+    fn piece(&self, watch: &mut Watch, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        watch.piece(at.context, piece);
         Ok(())
     }
 
-    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let mut watch = self.watch(graph);
-        interleave::by_time(graph, self.slice, |context, _, action| {
-            watch.action(context, action);
-            Ok(())
-        })?;
-        Ok(self.report(watch.machine()))
+    fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
+        let watch = shards.into_iter().next();
+        let watch = watch.unwrap_or_else(|| self.watch(graph.contexts().count()));
+        Ok(self.report(&watch.machine))
     }
 }
 
 /// The machine, and what runs where.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub struct Watch {
     machine: Machine,
     cores: usize,
     line_shift: u32,
 }
 
 impl Watch {
-    /// One action of a context.
-    pub(crate) fn action(&mut self, context: u32, action: &Action<'_>) {
-        if let Action::Block(block) = action {
-            let core = context as usize % self.cores;
-            block.for_each_access(|access| {
-                if access.size == 0 {
-                    return;
-                }
-                let last = access.addr.saturating_add(access.size - 1) >> self.line_shift;
-                for line in access.addr >> self.line_shift..=last {
-                    self.machine.access(core, line, access.write);
-                }
-            });
+    /// A piece of what a context does.
+    fn piece(&mut self, context: u32, piece: &Piece<'_>) {
+        let core = context as usize % self.cores;
+        match piece {
+            Piece::Blocks(blocks) => blocks.accesses().iter().for_each(|access| {
+                self.access(core, access);
+            }),
+            Piece::Run(run) => run.for_each_access(|access| self.access(core, &access)),
+            _ => {}
         }
     }
 
-    /// The machine as it is now.
-    pub(crate) fn machine(&self) -> &Machine {
-        &self.machine
+    #[inline]
+    fn access(&mut self, core: usize, access: &Access) {
+        if access.size == 0 {
+            return;
+        }
+        let last = access.addr.saturating_add(access.size - 1) >> self.line_shift;
+        for line in access.addr >> self.line_shift..=last {
+            self.machine.access(core, line, access.write);
+        }
     }
 }
 
 impl Hierarchy {
-    /// How long a context keeps its turn, ns.
-    pub(crate) fn slice(&self) -> u64 {
-        self.slice
-    }
-
     /// What takes in the actions of all contexts in the order of time.
-    pub(crate) fn watch(&self, graph: &Graph) -> Watch {
-        let contexts = graph.contexts().count();
+    fn watch(&self, contexts: usize) -> Watch {
         let cores = self.cores.map_or(contexts, |cores| cores as usize);
         let machine = Machine::new(cores, self.l1, self.l2, self.l3);
         let cores = machine.counts().len();
@@ -261,7 +268,7 @@ impl Hierarchy {
     }
 
     /// The result of a machine that has seen all actions.
-    pub(crate) fn report(&self, machine: &Machine) -> Report {
+    fn report(&self, machine: &Machine) -> Report {
         let level = |level, pick: fn(&CoreCounts) -> Lookups| {
             let sum = |of: fn(&Lookups) -> u64| machine.counts().map(|core| of(&pick(&core))).sum();
             LevelRow {

@@ -1,6 +1,6 @@
 //! `memuse`: the live heap over time, its peak and who holds it, and the working set.
 //!
-//! Contexts are interleaved by time ([`crate::interleave`]), so the peak is that of actions evenly spread over their
+//! Contexts are interleaved by time ([`Order::ByTime`]), so the peak is that of actions evenly spread over their
 //! tasks. A site is the call at the end of the last block before the allocation. The working set of a stretch of time
 //! is what is touched in it: distinct lines of 64 bytes and pages of 4 KiB.
 //!
@@ -16,14 +16,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{Action, BlockId, ContextId};
+use taskgraph::{Action, ContextId, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, Order, Task};
-use crate::heap::SiteRow;
-use crate::interleave;
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
+use crate::heap::{LastBlocks, SiteRow};
 
 pub use live::{Live, Use};
 pub use mapped::Mapped;
@@ -45,6 +43,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct MemUse {
     options: Options,
+    duration_ns: u64,
 }
 
 /// Memory use of a run.
@@ -108,29 +107,32 @@ pub struct SiteUse {
 impl Analysis for MemUse {
     const NAME: &'static str = "memuse";
     const ABOUT: &'static str = "Live heap over time, its peak, who holds it, and the working set";
-    const ORDER: Order = Order::Tables;
+    const ORDER: Order = Order::ByTime { slice_ns: 0 };
+    const READS: Reads = Reads::Pieces;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
-    type Shard = ();
+    type Shard = State;
     type Report = Report;
 
-    fn new(options: Options, _: &Graph) -> Result<Self> {
-        Ok(Self { options })
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
+        Ok(Self {
+            options,
+            duration_ns: graph.summary().duration_ns,
+        })
     }
 
-    fn shard(&self, _: Option<ContextId>) {}
-
-    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
-        Ok(())
+    fn shard(&self, _: Option<ContextId>) -> State {
+        State::new(self.duration_ns, self.options.points)
     }
 
-    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let duration_ns = graph.summary().duration_ns;
-        let mut state = State::new(duration_ns, self.options.points);
-        interleave::by_time(graph, 0, |context, time, action| {
-            state.action(context, time, action);
-            Ok(())
-        })?;
+    fn piece(&self, state: &mut State, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        state.piece(at, piece)
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<State>) -> Result<Report> {
+        let duration_ns = self.duration_ns;
+        let state = shards.into_iter().next();
+        let mut state = state.unwrap_or_else(|| State::new(duration_ns, self.options.points));
         let stretches = state.close();
         let live = state.live;
         let mut merged: BTreeMap<(Place, String), SiteUse> = BTreeMap::new();
@@ -184,11 +186,12 @@ impl SiteUse {
 }
 
 /// What has been seen so far.
-struct State {
+#[derive(Debug)]
+pub struct State {
     live: Live,
     mapped: Mapped,
     set: WorkingSet,
-    last_block: FxHashMap<u32, BlockId>,
+    last_block: LastBlocks,
     length_ns: u64,
     current: Stretch,
     done: Vec<Stretch>,
@@ -201,7 +204,7 @@ impl State {
             live: Live::default(),
             mapped: Mapped::default(),
             set: WorkingSet::default(),
-            last_block: FxHashMap::default(),
+            last_block: LastBlocks::default(),
             length_ns: duration_ns.div_ceil(points.into()).max(1),
             current: Stretch::default(),
             done: Vec::new(),
@@ -209,21 +212,79 @@ impl State {
         }
     }
 
-    fn action(&mut self, context: u32, time: u64, action: &Action<'_>) {
-        while time >= self.current.t_ns + self.length_ns && self.done.len() + 1 < self.most {
+    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        if let Piece::Action(action) = piece {
+            self.to(at.time());
+            self.action(at, action);
+            return Ok(());
+        }
+        let all = piece.actions();
+        let mut from = 0;
+        while from < all {
+            let first = at.later(from);
+            self.to(first.time());
+            let rest = all - from;
+            let own = match self.is_last() {
+                true => rest,
+                false => rest.min(first.until(self.current.t_ns + self.length_ns - 1)),
+            };
+            let to = from + own.max(1);
+            piece.for_each_part(from..to, |_, part| {
+                self.accesses(part);
+                Ok::<_, anyhow::Error>(())
+            })?;
+            from = to;
+        }
+        self.last_block.note(at.context, piece);
+        Ok(())
+    }
+
+    /// Whether the current stretch lasts until the end.
+    fn is_last(&self) -> bool {
+        self.done.len() + 1 >= self.most
+    }
+
+    /// To the stretch a time is in.
+    #[inline]
+    fn to(&mut self, time: u64) {
+        while time >= self.current.t_ns + self.length_ns && !self.is_last() {
             self.next_stretch();
         }
+    }
+
+    /// Executions within the current stretch.
+    fn accesses(&mut self, piece: &Piece<'_>) {
+        let set = &mut self.set;
+        match piece {
+            Piece::Blocks(blocks) => {
+                let accesses = blocks.accesses().iter();
+                accesses.for_each(|access| set.touch(access.addr, access.size));
+            }
+            Piece::Run(run) => {
+                let last = run.iterations().saturating_sub(1);
+                let all = run.for_each_strided(|strided| {
+                    set.touch_moving(
+                        strided.access.addr,
+                        strided.access.size,
+                        strided.stride,
+                        last,
+                    );
+                });
+                if !all {
+                    run.for_each_access(|access| set.touch(access.addr, access.size));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn action(&mut self, at: &Moment, action: &Action<'_>) {
         match *action {
-            Action::Block(block) => {
-                self.last_block.insert(context, block.id());
-                block.for_each_access(|access| self.set.touch(access.addr, access.size));
-                return;
-            }
             Action::Alloc { addr, size, .. } => {
-                self.live
-                    .allocate(time, addr, size, self.last_block.get(&context).copied())
+                let block = self.last_block.of(at.context);
+                self.live.allocate(at.time(), addr, size, block);
             }
-            Action::Free { addr } => self.live.free(time, addr),
+            Action::Free { addr } => self.live.free(at.time(), addr),
             Action::Map { addr, size } => self.mapped.map(addr, size),
             Action::Unmap { addr, size } => self.mapped.unmap(addr, size),
             _ => {}

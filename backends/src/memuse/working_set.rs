@@ -78,6 +78,28 @@ impl WorkingSet {
         }
     }
 
+    /// An access and `more` further ones, each `stride` bytes on from the one before.
+    pub fn touch_moving(&mut self, addr: u64, size: u64, stride: u64, more: u64) {
+        let (step, moved) = (stride.cast_signed(), stride.wrapping_mul(more));
+        let last = addr.wrapping_add(moved);
+        let far = i128::from(step) * i128::from(more);
+        let (low, high) = (addr.min(last), addr.max(last));
+        // Neighbours touch the same line or the next: together all lines between the ends.
+        if step.unsigned_abs() <= 1 << LINE_SHIFT && i128::from(high - low) == far.abs() {
+            return self.touch(
+                low,
+                if size == 0 {
+                    0
+                } else {
+                    (high - low).saturating_add(size)
+                },
+            );
+        }
+        for i in 0..=more {
+            self.touch(addr.wrapping_add(stride.wrapping_mul(i)), size);
+        }
+    }
+
     #[inline]
     fn touch_line(&mut self, line: u64) {
         if line == std::mem::replace(&mut self.last, line) {

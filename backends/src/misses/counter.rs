@@ -1,18 +1,16 @@
 //! Counts of look-ups by instruction and by allocation site, by the smallest cache that hit.
 
-use rustc_hash::FxHashMap;
-use taskgraph::{Access, Action, BlockId, ContextId};
+use taskgraph::{Access, Action, BlockId, Piece};
 
-use crate::analysis::Task;
 use crate::cache::{CacheModel, Geometries, LineSink, LookUps, Ways};
-use crate::heap::{Allocation, Heap, Sites, Span};
+use crate::heap::{Allocation, Heap, LastBlocks, Sites, Span};
 
 /// The state of the analysis.
 #[derive(Debug)]
 pub struct Counter {
     look_ups: LookUps,
     tally: Tally,
-    last_block: FxHashMap<ContextId, BlockId>,
+    last_block: LastBlocks,
 }
 
 /// The caches and the counts.
@@ -22,8 +20,6 @@ struct Tally {
     model: CacheModel,
     /// The smallest cache that has the line is told by fully associative caches, not by sets.
     by_full: bool,
-    /// By what the model found: the smallest of the caches counted here.
-    smallest: Vec<usize>,
     /// Counters per instruction or site: one per cache, and one for what no cache holds.
     width: usize,
     /// Look-ups by instruction, then by the smallest cache that hit.
@@ -36,51 +32,19 @@ struct Tally {
     sites: Sites,
     /// By instruction: where its last look-up found its memory, and the version of the heap then.
     hints: Vec<(Span, u64)>,
-    /// Last block of the context being read.
-    last: Option<BlockId>,
 }
 
 impl Counter {
     /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are sorted by size.
     #[must_use]
     pub fn new(geometries: &Geometries, ops: usize) -> Self {
-        let found = (0..=geometries.all.len()).collect();
-        Self::with_model(geometries, ops, CacheModel::new(geometries), found)
-    }
-
-    /// Counts for fully associative caches in a pass with others: `every` has all of `geometries`, and more. `None` when
-    /// it does not.
-    #[must_use]
-    pub fn among(geometries: &Geometries, every: &Geometries, ops: usize) -> Option<Self> {
-        let lines = |of: &Geometries| -> Vec<u64> {
-            let full = of.all.iter().filter(|geometry| geometry.ways == Ways::Full);
-            full.map(|geometry| geometry.lines).collect()
-        };
-        let (own, mut all) = (lines(geometries), lines(every));
-        all.sort_unstable();
-        all.dedup();
-        let whole = own.len() == geometries.all.len()
-            && geometries.line_shift == every.line_shift
-            && own.iter().all(|lines| all.contains(lines));
-        let index = |lines: &u64| own.partition_point(|known| known < lines);
-        let found = all.iter().map(index).chain([own.len()]).collect();
-        whole.then(|| Self::with_model(geometries, ops, CacheModel::new(every), found))
-    }
-
-    fn with_model(
-        geometries: &Geometries,
-        ops: usize,
-        model: CacheModel,
-        smallest: Vec<usize>,
-    ) -> Self {
         let width = geometries.all.len() + 1;
         Self {
             look_ups: LookUps::new(geometries.line_shift),
             tally: Tally {
                 line_shift: geometries.line_shift,
-                model,
+                model: CacheModel::new(geometries),
                 by_full: geometries.all.iter().all(|at| at.ways == Ways::Full),
-                smallest,
                 width,
                 by_op: vec![0; ops * width],
                 by_site: Vec::new(),
@@ -88,30 +52,18 @@ impl Counter {
                 heap: Heap::default(),
                 sites: Sites::default(),
                 hints: vec![(Span::default(), 0); ops],
-                last: None,
             },
-            last_block: FxHashMap::default(),
+            last_block: LastBlocks::default(),
         }
     }
 
-    /// Takes in one task.
-    ///
-    /// # Errors
-    /// When the task cannot be decoded.
-    pub fn task(&mut self, task: &Task<'_>) -> taskgraph::Result<()> {
-        let context = task.id().context;
-        self.tally.last = self.last_block.get(&context).copied();
-        self.look_ups.task(task, &mut self.tally)?;
-        if let Some(block) = self.tally.last {
-            self.last_block.insert(context, block);
+    /// Takes in a piece of what the context at this position does.
+    pub fn piece(&mut self, context: u32, piece: &Piece<'_>) {
+        match piece {
+            Piece::Action(action) => self.tally.action(self.last_block.of(context), action),
+            _ => self.look_ups.piece(piece, &mut self.tally),
         }
-        Ok(())
-    }
-
-    /// The caches.
-    #[must_use]
-    pub fn model(&self) -> &CacheModel {
-        &self.tally.model
+        self.last_block.note(context, piece);
     }
 
     /// Look-ups of each instruction.
@@ -145,7 +97,7 @@ impl LineSink for Tally {
     fn look_up(&mut self, line: u64, access: &Access, times: u64) {
         let found = self.model.touch(line, times);
         let found = if self.by_full { found.full } else { found.sets };
-        let smallest = self.smallest[found.min(self.smallest.len() - 1)];
+        let smallest = found.min(self.width - 1);
         if let Some(count) = self
             .by_op
             .get_mut(access.op.index() * self.width + smallest)
@@ -170,16 +122,14 @@ impl LineSink for Tally {
             *count += times;
         }
     }
+}
 
-    #[inline]
-    fn block(&mut self, id: BlockId) {
-        self.last = Some(id);
-    }
-
-    fn action(&mut self, action: &Action<'_>) {
+impl Tally {
+    /// Anything but an execution, after `last` has been executed.
+    fn action(&mut self, last: Option<BlockId>, action: &Action<'_>) {
         match *action {
             Action::Alloc { addr, size, .. } => {
-                let site = self.sites.allocated(self.last, size);
+                let site = self.sites.allocated(last, size);
                 self.by_site.resize(self.sites.len() * self.width, 0);
                 self.heap.allocate(Allocation {
                     start: addr,
@@ -192,9 +142,7 @@ impl LineSink for Tally {
             _ => {}
         }
     }
-}
 
-impl Tally {
     /// The smallest cache missed at `address`.
     #[inline]
     fn missed(&mut self, access: &Access, address: u64, smallest: usize, times: u64) {

@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{ContextId, OpId, OpKind, StaticInfo};
+use taskgraph::{ContextId, OpId, OpKind, Piece, StaticInfo};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
 use crate::cache::{Geometries, Point, Ways};
 use crate::heap::SiteRow;
 use crate::size::{Size, Sizes};
@@ -102,18 +102,12 @@ pub struct Site {
     pub fits: Option<u64>,
 }
 
-impl Misses {
-    /// The caches.
-    pub(crate) fn geometries(&self) -> &Geometries {
-        &self.geometries
-    }
-}
-
 impl Analysis for Misses {
     const NAME: &'static str = "misses";
     const ABOUT: &'static str =
         "Cache misses by instruction and allocation site, for many sizes in one pass";
     const ORDER: Order = Order::Topological;
+    const READS: Reads = Reads::Pieces;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = Counter;
@@ -132,8 +126,9 @@ impl Analysis for Misses {
         Counter::new(&self.geometries, self.ops)
     }
 
-    fn task(&self, counter: &mut Counter, task: &Task<'_>) -> Result<()> {
-        Ok(counter.task(task)?)
+    fn piece(&self, counter: &mut Counter, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        counter.piece(at.context, piece);
+        Ok(())
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Counter>) -> Result<Report> {

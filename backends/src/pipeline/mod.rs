@@ -20,7 +20,7 @@ use crate::analysis::{self, Graph};
 use crate::cache;
 use crate::cli::{is_broken_pipe, output, progress};
 use crate::laboratory;
-use crate::report::{self, PageData};
+use crate::report::{self, Finding, First, PageData};
 use crate::view::units::count;
 
 use program::Program;
@@ -103,12 +103,12 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         eprintln!("contech: warning: {warning}");
     }
     let report_path = arguments.output.join("report.html");
-    let data = write_report(&graph, &report_path)?;
+    let (data, told) = write_report(&graph, &report_path)?;
     if !arguments.keep_trace {
         fs::remove_file(&traces.main)
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
     }
-    summarise(&data);
+    summarise(&data, &told);
     eprintln!("contech: report  {}", report_path.display());
     eprintln!(
         "contech: graph   {}  (more: contech-backend --list)",
@@ -126,38 +126,52 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     Ok(program.status())
 }
 
-fn write_report(graph: &Graph, path: &Path) -> Result<PageData> {
+/// Writes the report; its data, and the findings told on the way.
+fn write_report(graph: &Graph, path: &Path) -> Result<(PageData, Vec<String>)> {
+    let mut told = Vec::new();
     let bar = progress::spinner("report");
-    let data = PageData::collect(graph, cache::Options::default(), |step| {
-        bar.set_message(step)
+    let choices = cache::Options::default();
+    let step = |step| bar.set_message(step);
+    let data = PageData::collect_telling(graph, choices, step, |first| {
+        bar.suspend(|| begin(graph, first));
+        let texts = first.findings.iter().take(FINDINGS);
+        told.extend(texts.map(|finding| finding.text.clone()));
     })?;
     bar.finish_and_clear();
     output::to(Some(path), |out| {
         Ok(out.write_all(report::render(&data)?.as_bytes())?)
     })?;
-    Ok(data)
+    Ok((data, told))
 }
 
-fn summarise(data: &PageData) {
-    let stats = &data.stats;
+/// What is known before the code and the accesses are looked at.
+fn begin(graph: &Graph, first: &First) {
+    let summary = graph.summary();
     eprintln!(
         "contech: {} Potential {:.2}.",
-        data.headline,
-        data.potential_average()
+        first.headline, first.potential
     );
     eprintln!(
         "contech: {} tasks, {} edges, {} block executions, {} accesses",
-        count(stats.tasks.total()),
-        count(stats.edges),
-        count(stats.blocks),
-        count(stats.accesses)
+        count(summary.tasks.total()),
+        count(summary.edges),
+        count(summary.blocks),
+        count(summary.accesses)
     );
+    say(first.findings.iter().take(FINDINGS));
+}
+
+/// The findings, but for those that were told before.
+fn summarise(data: &PageData, told: &[String]) {
+    let findings = data.findings.iter().take(FINDINGS);
+    say(findings.filter(|finding| !told.contains(&finding.text)));
+}
+
+fn say<'a>(findings: impl Iterator<Item = &'a Finding>) {
     let bullet = if std::io::stderr().is_terminal() {
         "•"
     } else {
         "-"
     };
-    for finding in data.findings.iter().take(FINDINGS) {
-        eprintln!("contech: {bullet} {}", finding.text);
-    }
+    findings.for_each(|finding| eprintln!("contech: {bullet} {}", finding.text));
 }

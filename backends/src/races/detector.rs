@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Action, BlockId, ContextId, MemOp};
+use taskgraph::{Access, Action, BlockId, ContextId, Piece};
 
 use super::chains::Epoch;
 use super::clocks::Clocks;
@@ -21,7 +21,7 @@ use super::record::{Kind, Record};
 use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Part, Shadow, address_of, page_of};
 use super::states::{StateId, States};
 use super::tally::{Example, Tally};
-use crate::analysis::{Graph, Task};
+use crate::analysis::Task;
 
 /// Entries of the table of looked-up transitions.
 const LOOKUPS: usize = 8192;
@@ -100,7 +100,7 @@ pub struct Detector {
 impl Detector {
     /// An empty one for `part` of the memory of the program, which stops at about `limit` bytes of its own.
     #[must_use]
-    pub fn new(graph: &Graph, part: Part, limit: usize) -> Self {
+    pub fn new(atomic: Vec<bool>, part: Part, limit: usize) -> Self {
         Self {
             clocks: Clocks::default(),
             shadow: Shadow::new(part),
@@ -108,12 +108,7 @@ impl Detector {
             lookups: vec![Lookup::default(); LOOKUPS],
             stamp: 0,
             races: Vec::new(),
-            atomic: graph
-                .info()
-                .ops
-                .iter()
-                .map(|op| op.flags & MemOp::ATOMIC != 0)
-                .collect(),
+            atomic,
             allocations: FxHashMap::default(),
             contexts: FxHashMap::default(),
             running: Running::default(),
@@ -127,38 +122,69 @@ impl Detector {
         }
     }
 
-    /// Takes in one task; predecessors first.
+    /// A task begins; predecessors first.
     ///
     /// # Errors
     /// When the task cannot be read.
-    pub fn task(&mut self, graph: &Graph, task: &Task<'_>) -> Result<()> {
-        self.clocks.enter(graph, task)?;
+    pub fn enter(&mut self, task: &Task<'_>) -> Result<()> {
+        if self.full {
+            return Ok(());
+        }
+        self.clocks.enter(task.graph(), task)?;
         self.next_stamp();
         self.full |= self.bytes() > self.limit;
         let context = task.id().context;
         self.running = self.contexts.remove(&context).unwrap_or_default();
-        task.for_each_action(|action| match action {
-            _ if self.full => {}
-            Action::Block(block) => {
-                self.running.block = Some(block.id());
-                block.for_each_access(|access| {
-                    self.accesses += 1;
-                    if self.accesses.is_multiple_of(CHECK) {
-                        self.full |= self.bytes() > self.limit;
-                    }
-                    if (self.running.low..self.running.marked).contains(&access.addr) {
-                        self.mark_stack(access.addr);
-                    }
-                    let op = access.op.get();
-                    let atomic = self.atomic.get(op as usize).copied().unwrap_or(false);
-                    self.range(access.addr, access.size, op, Kind::of(access.write, atomic));
-                });
-            }
+        Ok(())
+    }
+
+    /// The task is over.
+    pub fn leave(&mut self, task: &Task<'_>) {
+        let id = task.id();
+        let tasks = task.graph().context(id.context).map_or(0, |c| c.task_count);
+        if id.seq.checked_add(1) != Some(tasks) {
+            self.contexts.insert(id.context, self.running);
+        }
+    }
+
+    /// Takes in a piece of what the task does.
+    pub fn piece(&mut self, piece: &Piece<'_>) {
+        if self.full {
+            return;
+        }
+        match piece {
+            Piece::Blocks(blocks) => blocks.accesses().iter().for_each(|access| {
+                self.access(access);
+            }),
+            Piece::Run(run) => run.for_each_access(|access| self.access(&access)),
+            Piece::Action(action) => self.action(action),
+            _ => {}
+        }
+        self.running.block = piece.last_block().or(self.running.block);
+    }
+
+    #[inline]
+    fn access(&mut self, access: &Access) {
+        if self.full {
+            return;
+        }
+        self.accesses += 1;
+        if self.accesses.is_multiple_of(CHECK) {
+            self.full |= self.bytes() > self.limit;
+        }
+        if (self.running.low..self.running.marked).contains(&access.addr) {
+            self.mark_stack(access.addr);
+        }
+        let op = access.op.get();
+        let atomic = self.atomic.get(op as usize).copied().unwrap_or(false);
+        self.range(access.addr, access.size, op, Kind::of(access.write, atomic));
+    }
+
+    fn action(&mut self, action: &Action<'_>) {
+        match *action {
             Action::Alloc { addr, size, .. } => {
-                self.allocations
-                    .entry(addr)
-                    .or_default()
-                    .push((self.clocks.now(), size));
+                let lives = self.allocations.entry(addr).or_default();
+                lives.push((self.clocks.now(), size));
                 self.renew(addr, size, Kind::Alloc);
             }
             Action::Free { addr } => self.free(addr),
@@ -173,12 +199,13 @@ impl Detector {
             }
             Action::Unmap { addr, size } => self.renew(addr, size, Kind::Unmap),
             _ => {}
-        })?;
-        let tasks = graph.context(context).map_or(0, |c| c.task_count);
-        if task.id().seq.checked_add(1) != Some(tasks) {
-            self.contexts.insert(context, self.running);
         }
-        Ok(())
+    }
+
+    /// The part of memory it looks at.
+    #[must_use]
+    pub fn part(&self) -> Part {
+        self.shadow.part()
     }
 
     /// The block that called free, where the operation of a race stands for that.

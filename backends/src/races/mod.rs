@@ -27,10 +27,10 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use taskgraph::{ContextId, OpId, StaticInfo, TaskId};
+use taskgraph::{BlockCounts, ContextId, MemOp, OpId, Piece, StaticInfo, TaskId};
 
 use crate::analysis::source::Place;
-use crate::analysis::{self, Analysis, Graph, Order, Task};
+use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Task, run_all};
 use crate::size::Size;
 
 use explain::Locks;
@@ -55,10 +55,13 @@ pub struct Options {
 /// Most parts memory is divided into, as a power of two.
 const MOST_BITS: u32 = 12;
 
-/// The analysis. It reads the graph itself, once or once per part of memory.
+/// The analysis: of all memory, and where that is too large of one part after the other.
 #[derive(Debug)]
 pub struct Races {
     memory: usize,
+    part: Part,
+    /// By operation.
+    atomic: Vec<bool>,
 }
 
 /// Races of a run.
@@ -116,50 +119,81 @@ impl Analysis for Races {
     const NAME: &'static str = "races";
     const ABOUT: &'static str =
         "Conflicting accesses that nothing orders, with both sources and the missing order";
-    const ORDER: Order = Order::Tables;
+    const ORDER: Order = Order::Topological;
+    const READS: Reads = Reads::Pieces;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
-    type Shard = ();
+    type Shard = Detector;
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
         analysis::full_recording(graph, "races need")?;
+        let atomic = |op: &MemOp| op.flags & MemOp::ATOMIC != 0;
         Ok(Self {
             memory: usize::try_from(options.memory.bytes())?,
+            part: Part::default(),
+            atomic: graph.info().ops.iter().map(atomic).collect(),
         })
     }
 
-    fn shard(&self, _: Option<ContextId>) {}
+    fn shard(&self, _: Option<ContextId>) -> Detector {
+        self.detector()
+    }
 
-    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+    fn task(&self, detector: &mut Detector, task: &Task<'_>) -> Result<()> {
+        detector.enter(task)
+    }
+
+    fn piece(&self, detector: &mut Detector, _: &Moment, piece: &Piece<'_>) -> Result<()> {
+        detector.piece(piece);
         Ok(())
     }
 
-    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
+    fn done(&self, detector: &mut Detector, task: &Task<'_>, _: &BlockCounts) -> Result<()> {
+        detector.leave(task);
+        Ok(())
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<Detector>) -> Result<Report> {
         let mut merged = Merged::default();
-        let mut parts = vec![Part::default()];
+        let whole = shards.into_iter().next();
+        let mut parts = self.take(graph, &mut merged, whole.unwrap_or_else(|| self.detector()))?;
         while let Some(part) = parts.pop() {
-            merged.passes += 1;
-            let mut detector = Detector::new(graph, part, self.memory);
-            for task in graph.tasks() {
-                detector.task(graph, &task?)?;
-                if detector.is_full() {
-                    break;
-                }
-            }
-            if !detector.is_full() {
-                merged.add(graph.info(), &detector);
-            } else if part.bits < MOST_BITS {
-                parts.extend(part.halves());
-            } else {
-                let memory = Size::text(self.memory as u64);
-                bail!(
-                    "--memory {memory} is not enough even for one of {} parts of the memory accessed; give more",
-                    1 << MOST_BITS
-                );
-            }
+            let mut one = analysis::Part::new(Self {
+                memory: self.memory,
+                part,
+                atomic: self.atomic.clone(),
+            });
+            run_all(graph, &mut [&mut one])?;
+            let detector = one.into_shards().next();
+            let detector = detector.unwrap_or_else(|| self.detector());
+            parts.extend(self.take(graph, &mut merged, detector)?);
         }
         merged.report(graph)
+    }
+}
+
+impl Races {
+    fn detector(&self) -> Detector {
+        Detector::new(self.atomic.clone(), self.part, self.memory)
+    }
+
+    /// Takes what was found in one part of memory; the parts to look at instead when it was too large.
+    fn take(&self, graph: &Graph, merged: &mut Merged, detector: Detector) -> Result<Vec<Part>> {
+        merged.passes += 1;
+        if !detector.is_full() {
+            merged.add(graph.info(), &detector);
+            return Ok(Vec::new());
+        }
+        let part = detector.part();
+        if part.bits < MOST_BITS {
+            return Ok(part.halves().to_vec());
+        }
+        let memory = Size::text(self.memory as u64);
+        bail!(
+            "--memory {memory} is not enough even for one of {} parts of the memory accessed; give more",
+            1 << MOST_BITS
+        );
     }
 }
 

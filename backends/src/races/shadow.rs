@@ -64,6 +64,11 @@ pub struct Shadow {
 }
 
 impl Shadow {
+    /// The part of memory it is of.
+    pub(super) fn part(&self) -> Part {
+        self.part
+    }
+
     /// An empty shadow of `part`.
     #[must_use]
     pub fn new(part: Part) -> Self {

@@ -4,23 +4,13 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::Choices;
-use super::findings::{Finding, Results, find};
-use super::section::{Section, default_config, run_default, run_if_recorded};
-use crate::analysis::{self, Analysis, Graph, run};
-use crate::blocks::{self, Blocks};
-use crate::cache;
-use crate::critpath::{self, CritPath};
-use crate::hierarchy::Hierarchy;
-use crate::memuse::MemUse;
-use crate::misses::Misses;
-use crate::parallelism::{self, Cause, Parallelism, WaitTime};
-use crate::races::Races;
-use crate::scaling::Measured;
-use crate::scaling::recorded::Factors;
-use crate::sharing::Sharing;
-use crate::stats::{self, Stats};
+use super::findings::{Finding, Results, find, first};
+use super::outcomes::Outcomes;
+use super::section::Section;
+use crate::analysis::{self, Graph, Reads};
+use crate::parallelism::{self, Cause, WaitTime};
 use crate::view::page::cut;
-use crate::workspan::{self, WorkSpan};
+use crate::{blocks, cache, stats};
 
 /// Blocks in the scatter plot, the most executed ones.
 const SCATTERED: usize = 1500;
@@ -99,7 +89,7 @@ impl PageData {
         self.parallelism.potential_average
     }
 
-    /// Runs the analyses, as many at once as there are processors. `progress` is told what begins.
+    /// Runs the analyses; `progress` is told what begins.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -108,109 +98,66 @@ impl PageData {
         choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
     ) -> Result<Self> {
-        let (mut curves, mut races, mut interleaved, mut memuse, mut rest) =
-            (None, None, None, None, None);
-        let progress = &progress;
-        let Choices { cache, measured } = choices.into();
-        rayon::scope(|scope| {
-            // Those that take longest are begun first.
-            scope.spawn(|_| {
-                progress("cache");
-                curves = Some(super::curves::curves(graph, cache));
-            });
-            scope.spawn(|_| {
-                progress("sharing and hierarchy");
-                interleaved = Some(super::interleaved::sharing_and_hierarchy(graph));
-            });
-            scope.spawn(|_| {
-                progress("races");
-                races = Some(run_if_recorded::<Races>(graph));
-            });
-            scope.spawn(|_| {
-                progress("memory");
-                memuse = Some(run_default::<MemUse>(graph));
-            });
-            scope.spawn(|_| {
-                progress("parallelism");
-                rest = Some(Rest::collect(graph, measured));
-            });
+        Self::collect_telling(graph, choices, progress, |_| {})
+    }
+
+    /// The same; what order and times alone say is told as soon as it is known.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub fn collect_telling(
+        graph: &Graph,
+        choices: impl Into<Choices>,
+        progress: impl Fn(&'static str) + Sync,
+        tell: impl FnOnce(&First),
+    ) -> Result<Self> {
+        let choices = choices.into();
+        progress("order and times");
+        let mut all = Outcomes::of(graph, &choices, |reads| reads == Reads::Tasks)?;
+        let parallelism = all.have::<parallelism::Report>()?;
+        tell(&First {
+            headline: parallelism.sentence(),
+            potential: parallelism.potential_average,
+            findings: first(parallelism),
         });
-        let (cache, misses) = done(curves)?;
-        let (sharing, hierarchy) = done(interleaved)?;
-        let races = done(races)?;
-        let memuse = done(memuse)?;
-        let Rest {
-            stats,
-            parallelism,
-            blocks,
-            critpath,
-            workspan,
-            factors,
-        } = done(rest)?;
+        progress("code and accesses");
+        all.join(Outcomes::of(graph, &choices, |reads| {
+            reads != Reads::Tasks
+        })?);
         let results = Results {
-            parallelism: &parallelism,
-            factors: &factors,
-            blocks: &blocks,
-            cache: &cache,
-            critpath: &critpath,
-            workspan: &workspan,
-            misses: (graph.summary().accesses > 0).then_some(&misses),
-            sharing: sharing.as_ref().ok(),
-            races: races.as_ref().ok(),
+            parallelism: all.have()?,
+            factors: all.have()?,
+            blocks: all.have()?,
+            cache: all.have()?,
+            critpath: all.have()?,
+            workspan: all.have()?,
+            misses: all.get().filter(|_| graph.summary().accesses > 0),
+            sharing: all.get(),
+            races: all.get(),
         };
         Ok(Self {
             findings: find(&results),
-            sections: vec![
-                Section::of::<CritPath>("Critical path", &critpath),
-                Section::of::<WorkSpan>("Call sites", &workspan),
-                Section::of::<Factors>("Factors", &factors),
-                Section::of::<Misses>("Misses", &misses),
-                Section::of_either::<Hierarchy>("Hierarchy", &hierarchy),
-                Section::of_either::<Sharing>("Sharing", &sharing),
-                Section::of_either::<Races>("Races", &races),
-                Section::of::<MemUse>("Memory", &memuse),
-            ],
-            headline: parallelism.sentence(),
+            sections: all.sections(),
+            headline: results.parallelism.sentence(),
             warnings: analysis::warnings(graph),
             run: graph.meta().clone(),
-            stats,
-            parallelism: parallelism.into(),
-            blocks: blocks.into(),
-            cache,
+            stats: all.have::<stats::Report>()?.clone(),
+            parallelism: results.parallelism.clone().into(),
+            blocks: results.blocks.clone().into(),
+            cache: results.cache.clone(),
         })
     }
 }
 
-/// The results that look at tasks and blocks, not at accesses.
-struct Rest {
-    stats: stats::Report,
-    parallelism: parallelism::Report,
-    blocks: blocks::Report,
-    critpath: critpath::Report,
-    workspan: workspan::Report,
-    factors: <Factors as Analysis>::Report,
-}
-
-impl Rest {
-    fn collect(graph: &Graph, measured: Option<Measured>) -> Result<Self> {
-        let workspan = workspan::Options {
-            measured,
-            ..default_config::<WorkSpan>()?
-        };
-        Ok(Self {
-            stats: run::<Stats>(stats::Options {}, graph)?,
-            parallelism: run::<Parallelism>(parallelism::Options::default(), graph)?,
-            blocks: run::<Blocks>(blocks::Options::default(), graph)?,
-            critpath: run_default::<CritPath>(graph)?,
-            workspan: run::<WorkSpan>(workspan, graph)?,
-            factors: run_default::<Factors>(graph)?,
-        })
-    }
-}
-
-/// The result of a part that the scope has run.
-fn done<T>(part: Option<Result<T>>) -> Result<T> {
-    part.unwrap_or_else(|| Err(anyhow::anyhow!("an analysis ended without a result")))
+/// What is known of a run before its code and accesses are looked at.
+#[derive(Clone, Debug)]
+pub struct First {
+    /// The run in one sentence.
+    pub headline: String,
+    /// Average potential parallelism.
+    pub potential: f64,
+    /// Sentences, the most important first.
+    pub findings: Vec<Finding>,
 }
 
 impl From<parallelism::Report> for ParallelismPlot {

@@ -1,12 +1,12 @@
 //! `report`: one self-contained, offline HTML page with the findings and every analysis, with
 //! interactive plots; or its data as JSON.
 
-mod curves;
 mod data;
 mod findings;
-mod interleaved;
+mod outcomes;
 mod page;
 mod section;
+mod shown;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -19,10 +19,11 @@ use crate::cache;
 use crate::cli::{output, progress};
 use crate::scaling::Measured;
 
-pub use data::{BlocksPlot, PageData, ParallelismPlot};
+pub use data::{BlocksPlot, First, PageData, ParallelismPlot};
 pub use findings::{Finding, Results, find};
 pub use page::{MeasuredPage, render, render_measured};
-pub use section::{Section, run_default};
+pub use section::Section;
+pub use shown::{Begun, Outcome, Shown, begin, default_config};
 
 /// Options of `report`.
 #[derive(Clone, Debug, clap::Args)]

@@ -1,6 +1,6 @@
 //! `sharing`: which contexts read what which others wrote, and the cache lines that go back and forth between them.
 //!
-//! Contexts are interleaved by time ([`crate::interleave`]); each has a cache of its own of unlimited size, kept
+//! Contexts are interleaved by time ([`Order::ByTime`]); each has a cache of its own of unlimited size, kept
 //! coherent by taking a line away from all others when it is written. A miss on a line that was taken away is true
 //! sharing when data of another context is used before the line is lost again, and false sharing when it is not
 //! (Dubois et al., ISCA 1993). False-sharing misses are what padding or moving the data would save.
@@ -15,17 +15,18 @@ mod render;
 mod report;
 
 use anyhow::{Result, bail};
-use rustc_hash::FxHashMap;
-use taskgraph::{Action, BlockId, ContextId};
+use taskgraph::{Access, Action, ContextId, Piece};
 
-use crate::analysis::{self, Analysis, Graph, Order, Task};
-use crate::heap::{Allocation, Heap, Sites};
-use crate::interleave;
+use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads};
+use crate::heap::{Allocation, Heap, LastBlocks, Sites};
 use crate::size::Sizes;
 
 pub use caches::{Caches, LineMisses, Misses};
 pub use line::{Bytes, Effects, LineAccess, Miss, NOWHERE, Op, SharedLine};
 pub use report::{LineRow, Report, SiteMisses, Source, Total};
+
+/// How long a context keeps its turn unless the command line says so.
+const SLICE: u64 = 100;
 
 /// Options of `sharing`.
 #[derive(Clone, Debug, clap::Args)]
@@ -35,7 +36,7 @@ pub struct Options {
     #[arg(long, value_name = "BYTES", default_value = "64")]
     pub line: Sizes,
     /// How long a context keeps running before another one's turn, in nanoseconds
-    #[arg(long, value_name = "NS", default_value_t = 100)]
+    #[arg(long, value_name = "NS", default_value_t = SLICE)]
     pub slice: u64,
     /// Rows of each table shown as text
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
@@ -53,10 +54,11 @@ impl Analysis for Sharing {
     const NAME: &'static str = "sharing";
     const ABOUT: &'static str =
         "Communication between contexts, true and false sharing by line, allocation and source";
-    const ORDER: Order = Order::Tables;
+    const ORDER: Order = Order::ByTime { slice_ns: SLICE };
+    const READS: Reads = Reads::Pieces;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
-    type Shard = ();
+    type Shard = Watch;
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
@@ -72,30 +74,30 @@ impl Analysis for Sharing {
         Ok(Self { shifts, options })
     }
 
-    fn shard(&self, _: Option<ContextId>) {}
+    fn order(&self) -> Order {
+        Order::ByTime {
+            slice_ns: self.options.slice,
+        }
+    }
 
-    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+    fn shard(&self, _: Option<ContextId>) -> Watch {
+        self.watch()
+    }
+
+    fn piece(&self, watch: &mut Watch, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        watch.piece(at.context, piece);
         Ok(())
     }
 
-    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let mut watch = self.watch();
-        interleave::by_time(graph, self.options.slice, |context, _, action| {
-            watch.action(context, action);
-            Ok(())
-        })?;
+    fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
+        let watch = shards.into_iter().next().unwrap_or_else(|| self.watch());
         Ok(watch.report(graph))
     }
 }
 
 impl Sharing {
-    /// How long a context keeps its turn, ns.
-    pub(crate) fn slice(&self) -> u64 {
-        self.options.slice
-    }
-
     /// What takes in the actions of all contexts in the order of time.
-    pub(crate) fn watch(&self) -> Watch {
+    fn watch(&self) -> Watch {
         Watch {
             caches: self
                 .shifts
@@ -111,7 +113,7 @@ impl Sharing {
 
 /// The caches of every line size, and the allocations.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub struct Watch {
     caches: Vec<Caches>,
     memory: Memory,
     accesses: u64,
@@ -119,44 +121,37 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// One action of a context.
-    pub(crate) fn action(&mut self, context: u32, action: &Action<'_>) {
-        let Self { caches, memory, .. } = self;
-        match action {
-            Action::Block(block) => {
-                memory.last_block.insert(context, block.id());
-                block.for_each_access(|access| {
-                    self.accesses += 1;
-                    for cache in caches.iter_mut() {
-                        cache.access(
-                            context,
-                            access.addr,
-                            access.size,
-                            access.write,
-                            access.op.get(),
-                            |address| memory.heap.find(address).site.unwrap_or(NOWHERE),
-                        );
-                    }
-                });
-            }
-            Action::Alloc { addr, size, .. } => {
-                let site = memory
-                    .sites
-                    .allocated(memory.last_block.get(&context).copied(), *size);
-                memory.heap.allocate(Allocation {
-                    start: *addr,
-                    size: *size,
-                    site,
-                    tag: 0,
-                });
-            }
-            Action::Free { addr } => _ = memory.heap.free(*addr),
+    /// A piece of what a context does.
+    fn piece(&mut self, context: u32, piece: &Piece<'_>) {
+        match piece {
+            Piece::Blocks(blocks) => blocks.accesses().iter().for_each(|access| {
+                self.access(context, access);
+            }),
+            Piece::Run(run) => run.for_each_access(|access| self.access(context, &access)),
+            Piece::Action(action) => self.memory.action(context, action),
             _ => {}
+        }
+        self.memory.last_block.note(context, piece);
+    }
+
+    #[inline]
+    fn access(&mut self, context: u32, access: &Access) {
+        let Self { caches, memory, .. } = self;
+        self.accesses += 1;
+        for cache in caches.iter_mut() {
+            cache.access(
+                context,
+                access.addr,
+                access.size,
+                access.write,
+                access.op.get(),
+                |address| memory.heap.find(address).site.unwrap_or(NOWHERE),
+            );
         }
     }
 
     /// The result, after the last action.
-    pub(crate) fn report(self, graph: &Graph) -> Report {
+    fn report(self, graph: &Graph) -> Report {
         report::report(
             graph,
             self.caches,
@@ -172,5 +167,23 @@ impl Watch {
 struct Memory {
     heap: Heap,
     sites: Sites,
-    last_block: FxHashMap<u32, BlockId>,
+    last_block: LastBlocks,
+}
+
+impl Memory {
+    fn action(&mut self, context: u32, action: &Action<'_>) {
+        match *action {
+            Action::Alloc { addr, size, .. } => {
+                let site = self.sites.allocated(self.last_block.of(context), size);
+                self.heap.allocate(Allocation {
+                    start: addr,
+                    size,
+                    site,
+                    tag: 0,
+                });
+            }
+            Action::Free { addr } => _ = self.heap.free(addr),
+            _ => {}
+        }
+    }
 }

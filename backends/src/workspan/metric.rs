@@ -104,6 +104,15 @@ impl BlockFacts {
         matches!(self.weight, Weight::Always(_)) && !(self.entry || self.returns || self.calls)
     }
 
+    /// Weight of one execution where it is always the same; 0 where masks and lengths decide.
+    #[inline]
+    pub(super) fn always(&self) -> u64 {
+        match self.weight {
+            Weight::Always(weight) => weight,
+            Weight::Counted => 0,
+        }
+    }
+
     /// Weight of one execution.
     #[inline]
     pub(super) fn weight(&self, block: &BlockExec<'_>) -> u64 {

@@ -30,10 +30,13 @@ mod render;
 mod rows;
 mod tree;
 
+use std::sync::Arc;
+
 use anyhow::{Result, bail};
 use serde::Serialize;
+use taskgraph::{BlockCounts, ContextId, Piece, StaticInfo};
 
-use crate::analysis::{Analysis, Graph, Order, Task, run};
+use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Task, run};
 use crate::critpath::{self, CritPath, Detour};
 use crate::scaling::Measured;
 use crate::view::units::ratio;
@@ -88,6 +91,9 @@ pub struct Options {
 #[derive(Debug)]
 pub struct WorkSpan {
     options: Options,
+    info: Arc<StaticInfo>,
+    /// For the slack of tasks, if it was asked for.
+    table: Option<critpath::Table>,
 }
 
 /// Work and span, whole and by call site.
@@ -161,9 +167,10 @@ impl Analysis for WorkSpan {
     const NAME: &'static str = "workspan";
     const ABOUT: &'static str =
         "Work, span and parallelism of every call site, and which one is the bottleneck";
-    const ORDER: Order = Order::Tables;
+    const ORDER: Order = Order::Topological;
+    const READS: Reads = Reads::Pieces;
     type Config = Options;
-    type Shard = ();
+    type Shard = Walks;
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
@@ -185,32 +192,64 @@ impl Analysis for WorkSpan {
                 change.text
             );
         }
-        Ok(Self { options })
+        let slack = options.slack;
+        Ok(Self {
+            options,
+            info: Arc::new(graph.info().clone()),
+            table: slack.then(|| critpath::Table::new(graph)).transpose()?,
+        })
     }
 
-    fn shard(&self, _: Option<taskgraph::ContextId>) {}
+    fn shard(&self, _: Option<ContextId>) -> Walks {
+        let options = &self.options;
+        let machine = |rules| Machine::new(Arc::clone(&self.info), rules);
+        let changes = options.changes();
+        Walks {
+            recorded: machine(options.rules()),
+            changed: (!changes.is_empty()).then(|| {
+                machine(Rules {
+                    changes,
+                    ..options.rules()
+                })
+            }),
+        }
+    }
 
-    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+    fn task(&self, walks: &mut Walks, task: &Task<'_>) -> Result<()> {
+        let id = task.id();
+        let table = self.table.as_ref();
+        let slack = table.map(|table| table.slack(id, critpath::weight(task)));
+        walks.recorded.enter(task, slack)?;
+        walks
+            .changed
+            .iter_mut()
+            .try_for_each(|changed| changed.enter(task, None))
+    }
+
+    fn piece(&self, walks: &mut Walks, _: &Moment, piece: &Piece<'_>) -> Result<()> {
+        walks.recorded.piece(piece);
+        walks
+            .changed
+            .iter_mut()
+            .for_each(|changed| changed.piece(piece));
         Ok(())
     }
 
-    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
+    fn done(&self, walks: &mut Walks, task: &Task<'_>, _: &BlockCounts) -> Result<()> {
+        walks.recorded.leave(task)?;
+        walks
+            .changed
+            .iter_mut()
+            .try_for_each(|changed| changed.leave(task))
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<Walks>) -> Result<Report> {
+        let walks = shards.into_iter().next();
+        let mut walks = walks.unwrap_or_else(|| self.shard(None));
         let options = &self.options;
-        let table = options
-            .slack
-            .then(|| critpath::Table::new(graph))
-            .transpose()?;
-        let mut machine = walk(graph, options.rules(), table.as_ref())?;
-        drop(table);
-        let mut report = rows::report(graph, &mut machine, options);
-        let changes = options.changes();
-        if !changes.is_empty() {
-            let words: Vec<String> = changes.iter().map(Change::in_words).collect();
-            let rules = Rules {
-                changes,
-                ..options.rules()
-            };
-            let changed = walk(graph, rules, None)?;
+        let mut report = rows::report(graph, &mut walks.recorded, options);
+        if let Some(changed) = walks.changed {
+            let words: Vec<String> = options.changes().iter().map(Change::in_words).collect();
             report.what_if = Some(WhatIf {
                 change: words.join(", "),
                 work: changed.work,
@@ -229,21 +268,9 @@ impl Analysis for WorkSpan {
     }
 }
 
-fn walk<'g>(
-    graph: &'g Graph,
-    rules: Rules,
-    table: Option<&critpath::Table>,
-) -> Result<Machine<'g>> {
-    let counts: rustc_hash::FxHashMap<_, _> = graph
-        .contexts()
-        .map(|context| (context.id, context.task_count))
-        .collect();
-    let mut machine = Machine::new(graph.info(), rules);
-    for task in graph.tasks() {
-        let task = task?;
-        let id = task.id();
-        let slack = table.map(|table| table.slack(id, critpath::weight(&task)));
-        machine.task(&task, counts.get(&id.context).copied().unwrap_or(0), slack)?;
-    }
-    Ok(machine)
+/// The walk over the program as it was recorded, and over the changed one, if changes were asked for.
+#[derive(Debug)]
+pub struct Walks {
+    recorded: Machine,
+    changed: Option<Machine>,
 }

@@ -133,7 +133,7 @@ pub struct FlameNode {
 }
 
 /// The result of a walk.
-pub(super) fn report(graph: &Graph, machine: &mut Machine<'_>, options: &Options) -> Report {
+pub(super) fn report(graph: &Graph, machine: &mut Machine, options: &Options) -> Report {
     let on_span = machine.on_span();
     let mut on_work = std::mem::take(&mut machine.on_work);
     on_work.resize(on_span.len(), Measure::default());
@@ -203,7 +203,7 @@ fn bound(work: u64, span: u64, burdened: u64, processors: u32) -> Bound {
 
 fn sites(
     info: &StaticInfo,
-    machine: &Machine<'_>,
+    machine: &Machine,
     on_work: &[Measure],
     on_span: &[Measure],
 ) -> Vec<SiteRow> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use contech_backends::analysis::{Graph, open};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Block, BlockId, Context, ContextId, FrameEncoder, FrameSpan, Function, GraphWriter, MemOp,
-    Module, RunMeta, Segment, StaticInfo, TaskId, TaskRecord,
+    AllocKind, Block, BlockId, Context, ContextId, FrameEncoder, FrameSpan, Function, GraphWriter,
+    MemOp, Module, RunMeta, Segment, StaticInfo, TaskId, TaskRecord,
 };
 
 use super::Random;
@@ -90,6 +90,11 @@ fn path(number: u32) -> Option<Path> {
 
 /// One task of some hundred loops, read from a file that `at` names.
 pub fn random_graph(seed: u64, at: &FilePath) -> Graph {
+    random_contexts(seed, 1, at)
+}
+
+/// The same in several contexts at one time.
+pub fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (info, functions) = program(&mut random);
     let (info, slots) = (
@@ -100,7 +105,46 @@ pub fn random_graph(seed: u64, at: &FilePath) -> Graph {
             .collect::<Vec<_>>(),
     );
     let table = Arc::new(PathTable::new(&info, functions, LOOPS as usize).expect("a program"));
-    let mut encoder = FrameEncoder::with_paths(Arc::clone(&info), Arc::clone(&table));
+    let mut writer = GraphWriter::create(at, Arc::clone(&info)).expect("a writable folder");
+    let mut all = Vec::new();
+    for id in (0..contexts).map(ContextId::new) {
+        let encoder = FrameEncoder::with_paths(Arc::clone(&info), Arc::clone(&table));
+        let mut record = task(encoder, &slots, &mut random, &mut writer);
+        record.id = TaskId::new(id, 0);
+        if contexts > 1 {
+            record.start_ns = random.below(1000);
+            record.end_ns = record.start_ns + random.below(30_000);
+        }
+        all.push((
+            record.id,
+            Context {
+                id,
+                task_count: 1,
+                first_ns: record.start_ns,
+                last_ns: record.end_ns,
+                ..Context::default()
+            },
+        ));
+        writer.put_task(&record, &[]).expect("writable");
+    }
+    writer.set_paths(&table, path).expect("paths");
+    for (task, _) in &all {
+        writer.put_order(*task).expect("writable");
+    }
+    let contexts = all.into_iter().map(|context| context.1).collect();
+    writer
+        .finish(contexts, RunMeta::default())
+        .expect("writable");
+    open(at).expect("a graph just written")
+}
+
+/// A task of some hundred loops; its frame is written.
+fn task(
+    mut encoder: FrameEncoder,
+    slots: &[usize],
+    random: &mut Random,
+    writer: &mut GraphWriter,
+) -> TaskRecord {
     for _ in 0..60 {
         let number = u32::try_from(random.below(u64::from(LOOPS))).expect("small");
         let slots = slots[number as usize];
@@ -124,12 +168,14 @@ pub fn random_graph(seed: u64, at: &FilePath) -> Graph {
             || path(number),
         );
         assert!(taken, "a path that fits");
+        if random.chance(20) {
+            encoder.alloc(0x7000_0000 + random.below(5000), 64, AllocKind::Malloc);
+        }
     }
-    let mut writer = GraphWriter::create(at, Arc::clone(&info)).expect("a writable folder");
     let counts = encoder.counts();
     let frame = encoder.finish().expect("loops");
     let records = frame.record_count();
-    let record = TaskRecord {
+    TaskRecord {
         blocks: counts.blocks,
         reads: counts.reads,
         writes: counts.writes,
@@ -141,17 +187,5 @@ pub fn random_graph(seed: u64, at: &FilePath) -> Graph {
             records,
         }],
         ..TaskRecord::default()
-    };
-    writer.set_paths(&table, path).expect("paths");
-    writer.put_task(&record, &[]).expect("writable");
-    writer.put_order(TaskId::default()).expect("writable");
-    let context = Context {
-        id: ContextId::new(0),
-        task_count: 1,
-        ..Context::default()
-    };
-    writer
-        .finish(vec![context], RunMeta::default())
-        .expect("writable");
-    open(at).expect("a graph just written")
+    }
 }

@@ -232,6 +232,8 @@ impl Emitter {
                     strides,
                     iterations,
                 } => iterations <= SHORT && self.run(e, blocks, strides, iterations),
+                // This player plays them node by node.
+                Played::Nest { .. } => false,
                 Played::Other(_) => false,
             };
             if short {

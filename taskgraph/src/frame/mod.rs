@@ -10,6 +10,7 @@ mod encode;
 mod index;
 mod play;
 mod shape;
+mod tally;
 mod template;
 
 pub use contech_program::Counts;
@@ -19,6 +20,7 @@ pub(crate) use emit::{Emission, Emitted, Emitter};
 pub use encode::{EncodedFrame, FrameEncoder, Segment};
 pub(crate) use index::{FrameEntry, FrameIndex, FrameIndexWriter};
 pub(crate) use play::{Played, Player, Score};
+pub(crate) use tally::Tallied;
 pub use template::Site;
 pub(crate) use template::Templates;
 

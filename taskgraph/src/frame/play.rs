@@ -8,7 +8,10 @@ use crate::error::{Result, malformed};
 use crate::frame::Layout;
 use crate::frame::decode::{DecodedFrame, Record, WHAT};
 use crate::id::BlockId;
-use crate::path::{CompiledFunction, CompiledLoop, NO_BLOCK, PathSet, State, Visit, Walk, Walked};
+use crate::path::{
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, Nest, NestShape, PathSet,
+    State, Step, Stored as PathStored, Visit, Walk, Walked,
+};
 
 /// What is needed to play frames.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +32,8 @@ pub(crate) enum Played<'g> {
         strides: &'g [u64],
         iterations: u64,
     },
+    /// Executions of a nest, with the counts that are in [`Player::operands`]; only where [`Player::nests`] says so.
+    Nest { shape: &'g NestShape, cut: bool },
     /// Another action.
     Other(Action<'static>),
 }
@@ -46,6 +51,8 @@ pub(crate) struct Player {
     stored: Stored,
     /// Executions that may still come.
     pub(super) left: u64,
+    /// Nests are to be played as one.
+    pub(crate) nests: bool,
     /// Operands of what was played last.
     pub(crate) operands: Vec<u64>,
 }
@@ -72,8 +79,14 @@ impl Player {
     /// [`Player::of_blocks`] for a short time: give it back with [`Player::give_back`].
     pub(crate) fn lent(blocks: u64) -> Box<Self> {
         let mut player = SPARE.take().unwrap_or_default();
-        player.allow(blocks);
+        player.restart(blocks);
         player
+    }
+
+    /// Its memory serves for another task that says that it executes so many blocks; it plays nests as one.
+    pub(crate) fn restart(&mut self, blocks: u64) {
+        self.allow(blocks);
+        self.nests = true;
     }
 
     /// Its memory serves for the next one of this thread.
@@ -145,7 +158,8 @@ impl Player {
         }
     }
 
-    fn enter(&mut self, index: usize, start: usize, score: Score<'_>) -> Result<()> {
+    /// To the start of a path whose values begin there.
+    pub(super) fn enter(&mut self, index: usize, start: usize, score: Score<'_>) -> Result<()> {
         let Some((path, f)) = score.paths.get(index) else {
             return Err(malformed(WHAT, "a path that is not in the tables"));
         };
@@ -159,6 +173,69 @@ impl Player {
         self.stored.next = start;
         self.inside = Some(index);
         Ok(())
+    }
+
+    /// Executes the path entered last, which has no collapsed loops, and counts nothing.
+    pub(super) fn pass(
+        &mut self,
+        path: &CompiledPath,
+        f: &CompiledFunction,
+        start: usize,
+        frame: &DecodedFrame,
+    ) -> Result<()> {
+        let mut next = start;
+        for stored in &path.stored {
+            if let PathStored::Leaves(n) = *stored {
+                next = self.load(&f.nodes[n as usize], next, frame)?;
+            }
+        }
+        for step in &path.moves {
+            match *step {
+                Step::Enter(l) => self.state.iterations[l as usize] = 0,
+                Step::Next(l) => {
+                    let i = &mut self.state.iterations[l as usize];
+                    *i = i.wrapping_add(1);
+                }
+                _ => {}
+            }
+        }
+        self.inside = None;
+        Ok(())
+    }
+
+    /// Executes the path entered last and calls `add` with its blocks and how often they are executed.
+    pub(super) fn count(
+        &mut self,
+        index: usize,
+        score: Score<'_>,
+        frame: &DecodedFrame,
+        add: &mut impl FnMut(BlockId, u64),
+    ) -> Result<()> {
+        while let Some(played) = self.inside(index, score, frame)? {
+            match played {
+                Played::Block(id) => add(id, 1),
+                Played::Run {
+                    blocks, iterations, ..
+                } => blocks.iter().for_each(|(id, _)| add(*id, iterations)),
+                Played::Nest { shape, cut } => {
+                    Nest::new(shape, &self.operands, cut).for_each_times(&mut *add);
+                }
+                Played::Other(_) => {}
+            }
+        }
+        self.inside = None;
+        Ok(())
+    }
+
+    /// Loads the leaves of a node, whose values begin there; where the next ones do.
+    #[inline]
+    fn load(&mut self, node: &CompiledNode, next: usize, frame: &DecodedFrame) -> Result<usize> {
+        let end = next + node.leaves.len();
+        let values = frame.values.get(next..end).ok_or_else(short)?;
+        for (leaf, v) in node.leaves.iter().zip(values) {
+            self.state.slots[leaf.slot as usize] = *v;
+        }
+        Ok(end)
     }
 
     #[inline]
@@ -176,6 +253,7 @@ impl Player {
                 f,
                 frame,
                 stored: &mut self.stored,
+                nests: self.nests,
                 operands: &mut self.operands,
                 short: false,
             };
@@ -197,17 +275,21 @@ impl Player {
                         }));
                     }
                 }
+                Walked::Nest(l, cut) => {
+                    let l = f.loops[l as usize].as_ref();
+                    if let Some(shape) = l.and_then(|l| l.nest.as_ref())
+                        && self.stored.run > 0
+                    {
+                        let run = self.stored.run;
+                        self.left = self.left.checked_sub(run).ok_or_else(endless)?;
+                        return Ok(Some(Played::Nest { shape, cut }));
+                    }
+                }
                 Walked::Node(n) => {
                     self.left = self.left.checked_sub(1).ok_or_else(endless)?;
                     let node = &f.nodes[n as usize];
                     if !node.leaves.is_empty() {
-                        let next = self.stored.next;
-                        let values = frame.values.get(next..next + node.leaves.len());
-                        let values = values.ok_or_else(short)?;
-                        for (leaf, v) in node.leaves.iter().zip(values) {
-                            self.state.slots[leaf.slot as usize] = *v;
-                        }
-                        self.stored.next += values.len();
+                        self.stored.next = self.load(node, self.stored.next, frame)?;
                     }
                     if node.block != NO_BLOCK {
                         let (slots, iterations) = (&self.state.slots, &self.state.iterations);
@@ -242,6 +324,7 @@ struct Reading<'a> {
     frame: &'a DecodedFrame,
     stored: &'a mut Stored,
     operands: &'a mut Vec<u64>,
+    nests: bool,
     short: bool,
 }
 
@@ -255,6 +338,21 @@ impl Visit for Reading<'_> {
         }
         let count = l.count.as_ref();
         count.map_or(0, |c| c.eval(&state.slots, &state.iterations))
+    }
+
+    fn nest(
+        &mut self,
+        nest: &NestShape,
+        count: u64,
+        cut: bool,
+        f: &CompiledFunction,
+        state: &State,
+    ) -> Option<&[u64]> {
+        if !self.nests {
+            return None;
+        }
+        self.stored.run = nest.count(count, cut, &f.loops, state, self.operands)?;
+        Some(self.operands)
     }
 
     fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool {

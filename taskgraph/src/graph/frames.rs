@@ -77,16 +77,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             Some(frame) => Arc::clone(frame),
             None => Arc::new(self.decode_frame(at)?),
         };
-        let first = span.first_record as usize;
-        let range = first..first.saturating_add(span.records as usize);
-        if range.end > frame.len() {
-            let n = frame.len();
-            let detail = format!(
-                "records up to {} of the {n} in the frame at byte {at}",
-                range.end
-            );
-            return Err(malformed(Tag::TaskPage.name(), detail));
-        }
+        let range = Self::records(&frame, span)?;
         // Several tasks share this frame, so it is kept. A frame that belongs to one task is read once, and keeping
         // it would push out shared ones.
         if known.is_none() && range.len() < frame.len() {
@@ -94,6 +85,21 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             self.keep_spare(spare);
         }
         Ok((frame, range))
+    }
+
+    /// A span as a range of the records of its frame.
+    pub(crate) fn records(frame: &DecodedFrame, span: &FrameSpan) -> Result<Range<usize>> {
+        let first = span.first_record as usize;
+        let range = first..first.saturating_add(span.records as usize);
+        if range.end > frame.len() {
+            let (n, at) = (frame.len(), span.frame.0);
+            let detail = format!(
+                "records up to {} of the {n} in the frame at byte {at}",
+                range.end
+            );
+            return Err(malformed(Tag::TaskPage.name(), detail));
+        }
+        Ok(range)
     }
 
     fn decode_frame(&self, at: u64) -> Result<DecodedFrame> {

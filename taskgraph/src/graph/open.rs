@@ -1,9 +1,10 @@
 //! Opens a graph: the footer names the sections, the tables are read, and the indices of pages are checked.
 
 use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::TaskGraph;
+use super::{HINTS, TaskGraph};
 use crate::cache::Cache;
 use crate::error::{Result, malformed};
 use crate::frame::Layout;
@@ -89,6 +90,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             order_index: sections.range(Tag::OrderIndex)?,
             contexts: sections.range(Tag::Contexts)?,
             names: sections.range(Tag::Names)?,
+            hints: [const { AtomicUsize::new(0) }; HINTS],
             task_pages: Cache::new(PAGE_CACHE),
             dependents_pages: Cache::new(EDGE_CACHE),
             frames: Cache::new(FRAME_CACHE),

@@ -49,6 +49,13 @@ impl<'a> PageIndex<'a> {
         self.0.get(page).map(entry)
     }
 
+    /// Whether a key is in this page if it is in any.
+    pub(crate) fn is_in(&self, key: TaskId, page: usize) -> bool {
+        let starts = |at: usize| self.0.get(at).map(|e| entry(e).0);
+        starts(page).is_some_and(|first| first <= key)
+            && starts(page + 1).is_none_or(|next| key < next)
+    }
+
     /// The only page that can have a key: the last one that does not start after it.
     pub(crate) fn find(&self, key: TaskId) -> Option<usize> {
         self.0.partition_point(|e| entry(e).0 <= key).checked_sub(1)

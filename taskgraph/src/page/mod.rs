@@ -13,6 +13,8 @@ pub(crate) use index::{PageIndex, PageIndexWriter};
 pub(crate) use order::{OrderPage, OrderPageWriter};
 pub(crate) use task::{TaskFields, TaskPage, TaskPageWriter};
 
+use std::cell::RefCell;
+
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::codec::{MAX_PAGE, Packer, Unpacker};
@@ -53,7 +55,12 @@ pub(crate) fn unpack(what: &'static str, payload: &[u8], limit: usize) -> Result
     let mut r = Reader::new(what, payload);
     let length = r.u32()? as usize;
     let mut raw = Vec::new();
-    Unpacker::new().unpack(what, r.take(r.remaining())?, length, limit, &mut raw)?;
+    let packed = r.take(r.remaining())?;
+    // Making a context of zstd takes as long as unpacking a page.
+    thread_local! {
+        static UNPACKER: RefCell<Unpacker> = RefCell::new(Unpacker::new());
+    }
+    UNPACKER.with_borrow_mut(|unpacker| unpacker.unpack(what, packed, length, limit, &mut raw))?;
     Ok(raw)
 }
 

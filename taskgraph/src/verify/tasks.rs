@@ -122,6 +122,10 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
                     others: 1,
                     ..Counts::default()
                 },
+                Compact::Nest(nest) => Counts {
+                    blocks: nest.executions(),
+                    ..Counts::default()
+                },
                 Compact::Run(run) if run.has_static_counts() => {
                     let once = run
                         .first()

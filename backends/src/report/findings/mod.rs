@@ -55,6 +55,24 @@ pub struct Results<'a> {
     pub races: Option<&'a races::Report>,
 }
 
+/// What order and times alone say of a run: a part of its findings.
+#[must_use]
+pub(super) fn first(parallelism: &parallelism::Report) -> Vec<Finding> {
+    let mut waits = scaling::waits(parallelism);
+    sort(&mut waits);
+    scaling::outside(parallelism)
+        .into_iter()
+        .chain(waits)
+        .collect()
+}
+
+/// A parent that waits for its children to end is how programs are written: last, however long it takes.
+fn sort(findings: &mut [Finding]) {
+    let usual =
+        |finding: &Finding| [Cause::Join.name(), Cause::Call.name()].contains(&finding.cause);
+    findings.sort_by(|a, b| usual(a).cmp(&usual(b)).then(b.share.total_cmp(&a.share)));
+}
+
 /// The findings of a run.
 #[must_use]
 pub fn find(results: &Results<'_>) -> Vec<Finding> {
@@ -65,10 +83,7 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
     let (first, last): (Vec<_>, Vec<_>) = limit
         .into_iter()
         .partition(|finding| finding.cause == scaling::CHAIN);
-    // A parent that waits for its children to end is how programs are written: last, however long it takes.
-    let usual =
-        |finding: &Finding| [Cause::Join.name(), Cause::Call.name()].contains(&finding.cause);
-    scaling.sort_by(|a, b| usual(a).cmp(&usual(b)).then(b.share.total_cmp(&a.share)));
+    sort(&mut scaling);
     let findings = serial_form(results)
         .into_iter()
         .chain(lost::lost(results))

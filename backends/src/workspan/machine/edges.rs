@@ -8,7 +8,7 @@ use super::{Machine, Value};
 /// Levels of creation an edge is followed up: beyond, it counts for the whole program only.
 const MOST_LEVELS: usize = 64;
 
-impl Machine<'_> {
+impl Machine {
     /// The created contexts begin where their creator is: one, or, of a parallel region and of the ranks of a run,
     /// several at once. How many of the edges that is.
     pub(super) fn create(

@@ -1,85 +1,132 @@
 //! Executions of blocks: what a task adds to the frames they belong to.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::Result;
-use taskgraph::{Action, BlockExec, BlockId, Compact, Task, TaskKind};
+use taskgraph::{BlockId, Piece, TaskKind};
 
 use super::super::context::{Frame, State};
 use super::super::metric::{BlockFacts, Mark, Metric};
 use super::Machine;
+use crate::analysis::Task;
 use crate::parallelism::{State as Doing, state_of};
 
-/// Executions of blocks of a task that are kept until its last one; those of a longer task are decoded twice.
+/// Executions of blocks of a task that are kept until its last one; of a longer one they are counted before.
 const MOST_KEPT: u64 = 1 << 16;
 
-impl Machine<'_> {
-    pub(super) fn run<D: AsRef<[u8]>>(
-        &mut self,
-        state: &mut State,
-        task: &Task<'_, D>,
-        slack: Option<u64>,
-    ) -> Result<()> {
-        let running = state_of(task) == Doing::Running;
-        let ns = match self.rules.metric {
-            Metric::Time if running => task.duration_ns(),
-            _ => 0,
+impl Machine {
+    /// A task begins.
+    pub(super) fn begin(&mut self, task: &Task<'_>, slack: Option<u64>) -> Result<()> {
+        let time = self.rules.metric == Metric::Time;
+        let running = time && state_of(task) == Doing::Running;
+        self.slack = slack;
+        self.cut = Cut {
+            ns: if running { task.duration_ns() } else { 0 },
+            time,
+            ..Cut::default()
         };
-        if task.kind() != TaskKind::Work || task.block_count() == 0 {
-            if ns > 0 {
-                self.first_frame(state, None);
-                self.advance(state, ns, slack);
-            }
-            return Ok(());
+        // What a block's share of the time is shows when all of the task is known.
+        self.keeping = time && task.block_count() <= MOST_KEPT;
+        self.kept.clear();
+        if time && !self.keeping {
+            task.count_blocks(&mut self.counts)?;
+            let weight = |(block, times): (BlockId, u64)| {
+                let facts = self.facts.get(block.index());
+                facts.map_or(0, |facts| facts.always().saturating_mul(times))
+            };
+            self.cut.total = self.counts.iter().map(weight).fold(0, u64::saturating_add);
         }
-        let facts = Rc::clone(&self.facts);
-        let mut cut = Cut {
-            ns,
-            total: 0,
-            passed: 0,
-            given: 0,
-            open: 0,
-            time: self.rules.metric == Metric::Time,
-        };
-        if !cut.time {
-            executions(task, &facts, |block, weight| {
-                self.execute(state, &mut cut, &facts, block, weight, slack);
-            })?;
-        } else if task.block_count() <= MOST_KEPT {
-            // What a block's share of the time is shows at the end of the task.
-            let mut kept = std::mem::take(&mut self.kept);
-            kept.clear();
-            executions(task, &facts, |block, weight| {
-                cut.total = cut.total.saturating_add(weight);
-                kept.push((block, weight));
-            })?;
-            for &(block, weight) in &kept {
-                self.execute(state, &mut cut, &facts, block, weight, slack);
-            }
-            self.kept = kept;
-        } else {
-            executions(task, &facts, |_, weight| {
-                cut.total = cut.total.saturating_add(weight);
-            })?;
-            executions(task, &facts, |block, weight| {
-                self.execute(state, &mut cut, &facts, block, weight, slack);
-            })?;
-        }
-        let rest = cut.take();
-        self.advance(state, rest, slack);
         Ok(())
     }
 
+    /// A piece of what the task does.
+    pub(in crate::workspan) fn piece(&mut self, piece: &Piece<'_>) {
+        let Some(mut state) = self.current.take() else {
+            return;
+        };
+        let facts = Arc::clone(&self.facts);
+        let of = |block: BlockId| facts.get(block.index());
+        let plain = |block: BlockId| of(block).is_some_and(BlockFacts::is_plain);
+        match piece {
+            Piece::Blocks(blocks) if self.rules.metric == Metric::Accesses => {
+                for (block, accesses) in blocks.each() {
+                    self.executed(&mut state, &facts, block, accesses.len() as u64);
+                }
+            }
+            Piece::Blocks(blocks) => {
+                for block in blocks.blocks() {
+                    let weight = of(block).map_or(0, BlockFacts::always);
+                    self.executed(&mut state, &facts, block, weight);
+                }
+            }
+            Piece::Run(run) if !run.first().all(|block| plain(block.id())) => {
+                run.for_each_block(|block| {
+                    let weight = of(block.id()).map_or(0, |facts| facts.weight(&block));
+                    self.executed(&mut state, &facts, block.id(), weight);
+                });
+            }
+            // What stays in one frame is one execution that weighs as much as all.
+            Piece::Run(_) | Piece::Nest(_) => {
+                let (mut all, mut sum) = (true, 0u64);
+                piece.for_each_times(|block, times| {
+                    all &= plain(block);
+                    let one = of(block).map_or(0, BlockFacts::always);
+                    sum = sum.saturating_add(one.saturating_mul(times));
+                });
+                match piece {
+                    Piece::Nest(nest) if !all => nest.for_each_block(|block| {
+                        let weight = of(block).map_or(0, BlockFacts::always);
+                        self.executed(&mut state, &facts, block, weight);
+                    }),
+                    _ => {
+                        let last = piece.last_block();
+                        last.into_iter().for_each(|block| {
+                            self.executed(&mut state, &facts, block, sum);
+                        });
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.current = Some(state);
+    }
+
+    /// Of a task that executes nothing the time is its frame's own; of others what is left of it.
+    pub(super) fn end_of_task(&mut self, state: &mut State, task: &Task<'_>) {
+        let slack = self.slack;
+        if task.kind() != TaskKind::Work || task.block_count() == 0 {
+            if self.cut.ns > 0 {
+                self.first_frame(state, None);
+                self.advance(state, self.cut.ns, slack);
+            }
+            return;
+        }
+        let kept = std::mem::take(&mut self.kept);
+        if self.keeping {
+            let facts = Arc::clone(&self.facts);
+            let weights = kept.iter().map(|kept| kept.1);
+            self.cut.total = weights.fold(0, u64::saturating_add);
+            for &(block, weight) in &kept {
+                self.execute(state, &facts, block, weight);
+            }
+        }
+        self.kept = kept;
+        let rest = self.cut.take();
+        self.advance(state, rest, slack);
+    }
+
+    #[inline]
+    fn executed(&mut self, state: &mut State, facts: &[BlockFacts], block: BlockId, weight: u64) {
+        if self.keeping {
+            self.kept.push((block, weight));
+        } else {
+            self.execute(state, facts, block, weight);
+        }
+    }
+
     /// A block is executed; `weight` is its own, and that of the iterations of its loop that go on in the same frame.
-    fn execute(
-        &mut self,
-        state: &mut State,
-        cut: &mut Cut,
-        facts: &[BlockFacts],
-        block: BlockId,
-        weight: u64,
-        slack: Option<u64>,
-    ) {
+    fn execute(&mut self, state: &mut State, facts: &[BlockFacts], block: BlockId, weight: u64) {
+        let slack = self.slack;
         let Some(facts) = facts.get(block.index()) else {
             return;
         };
@@ -89,7 +136,7 @@ impl Machine<'_> {
                 .last()
                 .is_some_and(|top| top.function == Some(facts.function) && !top.leaving);
         if !stays {
-            let before = cut.take();
+            let before = self.cut.take();
             self.advance(state, before, slack);
             // The first block of a created context is that of its first invocation.
             let first = self.first_frame(state, Some(facts.function));
@@ -97,7 +144,7 @@ impl Machine<'_> {
                 self.place(state, facts);
             }
         }
-        cut.open += weight;
+        self.cut.open += weight;
         if let Some(top) = state.frames.last_mut() {
             top.call = facts.calls.then_some(block);
             top.leaving = facts.calls && facts.returns;
@@ -107,7 +154,7 @@ impl Machine<'_> {
             match facts.mark {
                 Some(Mark::Spawn) => top.marked = true,
                 Some(Mark::Sync) => {
-                    let before = cut.take();
+                    let before = self.cut.take();
                     self.advance(state, before, slack);
                     self.sync(state);
                 }
@@ -115,7 +162,7 @@ impl Machine<'_> {
             }
         }
         if facts.returns && !facts.calls {
-            let before = cut.take();
+            let before = self.cut.take();
             self.advance(state, before, slack);
             self.returned(state);
         }
@@ -158,42 +205,9 @@ impl Machine<'_> {
     }
 }
 
-/// Calls `each` with the blocks a task executes and their weights, in order. The iterations of an affine loop, which stay
-/// in one frame, are one execution of its blocks, of which the last weighs what all further ones do, too.
-fn executions<D: AsRef<[u8]>>(
-    task: &Task<'_, D>,
-    facts: &[BlockFacts],
-    mut each: impl FnMut(BlockId, u64),
-) -> Result<()> {
-    let of = |block: BlockId| facts.get(block.index());
-    let weight = |block: &BlockExec<'_>| of(block.id()).map_or(0, |facts| facts.weight(block));
-    task.for_each_compact(|item| match item {
-        Compact::Action(Action::Block(block)) => each(block.id(), weight(&block)),
-        Compact::Run(run) => {
-            let plain = |block: BlockExec<'_>| of(block.id()).is_some_and(BlockFacts::is_plain);
-            if !run.first().all(plain) {
-                return run.for_each_block(|block| each(block.id(), weight(&block)));
-            }
-            let one: u64 = run.first().map(|block| weight(&block)).sum();
-            let mut others = one.saturating_mul(run.iterations().saturating_sub(1));
-            let mut blocks = run.first().peekable();
-            while let Some(block) = blocks.next() {
-                let more = if blocks.peek().is_none() {
-                    std::mem::take(&mut others)
-                } else {
-                    0
-                };
-                each(block.id(), weight(&block).saturating_add(more));
-            }
-        }
-        _ => {}
-    })?;
-    Ok(())
-}
-
 /// The weight of a task, handed out piece by piece: the pieces add up to its time exactly.
-#[derive(Debug)]
-struct Cut {
+#[derive(Debug, Default)]
+pub(super) struct Cut {
     ns: u64,
     total: u64,
     passed: u64,

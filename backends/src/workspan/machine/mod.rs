@@ -7,11 +7,11 @@ mod edges;
 mod execution;
 mod stack;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockId, ContextId, StaticInfo, Task, TaskId, TaskKind, WaitCause};
+use taskgraph::{BlockCounts, BlockId, ContextId, StaticInfo, TaskId, TaskKind, WaitCause};
 use workspan::{Measure, Sum};
 
 use super::change::Change;
@@ -19,6 +19,8 @@ use super::context::State;
 use super::metric::{BlockFacts, Metric};
 use super::paths::{PathId, Paths};
 use super::tree::{SiteKey, Tree};
+use crate::analysis::Task;
+use execution::Cut;
 
 /// The calling function of what no recorded function called.
 const NOBODY: u32 = u32::MAX;
@@ -49,12 +51,17 @@ struct Value {
 
 /// The walk.
 #[derive(Debug)]
-pub(super) struct Machine<'g> {
-    info: &'g StaticInfo,
+pub(super) struct Machine {
+    info: Arc<StaticInfo>,
     rules: Rules,
-    facts: Rc<[BlockFacts]>,
-    /// Executions of the task at hand, for its memory.
+    facts: Arc<[BlockFacts]>,
+    /// Of the task at hand: its context, its time, its slack, and its executions where they are kept until its end.
+    current: Option<Box<State>>,
+    cut: Cut,
+    slack: Option<u64>,
+    keeping: bool,
     kept: Vec<(BlockId, u64)>,
+    counts: BlockCounts,
     states: FxHashMap<ContextId, Box<State>>,
     values: FxHashMap<TaskId, Value>,
     paths: Paths,
@@ -73,11 +80,16 @@ pub(super) struct Machine<'g> {
     pub unjoined: u64,
 }
 
-impl<'g> Machine<'g> {
-    pub(super) fn new(info: &'g StaticInfo, rules: Rules) -> Self {
+impl Machine {
+    pub(super) fn new(info: Arc<StaticInfo>, rules: Rules) -> Self {
         Self {
+            facts: BlockFacts::of(&info, rules.metric).into(),
             info,
-            facts: BlockFacts::of(info, rules.metric).into(),
+            cut: Cut::default(),
+            slack: None,
+            keeping: false,
+            counts: BlockCounts::new(),
+            current: None,
             kept: Vec::new(),
             rules,
             states: FxHashMap::default(),
@@ -96,14 +108,8 @@ impl<'g> Machine<'g> {
         }
     }
 
-    /// Takes the next task of the breadth-first order. `tasks_in_context` is the number of tasks its context has,
-    /// `slack` how much longer the task could take, if that is known.
-    pub(super) fn task<D: AsRef<[u8]>>(
-        &mut self,
-        task: &Task<'_, D>,
-        tasks_in_context: u32,
-        slack: Option<u64>,
-    ) -> Result<()> {
+    /// The next task of the breadth-first order begins; `slack` is how much longer it could take, if that is known.
+    pub(super) fn enter(&mut self, task: &Task<'_>, slack: Option<u64>) -> Result<()> {
         let id = task.id();
         self.tasks += 1;
         let mut state = match self.states.remove(&id.context) {
@@ -114,13 +120,25 @@ impl<'g> Machine<'g> {
         for &from in task.stored_dependencies() {
             self.arrive(&mut state, id.context, from, free);
         }
-        self.run(&mut state, task, slack)?;
+        self.begin(task, slack)?;
+        self.current = Some(state);
+        Ok(())
+    }
+
+    /// The task is over.
+    pub(super) fn leave(&mut self, task: &Task<'_>) -> Result<()> {
+        let Some(mut state) = self.current.take() else {
+            return Ok(());
+        };
+        let id = task.id();
+        self.end_of_task(&mut state, task);
         let dependents = task.dependents()?;
         let mut edges = dependents.len();
         if task.kind() == TaskKind::Create {
             edges -= self.create(&mut state, id, task.object(), &dependents);
         }
-        let last = id.seq + 1 >= tasks_in_context;
+        let tasks = task.graph().context(id.context).map_or(0, |c| c.task_count);
+        let last = id.seq + 1 >= tasks;
         if last {
             self.end(&mut state);
         }

@@ -9,7 +9,7 @@ use super::super::context::{Branch, Frame, Owner, State};
 use super::super::tree::{SiteKey, Tree};
 use super::{Machine, NOBODY};
 
-impl Machine<'_> {
+impl Machine {
     /// The first invocation of a created context, unless it is there; whether it was not.
     pub(super) fn first_frame(&mut self, state: &mut State, function: Option<u32>) -> bool {
         if !state.frames.is_empty() {
@@ -179,7 +179,7 @@ impl Machine<'_> {
             let key = self.tree.sites()[new.site as usize];
             let mut effect = (None, None);
             for change in &self.rules.changes {
-                if change.selector.matches(self.info, key, new.function) {
+                if change.selector.matches(&self.info, key, new.function) {
                     match change.effect {
                         Effect::Scale(factor) => effect.0 = Some(effect.0.unwrap_or(1.0) * factor),
                         Effect::Parallel(grain) => effect.1 = Some(grain),

@@ -119,6 +119,8 @@ impl<S: Sink> Records for Expander<'_, S> {
         while reading.left > 0 {
             match walk.next(f, path, &mut state, &mut reading) {
                 Walked::End => break,
+                // Nests come only to those who take them (`Visit::nest`): here each block is told.
+                Walked::Nest(..) => {}
                 Walked::Run(l) => {
                     let flat = f.loops[l as usize].as_ref().and_then(|l| l.flat.as_ref());
                     if let Some(flat) = flat.filter(|_| reading.left > 0) {

@@ -1,6 +1,7 @@
 //! Path tables made ready for encoding and decoding.
 
 use crate::id::BlockId;
+use crate::path::nest::NestShape;
 use crate::path::value::{Value, operand_masks};
 use crate::path::{Leaf, Path, PathFunction, PathLoop, Step};
 use crate::statics::StaticInfo;
@@ -58,6 +59,8 @@ pub struct CompiledLoop {
     pub each: Option<Counts>,
     /// What the last iteration counts, under the same conditions.
     pub end: Option<Counts>,
+    /// It computes no operands.
+    pub nest: Option<NestShape>,
 }
 
 /// A compiled function.
@@ -118,10 +121,18 @@ impl CompiledFunction {
                     flat: flatten(&nodes, index(i), body, last),
                     each: iteration_counts(&nodes, body),
                     end: iteration_counts(&nodes, &body[..last]),
+                    nest: None,
                 })
             }
         };
-        let loops = f.loops.iter().enumerate().map(compile).collect();
+        let mut loops: Box<[Option<CompiledLoop>]> =
+            f.loops.iter().enumerate().map(compile).collect();
+        for at in 0..loops.len() {
+            let nest = NestShape::of(at, &nodes, &loops);
+            if let Some(l) = &mut loops[at] {
+                l.nest = nest;
+            }
+        }
         Self {
             slots: f.slots as usize,
             nodes,
@@ -199,13 +210,17 @@ pub struct CompiledPath {
     pub each: Box<[Counts]>,
     /// Whether counts of its loops are computed.
     pub evaluates: bool,
+    /// It has collapsed loops.
+    pub collapses: bool,
+    /// Its steps that set iteration numbers of plain loops.
+    pub moves: Box<[Step]>,
 }
 
 impl CompiledPath {
     /// Compiles a path that has been checked.
     #[must_use]
     pub fn new(path: Path, f: &CompiledFunction) -> Self {
-        let (mut stored, mut each) = (Vec::new(), Vec::new());
+        let (mut stored, mut each, mut moves) = (Vec::new(), Vec::new(), Vec::new());
         let mut evaluates = false;
         let mut counts = Some(Counts::default());
         for step in &path.steps {
@@ -229,11 +244,17 @@ impl CompiledPath {
                     let end = if cut { Some(Counts::default()) } else { l.end };
                     l.each.and(end)
                 }
-                Step::Enter(_) | Step::Next(_) => continue,
+                Step::Enter(_) | Step::Next(_) => {
+                    moves.push(*step);
+                    continue;
+                }
             };
             counts = counts.zip(own).map(|(a, b)| a.plus(b));
         }
+        let collapsed = |step: &Step| matches!(step, Step::Loop { .. });
         Self {
+            collapses: path.steps.iter().any(collapsed),
+            moves: moves.into(),
             path,
             stored: stored.into(),
             counts,

@@ -10,6 +10,7 @@ pub const COUNT_BYTES: usize = 6;
 mod bytes;
 mod compiled;
 mod expr;
+mod nest;
 mod table;
 mod value;
 mod walk;
@@ -18,6 +19,7 @@ pub use compiled::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Flat, NO_BLOCK, Stored,
 };
 pub use expr::Expr;
+pub use nest::{Nest, NestShape};
 pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
 pub use value::{Value, operand_masks};
 pub use walk::{MIN_RUN, State, Visit, Walk, Walked};

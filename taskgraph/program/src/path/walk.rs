@@ -2,6 +2,7 @@
 
 use crate::path::Step;
 use crate::path::compiled::{CompiledFunction, CompiledLoop, CompiledPath};
+use crate::path::nest::NestShape;
 
 /// A loop with fewer iterations than this is walked node by node.
 pub const MIN_RUN: u64 = 4;
@@ -40,6 +41,18 @@ pub trait Visit {
     /// A flat loop is about to be executed `iterations` times. Returns false if its nodes should be walked one by
     /// one.
     fn run(&mut self, index: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool;
+    /// A nest is to be executed, its outermost loop with this trip count: the trip counts of all its loops if it is taken
+    /// as one, `None` to have its nodes one by one.
+    fn nest(
+        &mut self,
+        _nest: &NestShape,
+        _count: u64,
+        _cut: bool,
+        _f: &CompiledFunction,
+        _state: &State,
+    ) -> Option<&[u64]> {
+        None
+    }
     /// All iterations of a loop that was walked one by one are over.
     fn ended(&mut self, _: &CompiledLoop) {}
 }
@@ -51,6 +64,8 @@ pub enum Walked {
     Node(u32),
     /// [`Visit::run`] took a loop.
     Run(u32),
+    /// [`Visit::nest`] took a loop; whether it is cut.
+    Nest(u32, bool),
     /// The path is over.
     End,
 }
@@ -142,6 +157,13 @@ impl Walk {
         };
         state.iterations[at] = base;
         let whole = if cut { count } else { count.saturating_add(1) };
+        if let Some(nest) = l.nest.as_ref().filter(|_| whole >= MIN_RUN)
+            && let Some(counts) = visit.nest(nest, count, cut, f, state)
+        {
+            nest.leave(counts, cut, state);
+            leave(state, at, base, count, cut);
+            return Some(Walked::Nest(index, cut));
+        }
         if l.flat.is_some() && whole >= MIN_RUN && visit.run(index, l, whole, state) {
             leave(state, at, base, count, cut);
             return Some(Walked::Run(index));

@@ -189,7 +189,7 @@ impl Running {
             };
             match walk.next(f, path, state, &mut visit) {
                 Walked::End => break,
-                Walked::Run(_) => {}
+                Walked::Run(_) | Walked::Nest(..) => {}
                 Walked::Node(n) => {
                     let node = &f.nodes[n as usize];
                     leaves(node, bytes, &mut at, state);

@@ -1,4 +1,4 @@
-//! The actions of all contexts in the order of time.
+//! The actions of all contexts in the order of time, one by one: what the driver's pieces are compared with.
 //!
 //! Tasks have a start and an end but their actions have no times of their own: they are taken to be evenly spread over
 //! the task, as in `blocks`. Analyses that ask what contexts do to one another while they run at the same time read
@@ -12,16 +12,10 @@ use std::collections::BinaryHeap;
 use anyhow::Result;
 use taskgraph::{Action, Actions, Context, ContextId, Mmap, TaskId, TaskKind};
 
-use crate::analysis::Graph;
+use contech_backends::analysis::Graph;
 
 /// Fixed point of the time between two actions.
 const FRACTION: u32 = 16;
-
-/// When the `index`-th of `count` actions of a task from `start_ns` to `end_ns` happens.
-#[must_use]
-pub fn time_of(start_ns: u64, end_ns: u64, index: u64, count: u64) -> u64 {
-    Spread::new(start_ns, end_ns, count).time(index)
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Spread {
@@ -62,12 +56,12 @@ struct Inside<'g> {
     count: u64,
 }
 
-/// Calls `each` with every action of the graph, its context (by position in [`Graph::contexts`](crate::analysis::Graph))
+/// Calls `each` with every action of the graph, its context (by position in `Graph::contexts`)
 /// and its time. A context keeps its turn for `slice_ns` after another one would be due.
 ///
 /// # Errors
 /// When the graph cannot be read, or `each` fails.
-pub fn by_time(
+pub(crate) fn by_time(
     graph: &Graph,
     slice_ns: u64,
     mut each: impl FnMut(u32, u64, &Action<'_>) -> Result<()>,
@@ -142,18 +136,5 @@ impl<'g> Stream<'g> {
             }
         }
         Ok(false)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn actions_are_spread_evenly_over_their_task() {
-        let times: Vec<u64> = (0..4).map(|index| time_of(100, 180, index, 4)).collect();
-        assert_eq!(times, [110, 130, 150, 170]);
-        assert_eq!(time_of(5, 5, 7, 9), 5);
-        assert_eq!(time_of(0, 1 << 63, 1, 2), 3 << 61);
     }
 }

@@ -1,0 +1,155 @@
+//! The actions of all contexts in the order of time.
+//!
+//! Analyses that ask what contexts do to one another while they run at the same time read the graph this way; task by
+//! task, two long tasks would seem to run one after the other. Memory is one decoded frame (about a megabyte) for each
+//! context that lives at one time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use anyhow::Result;
+use taskgraph::{Chunk, ContextId, Mmap, Piece, Reader, TaskId, TaskKind};
+
+use super::{Graph, Moment};
+
+/// One context on its way through its tasks.
+struct Stream<'g> {
+    context: ContextId,
+    number: u32,
+    next: u32,
+    tasks: u32,
+    /// From the first task with actions to the last.
+    inside: Option<Box<Inside<'g>>>,
+}
+
+/// The task a context is in, or was in.
+struct Inside<'g> {
+    reader: Reader<'g, Mmap>,
+    chunk: Chunk<'g>,
+    /// Piece of the chunk and action within it.
+    piece: usize,
+    offset: u64,
+    moment: Moment,
+    /// Actions of the task still to come.
+    left: u64,
+}
+
+/// Calls `each` with all actions of the graph. A context keeps its turn for `slice_ns` after another one would be due.
+///
+/// # Errors
+/// When the graph cannot be read, or `each` fails.
+pub(super) fn by_time(
+    graph: &Graph,
+    slice_ns: u64,
+    mut each: impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut due = BinaryHeap::new();
+    let mut streams = Vec::new();
+    for (number, context) in (0..).zip(graph.contexts()) {
+        due.push(Reverse((context.first_ns, number)));
+        streams.push(Stream {
+            context: context.id,
+            number,
+            next: 0,
+            tasks: context.task_count,
+            inside: None,
+        });
+    }
+    while let Some(Reverse((_, number))) = due.pop() {
+        let stream = &mut streams[number as usize];
+        let limit = match due.peek() {
+            None => Some(u64::MAX),
+            // Of two that are due at one time the lower number is first.
+            Some(Reverse((time, other))) if number < *other => Some(time.saturating_add(slice_ns)),
+            Some(Reverse((time, _))) => time.checked_sub(1).map(|t| t.saturating_add(slice_ns)),
+        };
+        if let Some(time) = stream.run(graph, limit, &mut each)? {
+            due.push(Reverse((time, number)));
+        }
+    }
+    Ok(())
+}
+
+impl<'g> Stream<'g> {
+    /// Runs as long as its actions happen at `limit` or before; the time of the next one, `None` when there is no more.
+    fn run(
+        &mut self,
+        graph: &'g Graph,
+        limit: Option<u64>,
+        each: &mut impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
+    ) -> Result<Option<u64>> {
+        loop {
+            if let Some(inside) = &mut self.inside {
+                while inside.left > 0 {
+                    let time = inside.moment.time();
+                    if limit.is_none_or(|limit| time > limit) {
+                        return Ok(Some(time));
+                    }
+                    let most = inside.moment.until(limit.unwrap_or(0));
+                    if !inside.piece(graph, most, each)? {
+                        break;
+                    }
+                }
+            }
+            if !self.enter(graph)? {
+                self.inside = None;
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Goes to the next task with actions; false when there is none.
+    fn enter(&mut self, graph: &'g Graph) -> Result<bool> {
+        while self.next < self.tasks {
+            let task = graph.task(TaskId::new(self.context, self.next))?;
+            self.next += 1;
+            if task.kind() == TaskKind::Work && !task.spans().is_empty() {
+                let inside = self.inside.get_or_insert_with(|| {
+                    Box::new(Inside {
+                        reader: Reader::new(graph, 1),
+                        chunk: Chunk::default(),
+                        piece: 0,
+                        offset: 0,
+                        moment: Moment::default(),
+                        left: 0,
+                    })
+                });
+                inside.reader.open(&task);
+                inside.chunk.clear();
+                (inside.piece, inside.offset) = (0, 0);
+                inside.moment = Moment::first(self.number, &task);
+                inside.left = task.action_count();
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Inside<'_> {
+    /// At most so many actions of the current piece; false when the task has no more.
+    fn piece(
+        &mut self,
+        graph: &Graph,
+        most: u64,
+        each: &mut impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let Some(piece) = self.chunk.piece(self.piece, graph.info()) else {
+            (self.piece, self.offset) = (0, 0);
+            return Ok(self.reader.next(&mut self.chunk)?);
+        };
+        let (from, all) = (self.offset, piece.actions());
+        let to = all.min(from.saturating_add(most.min(self.left)));
+        let start = self.moment;
+        piece.for_each_part(from..to, |first, part| {
+            each(&start.later(first - from), part)
+        })?;
+        self.moment = start.later(to - from);
+        self.left -= to - from;
+        self.offset = to;
+        if to == all {
+            (self.piece, self.offset) = (self.piece + 1, 0);
+        }
+        Ok(true)
+    }
+}

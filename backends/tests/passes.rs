@@ -1,0 +1,154 @@
+//! The driver: several analyses in one pass see what each sees alone, and by time what one action after the other gives.
+
+mod by_time;
+mod graphs;
+
+use anyhow::Result;
+use contech_backends::analysis::{Analysis, Graph, Moment, Order, Part, Reads, Task, run, run_all};
+use contech_backends::cache::{self, Cache};
+use contech_backends::memuse::MemUse;
+use contech_backends::report::default_config;
+use graphs::affine::random_contexts;
+use taskgraph::{Access, Action, BlockId, ContextId, Piece};
+
+/// An action: context, time, block and accesses; neither for an action that is no execution.
+type Seen = (u32, u64, Option<BlockId>, Vec<Access>);
+
+/// Notes all actions.
+struct Log(Order);
+
+impl Analysis for Log {
+    const NAME: &'static str = "log";
+    const ABOUT: &'static str = "Every action";
+    const ORDER: Order = Order::Topological;
+    const READS: Reads = Reads::Pieces;
+    type Config = Order;
+    type Shard = Vec<Seen>;
+    type Report = Vec<Seen>;
+
+    fn new(order: Order, _: &Graph) -> Result<Self> {
+        Ok(Self(order))
+    }
+
+    fn order(&self) -> Order {
+        self.0
+    }
+
+    fn shard(&self, _: Option<ContextId>) -> Vec<Seen> {
+        Vec::new()
+    }
+
+    fn piece(&self, seen: &mut Vec<Seen>, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        let mut own = Vec::new();
+        match piece {
+            Piece::Blocks(blocks) => {
+                let each = blocks.each();
+                own.extend(each.map(|(block, accesses)| (Some(block), accesses.to_vec())));
+            }
+            Piece::Run(run) => run.for_each_block(|block| {
+                own.push((Some(block.id()), block.accesses().collect()));
+            }),
+            _ => own.push((None, Vec::new())),
+        }
+        assert_eq!(own.len() as u64, piece.actions());
+        let timed = (0..).zip(own);
+        seen.extend(
+            timed.map(|(i, (block, accesses))| (at.context, at.later(i).time(), block, accesses)),
+        );
+        Ok(())
+    }
+
+    fn finish(self, _: &Graph, shards: Vec<Vec<Seen>>) -> Result<Vec<Seen>> {
+        Ok(shards.concat())
+    }
+}
+
+fn one_by_one(context: u32, time: u64, action: &Action<'_>) -> Seen {
+    match action {
+        Action::Block(block) => (context, time, Some(block.id()), block.accesses().collect()),
+        _ => (context, time, None, Vec::new()),
+    }
+}
+
+fn each_graph(test: impl Fn(&Graph)) {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    for seed in 0..20 {
+        let contexts = 1 + u32::try_from(seed % 4).expect("small");
+        test(&random_contexts(
+            seed,
+            contexts,
+            &folder.path().join("graph.tg"),
+        ));
+    }
+}
+
+#[test]
+fn pieces_by_time_are_the_actions_in_the_order_of_time() {
+    each_graph(|graph| {
+        for slice_ns in [0, 7, 100, 1_000_000] {
+            let mut expected = Vec::new();
+            by_time::by_time(graph, slice_ns, |context, time, action| {
+                expected.push(one_by_one(context, time, action));
+                Ok(())
+            })
+            .expect("readable");
+            let got = run::<Log>(Order::ByTime { slice_ns }, graph).expect("readable");
+            assert!(got == expected, "slice {slice_ns}");
+        }
+    });
+}
+
+#[test]
+fn every_order_by_task_gives_the_actions_of_the_tasks() {
+    each_graph(|graph| {
+        let mut expected = Vec::new();
+        for task in graph.tasks() {
+            let task: Task<'_> = task.expect("readable");
+            let mut at = Moment::first(task.id().context.get(), &task);
+            task.for_each_action(|action| {
+                expected.push(one_by_one(at.context, at.time(), &action));
+                at = at.later(1);
+            })
+            .expect("readable");
+        }
+        for order in [Order::Topological, Order::PerContext, Order::Any] {
+            assert!(
+                run::<Log>(order, graph).expect("readable") == expected,
+                "{order:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn analyses_in_one_pass_see_what_each_sees_alone() {
+    each_graph(|graph| {
+        let orders = [
+            Order::Topological,
+            Order::PerContext,
+            Order::Any,
+            Order::ByTime { slice_ns: 50 },
+            Order::ByTime { slice_ns: 0 },
+        ];
+        let mut logs = orders.map(|order| Part::new(Log(order)));
+        let new = Cache::new(cache::Options::default(), graph);
+        let mut caches = Part::new(new.expect("options"));
+        let memory = MemUse::new(default_config::<MemUse>().expect("options"), graph);
+        let mut memory = Part::new(memory.expect("options"));
+        let [a, b, c, d, e] = &mut logs;
+        run_all(graph, &mut [a, &mut caches, b, c, &mut memory, d, e]).expect("readable");
+        for (order, log) in orders.into_iter().zip(logs) {
+            let alone = run::<Log>(order, graph).expect("readable");
+            assert!(log.finish(graph).expect("a result") == alone, "{order:?}");
+        }
+        let json = |report: &cache::Report| serde_json::to_string(report).expect("plain data");
+        let alone = run::<Cache>(cache::Options::default(), graph).expect("readable");
+        assert_eq!(json(&caches.finish(graph).expect("a result")), json(&alone));
+        let alone = run::<MemUse>(default_config::<MemUse>().expect("options"), graph);
+        let text = |report| serde_json::to_string(&report).expect("plain data");
+        assert_eq!(
+            text(memory.finish(graph).expect("a result")),
+            text(alone.expect("readable"))
+        );
+    });
+}

@@ -1,0 +1,78 @@
+//! Counts the executions of blocks in records: a path without loops is counted as one, and no operand is computed.
+
+use std::ops::Range;
+
+use crate::error::{Result, malformed};
+use crate::frame::decode::{DecodedFrame, Record, WHAT};
+use crate::frame::play::{Player, Score};
+use crate::id::BlockId;
+use crate::path::{NO_BLOCK, Step};
+
+/// Paths counted, and the player for those with loops.
+#[derive(Debug, Default)]
+pub(crate) struct Tallied {
+    player: Player,
+    /// By path, and those that are not 0.
+    paths: Vec<u64>,
+    touched: Vec<usize>,
+}
+
+impl Tallied {
+    /// For a task that says that it executes so many blocks.
+    pub(crate) fn begin(&mut self, blocks: u64) {
+        self.player.restart(blocks);
+        self.touched.drain(..).for_each(|at| self.paths[at] = 0);
+    }
+
+    /// Counts a range of the records of a frame. Paths without loops are counted by [`Tallied::paths`] only.
+    pub(crate) fn records(
+        &mut self,
+        score: Score<'_>,
+        frame: &DecodedFrame,
+        range: Range<usize>,
+        add: &mut impl FnMut(BlockId, u64),
+    ) -> Result<()> {
+        let first = score.layout.blocks.len();
+        self.paths.resize(score.paths.paths.len(), 0);
+        self.player.start(frame, range.clone());
+        for record in frame.records.get(range).unwrap_or(&[]) {
+            if record.symbol == Record::OTHER {
+                continue;
+            }
+            let Some(index) = (record.symbol as usize).checked_sub(first) else {
+                add(BlockId::new(record.symbol), 1);
+                continue;
+            };
+            self.player.enter(index, record.start as usize, score)?;
+            let Some((path, f)) = score.paths.get(index) else {
+                return Err(malformed(WHAT, "a path that is not in the tables"));
+            };
+            if path.collapses {
+                self.player.count(index, score, frame, add)?;
+                continue;
+            }
+            if self.paths[index] == 0 {
+                self.touched.push(index);
+            }
+            self.paths[index] += 1;
+            self.player.pass(path, f, record.start as usize, frame)?;
+        }
+        Ok(())
+    }
+
+    /// Adds what the paths counted execute.
+    pub(crate) fn paths(&self, score: Score<'_>, add: &mut impl FnMut(BlockId, u64)) {
+        for &index in &self.touched {
+            let Some((path, f)) = score.paths.get(index) else {
+                continue;
+            };
+            for step in &path.path.steps {
+                if let Step::Node(n) = *step
+                    && f.nodes[n as usize].block != NO_BLOCK
+                {
+                    add(BlockId::new(f.nodes[n as usize].block), self.paths[index]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Random programs of loops within loops: whatever way a task is read, its actions are the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
+use taskgraph::{
+    Access, Action, AllocKind, Block, BlockCounts, BlockId, Chunk, Context, ContextId,
+    FrameEncoder, FrameSpan, Function, GraphWriter, MemOp, Module, Piece, Reader, RunMeta, Segment,
+    StaticInfo, TaskGraph, TaskId, TaskRecord,
+};
+
+const BLOCKS: u32 = 8;
+const LOOPS: u32 = 3;
+
+/// A loop: nodes of its body after its own first, those of the last iteration, and the kind of its trip count.
+type Loop = (Vec<u32>, u32, u32);
+
+/// What a program is made of: the loops, and what is executed: a path each, with the leaves of its entry.
+#[derive(Clone, Debug)]
+struct Shape {
+    loops: Vec<Loop>,
+    paths: Vec<(u32, bool)>,
+    runs: Vec<(u32, u8, u8)>,
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    let one = (
+        prop::collection::vec(0..BLOCKS + LOOPS, 0..3),
+        1..4u32,
+        0..5u32,
+    );
+    (
+        prop::collection::vec(one, LOOPS as usize),
+        prop::collection::vec((0..LOOPS, any::<bool>()), 1..5),
+        prop::collection::vec((0..5u32, 0..9u8, 0..6u8), 1..12),
+    )
+        .prop_map(|(loops, paths, runs)| Shape { loops, paths, runs })
+}
+
+/// Blocks 0 to 7, the odd ones with an access. Nodes 0 to 7 are these, node 8 + n is the first of loop n, the last node is the
+/// entry, whose two leaves are an address and a number.
+fn function(shape: &Shape) -> PathFunction {
+    let operand = |n: u32| {
+        let iterations = (0..LOOPS).map(|l| {
+            let factor = Box::new(Expr::Const(u64::from(8 * l + n)));
+            Expr::Mul(factor, Box::new(Expr::Iter(l)))
+        });
+        Expr::Add([Expr::Slot(0)].into_iter().chain(iterations).collect())
+    };
+    let node = |block: u32| PathNode {
+        block: Some(BlockId::new(block)),
+        leaves: vec![],
+        operands: (block % 2 == 1)
+            .then(|| operand(block))
+            .into_iter()
+            .collect(),
+    };
+    let mut nodes: Vec<PathNode> = (0..BLOCKS).map(node).collect();
+    nodes.extend((0..LOOPS).map(|l| node(2 * l % BLOCKS)));
+    nodes.push(PathNode {
+        leaves: vec![Leaf { slot: 0, width: 6 }, Leaf { slot: 1, width: 1 }],
+        ..node(0)
+    });
+    // A cut before the first iteration leaves a number that would be a trip count of its own.
+    let low = |l| Expr::Zext(2, Box::new(Expr::Iter(l)));
+    let one = |(l, (body, last, kind)): (u32, &Loop)| {
+        // Inner loops come after outer ones.
+        let inside = |n: &&u32| **n < BLOCKS || **n - BLOCKS > l;
+        let mut nodes = vec![BLOCKS + l];
+        nodes.extend(body.iter().filter(inside));
+        let last = (*last).min(u32::try_from(nodes.len()).unwrap());
+        let count = match kind {
+            0 => Expr::Const(3),
+            1 => Expr::Slot(1),
+            2 => Expr::Const(0),
+            // As often as an outer loop has been executed, or that loop itself.
+            3 => low(0),
+            _ => Expr::Add(vec![Expr::Slot(1), low(l)]),
+        };
+        PathLoop::Collapsed {
+            body: nodes,
+            last,
+            count: Some(count),
+        }
+    };
+    PathFunction {
+        slots: 2,
+        nodes,
+        loops: (0..).zip(&shape.loops).map(one).collect(),
+    }
+}
+
+/// Path 2n is the entry and a loop, 2n + 1 goes on with the same loop.
+fn path(shape: &Shape, number: u32) -> Option<Path> {
+    let &(index, cut) = shape.paths.get(number as usize / 2)?;
+    let fresh = number.is_multiple_of(2);
+    let own = Step::Loop {
+        index,
+        cut: cut && fresh,
+        resumed: cut && !fresh,
+    };
+    let mut steps = if fresh {
+        vec![Step::Node(BLOCKS + LOOPS)]
+    } else {
+        vec![]
+    };
+    steps.extend([own, Step::Node(1)]);
+    // A path without loops goes on, too.
+    if number == 9 {
+        steps = vec![Step::Next(0), Step::Node(1), Step::Node(2)];
+    }
+    Some(Path {
+        function: 0,
+        fresh,
+        steps,
+    })
+}
+
+fn graph(shape: &Shape) -> Option<TaskGraph<Vec<u8>>> {
+    let block = |b: u32| Block {
+        first_op: b / 2,
+        op_count: b % 2,
+        ..Block::default()
+    };
+    let info = Arc::new(StaticInfo {
+        modules: vec![Module::default()],
+        files: vec!["a.c".into()],
+        functions: vec![Function::default()],
+        blocks: (0..BLOCKS).map(block).collect(),
+        ops: (0..BLOCKS / 2).map(|_| MemOp::load(8)).collect(),
+    });
+    let table = || Arc::new(PathTable::new(&info, vec![function(shape)], 10).unwrap());
+    let mut encoder = FrameEncoder::with_paths(Arc::clone(&info), table());
+    let (mut slots, mut iterations) = (vec![0; 2], vec![0; LOOPS as usize]);
+    let mut begun = false;
+    let mut frames = Vec::new();
+    for &(which, address, count) in &shape.runs {
+        let number = 2 * which + u32::from(begun && address % 3 == 0);
+        let Some(known) = path(shape, number) else {
+            encoder.alloc(64, 8, AllocKind::Malloc);
+            continue;
+        };
+        let mut bytes = Vec::new();
+        if known.fresh {
+            slots.fill(0);
+            iterations.fill(0);
+            bytes = [&[address, 1, 0, 0, 0, 0][..], &[count]].concat();
+        }
+        let segment = Segment {
+            path: number,
+            bytes: &bytes,
+            counts: &mut Vec::new(),
+            slots: &mut slots,
+            iterations: &mut iterations,
+            goes_on: true,
+        };
+        if !encoder.segment(segment, || path(shape, number)) {
+            return None;
+        }
+        begun = true;
+        if count == 5 {
+            frames.extend(encoder.finish());
+        }
+    }
+    frames.extend(encoder.finish());
+    let counts = encoder.counts();
+    let mut record = TaskRecord {
+        blocks: counts.blocks,
+        reads: counts.reads,
+        writes: counts.writes,
+        bytes: counts.bytes,
+        others: counts.others,
+        ..TaskRecord::default()
+    };
+    let mut writer = GraphWriter::in_memory(Arc::clone(&info)).unwrap();
+    for frame in frames {
+        let records = frame.record_count();
+        record.frames.push(FrameSpan {
+            frame: writer.put_frame(frame).unwrap(),
+            first_record: 0,
+            records,
+        });
+    }
+    writer.set_paths(&table(), |n| path(shape, n)).unwrap();
+    writer.put_task(&record, &[]).unwrap();
+    writer.put_order(TaskId::default()).unwrap();
+    let context = Context {
+        id: ContextId::new(0),
+        task_count: 1,
+        ..Context::default()
+    };
+    let bytes = writer.finish_in_memory(vec![context], RunMeta::default());
+    let graph = TaskGraph::from_bytes(bytes.unwrap()).unwrap();
+    graph.verify().unwrap();
+    Some(graph)
+}
+
+/// An action: a block and its accesses, or something else.
+type Seen = (Option<BlockId>, Vec<Access>);
+
+fn seen(action: Action<'_>) -> Seen {
+    match action {
+        Action::Block(block) => (Some(block.id()), block.accesses().collect()),
+        _ => (None, Vec::new()),
+    }
+}
+
+/// The actions of a piece; those of loops cut into parts at a place that differs from piece to piece.
+fn actions(info: &StaticInfo, piece: &Piece<'_>, out: &mut Vec<Seen>) {
+    let cut = out.len() as u64 % (piece.actions() + 1);
+    let before = out.len();
+    match piece {
+        Piece::Blocks(all) => {
+            let mut own = Vec::new();
+            for part in [all.part(0..cut), all.part(cut..u64::MAX)] {
+                let accesses = part.accesses().len();
+                let mut passed = 0;
+                for at in 0..part.len() as u64 {
+                    let one = part.part(at..at + 1);
+                    passed += one.accesses().len();
+                    own.push((one.blocks().next(), one.accesses().to_vec()));
+                }
+                assert_eq!(accesses, passed);
+            }
+            out.extend(own);
+        }
+        Piece::Run(run) => {
+            let mut chunk = Chunk::default();
+            chunk.expand(run, 0..cut);
+            chunk
+                .pieces(info)
+                .for_each(|part| actions(info, &part, out));
+            chunk.expand(run, cut..run.executions());
+            chunk
+                .pieces(info)
+                .for_each(|part| actions(info, &part, out));
+        }
+        Piece::Nest(nest) => {
+            for part in [nest.part(0..cut), nest.part(cut..u64::MAX)] {
+                let mut times = BTreeMap::new();
+                part.for_each_times(|b, n| *times.entry(b).or_insert(0) += n);
+                let first = out.len();
+                part.for_each_block(|block| out.push((Some(block), Vec::new())));
+                let mut one_by_one = BTreeMap::new();
+                let blocks = out[first..].iter().filter_map(|one| one.0);
+                blocks.for_each(|b| *one_by_one.entry(b).or_insert(0) += 1);
+                assert_eq!(times, one_by_one);
+            }
+        }
+        Piece::Action(action) => out.push(seen(*action)),
+        _ => unreachable!(),
+    }
+    assert_eq!((out.len() - before) as u64, piece.actions());
+    if let Some(last) = piece.last_block() {
+        assert_eq!(out.last().and_then(|one| one.0), Some(last));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn pieces_counts_and_single_actions_agree(shape in shape()) {
+        let Some(graph) = graph(&shape) else { return Ok(()) };
+        let task = graph.task(TaskId::default()).unwrap();
+        let mut one_by_one = Vec::new();
+        let mut lent = task.actions().unwrap();
+        while let Some(action) = lent.next().unwrap() {
+            one_by_one.push(seen(action));
+        }
+        let mut each = Vec::new();
+        task.for_each_action(|action| each.push(seen(action))).unwrap();
+        prop_assert_eq!(&each, &one_by_one);
+        let (mut chunk, mut reader) = (Chunk::default(), Reader::new(&graph, 1));
+        let (mut pieces, mut added) = (Vec::new(), BlockCounts::new());
+        reader.open(&task);
+        while reader.next(&mut chunk).unwrap() {
+            for piece in chunk.pieces(graph.info()) {
+                added.add_piece(&piece);
+                actions(graph.info(), &piece, &mut pieces);
+            }
+        }
+        prop_assert_eq!(&pieces, &one_by_one);
+        let mut counted = BlockCounts::new();
+        task.count_blocks(&mut counted).unwrap();
+        let mut expected = BTreeMap::new();
+        for block in one_by_one.iter().filter_map(|one| one.0) {
+            *expected.entry(block).or_insert(0u64) += 1;
+        }
+        prop_assert_eq!(counted.iter().collect::<BTreeMap<_, _>>(), expected.clone());
+        prop_assert_eq!(added.iter().collect::<BTreeMap<_, _>>(), expected);
+    }
+}
