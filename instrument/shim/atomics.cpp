@@ -1,5 +1,5 @@
-// Puts every atomic operation of a function between two calls of the runtime, which give it its place
-// in the order of its address. Policy and meaning: src/atomics.rs, contech_trace::abi (ATOMIC_*).
+// Puts every atomic operation of a function between two calls of the runtime, which give it its place in the order of
+// its address. Policy and meaning are in src/atomics.rs and contech_trace::abi (ATOMIC_*).
 
 #include "llvm-c/Core.h"
 #include "llvm/ADT/SmallVector.h"
@@ -22,17 +22,17 @@ uint64_t order(AtomicOrdering O) {
   return isStrongerThanUnordered(O) ? static_cast<uint64_t>(toCABI(O)) : Relaxed;
 }
 
-// An operation: what it is to the runtime, as far as it is known before it is made.
+// An operation: what the runtime must know of it, as far as it is known before it executes.
 struct Op {
   Instruction *At = nullptr;
   Value *Address = nullptr;
   uint64_t Kind = Load;
-  uint64_t Order = SeqCst; // of the weaker kind that a compare-exchange may turn out to be: Failure
+  uint64_t Order = SeqCst; // for a compare-exchange that may turn out to be of the weaker kind: Failure
   uint64_t Failure = SeqCst;
   Value *DynamicOrder = nullptr;
   Value *Found = nullptr;   // the value it found, if that is the instruction's result
-  Value *Success = nullptr; // of a compare-exchange that is a call
-  bool Around = true;       // else it is done, and only to be told
+  Value *Success = nullptr; // for a compare-exchange that is a call
+  bool Around = true; // false: the operation is complete and must only be reported
 };
 
 bool plain(Value *Address) { return Address->getType()->getPointerAddressSpace() == 0; }
@@ -81,7 +81,7 @@ std::optional<Op> call(CallInst &C) {
   O.At = &C;
   unsigned N = C.arg_size();
   if (Name == "__cxa_guard_acquire" && N == 1) {
-    // It may wait: what it did is told when it has done it.
+    // The call may wait, so the operation is reported when it is complete.
     O.Address = C.getArgOperand(0), O.Order = 2, O.Around = false;
     return O;
   }
@@ -93,7 +93,7 @@ std::optional<Op> call(CallInst &C) {
     return {};
   bool Sized = Name.consume_back("_1") || Name.consume_back("_2") || Name.consume_back("_4") ||
                Name.consume_back("_8") || Name.consume_back("_16");
-  unsigned At = Sized ? 0 : 1; // the generic forms have the size first
+  unsigned At = Sized ? 0 : 1; // the size comes first in the generic forms
   bool Fetch = Name.starts_with("fetch_") || Name.ends_with("_fetch");
   unsigned Expected = Name == "load"       ? (Sized ? 2 : 4)
                       : Name == "store"    ? (Sized ? 3 : 4)
@@ -120,7 +120,7 @@ std::optional<Op> call(CallInst &C) {
   return O;
 }
 
-// The value as 64 bits, if it has no more.
+// The value as 64 bits, if it has at most 64.
 Value *bits(IRBuilder<> &B, const DataLayout &DL, Value *V) {
   Type *T = V->getType();
   if (T->isPointerTy())
@@ -135,7 +135,7 @@ Value *bits(IRBuilder<> &B, const DataLayout &DL, Value *V) {
   return B.CreateZExtOrTrunc(V, B.getInt64Ty());
 }
 
-// Whether a read-modify-write wrote what it found, where that is easily seen.
+// Whether a read-modify-write wrote the value that it found, where that is easy to see.
 Value *silent(IRBuilder<> &B, AtomicRMWInst *R) {
   Value *V = R->getValOperand();
   if (!V->getType()->isIntegerTy())
@@ -150,7 +150,7 @@ Value *silent(IRBuilder<> &B, AtomicRMWInst *R) {
   }
 }
 
-// What the operation was, now that it is made, and what it found.
+// What the operation was, once it has executed, and the value that it found.
 std::pair<Value *, Value *> told(IRBuilder<> &B, const DataLayout &DL, const Op &O) {
   Value *What = B.getInt64(O.Kind | O.Order);
   if (O.DynamicOrder) {
@@ -190,8 +190,7 @@ int contech_shim_has_fence(LLVMModuleRef M) {
   return 0;
 }
 
-// Wraps the atomic operations of F, those of relaxed order only if Relaxed. Visits every instruction
-// added.
+// Wraps the atomic operations of F, those of relaxed order only if Relaxed. Visits every added instruction.
 void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef BeginV,
                                LLVMValueRef EndV, LLVMValueRef FenceV,
                                void (*Visit)(void *, LLVMValueRef), void *Context) {

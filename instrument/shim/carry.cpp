@@ -1,5 +1,5 @@
-// Functions that take the cursor from their caller and hand it back in a register (r12, where x86-64
-// passes `swifterror`), and the calls of them. The caller is src/carry.rs, which says why.
+// Functions that take the cursor from their caller and hand it back in a register (r12, where x86-64 passes
+// `swifterror`), and the calls of them. src/carry.rs calls this, and says why it is done.
 
 #include "llvm-c/Core.h"
 #include "llvm/ADT/DenseMap.h"
@@ -16,7 +16,7 @@ using namespace llvm;
 
 namespace {
 
-// What code generation may make a jump: a call whose result, if any, is returned at once.
+// Whether code generation may turn the call into a jump: its result, if any, is returned at once.
 bool isTail(const CallInst &Call) {
   if (Call.isMustTailCall())
     return true;
@@ -28,7 +28,7 @@ bool isTail(const CallInst &Call) {
         (I->mayHaveSideEffects() || I->mayReadFromMemory()))
       return false;
   if (auto *Br = dyn_cast_or_null<BranchInst>(I); Br && Br->isUnconditional()) {
-    // The return block is copied behind the call where that makes it a tail call.
+    // The return block is copied after the call if that makes the call a tail call.
     const BasicBlock *Next = Br->getSuccessor(0);
     I = &*Next->getFirstNonPHIOrDbgOrLifetime();
   }
@@ -49,7 +49,7 @@ struct Carrier {
   Module &M;
   explicit Carrier(Module &M) : M(M) {}
   DenseMap<Function *, unsigned> Chosen;
-  // Per function of the module, those it may jump to; null is any function seen from outside.
+  // For each function of the module, the functions to which it may jump; null stands for any function outside.
   DenseMap<Function *, SmallVector<Function *, 2>> Tails;
 
   static bool isOpen(const Function &F) {
@@ -69,15 +69,15 @@ struct Carrier {
           Function *To = Call->getCalledFunction();
           LibFunc Unused;
           if (To && To->isDeclaration() && TLI.getLibFunc(*To, Unused))
-            continue; // comes back without calling anybody of ours by a jump
+            continue; // the call returns without jumping to a function of ours
           if (To && (To->isDeclaration() || To->isInterposable()))
             To = nullptr;
           Tails[&F].push_back(To);
         }
   }
 
-  // Whether a chain of tail calls may lead from the function to itself: without them it would take
-  // stack without bound.
+  // Whether a chain of tail calls may lead from the function to itself. Without tail calls it would need unbounded
+  // stack.
   bool isInTailCycle(Function &F) {
     SmallVector<Function *, 8> Work(Tails.lookup(&F));
     DenseSet<Function *> Seen;
@@ -97,7 +97,7 @@ struct Carrier {
     return false;
   }
 
-  // SafeStack moves what calls are given the address of, slots too, to a stack of its own.
+  // SafeStack moves everything whose address is passed to a call, including slots, to a stack of its own.
   static bool mayHaveSlot(const Function &F) {
     return !F.hasOptNone() && !F.hasFnAttribute(Attribute::SafeStack);
   }
@@ -111,7 +111,7 @@ struct Carrier {
         F.hasFnAttribute(Attribute::NoReturn) || !mayHaveSlot(F) ||
         F.getName() == "main")
       return false;
-    // A definition that another file's may replace when the program is loaded.
+    // The loader may replace this definition by that of another file.
     if (!F.hasLocalLinkage() && !F.isDSOLocal() && !F.hasLinkOnceODRLinkage() &&
         !F.hasWeakODRLinkage() &&
         F.getParent()->getPICLevel() != PICLevel::NotPIC &&
@@ -152,7 +152,7 @@ struct Carrier {
     return L.addParamAttribute(C, At, Attribute::SwiftError);
   }
 
-  // Moves the body of F into a function with one more argument. `Open`: F is called by others too and
+  // Moves the body of F into a function with one more argument. `Open` says that F is called by others too, and so
   // stays, without a body.
   Function *move(Function &F, bool Open) {
     LLVMContext &C = M.getContext();
@@ -190,7 +190,7 @@ struct Carrier {
     return To;
   }
 
-  // F gets a body that takes the cursor from `At`, and puts it back there after the call.
+  // Gives F a body that takes the cursor from `At`, and puts it back there after the call.
   void forward(Function &F, Function &To, Value *At) {
     LLVMContext &C = M.getContext();
     F.clearMetadata();
@@ -208,7 +208,7 @@ struct Carrier {
     Arguments.push_back(Slot);
     CallInst *Call = B.CreateCall(&To, Arguments);
     Call->setCallingConv(To.getCallingConv());
-    // What the ABI needs is said of the call, too.
+    // The attributes that the ABI needs must also be on the call.
     AttributeList L = To.getAttributes();
     Call->setAttributes(AttributeList::get(C, AttributeSet(), L.getRetAttrs(), [&] {
       SmallVector<AttributeSet, 8> P;
@@ -236,7 +236,7 @@ struct Carrier {
     } else {
       New = CallInst::Create(To.getFunctionType(), &To, Arguments, Bundles, "",
                              Call.getIterator());
-      New->copyIRFlags(&Call); // and no tail call: it is given a slot of this frame
+      New->copyIRFlags(&Call); // no tail call, because it is given a slot of this frame
     }
     New->setCallingConv(Call.getCallingConv());
     New->setAttributes(withCursor(Call.getContext(), Call.getAttributes(),
@@ -254,8 +254,8 @@ struct Carrier {
 extern "C" {
 
 struct ContechCarried {
-  LLVMValueRef Function; // in: chosen; out: the function that has its body now
-  LLVMValueRef Slot;     // where it puts the cursor for calls that take it, or null
+  LLVMValueRef Function; // in: a chosen function; out: the function that now has its body
+  LLVMValueRef Slot; // where it puts the cursor for calls that take it, or null
   uint64_t Takes;        // whether it takes the cursor itself
 };
 

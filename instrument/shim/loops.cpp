@@ -1,5 +1,5 @@
-// Finds the loops over the iterations of OpenMP's work-sharing constructs, and gives them edges of their own to put
-// code on. Meaning: src/online/loops.rs.
+// Finds the loops over the iterations of OpenMP's work-sharing constructs, and gives them edges of their own for
+// code. Their meaning is in src/online/loops.rs.
 
 #include "llvm-c/Core.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -20,13 +20,13 @@
 using namespace llvm;
 
 namespace {
-// What is visited: `Event` of src/online/loops.rs.
+// What is reported; the numbers are those of `Event` in src/online/loops.rs.
 enum : unsigned { Begins, Preheader, Latch, Exit, Member, Chunks, Added, Bulk, Unseen };
-// Flags of Begins: `LOOP_*` of workspan::abi.
+// The flags of Begins, which are `LOOP_*` of workspan::abi.
 enum : unsigned { InChunks = 1, Teams = 2 };
 
-// kmp_sch_static_chunked, _balanced_chunked, kmp_distribute_static_chunked, kmp_distribute_static of libomp's kmp.h,
-// without the modifiers.
+// kmp_sch_static_chunked, _balanced_chunked, kmp_distribute_static_chunked and kmp_distribute_static of libomp's
+// kmp.h, without the modifiers.
 bool isChunked(uint64_t S) { return S == 33 || S == 45 || S == 91; }
 bool isDistribute(uint64_t S) { return S == 91 || S == 92; }
 
@@ -36,7 +36,7 @@ StringRef calledName(const Instruction &I) {
   return F ? F->getName() : StringRef();
 }
 
-// What LLVM makes of a loop that only copies or sets memory.
+// The call into which LLVM turns a loop that only copies or sets memory.
 bool isBulk(const Instruction &I) {
   StringRef Name = calledName(I);
   return isa<MemIntrinsic>(I) || Name == "memset_pattern16" || Name == "memset" || Name == "memcpy" || Name == "memmove";
@@ -48,7 +48,7 @@ struct Iterations {
   unsigned Flags;
 };
 
-// Blocks between the call and that of __kmpc_for_static_fini, and the calls there that are loops over memory.
+// The blocks between the call and that of __kmpc_for_static_fini, and the calls there that replace loops over memory.
 struct Region {
   SmallPtrSet<BasicBlock *, 16> Blocks;
   SmallVector<CallBase *, 4> Bulks;
@@ -66,7 +66,7 @@ struct Region {
     }
   }
 
-  // Whether it ends between the instruction and the end of its block.
+  // Whether the region ends between the instruction and the end of its block.
   bool ends(Instruction *I) {
     for (; I; I = I->getNextNode()) {
       if (calledName(*I) == "__kmpc_for_static_fini")
@@ -85,7 +85,7 @@ struct Finder {
   SmallVector<Iterations, 8> Found;
   SmallVector<std::pair<CallBase *, Iterations>, 4> Bulks;
   SmallVector<Loop *, 4> ChunkLoops;
-  SmallVector<CallBase *, 4> None; // shared iterations without a loop
+  SmallVector<CallBase *, 4> None; // calls that share iterations of which no loop is left
 
   explicit Finder(Function &F) : F(F), DT(F), LI(DT) {}
 
@@ -142,7 +142,7 @@ struct Finder {
       None.push_back(Call);
   }
 
-  // Whether the loop has a place before it, at the end of each iteration, and behind it.
+  // Whether the loop has a place for code before it, at the end of each iteration, and after it.
   bool prepare(Loop *L) {
     if (!L->getLoopPreheader() && !InsertPreheaderForLoop(L, &DT, &LI, nullptr, false))
       return false;

@@ -1,5 +1,5 @@
-// Says in the location argument of __kmpc_for_static_init_* what kind of work is shared. clang does; flang
-// does not, and libomp, asked by a tool, then guesses and writes a warning into the program's output.
+// Puts the kind of shared work into the location argument of __kmpc_for_static_init_*. clang does this and flang does
+// not. If a tool asks, libomp then guesses, and writes a warning into the program's output.
 
 #include "llvm-c/Core.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t Loop = 0x200, Sections = 0x400, Distribute = 0x800;
 constexpr uint64_t DistributeChunked = 91, DistributeStatic = 92;
 
-// OpenMPIRBuilder makes a loop of a switch for sections, and its name is all that tells it from others.
+// OpenMPIRBuilder turns sections into a loop of a switch; only the name tells this loop from others.
 bool sharesSections(CallBase &Init) {
   SmallPtrSet<BasicBlock *, 16> Seen;
   SmallVector<BasicBlock *, 16> Work{Init.getParent()};
@@ -59,7 +59,7 @@ bool mark(CallBase &Init) {
   for (Use &Field : Fields->operands())
     Copy.push_back(cast<Constant>(Field));
   Copy[1] = ConstantInt::get(Flags->getType(), Flags->getZExtValue() | kind(Init));
-  // A copy: the location may be that of other calls, too.
+  // The location is copied, because other calls may use it, too.
   auto *Marked = new GlobalVariable(*Ident->getParent(), Ident->getValueType(), Ident->isConstant(),
                                     GlobalValue::PrivateLinkage,
                                     ConstantStruct::get(Fields->getType(), Copy), Ident->getName());

@@ -1,4 +1,4 @@
-// Sanitizers that run after this pass: what it inserts is none of the program's, and they leave it alone.
+// Hides inserted code from sanitizers that run after this pass, because it is not the program's.
 
 #include "llvm-c/Core.h"
 #include "llvm/IR/Instructions.h"
@@ -30,13 +30,13 @@ template <typename Visit> void eachAccess(Module &M, Visit V) {
 
 extern "C" {
 
-// Before anything is inserted.
+// Marks the program's code before anything is inserted.
 void contech_shim_mark_program(LLVMModuleRef MR) {
   MDNode *Mark = MDNode::get(unwrap(MR)->getContext(), {});
   eachAccess(*unwrap(MR), [&](Instruction &I) { I.setMetadata(Program, Mark); });
 }
 
-// Afterwards: what has no mark is ours, and so are the globals with our prefix.
+// Hides all code without a mark, which is ours, and the globals with our prefix.
 void contech_shim_hide_ours(LLVMModuleRef MR) {
   Module &M = *unwrap(MR);
   MDNode *Empty = MDNode::get(M.getContext(), {});

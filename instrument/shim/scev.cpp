@@ -1,6 +1,5 @@
-// Analyses behind the fast recorded form: loops, dominance and ScalarEvolution, written out as the
-// expression language of contech-trace. The caller is src/fast/scev.rs; no policy here but what an
-// expression may contain.
+// The analyses behind the fast recorded form: loops, dominance and ScalarEvolution, written in the expression
+// language of contech-trace. src/fast/scev.rs calls this. The only policy here is what an expression may contain.
 
 #include "llvm-c/Core.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -53,7 +52,7 @@ struct Analysis {
   TargetLibraryInfoImpl TLII;
   TargetLibraryInfo TLI;
   std::unique_ptr<ScalarEvolution> SE;
-  SmallVector<Loop *, 8> Loops; // outer before inner
+  SmallVector<Loop *, 8> Loops; // outer loops before inner ones
   DenseMap<const Loop *, unsigned> Index;
   SmallVector<bool, 8> Tracked;
 
@@ -91,8 +90,8 @@ struct Translator {
     Out.append({TLeaf, reinterpret_cast<uint64_t>(wrap(V)), Need});
   }
 
-  // `Need`: how many low bits of the result matter; what is written is congruent modulo 2^width
-  // of the type only.
+  // `Need` is the number of low bits of the result that matter. The written expression is congruent only modulo
+  // 2^width of the type.
   bool scev(const SCEV *S, unsigned Need, unsigned Depth) {
     if (Depth > MaxDepth || full())
       return false;
@@ -133,7 +132,7 @@ struct Translator {
       size_t N = Mul->getNumOperands();
       for (size_t I = 0; I + 1 < N; ++I)
         Out.push_back(TMul);
-      // Prefix form: a product of N is Mul(Mul(..., x), y).
+      // The form is a prefix form: a product of N is Mul(Mul(..., x), y).
       for (const SCEV *Op : Mul->operands())
         if (!scev(Op, Need, Depth + unsigned(N)))
           return false;
@@ -182,7 +181,7 @@ struct Translator {
     return value(L, Need, Depth + 1) && value(R, Need, Depth + 1);
   }
 
-  // One step down the instructions where ScalarEvolution gives nothing that can be evaluated.
+  // Follows one instruction where ScalarEvolution gives nothing that can be evaluated.
   bool step(Value *V, unsigned Need, unsigned Depth) {
     auto *Op = dyn_cast<Operator>(V);
     if (!Op)
@@ -265,7 +264,7 @@ struct Translator {
   }
 };
 
-// S = Base + constant; the constant may be inside the starts of recurrences.
+// Splits S into Base + constant; the constant may be inside the starts of recurrences.
 std::pair<const SCEV *, uint64_t> split(ScalarEvolution &SE, const SCEV *S) {
   if (auto *Add = dyn_cast<SCEVAddExpr>(S))
     if (auto *C = dyn_cast<SCEVConstant>(Add->getOperand(0))) {
@@ -315,14 +314,14 @@ struct ContechLoop {
 };
 
 struct ContechLeaf {
-  uint64_t Base; // identity of the value minus Offset
+  uint64_t Base; // identity of the value without Offset
   uint64_t Offset;
-  uint64_t Bits;   // width of its type
+  uint64_t Bits; // width of the value's type
   uint64_t Active; // bits that may be non-zero
 };
 
-// Gives loops without boundary calls a preheader and exits of their own, then analyses. Blocks that
-// exist stay; only empty ones are added.
+// Gives loops without boundary calls a preheader and exits of their own, then analyses. Existing blocks stay, and
+// only empty ones are added.
 void *contech_fast_open(LLVMValueRef FV, LLVMBasicBlockRef *Calling, size_t N) {
   auto *A = new Analysis(*unwrap<Function>(FV));
   SmallPtrSet<const BasicBlock *, 16> Calls;
@@ -365,7 +364,7 @@ int64_t contech_fast_loop_of(void *H, LLVMBasicBlockRef B) {
   return L ? int64_t(at(H).Index[L]) : -1;
 }
 
-// Expression of an address or length V used by the instruction; 0 when there is none.
+// The expression of an address or length V that the instruction uses; 0 if there is none.
 int contech_fast_value(void *H, LLVMValueRef V, LLVMValueRef Use, Push Add,
                        void *Context) {
   Translator T{at(H), unwrap<Instruction>(Use), {}};
@@ -384,7 +383,7 @@ int contech_fast_value(void *H, LLVMValueRef V, LLVMValueRef Use, Push Add,
   return 1;
 }
 
-// How often the back edge of the loop is taken, at the end of its preheader.
+// How often the back edge of the loop is taken, as an expression at the end of its preheader.
 int contech_fast_count(void *H, size_t I, Push Add, void *Context) {
   Analysis &A = at(H);
   Loop *L = A.Loops[I];
@@ -406,8 +405,8 @@ int contech_fast_count(void *H, size_t I, Push Add, void *Context) {
   return 1;
 }
 
-// What is known of a value as a leaf. `Kill` gets the instructions and loop headers (blocks, with
-// bit 0 set) after which what was recorded of it no longer says anything.
+// What is known of a value as a leaf. `Kill` gets the instructions and loop headers (blocks, with bit 0 set) after
+// which a recorded value is stale.
 void contech_fast_leaf(void *H, LLVMValueRef VR, ContechLeaf *Out, Push Kill,
                        void *Context) {
   Analysis &A = at(H);
@@ -422,7 +421,7 @@ void contech_fast_leaf(void *H, LLVMValueRef VR, ContechLeaf *Out, Push Kill,
   if (T->isIntegerTy() && Out->Bits <= 64)
     Out->Active = computeKnownBits(V, A.DL).countMaxActiveBits();
   if (T->isPointerTy())
-    Out->Active = 64; // 6 bytes do where 48 bits are asked for, 8 otherwise
+    Out->Active = 64; // 6 bytes suffice if 48 bits are needed, otherwise 8
   if (!A.SE->isSCEVable(T) || Out->Bits > 64)
     return;
   auto [Base, Offset] = split(*A.SE, A.SE->getSCEV(V));
@@ -437,7 +436,7 @@ void contech_fast_leaf(void *H, LLVMValueRef VR, ContechLeaf *Out, Push Kill,
     Kill(Context, reinterpret_cast<uint64_t>(wrap(L->getHeader())) | 1);
 }
 
-// A block on all edges between two blocks; phis keep one entry for it.
+// Puts a block on all edges between two blocks; phis keep one entry for it.
 LLVMBasicBlockRef contech_fast_split_edge(LLVMBasicBlockRef FromR,
                                           LLVMBasicBlockRef ToR) {
   BasicBlock *From = unwrap(FromR), *To = unwrap(ToR);

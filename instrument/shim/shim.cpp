@@ -1,5 +1,5 @@
-// What the LLVM C API lacks, over a C ABI: registering the pass, and the few transformations of LLVM
-// that the recording needs. No policy here; the caller is src/ir/.
+// What the LLVM C API lacks, over a C ABI: the registration of the pass, and the few transformations of LLVM that the
+// recording needs. There is no policy here; src/ir/ calls it.
 
 #include "llvm-c/Core.h"
 #include "llvm/ADT/SmallVector.h"
@@ -32,7 +32,7 @@ bool isFlangs(Module &M) {
          });
 }
 
-// A pointer to the function in an array of its own, kept or dropped with it.
+// Makes a pointer to the function in an array of its own, which is kept or dropped with it.
 void appendToArray(Function &F, StringRef Section) {
   Module &M = *F.getParent();
   auto *Entry = new GlobalVariable(M, F.getType(), false, GlobalValue::LinkOnceODRLinkage, &F,
@@ -45,8 +45,8 @@ void appendToArray(Function &F, StringRef Section) {
 } // namespace
 
 extern "C" {
-// src/plugin.rs. Returns non-zero when the module was changed.
-// BeforeLink: the linker will optimise the module again.
+// Defined in src/plugin.rs. Returns non-zero if the module was changed. BeforeLink says that the linker will optimise
+// the module again.
 int contech_run_on_module(LLVMModuleRef M, int BeforeLink);
 }
 
@@ -64,8 +64,8 @@ struct InstrumentPass : PassInfoMixin<InstrumentPass> {
 
 extern "C" {
 
-// OptimizerLast sees the code that really runs, at -O0 too. With LTO it fires before the link, so
-// that any linker will do; functions carry a mark, so a second run after the link adds nothing.
+// OptimizerLast sees the code that really runs, also at -O0. With LTO it runs before the link, so that any linker
+// will do; functions carry a mark, so a second run after the link adds nothing.
 void contech_shim_register(void *PB) {
   static_cast<PassBuilder *>(PB)->registerOptimizerLastEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel, ThinOrFullLTOPhase Phase) {
@@ -83,13 +83,13 @@ void contech_shim_register(void *PB) {
       });
 }
 
-// A compile error: clang exits non-zero and writes no object.
+// Reports a compile error: clang exits non-zero and writes no object.
 void contech_shim_error(LLVMModuleRef M, const char *Text, size_t Length) {
   unwrap(M)->getContext().emitError("contech: " + StringRef(Text, Length));
 }
 
-// Static allocas to the head of the entry block: a capacity check splits that block, and an alloca
-// below the split would become a dynamic one.
+// Moves static allocas to the head of the entry block: a capacity check splits that block, and an alloca below the
+// split would become a dynamic one.
 void contech_shim_hoist_allocas(LLVMValueRef F) {
   BasicBlock &Entry = unwrap<Function>(F)->getEntryBlock();
   Instruction *Head = &*Entry.getFirstNonPHIOrDbgOrAlloca();
@@ -101,8 +101,8 @@ void contech_shim_hoist_allocas(LLVMValueRef F) {
     A->moveBefore(Head->getIterator());
 }
 
-// `tail call; br ret-block` to `tail call; ret`, as CodeGenPrepare would do later, when an id
-// written in the shared return block would lose the tail call.
+// Turns `tail call; br ret-block` into `tail call; ret`. CodeGenPrepare would do this later, but an id written in the
+// shared return block would prevent it then.
 void contech_shim_fold_tail_returns(LLVMValueRef FV) {
   Function &F = *unwrap<Function>(FV);
   if (F.hasOptNone())
@@ -119,7 +119,7 @@ void contech_shim_fold_tail_returns(LLVMValueRef FV) {
       auto *Call = dyn_cast_or_null<CallInst>(Br->getPrevNode());
       if (!Call || !Call->isTailCall() || isa<IntrinsicInst>(Call))
         continue;
-      // Looked up each time: folding an edge may dissolve the PHI.
+      // The PHI is looked up each time, because folding an edge may dissolve it.
       Value *Returned = Ret->getReturnValue();
       if (auto *Phi = dyn_cast_or_null<PHINode>(Returned);
           Phi && Phi->getParent() == &BB)
@@ -138,7 +138,7 @@ LLVMBasicBlockRef contech_shim_split_edge(LLVMBasicBlockRef From,
   return wrap(SplitEdge(unwrap(From), unwrap(To)));
 }
 
-// Splits after the i1 `Cond`; returns the terminator of the new, unlikely block run when it is true.
+// Splits after the i1 `Cond`; returns the terminator of the new, unlikely block, which runs when it is true.
 LLVMValueRef contech_shim_split_unlikely(LLVMValueRef Cond) {
   auto *C = unwrap<Instruction>(Cond);
   MDNode *Weights = MDBuilder(C->getContext()).createUnlikelyBranchWeights();
@@ -146,7 +146,7 @@ LLVMValueRef contech_shim_split_unlikely(LLVMValueRef Cond) {
       C, std::next(C->getIterator()), /*Unreachable=*/false, Weights));
 }
 
-// Flang does not prepare its LLVM for inline assembly.
+// Flang does not prepare its LLVM for inline assembly, so this does.
 void contech_shim_allow_assembly() {
   if (LLVMInitializeX86AsmParser)
     LLVMInitializeX86AsmParser();
@@ -164,7 +164,7 @@ int contech_shim_touches_memory(LLVMValueRef Call) {
   return !E.doesNotAccessMemory() && !E.onlyAccessesInaccessibleMem();
 }
 
-// Function attributes that recording makes untrue, dropped from a definition or declaration.
+// Drops the function attributes that recording makes untrue from a definition or declaration.
 void contech_shim_drop_function_attributes(LLVMValueRef FV) {
   Function &F = *unwrap<Function>(FV);
   F.removeFnAttr(Attribute::Memory);
@@ -172,7 +172,7 @@ void contech_shim_drop_function_attributes(LLVMValueRef FV) {
   F.removeFnAttr(Attribute::NoSync);
 }
 
-// The same for one call, without touching its callee.
+// Does the same for one call, without touching its callee.
 void contech_shim_drop_call_attributes(LLVMValueRef CV) {
   auto *C = unwrap<CallBase>(CV);
   C->removeFnAttr(Attribute::Memory);
@@ -188,7 +188,7 @@ int contech_shim_never_returns(LLVMValueRef Call) {
   return unwrap<CallBase>(Call)->doesNotReturn();
 }
 
-// Bytes copied for an argument that is passed by copy (byval) in memory; 0 for others.
+// The bytes copied for an argument that is passed by copy (byval) in memory; 0 for others.
 uint64_t contech_shim_byval_size(LLVMModuleRef M, LLVMValueRef Call,
                                  unsigned Argument) {
   auto *C = unwrap<CallBase>(Call);
@@ -202,8 +202,8 @@ int contech_shim_is_swift_error(LLVMValueRef V) {
   return unwrap(V)->isSwiftError();
 }
 
-// Whether a function is the C library function of its name, judged by its prototype too: a program
-// may have a `void log(const char *)` of its own.
+// Whether a function is the C library's function of its name. The prototype counts too, because a program may have a
+// `void log(const char *)` of its own.
 int contech_shim_is_library_function(LLVMValueRef FV) {
   const Function &F = *unwrap<Function>(FV);
   TargetLibraryInfoImpl Impl(F.getParent()->getTargetTriple());
@@ -211,7 +211,7 @@ int contech_shim_is_library_function(LLVMValueRef FV) {
   return TargetLibraryInfo(Impl).getLibFunc(F, Unused);
 }
 
-// Bytes a load or store of the type accesses; all ones when only known at run time.
+// The bytes that a load or store of the type accesses; all ones if known only at run time.
 uint64_t contech_shim_store_size(LLVMModuleRef M, LLVMTypeRef T) {
   TypeSize S = unwrap(M)->getDataLayout().getTypeStoreSize(unwrap(T));
   return S.isScalable() ? UINT64_MAX : S.getFixedValue();
@@ -247,7 +247,7 @@ void contech_shim_each_annotated(LLVMModuleRef M, const char *Text,
   }
 }
 
-// A comdat function `void Name()` calling Callee(Start, Stop), hidden, one per linked file.
+// Makes a hidden comdat function `void Name()` that calls Callee(Start, Stop), one per linked file.
 LLVMValueRef contech_shim_comdat_caller(LLVMModuleRef MR, const char *Name,
                                         LLVMValueRef Callee, LLVMValueRef Start,
                                         LLVMValueRef Stop) {

@@ -6,9 +6,9 @@
 //              cilk_for (int i = a; i < b; ++i) f(i);   cilk_for (int, i, a, b, grain) f(i); cilk_end_for
 //                                                       cilk_for_range(f, a, b, grain, context);   (C; see the end)
 //
-// As in Cilk, the arguments are evaluated before the spawn, in the spawning function, and the result is stored when the
-// spawned function returns; it may be read after the next cilk_sync. A function that spawns must cilk_sync before it
-// returns: Cilk does it by itself, C cannot. Spawned calls are never inlined.
+// As in Cilk, the arguments are evaluated before the spawn, in the spawning function. The result is stored when the
+// spawned function returns, and may be read after the next cilk_sync. A function that spawns must cilk_sync before it
+// returns: Cilk does this by itself, and C cannot. Spawned calls are never inlined.
 //
 //   -fopenmp    spawns are OpenMP tasks, cilk_sync is taskwait, grains of a cilk_for are tasks. Call the
 //               first function that spawns by cilk_run(f, args) (or cilk_run_to(x, f, args)): it makes the threads.
@@ -26,9 +26,9 @@ extern "C" {
 #define CILK_TYPEOF(x) __typeof__(&(x))
 #endif
 #if defined(__CONTECH__) && !defined(_OPENMP)
-// The call that follows in this function is a spawn.
+// Marks the next call in this function as a spawn.
 void contech_cilk_spawn(void);
-// This function waits for what it has spawned.
+// Waits, in this function, for everything that the function has spawned.
 void contech_cilk_sync(void);
 #define CILK_MARK_SPAWN contech_cilk_spawn();
 #define CILK_MARK_SYNC contech_cilk_sync()
@@ -63,13 +63,13 @@ void contech_cilk_sync(void);
 #define CILK_JOIN_(a, b) a##b
 #define CILK_JOIN(a, b) CILK_JOIN_(a, b)
 
-// Runs f(args) with a team of threads for what it spawns.
+// Runs f(args) with a team of threads that executes what it spawns.
 #define cilk_run(f, ...) do { CILK_TEAM { f(__VA_ARGS__); } } while (0)
 #define cilk_run_to(x, f, ...) do { CILK_TEAM { (x) = f(__VA_ARGS__); } } while (0)
 
-// f(args), in parallel with what follows until the next cilk_sync.
+// Runs f(args) in parallel with what follows, until the next cilk_sync.
 #define cilk_spawn(f, ...) CILK_JOIN(CILK_SPAWN_, CILK_COUNT(__VA_ARGS__))(f, ##__VA_ARGS__)
-// x = f(args), the same way.
+// Runs x = f(args) in the same way.
 #define cilk_spawn_to(x, f, ...) CILK_JOIN(CILK_SPAWN_TO_, CILK_COUNT(__VA_ARGS__))(x, f, ##__VA_ARGS__)
 
 #define CILK_SPAWN_0(f) do { CILK_TASK_ALONE CILK_CALL f(); } while (0)
@@ -91,13 +91,14 @@ void contech_cilk_sync(void);
 #define CILK_SPAWN_8(f, v0, v1, v2, v3, v4, v5, v6, v7) do { CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_AUTO cilk_6 = (v6); CILK_AUTO cilk_7 = (v7); CILK_TASK(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7) CILK_CALL f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7); } while (0)
 #define CILK_SPAWN_TO_8(x, f, v0, v1, v2, v3, v4, v5, v6, v7) do { CILK_TYPEOF(x) cilk_r = &(x); CILK_AUTO cilk_0 = (v0); CILK_AUTO cilk_1 = (v1); CILK_AUTO cilk_2 = (v2); CILK_AUTO cilk_3 = (v3); CILK_AUTO cilk_4 = (v4); CILK_AUTO cilk_5 = (v5); CILK_AUTO cilk_6 = (v6); CILK_AUTO cilk_7 = (v7); CILK_TASK(cilk_r, cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7) CILK_CALL *cilk_r = f(cilk_0, cilk_1, cilk_2, cilk_3, cilk_4, cilk_5, cilk_6, cilk_7); } while (0)
 
-// Parallel loops. Each index of [from, to) is executed once, in any order; the loop ends when all of them have. A loop is
-// compiled as Cilk does it: halves of the range are spawned until at most `grain` indices are left, which run one after
-// the other. So its span is that of one grain and of as many halvings as there are, not that of all grains; a larger grain
-// costs fewer spawns and leaves less parallelism. A grain below 1 is 1.
+// Parallel loops. Each index of [from, to) is executed once, in any order, and the loop ends when all of them have
+// been. A loop is compiled as in Cilk: halves of the range are spawned until at most `grain` indices are left, which
+// run one after the other. So its span is that of one grain and of the halvings that lead to it, and not that of all
+// grains. A larger grain costs fewer spawns and leaves less parallelism. A grain below 1 counts as 1.
 
-// f(low, high, context) for the grains [low, high) of [from, to), void f(long low, long high, void *context): in C and
-// C++, serially and on OpenMP tasks, and visible to `contech-backend workspan` and --contech-mode=workspan.
+// Calls f(low, high, context), a void f(long low, long high, void *context), for the grains [low, high) of [from,
+// to). It works in C and C++, serially and on OpenMP tasks, and `contech-backend workspan` and
+// --contech-mode=workspan see it.
 #define cilk_for_range(f, from, to, grain, context) cilk_for_halves((f), (from), (to), (grain), (context))
 
 static __attribute__((noinline, unused)) void cilk_for_halves(void (*f)(long, long, void *), long low, long high, long grain,
@@ -109,15 +110,17 @@ static __attribute__((noinline, unused)) void cilk_for_halves(void (*f)(long, lo
     cilk_sync;
     return;
   }
-  // Not inlined: a profile then names the body's own lines.
+  // The function is not inlined, so that a profile names the lines of the body.
   if (low < high) CILK_CALL f(low, high, context);
 }
 
-// The same with the body in its place: a statement that ends with cilk_end_for. No break, return or goto leaves it; it
-// may `continue`; if it spawns, it must cilk_sync at its end. What it uses of the function around it is that function's own.
-//   C++     halves, as above (compiled without -fopenmp by another compiler than contech-c++: a serial loop).
-//   C       cannot make a function of the body: with -fopenmp a taskloop, its grains (of up to twice the size) are tasks;
-//           else a serial loop, in which a profile sees no parallelism. Use cilk_for_range to have it seen.
+// A loop with its body in place: a statement that ends with cilk_end_for. The body may `continue`, but no break,
+// return or goto may leave it. If the body spawns, it must cilk_sync at its end. It uses the variables of the function
+// around it, and not copies.
+//   C++     The range is halved as above. (Without -fopenmp, other compilers than contech-c++ make it a serial loop.)
+//   C       C cannot make a function of the body. With -fopenmp the loop is a taskloop, whose tasks are grains of up
+//           to twice the size. Otherwise it is a serial loop, in which a profile sees no parallelism; use
+//           cilk_for_range instead.
 #if defined(__cplusplus) && (defined(_OPENMP) || defined(__CONTECH__))
 template <class Index, class Body>
 __attribute__((noinline)) void cilk_for_body(Index low, Index high, long grain, const Body &body) {

@@ -1,15 +1,16 @@
-// What a program can tell contech's observer (libcontech_observe.so, preloaded by `contech scale`) of what it cannot see:
-// a scheduler of your own, phases of your own, the part that matters. C and C++; nothing to link, and next to nothing
-// at run time while no observer is there. For Fortran there is contech/observe.f90, for Rust contech/observe.rs.
+// What a program can tell contech's observer (libcontech_observe.so, preloaded by `contech scale`) about things that
+// the observer cannot see: a scheduler of your own, phases of your own, the part that matters. The header is for C
+// and C++. There is nothing to link, and the calls cost next to nothing while no observer is there. For Fortran use
+// contech/observe.f90, for Rust contech/observe.rs.
 //
 //   contech_idle_begin();        ... look for work ...     contech_idle_end();         waiting for work
 //   contech_scheduling_begin();  ... make tasks ...        contech_scheduling_end();   work of the scheduler
 //   contech_phase_begin("sort"); ... fork to join ...      contech_phase_end();        a parallel phase, of all threads
 //   contech_region_begin();      ... what matters ...      contech_region_end();       only this is measured
 //
-// idle and scheduling are the calling thread's, nest (the outermost counts) and end in the thread that began them. A phase
-// or a region is the process's: any thread may begin and end it; nested ones are part of the outermost. Regions of interest
-// add up; what was before the first one is forgotten.
+// Idle and scheduling belong to the calling thread. They nest (the outermost counts), and end in the thread that
+// began them. A phase or a region belongs to the process: any thread may begin and end it, and nested ones are part
+// of the outermost. The times of several regions of interest are added up, and times outside of them are not counted.
 #ifndef CONTECH_OBSERVE_H
 #define CONTECH_OBSERVE_H
 

@@ -1,8 +1,8 @@
 // Partition refinement: how many items each part of a data-parallel loop should have, found while the program runs
 // (Roth and others, "Deconstructing the Overhead in Parallel Applications", section VII). Link with -lcontech_refine.
 //
-// For loops that run again and again over about the same items. Each run is a round; in it workers take parts of `size`
-// items, one after the other:
+// It is for loops that run repeatedly over about the same items. Each run is a round; in a round workers take parts
+// of `size` items, one after the other:
 //
 //   struct contech_refine *refine = contech_refine_create(items, workers, 1);
 //   for (...) {
@@ -19,9 +19,10 @@
 //
 // C++: contech::refinement, with objects for rounds and parts, at the end of this file.
 //
-// A part costs two readings of the cycle counter and two calls, about 20 to 40 ns, until the size holds; then one round
-// in eight is measured. The parts of one worker come one after the other; rounds do, too. Any pointer may be null, which
-// is a refinement that suggests 1. Nothing here prints, ends the program, or throws.
+// A part costs two readings of the cycle counter and two calls, about 20 to 40 ns, until the size holds; from then on
+// one round in eight is measured. The parts of one worker must come one after the other, and so must rounds. Any
+// pointer may be null, which stands for a refinement that suggests 1. Nothing here prints, ends the program, or
+// throws.
 #ifndef CONTECH_REFINE_H
 #define CONTECH_REFINE_H
 
@@ -33,31 +34,34 @@ extern "C" {
 
 struct contech_refine;
 
-// For a loop over so many items (where barriers divide it into stages: items of one stage), workers numbered from 0, and
-// the first size: 1, or items / (2 * workers), or what an earlier run found. Null if there is no such thing.
+// Makes a refinement for a loop over so many items (if barriers divide it into stages: items of one stage), with
+// workers numbered from 0. The first size is 1, or items / (2 * workers), or what an earlier run found. Returns null
+// if the arguments are impossible.
 struct contech_refine *contech_refine_create(uint64_t items, uint32_t workers, uint64_t initial);
 void contech_refine_destroy(struct contech_refine *refine);
 
-// Sizes from `smallest` to `largest` only; without this, from 1 to items / workers. Begins anew from the present size.
+// Limits sizes to `smallest` to `largest`; the default is 1 to items / workers. The search begins anew from the
+// present size.
 void contech_refine_limits(struct contech_refine *refine, uint64_t smallest, uint64_t largest);
 
-// Begins a round; the size for it.
+// Begins a round; returns its size.
 uint64_t contech_refine_round_begin(struct contech_refine *refine);
-// Ends it, after all its parts; the size is that of the next round from here on.
+// Ends the round after all its parts. From then on the size is that of the next round.
 void contech_refine_round_end(struct contech_refine *refine);
 uint64_t contech_refine_size(const struct contech_refine *refine);
 
-// Around each part, on the thread that does it. `stage` numbers what is between two barriers of a round, from 0.
+// Called around each part, on the thread that executes it. `stage` numbers the sections of a round between barriers,
+// from 0.
 void contech_refine_part_begin(struct contech_refine *refine, uint32_t worker, uint32_t stage);
 void contech_refine_part_end(struct contech_refine *refine, uint32_t worker);
 
-// Around the making of parts, where a worker makes them for all (tasks): that is scheduling, too.
+// Called around the making of parts, if a worker makes them for all (tasks); this time counts as scheduling, too.
 void contech_refine_dispatch_begin(struct contech_refine *refine, uint32_t worker, uint32_t stage);
 void contech_refine_dispatch_end(struct contech_refine *refine, uint32_t worker);
 
-// Whether the size stays (until what is measured is no longer what it was).
+// Whether the size stays, until the measurements change.
 int contech_refine_holds(const struct contech_refine *refine);
-// Of the last round that was measured, as fractions of P T.
+// The overheads of the last measured round, as fractions of P T.
 double contech_refine_scheduling(const struct contech_refine *refine);
 double contech_refine_imbalance(const struct contech_refine *refine);
 
@@ -83,7 +87,7 @@ public:
   contech_refine *get() const { return refine; }
   double imbalance() const { return contech_refine_imbalance(refine); }
 
-  // From construction to destruction: a part.
+  // A part lasts from construction to destruction.
   class part {
     contech_refine *refine;
     uint32_t worker;
@@ -97,7 +101,7 @@ public:
     part &operator=(const part &) = delete;
   };
 
-  // From construction to destruction: making parts.
+  // The making of parts lasts from construction to destruction.
   class dispatch {
     contech_refine *refine;
     uint32_t worker;
@@ -111,7 +115,7 @@ public:
     dispatch &operator=(const dispatch &) = delete;
   };
 
-  // From construction to destruction: a round.
+  // A round lasts from construction to destruction.
   class round {
     contech_refine *refine;
     uint64_t now;
