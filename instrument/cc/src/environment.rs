@@ -43,7 +43,7 @@ const TABLE: [(&str, &[Variable]); 5] = [
                 "CONTECH_HOME",
                 "",
                 "folder of the libraries (libcontech_instrument.so, libcontech_rt.so, ...), of include and of \
-                contech-middle; without it the folder of the command, or ../lib from there",
+                contech-middle; without it they are searched in the folder of the command, and in ../lib from there",
             ),
         ],
     ),
@@ -53,8 +53,8 @@ const TABLE: [(&str, &[Variable]); 5] = [
             of(
                 "CONTECH_TRACE",
                 "trace.bin",
-                "where the trace goes: a path in which %p is the process id and %r the MPI rank; null \
-                records and throws away; - is standard output; fd:NUMBER an open file",
+                "where the trace goes: a path in which %p is the process id and %r the MPI rank; with null the \
+                records are thrown away; - is standard output; fd:NUMBER is an open file",
             ),
             of("CONTECH_OFF", "0", "1: run untraced"),
             of("CONTECH_BUFFER", "1M", "buffer of each thread, 32K to 256M"),
@@ -71,8 +71,8 @@ const TABLE: [(&str, &[Variable]); 5] = [
             of(
                 "CONTECH_TIMES",
                 "0",
-                "1: note the time within tasks, every half microsecond or 2 KiB of records, without what other \
-                programs took of the processor; work tasks are cut there, so their number differs from run to run",
+                "1: record times within tasks, every half microsecond or 2 KiB of records, without the time of other \
+                programs on the processor; each time cuts the work task, so the number of tasks differs from run to run",
             ),
             of(
                 "CONTECH_STATS",
@@ -103,7 +103,7 @@ const TABLE: [(&str, &[Variable]); 5] = [
             of(
                 "CONTECH_OBSERVE",
                 "",
-                "where the observation goes; without it nothing is observed",
+                "where the observation goes; if it is not set, nothing is observed",
             ),
             of(
                 "CONTECH_ALONE",
@@ -118,7 +118,7 @@ const TABLE: [(&str, &[Variable]); 5] = [
             of(
                 "CONTECH_PIRATE",
                 "",
-                "bytes of the shared cache that are taken away",
+                "bytes of the shared cache that the Cache Pirate takes from the program",
             ),
         ],
     ),

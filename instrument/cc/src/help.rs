@@ -19,17 +19,17 @@ contech-cc is for C, contech-c++ for C++, contech-fc for Fortran: CC=contech-cc 
   --contech-mode=full   record blocks, addresses, synchronisation and time (default)
   --contech-mode=sync   record synchronisation and time only
   --contech-mode=workspan
-                        no recording: the work/span profile of a fork-join program that runs serially: contech/cilk.h,
-                        or OpenMP's loops, sections and tasks with OMP_NUM_THREADS=1; written when it ends (by a
-                        signal, too) and on SIGUSR2 to $CONTECH_PROFILE (workspan.json), in time or, with
-                        CONTECH_METRIC=ops, in operations
+                        record nothing; profile work and span of a fork-join program that runs serially: one with
+                        contech/cilk.h, or OpenMP's loops, sections and tasks with OMP_NUM_THREADS=1. The program
+                        writes $CONTECH_PROFILE (workspan.json) when it ends, also by a signal, and on SIGUSR2,
+                        in time or, with CONTECH_METRIC=ops, in operations
   --contech-naive       record every block and every address as such
-  --contech-fast        record paths and the values addresses come from, which decodes to the same, and as
-                        the naive form where that is not exact (default)
-  --contech-check       record both in one run; contech-middle compares them
-  --contech-atomics=ordered  atomic operations order the program: all but relaxed ones, and those
-                        too in files with fences (default); =all: every one; =none: accesses only
-  --contech-explain     say per function what is recorded, and what is not and why
+  --contech-fast        record paths and the values that addresses follow from, which decodes to the same;
+                        a function for which that is not exact has the naive form (default)
+  --contech-check       record both forms in one run; contech-middle compares them
+  --contech-atomics=ordered  which atomic operations order the program: all but relaxed ones, and relaxed
+                        ones too in files with fences (default); =all: every one; =none: none
+  --contech-explain     say for each function what is recorded, what is not, and why
   --contech-help        this text
 
 Everything else, --help and --version included, goes to {compiler} unchanged.
