@@ -1,7 +1,15 @@
-//! Puts the headers of `include` beside the drivers, and the name `contech-c++` beside the driver `contech-cxx`: cargo cannot build a program with `+`
-//! in its name.
+//! Puts the headers of `include` beside the drivers, and names that cargo cannot give.
 
 use std::path::Path;
+
+/// Names beside the drivers, and what they stand for.
+const LINKS: [(&str, &str); 3] = [
+    ("contech-c++", "contech-cxx"), // cargo cannot build a program with `+` in its name
+    // CMake takes what stands before `cc` in the compiler's name as the prefix of the archiver that
+    // interprocedural optimisation needs.
+    ("contech-llvm-ar", "/usr/lib/llvm-22/bin/llvm-ar"),
+    ("contech-llvm-ranlib", "/usr/lib/llvm-22/bin/llvm-ranlib"),
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -28,20 +36,15 @@ fn main() {
             println!("cargo::warning=cannot copy {header}: {e}");
         }
     }
-    let link = profile.join("contech-c++");
-    let made = std::fs::remove_file(&link)
-        .or_else(|e| {
-            if e.kind() == std::io::ErrorKind::NotFound {
-                Ok(())
-            } else {
-                Err(e)
-            }
-        })
-        .and_then(|()| std::os::unix::fs::symlink("contech-cxx", &link));
-    if let Err(e) = made {
-        println!(
-            "cargo::warning=cannot link {} to contech-cxx: {e}",
-            link.display()
-        );
+    for (name, target) in LINKS {
+        let link = profile.join(name);
+        // What is not there need not be removed.
+        let _ = std::fs::remove_file(&link);
+        if let Err(e) = std::os::unix::fs::symlink(target, &link) {
+            println!(
+                "cargo::warning=cannot link {} to {target}: {e}",
+                link.display()
+            );
+        }
     }
 }

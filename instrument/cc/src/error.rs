@@ -36,14 +36,6 @@ pub enum Error {
         /// The folders that were searched.
         looked: String,
     },
-    /// A static executable cannot contain the runtime.
-    #[error(
-        "{flag}: the recording runtime is a shared library, so a program linked with {flag} cannot record; link without {flag} (-static-libgcc and -static-libstdc++ are fine)"
-    )]
-    Static {
-        /// The flag that asks for it.
-        flag: String,
-    },
     /// The driver has replaced a response file by its words, and they are too many for a command line.
     #[error(
         "the command line is too long with its response files in it: give the --contech options outside of them, or in CONTECH_OPTIONS"

@@ -1,21 +1,29 @@
-//! `--contech-help`.
+//! `--contech-help`, and what is added to the compiler's own `--help` and `--version`.
+
+use std::ffi::OsString;
 
 use crate::{Language, environment};
 
-/// What the driver adds to clang.
-pub(crate) fn text(language: Language) -> String {
+/// What the driver says after the compiler has answered `--version` or `--help`.
+pub(crate) fn answer(language: Language, arguments: &[OsString]) -> Option<String> {
+    let asks = |word: &str| arguments.iter().any(|argument| argument == word);
     let driver = language.driver();
-    let compiler = match language {
-        Language::C | Language::Cxx => "clang",
-        Language::Fortran => "flang",
-    };
-    format!(
-        "\
-{driver}: {compiler} 22 that makes the program record its task graph when it runs.
-Usage: {driver} [--contech-OPTION ...] <any {compiler} arguments>
+    let version = env!("CARGO_PKG_VERSION");
+    if asks("--version") {
+        Some(format!(
+            "Contech {version}: {driver} makes programs that record their task graph\n"
+        ))
+    } else if asks("--help") {
+        Some(format!(
+            "\nContech {version} adds to these options (see {driver} --contech-help):\n{OPTIONS}"
+        ))
+    } else {
+        None
+    }
+}
 
-contech-cc is for C, contech-c++ for C++, contech-fc for Fortran: CC=contech-cc CXX=contech-c++ FC=contech-fc
-
+/// The options, one paragraph each.
+const OPTIONS: &str = "\
   --contech-mode=full   record blocks, addresses, synchronisation and time (default)
   --contech-mode=sync   record synchronisation and time only
   --contech-mode=workspan
@@ -31,8 +39,24 @@ contech-cc is for C, contech-c++ for C++, contech-fc for Fortran: CC=contech-cc 
                         ones too in files with fences (default); =all: every one; =none: none
   --contech-explain     say for each function what is recorded, what is not, and why
   --contech-help        this text
+";
 
-Everything else, --help and --version included, goes to {compiler} unchanged.
+/// What the driver adds to clang.
+pub(crate) fn text(language: Language) -> String {
+    let driver = language.driver();
+    let compiler = match language {
+        Language::C | Language::Cxx => "clang",
+        Language::Fortran => "flang",
+    };
+    format!(
+        "\
+{driver}: {compiler} 22 that makes the program record its task graph when it runs.
+Usage: {driver} [--contech-OPTION ...] <any {compiler} arguments>
+
+contech-cc is for C, contech-c++ for C++, contech-fc for Fortran: CC=contech-cc CXX=contech-c++ FC=contech-fc
+
+{OPTIONS}
+Everything else goes to {compiler} unchanged.
 {}",
         environment::text()
     )

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::line::without_static;
 use crate::{Error, Language, Line, Mode, Options};
 
 /// The files a command line needs.
@@ -28,13 +29,15 @@ pub struct Invocation {
     pub arguments: Vec<OsString>,
     /// What the environment tells the pass.
     pub pass_options: String,
+    /// The flag that asks for a static executable, if the link is a dynamic one instead.
+    pub left_out: Option<String>,
 }
 
 impl Invocation {
     /// Builds the command line.
     ///
     /// # Errors
-    /// [`Error::Static`] for a static link, [`Error::Coarrays`].
+    /// [`Error::Coarrays`].
     pub fn new(
         language: Language,
         options: Options,
@@ -66,9 +69,6 @@ impl Invocation {
             Mode::Full | Mode::Sync => "-lcontech_rt",
         };
         if let Some(folder) = &tools.runtime_folder {
-            if let Some(flag) = &line.fully_static {
-                return Err(Error::Static { flag: flag.clone() });
-            }
             let mut search = OsString::from("-L");
             search.push(folder);
             // The runtime comes first in the link, so that its pthread and allocation functions come before libc's.
@@ -92,6 +92,13 @@ impl Invocation {
             added.extend(tools.mpi.then(|| "-lcontech_mpi".into()));
             added.extend([library.into(), "-Wl,--pop-state".into()]);
         }
+        // The runtime is a shared library, which a static executable cannot load.
+        let left_out = line.fully_static.clone();
+        let left_out = left_out.filter(|_| tools.runtime_folder.is_some());
+        let user = match left_out {
+            Some(_) => without_static(&user),
+            None => user,
+        };
         let mut arguments: Vec<OsString> = Vec::with_capacity(added.len() + user.len() + 3);
         if language == Language::Cxx {
             arguments.push("--driver-mode=g++".into());
@@ -109,6 +116,7 @@ impl Invocation {
             program: tools.compiler,
             arguments,
             pass_options: options.for_pass(),
+            left_out,
         })
     }
 }
@@ -198,11 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn a_static_link_is_refused_and_a_static_compilation_is_not() {
-        assert!(matches!(
-            build(Language::C, "-static a.o"),
-            Err(Error::Static { .. })
-        ));
-        assert!(build(Language::C, "-static -c a.c").is_ok());
+    fn a_static_link_becomes_a_dynamic_one_and_a_static_compilation_does_not_change() {
+        let linked = build(Language::C, "-static a.o -o -static")
+            .unwrap()
+            .join(" ");
+        assert!(linked.contains("-lcontech_rt"), "{linked}");
+        assert!(linked.ends_with(" a.o -o -static"), "{linked}");
+        let compiled = build(Language::C, "-static -c a.c").unwrap().join(" ");
+        assert!(compiled.ends_with(" -static -c a.c"), "{compiled}");
     }
 }

@@ -64,7 +64,15 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     } else {
         Vec::new()
     };
+    let answer = help::answer(language, &rest);
     let invocation = Invocation::new(language, options, &line, tools, rest)?;
+    if let Some(flag) = &invocation.left_out {
+        eprintln!(
+            "{}: warning: {flag} is left out and the program is linked dynamically, because the recording runtime is a \
+             shared library",
+            language.driver()
+        );
+    }
     let mut command = Command::new(&invocation.program);
     command.args(&invocation.arguments);
     let own = std::env::var(PASS_VARIABLE).ok().filter(|v| !v.is_empty());
@@ -76,11 +84,14 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
             .collect::<Vec<_>>()
             .join(","),
     );
-    let cause = if foreign.is_empty() {
+    let cause = if foreign.is_empty() && answer.is_none() {
         command.exec()
     } else {
         match command.status() {
-            Ok(status) => return Ok(foreign::explain(&foreign, status)),
+            Ok(status) => {
+                print!("{}", answer.unwrap_or_default());
+                return Ok(foreign::explain(&foreign, status));
+            }
             Err(cause) => cause,
         }
     };

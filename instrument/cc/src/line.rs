@@ -199,6 +199,22 @@ pub fn classify(language: Language, arguments: &[OsString]) -> Line {
     state.line()
 }
 
+/// Flags that ask for a static executable.
+const STATIC: &[&str] = &["-static", "--static", "-static-pie"];
+
+/// The arguments without [`STATIC`] flags; response files are replaced by their words.
+pub(crate) fn without_static(arguments: &[OsString]) -> Vec<OsString> {
+    let mut value = false;
+    let mut words = response::expand(arguments);
+    words.retain(|word| {
+        let word = word.to_string_lossy();
+        let is_value = std::mem::take(&mut value);
+        value = !is_value && WITH_VALUE.contains(&&*word);
+        is_value || !STATIC.contains(&&*word)
+    });
+    words
+}
+
 #[derive(Default)]
 struct State {
     line: Line,
@@ -243,9 +259,7 @@ impl State {
             }
             "-fcoarray" => self.line.coarrays = true,
             "-fno-coarray" => self.line.coarrays = false,
-            "-static" | "--static" | "-static-pie" => {
-                self.line.fully_static = Some(word.to_owned());
-            }
+            _ if STATIC.contains(&word) => self.line.fully_static = Some(word.to_owned()),
             _ => {}
         }
     }

@@ -147,10 +147,10 @@ fn the_cxx_driver_is_clang_in_cxx_mode_under_both_its_names() {
     for program in [Path::new(CXX), &alias] {
         let output = kit
             .driver(program.to_str().unwrap())
-            .arg("--version")
+            .arg("-v")
             .output()
             .unwrap();
-        assert_eq!(lines(&output)[1..], ["--driver-mode=g++", "--version"]);
+        assert_eq!(lines(&output)[1..], ["--driver-mode=g++", "-v"]);
     }
 }
 
@@ -182,15 +182,28 @@ fn a_missing_clang_is_named_with_the_package_to_install() {
 }
 
 #[test]
-fn a_static_link_says_what_to_do() {
+fn a_static_link_is_made_dynamic_and_says_so() {
     let kit = Kit::new("static");
     let output = kit.driver(CC).args(["-static", "a.c"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        error(&output).contains("link without -static"),
-        "{}",
-        error(&output)
-    );
+    let words = lines(&output);
+    assert!(words.contains(&"-lcontech_rt".to_owned()), "{words:?}");
+    assert!(!words.contains(&"-static".to_owned()), "{words:?}");
+    let said = error(&output);
+    assert!(said.contains("-static is left out"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+#[test]
+fn version_and_help_are_the_compilers_with_what_is_added() {
+    let kit = Kit::new("version");
+    for (word, added) in [("--version", "Contech "), ("--help", "--contech-explain")] {
+        let output = kit.driver(CC).arg(word).output().unwrap();
+        assert_eq!(output.status.code(), Some(7), "the compiler's own");
+        let lines = lines(&output);
+        let asked = lines.iter().position(|line| line == word);
+        let told = lines.iter().rposition(|line| line.contains(added));
+        assert!(asked.is_some() && told > asked, "{lines:?}");
+    }
 }
 
 #[test]
