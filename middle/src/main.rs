@@ -25,8 +25,9 @@ const INTERRUPTED: u8 = 130;
 #[derive(Debug, Parser)]
 #[command(name = "contech-middle", version)]
 struct Arguments {
-    /// The trace (`-`: standard input) or the traces of the ranks of an MPI run, then the graph to write.
-    #[arg(required = true, value_names = ["TRACE", "GRAPH"])]
+    /// The trace (`-`: standard input) or the traces of the ranks of an MPI run, then the graph to write
+    /// [default: trace.bin graph.tg].
+    #[arg(value_names = ["TRACE", "GRAPH"])]
     paths: Vec<PathBuf>,
     /// Working memory (K, M, G: powers of two); what does not fit goes to a temporary file beside the graph.
     #[arg(long, default_value = "512M", value_parser = parse_size)]
@@ -85,14 +86,20 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if arguments.dump_trace {
         return dump(arguments);
     }
-    let Some((graph, traces)) = arguments.paths.split_last().filter(|(_, t)| !t.is_empty()) else {
-        bail!("give the trace and the graph to write: contech-middle trace.bin graph.tg");
+    let mut paths = arguments.paths;
+    if paths.is_empty() {
+        paths.push(PathBuf::from("trace.bin"));
+    }
+    let graph = match paths.len() {
+        1 => PathBuf::from("graph.tg"),
+        last => paths.remove(last - 1),
     };
+    let traces = paths.as_slice();
     if arguments.compare {
         let [trace] = traces else {
             bail!("--compare takes one trace and its graph");
         };
-        let equal = compare_graph(trace.clone(), graph)?;
+        let equal = compare_graph(trace.clone(), &graph)?;
         let (contexts, blocks, others) = (equal.contexts, equal.blocks, equal.others);
         writeln!(
             io::stdout(),
@@ -116,8 +123,8 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         options.threads = threads.max(1);
     }
     let result = match traces {
-        [trace] => convert(trace.clone(), graph, &options),
-        several => merge(several, graph, &options),
+        [trace] => convert(trace.clone(), &graph, &options),
+        several => merge(several, &graph, &options),
     };
     bar.finish_and_clear();
     let summary = result?;

@@ -11,6 +11,9 @@ pub type Graph = taskgraph::TaskGraph<Mmap>;
 /// A task of it.
 pub type Task<'g> = taskgraph::Task<'g, Mmap>;
 
+/// The graph that a command reads when none is named.
+pub const DEFAULT_GRAPH: &str = "graph.tg";
+
 /// Opens a graph file.
 ///
 /// # Errors
@@ -20,6 +23,11 @@ pub fn open(path: &Path) -> Result<Graph> {
         bail!(
             "{} is a folder; a task graph, as written by contech-middle, was expected (contech run makes contech-out/graph.tg)",
             path.display()
+        );
+    }
+    if !path.exists() && path == Path::new(DEFAULT_GRAPH) {
+        bail!(
+            "there is no {DEFAULT_GRAPH} in this folder: name a task graph (contech run makes contech-out/graph.tg, contech-middle makes one of trace.bin)"
         );
     }
     Ok(taskgraph::map(path)?)

@@ -52,7 +52,7 @@ use taskgraph::{BlockCounts, ContextId, Piece};
 
 pub use driver::{Part, Visitor, run, run_all};
 pub use frontier::Frontier;
-pub use graph::{Graph, Task, full_recording, open, something_to_analyse, warnings};
+pub use graph::{DEFAULT_GRAPH, Graph, Task, full_recording, open, something_to_analyse, warnings};
 pub use moment::Moment;
 
 /// The order in which an analysis sees tasks.

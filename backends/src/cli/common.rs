@@ -12,7 +12,7 @@ use crate::view::Render;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Common {
     /// Task graph, as written by contech-middle
-    #[arg(value_name = "GRAPH")]
+    #[arg(value_name = "GRAPH", default_value = analysis::DEFAULT_GRAPH)]
     pub graph: PathBuf,
     /// Where the result goes.
     #[command(flatten)]

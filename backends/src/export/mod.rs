@@ -18,7 +18,7 @@ pub use dot::{Arrow, Drawing, Node, Shape};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     /// Task graph, as written by contech-middle
-    #[arg(value_name = "GRAPH")]
+    #[arg(value_name = "GRAPH", default_value = analysis::DEFAULT_GRAPH)]
     pub graph: PathBuf,
     /// Graphviz: `contech-backend export --dot graph.tg | dot -Tsvg > graph.svg`
     #[arg(long)]

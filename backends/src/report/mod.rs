@@ -30,7 +30,7 @@ pub use shown::{Begun, Outcome, Shown, begin, default_config};
 #[group(skip)]
 pub struct Options {
     /// Task graph, as written by contech-middle
-    #[arg(value_name = "GRAPH")]
+    #[arg(value_name = "GRAPH", default_value = analysis::DEFAULT_GRAPH)]
     graph: PathBuf,
     /// The page, or its data
     #[arg(long, value_enum, default_value_t)]
