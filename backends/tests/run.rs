@@ -135,6 +135,26 @@ fn a_program_that_is_killed_is_reported_all_the_same() {
 }
 
 #[test]
+fn ctrl_c_ends_the_run_at_once_and_keeps_what_was_recorded() {
+    let interrupted_program = format!("{RECORD}; kill -INT $$");
+    // The second converter is interrupted with `contech`, whose child it is.
+    for (program, converter) in [
+        (interrupted_program.as_str(), "exit 0"),
+        (RECORD, "kill -INT $PPID; exec sleep 20"),
+    ] {
+        let here = Installed::new(converter);
+        here.script("prog", program);
+        let output = here.run(&["--", "./prog"]);
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        let err = err(&output);
+        let kept = "contech: interrupted; the trace is kept: contech-middle contech-out/trace.bin";
+        assert!(err.contains(kept), "{err}");
+        assert!(here.path("contech-out/trace.bin").is_file());
+        assert!(!here.path("contech-out/report.html").exists());
+    }
+}
+
+#[test]
 fn what_went_wrong_is_said() {
     let here = Installed::working();
     here.script("plain", "exit 0");

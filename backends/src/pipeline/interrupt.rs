@@ -1,35 +1,46 @@
-//! Ctrl-C while the program runs is for the program; its trace is worth a report all the same.
+//! Ctrl-C ends `contech run` at once, whatever it does. What was recorded stays, and the last line says where it is.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::exit;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Exit status after ctrl-C, as shells have it.
 const INTERRUPTED: i32 = 130;
 
-/// Decides what ctrl-C does.
+/// What ctrl-C leaves behind.
 #[derive(Debug)]
 pub(super) struct Interrupt {
-    allowed: Arc<AtomicBool>,
+    /// A sentence for the user; none while the program runs.
+    left: Arc<Mutex<Option<String>>>,
 }
 
 /// From now on ctrl-C ends the program (which gets it from the terminal as well) and not this process.
 pub(super) fn install() -> Interrupt {
-    let allowed = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&allowed);
+    let left = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&left);
     let handler = move || {
-        if seen.load(Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
+        if let Some(left) = seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_deref()
+        {
+            stop(left);
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         eprintln!("contech: ctrl-C will end contech as well: {error}");
     }
-    Interrupt { allowed }
+    Interrupt { left }
 }
 
 impl Interrupt {
-    /// The program is over: ctrl-C ends this process again.
-    pub(super) fn allow(&self) {
-        self.allowed.store(true, Ordering::Relaxed);
+    /// The program is over: from now on ctrl-C ends this process and says what is `left`.
+    pub(super) fn leaves(&self, left: String) {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
     }
+}
+
+/// Ends this process as ctrl-C does.
+pub(super) fn stop(left: &str) -> ! {
+    eprintln!("contech: interrupted; {left}");
+    exit(INTERRUPTED)
 }

@@ -92,12 +92,20 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     let folder = TraceFolder::prepare(&arguments.output)?;
     let interrupt = interrupt::install();
     let program = Program::run(&arguments.program, &folder.pattern())?;
-    interrupt.allow();
     eprintln!("contech: {} {}", program.name(), program.outcome());
 
     let traces = folder.traces(&program)?;
     let graph_path = arguments.output.join("graph.tg");
+    let (trace, graph) = (traces.main.display(), graph_path.display());
+    let left = format!("the trace is kept: contech-middle {trace} {graph} makes the graph of it");
+    if program.was_interrupted() {
+        interrupt::stop(&left);
+    }
+    interrupt.leaves(left);
     middle::convert(&converter, &traces.main, &graph_path)?;
+    interrupt.leaves(format!(
+        "the graph is kept: contech-backend report {graph} -o report.html makes the report of it"
+    ));
     let graph = analysis::open(&graph_path)?;
     for warning in analysis::warnings(&graph) {
         eprintln!("contech: warning: {warning}");

@@ -6,6 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
 use anyhow::{Context, Result, anyhow};
+use rustix::process::Signal;
 
 /// The variable that says where a program writes its trace.
 const TRACE: &str = "CONTECH_TRACE";
@@ -54,6 +55,11 @@ impl Program {
             (None, Some(signal)) => format!("was ended by signal {signal}"),
             (None, None) => "ended".to_owned(),
         }
+    }
+
+    /// Whether ctrl-C ended it.
+    pub(super) fn was_interrupted(&self) -> bool {
+        self.status.signal() == Some(Signal::INT.as_raw())
     }
 
     /// Its exit status as a shell gives it: 128 + the signal when one ended it.
