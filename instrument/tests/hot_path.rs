@@ -1,6 +1,6 @@
-//! What recording costs where it matters: machine instructions added to the path that runs when
-//! buffers have room, counted in the assembly that clang-22 writes at -O2. A limit may be lowered when
-//! the code gets better; one that must be raised is a slowdown of every traced program.
+//! What recording costs where it matters: the machine instructions added to the path that runs when buffers have
+//! room, counted in the assembly that clang-22 writes at -O2. A limit may be lowered when the code gets better. A
+//! limit that must be raised is a slowdown of every traced program.
 
 mod plugin;
 
@@ -23,7 +23,7 @@ void call_in_loop(unsigned long n) {
 }
 ";
 
-/// Assembly of [`SOURCE`]; in a form of the recording, or plain.
+/// The assembly of [`SOURCE`], in a form of the recording, or plain.
 fn assembly(form: Option<&str>) -> String {
     let mut clang = Command::new("clang-22");
     clang.args(["-O2", "-S", "-x", "c", "-", "-o", "-"]);
@@ -44,10 +44,10 @@ fn assembly(form: Option<&str>) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Instructions of one iteration of the function's loop, or of the whole function without one.
+/// Number of instructions of one iteration of the function's loop, or of the whole function if it has no loop.
 ///
-/// Follows the code from the entry: `jae`, which only room checks use here, is never taken, other
-/// conditional jumps are taken backwards and not forwards.
+/// It follows the code from the entry: `jae`, which only room checks use here, is never taken, and other conditional
+/// jumps are taken backwards and not forwards.
 fn hot_instructions(assembly: &str, function: &str) -> usize {
     let start = format!("{function}:");
     let mut labels = HashMap::new();
@@ -102,9 +102,9 @@ fn the_naive_form_adds_few_instructions_to_a_hot_path() {
     check(
         "naive",
         [
-            // Address, id, cursor; compare, branch.
+            // Address, id, cursor, compare, branch.
             ("load_in_loop", 5),
-            // The same, the second address, cursor in and out, alignment of the stack for a flush.
+            // The same, and the second address, cursor in and out, alignment of the stack for a flush.
             ("two_loads", 13),
             // Two ids and cursors, cursor out and in, compare, branch.
             ("call_in_loop", 8),

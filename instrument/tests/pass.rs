@@ -1,5 +1,5 @@
-//! The pass on small pieces of IR: `opt-22` runs it, `FileCheck-22` compares with the expectations in
-//! each file of `tests/ir`. Both come with llvm-22-dev.
+//! The pass on small pieces of IR: `opt-22` runs it, and `FileCheck-22` compares the result with the expectations in
+//! each file of `tests/ir`. Both tools come with llvm-22-dev.
 
 mod plugin;
 
@@ -30,7 +30,6 @@ fn opt(ir: &str, passes: &str, options: &str) -> Output {
     output
 }
 
-/// Instrumented IR.
 fn instrumented(ir: &str) -> String {
     let output = opt(ir, "contech", "naive,verify");
     assert!(
@@ -67,7 +66,7 @@ fn check(file: &str) {
     );
 }
 
-/// The table in instrumented IR: the initialiser of `@__contech_table`.
+/// The table in instrumented IR, which is the initialiser of `@__contech_table`.
 fn table(ir: &str) -> ModuleTable {
     let line = ir
         .lines()
@@ -105,8 +104,8 @@ fn functions_of_one_module_hand_the_cursor_over_in_a_register() {
     check("carry.ll");
 }
 
-/// A computed goto ends a segment, and what it leads to begins one that knows nothing; a jump to the same
-/// place does not go on within its segment either.
+/// A computed goto ends a segment, and its targets begin segments at whose start nothing is known. A direct jump to
+/// such a target ends its segment, too.
 #[test]
 fn computed_gotos_are_recorded_in_the_fast_form() {
     let output = opt(&source("gotos.ll").1, "contech", "fast,verify");
@@ -159,7 +158,7 @@ fn x86_intrinsics_record_the_masks_and_addresses_they_compute() {
         ]
     );
     assert_eq!(t.unrecorded, []);
-    // What was added to compute them is not the program's.
+    // The instructions added to compute them are not the program's.
     let counts: Vec<_> = t.blocks.iter().map(|b| b.ir_ops).collect();
     assert_eq!(counts, [2, 2, 2, 2, 2, 2, 6]);
 }
@@ -255,7 +254,7 @@ fn pieces_carry_their_callee_and_their_place() {
     assert_eq!(between.len(), 2);
     assert_eq!(between[0].call.as_ref().unwrap().callee, "other");
     assert_eq!(between[1].flags, BLOCK_CONTINUED | BLOCK_RETURN);
-    // Nothing is written after a tail call: its own piece returns.
+    // Nothing is written after a tail call, so the call's own piece has the flag of a return.
     let tail = of("tail");
     assert_eq!((tail.len(), tail[0].flags), (1, BLOCK_ENTRY | BLOCK_RETURN));
     let pad = table(&instrumented(&source("unwind.ll").1));
@@ -314,7 +313,7 @@ fn a_long_block_is_split_and_checked_within_the_slack() {
 
 #[test]
 fn a_second_run_adds_nothing() {
-    // The order of predecessors in comments is the reader's.
+    // The IR reader writes the order of predecessors into comments.
     let code = |ir: &str| {
         let lines = ir
             .lines()

@@ -10,7 +10,7 @@ use taskgraph::{
 
 type Stream = fn(u64, &mut [u64; 4], &mut u64) -> u32;
 
-/// Fills the operands of the `i`-th execution and names its block.
+/// A stream fills the operands of the `i`-th execution and names its block.
 const STREAMS: [(&str, Stream); 4] = [
     ("affine", |i, operands, _| {
         let (row, column) = (i / 1000, i % 1000);
@@ -44,7 +44,7 @@ const STREAMS: [(&str, Stream); 4] = [
     }),
 ];
 
-/// CPU time of this thread, so that a busy machine disturbs little; 0 where there is no /proc.
+/// CPU time of this thread, which a busy machine disturbs little; 0 where there is no /proc.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text
@@ -148,7 +148,7 @@ fn stream(name: &str, stream: Stream, executions: u64) -> taskgraph::Result<()> 
     Ok(())
 }
 
-/// Lock and unlock by four contexts in turn: bytes of a graph of nothing but synchronisation.
+/// Locks and unlocks by four contexts in turn: prints the bytes of a graph that has only synchronisation.
 fn syncs(tasks: u32) -> taskgraph::Result<()> {
     let mut writer = GraphWriter::in_memory(Arc::new(info()))?;
     let mut seed = 1;

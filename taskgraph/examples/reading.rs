@@ -3,7 +3,7 @@
 
 use taskgraph::{Batch, Compact, Mmap, Task};
 
-/// CPU time of this thread, so that a busy machine disturbs little; 0 where there is no /proc.
+/// CPU time of this thread, which a busy machine disturbs little; 0 where there is no /proc.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split_whitespace().next();

@@ -68,7 +68,7 @@ pub enum Action<'f> {
     },
     /// An allocation was freed.
     Free {
-        /// Its first byte.
+        /// First byte of the allocation.
         addr: u64,
     },
     /// A range of addresses was mapped.

@@ -5,7 +5,7 @@ use crate::id::{ContextId, TaskId};
 /// A context: a thread, an MPI rank or an explicit task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
-    /// Its id.
+    /// The id of the context.
     pub id: ContextId,
     /// Number of tasks: `id:0` to `id:(task_count - 1)` exist.
     pub task_count: u32,
@@ -30,12 +30,12 @@ impl Context {
     pub const ANNOUNCED: u8 = 1;
     /// Another context waited for its end.
     pub const JOINED: u8 = 2;
-    /// It was detached.
+    /// The context was detached.
     pub const DETACHED: u8 = 4;
     /// The recording stopped before the context ended.
     pub const CUT: u8 = 8;
 
-    /// Its last task; `None` when it has no tasks.
+    /// The last task of the context; `None` if it has no tasks.
     #[must_use]
     pub fn last_task(&self) -> Option<TaskId> {
         self.task_count

@@ -14,9 +14,9 @@ use crate::task::Task;
 /// A task as a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DagTask {
-    /// Its id.
+    /// The id of the task.
     pub id: TaskId,
-    /// Its kind.
+    /// The kind of the task.
     pub kind: TaskKind,
     /// Start, nanoseconds since the start of the run.
     pub start_ns: u64,

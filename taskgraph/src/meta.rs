@@ -41,7 +41,7 @@ pub struct RunMeta {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RankMeta {
-    /// Its rank in MPI_COMM_WORLD.
+    /// The rank's number in MPI_COMM_WORLD.
     pub rank: u32,
     /// Number of ranks of the run, whether they are in the graph or not.
     pub size: u32,

@@ -22,9 +22,9 @@ pub struct FrameSpan {
 /// A task as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskRecord {
-    /// Its id.
+    /// The id of the task.
     pub id: TaskId,
-    /// Its kind.
+    /// The kind of the task.
     pub kind: TaskKind,
     /// The operation; [`SyncOp::None`] for work.
     pub op: SyncOp,

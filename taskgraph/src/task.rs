@@ -64,13 +64,13 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.graph
     }
 
-    /// Its id.
+    /// The id of the task.
     #[must_use]
     pub fn id(&self) -> TaskId {
         self.fields().id
     }
 
-    /// Its kind.
+    /// The kind of the task.
     #[must_use]
     pub fn kind(&self) -> TaskKind {
         self.fields().kind

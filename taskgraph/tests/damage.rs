@@ -25,7 +25,7 @@ fn small() -> Vec<u8> {
     b.bytes().unwrap()
 }
 
-/// Everything a reader can see.
+/// Reads everything that a reader can see.
 fn read(bytes: &[u8]) -> Result<String> {
     let graph = TaskGraph::from_bytes(bytes)?;
     let options = TextOptions {

@@ -1,4 +1,4 @@
-//! Functions stored as paths: what is read back is what their blocks would have been.
+//! Functions stored as paths: reading gives what their blocks would have given.
 
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ fn collapsed(body: &[u32], count: Option<Expr>) -> PathLoop {
     }
 }
 
-/// Slot 0 is an address, slot 1 a number, slot 2 an index. Loop 0 is plain; 1 is affine; 2 has an index as leaf
-/// and a recorded count; 3 has 1 as inner loop.
+/// Slot 0 is an address, slot 1 a number, slot 2 an index. Loop 0 is plain, loop 1 is affine, loop 2 has an index as
+/// leaf and a recorded count, and loop 3 has loop 1 as inner loop.
 fn function() -> PathFunction {
     PathFunction {
         slots: 3,
@@ -59,7 +59,7 @@ fn function() -> PathFunction {
     }
 }
 
-/// The same, with the affine loop where the expressions say.
+/// The same function, with the affine loop at the place that the expressions name.
 fn table(info: &StaticInfo) -> Arc<PathTable> {
     let mut f = function();
     f.loops[1] = f.loops.pop().unwrap();
@@ -116,15 +116,15 @@ fn path(number: u32) -> Option<Path> {
         resumed,
     };
     let (fresh, steps) = match number {
-        // Entry, the affine loop, exit.
+        // Entry, affine loop, exit.
         0 => (
             true,
             vec![Step::Node(0), cut(3, false, false), Step::Node(3)],
         ),
-        // Entry, the loop with leaves, cut when the buffer was full; then the rest.
+        // Entry, and the loop with leaves, cut when the buffer was full; then the rest.
         1 => (true, vec![Step::Node(0), cut(2, true, false)]),
         2 => (false, vec![cut(2, false, true), Step::Node(3)]),
-        // Entry, the nest.
+        // Entry, and the nest.
         3 => (true, vec![Step::Node(0), cut(1, false, false)]),
         // A plain loop, one iteration each.
         4 => (true, vec![Step::Node(0), Step::Enter(0), Step::Node(1)]),
@@ -148,12 +148,12 @@ fn path(number: u32) -> Option<Path> {
     })
 }
 
-/// Writes segments; knows what is known between them, as the recording does.
+/// Writes segments, and knows what is known between them, as the recording does.
 struct Recorder {
     encoder: FrameEncoder,
     slots: Vec<u64>,
     iterations: Vec<u64>,
-    /// What is known after segments is asked for.
+    /// Whether to ask what is known after segments.
     asking: bool,
 }
 
@@ -229,7 +229,7 @@ fn graph(
     graph
 }
 
-/// So many actions from a point on, as text, and the accesses of each.
+/// So many actions from a point on, as text, with the accesses of each.
 fn from(
     task: &taskgraph::Task<'_, Vec<u8>>,
     position: Position,
@@ -249,7 +249,7 @@ fn from(
     seen
 }
 
-/// Seeking gives what reading from the front gives.
+/// Checks that seeking gives the same as reading from the front.
 fn every_point_is_reached(graph: &TaskGraph<Vec<u8>>) {
     let task = graph.task(TaskId::default()).unwrap();
     let all = from(&task, Position::Action(0), usize::MAX);
@@ -268,7 +268,7 @@ fn every_point_is_reached(graph: &TaskGraph<Vec<u8>>) {
     assert!(from(&task, beyond, 1).is_empty());
 }
 
-/// The addresses accessed, the ways to read them compared.
+/// The accessed addresses, after comparing the ways to read them.
 fn addresses(graph: &TaskGraph<Vec<u8>>) -> Vec<u64> {
     let task = graph.task(TaskId::default()).unwrap();
     let mut all: Vec<Access> = Vec::new();
@@ -319,7 +319,7 @@ fn a_loop_with_leaves_goes_on_after_a_cut_also_in_another_frame() {
         if cut_frame {
             frames.extend(r.encoder.finish());
         }
-        // Two more times back, then the last iteration.
+        // The back edge is taken two more times, then the last iteration follows.
         assert!(r.segment(2, &[[4, 5, 255].to_vec(), vec![0; 6]].concat(), &[2]));
         frames.extend(r.encoder.finish());
         let graph = graph(&info, &r, frames);

@@ -1,4 +1,4 @@
-//! Random graphs read back as they were written, by every way of reading.
+//! Random graphs are read back as they were written, by every way of reading.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ struct Step {
     duration: u64,
     acts: Vec<Act>,
     after: Vec<prop::sample::Index>,
-    /// End the frame of the context after this task.
+    /// Whether to end the frame of the context after this task.
     cut: bool,
 }
 
@@ -153,7 +153,7 @@ fn step() -> impl Strategy<Value = Step> {
         )
 }
 
-/// What was written, to compare with what is read.
+/// What was written, for comparison with what is read.
 #[derive(Debug, Default)]
 struct Model {
     records: BTreeMap<TaskId, TaskRecord>,
@@ -384,7 +384,7 @@ proptest! {
         let by_context: Vec<_> =
             graph.contexts().flat_map(|c| graph.tasks_of(c.id)).map(|t| t.unwrap().id()).collect();
         prop_assert_eq!(by_context, model.records.keys().copied().collect::<Vec<_>>());
-        // At random, in a graph whose caches are empty: the last first.
+        // Tasks are read at random in a graph whose caches are empty, the last one first.
         let cold = TaskGraph::from_bytes(graph.bytes()).unwrap();
         model.order.iter().rev().for_each(|id| check_task(&model, &cold.task(*id).unwrap()));
         let verified = graph.verify().unwrap();
@@ -393,7 +393,7 @@ proptest! {
     }
 }
 
-/// Many small tasks, so that there are many pages of every kind.
+/// The graph has many small tasks, so that there are many pages of every kind.
 #[test]
 fn a_graph_of_many_pages_reads_back() {
     let step = |i: usize| Step {
@@ -444,7 +444,7 @@ fn a_graph_of_many_pages_reads_back() {
     assert!(missing.contains("3:6000"), "{missing}");
 }
 
-/// A task of several full frames: every way through it sees the same.
+/// The task has several full frames, and every way through it must see the same.
 #[test]
 fn a_huge_task_spans_frames() {
     let acts = (0..200_000u64)

@@ -1,4 +1,4 @@
-//! Random programs of loops within loops: whatever way a task is read, its actions are the same.
+//! Random programs of loops within loops: every way to read a task gives the same actions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,10 +14,11 @@ use taskgraph::{
 const BLOCKS: u32 = 8;
 const LOOPS: u32 = 3;
 
-/// A loop: nodes of its body after its own first, those of the last iteration, and the kind of its trip count.
+/// A loop: the nodes of its body after its own first node, the nodes of the last iteration, and the kind of its trip
+/// count.
 type Loop = (Vec<u32>, u32, u32);
 
-/// What a program is made of: the loops, and what is executed: a path each, with the leaves of its entry.
+/// A random program: its loops, and the executed paths with the leaves of each path's entry.
 #[derive(Clone, Debug)]
 struct Shape {
     loops: Vec<Loop>,
@@ -39,8 +40,8 @@ fn shape() -> impl Strategy<Value = Shape> {
         .prop_map(|(loops, paths, runs)| Shape { loops, paths, runs })
 }
 
-/// Blocks 0 to 7, the odd ones with an access. Nodes 0 to 7 are these, node 8 + n is the first of loop n, the last node is the
-/// entry, whose two leaves are an address and a number.
+/// Blocks 0 to 7, of which the odd ones have an access. Nodes 0 to 7 are these blocks, and node 8 + n is the first of
+/// loop n. The last node is the entry, whose two leaves are an address and a number.
 fn function(shape: &Shape) -> PathFunction {
     let operand = |n: u32| {
         let iterations = (0..LOOPS).map(|l| {
@@ -75,7 +76,7 @@ fn function(shape: &Shape) -> PathFunction {
             0 => Expr::Const(3),
             1 => Expr::Slot(1),
             2 => Expr::Const(0),
-            // As often as an outer loop has been executed, or that loop itself.
+            // The count is the number of executions of an outer loop, or of the loop itself.
             3 => low(0),
             _ => Expr::Add(vec![Expr::Slot(1), low(l)]),
         };
@@ -92,7 +93,7 @@ fn function(shape: &Shape) -> PathFunction {
     }
 }
 
-/// Path 2n is the entry and a loop, 2n + 1 goes on with the same loop.
+/// Path 2n is the entry and a loop, and path 2n + 1 goes on with the same loop.
 fn path(shape: &Shape, number: u32) -> Option<Path> {
     let &(index, cut) = shape.paths.get(number as usize / 2)?;
     let fresh = number.is_multiple_of(2);
@@ -207,7 +208,7 @@ fn seen(action: Action<'_>) -> Seen {
     }
 }
 
-/// The actions of a piece; those of loops cut into parts at a place that differs from piece to piece.
+/// The actions of a piece, with those of loops in parts that are cut at places that differ from piece to piece.
 fn actions(info: &StaticInfo, piece: &Piece<'_>, out: &mut Vec<Seen>) {
     let cut = out.len() as u64 % (piece.actions() + 1);
     let before = out.len();

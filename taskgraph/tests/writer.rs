@@ -263,7 +263,7 @@ fn static_tables_may_grow_but_not_change() {
         ..Block::default()
     });
     more.ops.push(MemOp::store(4));
-    // A frame of the tables before, read with those after.
+    // The frame was encoded with the tables before, and is read with those after.
     let mut encoder = FrameEncoder::new(info());
     encoder.block(BlockId::new(0), &[64]);
     let frame = writer.put_frame(encoder.finish().unwrap()).unwrap();

@@ -363,7 +363,8 @@ fn iterations_that_are_left_leave_a_whole_profile() -> Result<()> {
     for level in levels() {
         let (ten, step) = steps(level)?;
         let left = profile("left.cpp", &[level])?;
-        // The first loop has one iteration that catches; the second has one of the four before it was cancelled.
+        // The span has one iteration of the first loop, which catches, and one of the four iterations that the second
+        // loop had before it was cancelled.
         let expected = (2, ten + 40 * step + ten + 10 * step);
         let (count, work) = left.steps_on_span()?;
         // The thrower's own call of `steps` is on the span, too.

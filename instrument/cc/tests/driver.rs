@@ -1,9 +1,9 @@
-//! The drivers as programs: a stand-in for clang shows what they turn into.
+//! The drivers as programs: a stand-in for clang shows the command line that they become.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder with a fake clang, plugin and runtime; removed at the end.
+/// A folder with a fake clang, plugin and runtime, which is removed at the end.
 struct Kit {
     folder: PathBuf,
 }
@@ -18,7 +18,8 @@ impl Kit {
             "#!/bin/sh\necho \"$CONTECH_PASS_OPTIONS\"\nfor a; do echo \"$a\"; done\nexit 7\n",
         )
         .unwrap();
-        // By another process: what this one writes itself cannot be started while a fork of another test has it open.
+        // Another process writes the file. A file that this process wrote cannot be started while a fork of another
+        // test has it open.
         let mut install = Command::new("install");
         install
             .args(["-m", "755"])

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The plugin. Cargo does not build a cdylib for the tests of its own package, so this asks for it,
+/// The path of the plugin. Cargo does not build a cdylib for the tests of its own package, so this runs cargo for it,
 /// in the profile and target folder of the test.
 pub(crate) fn path() -> &'static Path {
     static PLUGIN: OnceLock<PathBuf> = OnceLock::new();

@@ -65,7 +65,7 @@ impl Counts {
         }
     }
 
-    /// That many times this.
+    /// The totals multiplied by `n`.
     #[must_use]
     #[inline]
     pub fn times(self, n: u64) -> Self {

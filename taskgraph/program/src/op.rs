@@ -74,7 +74,7 @@ impl OpKind {
 /// One static memory operation of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MemOp {
-    /// What it does.
+    /// The kind of the operation.
     pub kind: OpKind,
     /// Bytes accessed; for the vector forms with lanes, bytes of one element. Unused by `Copy` and `Set`.
     pub size: u32,

@@ -59,7 +59,7 @@ pub struct CompiledLoop {
     pub each: Option<Counts>,
     /// What the last iteration counts, under the same conditions.
     pub end: Option<Counts>,
-    /// It computes no operands.
+    /// The loop's nest, if the loop computes no operands.
     pub nest: Option<NestShape>,
 }
 
@@ -210,9 +210,9 @@ pub struct CompiledPath {
     pub each: Box<[Counts]>,
     /// Whether counts of its loops are computed.
     pub evaluates: bool,
-    /// It has collapsed loops.
+    /// Whether the path has collapsed loops.
     pub collapses: bool,
-    /// Its steps that set iteration numbers of plain loops.
+    /// The steps of the path that set iteration numbers of plain loops.
     pub moves: Box<[Step]>,
 }
 

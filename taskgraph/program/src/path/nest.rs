@@ -12,10 +12,10 @@ const MOST_STEPS: usize = 1 << 12;
 /// A loop of a nest.
 #[derive(Debug)]
 struct NestLoop {
-    /// Its number in the function.
+    /// The loop's number in the function.
     index: u32,
     body: Box<[NestStep]>,
-    /// Steps of the last iteration.
+    /// Number of steps of the last iteration.
     last: usize,
 }
 
@@ -26,15 +26,16 @@ enum NestStep {
     Loop(usize),
 }
 
-/// A collapsed loop and those in it: no leaves, no operands, and trip counts that stay the same while it runs.
+/// A collapsed loop and the loops in it. They have no leaves and no operands, and their trip counts stay the same
+/// while the nest runs.
 #[derive(Debug)]
 pub struct NestShape {
-    /// The outermost is the first.
+    /// The loops; the outermost is the first.
     loops: Box<[NestLoop]>,
 }
 
 impl NestShape {
-    /// The shape of loop `l`, if it and all in it are so. `loops` are those of its function.
+    /// The shape of loop `l`, if the loop and all loops in it meet the conditions. `loops` are those of its function.
     pub fn of(l: usize, nodes: &[CompiledNode], loops: &[Option<CompiledLoop>]) -> Option<Self> {
         let mut found = Vec::new();
         add(l, nodes, loops, &mut found, &mut 0)?;
@@ -49,8 +50,8 @@ impl NestShape {
         })
     }
 
-    /// Puts the trip counts and then the executions of each loop into `out`; the executions of all. `None` when they are
-    /// more than fit a number.
+    /// Puts the trip counts and then the executions of each loop into `out`; returns the number of all executions.
+    /// `None` if a number does not fit.
     pub fn count(
         &self,
         first: u64,
@@ -83,7 +84,7 @@ impl NestShape {
         Some(out[n])
     }
 
-    /// Leaves the iteration numbers of its inner loops as their execution does.
+    /// Leaves the iteration numbers of the inner loops as an execution of the nest leaves them.
     pub fn leave(&self, counts: &[u64], cut: bool, state: &mut State) {
         self.leave_loop(0, counts, cut, state);
     }
@@ -101,7 +102,7 @@ impl NestShape {
     }
 }
 
-/// Adds loop `l` and those in it.
+/// Adds loop `l` and the loops in it.
 fn add(
     l: usize,
     nodes: &[CompiledNode],
@@ -144,22 +145,22 @@ fn add(
     Some(at)
 }
 
-/// Executions of blocks without operands by loops whose trip counts are known: any number of them is counted in the time
-/// it takes to look at the loops once.
+/// Executions of blocks without operands by loops with known trip counts. Any number of executions is counted in the
+/// time that it takes to look at each loop once.
 #[derive(Clone, Copy, Debug)]
 pub struct Nest<'f> {
     shape: &'f NestShape,
-    /// As [`NestShape::count`] leaves it.
+    /// The counts in the form of [`NestShape::count`].
     counts: &'f [u64],
-    /// The last iteration of the outermost loop is not executed.
+    /// Whether the last iteration of the outermost loop is not executed.
     cut: bool,
-    /// The executions meant, of all of them.
+    /// The part of all executions that this value stands for.
     from: u64,
     to: u64,
 }
 
 impl<'f> Nest<'f> {
-    /// All executions of a nest with these counts, which [`NestShape::count`] leaves.
+    /// All executions of a nest with these counts, which come from [`NestShape::count`].
     #[must_use]
     pub fn new(shape: &'f NestShape, counts: &'f [u64], cut: bool) -> Self {
         Self {
@@ -171,7 +172,7 @@ impl<'f> Nest<'f> {
         }
     }
 
-    /// Some of the executions, counted from 0.
+    /// A part of the executions, counted from 0.
     #[must_use]
     pub fn part(&self, range: Range<u64>) -> Self {
         let within = |index: u64| self.from.saturating_add(index).min(self.to);
@@ -183,13 +184,13 @@ impl<'f> Nest<'f> {
         }
     }
 
-    /// How many executions of blocks it stands for.
+    /// How many executions of blocks the nest stands for.
     #[must_use]
     pub fn executions(&self) -> u64 {
         self.to - self.from
     }
 
-    /// Calls `f` with blocks and how often they are executed. A block may come several times, and not in the order of
+    /// Calls `f` with blocks and how often each is executed. A block may come several times, and not in the order of
     /// execution.
     pub fn for_each_times(&self, mut f: impl FnMut(BlockId, u64)) {
         if self.from < self.to {
@@ -245,7 +246,7 @@ impl<'f> Nest<'f> {
         }
     }
 
-    /// The executions `from..to` of one execution of a loop, of which there are so many.
+    /// The executions `from..to` of one execution of a loop.
     fn within(&self, at: usize, from: u64, to: u64, f: &mut impl FnMut(BlockId, u64)) {
         let body = &self.shape.loops[at].body;
         let count = self.counts[at];
@@ -261,7 +262,7 @@ impl<'f> Nest<'f> {
         self.steps(steps(end), 0, to - end * one, f);
     }
 
-    /// Of one execution of these steps those from `from` to `to`.
+    /// The executions from `from` to `to` of one execution of these steps.
     fn steps(&self, steps: &[NestStep], from: u64, to: u64, f: &mut impl FnMut(BlockId, u64)) {
         let mut passed = 0;
         for step in steps {
