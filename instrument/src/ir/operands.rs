@@ -1,3 +1,5 @@
+//! Operands of instructions: their types, lanes, sizes and constant values.
+
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMGetElementType, LLVMGetOperand, LLVMGetPointerAddressSpace,

@@ -1,3 +1,5 @@
+//! Statements of the generated programs.
+
 use super::Generator;
 use super::scope::{Array, INTEGERS, Scope};
 
