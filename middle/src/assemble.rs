@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taskgraph::{Context, ContextId, FrameSpan, GraphWriter, SyncOp, TaskId, TaskRecord};
+use taskgraph::{Context, ContextId, FrameRef, FrameSpan, GraphWriter, SyncOp, TaskId, TaskRecord};
 
 use crate::align::Align;
 use crate::clock::Clock;
@@ -24,6 +24,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) name: &'a str,
     pub(crate) contexts: &'a ContextTable,
     pub(crate) logs: &'a Logs,
+    /// Where the frames are, by their numbers in drafts.
+    pub(crate) frames: &'a [FrameRef],
     /// `[arrival, barrier task]`.
     pub(crate) aliases: &'a Sorted<2>,
     pub(crate) spill: &'a Arc<Spill>,
@@ -226,6 +228,13 @@ impl Output<'_> {
         record.bytes = draft.counts.bytes;
         record.others = draft.counts.others;
         std::mem::swap::<Vec<FrameSpan>>(&mut record.frames, &mut draft.spans);
+        for span in &mut record.frames {
+            let number = usize::try_from(span.frame.0).ok();
+            let place = number.and_then(|n| self.parts.frames.get(n));
+            span.frame = *place
+                .filter(|place| **place != FrameRef::default())
+                .ok_or_else(|| Error::internal("a frame that did not end"))?;
+        }
         Ok(self.writer.put_task(record, dependencies)?)
     }
 

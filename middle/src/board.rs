@@ -7,6 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use contech_trace::fast::Decoder;
 use rustc_hash::FxHashMap;
+use taskgraph::FrameEncoder;
 
 /// Work on one chunk, `T`, with its number in the file.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Stream {
     /// Number of the chunk to come next.
     pub(crate) next: u64,
     pub(crate) decoder: Decoder,
+    /// Whose frame goes on in the next chunk, and the version of its program.
+    pub(crate) encoder: Option<(u64, FrameEncoder)>,
 }
 
 /// The jobs. Because the one that came first is taken first, the first unfinished chunk of the file is always

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contech_trace::event::Event;
+use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameRef, FrameSpan, GraphWriter, TaskKind};
 
 use self::piece::Piece;
@@ -40,7 +41,10 @@ pub(crate) struct Cutter {
     pub(crate) lost_bytes: u64,
     /// Without blocks (recorded in sync mode) work tasks have time only, and are kept although empty.
     pub(crate) keep_empty: bool,
-    frames: Vec<FrameRef>,
+    /// Where the frames are, by the numbers that drafts have for them; 0 for those that have not ended.
+    pub(crate) frames: Vec<FrameRef>,
+    /// By stream, the frame that goes on.
+    open: FxHashMap<u32, FrameRef>,
     /// The chunk at hand is ignored.
     ignored: bool,
     /// What the numbers of the trace at hand become.
@@ -63,6 +67,7 @@ impl Cutter {
             lost_bytes: 0,
             keep_empty: false,
             frames: Vec::new(),
+            open: FxHashMap::default(),
             ignored: false,
             space: Space::default(),
             messages: Messages::new(spill, memory / 16),
@@ -100,10 +105,11 @@ impl Cutter {
     ) -> Result<()> {
         self.contexts.retire();
         self.space.translate(&mut chunk);
+        let frames = self.frames(&mut chunk, writer)?;
         if !chunk.continued {
             self.ignored = !self.begin(&chunk)?;
         }
-        if self.ignored {
+        if self.ignored || chunk.segments.is_empty() {
             return Ok(());
         }
         let context = chunk.context;
@@ -116,15 +122,11 @@ impl Cutter {
                 )
             });
         }
-        self.frames.clear();
-        for frame in chunk.frames {
-            self.frames.push(writer.put_frame(frame)?);
-        }
         let mut spans = chunk.spans.iter();
         let mut spans_seen = 0;
         for (i, segment) in chunk.segments.iter().enumerate() {
             for span in spans.by_ref().take(segment.spans_end - spans_seen) {
-                let frame = self.frames.get(span.frame).copied();
+                let frame = frames.get(span.frame).copied();
                 let frame = frame.ok_or_else(|| Error::internal("a span without a frame"))?;
                 let (first_record, records) = (span.first_record, span.records);
                 self.feed(Record::Span(FrameSpan {
@@ -168,6 +170,39 @@ impl Cutter {
         Ok(())
     }
 
+    /// Writes the frames that end in a chunk; the numbers of all that its spans are of.
+    fn frames(
+        &mut self,
+        chunk: &mut EncodedChunk,
+        writer: &mut GraphWriter,
+    ) -> Result<Vec<FrameRef>> {
+        let mut open = self.open.remove(&chunk.context);
+        let mut numbers = Vec::with_capacity(chunk.frames.len() + 1);
+        let goes_on = chunk.spans.iter().any(|s| s.frame == chunk.frames.len());
+        let mut number = |frames: &mut Vec<FrameRef>| {
+            open.take().unwrap_or_else(|| {
+                frames.push(FrameRef::default());
+                FrameRef(frames.len() as u64 - 1)
+            })
+        };
+        for frame in chunk.frames.drain(..) {
+            let number = number(&mut self.frames);
+            let place = usize::try_from(number.0).ok();
+            let place = place.and_then(|at| self.frames.get_mut(at));
+            *place.ok_or_else(|| Error::internal("a frame without a number"))? =
+                writer.put_frame(frame)?;
+            numbers.push(number);
+        }
+        if goes_on {
+            numbers.push(number(&mut self.frames));
+            open = numbers.last().copied();
+        }
+        if let Some(open) = open {
+            self.open.insert(chunk.context, open);
+        }
+        Ok(numbers)
+    }
+
     /// The time within work: it ends there, and more of it begins `taken` later.
     fn time(&mut self, context: u32, at: u64, taken: u64) -> Result<()> {
         let keep_empty = self.keep_empty;
@@ -192,6 +227,14 @@ impl Cutter {
 
     fn span(&mut self, context: u32, span: FrameSpan) -> Result<()> {
         let (state, _) = self.contexts.entry(context);
+        if let Some(open) = &mut state.open.span
+            && open.frame == span.frame
+            && open.first_record.checked_add(open.records) == Some(span.first_record)
+        {
+            // Its frame goes on in the next chunk.
+            open.records = open.records.saturating_add(span.records);
+            return Ok(());
+        }
         if let Some(full) = state.open.span.replace(span) {
             self.logs
                 .append(context, |out| DraftWriter::put_span(out, &full))?;

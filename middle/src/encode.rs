@@ -1,17 +1,18 @@
 //! One chunk of a stream to frames: the parallel part of the work.
 //!
-//! Decoding a chunk needs what is known at the end of the context's chunk before ([`Decoder`]); encoding needs
-//! nothing of other chunks.
+//! Decoding a chunk needs what is known at the end of the context's chunk before ([`Decoder`]); encoding goes on with its
+//! last frame, unless there are so many contexts that their frames would take too much memory.
 
 use std::io::Read;
 use std::sync::Arc;
 
 use contech_trace::event::{AllocKind, Event};
-use contech_trace::fast::{Decoder, Records, Segment as PathSegment, Target};
+use contech_trace::fast::{Decoder, Records, Segment as PathSegment};
 use contech_trace::file::CODEC_ZSTD;
 use contech_trace::reader::Chunk;
 use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
 
+use crate::board::Stream;
 use crate::program::Program;
 
 /// A part of a chunk's result is handed over when its frames have this many bytes, or are this many: a few
@@ -27,9 +28,10 @@ pub(crate) struct Segment {
     pub(crate) counts: Counts,
 }
 
-/// A run of records within one of the chunk's own frames.
+/// A run of records within a frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
+    /// Which of the frames that end here; their number is the one that does not.
     pub(crate) frame: usize,
     pub(crate) first_record: u32,
     pub(crate) records: u32,
@@ -47,6 +49,7 @@ pub(crate) struct EncodedChunk {
     pub(crate) last: u64,
     /// Not the first part of its chunk.
     pub(crate) continued: bool,
+    /// The frames that end in it. The first may have begun in chunks before.
     pub(crate) frames: Vec<EncodedFrame>,
     pub(crate) spans: Vec<Span>,
     /// One more than events: before, between and after them.
@@ -64,6 +67,17 @@ impl EncodedChunk {
             context: chunk.header.context,
             seq: chunk.header.seq,
             offset: chunk.offset,
+            ..EncodedChunk::default()
+        }
+    }
+
+    /// What is left of a stream after its last chunk: the frame that did not end.
+    pub(crate) fn last(context: u32, encoder: Option<(u64, FrameEncoder)>) -> Self {
+        let last = encoder.and_then(|(_, mut encoder)| encoder.finish());
+        EncodedChunk {
+            context,
+            continued: true,
+            frames: last.into_iter().collect(),
             ..EncodedChunk::default()
         }
     }
@@ -91,15 +105,20 @@ pub(crate) struct ChunkEncoder {
 }
 
 impl ChunkEncoder {
-    /// Encodes a chunk; `decoder` has seen the context's chunks before. Results so large that they should not
-    /// wait are given to `hand_over`, the rest is returned.
+    /// Encodes a chunk of a stream that has seen the context's chunks before; with `spanning`, its last frame goes on in the
+    /// next one. Results so large that they should not wait are given to `hand_over`, the rest is returned.
     pub(crate) fn encode(
         &mut self,
         chunk: &Chunk,
         program: &Arc<Program>,
-        decoder: &mut Decoder,
+        stream: &mut Stream,
+        spanning: bool,
         hand_over: &mut dyn FnMut(EncodedChunk),
     ) -> EncodedChunk {
+        let decoder = &mut stream.decoder;
+        if spanning {
+            std::mem::swap(&mut self.encoder, &mut stream.encoder);
+        }
         let header = chunk.header;
         let out = EncodedChunk {
             context: header.context,
@@ -111,7 +130,7 @@ impl ChunkEncoder {
         };
         let mut raw = std::mem::take(&mut self.raw);
         let encoded = match payload(chunk, &mut raw) {
-            Ok(payload) => self.encode_payload(payload, program, decoder, out, hand_over),
+            Ok(payload) => self.encode_payload(payload, program, decoder, out, spanning, hand_over),
             Err(e) => {
                 decoder.forget();
                 EncodedChunk {
@@ -123,6 +142,13 @@ impl ChunkEncoder {
         };
         raw.clear();
         self.raw = raw;
+        if spanning {
+            std::mem::swap(&mut self.encoder, &mut stream.encoder);
+            if let Some(Event::ContextEnd { .. }) = encoded.events.last() {
+                // Its last frame has ended.
+                stream.encoder = None;
+            }
+        }
         encoded
     }
 
@@ -131,17 +157,22 @@ impl ChunkEncoder {
         payload: &[u8],
         program: &Arc<Program>,
         decoder: &mut Decoder,
-        out: EncodedChunk,
+        mut out: EncodedChunk,
+        spanning: bool,
         hand_over: &mut dyn FnMut(EncodedChunk),
     ) -> EncodedChunk {
         let encoder = match &mut self.encoder {
             Some((version, e)) if *version == program.version => e,
-            other => &mut other.insert((program.version, program.encoder())).1,
+            other => {
+                out.frames
+                    .extend(other.as_mut().and_then(|(_, old)| old.finish()));
+                &mut other.insert((program.version, program.encoder())).1
+            }
         };
         let mut cut = Cutting {
             counts: encoder.counts(),
+            first_record: encoder.record_count(),
             encoder,
-            first_record: 0,
             frame_bytes: 0,
             out,
             hand_over,
@@ -149,7 +180,9 @@ impl ChunkEncoder {
         decoder.swap_buffers(&mut self.scratch);
         let decoded = decoder.segments(payload, &program.ids, &mut cut);
         decoder.swap_buffers(&mut self.scratch);
-        cut.end_frame();
+        if !spanning {
+            cut.end_frame();
+        }
         cut.end_segment();
         if let Err(e) = decoded {
             cut.out.fault = Some((e.to_string(), lost_bytes(&e)));
@@ -216,15 +249,14 @@ impl Records for Cutting<'_> {
             self.end_frame();
         }
         let plan = segment.plan;
+        let known = segment.known;
         let taken = self.encoder.segment(
             taskgraph::Segment {
                 path: segment.number,
                 bytes: segment.bytes,
                 counts: segment.counts,
-                slots: segment.slots,
-                iterations: segment.iterations,
-                goes_on: plan.end != Target::End,
             },
+            || known.follow(),
             || Some(plan.path.clone()),
         );
         if self.encoder.is_full() {
@@ -244,7 +276,7 @@ impl Records for Cutting<'_> {
                 self.end_segment();
                 // Before the frame ends, and with it perhaps the part: the event ends this part's segment.
                 self.out.events.push(event);
-                if inside {
+                if inside || matches!(event, Event::ContextEnd { .. }) {
                     // The next task goes on with what this one knew, and can be read without it.
                     self.end_frame();
                 }

@@ -84,7 +84,7 @@ use crate::program::{Program, ProgramBuilder};
 use crate::regions::Regions;
 use crate::sorter::Sorted;
 use crate::spill::Spill;
-use taskgraph::GraphWriter;
+use taskgraph::{FrameRef, GraphWriter};
 
 /// Converts the trace `input` into the task graph file `output`.
 ///
@@ -193,7 +193,9 @@ impl<'a> Conversion<'a> {
             let item = pipeline.next()?;
             facts.see(&item, &mut cutter.notes);
             match item {
-                Item::Stream(chunk) => cutter.chunk(*chunk, &mut self.writer)?,
+                Item::Stream(chunk) | Item::Last(chunk) => {
+                    cutter.chunk(*chunk, &mut self.writer)?
+                }
                 Item::Modules(any) => cutter.keep_empty = !any,
                 Item::Rank(rank) => cutter.messages.set_rank(mpi_rank(rank.rank)),
                 Item::Failed(source) => {
@@ -257,6 +259,7 @@ impl<'a> Conversion<'a> {
         let Ordered {
             contexts,
             logs,
+            frames,
             aliases,
             by_target,
             align,
@@ -269,6 +272,7 @@ impl<'a> Conversion<'a> {
             name: &name,
             contexts: &contexts,
             logs: &logs,
+            frames: &frames,
             aliases: &aliases,
             spill: &spill,
             memory: options.memory,
@@ -324,6 +328,8 @@ fn compare(
 struct Ordered {
     contexts: ContextTable,
     logs: Logs,
+    /// Where the frames are.
+    frames: Vec<FrameRef>,
     aliases: Sorted<2>,
     by_target: Sorted<2>,
     align: Align,
@@ -345,6 +351,7 @@ fn order(
     let Cutter {
         contexts,
         logs,
+        frames,
         events,
         messages,
         mut notes,
@@ -386,6 +393,7 @@ fn order(
     Ok(Ordered {
         contexts,
         logs,
+        frames,
         aliases,
         by_target,
         align,

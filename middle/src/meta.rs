@@ -60,6 +60,8 @@ impl Facts {
                 self.at_end(notes);
                 return;
             }
+            // Comes after all chunks.
+            Item::Last(_) => return,
             Item::Run(run) => {
                 self.run.get_or_insert_with(|| run.clone());
             }

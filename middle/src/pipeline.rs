@@ -33,6 +33,8 @@ pub(crate) enum Item {
     /// The process is an MPI rank.
     Rank(RankInfo),
     Stream(Box<EncodedChunk>),
+    /// What is left of a stream.
+    Last(Box<EncodedChunk>),
     /// A module was added; whether any of them has blocks.
     Modules(bool),
     /// A naive reference stream, of nothing that is known to be recorded so.
@@ -84,11 +86,13 @@ enum Message {
     Died,
 }
 
-/// A chunk for a worker.
+/// A chunk for a worker; none at the end of a stream.
 struct Task {
     cost: usize,
     position: u64,
-    chunk: Chunk,
+    chunk: Option<Chunk>,
+    /// The last frame goes on in the next chunk of its context.
+    spanning: bool,
     program: Arc<Program>,
 }
 

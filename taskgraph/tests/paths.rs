@@ -1,12 +1,14 @@
 //! Functions stored as paths: reading gives what their blocks would have given.
 
+mod recorder;
+
 use std::sync::Arc;
 
+use recorder::Recorder;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, Block, BlockId, Compact, Context, ContextId, EncodedFrame, FrameEncoder,
-    FrameSpan, Function, GraphWriter, MemOp, Module, Position, RunMeta, Segment, StaticInfo,
-    TaskGraph, TaskId, TaskRecord,
+    Access, Action, Block, BlockId, Compact, Context, ContextId, EncodedFrame, FrameSpan, Function,
+    GraphWriter, MemOp, Module, Position, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
 };
 
 fn times(l: u32, k: u64) -> Expr {
@@ -60,7 +62,7 @@ fn function() -> PathFunction {
 }
 
 /// The same function, with the affine loop at the place that the expressions name.
-fn table(info: &StaticInfo) -> Arc<PathTable> {
+fn whole_function() -> PathFunction {
     let mut f = function();
     f.loops[1] = f.loops.pop().unwrap();
     // Inner loops come after outer ones.
@@ -91,7 +93,7 @@ fn table(info: &StaticInfo) -> Arc<PathTable> {
         last: 1,
         count: None,
     });
-    Arc::new(PathTable::new(info, vec![f], 10).unwrap())
+    f
 }
 
 fn info() -> Arc<StaticInfo> {
@@ -148,40 +150,8 @@ fn path(number: u32) -> Option<Path> {
     })
 }
 
-/// Writes segments, and knows what is known between them, as the recording does.
-struct Recorder {
-    encoder: FrameEncoder,
-    slots: Vec<u64>,
-    iterations: Vec<u64>,
-    /// Whether to ask what is known after segments.
-    asking: bool,
-}
-
-impl Recorder {
-    fn new(info: &Arc<StaticInfo>) -> Self {
-        Self {
-            encoder: FrameEncoder::with_paths(Arc::clone(info), table(info)),
-            slots: vec![0; 3],
-            iterations: vec![0; 5],
-            asking: true,
-        }
-    }
-
-    fn segment(&mut self, number: u32, bytes: &[u8], counts: &[u64]) -> bool {
-        if path(number).is_some_and(|p| p.fresh) {
-            self.slots.fill(0);
-            self.iterations.fill(0);
-        }
-        let segment = Segment {
-            path: number,
-            bytes,
-            counts: &mut counts.to_vec(),
-            slots: &mut self.slots,
-            iterations: &mut self.iterations,
-            goes_on: self.asking,
-        };
-        self.encoder.segment(segment, || path(number))
-    }
+fn segment(r: &mut Recorder, number: u32, bytes: &[u8], counts: &[u64]) -> bool {
+    r.segment((number, path(number)), bytes, counts)
 }
 
 fn entry(address: u64, n: u32) -> Vec<u8> {
@@ -212,7 +182,8 @@ fn graph(
             records,
         });
     }
-    writer.set_paths(&table(info), path).unwrap();
+    let table = PathTable::new(info, vec![whole_function()], 10).unwrap();
+    writer.set_paths(&table, path).unwrap();
     writer.put_task(&record, &[]).unwrap();
     writer.put_order(TaskId::default()).unwrap();
     let context = Context {
@@ -288,8 +259,8 @@ fn addresses(graph: &TaskGraph<Vec<u8>>) -> Vec<u64> {
 #[test]
 fn an_affine_loop_is_one_run_and_reads_as_its_iterations() {
     let info = info();
-    let mut r = Recorder::new(&info);
-    assert!(r.segment(0, &entry(0x7000, 9), &[]));
+    let mut r = Recorder::new(&info, &whole_function(), 10);
+    assert!(segment(&mut r, 0, &entry(0x7000, 9), &[]));
     let frame = r.encoder.finish().unwrap();
     assert_eq!(frame.record_count(), 1);
     let graph = graph(&info, &r, vec![frame]);
@@ -312,15 +283,20 @@ fn an_affine_loop_is_one_run_and_reads_as_its_iterations() {
 fn a_loop_with_leaves_goes_on_after_a_cut_also_in_another_frame() {
     let info = info();
     for cut_frame in [false, true] {
-        let mut r = Recorder::new(&info);
+        let mut r = Recorder::new(&info, &whole_function(), 10);
         let mut frames = Vec::new();
         let first = [entry(0x1000, 0), vec![1, 2, 3], vec![0; 6]].concat();
-        assert!(r.segment(1, &first, &[3]));
+        assert!(segment(&mut r, 1, &first, &[3]));
         if cut_frame {
             frames.extend(r.encoder.finish());
         }
-        // The back edge is taken two more times, then the last iteration follows.
-        assert!(r.segment(2, &[[4, 5, 255].to_vec(), vec![0; 6]].concat(), &[2]));
+        // Two more times back, then the last iteration.
+        assert!(segment(
+            &mut r,
+            2,
+            &[[4, 5, 255].to_vec(), vec![0; 6]].concat(),
+            &[2]
+        ));
         frames.extend(r.encoder.finish());
         let graph = graph(&info, &r, frames);
         assert_eq!(
@@ -334,8 +310,8 @@ fn a_loop_with_leaves_goes_on_after_a_cut_also_in_another_frame() {
 #[test]
 fn nested_loops_are_runs_in_each_iteration_of_the_outer_one() {
     let info = info();
-    let mut r = Recorder::new(&info);
-    assert!(r.segment(3, &entry(0x2000, 4), &[]));
+    let mut r = Recorder::new(&info, &whole_function(), 10);
+    assert!(segment(&mut r, 3, &entry(0x2000, 4), &[]));
     let frames = r.encoder.finish().into_iter().collect();
     let graph = graph(&info, &r, frames);
     let expected: Vec<u64> = (0..3)
@@ -347,10 +323,10 @@ fn nested_loops_are_runs_in_each_iteration_of_the_outer_one() {
 #[test]
 fn short_runs_and_plain_loops_are_blocks() {
     let info = info();
-    let mut r = Recorder::new(&info);
-    assert!(r.segment(0, &entry(0x3000, 1), &[]));
-    assert!(r.segment(4, &entry(0x4000, 0), &[]));
-    assert!(r.segment(5, &[0xfe], &[]));
+    let mut r = Recorder::new(&info, &whole_function(), 10);
+    assert!(segment(&mut r, 0, &entry(0x3000, 1), &[]));
+    assert!(segment(&mut r, 4, &entry(0x4000, 0), &[]));
+    assert!(segment(&mut r, 5, &[0xfe], &[]));
     let frames = r.encoder.finish().into_iter().collect();
     let graph = graph(&info, &r, frames);
     let expected = [0x3000, 0x3008, 0x4000, 0x4000, 0x40fe, 0x4001];
@@ -360,19 +336,19 @@ fn short_runs_and_plain_loops_are_blocks() {
 #[test]
 fn many_segments_in_many_frames_read_back() {
     let info = info();
-    let mut r = Recorder::new(&info);
+    let mut r = Recorder::new(&info, &whole_function(), 10);
     let (mut frames, mut expected) = (Vec::new(), Vec::new());
     let mut x = 1u64;
     for i in 0..70_000u64 {
         x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let n = u32::try_from(x >> 60).unwrap();
         let base = x >> 20;
-        assert!(r.segment(0, &entry(base, n), &[]));
+        assert!(segment(&mut r, 0, &entry(base, n), &[]));
         expected.extend((0..=u64::from(n)).map(|i| base + 8 * i));
         if i % 7 == 0 {
             r.encoder.alloc(base, 64, taskgraph::AllocKind::New);
         }
-        if r.encoder.is_full() {
+        if r.encoder.is_full() || i % 30_000 == 29_999 {
             frames.extend(r.encoder.finish());
         }
     }
@@ -382,65 +358,60 @@ fn many_segments_in_many_frames_read_back() {
 }
 
 #[test]
-fn loops_that_leave_in_their_middle_read_back_whoever_asks_what_is_known() {
+fn loops_that_leave_in_their_middle_read_back() {
     let info = info();
-    for asking in [false, true] {
-        let mut frames = Vec::new();
-        let mut r = Recorder::new(&info);
-        let mut expected = Vec::new();
-        let mut x = 1u64;
-        let mut random = |n: u64| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (x >> 40) % n
-        };
-        for _ in 0..3_000 {
-            let base = random(1 << 24) << 4;
-            let mut iterations = |from: u64, n: u64, last: bool| {
-                let mut bytes = Vec::new();
-                for i in from..from + n + u64::from(last) {
-                    let (two, four) = (random(1 << 16), random(1 << 20));
-                    bytes.extend_from_slice(&two.to_le_bytes()[..2]);
-                    expected.push(base + two + (i << 20));
-                    if i < from + n {
-                        bytes.extend_from_slice(&four.to_le_bytes()[..4]);
-                        expected.push(base + four);
-                    }
+    let mut frames = Vec::new();
+    let mut r = Recorder::new(&info, &whole_function(), 10);
+    let mut expected = Vec::new();
+    let mut x = 1u64;
+    let mut random = |n: u64| {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (x >> 40) % n
+    };
+    for _ in 0..3_000 {
+        let base = random(1 << 24) << 4;
+        let mut iterations = |from: u64, n: u64, last: bool| {
+            let mut bytes = Vec::new();
+            for i in from..from + n + u64::from(last) {
+                let (two, four) = (random(1 << 16), random(1 << 20));
+                bytes.extend_from_slice(&two.to_le_bytes()[..2]);
+                expected.push(base + two + (i << 20));
+                if i < from + n {
+                    bytes.extend_from_slice(&four.to_le_bytes()[..4]);
+                    expected.push(base + four);
                 }
-                bytes.extend_from_slice(&[0xff; 6]);
-                bytes
-            };
-            let entry = entry(base, 5);
-            let n = base / 16 % 4;
-            let mut whole = entry.clone();
-            if base & 256 == 0 {
-                whole.extend(iterations(0, n, true));
-                whole.extend([7, 0, 0, 0]);
-                expected.push(base + 7);
-                r.asking = asking;
-                assert!(r.segment(7, &whole, &[n]));
-            } else {
-                whole.extend(iterations(0, n, false));
-                r.asking = true;
-                assert!(r.segment(8, &whole, &[n]));
-                let mut rest = iterations(n, n + 1, true);
-                rest.push(9);
-                expected.push(base + 9);
-                r.asking = asking;
-                assert!(r.segment(9, &rest, &[n + 1]));
             }
-            if r.encoder.is_full() {
-                frames.extend(r.encoder.finish());
-            }
+            bytes.extend_from_slice(&[0xff; 6]);
+            bytes
+        };
+        let entry = entry(base, 5);
+        let n = base / 16 % 4;
+        let mut whole = entry.clone();
+        if base & 256 == 0 {
+            whole.extend(iterations(0, n, true));
+            whole.extend([7, 0, 0, 0]);
+            expected.push(base + 7);
+            assert!(segment(&mut r, 7, &whole, &[n]));
+        } else {
+            whole.extend(iterations(0, n, false));
+            assert!(segment(&mut r, 8, &whole, &[n]));
+            let mut rest = iterations(n, n + 1, true);
+            rest.push(9);
+            expected.push(base + 9);
+            assert!(segment(&mut r, 9, &rest, &[n + 1]));
         }
-        frames.extend(r.encoder.finish());
-        assert_eq!(addresses(&graph(&info, &r, frames)), expected);
+        if r.encoder.is_full() {
+            frames.extend(r.encoder.finish());
+        }
     }
+    frames.extend(r.encoder.finish());
+    assert_eq!(addresses(&graph(&info, &r, frames)), expected);
 }
 
 #[test]
 fn what_is_carried_from_path_to_path_is_the_same_in_batches() {
     let info = info();
-    let mut r = Recorder::new(&info);
+    let mut r = Recorder::new(&info, &whole_function(), 10);
     let (mut frames, mut expected) = (Vec::new(), Vec::new());
     let mut x = 1u64;
     let mut random = |n: u64| {
@@ -451,7 +422,7 @@ fn what_is_carried_from_path_to_path_is_the_same_in_batches() {
         let base = 0x10_0000 + (random(1 << 20) << 4);
         match random(4) {
             0 => {
-                assert!(r.segment(0, &entry(base, 30), &[]));
+                assert!(segment(&mut r, 0, &entry(base, 30), &[]));
                 expected.extend((0..=30).map(|i| base + 8 * i));
             }
             1 => {
@@ -459,11 +430,11 @@ fn what_is_carried_from_path_to_path_is_the_same_in_batches() {
                 expected.push(base);
             }
             _ => {
-                assert!(r.segment(4, &entry(base, 0), &[]));
+                assert!(segment(&mut r, 4, &entry(base, 0), &[]));
                 expected.push(base);
                 for i in 1..=random(6) {
                     let leaf = random(256);
-                    assert!(r.segment(5, &[u8::try_from(leaf).unwrap()], &[]));
+                    assert!(segment(&mut r, 5, &[u8::try_from(leaf).unwrap()], &[]));
                     let signed = leaf.wrapping_sub(if leaf > 127 { 256 } else { 0 });
                     expected.extend([base, base + leaf, base.wrapping_add(signed) + 3 * i]);
                     if random(500) == 0 {
@@ -481,13 +452,10 @@ fn what_is_carried_from_path_to_path_is_the_same_in_batches() {
 #[test]
 fn a_loop_of_more_iterations_than_bytes_is_refused_and_leaves_nothing() {
     let info = info();
-    let mut r = Recorder::new(&info);
-    assert!(r.segment(0, &entry(0x1000, 4), &[]));
-    for asking in [false, true] {
-        r.asking = asking;
-        for n in [1 << 20, u64::MAX] {
-            assert!(!r.segment(7, &entry(0x2000, 4), &[n]));
-        }
+    let mut r = Recorder::new(&info, &whole_function(), 10);
+    assert!(segment(&mut r, 0, &entry(0x1000, 4), &[]));
+    for n in [1 << 20, u64::MAX] {
+        assert!(!segment(&mut r, 7, &entry(0x2000, 4), &[n]));
     }
     assert_eq!(r.encoder.record_count(), 1);
     let frames = r.encoder.finish().into_iter().collect();
@@ -499,10 +467,13 @@ fn a_loop_of_more_iterations_than_bytes_is_refused_and_leaves_nothing() {
 #[test]
 fn a_path_that_is_not_known_or_does_not_fit_is_refused() {
     let info = info();
-    let mut r = Recorder::new(&info);
-    assert!(!r.segment(6, &[], &[]) && !r.segment(10, &[], &[]) && !r.segment(u32::MAX, &[], &[]));
-    r.slots.push(0);
-    assert!(!r.segment(0, &entry(0, 0), &[]));
+    let mut r = Recorder::new(&info, &whole_function(), 10);
+    assert!(
+        !segment(&mut r, 6, &[], &[])
+            && !segment(&mut r, 10, &[], &[])
+            && !segment(&mut r, u32::MAX, &[], &[])
+    );
+    assert!(!segment(&mut r, 5, &[1], &[]));
     assert!(r.encoder.finish().is_none());
 }
 

@@ -1,14 +1,17 @@
 //! Random programs of loops within loops: every way to read a task gives the same actions.
 
+mod recorder;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use recorder::Recorder;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, AllocKind, Block, BlockCounts, BlockId, Chunk, Context, ContextId,
-    FrameEncoder, FrameSpan, Function, GraphWriter, MemOp, Module, Piece, Reader, RunMeta, Segment,
-    StaticInfo, TaskGraph, TaskId, TaskRecord,
+    Access, Action, AllocKind, Block, BlockCounts, BlockId, Chunk, Context, ContextId, FrameSpan,
+    Function, GraphWriter, MemOp, Module, Piece, Reader, RunMeta, StaticInfo, TaskGraph, TaskId,
+    TaskRecord,
 };
 
 const BLOCKS: u32 = 8;
@@ -133,40 +136,29 @@ fn graph(shape: &Shape) -> Option<TaskGraph<Vec<u8>>> {
         ops: (0..BLOCKS / 2).map(|_| MemOp::load(8)).collect(),
     });
     let table = || Arc::new(PathTable::new(&info, vec![function(shape)], 10).unwrap());
-    let mut encoder = FrameEncoder::with_paths(Arc::clone(&info), table());
-    let (mut slots, mut iterations) = (vec![0; 2], vec![0; LOOPS as usize]);
+    let mut recorder = Recorder::new(&info, &function(shape), 10);
     let mut begun = false;
     let mut frames = Vec::new();
     for &(which, address, count) in &shape.runs {
         let number = 2 * which + u32::from(begun && address % 3 == 0);
         let Some(known) = path(shape, number) else {
-            encoder.alloc(64, 8, AllocKind::Malloc);
+            recorder.encoder.alloc(64, 8, AllocKind::Malloc);
             continue;
         };
         let mut bytes = Vec::new();
         if known.fresh {
-            slots.fill(0);
-            iterations.fill(0);
             bytes = [&[address, 1, 0, 0, 0, 0][..], &[count]].concat();
         }
-        let segment = Segment {
-            path: number,
-            bytes: &bytes,
-            counts: &mut Vec::new(),
-            slots: &mut slots,
-            iterations: &mut iterations,
-            goes_on: true,
-        };
-        if !encoder.segment(segment, || path(shape, number)) {
+        if !recorder.segment((number, path(shape, number)), &bytes, &[]) {
             return None;
         }
         begun = true;
         if count == 5 {
-            frames.extend(encoder.finish());
+            frames.extend(recorder.encoder.finish());
         }
     }
-    frames.extend(encoder.finish());
-    let counts = encoder.counts();
+    frames.extend(recorder.encoder.finish());
+    let counts = recorder.encoder.counts();
     let mut record = TaskRecord {
         blocks: counts.blocks,
         reads: counts.reads,

@@ -4,7 +4,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use contech_backends::analysis::{Graph, open};
-use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
+use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, State, Step};
 use taskgraph::{
     AllocKind, Block, BlockId, Context, ContextId, FrameEncoder, FrameSpan, Function, GraphWriter,
     MemOp, Module, RunMeta, Segment, StaticInfo, TaskId, TaskRecord,
@@ -156,15 +156,14 @@ fn task(
         }
         let count = u32::try_from(random.below(120)).expect("small");
         bytes.extend_from_slice(&count.to_le_bytes());
+        let mut state = State::default();
         let taken = encoder.segment(
             Segment {
                 path: number,
                 bytes: &bytes,
-                counts: &mut vec![],
-                slots: &mut vec![0; slots],
-                iterations: &mut vec![0],
-                goes_on: false,
+                counts: &[],
             },
+            || &mut state,
             || path(number),
         );
         assert!(taken, "a path that fits");

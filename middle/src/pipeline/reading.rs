@@ -15,6 +15,8 @@ use crate::spill::Spill;
 
 /// What anything but a stream chunk counts.
 const SMALL: usize = 256;
+/// Frames go on from chunk to chunk in so many contexts: each takes up to 8 MB until it ends.
+const MOST_SPANNING: usize = 16;
 /// The conversion stops.
 struct Stopped;
 
@@ -28,6 +30,8 @@ pub(super) struct Reading {
     checked: bool,
     /// Streams to be compared.
     kept: Kept,
+    /// The contexts whose frames go on from chunk to chunk: the first ones of the file.
+    spanning: Vec<u32>,
     index: u64,
 }
 
@@ -47,6 +51,7 @@ impl Reading {
             checked: false,
             program,
             kept: Kept::new(spill),
+            spanning: Vec::new(),
             index: 0,
         }
     }
@@ -66,12 +71,17 @@ impl Reading {
                     to,
                     error: error.to_string(),
                 },
-                Ok(Next::End) => Item::End(Box::new(End {
-                    bytes: self.reader.position(),
-                    program: self.program.snapshot(),
-                    kept: self.kept.take(),
-                    builder: std::mem::take(&mut self.program),
-                })),
+                Ok(Next::End) => {
+                    if self.end_streams().is_err() {
+                        return;
+                    }
+                    Item::End(Box::new(End {
+                        bytes: self.reader.position(),
+                        program: self.program.snapshot(),
+                        kept: self.kept.take(),
+                        builder: std::mem::take(&mut self.program),
+                    }))
+                }
                 Err(e) => Item::Failed(e),
             };
             let last = matches!(item, Item::End(_) | Item::Failed(_) | Item::Broken(_));
@@ -104,7 +114,7 @@ impl Reading {
             self.kept.began_late = true;
         }
         if kind == ChunkKind::Stream {
-            return self.dispatch(chunk).then_some(None).ok_or(Stopped);
+            return self.dispatch(chunk).map(|()| None);
         }
         if kind == ChunkKind::Check && self.checked {
             return Ok(None);
@@ -117,16 +127,38 @@ impl Reading {
         self.index - 1
     }
 
-    /// Hands a stream chunk to the encoders; false when the conversion stops.
-    fn dispatch(&mut self, chunk: Chunk) -> bool {
+    /// Hands a stream chunk to the encoders.
+    fn dispatch(&mut self, chunk: Chunk) -> std::result::Result<(), Stopped> {
         // Stored bytes, raw bytes, records (four times the raw bytes at most) and frames.
         let raw = chunk.header.raw_len as usize;
         let cost = chunk.stored.len() + raw * 5 + 4096;
+        let context = chunk.header.context;
+        if self.spanning.len() < MOST_SPANNING && !self.spanning.contains(&context) {
+            self.spanning.push(context);
+        }
+        self.hand_out(context, cost, Some(chunk))
+    }
+
+    /// Has the frames end that still go on.
+    fn end_streams(&mut self) -> std::result::Result<(), Stopped> {
+        for context in std::mem::take(&mut self.spanning) {
+            self.hand_out(context, SMALL, None)?;
+        }
+        Ok(())
+    }
+
+    fn hand_out(
+        &mut self,
+        context: u32,
+        cost: usize,
+        chunk: Option<Chunk>,
+    ) -> std::result::Result<(), Stopped> {
         if !self.shared.chunks.enter(cost) {
-            return false;
+            return Err(Stopped);
         }
         let position = self.reader.position();
-        let (index, context) = (self.next_index(), chunk.header.context);
+        let index = self.next_index();
+        let spanning = self.spanning.contains(&context);
         let program = self.program.snapshot();
         self.shared.board.add(
             index,
@@ -135,10 +167,11 @@ impl Reading {
                 cost,
                 position,
                 chunk,
+                spanning,
                 program,
             },
         );
-        true
+        Ok(())
     }
 
     fn metadata(&mut self, chunk: &Chunk) -> Option<Item> {

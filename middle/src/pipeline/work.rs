@@ -3,7 +3,7 @@
 use crossbeam_channel::Sender;
 
 use super::{Item, Message, Shared, Task, Watch};
-use crate::board::Job;
+use crate::board::{Job, Stream};
 use crate::encode::{ChunkEncoder, EncodedChunk};
 
 /// Encodes chunks until there are no more.
@@ -17,31 +17,14 @@ pub(super) fn work(shared: &Shared, to_caller: &Sender<Message>) {
             what,
             mut stream,
         } = job;
-        let Task {
-            cost,
-            position,
-            chunk,
-            program,
-        } = what;
-        let seq = chunk.header.seq;
-        let encoded = if seq < stream.next {
-            // Seen before; must not disturb what is known.
-            EncodedChunk::repeated(&chunk)
-        } else {
-            if seq > stream.next {
-                stream.decoder.forget();
-            }
-            stream.next = seq.saturating_add(1);
-            let mut hand_over = |part| {
-                shared.parts.enter_in_turn(1, index);
-                // A caller that is gone needs no result.
-                let _ = to_caller.send(Message::Part(Box::new(part)));
-            };
-            encoder.encode(&chunk, &program, &mut stream.decoder, &mut hand_over)
+        let (cost, position) = (what.cost, what.position);
+        let mut hand_over = |part| {
+            shared.parts.enter_in_turn(1, index);
+            // A caller that is gone needs no result.
+            let _ = to_caller.send(Message::Part(Box::new(part)));
         };
-        drop(chunk);
+        let item = encode(&mut encoder, context, what, &mut stream, &mut hand_over);
         shared.board.done(context, stream);
-        let item = Item::Stream(Box::new(encoded));
         if to_caller
             .send(Message::Item {
                 index,
@@ -54,4 +37,28 @@ pub(super) fn work(shared: &Shared, to_caller: &Sender<Message>) {
             return;
         }
     }
+}
+
+fn encode(
+    encoder: &mut ChunkEncoder,
+    context: u32,
+    task: Task,
+    stream: &mut Stream,
+    hand_over: &mut dyn FnMut(EncodedChunk),
+) -> Item {
+    let Some(chunk) = task.chunk else {
+        let last = EncodedChunk::last(context, stream.encoder.take());
+        return Item::Last(Box::new(last));
+    };
+    let seq = chunk.header.seq;
+    if seq < stream.next {
+        // Seen before; must not disturb what is known.
+        return Item::Stream(Box::new(EncodedChunk::repeated(&chunk)));
+    }
+    if seq > stream.next {
+        stream.decoder.forget();
+    }
+    stream.next = seq.saturating_add(1);
+    let encoded = encoder.encode(&chunk, &task.program, stream, task.spanning, hand_over);
+    Item::Stream(Box::new(encoded))
 }

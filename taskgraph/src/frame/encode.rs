@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
+use self::size::Size;
 use self::table::{Scratch, Table};
 use crate::action::AllocKind;
 use crate::codec::Packer;
 use crate::frame::Layout;
-use crate::frame::{FULL_RECORDS, FULL_VALUES, other};
+use crate::frame::other;
 use crate::id::BlockId;
-use crate::path::{Path, PathTable, Walk};
+use crate::path::{Path, PathTable, State, Walk};
 use crate::statics::StaticInfo;
 use crate::wire::{put_delta, put_varint};
 use contech_program::{Counts, count};
 
 mod seal;
 mod segment;
+mod size;
 mod table;
 mod takes;
 
@@ -51,16 +53,10 @@ pub struct Segment<'a> {
     /// Number of the path.
     pub path: u32,
     /// Its leaves in execution order, little-endian, each in its width; after the iterations of a loop whose count is not
-    /// computed, 6 bytes that are passed over. What follows is not looked at; with 8 bytes more this is faster.
+    /// computed, 6 bytes that are passed over. What follows is not looked at; with 32 bytes more this is faster.
     pub bytes: &'a [u8],
-    /// The counts of these loops, the first one last; those used are taken.
-    pub counts: &'a mut Vec<u64>,
-    /// Leaf slots of the function: what is known before, then what is known after.
-    pub slots: &'a mut Vec<u64>,
-    /// Its iteration numbers, likewise.
-    pub iterations: &'a mut Vec<u64>,
-    /// What is known after is asked for: the next path goes on with it. Without, both may be left as they are.
-    pub goes_on: bool,
+    /// The counts of these loops, the first one last.
+    pub counts: &'a [u64],
 }
 
 /// Encodes actions into frames: one encoder per unit of work, independent of all others, `Send`.
@@ -100,6 +96,7 @@ struct Running {
     used: Vec<u32>,
     /// Values in this frame.
     values: usize,
+    size: Size,
     scratch: Scratch,
     others: Vec<u8>,
     last_address: u64,
@@ -109,8 +106,6 @@ struct Running {
     initial: Vec<u8>,
     walk: Walk,
     operands: Vec<u64>,
-    /// Trip counts that a walk stores.
-    trips: Vec<u64>,
     packer: Option<Packer>,
     fault: Option<String>,
 }
@@ -155,6 +150,7 @@ impl FrameEncoder {
             tables,
             used: Vec::new(),
             values: 0,
+            size: Size::default(),
             scratch: Scratch::default(),
             others: Vec::new(),
             last_address: 0,
@@ -162,7 +158,6 @@ impl FrameEncoder {
             initial: Vec::new(),
             walk: Walk::default(),
             operands: Vec::new(),
-            trips: Vec::new(),
             packer: None,
             fault: None,
         };
@@ -180,14 +175,22 @@ impl FrameEncoder {
 
     /// Appends the execution of a path, which `define` describes if it is not known yet. False when there is no such path,
     /// or the segment is not one of it: nothing of it is then in the frame.
+    ///
+    /// `known` gives what is known before it (of a fresh path, anything), which becomes what is known after it. It is asked for
+    /// only by a path that goes on with what is not in this frame, or that has to be executed to know what it counts.
     #[must_use]
-    pub fn segment(&mut self, segment: Segment<'_>, define: impl FnOnce() -> Option<Path>) -> bool {
+    pub fn segment<'s>(
+        &mut self,
+        segment: Segment<'_>,
+        known: impl FnOnce() -> &'s mut State,
+        define: impl FnOnce() -> Option<Path>,
+    ) -> bool {
         let Self { table, running } = self;
         let Some(path) = table.path(segment.path, define) else {
             return false;
         };
         let f = &table.functions[path.path.function as usize];
-        running.segment(path, f, segment)
+        running.segment(path, f, segment, known)
     }
 
     /// Appends an allocation.
@@ -222,11 +225,15 @@ impl FrameEncoder {
         u32::try_from(self.running.ids.len()).unwrap_or(u32::MAX)
     }
 
-    /// The frame has its 65536 records or 131072 values (1 MiB): call [`FrameEncoder::finish`].
+    /// The frame has its 131072 values, up to 524288 where that pays, or half as many records: call
+    /// [`FrameEncoder::finish`].
     #[must_use]
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.running.ids.len() >= FULL_RECORDS || self.running.values >= FULL_VALUES
+        let Running {
+            ids, values, size, ..
+        } = &self.running;
+        2 * ids.len() >= size.values() || *values >= size.values()
     }
 
     /// Totals of everything appended since the encoder was made; `finish` does not reset them. A task's own

@@ -24,10 +24,10 @@ pub(crate) use tally::Tallied;
 pub use template::Site;
 pub(crate) use template::Templates;
 
-/// A frame with this many records is full.
-pub(crate) const FULL_RECORDS: usize = 1 << 16;
-/// A frame with this many values (8 bytes each: 1 MiB) is full.
+/// A frame with this many values, or half as many records, is full.
 pub(crate) const FULL_VALUES: usize = 1 << 17;
+/// The same where values repeat so far apart that a larger frame takes fewer bytes.
+pub(crate) const FULL_REPEATING: usize = 1 << 19;
 /// No frame has more records than this.
 pub(crate) const MAX_RECORDS: usize = 1 << 20;
 /// No frame has more values than this, however large its last record: a chunk of the trace can be one path.

@@ -11,10 +11,12 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 pub(crate) use contech_program::path::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, NestShape, State, Stored,
-    Visit, Walk, Walked,
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Followed, NO_BLOCK, NestShape,
+    Recorded, Stored, Visit, Walk, Walked,
 };
-pub use contech_program::path::{Expr, Leaf, Nest, Path, PathFunction, PathLoop, PathNode, Step};
+pub use contech_program::path::{
+    Expr, Leaf, Nest, Path, PathFunction, PathLoop, PathNode, State, Step,
+};
 use rustc_hash::FxHashMap;
 
 use crate::error::{Result, malformed, misuse};

@@ -2,13 +2,16 @@
 
 use contech_program::path::Walk;
 
+use self::known::Follower;
 use self::resume::{Resume, Suspended};
 use crate::Error;
 use crate::program::{Meaning, Program};
 
+mod known;
 mod parse;
 mod resume;
 
+pub use known::Known;
 pub(super) use resume::next;
 
 /// Decoder of one context's stream: give it the context's chunks in order.
@@ -16,8 +19,7 @@ pub(super) use resume::next;
 pub struct Decoder {
     /// Function (dense index) and node the next segment must start at, unless it is fresh.
     pub(super) expected: Option<Resume>,
-    pub(super) slots: Vec<u64>,
-    pub(super) iterations: Vec<u64>,
+    pub(super) follower: Follower,
     /// Functions cut by a signal handler, whose records stand between their segments.
     suspended: Vec<Suspended>,
     pub(super) records: Vec<Found>,
@@ -56,6 +58,7 @@ impl Decoder {
     pub fn forget(&mut self) {
         self.expected = None;
         self.suspended.clear();
+        self.follower.forget();
     }
 
     /// Whether the bytes are whole records of instrumented code, whatever came before them; events are none.

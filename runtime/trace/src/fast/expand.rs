@@ -2,7 +2,7 @@
 
 use contech_program::BlockId;
 use contech_program::path::{
-    COUNT_BYTES, CompiledFunction, CompiledLoop, NO_BLOCK, State, Visit, Walked,
+    COUNT_BYTES, CompiledFunction, CompiledLoop, NO_BLOCK, Recorded, State, Visit, Walked,
 };
 
 use super::decode::{Decoder, Scratch};
@@ -98,10 +98,12 @@ impl<S: Sink> Records for Expander<'_, S> {
         let Some((f, path)) = self.program.compiled(segment.number) else {
             return false;
         };
-        let mut state = State {
-            slots: std::mem::take(segment.slots),
-            iterations: std::mem::take(segment.iterations),
-        };
+        let state = segment.known.follow();
+        if path.path.fresh {
+            state.begin(f);
+        } else if !state.fits(f) {
+            return false;
+        }
         let Scratch {
             walk,
             operands,
@@ -110,14 +112,17 @@ impl<S: Sink> Records for Expander<'_, S> {
         walk.restart();
         let mut reading = Reading {
             f,
-            counts: segment.counts,
+            recorded: Recorded {
+                bytes: segment.bytes,
+                counts: segment.counts,
+            },
             at: 0,
             starts,
             iterations: 0,
             left: MOST_EXECUTIONS,
         };
         while reading.left > 0 {
-            match walk.next(f, path, &mut state, &mut reading) {
+            match walk.next(f, path, state, &mut reading) {
                 Walked::End => break,
                 // Nests come only to those who take them (`Visit::nest`): here each block is told.
                 Walked::Nest(..) => {}
@@ -149,17 +154,14 @@ impl<S: Sink> Records for Expander<'_, S> {
                 }
             }
         }
-        let whole = reading.left > 0;
-        (*segment.slots, *segment.iterations) = (state.slots, state.iterations);
-        whole
+        reading.left > 0
     }
 }
 
 /// Where the walk finds trip counts, and what it makes of affine loops.
 struct Reading<'a> {
     f: &'a CompiledFunction,
-    /// Recorded counts, the next one last.
-    counts: &'a mut Vec<u64>,
+    recorded: Recorded<'a>,
     /// Where the next leaf is recorded.
     at: usize,
     /// Operands of the first iteration of the affine loop at hand, and how many iterations there are.
@@ -171,10 +173,7 @@ struct Reading<'a> {
 
 impl Visit for Reading<'_> {
     fn count(&mut self, _: u32, l: &CompiledLoop, state: &State) -> u64 {
-        match &l.count {
-            Some(count) => count.eval(&state.slots, &state.iterations),
-            None => self.counts.pop().unwrap_or(0),
-        }
+        self.recorded.trips(l, state)
     }
 
     fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool {

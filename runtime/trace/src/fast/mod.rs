@@ -21,7 +21,7 @@ mod path;
 mod segments;
 mod table;
 
-pub use decode::Decoder;
+pub use decode::{Decoder, Known};
 pub use expand::{Affine, Sink};
 pub use path::Plan;
 pub use segments::{Records, Segment};

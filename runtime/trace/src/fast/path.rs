@@ -16,8 +16,42 @@ pub struct Plan {
     pub path: Path,
     /// How it ends: never [`Target::Node`].
     pub end: Target,
+    /// What its record consists of, without the id, from its end.
+    pub recorded: Vec<Recorded>,
+}
+
+/// A part of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recorded {
+    /// So many bytes.
+    Bytes(usize),
+    /// A count, before it so many bytes, and before these so many for each counted iteration.
+    Loop {
+        /// Bytes of the last iteration, which is not counted.
+        last: usize,
+        /// Bytes of each of the others.
+        each: usize,
+    },
+}
+
+impl Plan {
     /// Bytes of its record without the id, when no loop's count decides about them.
-    pub fixed_bytes: Option<usize>,
+    #[inline]
+    #[must_use]
+    pub fn fixed_bytes(&self) -> Option<usize> {
+        match self.recorded[..] {
+            [] => Some(0),
+            [Recorded::Bytes(n)] => Some(n),
+            _ => None,
+        }
+    }
+
+    /// Loops whose counts are recorded.
+    #[inline]
+    pub(super) fn counts(&self) -> usize {
+        let counted = |part: &&Recorded| matches!(part, Recorded::Loop { .. });
+        self.recorded.iter().filter(counted).count()
+    }
 }
 
 impl FastFunction {
@@ -64,7 +98,7 @@ impl FastFunction {
             if rest != 0 {
                 return Err(bad("a remainder is left at its end"));
             }
-            let fixed_bytes = self.fixed(&steps);
+            let recorded = self.recorded(&steps);
             return Ok(Plan {
                 start: s.node,
                 resumes: s.resumes,
@@ -74,24 +108,42 @@ impl FastFunction {
                     steps,
                 },
                 end: edge.target,
-                fixed_bytes,
+                recorded,
             });
         }
         Err(bad("the segment graph has a cycle"))
     }
 
-    fn fixed(&self, steps: &[Step]) -> Option<usize> {
-        steps.iter().try_fold(0, |sum, step| match step {
-            Step::Node(n) => Some(sum + self.code.leaf_bytes(&[*n])),
-            Step::Enter(_) | Step::Next(_) => Some(sum),
-            Step::Loop { index, .. } => (!self.is_recorded(*index)).then_some(sum),
-        })
-    }
-
-    /// Whether the executions of a collapsed loop record their count, and leaves before it. One that computes its count
-    /// records nothing.
-    pub(super) fn is_recorded(&self, l: u32) -> bool {
-        let l = self.code.loops.get(l as usize);
-        matches!(l, Some(PathLoop::Collapsed { count: None, .. }))
+    fn recorded(&self, steps: &[Step]) -> Vec<Recorded> {
+        let mut recorded = Vec::new();
+        for step in steps.iter().rev() {
+            let (index, cut) = match *step {
+                Step::Enter(_) | Step::Next(_) => continue,
+                Step::Node(n) => {
+                    let n = self.code.leaf_bytes(&[n]);
+                    match recorded.last_mut() {
+                        _ if n == 0 => {}
+                        Some(Recorded::Bytes(bytes)) => *bytes += n,
+                        _ => recorded.push(Recorded::Bytes(n)),
+                    }
+                    continue;
+                }
+                Step::Loop { index, cut, .. } => (index, cut),
+            };
+            // One that computes its count records nothing.
+            if let Some(PathLoop::Collapsed {
+                body,
+                last,
+                count: None,
+            }) = self.code.loops.get(index as usize)
+            {
+                let last = if cut { 0 } else { *last as usize };
+                recorded.push(Recorded::Loop {
+                    last: self.code.leaf_bytes(&body[..last]),
+                    each: self.code.leaf_bytes(body),
+                });
+            }
+        }
+        recorded
     }
 }

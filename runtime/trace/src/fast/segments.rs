@@ -1,17 +1,16 @@
 //! A chunk's records as they are: segments with the bytes of their leaves, not the blocks they stand for.
 
-use contech_program::path::Step;
+use std::ops::Range;
 
-use super::decode::{Decoder, next};
+use super::decode::{Decoder, Known, next};
 use super::path::Plan;
-use super::table::FastFunction;
 use crate::abi::ID_BYTES;
 use crate::event::Event;
 use crate::program::{Meaning, Program};
 use crate::{Error, Result};
 
-/// Bytes given beyond a record, so that each of its leaves can be read as a word.
-const SLACK: usize = 8;
+/// Bytes given beyond a record, so that it can be copied in words.
+const SLACK: usize = 32;
 
 /// One recorded segment.
 #[derive(Debug)]
@@ -25,11 +24,9 @@ pub struct Segment<'a> {
     /// It goes on where something else interrupted its function.
     pub resumed: bool,
     /// Recorded trip counts, the first one last.
-    pub counts: &'a mut Vec<u64>,
-    /// What is known before, to be made what is known after: leaf slots.
-    pub slots: &'a mut Vec<u64>,
-    /// And iteration numbers.
-    pub iterations: &'a mut Vec<u64>,
+    pub counts: &'a [u64],
+    /// What is known before it.
+    pub known: Known<'a>,
 }
 
 /// Takes records in program order.
@@ -43,7 +40,7 @@ pub trait Records {
 }
 
 impl Decoder {
-    /// As [`Decoder::chunk`], but segments are not expanded: `sink` keeps slots and iteration numbers.
+    /// As [`Decoder::chunk`], but segments are not expanded.
     ///
     /// # Errors
     /// As [`Decoder::chunk`].
@@ -62,13 +59,12 @@ impl Decoder {
             let end = self.records.last().map_or(payload.len(), |r| r.offset());
             let done = match program.met(found.number) {
                 Some(plan) => {
-                    let offset = found.offset();
-                    let bytes = &payload[offset..payload.len().min(end + SLACK)];
-                    self.segment(bytes, offset, (found.number, plan), program, sink)
+                    let place = (found.offset(), payload.len().min(end + SLACK));
+                    self.segment(payload, place, (found.number, plan), program, sink)
                 }
                 None => {
-                    let fields = &payload[found.offset()..end - ID_BYTES];
-                    self.record(fields, found.id, program, sink)
+                    let fields = found.offset()..end - ID_BYTES;
+                    self.record(payload, fields, found.id, program, sink)
                 }
             };
             if let Err(e) = done {
@@ -76,20 +72,27 @@ impl Decoder {
                 outcome = Err(e);
             }
         }
+        if self.expected.is_some() {
+            self.follower.catch_up(payload, program);
+        } else {
+            self.follower.forget();
+        }
         parsed.and(outcome)
     }
 
     #[inline]
     fn record(
         &mut self,
-        fields: &[u8],
+        payload: &[u8],
+        fields: Range<usize>,
         id: u32,
         program: &Program,
         sink: &mut impl Records,
     ) -> Result<()> {
+        let fields = &payload[fields];
         match program.meaning(id) {
             Some(Meaning::Block { block, .. }) => {
-                self.suspend();
+                self.suspend(payload, program);
                 self.operands.clear();
                 crate::stream::operands(fields, 0, program.ops(block), &mut self.operands);
                 sink.block(block, &self.operands);
@@ -106,27 +109,36 @@ impl Decoder {
     #[inline]
     fn segment(
         &mut self,
-        bytes: &[u8],
-        offset: usize,
+        payload: &[u8],
+        (offset, end): (usize, usize),
         (number, plan): (u32, &Plan),
         program: &Program,
         sink: &mut impl Records,
     ) -> Result<()> {
         let f = program.function(plan.path.function);
-        let recorded = recorded_counts(f, plan);
+        let recorded = plan.counts();
         let counts_after = self.counts.len().saturating_sub(recorded);
-        let begun = self.begin(f, plan, offset);
+        let begun = self.begin(plan, offset, payload, program);
+        let follows = next(f, plan);
         let taken = begun.map(|resumed| {
             sink.segment(Segment {
                 number,
                 plan,
-                bytes,
+                bytes: &payload[offset..end],
                 resumed,
-                counts: &mut self.counts,
-                slots: &mut self.slots,
-                iterations: &mut self.iterations,
+                counts: &self.counts[counts_after..],
+                known: Known {
+                    follower: &mut self.follower,
+                    payload,
+                    program,
+                },
             })
         });
+        let counts = &self.counts[counts_after..];
+        match follows {
+            Some(_) => self.follower.went_on(number, offset, counts),
+            None => self.follower.forget(),
+        }
         self.counts.truncate(counts_after);
         if !taken? {
             return Err(Error::Invalid {
@@ -135,16 +147,7 @@ impl Decoder {
                 detail: "it does not fit the tables of its module, or its loops have no end".into(),
             });
         }
-        self.expected = next(f, plan);
+        self.expected = follows;
         Ok(())
     }
-}
-
-/// Loops of a plan whose counts are recorded.
-fn recorded_counts(f: &FastFunction, plan: &Plan) -> usize {
-    if plan.fixed_bytes.is_some() {
-        return 0;
-    }
-    let recorded = |s: &&Step| matches!(s, Step::Loop { index, .. } if f.is_recorded(*index));
-    plan.path.steps.iter().filter(recorded).count()
 }

@@ -214,6 +214,9 @@ pub struct CompiledPath {
     pub collapses: bool,
     /// The steps of the path that set iteration numbers of plain loops.
     pub moves: Box<[Step]>,
+    /// An execution in which each of its loops has iterations hides what its executions before left, but for these
+    /// numbers.
+    pub hides: bool,
 }
 
 impl CompiledPath {
@@ -221,7 +224,7 @@ impl CompiledPath {
     #[must_use]
     pub fn new(path: Path, f: &CompiledFunction) -> Self {
         let (mut stored, mut each, mut moves) = (Vec::new(), Vec::new(), Vec::new());
-        let mut evaluates = false;
+        let (mut evaluates, mut resumes) = (false, false);
         let mut counts = Some(Counts::default());
         for step in &path.steps {
             let own = match *step {
@@ -232,10 +235,15 @@ impl CompiledPath {
                     }
                     node.counts
                 }
-                Step::Loop { index, cut, .. } => {
+                Step::Loop {
+                    index,
+                    cut,
+                    resumed,
+                } => {
                     let Some(l) = &f.loops[index as usize] else {
                         continue;
                     };
+                    resumes |= resumed;
                     if l.stored {
                         stored.push(Stored::Loop { index, cut });
                     }
@@ -255,6 +263,7 @@ impl CompiledPath {
         Self {
             collapses: path.steps.iter().any(collapsed),
             moves: moves.into(),
+            hides: counts.is_some() && !evaluates && !resumes,
             path,
             stored: stored.into(),
             counts,

@@ -10,6 +10,7 @@ pub const COUNT_BYTES: usize = 6;
 mod bytes;
 mod compiled;
 mod expr;
+mod follow;
 mod nest;
 mod table;
 mod value;
@@ -19,6 +20,7 @@ pub use compiled::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Flat, NO_BLOCK, Stored,
 };
 pub use expr::Expr;
+pub use follow::{Followed, Recorded};
 pub use nest::{Nest, NestShape};
 pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
 pub use value::{Value, operand_masks};

@@ -170,16 +170,11 @@ impl PathFunction {
         nodes.iter().any(leaves)
     }
 
-    /// Whether executions of the loop store their count. They do where the count is not computed, and where leaves
-    /// follow, so that the leaves can be found without computing anything.
+    /// Whether executions of the loop store their count. They do where the count is not computed.
     #[must_use]
     pub fn stores_count(&self, l: u32) -> bool {
-        match self.loops.get(l as usize) {
-            Some(PathLoop::Collapsed { body, count, .. }) => {
-                count.is_none() || self.has_leaves(body)
-            }
-            _ => false,
-        }
+        let l = self.loops.get(l as usize);
+        matches!(l, Some(PathLoop::Collapsed { count: None, .. }))
     }
 
     /// Checks every index. `operands_of` gives the number of operands of a block, or `None` if there is no such
@@ -226,7 +221,9 @@ impl PathFunction {
                 .as_ref()
                 .is_none_or(|e| e.is_within(self.slots, loops, globals));
             let partial = (1..=body.len()).contains(&(*last as usize));
-            if !nodes || !counted || !partial || !self.nests(i, body) {
+            // Leaves are found by counts that are stored, so that nobody has to compute any.
+            let found = count.is_none() || !self.has_leaves(body);
+            if !nodes || !counted || !partial || !found || !self.nests(i, body) {
                 return Err(format!("loop {i}"));
             }
         }
@@ -240,7 +237,8 @@ impl PathFunction {
             .iter()
             .filter_map(|n| self.collapsed_at(*n))
             .all(|inner| {
-                !self.stores_count(inner) && inner as usize > outer && self.depth(inner, MAX_NEST)
+                let stored = self.stores_count(inner);
+                !stored && inner as usize > outer && self.depth(inner, MAX_NEST)
             })
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::{EncodedFrame, Running};
 use crate::codec::Packer;
 use crate::error::{Result, misuse};
-use crate::frame::{MAX_RECORDS, MAX_VALUES, id_bytes};
+use crate::frame::{MAX_RECORDS, MAX_VALUES, PARTS, id_bytes};
 use crate::unit::{self, Tag};
 use crate::wire::put_varint;
 
@@ -83,6 +83,7 @@ impl Running {
             ids.extend(plane.map(|local| ranks[*local as usize].to_le_bytes()[byte]));
         }
         let (mut heads, mut planes) = (Vec::new(), Vec::new());
+        self.scratch.lengths.clear();
         let blocks = self.layout.blocks.len() as u64;
         for local in &ranked {
             let Some(at) = local.checked_sub(1) else {
@@ -107,11 +108,16 @@ impl Running {
         let mut bytes = vec![0; unit::UNIT_HEADER];
         put_varint(&mut bytes, self.ids.len() as u64);
         put_varint(&mut bytes, ranked.len() as u64);
+        let mut sizes = Vec::with_capacity(PARTS);
         for column in [&ids, &heads, &planes, &self.others] {
             let length = packer.pack(column, &mut packed)?;
+            sizes.push(length);
             put_varint(&mut bytes, column.len() as u64);
             put_varint(&mut bytes, length as u64);
         }
+        let lengths = &self.scratch.lengths;
+        self.size
+            .judge(self.values, (&planes, lengths), sizes[2], packer)?;
         put_varint(&mut bytes, self.initial.len() as u64);
         bytes.append(&mut packed);
         bytes.extend_from_slice(&self.initial);

@@ -74,6 +74,8 @@ pub(super) struct Scratch {
     column: Vec<u64>,
     before: Vec<u64>,
     coded: Vec<u64>,
+    /// Of the planes of a frame, in order.
+    pub(super) lengths: Vec<usize>,
 }
 
 impl Table {
@@ -117,26 +119,32 @@ impl Table {
         self.fields.bytes.extend(bytes);
     }
 
-    /// Appends the execution of a path, the counts of whose loops `count` gives in order; the values stored. `None`, and nothing
-    /// is appended, when there are more iterations than bytes.
+    /// Appends the execution of a path, the counts of whose loops are these, the first one last; the values stored. `None`, and
+    /// nothing is appended, when there are more iterations than bytes.
     #[inline]
-    pub(super) fn put(&mut self, bytes: &[u8], count: impl FnMut() -> u64) -> Option<usize> {
+    pub(super) fn put(&mut self, bytes: &[u8], counts: &[u64]) -> Option<usize> {
         if !self.is_plain {
-            return self.put_iterated(bytes, count);
+            return self.put_iterated(bytes, counts);
         }
         let rows = &mut self.fields;
         rows.len += 1;
-        match bytes.get(..rows.stride) {
-            Some(row) => rows.bytes.extend_from_slice(row),
-            None => {
-                rows.bytes.extend_from_slice(bytes);
-                rows.bytes.resize(rows.len * rows.stride, 0);
+        // Most rows are short: to copy some words and take back what is too much calls nothing.
+        let (len, stride) = (rows.bytes.len(), rows.stride);
+        match (stride, bytes.first_chunk::<16>(), bytes.first_chunk::<32>()) {
+            (..=16, Some(words), _) => rows.bytes.extend_from_slice(words),
+            (..=32, _, Some(words)) => rows.bytes.extend_from_slice(words),
+            _ => {
+                let have = &bytes[..stride.min(bytes.len())];
+                rows.bytes.extend_from_slice(have);
+                rows.bytes.resize(len + stride, 0);
             }
         }
+        rows.bytes.truncate(len + stride);
         Some(rows.widths.len())
     }
 
-    fn put_iterated(&mut self, bytes: &[u8], mut count: impl FnMut() -> u64) -> Option<usize> {
+    fn put_iterated(&mut self, bytes: &[u8], counts: &[u64]) -> Option<usize> {
+        let mut counts = counts.iter().rev();
         let (mut at, mut iterations, mut next) = (0, 0, 0);
         let mut values = self.fields.widths.len();
         for take in &self.takes {
@@ -150,7 +158,7 @@ impl Table {
                     at += n;
                 }
                 Take::Count => {
-                    iterations = count();
+                    iterations = counts.next().copied().unwrap_or(0);
                     self.fields.bytes.extend(iterations.to_le_bytes());
                 }
                 Take::Loop => {
@@ -209,12 +217,16 @@ impl Table {
                     column,
                     before,
                     coded,
+                    lengths,
                 } = scratch;
                 rows.column(at, width, column);
                 if choosing {
                     *coding = column::choose(column, before);
                 }
+                let from = planes.len();
                 column::put(*coding, column, before, coded, heads, planes);
+                let n = column.len();
+                lengths.extend((from..planes.len()).step_by(n.max(1)).map(|_| n));
                 std::mem::swap(column, before);
                 at += usize::from(width);
             }

@@ -1,11 +1,8 @@
 //! Finds the records of a chunk, from its end to its beginning.
 
-use contech_program::path::{PathLoop, Step};
-
 use super::{Decoder, Found, NO_PATH, short};
 use crate::abi::{COUNT_BYTES, ID_BYTES};
-use crate::fast::path::Plan;
-use crate::fast::table::FastFunction;
+use crate::fast::path::{Plan, Recorded};
 use crate::program::{Meaning, Program};
 use crate::stream::u48;
 use crate::{Error, Result};
@@ -32,12 +29,9 @@ impl Decoder {
                 Some(Meaning::Path { number, plan }) => {
                     path = number;
                     let plan = plan.map_err(Clone::clone)?;
-                    match plan.fixed_bytes {
+                    match plan.fixed_bytes() {
                         Some(n) => n,
-                        None => {
-                            let f = program.function(plan.path.function);
-                            self.measure(payload, at, f, plan)?
-                        }
+                        None => self.measure(payload, at, plan)?,
                     }
                 }
                 None => {
@@ -60,40 +54,20 @@ impl Decoder {
     }
 
     /// Bytes of a segment with recorded loops, reading their counts from behind.
-    fn measure(
-        &mut self,
-        payload: &[u8],
-        end: usize,
-        f: &FastFunction,
-        plan: &Plan,
-    ) -> Result<usize> {
+    fn measure(&mut self, payload: &[u8], end: usize, plan: &Plan) -> Result<usize> {
         let mut pos = end;
-        for step in plan.path.steps.iter().rev() {
-            let bytes = match *step {
-                Step::Enter(_) | Step::Next(_) => 0,
-                Step::Node(n) => f.code.leaf_bytes(&[n]),
-                Step::Loop { index, cut, .. } => match &f.code.loops[index as usize] {
-                    PathLoop::Collapsed {
-                        body,
-                        last,
-                        count: None,
-                    } => {
-                        let at = pos.checked_sub(COUNT_BYTES).ok_or_else(|| short(pos, 6))?;
-                        let count = u48(payload, at);
-                        self.counts.push(count);
-                        let tail = if cut {
-                            0
-                        } else {
-                            f.code.leaf_bytes(&body[..*last as usize])
-                        };
-                        usize::try_from(count)
-                            .ok()
-                            .and_then(|c| f.code.leaf_bytes(body).checked_mul(c))
-                            .and_then(|n| n.checked_add(tail + COUNT_BYTES))
-                            .ok_or_else(|| short(pos, usize::MAX))?
-                    }
-                    _ => 0,
-                },
+        for part in &plan.recorded {
+            let bytes = match *part {
+                Recorded::Bytes(n) => n,
+                Recorded::Loop { last, each } => {
+                    let at = pos.checked_sub(COUNT_BYTES).ok_or_else(|| short(pos, 6))?;
+                    let count = u48(payload, at);
+                    self.counts.push(count);
+                    usize::try_from(count)
+                        .ok()
+                        .and_then(|c| each.checked_mul(c)?.checked_add(last + COUNT_BYTES))
+                        .ok_or_else(|| short(pos, usize::MAX))?
+                }
             };
             pos = pos.checked_sub(bytes).ok_or_else(|| short(pos, bytes))?;
         }

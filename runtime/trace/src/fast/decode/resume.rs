@@ -1,10 +1,11 @@
 //! What a segment may follow: its function is where it ended, or goes on after an interruption.
 
-use contech_program::path::PathLoop;
+use contech_program::path::{PathLoop, State};
 
 use super::Decoder;
 use crate::fast::path::Plan;
 use crate::fast::table::{FastFunction, Target};
+use crate::program::Program;
 use crate::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +19,7 @@ pub(in crate::fast) struct Resume {
 #[derive(Debug)]
 pub(super) struct Suspended {
     expected: Resume,
-    slots: Vec<u64>,
-    iterations: Vec<u64>,
+    state: State,
 }
 
 /// Most functions suspended at a time: the runtime records no deeper nesting of handlers, and those
@@ -28,15 +28,14 @@ const MOST_SUSPENDED: usize = 16;
 
 impl Decoder {
     /// Something else begins where a function was to go on: it was interrupted.
-    pub(in crate::fast) fn suspend(&mut self) {
+    pub(in crate::fast) fn suspend(&mut self, payload: &[u8], program: &Program) {
         if let Some(expected) = self.expected.take() {
             if self.suspended.len() == MOST_SUSPENDED {
                 self.suspended.remove(0);
             }
             self.suspended.push(Suspended {
                 expected,
-                slots: std::mem::take(&mut self.slots),
-                iterations: std::mem::take(&mut self.iterations),
+                state: self.follower.take(payload, program),
             });
         }
     }
@@ -48,26 +47,22 @@ impl Decoder {
         };
         self.suspended.truncate(at + 1);
         if let Some(suspended) = self.suspended.pop() {
-            self.slots = suspended.slots;
-            self.iterations = suspended.iterations;
+            self.follower.put_back(suspended.state);
         }
         true
     }
 
-    /// Checks that the segment may start here, and clears what a fresh one does not know. True when it goes on
-    /// after an interruption.
+    /// Checks that the segment at `at` may start there. True when it goes on after an interruption.
     pub(in crate::fast) fn begin(
         &mut self,
-        f: &FastFunction,
         plan: &Plan,
         at: usize,
+        payload: &[u8],
+        program: &Program,
     ) -> Result<bool> {
         if plan.path.fresh {
-            self.suspend();
-            self.slots.clear();
-            self.slots.resize(f.code.slots as usize, 0);
-            self.iterations.clear();
-            self.iterations.resize(f.code.loops.len(), 0);
+            self.suspend(payload, program);
+            self.follower.forget();
             return Ok(false);
         }
         let here = Resume {

@@ -1,0 +1,196 @@
+//! What is known after the execution of a path, from its recorded bytes.
+
+use crate::path::compiled::{CompiledFunction, CompiledLoop, CompiledNode, CompiledPath};
+use crate::path::walk::{State, Visit, Walk, Walked};
+use crate::path::{COUNT_BYTES, Step};
+
+/// What an execution does beside what its path counts by itself.
+#[derive(Clone, Copy, Debug)]
+pub enum Followed<'f> {
+    /// It executes a node; only of a path that does not know what it counts.
+    Node(&'f CompiledNode),
+    /// So many whole iterations of a loop.
+    Iterations(&'f CompiledLoop, u64),
+}
+
+/// Where an execution was recorded.
+#[derive(Debug)]
+pub struct Recorded<'a> {
+    /// Its leaves, in order; what lies outside the bytes reads as 0.
+    pub bytes: &'a [u8],
+    /// The recorded counts of its loops, the first one last; those used are taken off.
+    pub counts: &'a [u64],
+}
+
+impl State {
+    /// Makes what is known before an execution what is known after it. `visit` also sees what is known then.
+    pub fn follow<'f>(
+        &mut self,
+        path: &CompiledPath,
+        f: &'f CompiledFunction,
+        recorded: &mut Recorded<'_>,
+        walk: &mut Walk,
+        mut visit: impl FnMut(Followed<'f>, &State),
+    ) {
+        if path.counts.is_some() {
+            return self.steps(path, f, recorded, visit);
+        }
+        walk.restart();
+        let mut at = 0;
+        loop {
+            let mut following = Following {
+                recorded,
+                at: &mut at,
+                ran: 0,
+            };
+            let walked = walk.next(f, path, self, &mut following);
+            let ran = following.ran;
+            match walked {
+                Walked::End => break,
+                Walked::Nest(..) => {}
+                Walked::Run(l) => {
+                    if let Some(l) = &f.loops[l as usize] {
+                        visit(Followed::Iterations(l, ran), self);
+                    }
+                }
+                Walked::Node(n) => {
+                    let node = &f.nodes[n as usize];
+                    self.leaves(node, recorded.bytes, &mut at);
+                    visit(Followed::Node(node), self);
+                }
+            }
+        }
+    }
+
+    /// A path that counts the same but for the iterations of its loops, none of which is in another.
+    fn steps<'f>(
+        &mut self,
+        path: &CompiledPath,
+        f: &'f CompiledFunction,
+        recorded: &mut Recorded<'_>,
+        mut visit: impl FnMut(Followed<'f>, &State),
+    ) {
+        let bytes = recorded.bytes;
+        let mut at = 0;
+        for step in &path.path.steps {
+            let (index, cut, resumed) = match *step {
+                Step::Node(n) => {
+                    self.leaves(&f.nodes[n as usize], bytes, &mut at);
+                    continue;
+                }
+                Step::Enter(l) => {
+                    self.iterations[l as usize] = 0;
+                    continue;
+                }
+                Step::Next(l) => {
+                    let i = &mut self.iterations[l as usize];
+                    *i = i.wrapping_add(1);
+                    continue;
+                }
+                Step::Loop {
+                    index,
+                    cut,
+                    resumed,
+                } => (index as usize, cut, resumed),
+            };
+            let Some(l) = &f.loops[index] else { continue };
+            let n = recorded.trips(l, self);
+            let base = match resumed {
+                true => self.iterations[index].wrapping_add(1),
+                false => 0,
+            };
+            visit(Followed::Iterations(l, n), self);
+            let each = l.leafy.iter().flat_map(|n| &f.nodes[*n as usize].leaves);
+            let each: usize = each.map(|l| usize::from(l.width)).sum();
+            // Only what the last iterations store is still known after them.
+            let skipped = usize::try_from(n.saturating_sub(1)).ok();
+            at = skipped
+                .and_then(|n| n.checked_mul(each)?.checked_add(at))
+                .unwrap_or(usize::MAX)
+                .min(bytes.len());
+            if n > 0 {
+                for n in &l.leafy {
+                    self.leaves(&f.nodes[*n as usize], bytes, &mut at);
+                }
+            }
+            if !cut {
+                for n in &l.leafy[..l.leafy_last] {
+                    self.leaves(&f.nodes[*n as usize], bytes, &mut at);
+                }
+            }
+            if l.count.is_none() {
+                at += COUNT_BYTES;
+            }
+            let ended = base.wrapping_add(n);
+            self.iterations[index] = if cut { ended.wrapping_sub(1) } else { ended };
+        }
+    }
+
+    /// Makes the iteration numbers of plain loops what they are after an execution.
+    #[inline]
+    pub fn moved(&mut self, path: &CompiledPath) {
+        for step in &path.moves {
+            match *step {
+                Step::Enter(l) => self.iterations[l as usize] = 0,
+                Step::Next(l) => {
+                    let i = &mut self.iterations[l as usize];
+                    *i = i.wrapping_add(1);
+                }
+                Step::Node(_) | Step::Loop { .. } => {}
+            }
+        }
+    }
+
+    /// Learns the leaves of a node.
+    #[inline]
+    fn leaves(&mut self, node: &CompiledNode, bytes: &[u8], at: &mut usize) {
+        for leaf in &node.leaves {
+            self.slots[leaf.slot as usize] = leaf.read(bytes, *at);
+            *at += usize::from(leaf.width);
+        }
+    }
+}
+
+impl Recorded<'_> {
+    /// The count of a loop that is executed now.
+    pub fn trips(&mut self, l: &CompiledLoop, state: &State) -> u64 {
+        match &l.count {
+            Some(count) => count.eval(&state.slots, &state.iterations),
+            None => match self.counts.split_last() {
+                Some((count, rest)) => {
+                    self.counts = rest;
+                    *count
+                }
+                None => 0,
+            },
+        }
+    }
+}
+
+struct Following<'r, 'a> {
+    recorded: &'r mut Recorded<'a>,
+    at: &'r mut usize,
+    /// Iterations of the loop taken as one.
+    ran: u64,
+}
+
+impl Visit for Following<'_, '_> {
+    fn count(&mut self, _: u32, l: &CompiledLoop, state: &State) -> u64 {
+        self.recorded.trips(l, state)
+    }
+
+    fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, _: &State) -> bool {
+        if l.each.is_none() {
+            return false;
+        }
+        self.ran = iterations;
+        self.ended(l);
+        true
+    }
+
+    fn ended(&mut self, l: &CompiledLoop) {
+        if l.count.is_none() {
+            *self.at += COUNT_BYTES;
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! How large frames become: what repeats, often repeats further apart than a small frame reaches.
+
+use crate::codec::Packer;
+use crate::error::Result;
+use crate::frame::{FULL_REPEATING, FULL_VALUES};
+
+/// Small frames until large ones are tried once more; each time twice as many, up to [`MOST_SMALL`].
+const FIRST_SMALL: u32 = 4;
+const MOST_SMALL: u32 = 64;
+/// Large frames until one is judged once more.
+const LARGE: u32 = 16;
+/// A byte is saved for so many values at least.
+const LEAST: usize = 16;
+/// Parts of a large frame that would be frames.
+const PARTS: usize = FULL_REPEATING / FULL_VALUES;
+
+/// The size of frames.
+#[derive(Debug)]
+pub(super) struct Size {
+    large: bool,
+    /// Frames until this is thought over.
+    left: u32,
+    /// Small frames after the next try.
+    small: u32,
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self {
+            large: true,
+            left: 0,
+            small: FIRST_SMALL,
+        }
+    }
+}
+
+impl Size {
+    /// Values of a full frame.
+    #[inline]
+    pub(super) fn values(&self) -> usize {
+        if self.large {
+            FULL_REPEATING
+        } else {
+            FULL_VALUES
+        }
+    }
+
+    /// After a frame of so many values, whose planes have these lengths and were packed to so many bytes. A part of it is
+    /// packed, too, when it is time to find out whether it pays.
+    pub(super) fn judge(
+        &mut self,
+        values: usize,
+        (planes, lengths): (&[u8], &[usize]),
+        packed: usize,
+        packer: &mut Packer,
+    ) -> Result<()> {
+        if values < self.values() {
+            return Ok(());
+        }
+        if self.left > 0 {
+            self.left -= 1;
+            return Ok(());
+        }
+        if !self.large {
+            self.large = true;
+            return Ok(());
+        }
+        // The last part of each plane is what a smaller frame would have of it.
+        let (mut part, mut rest) = (Vec::new(), planes);
+        for length in lengths {
+            let (plane, after) = rest.split_at(rest.len().min(*length));
+            part.extend_from_slice(&plane[plane.len() - plane.len() / PARTS..]);
+            rest = after;
+        }
+        let alone = PARTS * packer.pack(&part, &mut Vec::new())?;
+        let saved = alone.saturating_sub(packed);
+        self.large = saved > alone / 5 && saved > values / LEAST;
+        self.left = if self.large { LARGE } else { self.small };
+        self.small = if self.large {
+            FIRST_SMALL
+        } else {
+            (2 * self.small).min(MOST_SMALL)
+        };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plane of random bytes that repeat after so many, judged once.
+    fn values_after_a_frame(period: usize) -> usize {
+        let mut x = 1u64;
+        let mut plane = Vec::with_capacity(FULL_REPEATING);
+        for i in 0..FULL_REPEATING {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let random = x.to_be_bytes()[0];
+            plane.push(if i < period {
+                random
+            } else {
+                plane[i - period]
+            });
+        }
+        let mut packer = Packer::new(1).unwrap();
+        let packed = packer.pack(&plane, &mut Vec::new()).unwrap();
+        let mut size = Size::default();
+        let planes = (plane.as_slice(), &[FULL_REPEATING][..]);
+        size.judge(plane.len(), planes, packed, &mut packer)
+            .unwrap();
+        size.values()
+    }
+
+    #[test]
+    fn frames_are_large_where_what_repeats_is_further_apart_than_a_small_one_reaches() {
+        assert_eq!(values_after_a_frame(FULL_REPEATING / 3), FULL_REPEATING);
+        assert_eq!(values_after_a_frame(FULL_VALUES / 50), FULL_VALUES);
+        assert_eq!(values_after_a_frame(FULL_REPEATING), FULL_VALUES);
+    }
+}
