@@ -1,10 +1,12 @@
 //! The end of the process by its own will. The trace ends as late as it can: exit handlers, static
 //! destructors and those of libraries are still recorded.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use contech_runtime_core::Recorder;
 use contech_runtime_core::finish::Finish;
+use contech_runtime_core::mask::Blocked;
 use contech_trace::event::EndReason;
 
 use crate::real::real;
@@ -48,6 +50,25 @@ extern "C" fn at_exit() {
 
 unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
     finish();
+}
+
+/// `syscall(SYS_exit, ...)`, of a thread of which the C library will tell nothing, and `syscall(SYS_exit_group, ...)`.
+pub(crate) unsafe extern "C-unwind" fn system_call(number: c_long, status: usize) -> c_long {
+    let ends_program = number == libc::SYS_exit_group || start::recorder().is_some_and(end_thread);
+    if ends_program {
+        finish();
+    }
+    // SAFETY: the caller's number and status, passed on.
+    unsafe { contech_intercept::system_call::system_call(number, status, 0, 0, 0, 0, 0) }
+}
+
+/// The calling thread ends here; whether it is the last one. No handler runs in it any more.
+fn end_thread(recorder: &'static Recorder) -> bool {
+    if !recorder.is_own_process() {
+        return false;
+    }
+    std::mem::forget(Blocked::new());
+    guarded(|| recorder.end_thread(block())).unwrap_or(false)
 }
 
 /// `_exit` and `_Exit`. In the child of a vfork the trace is the parent's, which `finish` knows.

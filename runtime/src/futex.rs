@@ -8,6 +8,7 @@ use contech_intercept::system_call::{is_futex as is, system_call};
 use contech_trace::event::SyncOp::{FutexTimeout, FutexWait, FutexWake};
 
 use crate::active::{TICKETS, active};
+use crate::exit;
 use crate::objects;
 use crate::real::Ptr;
 use crate::sandbox;
@@ -20,6 +21,10 @@ pub(crate) extern "C-unwind" fn syscall() {
         ".cfi_startproc",
         "cmp rdi, {seccomp_number}",
         "je {seccomp}",
+        "cmp rdi, {exit_number}",
+        "je {exit}",
+        "cmp rdi, {exit_group_number}",
+        "je {exit}",
         "cmp rdi, {futex_number}",
         "jne {system_call}",
         // Adds the caller's address to the seven arguments.
@@ -36,6 +41,9 @@ pub(crate) extern "C-unwind" fn syscall() {
         ".cfi_endproc",
         seccomp_number = const libc::SYS_seccomp,
         seccomp = sym sandbox::seccomp,
+        exit_number = const libc::SYS_exit,
+        exit_group_number = const libc::SYS_exit_group,
+        exit = sym exit::system_call,
         futex_number = const libc::SYS_futex,
         futex = sym futex,
         system_call = sym system_call,
