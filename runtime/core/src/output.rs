@@ -7,6 +7,7 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use contech_trace::file::{FileHeader, HEADER_BYTES};
@@ -29,11 +30,16 @@ pub struct Descriptor {
     /// Device and inode: a program that closes descriptors it does not know must not find the trace
     /// in one of its own files.
     identity: (u64, u64),
+    /// The program has ended: there is no more patience with a reader that rests.
+    ending: Option<&'static AtomicBool>,
+    patience: Duration,
 }
 
 /// How long a reader may rest before a signal that is to end the program ends the trace first: signals are blocked while
 /// the trace is written.
 const REST: Duration = Duration::from_secs(1);
+/// How long a reader may rest before a program that has ended does so without the rest of the trace.
+const LAST_REST: Duration = Duration::from_secs(60);
 
 /// Descriptors from here on are out of the way of programs that count on low numbers.
 const FIRST_DESCRIPTOR: RawFd = 900;
@@ -71,7 +77,38 @@ impl Descriptor {
         Ok(Descriptor {
             fd: copy,
             identity: (device, inode),
+            ending: None,
+            patience: LAST_REST,
         })
+    }
+
+    /// Takes over a descriptor of the program's. A pipe or terminal is opened once more, for it may only be made
+    /// not to block where that changes nothing for the program.
+    ///
+    /// # Errors
+    /// As of [`Descriptor::duplicate`].
+    pub fn given(fd: RawFd) -> io::Result<Self> {
+        let (.., kind) = identity(fd)?;
+        if kind == libc::S_IFREG {
+            return Self::duplicate(fd);
+        }
+        let again = CString::new(format!("/proc/self/fd/{fd}"))?;
+        let flags = libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
+        // SAFETY: the path is a C string.
+        let own = unsafe { libc::open(again.as_ptr(), flags) };
+        if own < 0 {
+            return Self::duplicate(fd);
+        }
+        let made = Self::duplicate(own);
+        close(own);
+        made
+    }
+
+    /// Once this is true, a reader that rests for long loses the rest of the trace.
+    #[must_use]
+    pub fn until(mut self, ending: &'static AtomicBool) -> Self {
+        self.ending = Some(ending);
+        self
     }
 
     /// Opens and empties a trace file, or opens a FIFO or device. A FIFO waits for its reader, or for a signal that is to
@@ -159,9 +196,15 @@ impl Descriptor {
                     e if e.kind() == io::ErrorKind::Interrupted => {}
                     e if e.kind() == io::ErrorKind::WouldBlock => {
                         self.wait_writable();
-                        if progress.elapsed() > REST && mask::end_is_asked() {
+                        let rest = progress.elapsed();
+                        if rest > REST && mask::end_is_asked() {
                             return Err(io::Error::other(
                                 "its reader rests, and a signal is to end the program",
+                            ));
+                        }
+                        if rest > self.patience && self.ending.is_some_and(|e| e.load(Relaxed)) {
+                            return Err(io::Error::other(
+                                "its reader rests, and the program has ended",
                             ));
                         }
                     }
@@ -273,6 +316,20 @@ mod tests {
             "an older process had the same id"
         );
         std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_program_that_has_ended_does_not_wait_for_ever_for_a_reader_that_rests() {
+        static ENDING: AtomicBool = AtomicBool::new(true);
+        let mut ends = [0; 2];
+        // SAFETY: the array is live and has room for two descriptors.
+        assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+        let mut out = Descriptor::given(ends[1]).unwrap().until(&ENDING);
+        out.patience = Duration::from_millis(50);
+        out.write(b"head", b"what the pipe has room for").unwrap();
+        let error = out.write(b"head", &[0; 1 << 20]).unwrap_err();
+        assert!(error.to_string().contains("its reader rests"), "{error}");
+        ends.into_iter().for_each(close);
     }
 
     #[test]

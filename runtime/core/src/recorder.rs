@@ -95,7 +95,7 @@ pub struct Recorder {
     pub(crate) remarks: Mutex<Vec<String>>,
     /// Libraries that made threads, and how many of those have recorded something.
     pub(crate) libraries: Mutex<Vec<(String, u64)>>,
-    pub(crate) finishing: AtomicBool,
+    pub(crate) finishing: &'static AtomicBool,
     /// A reason to stop was given; also one met while the trace is being finished is told.
     stopped: AtomicBool,
     pub(crate) ended: AtomicBool,
@@ -113,10 +113,11 @@ impl Recorder {
         let clock = Clock::start();
         let options = start.options;
         let mut place = String::new();
+        let finishing: &'static AtomicBool = Box::leak(Box::default());
         let output = if options.off {
             Ok(None)
         } else {
-            open(&options.target, start.parent != 0, &mut place)
+            open(&options.target, start.parent != 0, &mut place, finishing)
         };
         let counting_only = options.target == Target::Null;
         let recorder = Box::leak(Box::new(Recorder {
@@ -143,7 +144,7 @@ impl Recorder {
             notes: Mutex::new(Vec::new()),
             remarks: Mutex::new(Vec::new()),
             libraries: Mutex::new(Vec::new()),
-            finishing: AtomicBool::new(false),
+            finishing,
             stopped: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             stamp_cost: if options.times {
@@ -538,6 +539,7 @@ fn open(
     target: &Target,
     forked: bool,
     place: &mut String,
+    finishing: &'static AtomicBool,
 ) -> std::io::Result<Option<Box<dyn Output>>> {
     let variable = |name: &str| std::env::var(name).ok();
     match target {
@@ -549,7 +551,7 @@ fn open(
                     "it belongs to the parent process, whose trace this one's would garble",
                 ));
             }
-            Ok(Some(Box::new(Descriptor::duplicate(*fd)?)))
+            Ok(Some(Box::new(Descriptor::given(*fd)?.until(finishing))))
         }
         Target::Path(pattern) => {
             let pid = memory::process_id();
@@ -564,7 +566,7 @@ fn open(
                             n => format!("{first}.{pid}.{n}"),
                         };
                     }
-                    other => return Ok(Some(Box::new(other?))),
+                    other => return Ok(Some(Box::new(other?.until(finishing)))),
                 }
             }
             Err(std::io::ErrorKind::ResourceBusy.into())
