@@ -47,6 +47,10 @@ pub(crate) struct EncodedChunk {
     /// Ticks from the header.
     pub(crate) first: u64,
     pub(crate) last: u64,
+    /// How long it waited to be written.
+    pub(crate) waited: u64,
+    /// Bytes of its payload.
+    pub(crate) raw_len: u32,
     /// Not the first part of its chunk.
     pub(crate) continued: bool,
     /// The frames that end in it. The first may have begun in chunks before.
@@ -126,6 +130,8 @@ impl ChunkEncoder {
             offset: chunk.offset,
             first: header.first,
             last: header.last,
+            waited: header.waited,
+            raw_len: header.raw_len,
             ..EncodedChunk::default()
         };
         let mut raw = std::mem::take(&mut self.raw);

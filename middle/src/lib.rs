@@ -54,6 +54,7 @@ mod sparse;
 mod spill;
 mod streams;
 mod summary;
+mod tally;
 mod tape;
 mod varint;
 

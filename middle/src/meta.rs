@@ -9,6 +9,7 @@ use crate::align::Zero;
 use crate::notes::Notes;
 use crate::pipeline::Item;
 use crate::program::Program;
+use crate::tally::Tally;
 
 /// Most sentences taken over from the runtime.
 const MOST_NOTES: usize = 1000;
@@ -30,6 +31,9 @@ pub(crate) struct Facts {
     /// When the file was last written, and the latest tick in it.
     modified_unix_ns: Option<u64>,
     last_tick: u64,
+    /// How long the chunk with that one waited to be written, in ticks.
+    waited: u64,
+    tally: Tally,
     /// Places that could not be recorded, by reason.
     unrecorded: BTreeMap<String, u64>,
 }
@@ -48,6 +52,8 @@ impl Facts {
             complete: false,
             modified_unix_ns,
             last_tick: 0,
+            waited: 0,
+            tally: Tally::default(),
             unrecorded: BTreeMap::new(),
         }
     }
@@ -77,31 +83,18 @@ impl Facts {
                     format!("bytes {from} to {to}, {error}")
                 });
             }
-            Item::Stream(chunk) => self.last_tick = self.last_tick.max(chunk.last),
+            Item::Stream(chunk) => {
+                if chunk.last >= self.last_tick {
+                    (self.last_tick, self.waited) = (chunk.last, chunk.waited);
+                }
+                self.tally.add(chunk);
+            }
             Item::Modules(_) | Item::Failed(_) | Item::Broken(_) => {}
         }
         self.ended = matches!(item, Item::Totals(_));
     }
 
     fn at_end(&mut self, notes: &mut Notes) {
-        let label = || self.label.clone();
-        match &self.totals {
-            Some(t) if self.ended => {
-                if t.losses > 0 {
-                    notes.told_damage();
-                } else if !t.complete {
-                    notes.damage("the runtime could not record everything", label);
-                }
-            }
-            Some(_) => notes.damage("the trace goes on after its end", label),
-            None => notes.damage(
-                "the trace has no end: the program was killed, or the file was cut",
-                label,
-            ),
-        }
-        if self.run.is_none() {
-            notes.remark("the trace does not say which program it is of", label);
-        }
         if self.clock_hz() == 0 {
             self.header.clock_hz = self.estimated_hz();
             let what = if self.header.clock_hz > 0 {
@@ -110,6 +103,55 @@ impl Facts {
                 "the clock's frequency is not known; ticks are shown as nanoseconds"
             };
             notes.remark(what, || self.label.clone());
+        }
+        let label = || self.label.clone();
+        match &self.totals {
+            Some(t) if self.ended => {
+                if t.complete
+                    && !notes.is_damaged()
+                    && let Some(missing) = self.tally.missing(t)
+                {
+                    notes.damage("the trace claims more than it holds", || missing);
+                }
+                if t.losses > 0 {
+                    notes.told_damage();
+                } else if !t.complete {
+                    notes.damage("the runtime could not record everything", label);
+                }
+            }
+            Some(_) => notes.damage("the trace goes on after its end", label),
+            None => self.at_no_end(notes),
+        }
+        if self.run.is_none() {
+            notes.remark("the trace does not say which program it is of", label);
+        }
+    }
+
+    /// The file is cut: what is missing, as far as the chunks tell. They are in the order in which they were handed over.
+    fn at_no_end(&self, notes: &mut Notes) {
+        const LATE: f64 = 0.1;
+        let of = if self.label.is_empty() { "" } else { " of " };
+        let hz = match self.clock_hz() {
+            0 => 1_000_000_000,
+            hz => hz,
+        };
+        #[allow(clippy::cast_precision_loss, reason = "milliseconds are shown")]
+        let seconds = |ticks: u64| ticks as f64 / hz as f64;
+        let since = seconds(self.last_tick);
+        notes.damage("the program was killed, or the file was cut", || {
+            format!(
+                "missing{of}{} is what was recorded after {since:.3} s, and at most one buffer of each thread from before",
+                self.label
+            )
+        });
+        let waited = seconds(self.waited);
+        if waited > LATE {
+            notes.damage("the trace's file did not keep up with the program", || {
+                format!(
+                    "the last records in it{of}{} had waited {waited:.1} s",
+                    self.label
+                )
+            });
         }
     }
 
@@ -131,7 +173,8 @@ impl Facts {
     fn estimated_hz(&self) -> u64 {
         let hz = self.modified_unix_ns.and_then(|modified| {
             let ns = modified.checked_sub(self.header.start_unix_ns)?;
-            let hz = u128::from(self.last_tick) * 1_000_000_000 / u128::from(ns.max(1));
+            let written = self.last_tick.saturating_add(self.waited);
+            let hz = u128::from(written) * 1_000_000_000 / u128::from(ns.max(1));
             u64::try_from(hz).ok()
         });
         hz.filter(|hz| (500_000_000..8_000_000_000).contains(hz))
@@ -219,7 +262,7 @@ impl Facts {
         }));
         if totals.pauses > 0 {
             let text = format!(
-                "the program was paused {} times at the memory limit of the recording",
+                "the program was paused {} times until its records were written",
                 totals.pauses
             );
             sentences.push(Note::new(NoteKind::Remark, text));

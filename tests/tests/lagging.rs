@@ -154,6 +154,50 @@ fn records_exactly(name: &str, source: &str, flags: &[&str]) {
     scratch.done();
 }
 
+/// Threads that never end.
+const ENDLESS: &str = r"
+static volatile long a[64];
+int main(void) {
+    for (long i = 0;; i++) if (i % 3) a[i * i & 63] += i;
+}
+";
+
+#[test]
+fn the_trace_of_a_killed_program_says_that_its_file_did_not_keep_up() {
+    let scratch = Scratch::new("behind").unwrap();
+    let source = scratch.write("program.c", ENDLESS).unwrap();
+    let program = scratch.join("program");
+    let mut compiler = Command::new(Toolchain::contech().compiler(false));
+    compiler.args(["-O2", "-o"]).arg(&program).arg(source);
+    run(&mut compiler).unwrap().ok().unwrap();
+    let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
+    let fifo = scratch.join("fifo");
+    let mut make = Command::new("mkfifo");
+    run(make.arg(&fifo)).unwrap().ok().unwrap();
+    let mut command = Command::new(&program);
+    command.env("CONTECH_TRACE", &fifo);
+    command
+        .env("CONTECH_BUFFER", "32K")
+        .env("CONTECH_MEMORY", "64M");
+    let mut child = command.spawn().unwrap();
+    // What fills the pipe is written at once. What comes then waits for this reader.
+    let mut from = File::open(&fifo).unwrap();
+    thread::sleep(Duration::from_secs(1));
+    let mut bytes = vec![0; 1 << 20];
+    from.read_exact(&mut bytes).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fs::write(&trace, bytes).unwrap();
+    let done = middle(&trace, &graph).unwrap().expect("exit 3").unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let notes = said["notes"].as_array().unwrap();
+    let told = notes
+        .iter()
+        .find(|n| n["text"].as_str().unwrap().contains("did not keep up"));
+    assert_eq!(told.unwrap()["missing"], true, "{done}");
+    scratch.done();
+}
+
 fn tasks(kind: &str) {
     let flags = ["-fopenmp", &format!("-DKIND={kind}"), r#"-DFORMAT="%ld\n""#];
     records_exactly(&format!("lagging-{kind}"), TASKS, &flags);

@@ -3,7 +3,7 @@
 use contech_middle::{Error, convert};
 use contech_trace::event::Event;
 use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock, SemPost, SemWait};
-use contech_trace::file::{CODEC_ZSTD, ChunkKind, HEADER_BYTES};
+use contech_trace::file::{CODEC_ZSTD, ChunkKind, HEADER_BYTES, Totals};
 use proptest::prelude::*;
 
 use crate::graph::{convert_with, converted, everything, options, tasks};
@@ -73,6 +73,45 @@ fn any_chunk_may_be_missing() {
             "chunk {missing}: {:?}",
             c.summary.notes
         );
+    }
+}
+
+#[test]
+fn what_an_end_claims_must_be_there() {
+    type Claim = (fn(&mut Totals), &'static str);
+    let claims: [Claim; 4] = [
+        (|t| t.bytes += 1, "bytes of records"),
+        (|t| t.bytes -= 1, "bytes of records"),
+        (|t| t.contexts = 5, "5 contexts, of which 4 are there"),
+        (|t| t.syncs = 1000, "1000 sync events"),
+    ];
+    for (claim, text) in claims {
+        let mut pieces = rich(0).pieces;
+        let end = pieces.last_mut().unwrap();
+        let mut totals = Totals::from_bytes(&end.payload).unwrap();
+        claim(&mut totals);
+        end.payload = totals.to_bytes();
+        let said = converted(assemble(&pieces)).summary;
+        assert!(!said.complete, "{text}");
+        assert!(said.notes[0].text.contains(text), "{:?}", said.notes);
+    }
+}
+
+#[test]
+fn a_cut_trace_says_what_is_missing_and_whether_its_file_kept_up() {
+    for (waited, behind) in [(50_000_000, false), (400_000_000, true)] {
+        let mut pieces = rich(0).pieces;
+        pieces.pop();
+        let last = pieces.last_mut().unwrap();
+        (last.last, last.waited) = (2_500_000_000, waited);
+        let said = converted(assemble(&pieces)).summary;
+        let says = |text: &str| said.notes.iter().any(|n| n.text.contains(text));
+        assert!(
+            says("missing is what was recorded after 2.500 s"),
+            "{:?}",
+            said.notes
+        );
+        assert_eq!(says("had waited 0.4 s"), behind, "{:?}", said.notes);
     }
 }
 

@@ -149,6 +149,7 @@ pub(crate) struct Piece {
     pub(crate) seq: u64,
     pub(crate) first: u64,
     pub(crate) last: u64,
+    pub(crate) waited: u64,
     pub(crate) payload: Vec<u8>,
     pub(crate) codec: u8,
     pub(crate) level: u8,
@@ -167,6 +168,7 @@ impl Piece {
             codec: self.codec,
             level: self.level,
             context: self.context,
+            waited: self.waited,
             seq: self.seq,
             raw_len: u32::try_from(self.payload.len()).unwrap(),
             stored_len: u32::try_from(stored.len()).unwrap(),
@@ -251,6 +253,7 @@ impl TraceBuilder {
             seq,
             first: now,
             last: now,
+            waited: 0,
             payload,
             codec,
             level: 0,
@@ -442,7 +445,9 @@ impl TraceBuilder {
         for context in self.naive.keys().copied().collect::<Vec<_>>() {
             self.flush_naive(context);
         }
-        if let Some(totals) = self.totals.take() {
+        if let Some(mut totals) = self.totals.take() {
+            let streams = self.pieces.iter().filter(|p| p.kind == ChunkKind::Stream);
+            totals.bytes = streams.map(|p| p.payload.len() as u64).sum();
             self.metadata(ChunkKind::End, totals.to_bytes());
         }
     }
@@ -475,6 +480,7 @@ fn cut(s: &mut Stream, kind: ChunkKind, context: u32, last: u64, codec: u8) -> O
         seq,
         first: s.first,
         last,
+        waited: 0,
         payload: std::mem::take(&mut s.payload),
         codec,
         level: 0,

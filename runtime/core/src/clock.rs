@@ -2,6 +2,7 @@
 //! Time stamps: the processor's time stamp counter, and what it means in seconds.
 
 use std::arch::x86_64::{__cpuid, _rdtsc};
+use std::time::Duration;
 
 /// The counter now.
 #[inline]
@@ -77,6 +78,12 @@ impl Clock {
     #[must_use]
     pub fn start_unix_ns(&self) -> u64 {
         self.unix_ns
+    }
+
+    /// About how many ticks that is.
+    pub(crate) fn ticks(&self, time: Duration) -> u64 {
+        let ticks = u128::from(self.measured_hz()) * time.as_nanos() / 1_000_000_000;
+        u64::try_from(ticks).unwrap_or(u64::MAX)
     }
 
     /// Frequency measured since the start, in Hz; the longer the run, the better.

@@ -15,7 +15,7 @@ use crate::lane::Lane;
 use crate::level;
 use crate::pool::Pool;
 use crate::primitive::Mutex;
-use crate::primitive::atomic::{AtomicU8, AtomicU64, Ordering};
+use crate::primitive::atomic::{AtomicU8, Ordering};
 use crate::queue::{INLINE, Message, Queue, Records};
 use crate::sync::try_lock;
 
@@ -58,7 +58,7 @@ pub(crate) trait Party {
     /// Its cursor in a stream, while its state is locked and live.
     fn cursor(&self, lane: Lane) -> *mut u8;
 
-    /// The events that end what it runs, `at` so many ticks.
+    /// The events that end what it runs, `at` so many ticks; asked for before its cursors.
     fn ends(&self, at: u64) -> Ends;
 }
 
@@ -73,8 +73,6 @@ pub(crate) struct Desk {
     pub(crate) queue: Queue,
     /// Nobody wants the bytes: they are counted and thrown away by the threads themselves.
     pub(crate) counting_only: bool,
-    /// Bytes of streams handed over.
-    pub(crate) bytes: AtomicU64,
 }
 
 impl Desk {
@@ -84,7 +82,6 @@ impl Desk {
             pool,
             queue,
             counting_only,
-            bytes: AtomicU64::new(0),
         }
     }
 
@@ -167,10 +164,10 @@ impl Desk {
         }
     }
 
-    /// Counts bytes; whether anybody wants them.
+    /// Whether anybody wants these bytes; where nobody does, they are counted here.
     fn counts(&self, lane: Lane, bytes: usize) -> bool {
-        if lane == Lane::Stream {
-            self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        if self.counting_only && lane == Lane::Stream {
+            self.queue.count(bytes);
         }
         bytes > 0 && !self.counting_only
     }

@@ -4,7 +4,7 @@
 )]
 //! The end of threads and of the trace: every live buffer is written up to its thread's cursor.
 
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
 use contech_trace::event::{EndReason, Event};
@@ -15,10 +15,10 @@ use crate::inner::{Inner, Status};
 use crate::lane::Lane;
 use crate::level::Registers;
 use crate::mask::{Blocked, Uncancellable};
-use crate::memory::Errno;
+use crate::memory::{self, Errno};
 use crate::notice;
 use crate::primitive::Mutex;
-use crate::queue::{Message, Patience};
+use crate::queue::Patience;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::stats::Stats;
@@ -109,6 +109,9 @@ impl Recorder {
     ) {
         tls.spin().forget();
         let now = self.clock.now();
+        if inner.status == Status::Live {
+            self.tell(thread);
+        }
         let ends = reason.map_or_else(Ends::default, |reason| thread.ends(reason, now));
         let cursors = |lane| tls.at(lane).0;
         let whole = self
@@ -168,6 +171,7 @@ impl Recorder {
         if recorded {
             self.set_end_reason(how.reason);
         }
+        self.desk.queue.uncork();
         self.desk.begin_closing();
         self.catch_up(tls, how.registers.as_ref());
         if recorded && how.registers.is_none() {
@@ -176,12 +180,12 @@ impl Recorder {
         let reason = self.is_recording().then_some(how.reason);
         self.close_all(tls, reason, false);
         self.desk.close();
-        self.end(how, recorded);
+        self.end(how, recorded, false);
         self.ended.store(true, SeqCst);
     }
 
     /// Writes out everything and an end, and goes on recording: the program may be about to be
-    /// replaced.
+    /// replaced. What its other threads record until then is not written; it would be nobody's.
     pub fn checkpoint(&'static self, tls: &TlsBlock, how: &Finish) {
         if !self.is_own_process() || !self.is_recording() {
             return;
@@ -190,9 +194,26 @@ impl Recorder {
         let _uncancellable = Uncancellable::new();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
+        let _ending = lock(&self.checkpoint);
+        self.replacing.store(memory::thread_id(), SeqCst);
+        self.desk.queue.uncork();
         let reason = self.is_recording().then_some(how.reason);
         self.close_all(tls, reason, true);
-        self.end(how, true);
+        let others = *lock(&self.service);
+        self.end(how, true, others);
+    }
+
+    /// What the thread has counted goes into the totals. Its cursor is looked at afterwards: what the totals claim is in the
+    /// trace, whatever the thread does meanwhile.
+    fn tell(&self, thread: &Thread) {
+        let c = &self.counters;
+        for (count, told, total) in [
+            (&thread.syncs, &thread.told.0, &c.syncs),
+            (&thread.begun, &thread.told.1, &c.contexts),
+        ] {
+            let now = count.load(Acquire);
+            total.fetch_add(now - told.swap(now, Relaxed), Relaxed);
+        }
     }
 
     /// Moves the calling thread's cursor to where its interrupted code really was, if that is seen.
@@ -219,7 +240,11 @@ impl Recorder {
         resume: bool,
     ) -> bool {
         tls.spin().forget();
-        let party = |thread: &'static Thread| Closed { thread, reason };
+        let party = |thread: &'static Thread| Closed {
+            recorder: self,
+            thread,
+            reason,
+        };
         let threads: Vec<Closed> = self.registry.all().into_iter().map(party).collect();
         let own = threads
             .iter()
@@ -242,7 +267,7 @@ impl Recorder {
     }
 
     /// The end of the file, and the statistics.
-    fn end(&'static self, how: &Finish, recorded: bool) {
+    fn end(&'static self, how: &Finish, recorded: bool, cork: bool) {
         let totals = self.totals(how, recorded);
         let stats = Stats {
             bytes: totals.bytes,
@@ -253,8 +278,9 @@ impl Recorder {
             complete: totals.complete,
         };
         if !self.desk.counting_only {
-            self.send(Message::End(Box::new(totals)));
-            if !self.drain(how.patience) {
+            let sent = self.desk.queue.send_end(totals, cork);
+            self.hand_on();
+            if !self.desk.queue.drain_to(sent, how.patience) {
                 notice::say(&format!(
                     "{} takes no more bytes; the end of the trace is lost",
                     self.place
@@ -292,16 +318,15 @@ impl Recorder {
         }));
         notes.extend(self.host.remarks());
         notes.extend(how.note.clone());
-        let live_syncs: u64 = self.registry.iter().map(|t| t.syncs.load(Relaxed)).sum();
         Totals {
             complete,
             clock_hz: self.clock.measured_hz(),
             end: self.clock.now(),
             contexts: c.contexts.load(Relaxed),
             unannounced: c.unannounced.load(Relaxed),
-            bytes: self.desk.bytes.load(Relaxed),
+            bytes: self.desk.queue.bytes(),
             lost_bytes: c.lost_bytes.load(Relaxed),
-            syncs: c.syncs.load(Relaxed) + live_syncs,
+            syncs: c.syncs.load(Relaxed),
             pauses: c.pauses.load(Relaxed),
             notes,
             losses,
@@ -311,6 +336,7 @@ impl Recorder {
 
 /// A thread whose recording ends with the trace, its context with it if there is a reason.
 struct Closed {
+    recorder: &'static Recorder,
     thread: &'static Thread,
     reason: Option<EndReason>,
 }
@@ -331,6 +357,7 @@ impl Party for Closed {
     }
 
     fn ends(&self, at: u64) -> Ends {
+        self.recorder.tell(self.thread);
         let ends = |reason| self.thread.ends(reason, at);
         self.reason.map_or_else(Ends::default, ends)
     }

@@ -12,6 +12,7 @@ use crate::desk::Standing;
 use crate::inner::{Inner, Status};
 use crate::mask::Blocked;
 use crate::memory::{self, Errno};
+use crate::pace::{LATE, PATIENCE};
 use crate::recorder::Recorder;
 use crate::scratch;
 use crate::thread::Thread;
@@ -51,6 +52,7 @@ impl Recorder {
             self.stop("no memory for another thread; recording stops here, the program goes on");
             return scratch::last_resort(tls, lane);
         };
+        self.after_checkpoint();
         let mut inner = thread.lock();
         match self.desk.standing(&inner) {
             Standing::Records => self.turn(thread, &mut inner, tls, cursor, lane),
@@ -87,7 +89,7 @@ impl Recorder {
             self.serve();
         }
         let delay = if depth == 0 {
-            self.pause_if_full()
+            self.pause_if_due()
         } else {
             None
         };
@@ -114,7 +116,7 @@ impl Recorder {
         if lane == Lane::Stream {
             if !inner.introduced {
                 inner.introduced = true;
-                self.counters.contexts.fetch_add(1, Relaxed);
+                thread.count_begun();
                 at = encode_at(at, &context_start(thread, now));
             }
             if let Some(stay) = thread.stay(now) {
@@ -142,13 +144,21 @@ impl Recorder {
         at
     }
 
-    /// Waits for the writer when the queue has reached its limit.
-    fn pause_if_full(&'static self) -> Option<Event> {
-        if !self.desk.queue.is_full() {
-            return None;
-        }
+    /// Waits for the writer when the queue has reached its limit, or when records wait for long that the file would take.
+    fn pause_if_due(&'static self) -> Option<Event> {
         let before = self.clock.now();
-        self.drain(None);
+        if self.desk.queue.is_full() {
+            self.drain(None);
+        } else {
+            let oldest = self.desk.queue.oldest()?;
+            let due = before.saturating_sub(self.clock.ticks(LATE));
+            if oldest >= due || !self.pace.keeps_up() {
+                return None;
+            }
+            if !self.desk.queue.drain_before(due, PATIENCE) {
+                self.pace.stuck();
+            }
+        }
         self.counters.pauses.fetch_add(1, Relaxed);
         Some(Event::Delay {
             before,

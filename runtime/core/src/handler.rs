@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use contech_trace::event::Event;
 
-use crate::inner::Inner;
+use crate::inner::{Inner, Status};
 use crate::level::{Level, MOST, Registers, StackRange};
 use crate::mask::Blocked;
 use crate::recorder::Recorder;
@@ -184,7 +184,7 @@ impl Recorder {
     fn leave_tape(&'static self, inner: &mut Inner, tls: &TlsBlock, lane: Lane, now: u64) {
         let depth = inner.depth;
         let tape = inner.tape(depth, lane);
-        let (buffer, _) = tape.take(depth, tls.at(lane).0, now);
+        let (buffer, whole) = tape.take(depth, tls.at(lane).0, now);
         let mut done = std::mem::take(&mut tape.out);
         if let Some(buffer) = buffer {
             if buffer.piece().len == 0 {
@@ -194,6 +194,9 @@ impl Recorder {
             }
         }
         done.append(std::mem::take(&mut tape.deeper));
+        if !whole && inner.status == Status::Live {
+            self.counters.losses.fetch_add(1, Relaxed);
+        }
         let below = inner.tape(depth - 1, lane);
         below.deeper.append(done);
         let (cursor, limit) = below.saved;

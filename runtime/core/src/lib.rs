@@ -30,6 +30,7 @@ pub mod numbers;
 pub mod options;
 pub mod output;
 pub mod owners;
+mod pace;
 pub mod pool;
 pub(crate) mod primitive;
 pub mod queue;

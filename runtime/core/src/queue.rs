@@ -7,6 +7,7 @@
 //! is a whole buffer as a rule, so that the lock is taken some thousand times a second.
 
 use std::collections::VecDeque;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use contech_trace::file::Totals;
@@ -18,6 +19,8 @@ use crate::sync::{lock, wait};
 
 /// Most bytes of records that travel inside a message.
 pub const INLINE: usize = 48;
+/// So long after the end of the trace the program would have been replaced.
+const CORKED: Duration = Duration::from_secs(1);
 /// Messages there is room for from the start.
 const ROOM: usize = 256;
 
@@ -91,6 +94,26 @@ impl Message {
         };
         (size_of::<Message>() + records) as u64
     }
+
+    /// Bytes of the recording in it.
+    fn recorded(&self) -> u64 {
+        match self {
+            Message::Stream {
+                lane: Lane::Stream,
+                records,
+                ..
+            } => records.bytes().len() as u64,
+            _ => 0,
+        }
+    }
+
+    /// Ticks when its records were handed over.
+    fn handed_over(&self) -> Option<u64> {
+        match self {
+            Message::Stream { last, .. } => Some(*last),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -102,14 +125,42 @@ struct State {
     /// Bytes of those that are not dealt with, and of the one that the writer deals with.
     keeps: u64,
     in_hand: u64,
+    in_hand_since: Option<u64>,
     closed: bool,
+    /// Messages from this number on are not to be written yet: the trace has ended, as the program is about to be replaced.
+    cork: Option<u64>,
+    /// Bytes of the recording in all messages so far.
+    bytes: u64,
 }
 
 impl State {
+    /// Whether there is a message to be written.
+    fn has_work(&self) -> bool {
+        let next = self.sent - self.messages.len() as u64;
+        next < self.cork.unwrap_or(self.sent)
+    }
+
+    fn send(&mut self, message: Message) {
+        self.sent += 1;
+        self.keeps += message.keeps();
+        self.bytes += message.recorded();
+        self.messages.push_back(message);
+    }
+
     fn take(&mut self) -> Option<Message> {
+        if !self.has_work() {
+            return None;
+        }
         let message = self.messages.pop_front()?;
         self.in_hand = message.keeps();
+        self.in_hand_since = message.handed_over();
         Some(message)
+    }
+
+    /// When the oldest message that is not dealt with was handed over.
+    fn oldest(&self) -> Option<u64> {
+        let waiting = || self.messages.front()?.handed_over();
+        self.in_hand_since.or_else(waiting)
     }
 }
 
@@ -133,7 +184,10 @@ impl Queue {
                 done: 0,
                 keeps: 0,
                 in_hand: 0,
+                in_hand_since: None,
                 closed: false,
+                cork: None,
+                bytes: 0,
             }),
             work: Condvar::new(),
             idle: Condvar::new(),
@@ -143,17 +197,48 @@ impl Queue {
 
     /// Hands a message over.
     pub fn send(&self, message: Message) {
+        lock(&self.state).send(message);
+        self.work.notify_one();
+    }
+
+    /// Hands over the end of the trace, which says how many bytes of records came before it; returns how many messages
+    /// that makes. With `cork`, what comes after it stays here for a while: the program is about to be replaced, and if it
+    /// is not, nothing is lost.
+    pub fn send_end(&self, mut totals: Totals, cork: bool) -> u64 {
         let mut state = lock(&self.state);
-        state.sent += 1;
-        state.keeps += message.keeps();
-        state.messages.push_back(message);
+        totals.bytes = state.bytes;
+        state.send(Message::End(Box::new(totals)));
+        let sent = state.sent;
+        state.cork = cork.then_some(sent);
         drop(state);
         self.work.notify_one();
+        sent
+    }
+
+    /// The program was not replaced.
+    pub fn uncork(&self) {
+        lock(&self.state).cork = None;
+        self.work.notify_one();
+    }
+
+    /// Bytes of the recording in all messages so far.
+    pub fn bytes(&self) -> u64 {
+        lock(&self.state).bytes
+    }
+
+    /// Counts bytes of the recording that nobody wants.
+    pub fn count(&self, bytes: usize) {
+        lock(&self.state).bytes += bytes as u64;
     }
 
     /// Whether so much is waiting that the program must pause.
     pub fn is_full(&self) -> bool {
         lock(&self.state).keeps >= self.limit
+    }
+
+    /// Ticks when the oldest records that are not dealt with were handed over.
+    pub fn oldest(&self) -> Option<u64> {
+        lock(&self.state).oldest()
     }
 
     /// Messages dealt with so far.
@@ -164,11 +249,19 @@ impl Queue {
     /// Waits for a message; `false` when the queue was closed and is empty.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
-        while state.messages.is_empty() {
-            if state.closed {
+        while !state.has_work() {
+            if state.cork.is_some() {
+                let waited = self.work.wait_timeout(state, CORKED);
+                let (guard, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                state = guard;
+                if timeout.timed_out() {
+                    state.cork = None;
+                }
+            } else if state.closed {
                 return false;
+            } else {
+                state = wait(&self.work, state);
             }
-            state = wait(&self.work, state);
         }
         true
     }
@@ -184,13 +277,17 @@ impl Queue {
         let mut state = lock(&self.state);
         state.done += 1;
         state.keeps -= std::mem::take(&mut state.in_hand);
+        state.in_hand_since = None;
         drop(state);
         self.idle.notify_all();
     }
 
     /// [`Queue::wait`] returns `false` from now on, once everything is taken.
     pub fn close(&self) {
-        lock(&self.state).closed = true;
+        let mut state = lock(&self.state);
+        state.closed = true;
+        state.cork = None;
+        drop(state);
         self.work.notify_all();
     }
 
@@ -201,11 +298,27 @@ impl Queue {
 
     /// Waits until everything sent so far is dealt with; `false` when patience ran out first.
     pub fn drain(&self, patience: Option<Patience>) -> bool {
+        let target = lock(&self.state).sent;
+        self.drain_to(target, patience)
+    }
+
+    /// The same for so many messages.
+    pub fn drain_to(&self, sent: u64, patience: Option<Patience>) -> bool {
+        self.wait_until(patience, |state| state.done >= sent)
+    }
+
+    /// Waits until all records that were handed over before `ticks` are dealt with; `false` when patience ran out first.
+    pub fn drain_before(&self, ticks: u64, patience: Patience) -> bool {
+        self.wait_until(Some(patience), |state| {
+            state.oldest().is_none_or(|at| at >= ticks)
+        })
+    }
+
+    fn wait_until(&self, patience: Option<Patience>, reached: impl Fn(&State) -> bool) -> bool {
         let mut state = lock(&self.state);
-        let target = state.sent;
         let started = Instant::now();
         let (mut seen, mut seen_at) = (state.done, started);
-        while state.done < target {
+        while !reached(&state) {
             let Some(patience) = patience else {
                 state = wait(&self.idle, state);
                 continue;
@@ -218,10 +331,8 @@ impl Queue {
             if left.is_zero() {
                 return false;
             }
-            state = match self.idle.wait_timeout(state, left) {
-                Ok((guard, _)) => guard,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
+            let waited = self.idle.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }

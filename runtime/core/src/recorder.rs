@@ -17,6 +17,7 @@ use crate::modules::{Added, Found, Modules};
 use crate::numbers::Numbers;
 use crate::options::Options;
 use crate::output::{Descriptor, Output};
+use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::primitive::Mutex;
 use crate::queue::{Message, Queue};
@@ -54,7 +55,7 @@ pub(crate) struct Counters {
     pub(crate) lost_bytes: AtomicU64,
     /// Places where records were lost.
     pub(crate) losses: AtomicU64,
-    /// Sync events of threads that have ended.
+    /// Sync events of recordings that have ended.
     pub(crate) syncs: AtomicU64,
     pub(crate) pauses: AtomicU64,
 }
@@ -86,6 +87,7 @@ pub struct Recorder {
     pub(crate) registry: Registry,
     pub(crate) modules: Mutex<Modules>,
     pub(crate) writer: Mutex<Writer>,
+    pub(crate) pace: Pace,
     /// Whether the writer thread runs.
     pub(crate) service: Mutex<bool>,
     pub(crate) host: &'static dyn Host,
@@ -99,6 +101,10 @@ pub struct Recorder {
     /// A reason to stop was given; also one met while the trace is being finished is told.
     stopped: AtomicBool,
     pub(crate) ended: AtomicBool,
+    /// Kernel id of the thread that has last tried to replace the program, 0 for none.
+    pub(crate) replacing: AtomicU32,
+    /// Held by that thread while it ends the trace.
+    pub(crate) checkpoint: Mutex<()>,
     /// Ticks that noting a time takes; 0 where none are noted within tasks.
     pub(crate) stamp_cost: u64,
     next_context: AtomicU32,
@@ -138,6 +144,7 @@ impl Recorder {
             registry: Registry::new(),
             modules: Mutex::new(Modules::new()),
             writer: Mutex::new(Writer::new(None)),
+            pace: Pace::default(),
             service: Mutex::new(false),
             host,
             counters: Counters::default(),
@@ -147,6 +154,8 @@ impl Recorder {
             finishing,
             stopped: AtomicBool::new(false),
             ended: AtomicBool::new(false),
+            replacing: AtomicU32::new(0),
+            checkpoint: Mutex::new(()),
             stamp_cost: if options.times {
                 stamps::cost().max(1)
             } else {
@@ -428,8 +437,7 @@ impl Recorder {
         thread.counted.store(false, Relaxed);
         thread.unsafe_end.store(false, Relaxed);
         thread.library.store(0, Relaxed);
-        let syncs = thread.syncs.swap(0, Relaxed);
-        self.counters.syncs.fetch_add(syncs, Relaxed);
+        thread.forget_counts();
         self.registry.put(thread);
     }
 
@@ -463,6 +471,19 @@ impl Recorder {
         self.hand_on();
     }
 
+    /// While the trace is being ended for a program that is to be replaced, nobody hands anything over. Where the calling
+    /// thread is the one that was to replace it, that has failed: the recording goes on.
+    pub(crate) fn after_checkpoint(&self) {
+        let replacing = self.replacing.load(SeqCst);
+        if replacing != 0 {
+            drop(lock(&self.checkpoint));
+            if replacing == memory::thread_id() {
+                self.replacing.store(0, SeqCst);
+                self.desk.queue.uncork();
+            }
+        }
+    }
+
     /// Writes what is queued where no writer thread does.
     pub(crate) fn hand_on(&'static self) {
         let by_caller = !*lock(&self.service);
@@ -482,9 +503,7 @@ impl Recorder {
 
     /// Waits for everything queued to be written; `false` when patience ran out.
     pub(crate) fn drain(&'static self, patience: Option<crate::queue::Patience>) -> bool {
-        if !*lock(&self.service) {
-            self.work_off();
-        }
+        self.hand_on();
         self.desk.queue.drain(patience)
     }
 
@@ -509,7 +528,8 @@ impl Recorder {
     fn write(&self, writer: &mut Writer, message: Message) {
         // The writer itself needs a core; beyond that one must be idle.
         let compress = self.options.compress && self.live.load(Relaxed) < self.cores;
-        let (part, written) = writer.put(message, compress);
+        let now = self.clock.now();
+        let (part, written) = self.pace.time(|| writer.put(message, compress, now));
         if let Err(e) = written {
             self.stop(&format!(
                 "cannot write the trace to {}: {e}; recording stops here, the program goes on and the trace is cut",

@@ -66,9 +66,6 @@ impl Recorder {
             return;
         };
         let at = self.clock.now();
-        if how == Arrival::Begins {
-            self.counters.contexts.fetch_add(1, Relaxed);
-        }
         self.put(
             tls,
             &Event::Switch {
@@ -78,6 +75,9 @@ impl Recorder {
                 at,
             },
         );
+        if how == Arrival::Begins {
+            thread.count_begun();
+        }
         let own = context == thread.context();
         thread.piece.store(piece, Relaxed);
         tls.set_parked(own && context >= TEAM_STREAMS);

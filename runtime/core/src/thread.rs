@@ -1,7 +1,7 @@
 //! State of one thread that takes part in recording.
 
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release,
 };
 
 use contech_meter::Meter;
@@ -21,8 +21,11 @@ pub const NO_CONTEXT: u32 = u32::MAX;
     reason = "its state is of no use in text"
 )]
 pub struct Thread {
-    /// Sync events recorded; only the owner writes it.
+    /// Sync events recorded, and contexts begun in it; only the owner writes them, after the events.
     pub(crate) syncs: AtomicU64,
+    pub(crate) begun: AtomicU64,
+    /// Of these the ones that are in the trace's totals; under the lock.
+    pub(crate) told: (AtomicU64, AtomicU64),
     /// The owner's thread-local block.
     pub(crate) tls: AtomicPtr<TlsBlock>,
     pub(crate) context: AtomicU32,
@@ -56,6 +59,8 @@ impl Thread {
     pub(crate) fn new() -> Self {
         Thread {
             syncs: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
+            told: (AtomicU64::new(0), AtomicU64::new(0)),
             tls: AtomicPtr::new(std::ptr::null_mut()),
             context: AtomicU32::new(NO_CONTEXT),
             entered: AtomicU32::new(NO_CONTEXT),
@@ -97,13 +102,25 @@ impl Thread {
     /// Counts a sync event; only the owner calls this, so no atomic increment is needed.
     #[inline]
     pub fn count_sync(&self) {
-        self.syncs.store(self.syncs.load(Relaxed) + 1, Relaxed);
+        self.syncs.store(self.syncs.load(Relaxed) + 1, Release);
+    }
+
+    /// Counts a context that begins in the thread; for the owner.
+    pub(crate) fn count_begun(&self) {
+        self.begun.store(self.begun.load(Relaxed) + 1, Release);
     }
 
     /// Sync events counted so far; for the owner.
     #[inline]
     pub(crate) fn syncs(&self) -> u64 {
         self.syncs.load(Relaxed)
+    }
+
+    /// The state is about to be another thread's.
+    pub(crate) fn forget_counts(&self) {
+        for count in [&self.syncs, &self.begun, &self.told.0, &self.told.1] {
+            count.store(0, Relaxed);
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {

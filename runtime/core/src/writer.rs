@@ -35,6 +35,7 @@ struct Place {
     seq: u64,
     first: u64,
     last: u64,
+    waited: u64,
 }
 
 impl Writer {
@@ -66,12 +67,17 @@ impl Writer {
         self.small(ChunkKind::Run, &run.to_bytes())
     }
 
-    /// Writes what a message says; returns the part of a buffer it came in. With `compress`, streams are
+    /// Writes what a message says, `now` in ticks; returns the part of a buffer it came in. With `compress`, streams are
     /// compressed.
     ///
     /// # Errors
     /// Of the output. The writer drops its output then, so that the file is visibly cut.
-    pub fn put(&mut self, message: Message, compress: bool) -> (Option<Part>, io::Result<()>) {
+    pub fn put(
+        &mut self,
+        message: Message,
+        compress: bool,
+        now: u64,
+    ) -> (Option<Part>, io::Result<()>) {
         match message {
             Message::Stream {
                 lane,
@@ -93,6 +99,7 @@ impl Writer {
                     seq,
                     first,
                     last,
+                    waited: now.saturating_sub(last),
                 };
                 let written = self.chunk(&place, records.bytes(), compress);
                 match records {
@@ -117,6 +124,7 @@ impl Writer {
             seq,
             first: 0,
             last: 0,
+            waited: 0,
         };
         self.chunk(&place, payload, false)
     }
@@ -133,6 +141,7 @@ impl Writer {
             codec: if compressed { CODEC_ZSTD } else { CODEC_RAW },
             level: place.level,
             context: place.context,
+            waited: place.waited,
             seq: place.seq,
             raw_len: length(raw.len())?,
             stored_len: length(stored.len())?,
@@ -246,11 +255,11 @@ mod tests {
         let mut w = Writer::new(Some(Box::new(disk.clone())));
         w.begin(&FileHeader::default(), &RunInfo::default())
             .unwrap();
-        let (back, written) = w.put(stream(0, b"abc"), false);
+        let (back, written) = w.put(stream(0, b"abc"), false, 2);
         assert!(back.is_some() && written.is_ok());
-        w.put(Message::Module(vec![1]), false).1.unwrap();
-        w.put(Message::Module(vec![2]), false).1.unwrap();
-        w.put(Message::End(Box::default()), false).1.unwrap();
+        w.put(Message::Module(vec![1]), false, 2).1.unwrap();
+        w.put(Message::Module(vec![2]), false, 2).1.unwrap();
+        w.put(Message::End(Box::default()), false, 2).1.unwrap();
         let (chunks, whole) = read(&disk.bytes());
         assert!(whole);
         let seen: Vec<_> = chunks
@@ -278,8 +287,8 @@ mod tests {
         w.begin(&FileHeader::default(), &RunInfo::default())
             .unwrap();
         let raw = vec![7; 10_000];
-        w.put(stream(0, &raw), true).1.unwrap();
-        w.put(stream(1, b"short"), true).1.unwrap();
+        w.put(stream(0, &raw), true, 2).1.unwrap();
+        w.put(stream(1, b"short"), true, 2).1.unwrap();
         let (chunks, _) = read(&disk.bytes());
         assert_eq!(
             (chunks[1].0.codec, chunks[2].0.codec),
@@ -295,12 +304,12 @@ mod tests {
         let mut w = Writer::new(Some(Box::new(disk.clone())));
         w.begin(&FileHeader::default(), &RunInfo::default())
             .unwrap();
-        let (back, written) = w.put(stream(0, &[1; 1000]), false);
+        let (back, written) = w.put(stream(0, &[1; 1000]), false, 2);
         assert!(back.is_some(), "the buffer comes back all the same");
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert!(!w.has_output());
-        w.put(stream(1, b"x"), false).1.unwrap();
-        w.put(Message::End(Box::default()), false).1.unwrap();
+        w.put(stream(1, b"x"), false, 2).1.unwrap();
+        w.put(Message::End(Box::default()), false, 2).1.unwrap();
         let (chunks, whole) = read(&disk.bytes());
         assert_eq!(chunks.len(), 1);
         assert!(!whole);

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
 /// Version of the format; increment when anything in this crate's encodings changes.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// Bytes of the file header.
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of a chunk header.
@@ -154,6 +154,9 @@ pub const CODEC_RAW: u8 = 0;
 /// Payload is one zstd frame.
 pub const CODEC_ZSTD: u8 = 1;
 
+/// Ticks of which [`ChunkHeader::waited`] is a multiple.
+pub const WAITED_UNIT: u64 = 1024;
+
 /// Header of a chunk; the stored payload follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkHeader {
@@ -165,6 +168,8 @@ pub struct ChunkHeader {
     pub level: u8,
     /// Context of a stream, else 0.
     pub context: u32,
+    /// Ticks from [`ChunkHeader::last`] until it was written, in units of [`WAITED_UNIT`] and as far as the field goes.
+    pub waited: u64,
     /// Number of this chunk in its context and kind, from 0 without gaps.
     pub seq: u64,
     /// Payload bytes after decompression.
@@ -189,6 +194,8 @@ impl ChunkHeader {
         b[5] = self.codec;
         b[6] = self.level;
         put(&mut b, 8, &self.context.to_le_bytes());
+        let waited = u32::try_from(self.waited / WAITED_UNIT).unwrap_or(u32::MAX);
+        put(&mut b, 12, &waited.to_le_bytes());
         put(&mut b, 16, &self.seq.to_le_bytes());
         put(&mut b, 24, &self.raw_len.to_le_bytes());
         put(&mut b, 28, &self.stored_len.to_le_bytes());
@@ -243,6 +250,7 @@ impl ChunkHeader {
             codec: b[5],
             level: b[6],
             context: get_u32(b, 8),
+            waited: u64::from(get_u32(b, 12)) * WAITED_UNIT,
             seq: get_u64(b, 16),
             raw_len: get_u32(b, 24),
             stored_len: get_u32(b, 28),
@@ -296,7 +304,7 @@ pub struct Totals {
     pub lost_bytes: u64,
     /// Sync events.
     pub syncs: u64,
-    /// Times the program was paused at the memory limit.
+    /// Times the program was paused, as its records waited to be written.
     pub pauses: u64,
     /// Sentences for the user.
     pub notes: Vec<String>,

@@ -16,6 +16,7 @@ fn chunk(seq: u64, payload: &[u8]) -> Vec<u8> {
         codec: 0,
         level: 0,
         context: 0,
+        waited: 0,
         seq,
         raw_len: len,
         stored_len: len,

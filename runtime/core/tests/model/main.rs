@@ -35,7 +35,7 @@ mod primitive {
     pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 
     pub(crate) mod atomic {
-        pub(crate) use loom::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
+        pub(crate) use loom::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
     }
 }
 

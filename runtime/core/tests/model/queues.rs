@@ -1,5 +1,6 @@
 //! The queue and the pool by themselves.
 
+use contech_trace::file::Totals;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
@@ -12,6 +13,7 @@ crate::tests! {
     every_message_arrives_once_and_in_the_order_of_its_sender
     a_drained_queue_has_nothing_left_of_what_was_sent_before
     a_buffer_has_one_owner_at_a_time
+    what_comes_after_the_end_waits_until_the_program_was_not_replaced
 }
 
 fn number(message: &Message) -> u8 {
@@ -71,6 +73,31 @@ fn a_drained_queue_has_nothing_left_of_what_was_sent_before() {
         assert_eq!(written.load(Relaxed), 2);
         queue.close();
         writer.join().unwrap();
+    });
+}
+
+fn what_comes_after_the_end_waits_until_the_program_was_not_replaced() {
+    model(None, || {
+        let queue = Arc::new(Queue::new(1));
+        let other = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                queue.send(Message::Module(vec![1]));
+                queue.send(Message::Module(vec![2]));
+            })
+        };
+        let end = queue.send_end(Totals::default(), true);
+        let take = || {
+            let message = queue.take();
+            message.inspect(|_| queue.done())
+        };
+        let before = std::iter::from_fn(take).collect::<Vec<_>>();
+        assert_eq!(before.len() as u64, end);
+        assert!(matches!(before.last(), Some(Message::End(_))));
+        other.join().unwrap();
+        assert!(take().is_none());
+        queue.uncork();
+        assert_eq!(before.len() + std::iter::from_fn(take).count(), 3);
     });
 }
 

@@ -1,0 +1,61 @@
+//! What the end of a trace claims was recorded, against what the trace holds.
+
+use contech_trace::event::{Arrival, Event};
+use contech_trace::file::Totals;
+
+use crate::encode::EncodedChunk;
+
+/// Counts of what was seen of one trace.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    bytes: u64,
+    contexts: u64,
+    syncs: u64,
+}
+
+impl Tally {
+    /// Counts the next chunk, or part of one.
+    pub(crate) fn add(&mut self, chunk: &EncodedChunk) {
+        if !chunk.continued {
+            self.bytes += u64::from(chunk.raw_len);
+        }
+        for event in &chunk.events {
+            match event {
+                Event::ContextStart { .. }
+                | Event::Switch {
+                    how: Arrival::Begins,
+                    ..
+                } => self.contexts += 1,
+                Event::Sync { .. } => self.syncs += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// What is not there although the totals claim it. Threads that still ran when the trace ended may have recorded more
+    /// than the totals know of, but never less; of bytes there are as many as they say.
+    pub(crate) fn missing(&self, totals: &Totals) -> Option<String> {
+        let claims = [
+            (
+                "bytes of records",
+                totals.bytes,
+                self.bytes,
+                totals.bytes != self.bytes,
+            ),
+            (
+                "contexts",
+                totals.contexts,
+                self.contexts,
+                totals.contexts > self.contexts,
+            ),
+            (
+                "sync events",
+                totals.syncs,
+                self.syncs,
+                totals.syncs > self.syncs,
+            ),
+        ];
+        let (what, claimed, seen, _) = claims.into_iter().find(|(.., wrong)| *wrong)?;
+        Some(format!("{claimed} {what}, of which {seen} are there"))
+    }
+}
