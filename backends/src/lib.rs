@@ -5,6 +5,7 @@
 //! measuring of unmodified programs: [`laboratory`] takes measurements, [`scaling`] analyses them.
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod analysis;
 pub mod blocks;
 pub mod cache;

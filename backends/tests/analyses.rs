@@ -383,54 +383,39 @@ fn a_shared_cache_sees_tasks_in_breadth_first_order() {
 }
 
 #[test]
-fn the_largest_drop_and_the_place_of_waiting_are_findings() {
+fn the_findings_are_what_processors_lose_the_most_first_and_races_last() {
     let data = PageData::collect(&graph(two()), cache::Options::default(), |_| {}).unwrap();
-    let causes: Vec<_> = data
+    let findings: Vec<_> = data
         .findings
         .iter()
         .map(|finding| (finding.rank, finding.cause, finding.place.as_str()))
         .collect();
+    // At the barrier 200 us of 1600 us are lost, for the lock 150 us, before the thread and after it 100 us each.
+    let lost = ["imbalance", "lock", "serial", "imbalance"];
+    let of_order = findings.iter().filter(|finding| lost.contains(&finding.1));
+    assert_eq!(
+        of_order.map(|finding| finding.1).collect::<Vec<_>>(),
+        lost,
+        "{findings:?}"
+    );
+    let lock = data.findings.iter().find(|f| f.cause == "lock").unwrap();
+    assert_eq!(
+        (lock.share, lock.place.as_str()),
+        (150.0 / 1600.0, "two.c:20")
+    );
+    assert!(
+        lock.text
+            .contains("waited for in work (two.c:31), meanwhile in work (two.c:20)"),
+        "{}",
+        lock.text
+    );
+    assert_eq!(findings.last().map(|last| last.1), Some("races"));
+    let data = PageData::collect(&graph(single()), cache::Options::default(), |_| {}).unwrap();
+    let causes: Vec<_> = data.findings.iter().map(|finding| finding.cause).collect();
     assert_eq!(
         causes,
-        [
-            // 200 us in the barrier and 100 us without work of 1600 us.
-            (1, "imbalance", "two.c:44"),
-            (2, "dependences", "two.c:20"),
-            (3, "serial", "two.c:20"),
-            (4, "barrier", "two.c:44"),
-            (5, "lock", "two.c:31"),
-            (6, "join", "two.c:60"),
-            (7, "bottleneck", "two.c:20"),
-            // Both contexts write the same lines, and 300-400 us of one has no order with 300-500 us of the other.
-            (8, "sharing", "two.c:20"),
-            (9, "hot", "two.c:20"),
-            (10, "misses", "two.c:20"),
-            (11, "races", "two.c:20"),
-        ]
-    );
-    // 150 us of 1500 us of life: context 0 lives 800, context 1 lives 700.
-    assert_eq!(data.findings[4].share, 0.1);
-    assert!(
-        data.findings[4]
-            .text
-            .contains("10% of their time waiting for a lock, in work (two.c:31)"),
-        "{}",
-        data.findings[4].text
-    );
-    let first = &data.findings[0];
-    assert_eq!(first.share, 300.0 / 1600.0);
-    assert!(
-        first.text.contains("waited for in work (two.c:44): 19%"),
-        "{}",
-        first.text
-    );
-    let data = PageData::collect(&graph(single()), cache::Options::default(), |_| {}).unwrap();
-    assert_eq!(
-        data.findings
-            .iter()
-            .map(|finding| finding.cause)
-            .collect::<Vec<_>>(),
-        ["hot", "cache", "misses"]
+        ["cache"],
+        "one context on one processor is not idle"
     );
 }
 
@@ -454,13 +439,7 @@ fn many_small_tasks_are_what_costs_most() {
     let data = PageData::collect(&graph(b), cache::Options::default(), |_| {}).unwrap();
     let first = &data.findings[0];
     assert_eq!(first.cause, "scheduling", "{}", first.text);
-    assert!(
-        first
-            .text
-            .contains("2,001 tasks or threads that run for 450 ns on average: 43%"),
-        "{}",
-        first.text
-    );
+    assert!(first.share > 0.3, "{}", first.text);
 }
 
 #[test]
@@ -482,7 +461,7 @@ fn threads_of_code_that_was_not_compiled_with_contech_are_said_to_be() {
         said.text
     );
     for finding in &data.findings {
-        let blamed = matches!(finding.cause, "serial" | "dependences" | "serialization");
+        let blamed = finding.cause == "serial";
         assert!(
             !blamed || !finding.text.contains("main.c:5"),
             "{}",
@@ -494,6 +473,7 @@ fn threads_of_code_that_was_not_compiled_with_contech_are_said_to_be() {
 /// Two contexts that compress with a library nobody recorded, one after the other or at once.
 fn compressing(gap: u64) -> GraphBuilder {
     let mut b = builder("./compress");
+    b.meta_mut().processors = 2;
     let compress = b.block("pack", "pack.c", 7, &[]);
     let write = b.block("pack", "pack.c", 8, &[]);
     let prepare = b.block("prepare", "pack.c", 3, &[]);
@@ -523,7 +503,8 @@ fn time_in_a_library_that_was_not_recorded_is_named_and_not_given_to_others() {
         let graph = graph(compressing(gap));
         let data = PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
         let said: Vec<_> = data.findings.iter().map(|f| (f.cause, f.share)).collect();
-        assert!(said.contains(&("unrecorded", 1.0)), "{said:?}");
+        let part = if gap > 0 { 0.5 } else { 1.0 };
+        assert!(said.contains(&("unrecorded", part)), "{said:?}");
         for finding in &data.findings {
             match finding.cause {
                 "unrecorded" => assert!(
@@ -533,13 +514,14 @@ fn time_in_a_library_that_was_not_recorded_is_named_and_not_given_to_others() {
                     "{}",
                     finding.text
                 ),
-                "dependences" | "serial" => {
-                    assert!(!finding.text.contains("prepare"), "{}", finding.text);
+                "serial" => {
+                    let own = finding.text.contains("most of it in pack (pack.c:7)");
+                    assert!(own, "{}", finding.text);
                 }
                 _ => {}
             }
         }
-        let serial = said.contains(&("serial", 1.0));
+        let serial = said.contains(&("serial", 0.5));
         assert_eq!(serial, gap > 0, "{said:?}");
     }
 }
@@ -555,16 +537,13 @@ fn a_run_whose_work_is_one_chain_is_not_told_to_use_more_processors() {
         b.work(main, at, at + 100_000, |w| w.block(step, &[]));
     }
     let data = PageData::collect(&graph(b), cache::Options::default(), |_| {}).unwrap();
-    let first = &data.findings[0];
-    assert_eq!((first.cause, first.share), ("dependences", 0.4));
+    let said: Vec<_> = data.findings.iter().map(|f| (f.cause, f.share)).collect();
+    assert_eq!(said, [("unknown", 0.6)]);
     assert!(
-        first
-            .text
-            .starts_with("Hardly anything here can run in parallel: 200 us of the 200 us"),
+        data.headline.starts_with("1 processor for 500 us: 40%"),
         "{}",
-        first.text
+        data.headline
     );
-    assert!(data.findings.iter().all(|f| f.cause != "processors"));
 }
 
 #[test]

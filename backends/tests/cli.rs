@@ -106,7 +106,7 @@ fn json_has_the_agreed_keys() {
     let finding = &report["findings"][0];
     assert_eq!(
         (&finding["rank"], &finding["cause"]),
-        (&1.into(), &"imbalance".into())
+        (&1.into(), &"sharing".into())
     );
     assert!(
         finding["where"].is_string() && finding["share"].is_f64(),

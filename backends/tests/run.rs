@@ -73,7 +73,8 @@ fn a_run_ends_in_a_summary_a_graph_and_a_report() {
         "problem\n",
         "./prog exited with status 7",
         "2 contexts over 800 us",
-        "waiting for others at a barrier",
+        "2 processors for 800 us: ",
+        "imbalance, waited for in work (two.c:44)",
         "contech-out/report.html",
         "contech-out/graph.tg",
     ] {

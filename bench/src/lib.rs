@@ -10,6 +10,7 @@ pub mod ahead;
 pub mod analyses;
 pub mod by_hand;
 pub mod compare;
+pub mod findings;
 pub mod form;
 pub mod goals;
 pub mod graph;

@@ -235,6 +235,7 @@ impl Facts {
             whole.ranks.extend(ranked);
             whole.start_unix_ns = whole.start_unix_ns.min(meta.start_unix_ns);
             whole.complete &= meta.complete;
+            whole.processors = whole.processors.max(meta.processors);
             whole.trace_bytes += meta.trace_bytes;
             // Those of the streams are counted once, in the first.
             whole.lost_bytes += meta.lost_bytes.saturating_sub(lost_in_streams);
@@ -267,10 +268,13 @@ impl Facts {
             );
             sentences.push(Note::new(NoteKind::Remark, text));
         }
-        let mode = run.options.iter().find_map(|o| {
-            let (name, value) = o.split_once('=')?;
-            name.eq_ignore_ascii_case("mode").then(|| value.to_owned())
-        });
+        let option = |wanted: &str| {
+            run.options.iter().find_map(|o| {
+                let (name, value) = o.split_once('=')?;
+                name.eq_ignore_ascii_case(wanted).then(|| value.to_owned())
+            })
+        };
+        let (mode, processors) = (option("mode"), option("processors"));
         RunMeta {
             command: run.command,
             pid: self.header.pid,
@@ -286,6 +290,7 @@ impl Facts {
                 .saturating_add(lost_in_streams.max(totals.lost_bytes)),
             trace_bytes: self.trace_bytes,
             mode: mode.unwrap_or_else(|| "full".into()),
+            processors: processors.and_then(|p| p.parse().ok()).unwrap_or(0),
             ..RunMeta::default()
         }
     }

@@ -33,6 +33,9 @@ pub struct RunMeta {
     /// The regions of interest that the program marked, sorted by start: start and end in nanoseconds since the start
     /// of the run.
     pub regions: Vec<(u64, u64)>,
+    /// The processors that the program could use: those of the machine that its affinity and its control group allow.
+    /// 0 if this was not recorded.
+    pub processors: u32,
     /// The MPI ranks that are in the graph, ascending; empty if the graph has one address space.
     pub ranks: Vec<RankMeta>,
 }

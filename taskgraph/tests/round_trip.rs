@@ -309,6 +309,7 @@ fn meta() -> RunMeta {
         command: vec!["./prog".into(), "-x".into()],
         pid: 7,
         complete: true,
+        processors: 3,
         ..RunMeta::default()
     }
 }

@@ -41,6 +41,7 @@
 //! ```
 
 mod by_time;
+mod config;
 mod driver;
 mod frontier;
 mod graph;
@@ -50,6 +51,7 @@ pub mod source;
 use anyhow::Result;
 use taskgraph::{BlockCounts, ContextId, Piece};
 
+pub use config::default_config;
 pub use driver::{Part, Visitor, run, run_all};
 pub use frontier::Frontier;
 pub use graph::{DEFAULT_GRAPH, Graph, Task, full_recording, open, something_to_analyse, warnings};
@@ -152,6 +154,14 @@ pub trait Analysis: Sized + Send + Sync {
 
     /// Called after the last task of a shard: the place to drop what `finish` does not need.
     fn seal(&self, _shard: &mut Self::Shard) {}
+
+    /// Adds to the result what other analyses know, for the command of this one alone: the report has theirs.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    fn complete(_report: &mut Self::Report, _graph: &Graph) -> Result<()> {
+        Ok(())
+    }
 
     /// Puts the shards together.
     ///

@@ -21,6 +21,8 @@ use crate::workspan::{self, WorkSpan};
 /// What `contech-backend` can do, in the order `--list` shows.
 pub const ENTRIES: &[Entry] = &[
     analysis::<crate::stats::Stats>().shown(Shown::of::<crate::stats::Stats>()),
+    analysis::<crate::account::Account>()
+        .shown(Shown::of::<crate::account::Account>().section("Account")),
     analysis::<Parallelism>().shown(Shown::of::<Parallelism>()),
     analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
     analysis::<Cache>().shown(Shown::with::<Cache>(|graph, choices| {
@@ -119,7 +121,8 @@ where
             if A::NEEDS_ACCESSES {
                 something_to_analyse(&graph, A::NAME)?;
             }
-            let report = run::<A>(A::Config::from_arg_matches(matches)?, &graph)?;
+            let mut report = run::<A>(A::Config::from_arg_matches(matches)?, &graph)?;
+            A::complete(&mut report, &graph)?;
             common.write(&graph, &report)
         },
         shown: None,

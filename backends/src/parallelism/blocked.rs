@@ -64,11 +64,21 @@ const QUICK: [&str; 33] = [
 
 /// The call a task of few blocks spends its time in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LongCall {
+pub(crate) enum LongCall {
     /// It waits there; the block that ends in the call.
     Waits(BlockId),
     /// Code works there that was not recorded; the block that ends in the call.
     Works(BlockId),
+}
+
+impl LongCall {
+    /// The block that ends in the call.
+    #[must_use]
+    pub(crate) fn block(self) -> BlockId {
+        match self {
+            Self::Waits(block) | Self::Works(block) => block,
+        }
+    }
 }
 
 /// The block that ends in the call a task waits in; `None` when it does not.
@@ -82,7 +92,7 @@ pub(super) fn waiting_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<BlockId
 
 /// The call a task spends its time in, where that can be told.
 #[must_use]
-pub(super) fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
+pub(crate) fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     if task.kind() != TaskKind::Work
         || task.duration_ns() < LEAST_NS
         || !(1..=task.duration_ns() / BLOCK_NS).contains(&task.block_count())

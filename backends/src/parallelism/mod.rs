@@ -22,6 +22,7 @@ use taskgraph::ContextId;
 use crate::analysis::{Analysis, Graph, Order, Task};
 use crate::view::units::ratio;
 
+pub(crate) use blocked::{LongCall, long_call};
 pub use observed::{Change, Observed, end_of, sweep};
 pub use places::{OutsidePlace, WaitPlace};
 pub use potential::Potential;

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::ContextId;
+use taskgraph::{ContextId, TaskId};
 
 use super::segments::Segments;
 use super::state::{CAUSES, State};
@@ -49,6 +49,8 @@ pub struct Change {
     pub from: Option<State>,
     /// What it does from now on; none where it ends.
     pub to: Option<State>,
+    /// The task it does that in, or before; none where it ends.
+    pub task: Option<TaskId>,
 }
 
 /// The end of the run: the last moment of any context.
@@ -84,6 +86,7 @@ pub fn sweep(graph: &Graph, mut visit: impl FnMut(Change)) -> Result<()> {
             context,
             from,
             to: segment.map(|segment| segment.state),
+            task: segment.map(|segment| segment.task),
         });
         if let Some(segment) = segment {
             changes.push(Reverse((segment.to_ns.max(at_ns), context)));

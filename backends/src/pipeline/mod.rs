@@ -9,7 +9,6 @@ mod traces;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -20,15 +19,17 @@ use crate::analysis::{self, Graph};
 use crate::cache;
 use crate::cli::{is_broken_pipe, output, progress};
 use crate::laboratory;
-use crate::report::{self, Finding, First, PageData};
-use crate::view::units::count;
+use crate::report::{self, PageData};
+use crate::view::units::{count, ratio, share, time};
 
 use program::Program;
 pub(crate) use program::cannot_start;
 use traces::TraceFolder;
 
-/// Findings printed after a run; the report has them all.
-const FINDINGS: usize = 4;
+/// Losses and other findings printed after a run, and the least share of a loss; the report has them all.
+const LOSSES: usize = 5;
+const OTHERS: usize = 2;
+const WORTH: f64 = 0.01;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -111,12 +112,12 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         eprintln!("contech: warning: {warning}");
     }
     let report_path = arguments.output.join("report.html");
-    let (data, told) = write_report(&graph, &report_path)?;
+    let data = write_report(&graph, &report_path)?;
     if !arguments.keep_trace {
         fs::remove_file(&traces.main)
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
     }
-    summarise(&data, &told);
+    summarise(&data);
     eprintln!("contech: report  {}", report_path.display());
     eprintln!(
         "contech: graph   {}  (more: contech-backend --list)",
@@ -134,31 +135,25 @@ fn run(arguments: &RunArguments) -> Result<u8> {
     Ok(program.status())
 }
 
-/// Writes the report; its data, and the findings told on the way.
-fn write_report(graph: &Graph, path: &Path) -> Result<(PageData, Vec<String>)> {
-    let mut told = Vec::new();
+/// Writes the report; its data.
+fn write_report(graph: &Graph, path: &Path) -> Result<PageData> {
     let bar = progress::spinner("report");
     let choices = cache::Options::default();
     let step = |step| bar.set_message(step);
-    let data = PageData::collect_telling(graph, choices, step, |first| {
-        bar.suspend(|| begin(graph, first));
-        let texts = first.findings.iter().take(FINDINGS);
-        told.extend(texts.map(|finding| finding.text.clone()));
+    let data = PageData::collect_telling(graph, choices, step, |sentence| {
+        bar.suspend(|| begin(graph, sentence));
     })?;
     bar.finish_and_clear();
     output::to(Some(path), |out| {
         Ok(out.write_all(report::render(&data)?.as_bytes())?)
     })?;
-    Ok((data, told))
+    Ok(data)
 }
 
 /// What is known before the code and the accesses are looked at.
-fn begin(graph: &Graph, first: &First) {
+fn begin(graph: &Graph, sentence: &str) {
     let summary = graph.summary();
-    eprintln!(
-        "contech: {} Potential {:.2}.",
-        first.headline, first.potential
-    );
+    eprintln!("contech: {sentence}");
     eprintln!(
         "contech: {} tasks, {} edges, {} block executions, {} accesses",
         count(summary.tasks.total()),
@@ -166,20 +161,35 @@ fn begin(graph: &Graph, first: &First) {
         count(summary.blocks),
         count(summary.accesses)
     );
-    say(first.findings.iter().take(FINDINGS));
 }
 
-/// The findings, but for those that were told before.
-fn summarise(data: &PageData, told: &[String]) {
-    let findings = data.findings.iter().take(FINDINGS);
-    say(findings.filter(|finding| !told.contains(&finding.text)));
-}
-
-fn say<'a>(findings: impl Iterator<Item = &'a Finding>) {
-    let bullet = if std::io::stderr().is_terminal() {
-        "•"
-    } else {
-        "-"
+/// Where the time went, the most first, and what is not about time.
+fn summarise(data: &PageData) {
+    let account = &data.account;
+    eprintln!("contech: {}", data.headline);
+    let program = ratio(account.useful_ns, account.total_ns);
+    let row = |part: f64, ns: u64, what: &str| {
+        eprintln!("contech: {:>7} {:>8}  {what}", share(part), time(ns));
     };
-    findings.for_each(|finding| eprintln!("contech: {bullet} {}", finding.text));
+    row(program, account.useful_ns, "the program");
+    for loss in account
+        .losses
+        .iter()
+        .filter(|loss| loss.share >= WORTH)
+        .take(LOSSES)
+    {
+        row(
+            loss.share,
+            loss.ns,
+            &format!("{}{}", loss.cause.name(), loss.places()),
+        );
+    }
+    let others = ["spawns", "unrecorded", "bottleneck", "races"];
+    let findings = data
+        .findings
+        .iter()
+        .filter(|finding| others.contains(&finding.cause));
+    findings
+        .take(OTHERS)
+        .for_each(|finding| eprintln!("contech: {}", finding.text));
 }

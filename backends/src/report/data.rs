@@ -4,10 +4,11 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::Choices;
-use super::findings::{Finding, Results, find, first};
+use super::findings::{Finding, Results, find};
 use super::outcomes::Outcomes;
 use super::section::Section;
-use crate::analysis::{self, Graph, Reads};
+use crate::account::{self, Account};
+use crate::analysis::{self, Analysis, Graph, Reads};
 use crate::parallelism::{self, Cause, WaitTime};
 use crate::view::page::cut;
 use crate::{blocks, cache, stats};
@@ -26,6 +27,9 @@ pub struct PageData {
     pub findings: Vec<Finding>,
     /// The run in one sentence.
     pub headline: String,
+    /// Where the processors' time went.
+    #[serde(skip)]
+    pub account: account::Report,
     /// What limits the results.
     pub warnings: Vec<String>,
     /// Facts about the recording.
@@ -83,12 +87,6 @@ pub struct BlocksPlot {
 }
 
 impl PageData {
-    /// Average potential parallelism.
-    #[must_use]
-    pub fn potential_average(&self) -> f64 {
-        self.parallelism.potential_average
-    }
-
     /// Runs the analyses; `progress` is told what begins.
     ///
     /// # Errors
@@ -101,7 +99,7 @@ impl PageData {
         Self::collect_telling(graph, choices, progress, |_| {})
     }
 
-    /// The same; what order and times alone say is told as soon as it is known.
+    /// The same; what order and times alone say, in one sentence, is told as soon as it is known.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -109,55 +107,46 @@ impl PageData {
         graph: &Graph,
         choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
-        tell: impl FnOnce(&First),
+        tell: impl FnOnce(&str),
     ) -> Result<Self> {
         let choices = choices.into();
         progress("order and times");
         let mut all = Outcomes::of(graph, &choices, |reads| reads == Reads::Tasks)?;
-        let parallelism = all.have::<parallelism::Report>()?;
-        tell(&First {
-            headline: parallelism.sentence(),
-            potential: parallelism.potential_average,
-            findings: first(parallelism),
-        });
+        tell(&all.have::<parallelism::Report>()?.sentence());
         progress("code and accesses");
         all.join(Outcomes::of(graph, &choices, |reads| {
             reads != Reads::Tasks
         })?);
+        let recorded = graph.summary().accesses > 0;
+        let mut account = all.have::<account::Report>()?.clone();
+        account.estimate(all.get().filter(|_| recorded), all.get(), all.get());
         let results = Results {
+            account: &account,
             parallelism: all.have()?,
-            factors: all.have()?,
-            blocks: all.have()?,
-            cache: all.have()?,
-            critpath: all.have()?,
             workspan: all.have()?,
-            misses: all.get().filter(|_| graph.summary().accesses > 0),
-            sharing: all.get(),
             races: all.get(),
         };
+        let mut sections = all.sections();
+        // With what the other analyses know.
+        let own = sections
+            .iter_mut()
+            .find(|section| section.id == Account::NAME);
+        if let Some(own) = own {
+            *own = Section::of::<Account>(own.menu, &account);
+        }
         Ok(Self {
             findings: find(&results),
-            sections: all.sections(),
-            headline: results.parallelism.sentence(),
+            sections,
+            headline: account.sentence(),
             warnings: analysis::warnings(graph),
             run: graph.meta().clone(),
             stats: all.have::<stats::Report>()?.clone(),
             parallelism: results.parallelism.clone().into(),
-            blocks: results.blocks.clone().into(),
-            cache: results.cache.clone(),
+            blocks: all.have::<blocks::Report>()?.clone().into(),
+            cache: all.have::<cache::Report>()?.clone(),
+            account,
         })
     }
-}
-
-/// What is known of a run before its code and accesses are looked at.
-#[derive(Clone, Debug)]
-pub struct First {
-    /// The run in one sentence.
-    pub headline: String,
-    /// Average potential parallelism.
-    pub potential: f64,
-    /// Sentences, the most important first.
-    pub findings: Vec<Finding>,
 }
 
 impl From<parallelism::Report> for ParallelismPlot {

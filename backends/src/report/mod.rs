@@ -19,11 +19,13 @@ use crate::cache;
 use crate::cli::{output, progress};
 use crate::scaling::Measured;
 
-pub use data::{BlocksPlot, First, PageData, ParallelismPlot};
+pub use data::{BlocksPlot, PageData, ParallelismPlot};
 pub use findings::{Finding, Results, find};
 pub use page::{MeasuredPage, render, render_measured};
 pub use section::Section;
-pub use shown::{Begun, Outcome, Shown, begin, default_config};
+pub use shown::{Begun, Outcome, Shown, begin};
+
+pub use crate::analysis::default_config;
 
 /// Options of `report`.
 #[derive(Clone, Debug, clap::Args)]

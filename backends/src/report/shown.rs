@@ -3,10 +3,10 @@
 use std::any::Any;
 
 use anyhow::Result;
-use clap::{Args, Command, FromArgMatches};
+use clap::Args;
 
 use super::Choices;
-use crate::analysis::{Analysis, Graph, Part, Reads, Visitor};
+use crate::analysis::{Analysis, Graph, Part, Reads, Visitor, default_config};
 use crate::view::{PagePart, Render};
 
 /// What the report knows of an analysis.
@@ -109,18 +109,4 @@ impl<R: Render + Send + 'static> Outcome for R {
     fn as_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
-}
-
-/// The options of an analysis that a command line without options has.
-///
-/// # Errors
-/// When it has options that must be given.
-pub fn default_config<A>() -> Result<A::Config>
-where
-    A: Analysis,
-    A::Config: Args,
-{
-    let command = A::Config::augment_args(Command::new(A::NAME));
-    let matches = command.try_get_matches_from([A::NAME])?;
-    Ok(A::Config::from_arg_matches(&matches)?)
 }

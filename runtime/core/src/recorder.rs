@@ -180,7 +180,7 @@ impl Recorder {
         &self,
         output: std::io::Result<Option<Box<dyn Output>>>,
         parent: u32,
-        effective: Vec<String>,
+        mut effective: Vec<String>,
     ) {
         let begun = output.and_then(|output| {
             let mut writer = lock(&self.writer);
@@ -191,6 +191,8 @@ impl Recorder {
                 start_unix_ns: self.clock.start_unix_ns(),
                 clock_hz: stated_hz(),
             };
+            // Affinity and the quota of the control group are in it.
+            effective.push(format!("processors={}", self.cores));
             writer.begin(&header, &run_info(parent, effective))
         });
         if let Err(e) = begun {

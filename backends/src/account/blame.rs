@@ -1,0 +1,432 @@
+//! Who is to blame for each moment in which a processor had nothing to do.
+//!
+//! At each moment as many processors are idle as fewer contexts run than there are processors. Their time is divided among the
+//! contexts that wait for a reason, and laid on what the awaited context does at that moment: where it waits itself, on
+//! what that waits for, and so on. Who waits for the end of what it has started has nothing to add while others wait;
+//! where nobody does, the code that still runs is to blame, as serial code or, within a parallel phase, as the largest share of the work.
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use taskgraph::{ContextId, SyncOp, TaskId, TaskKind};
+
+use super::group::{Group, Key};
+use super::wait::{Kind, Wait};
+use crate::analysis::Graph;
+use crate::parallelism::{Change, State, end_of, sweep};
+
+/// Waits of a chain that are followed at most.
+const DEEP: usize = 32;
+/// Waiting contexts looked at in one moment, at most.
+const MOST: usize = 64;
+/// Who ran for less than one part in so many of its wait had nothing to do.
+const IDLE: u64 = 10;
+/// Less than one part in so many with two at work is a moment: creating and joining take that long.
+const SERIAL: u64 = 50;
+
+/// Where the time of idle processors belongs.
+#[derive(Debug)]
+pub(super) struct Blame {
+    /// Length of the run from its first task on, without what the recording took, ns.
+    pub(super) duration_ns: u64,
+    /// Processor time in which contexts ran.
+    pub(super) used: f64,
+    /// That in the making of contexts.
+    pub(super) making: f64,
+    /// One of those made in the way that is used most, by the operation.
+    pub(super) makers: FxHashMap<SyncOp, (u64, TaskId)>,
+    /// Contexts that ran.
+    pub(super) contexts: u64,
+    /// Causes with what they cost.
+    pub(super) groups: Vec<Group>,
+    /// Shares of groups in what a task did meanwhile, ns.
+    pub(super) by_task: FxHashMap<TaskId, Vec<(u32, f64)>>,
+}
+
+/// A context at a moment.
+#[derive(Clone, Copy, Debug)]
+struct Now {
+    id: ContextId,
+    doing: Doing,
+    /// Time it has run, and since when it does what it does.
+    ran_ns: u64,
+    /// ... when its wait before ended.
+    ran_before_ns: u64,
+    since_ns: u64,
+    born_ns: u64,
+    /// What was laid on its wait so far.
+    blamed: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Doing {
+    Away,
+    /// Runs, making a context in this way or none.
+    Runs(TaskId, Option<SyncOp>),
+    Waits(Wait),
+}
+
+/// What an idle processor's moment is due to.
+enum Root {
+    /// A task that runs, and whether it is awaited by way of others.
+    Task(TaskId, bool),
+    /// A wait for something outside.
+    Outside(Wait),
+    /// Nothing any more: the wait should be over.
+    Late,
+}
+
+struct Sweep<'g> {
+    graph: &'g Graph,
+    processors: u32,
+    now_ns: u64,
+    contexts: Vec<Now>,
+    place: FxHashMap<ContextId, usize>,
+    running: Vec<usize>,
+    waiting: Vec<usize>,
+    alive: u32,
+    groups: FxHashMap<Key, u32>,
+    /// The code alone at work in this phase, with idle processor time; how long the phase is, and how long more than one ran.
+    phase: FxHashMap<TaskId, f64>,
+    phase_ns: u64,
+    together_ns: u64,
+    /// Most at a time that did something else than wait for the end of others.
+    most: u32,
+    blame: Blame,
+}
+
+impl Blame {
+    /// That of a run on so many processors.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub(super) fn of(graph: &Graph, processors: u32) -> Result<Self> {
+        let with_tasks = graph.contexts().filter(|context| context.task_count > 0);
+        let contexts: Vec<Now> = with_tasks.map(|context| Now::new(context.id)).collect();
+        let ids = contexts.iter().zip(0..);
+        let began = graph
+            .contexts()
+            .filter(|context| context.task_count > 0)
+            .map(|context| context.first_ns)
+            .min()
+            .unwrap_or(0);
+        let mut sweeper = Sweep {
+            graph,
+            processors: processors.max(1),
+            now_ns: began,
+            place: ids.map(|(now, at)| (now.id, at)).collect(),
+            running: Vec::new(),
+            waiting: Vec::new(),
+            alive: 0,
+            groups: FxHashMap::default(),
+            phase: FxHashMap::default(),
+            phase_ns: 0,
+            together_ns: 0,
+            most: 0,
+            blame: Self {
+                duration_ns: end_of(graph).saturating_sub(began),
+                used: 0.0,
+                making: 0.0,
+                makers: FxHashMap::default(),
+                contexts: contexts.len() as u64,
+                groups: Vec::new(),
+                by_task: FxHashMap::default(),
+            },
+            contexts,
+        };
+        let mut failed = Ok(());
+        sweep(graph, |change| {
+            if failed.is_ok() {
+                failed = sweeper.change(change);
+            }
+        })?;
+        failed?;
+        sweeper.advance(end_of(graph));
+        sweeper.end_phase();
+        Ok(sweeper.blame)
+    }
+}
+
+impl Now {
+    fn new(id: ContextId) -> Self {
+        Self {
+            id,
+            doing: Doing::Away,
+            ran_ns: 0,
+            ran_before_ns: 0,
+            since_ns: 0,
+            born_ns: 0,
+            blamed: 0.0,
+        }
+    }
+
+    fn wait(&self) -> Option<&Wait> {
+        match &self.doing {
+            Doing::Waits(wait) => Some(wait),
+            _ => None,
+        }
+    }
+}
+
+impl Sweep<'_> {
+    fn change(&mut self, change: Change) -> Result<()> {
+        self.advance(change.at_ns);
+        let at = change.context;
+        let before = self.contexts[at];
+        let passed = self.now_ns.saturating_sub(before.since_ns);
+        match before.doing {
+            Doing::Away => {
+                self.contexts[at].born_ns = self.now_ns;
+                self.alive += 1;
+            }
+            Doing::Runs(task, making) => {
+                if let Some(op) = making {
+                    self.blame.makers.entry(op).or_insert((0, task)).0 += 1;
+                }
+                self.running.retain(|&other| other != at);
+                self.contexts[at].ran_ns += passed;
+            }
+            Doing::Waits(wait) => {
+                self.waiting.retain(|&other| other != at);
+                if before.blamed > 0.0 {
+                    let group = self.group(Key::of(&wait));
+                    self.blame.groups[group as usize].waited(&wait, before.blamed);
+                }
+                self.contexts[at].ran_before_ns = before.ran_ns;
+            }
+        }
+        let doing = match (change.to, change.task) {
+            (Some(State::Running), Some(task)) => {
+                self.running.push(at);
+                let found = self.graph.task(task)?;
+                let makes = found.kind() == TaskKind::Create;
+                Doing::Runs(task, makes.then(|| found.op()))
+            }
+            (Some(State::Waiting(cause)), Some(task)) => {
+                self.waiting.push(at);
+                let mut wait = Wait::of(self.graph, task, cause)?;
+                let ends = wait.ended_by.map_or(self.now_ns, |(_, end)| end);
+                let own_ns = before.ran_ns - before.ran_before_ns + passed;
+                if wait.kind == Kind::Barrier && own_ns * IDLE < ends.saturating_sub(self.now_ns) {
+                    wait.kind = Kind::Idle;
+                }
+                Doing::Waits(wait)
+            }
+            _ => {
+                self.alive -= 1;
+                Doing::Away
+            }
+        };
+        let now = &mut self.contexts[at];
+        (now.doing, now.since_ns, now.blamed) = (doing, self.now_ns, 0.0);
+        if self.alive <= 1 {
+            self.end_phase();
+        }
+        Ok(())
+    }
+
+    /// Accounts for the time since the last change.
+    fn advance(&mut self, now_ns: u64) {
+        if now_ns <= self.now_ns {
+            return;
+        }
+        let ns = now_ns - self.now_ns;
+        let beside = self.waiting.iter().filter(|&&at| {
+            self.contexts[at]
+                .wait()
+                .is_some_and(|wait| wait.kind == Kind::End)
+        });
+        let at_work = self
+            .alive
+            .saturating_sub(u32::try_from(beside.count()).unwrap_or(u32::MAX));
+        self.most = self.most.max(at_work);
+        let used = self.running.len().min(self.processors as usize);
+        let busy = used as f64 * ns as f64;
+        self.blame.used += busy;
+        let making = self
+            .running
+            .iter()
+            .filter(|&&at| matches!(self.contexts[at].doing, Doing::Runs(_, Some(_))));
+        self.blame.making += busy * making.count() as f64 / self.running.len().max(1) as f64;
+        self.phase_ns += ns;
+        if self.running.len() > 1 {
+            self.together_ns += ns;
+        }
+        let idle = self.processors as usize - used;
+        if idle > 0 {
+            self.idle(idle as f64 * ns as f64, now_ns);
+        }
+        self.now_ns = now_ns;
+    }
+
+    /// So much processor time that nobody used.
+    fn idle(&mut self, idle: f64, until_ns: u64) {
+        let ns = (until_ns - self.now_ns) as f64;
+        let mut waiting: Vec<usize> = self
+            .waiting
+            .iter()
+            .copied()
+            .filter(|&at| self.has_reason(at, until_ns))
+            .collect();
+        waiting.truncate(MOST);
+        let mut left = idle;
+        if !waiting.is_empty() {
+            let each = (idle / waiting.len() as f64).min(ns);
+            left -= each * waiting.len() as f64;
+            for at in waiting {
+                self.lay_on(at, each);
+            }
+        }
+        if left < 1.0 {
+            return;
+        }
+        if !self.running.is_empty() {
+            let each = left / self.running.len() as f64;
+            for &at in &self.running {
+                if let Doing::Runs(task, _) = self.contexts[at].doing {
+                    *self.phase.entry(task).or_default() += each;
+                }
+            }
+            return;
+        }
+        // Nobody runs, and nobody waits for anybody who does: for something outside, if anything is known.
+        let outside = self
+            .waiting
+            .iter()
+            .find_map(|&at| {
+                self.contexts[at]
+                    .wait()
+                    .filter(|wait| wait.kind == Kind::Outside)
+            })
+            .copied();
+        let starts = self.waiting.iter().any(|&at| {
+            self.contexts[at]
+                .wait()
+                .is_some_and(|wait| wait.kind == Kind::End)
+        });
+        let otherwise = if starts { Key::Starting } else { Key::Nothing };
+        let group = self.group(outside.as_ref().map_or(otherwise, Key::of));
+        self.blame.groups[group as usize].ns += left;
+        if let Some(wait) = outside {
+            self.blame.groups[group as usize].waited(&wait, left);
+        }
+    }
+
+    /// Whether a context waits for something that keeps it from working: not for the end of what it has started, not
+    /// for what never comes, and not as its purpose (a thread that only sleeps, or waits for signals).
+    fn has_reason(&self, at: usize, until_ns: u64) -> bool {
+        let now = &self.contexts[at];
+        let Some(wait) = now.wait() else { return false };
+        match wait.kind {
+            Kind::End => false,
+            Kind::Outside => now.ran_ns * SERIAL >= until_ns - now.born_ns,
+            Kind::Message | Kind::Recording | Kind::Unknown => true,
+            _ => wait.ended_by.is_some(),
+        }
+    }
+
+    fn lay_on(&mut self, at: usize, ns: f64) {
+        let Some(&wait) = self.contexts[at].wait() else {
+            return;
+        };
+        self.contexts[at].blamed += ns;
+        let key = Key::of(&wait);
+        match self.root(&wait) {
+            Root::Task(task, by_others) => {
+                let creator = self
+                    .graph
+                    .context(task.context)
+                    .and_then(|context| context.creator);
+                let own = creator.is_some_and(|creator| creator.context == wait.task.context);
+                let group = self.group(key);
+                let found = &mut self.blame.groups[group as usize];
+                found.ns += ns;
+                found.held_by(task.context, ns);
+                if own || by_others {
+                    found.indirect += ns;
+                }
+                self.share(task, group, ns);
+            }
+            Root::Outside(outside) => {
+                let group = self.group(Key::of(&outside));
+                self.blame.groups[group as usize].ns += ns;
+                self.blame.groups[group as usize].waited(&outside, ns);
+            }
+            Root::Late => {
+                let group = self.group(key);
+                self.blame.groups[group as usize].ns += ns;
+                self.blame.groups[group as usize].late += ns;
+            }
+        }
+    }
+
+    fn share(&mut self, task: TaskId, group: u32, ns: f64) {
+        let shares = self.blame.by_task.entry(task).or_default();
+        match shares.iter_mut().find(|share| share.0 == group) {
+            Some(share) => share.1 += ns,
+            None => shares.push((group, ns)),
+        }
+    }
+
+    /// What the awaited context does, or what that waits for.
+    fn root(&self, wait: &Wait) -> Root {
+        let mut wait = *wait;
+        if wait.kind == Kind::Outside {
+            return Root::Outside(wait);
+        }
+        for depth in 0..DEEP {
+            let Some((task, end_ns)) = wait.ended_by else {
+                return Root::Late;
+            };
+            if end_ns <= self.now_ns {
+                return Root::Late;
+            }
+            let at = self.place.get(&task.context).copied();
+            match at.map(|at| self.contexts[at].doing) {
+                Some(Doing::Runs(task, _)) => return Root::Task(task, depth > 0),
+                Some(Doing::Waits(next)) if next.kind == Kind::Outside => {
+                    return Root::Outside(next);
+                }
+                Some(Doing::Waits(next)) => wait = next,
+                Some(Doing::Away) | None => return Root::Late,
+            }
+        }
+        Root::Late
+    }
+
+    fn group(&mut self, key: Key) -> u32 {
+        let groups = &mut self.blame.groups;
+        *self.groups.entry(key).or_insert_with(|| {
+            groups.push(Group::new(key));
+            u32::try_from(groups.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// One at work at a time, with others that waited for it: serial code. More: those that ran last had more to do.
+    fn end_phase(&mut self) {
+        let serial = self.together_ns * SERIAL <= self.phase_ns;
+        let group = self.group(if serial { Key::Serial } else { Key::Imbalance });
+        // Processors for which there was no thread in the whole phase.
+        let fewer = self.processors.saturating_sub(self.most.max(1));
+        let missing = if serial {
+            0.0
+        } else {
+            f64::from(fewer) / f64::from(self.processors.max(1))
+        };
+        let threads = if missing > 0.0 {
+            Some(self.group(Key::Threads))
+        } else {
+            None
+        };
+        let all: f64 = self.phase.values().sum();
+        let gone = (missing * f64::from(self.processors) * self.phase_ns as f64).min(all);
+        for (task, ns) in std::mem::take(&mut self.phase) {
+            let ns = ns * (1.0 - gone / all.max(1.0));
+            self.blame.groups[group as usize].ns += ns;
+            self.share(task, group, ns);
+        }
+        if let Some(threads) = threads {
+            self.blame.groups[threads as usize].ns += gone;
+        }
+        (self.phase_ns, self.together_ns, self.most) = (0, 0, 0);
+    }
+}

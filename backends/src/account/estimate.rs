@@ -1,0 +1,101 @@
+//! What is lost while contexts run, by models: caches, lines that go back and forth, allocation.
+//!
+//! The running time is divided in proportion to what the code and each of these would take on a usual machine, so that
+//! the slowness of recording, which all of them share, does not count.
+
+use super::{Loss, Report, Row};
+use crate::analysis::source::Place;
+use crate::view::units::{ratio, whole};
+use crate::{memuse, misses, sharing};
+
+/// Time of an IR instruction, ns.
+const OP_NS: f64 = 0.3;
+/// What a miss costs more in a cache of at least so many bytes than in a smaller one, ns.
+const MISS_NS: [(u64, f64); 3] = [(32 << 10, 3.0), (1 << 20, 12.0), (32 << 20, 60.0)];
+/// An instruction that misses in a smaller part of its accesses goes through memory in order: lines are there before they are asked for.
+const IN_ORDER: f64 = 0.3;
+/// What is left of a miss then.
+const AHEAD: f64 = 0.1;
+/// What it costs to fetch a line that another processor wrote, ns.
+const TRANSFER_NS: f64 = 80.0;
+/// An allocation and its end, ns.
+const ALLOCATION_NS: f64 = 50.0;
+
+impl Report {
+    /// Takes what models say is lost out of the useful time.
+    pub fn estimate(
+        &mut self,
+        misses: Option<&misses::Report>,
+        sharing: Option<&sharing::Report>,
+        memory: Option<&memuse::Report>,
+    ) {
+        let found = [
+            misses.map_or((0.0, None), |misses| cache(misses, memory)),
+            sharing.map_or((0.0, None), transfers),
+            memory.map_or((0.0, None), allocations),
+        ];
+        let causes = [Loss::Cache, Loss::Sharing, Loss::Allocation];
+        let all = self.ir_ops as f64 * OP_NS + found.iter().map(|(ns, _)| ns).sum::<f64>();
+        let running = self.useful_ns as f64;
+        for (cause, (ns, code)) in causes.into_iter().zip(found) {
+            let ns = whole(running * ns / all.max(1.0));
+            if ns == 0 {
+                continue;
+            }
+            self.useful_ns = self.useful_ns.saturating_sub(ns);
+            self.losses.push(Row {
+                ns,
+                share: ratio(ns, self.total_ns),
+                code,
+                ..Row::of(cause)
+            });
+        }
+        super::sort(&mut self.losses);
+    }
+}
+
+type Estimate = (f64, Option<Place>);
+
+fn cache(misses: &misses::Report, memory: Option<&memuse::Report>) -> Estimate {
+    let cost = |row: &misses::Instruction| {
+        let levels = MISS_NS.iter().map(|&(size, ns)| {
+            let at = misses.sizes.iter().position(|&other| other >= size);
+            at.and_then(|at| row.misses.get(at))
+                .map_or(0.0, |&misses| misses as f64 * ns)
+        });
+        let first = row.misses.first().copied().unwrap_or(0);
+        let part = if ratio(first, row.accesses) < IN_ORDER {
+            AHEAD
+        } else {
+            1.0
+        };
+        levels.sum::<f64>() * part
+    };
+    let rows = misses.instructions.iter().map(|row| (cost(row), row));
+    let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
+    // What is used for the first time must be fetched in any case.
+    let lines = memory.map_or(0, |memory| memory.footprint_bytes / misses.line.max(1));
+    let all = misses.points.first().map_or(0, |point| point.misses);
+    let again = ratio(all.saturating_sub(lines), all);
+    (
+        rows.map(|(ns, _)| ns).sum::<f64>() * again,
+        most.map(|(_, row)| row.place.clone()),
+    )
+}
+
+fn transfers(sharing: &sharing::Report) -> Estimate {
+    let most = sharing.totals.iter().max_by_key(|total| total.false_misses);
+    let Some(total) = most else {
+        return (0.0, None);
+    };
+    let pairs = sharing.sources.iter().filter(|row| row.size == total.line);
+    let source = pairs.max_by_key(|row| row.false_misses);
+    let ns = total.false_misses as f64 * TRANSFER_NS;
+    (ns, source.map(|row| row.a.clone()))
+}
+
+fn allocations(memory: &memuse::Report) -> Estimate {
+    let most = memory.sites.iter().max_by_key(|row| row.site.allocations);
+    let ns = memory.allocations as f64 * ALLOCATION_NS;
+    (ns, most.map(|row| row.site.place.clone()))
+}

@@ -1,0 +1,112 @@
+//! What processor time is lost to.
+
+use serde::Serialize;
+
+/// A cause of lost processor time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loss {
+    /// One context at work, the others wait for it.
+    Serial,
+    /// Some have more work than others.
+    Imbalance,
+    /// Waiting for a lock that another context holds.
+    Lock,
+    /// Barriers that come more often than their waits are worth.
+    Barrier,
+    /// Waiting for what another context makes.
+    Producer,
+    /// Contexts take turns: what they do in their turn is done one at a time.
+    Handover,
+    /// Making, handing out and waiting for pieces of work that are too small.
+    Scheduling,
+    /// Lines that processors take from each other.
+    Sharing,
+    /// Data that no cache near the processor holds.
+    Cache,
+    /// Asking for memory and giving it back.
+    Allocation,
+    /// Sleeping, and waiting for input or output.
+    Io,
+    /// Waiting for messages of other processes.
+    Message,
+    /// Fewer threads than processors.
+    Threads,
+    /// Nothing ran, for no reason that is recorded.
+    Unknown,
+}
+
+impl Loss {
+    /// The word for it, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Serial => "serial",
+            Self::Imbalance => "imbalance",
+            Self::Lock => "lock",
+            Self::Barrier => "barrier",
+            Self::Producer => "producer",
+            Self::Handover => "handover",
+            Self::Scheduling => "scheduling",
+            Self::Sharing => "sharing",
+            Self::Cache => "cache",
+            Self::Allocation => "allocation",
+            Self::Io => "io",
+            Self::Message => "message",
+            Self::Threads => "threads",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// What is lost, as a part of a sentence.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Serial => "serial code",
+            Self::Imbalance => "load imbalance: some threads or tasks have more work than others",
+            Self::Lock => "waiting for a lock",
+            Self::Barrier => "barriers that come after very little work",
+            Self::Producer => "waiting for what another thread makes",
+            Self::Handover => "taking turns, which lets one thread work at a time",
+            Self::Scheduling => "making, handing out and waiting for very small pieces of work",
+            Self::Sharing => "cache lines that threads take from each other (estimate)",
+            Self::Cache => "data that is not in a cache (estimate)",
+            Self::Allocation => "asking for memory and giving it back (estimate)",
+            Self::Io => "sleep, input and output",
+            Self::Message => "waiting for messages",
+            Self::Threads => "fewer threads than processors",
+            Self::Unknown => "time in which nothing ran, for no reason that is recorded",
+        }
+    }
+
+    /// What helps.
+    #[must_use]
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Serial => "Make it parallel, or overlap it with other work.",
+            Self::Imbalance => {
+                "Deal out the work in smaller or in equal pieces (schedule(dynamic), more tasks)."
+            }
+            Self::Lock => "Do less while the lock is held, or give each part of the data its own.",
+            Self::Barrier => "Do more between barriers, or do without some of them.",
+            Self::Producer => "Make it faster, in several threads, or in larger batches.",
+            Self::Handover => {
+                "Do only what needs the order in turn; compute before, or keep results and put them in order later."
+            }
+            Self::Scheduling => "Make fewer and larger pieces: a larger cut-off, grain or chunk.",
+            Self::Sharing => {
+                "Give each thread lines of its own: pad what threads write, or add up locally."
+            }
+            Self::Cache => {
+                "Use what is loaded at once: another order of loops, blocks that fit, smaller or denser data."
+            }
+            Self::Allocation => "Allocate once outside of the loop and use it again.",
+            Self::Io => "Do something else meanwhile, or in other threads.",
+            Self::Message => "Send earlier, or do something else meanwhile.",
+            Self::Threads => "Start as many threads as there are processors.",
+            Self::Unknown => {
+                "Other programs on the machine, or the recording itself, may have had the processors."
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! `account`: where the time of the processors went, and what it was lost to, by cause and place.
+//!
+//! The base of all of it is the processors that the program could use times the length of the run. Running contexts use it; what
+//! is left is laid, moment by moment, on what the waiting contexts wait for (`blame`), and there on the code that the
+//! awaited context executes at the time. A recorded run is slower than a native one: shares are comparable, times are not.
+
+mod blame;
+mod estimate;
+mod group;
+mod loss;
+mod render;
+mod rows;
+mod site;
+mod wait;
+mod weights;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use taskgraph::{BlockCounts, BlockId, ContextId, TaskId};
+
+use crate::analysis::source::Place;
+use crate::analysis::{Analysis, Graph, Order, Part, Reads, Task, default_config, run_all};
+use crate::memuse::MemUse;
+use crate::misses::Misses;
+use crate::parallelism::{LongCall, long_call};
+use crate::sharing::Sharing;
+use blame::Blame;
+use weights::{Weights, weight};
+
+pub use loss::Loss;
+pub(crate) use render::located;
+
+/// Options of `account`.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// Processors the program could use [default: as recorded]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub processors: Option<u32>,
+}
+
+/// The analysis: the blame up front, the code of it task by task.
+#[derive(Debug)]
+pub struct Account {
+    processors: u32,
+    recorded: bool,
+    blame: Blame,
+}
+
+/// What a shard adds up.
+#[derive(Debug, Default)]
+pub struct Shard {
+    /// By group and block, ns.
+    code: FxHashMap<(u32, BlockId), f64>,
+    /// The task with most of a group.
+    most: FxHashMap<u32, (f64, TaskId)>,
+    weights: Weights,
+}
+
+/// Where the processors' time went.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Processors the program could use.
+    pub processors: u32,
+    /// Whether that is recorded; otherwise it is the most contexts that ran at one time.
+    pub recorded: bool,
+    /// Length of the run.
+    pub duration_ns: u64,
+    /// Processor time: the processors times the length of the run.
+    pub total_ns: u64,
+    /// Processor time in which the recording had paused the program; not counted.
+    pub recording_ns: u64,
+    /// Processor time in which contexts ran, less what is estimated to be lost in it.
+    pub useful_ns: u64,
+    /// What the rest was lost to, the most first.
+    pub losses: Vec<Row>,
+    /// Contexts of the run.
+    pub contexts: u64,
+    /// IR instructions executed.
+    #[serde(skip)]
+    pub ir_ops: u64,
+}
+
+/// A loss.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Why.
+    pub cause: Loss,
+    /// Processor time.
+    pub ns: u64,
+    /// That as a share of all processor time.
+    pub share: f64,
+    /// The code that others waited for meanwhile, or that costs the time itself.
+    pub code: Option<Place>,
+    /// Who called it, where it is a function that others call.
+    pub caller: Option<Place>,
+    /// Where they waited.
+    pub wait: Option<Place>,
+    /// Where in the function called there.
+    pub inner: Option<Place>,
+    /// How many waits.
+    pub waits: u64,
+}
+
+impl Analysis for Account {
+    const NAME: &'static str = "account";
+    const ABOUT: &'static str =
+        "Where the processors' time went: what it was lost to, by cause and place";
+    const ORDER: Order = Order::Any;
+    const READS: Reads = Reads::Counts;
+    type Config = Options;
+    type Shard = Shard;
+    type Report = Report;
+
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
+        let known = Some(graph.meta().processors).filter(|&processors| processors > 0);
+        let given = options.processors.or(known);
+        let processors = match given {
+            Some(processors) => processors,
+            None => crate::scaling::recorded::Phases::of(graph, None)?
+                .peak
+                .max(1),
+        };
+        Ok(Self {
+            processors,
+            recorded: given.is_some(),
+            blame: Blame::of(graph, processors)?,
+        })
+    }
+
+    fn shard(&self, _: Option<ContextId>) -> Shard {
+        Shard::default()
+    }
+
+    fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
+        let info = task.graph().info();
+        shard.weights.add(info, counts);
+        let Some(shares) = self.blame.by_task.get(&task.id()) else {
+            return Ok(());
+        };
+        // A task that spends its time in a call of other code spends it there.
+        let call = long_call(task).map(LongCall::block);
+        let all: u64 = counts
+            .iter()
+            .map(|(block, times)| weight(info, block, times))
+            .sum();
+        for &(group, ns) in shares {
+            let most = shard.most.entry(group).or_insert((ns, task.id()));
+            if ns > most.0 {
+                *most = (ns, task.id());
+            }
+            if let Some(block) = call {
+                *shard.code.entry((group, block)).or_default() += ns;
+                continue;
+            }
+            for (block, times) in counts.iter() {
+                let part = weight(info, block, times) as f64 / all.max(1) as f64;
+                *shard.code.entry((group, block)).or_default() += ns * part;
+            }
+        }
+        Ok(())
+    }
+
+    fn complete(report: &mut Report, graph: &Graph) -> Result<()> {
+        let mut memory = Part::new(MemUse::new(default_config::<MemUse>()?, graph)?);
+        if graph.summary().accesses == 0 {
+            run_all(graph, &mut [&mut memory])?;
+            report.estimate(None, None, Some(&memory.finish(graph)?));
+            return Ok(());
+        }
+        let mut misses = Part::new(Misses::new(default_config::<Misses>()?, graph)?);
+        let mut sharing = Part::new(Sharing::new(default_config::<Sharing>()?, graph)?);
+        run_all(graph, &mut [&mut memory, &mut misses, &mut sharing])?;
+        let (misses, sharing) = (misses.finish(graph)?, sharing.finish(graph)?);
+        report.estimate(Some(&misses), Some(&sharing), Some(&memory.finish(graph)?));
+        Ok(())
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
+        rows::report(self, graph, shards)
+    }
+}
+
+/// The most first; what nothing is known of last, however much it is.
+fn sort(losses: &mut [Row]) {
+    losses.sort_by_key(|row| {
+        (
+            row.cause == Loss::Unknown,
+            std::cmp::Reverse(row.ns),
+            row.cause,
+        )
+    });
+}

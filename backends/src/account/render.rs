@@ -1,0 +1,159 @@
+//! The account as text and on the page.
+
+use std::fmt::Write as _;
+
+use super::{Report, Row};
+use crate::analysis::source::Place;
+use crate::view::chart::Part;
+use crate::view::units::{plural, share, time};
+use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View};
+
+impl Report {
+    /// The run in one sentence, with what cost most.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let used = share(crate::view::units::ratio(self.useful_ns, self.total_ns));
+        let processors = plural(self.processors.into(), "processor");
+        let begin = format!(
+            "{processors} for {}: {used} of their time ran the program.",
+            time(self.duration_ns)
+        );
+        match self.losses.first() {
+            Some(most) => format!("{begin} {}", most.sentence()),
+            None => begin,
+        }
+    }
+}
+
+impl Report {
+    /// All processor time as one bar.
+    fn bar(&self) -> Chart {
+        const COLORS: [&str; 6] = ["lock", "barrier", "join", "condition", "message", "call"];
+        let part = |name: &str, color: &str, ns: u64| Part {
+            name: name.to_owned(),
+            color: color.to_owned(),
+            values: vec![crate::view::units::ratio(ns, self.total_ns)],
+        };
+        let mut parts = vec![part("the program", "running", self.useful_ns)];
+        let shown = self.losses.iter().zip(COLORS);
+        parts.extend(shown.map(|(row, color)| part(row.cause.name(), color, row.ns)));
+        let rest: u64 = self
+            .losses
+            .iter()
+            .skip(COLORS.len())
+            .map(|row| row.ns)
+            .sum();
+        if rest > 0 {
+            parts.push(part("everything else", "other", rest));
+        }
+        Chart::Stacks {
+            title: "Processor time".to_owned(),
+            x: "processors".to_owned(),
+            y: Axis::new("share of processor time", Unit::Share),
+            names: vec![self.processors.to_string()],
+            parts,
+        }
+    }
+}
+
+impl Row {
+    /// The loss in a sentence: how much, why, where.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!(
+            "{} ({}) went to {}{}. {}",
+            share(self.share),
+            time(self.ns),
+            self.cause.words(),
+            self.places(),
+            self.cause.advice()
+        )
+    }
+
+    /// `, waited for in pop (q.c:3), while make (q.c:9) ran`.
+    #[must_use]
+    pub fn places(&self) -> String {
+        let mut text = String::new();
+        if let Some(wait) = known(self.wait.as_ref()) {
+            let _ = write!(text, ", waited for {}", located(wait));
+            if let Some(inner) = known(self.inner.as_ref()) {
+                let _ = write!(text, ", there {}", located(inner));
+            }
+        }
+        if let Some(code) = known(self.code.as_ref()) {
+            let meanwhile = if self.wait.is_some() {
+                ", meanwhile"
+            } else {
+                ", most of it"
+            };
+            let _ = write!(text, "{meanwhile} {}", located(code));
+            if let Some(caller) = known(self.caller.as_ref()) {
+                let _ = write!(text, ", called {}", located(caller));
+            }
+        }
+        text
+    }
+
+    /// The place that has to change: that of the code, or of the wait where nothing is known of it.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let place = known(self.code.as_ref()).or(known(self.wait.as_ref()));
+        place.map_or_else(String::new, Place::short)
+    }
+}
+
+fn known(place: Option<&Place>) -> Option<&Place> {
+    place.filter(|place| !place.function.is_empty() || !place.file.is_empty())
+}
+
+/// `in work (main.c:41)`; what a compiler made a function of has the name that the program has for it.
+pub(crate) fn located(place: &Place) -> String {
+    let short = place.short();
+    let name = place.function.as_str();
+    if name.starts_with(".omp_task_entry.") {
+        return format!("in the task at {short}");
+    }
+    if let Some((function, _)) = name.split_once(".omp_outlined") {
+        return match function {
+            "" => format!("in the parallel region at {short}"),
+            function => format!("in the parallel region of {function} ({short})"),
+        };
+    }
+    match name {
+        "" => format!("at {short}"),
+        name if short == name => format!("in {name}"),
+        name => format!("in {name} ({short})"),
+    }
+}
+
+impl Render for Report {
+    fn view(&self) -> View {
+        let mut table = Table::new(&[
+            ("cause", "cause"),
+            ("ns", "processor time"),
+            ("share", "share"),
+            ("where", "where"),
+        ]);
+        table.row([
+            Cell::from("the program"),
+            Cell::Time(self.useful_ns),
+            Cell::Share(crate::view::units::ratio(self.useful_ns, self.total_ns)),
+            Cell::Empty,
+        ]);
+        let rows = self.losses.iter().map(|row| {
+            let places = row.places();
+            let places = places.strip_prefix(", ").unwrap_or(&places).to_owned();
+            [
+                Cell::from(row.cause.name()),
+                Cell::Time(row.ns),
+                Cell::Share(row.share),
+                Cell::from(places),
+            ]
+        });
+        View::default()
+            .heading("Where the processors' time went")
+            .line(self.sentence())
+            .table(table.rows(rows).text_rows(12))
+            .chart(self.bar())
+    }
+}

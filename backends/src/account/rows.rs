@@ -1,0 +1,303 @@
+//! The rows of the account.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use taskgraph::{BlockId, CallStack, FunctionId, StaticInfo, TaskId};
+
+use super::group::{Group, Key};
+use super::site::{Site, of_wait};
+use super::wait::Kind;
+use super::weights::Weights;
+use super::{Account, Loss, Report, Row, Shard};
+use crate::analysis::Graph;
+use crate::analysis::source::Place;
+use crate::view::units::whole;
+
+/// Groups whose place is looked for, the costliest.
+const PLACED: usize = 64;
+/// Contexts that run for less on average are too small to hand out; fewer of them than this do not matter.
+const SMALL_NS: f64 = 5000.0;
+const MANY: u64 = 1000;
+/// What making and handing out a task takes, ns (libomp, bench/scaling).
+const TASK_NS: f64 = 200.0;
+/// Work between two waits at a barrier that is too little for it, ns.
+const BETWEEN_NS: f64 = 200_000.0;
+/// Blocks of a task that are followed to find who calls a function.
+const FOLLOWED: u64 = 2_000_000;
+
+/// A group with its place and code.
+struct Placed {
+    group: Group,
+    site: Option<Site>,
+    code: FxHashMap<BlockId, f64>,
+    most: (f64, TaskId),
+}
+
+pub(super) fn report(account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
+    let blame = account.blame;
+    let (groups, weights) = placed(graph, blame.groups, shards)?;
+    // Waits for others and waits of those that had nothing to do are waits at one barrier.
+    let mut barriers: FxHashMap<Option<Site>, u64> = FxHashMap::default();
+    for placed in &groups {
+        if matches!(placed.group.key, Key::Wait(Kind::Barrier | Kind::Idle, _)) {
+            *barriers.entry(placed.site.clone()).or_default() += placed.group.waits;
+        }
+    }
+    let ran = blame.used - blame.making;
+    let small = small(blame.contexts, ran);
+    let handing_out = if small {
+        (blame.contexts as f64 * TASK_NS).min(ran)
+    } else {
+        0.0
+    };
+    let (mut recording, mut scheduling) = (0.0, blame.making + handing_out);
+    let mut rows: BTreeMap<(Loss, Option<Site>), (Row, f64)> = BTreeMap::new();
+    for placed in groups {
+        if placed.group.key == Key::Recording {
+            recording += placed.group.ns;
+            continue;
+        }
+        let at_barrier = barriers.get(&placed.site).copied().unwrap_or(0);
+        let loss = placed.group.loss(blame.used / at_barrier.max(1) as f64);
+        let of_tasks = matches!(
+            loss,
+            Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Unknown
+        );
+        if small && of_tasks {
+            scheduling += placed.group.ns;
+            continue;
+        }
+        let row = row(graph, &placed, loss)?;
+        let known = rows
+            .entry((loss, placed.site))
+            .or_insert((Row { waits: 0, ..row }, 0.0));
+        known.0.waits += placed.group.waits;
+        known.1 += placed.group.ns;
+    }
+    let mut losses: Vec<(Row, f64)> = rows.into_values().collect();
+    let makers = blame.makers.into_values();
+    let maker = makers.max_by_key(|&(times, task)| (times, task));
+    if scheduling > 0.0 {
+        let making = match maker {
+            Some((_, task)) => of_wait(graph, &weights, task)?,
+            None => None,
+        };
+        let row = Row {
+            code: making.map(|site| site.place),
+            ..Row::of(Loss::Scheduling)
+        };
+        losses.push((row, scheduling));
+    }
+    // What the recording took is nobody's.
+    let total = (blame.duration_ns as f64 * f64::from(account.processors) - recording).max(0.0);
+    Ok(Report {
+        processors: account.processors,
+        recorded: account.recorded,
+        duration_ns: blame.duration_ns,
+        total_ns: whole(total),
+        recording_ns: whole(recording),
+        useful_ns: whole(ran - handing_out),
+        losses: shares(losses, total),
+        contexts: blame.contexts,
+        ir_ops: weights.total(),
+    })
+}
+
+/// The rows with their shares of all processor time.
+fn shares(losses: Vec<(Row, f64)>, total: f64) -> Vec<Row> {
+    let row = |(row, ns): (Row, f64)| Row {
+        ns: whole(ns),
+        share: ns / total.max(1.0),
+        ..row
+    };
+    let mut losses: Vec<Row> = losses.into_iter().map(row).collect();
+    losses.retain(|row| row.ns > 0);
+    super::sort(&mut losses);
+    losses
+}
+
+/// The groups, the costliest with their place, and those at one place as one.
+fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<Placed>, Weights)> {
+    let mut weights = Weights::default();
+    let mut code: FxHashMap<u32, FxHashMap<BlockId, f64>> = FxHashMap::default();
+    let mut most: FxHashMap<u32, (f64, TaskId)> = FxHashMap::default();
+    for shard in shards {
+        weights.merge(&shard.weights);
+        for ((group, block), ns) in shard.code {
+            *code.entry(group).or_default().entry(block).or_default() += ns;
+        }
+        for (group, (ns, task)) in shard.most {
+            let found = most.entry(group).or_insert((ns, task));
+            if ns > found.0 {
+                *found = (ns, task);
+            }
+        }
+    }
+    weights.finish(graph.info());
+    let mut placed: Vec<Placed> = Vec::new();
+    for (at, mut group) in (0..).zip(groups) {
+        group.shorten();
+        placed.push(Placed {
+            group,
+            site: None,
+            code: code.remove(&at).unwrap_or_default(),
+            most: most.remove(&at).unwrap_or_default(),
+        });
+    }
+    placed.sort_by(|a, b| b.group.ns.total_cmp(&a.group.ns));
+    for placed in placed.iter_mut().take(PLACED) {
+        placed.site = site(graph, &weights, &placed.group)?;
+    }
+    Ok((merged(placed), weights))
+}
+
+/// Whether contexts are so small that making and handing them out is what they cost.
+fn small(contexts: u64, ran: f64) -> bool {
+    contexts >= MANY && ran / (contexts as f64) < SMALL_NS
+}
+
+/// Where most of the sampled waits of a group are.
+fn site(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Site>> {
+    let mut sums: FxHashMap<Site, f64> = FxHashMap::default();
+    for &(ns, task) in &group.samples {
+        if let Some(site) = of_wait(graph, weights, task)? {
+            *sums.entry(site).or_default() += ns;
+        }
+    }
+    let most = sums
+        .into_iter()
+        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.place.cmp(&a.0.place)));
+    Ok(most.map(|(site, _)| site))
+}
+
+/// Groups of one kind at one place are one: locks of parts of the data, a semaphore for each thread.
+fn merged(groups: Vec<Placed>) -> Vec<Placed> {
+    let mut merged: Vec<Placed> = Vec::new();
+    for placed in groups {
+        let kind = |key: Key| match key {
+            Key::Wait(kind, _) => Key::Wait(kind, 0),
+            other => other,
+        };
+        let same = |other: &&mut Placed| {
+            kind(other.group.key) == kind(placed.group.key) && other.site == placed.site
+        };
+        match merged.iter_mut().find(same) {
+            Some(other) => {
+                other.group.add(placed.group);
+                if placed.most.0 > other.most.0 {
+                    other.most = placed.most;
+                }
+                for (block, ns) in placed.code {
+                    *other.code.entry(block).or_default() += ns;
+                }
+            }
+            None => merged.push(placed),
+        }
+    }
+    merged
+}
+
+impl Group {
+    /// What it is; `between`: how long contexts run between two waits at the barrier, if it is one.
+    fn loss(&self, between: f64) -> Loss {
+        match self.key {
+            Key::Serial => Loss::Serial,
+            Key::Imbalance => Loss::Imbalance,
+            Key::Threads => Loss::Threads,
+            Key::Starting | Key::Nothing | Key::Recording => Loss::Unknown,
+            Key::Wait(Kind::Lock, _) => Loss::Lock,
+            Key::Wait(Kind::Turn, _) => Loss::Handover,
+            Key::Wait(Kind::Word, _) if self.takes_turns() => Loss::Handover,
+            Key::Wait(Kind::Word, _) if self.indirect * 2.0 > self.ns => Loss::Imbalance,
+            Key::Wait(Kind::Word, _) => Loss::Producer,
+            Key::Wait(Kind::Barrier | Kind::Idle, _) if between < BETWEEN_NS => Loss::Barrier,
+            Key::Wait(Kind::Idle, _) => Loss::Serial,
+            Key::Wait(Kind::Barrier | Kind::End, _) => Loss::Imbalance,
+            Key::Wait(Kind::Message, _) => Loss::Message,
+            Key::Wait(Kind::Outside, _) => Loss::Io,
+            Key::Wait(Kind::Unknown | Kind::Recording, _) => Loss::Unknown,
+        }
+    }
+}
+
+impl Row {
+    pub(super) fn of(cause: Loss) -> Self {
+        Self {
+            cause,
+            ns: 0,
+            share: 0.0,
+            code: None,
+            caller: None,
+            wait: None,
+            inner: None,
+            waits: 0,
+        }
+    }
+}
+
+fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
+    let info = graph.info();
+    let hot = hottest(info, &placed.code);
+    let caller = match hot {
+        Some((function, _)) => caller(graph, placed.most.1, function)?,
+        None => None,
+    };
+    let site = placed.site.clone();
+    Ok(Row {
+        code: hot.map(|(_, block)| Place::of_block(info, block)),
+        caller,
+        wait: site.as_ref().map(|site| site.place.clone()),
+        inner: site.and_then(|site| site.inner),
+        waits: placed.group.waits,
+        ..Row::of(loss)
+    })
+}
+
+/// The function with most of the time, and the block with most of that.
+fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(FunctionId, BlockId)> {
+    let mut functions: FxHashMap<FunctionId, f64> = FxHashMap::default();
+    let function = |block: BlockId| info.block(block).map(|block| block.function);
+    for (&block, ns) in code {
+        *functions.entry(function(block)?).or_default() += ns;
+    }
+    let most = functions
+        .into_iter()
+        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?
+        .0;
+    let inside = code
+        .iter()
+        .filter(|&(&block, _)| function(block) == Some(most));
+    let block = inside
+        .max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?
+        .0;
+    Some((most, *block))
+}
+
+/// Where a task calls a function most, if it is seen to.
+fn caller(graph: &Graph, task: TaskId, function: FunctionId) -> Result<Option<Place>> {
+    let info = graph.info();
+    let task = graph.task(task)?;
+    if task.block_count() > FOLLOWED {
+        return Ok(None);
+    }
+    let mut stack = CallStack::default();
+    let mut calls: FxHashMap<BlockId, u64> = FxHashMap::default();
+    task.for_each_block(|block| {
+        stack.step(info, block.id());
+        let frame = stack
+            .frames()
+            .last()
+            .filter(|frame| frame.function == function);
+        if let Some(from) = frame.and_then(|frame| frame.called_from) {
+            *calls.entry(from).or_default() += 1;
+        }
+    })?;
+    let most = calls
+        .into_iter()
+        .max_by_key(|&(block, count)| (count, std::cmp::Reverse(block)));
+    Ok(most.map(|(block, _)| {
+        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
+    }))
+}

@@ -1,0 +1,72 @@
+//! Where contexts wait: the call, and who called the function it is in if that is only a wrapper.
+
+use anyhow::Result;
+use taskgraph::{BlockId, CallStack, TaskId, TaskKind};
+
+use super::weights::Weights;
+use crate::analysis::Graph;
+use crate::analysis::source::Place;
+
+/// Tasks looked at before a wait for one that executed code.
+const LOOK_BACK: u32 = 16;
+/// A function that executes no more IR instructions in each call is there for the call it makes.
+const WRAPPER: u64 = 200;
+/// Wrappers of wrappers.
+const DEEP: usize = 4;
+
+/// A place, with the functions it goes through.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Site {
+    pub(super) place: Place,
+    /// Where in the wrapper, if one is called there.
+    pub(super) inner: Option<Place>,
+}
+
+/// The call that a task waits in.
+///
+/// # Errors
+/// When a task cannot be read.
+pub(super) fn of_wait(graph: &Graph, weights: &Weights, task: TaskId) -> Result<Option<Site>> {
+    let info = graph.info();
+    let (mut stack, mut tasks, mut at) = (CallStack::default(), Vec::new(), Some(task));
+    // A task that waits in a call has the call itself.
+    if graph.task(task)?.kind() != TaskKind::Work {
+        at = task.previous();
+    }
+    for _ in 0..LOOK_BACK {
+        let Some(id) = at else { break };
+        let found = graph.task(id)?;
+        if found.kind() == TaskKind::Work && found.block_count() > 0 {
+            tasks.push(found);
+        }
+        at = id.previous();
+    }
+    let mut last = None;
+    for task in tasks.iter().rev() {
+        task.for_each_block(|block| {
+            stack.step(info, block.id());
+            last = Some(block.id());
+        })?;
+    }
+    let Some(last) = last else { return Ok(None) };
+    let call = |block: BlockId| {
+        Place::of_call(info, block).map_or_else(|| Place::of_block(info, block), |call| call.0)
+    };
+    let mut frames = stack.frames().iter().rev();
+    let mut site = Site {
+        place: call(last),
+        inner: None,
+    };
+    for _ in 0..DEEP {
+        let Some(frame) = frames.next() else { break };
+        let Some(caller) = frame.called_from else {
+            break;
+        };
+        if weights.each_call(frame.function) > WRAPPER {
+            break;
+        }
+        site.inner.get_or_insert_with(|| site.place.clone());
+        site.place = call(caller);
+    }
+    Ok(Some(site))
+}

@@ -1,0 +1,255 @@
+//! The account of the processors' time: each loss is laid on the code that others waited for, and all add up.
+
+mod samples;
+
+use contech_backends::account::{Account, Loss, Options, Report, Row};
+use contech_backends::analysis::run;
+use samples::{builder, calls, graph, nothing, two};
+use taskgraph::builder::GraphBuilder;
+use taskgraph::{BlockId, ContextId, SyncOp};
+
+const MS: u64 = 1_000_000;
+
+fn account(builder: GraphBuilder, processors: u32) -> Report {
+    let options = Options {
+        processors: Some(processors),
+    };
+    let report = run::<Account>(options, &graph(builder)).unwrap();
+    let lost: u64 = report.losses.iter().map(|row| row.ns).sum();
+    let all = report.useful_ns + lost;
+    assert!(all.abs_diff(report.total_ns) <= 20, "{report:?}");
+    report
+}
+
+fn first(report: &Report) -> (Loss, u64, String) {
+    let row = &report.losses[0];
+    (row.cause, row.ns / MS, row.place())
+}
+
+fn wait(row: &Row) -> String {
+    row.wait.as_ref().unwrap().short()
+}
+
+/// Blocks of one program: what is done before, a call, what is done while others wait.
+struct Code {
+    own: BlockId,
+    call: BlockId,
+    held: BlockId,
+}
+
+fn code(b: &mut GraphBuilder, callee: &str) -> Code {
+    let own = b.block("body", "a.c", 10, &[]);
+    let call = b.block("body", "a.c", 20, &[]);
+    let held = b.block("held", "a.c", 30, &[]);
+    calls(b, call, callee, 20);
+    Code { own, call, held }
+}
+
+fn work(b: &mut GraphBuilder, context: ContextId, from: u64, to: u64, blocks: &[BlockId]) {
+    b.work(context, from * MS, to * MS, |w| {
+        blocks.iter().for_each(|&block| w.block(block, &[]));
+    });
+}
+
+#[test]
+fn a_wait_for_a_lock_is_laid_on_what_the_holder_does() {
+    let mut b = builder("./lock");
+    let code = code(&mut b, "pthread_mutex_lock");
+    let main = b.context("main");
+    work(&mut b, main, 0, 1, &[code.own]);
+    let other = b.create(main);
+    b.sync_at(main, 7, SyncOp::MutexLock, MS, MS);
+    work(&mut b, main, 1, 9, &[code.held]);
+    let freed = b.sync_at(main, 7, SyncOp::MutexUnlock, 9 * MS, 9 * MS);
+    work(&mut b, main, 9, 10, &[code.own]);
+    work(&mut b, other, 1, 2, &[code.own, code.call]);
+    let taken = b.sync_at(other, 7, SyncOp::MutexLock, 2 * MS, 9 * MS);
+    b.edge(freed, taken);
+    work(&mut b, other, 9, 10, &[code.own]);
+    let report = account(b, 2);
+    assert_eq!(first(&report), (Loss::Lock, 7, "a.c:30".to_owned()));
+    assert_eq!(wait(&report.losses[0]), "a.c:20");
+    assert_eq!(report.losses[1].cause, Loss::Serial, "before the thread");
+}
+
+#[test]
+fn whoever_waits_for_a_waiting_context_waits_for_what_that_waits_for() {
+    // The third waits for the second, which waits for the first.
+    let mut b = builder("./chain");
+    let code = code(&mut b, "pthread_mutex_lock");
+    let contexts = ["a", "b", "c"].map(|name| b.context(name));
+    b.sync_at(contexts[0], 1, SyncOp::MutexLock, 0, 0);
+    work(&mut b, contexts[0], 0, 6, &[code.held]);
+    let mut freed = b.sync_at(contexts[0], 1, SyncOp::MutexUnlock, 6 * MS, 6 * MS);
+    for (&context, from) in contexts[1..].iter().zip([6, 7]) {
+        work(&mut b, context, 0, 1, &[code.call]);
+        let taken = b.sync_at(context, 1, SyncOp::MutexLock, MS, from * MS);
+        b.edge(freed, taken);
+        work(&mut b, context, from, from + 1, &[code.own]);
+        freed = b.sync_at(
+            context,
+            1,
+            SyncOp::MutexUnlock,
+            (from + 1) * MS,
+            (from + 1) * MS,
+        );
+    }
+    let report = account(b, 3);
+    // Two wait for 5 ms, one for 1 ms more.
+    assert_eq!(first(&report), (Loss::Lock, 11, "a.c:30".to_owned()));
+}
+
+/// Two contexts wait for each other by a condition; `also`: the one that is waited for waits at the same call.
+fn words(also: bool) -> Report {
+    let mut b = builder("./words");
+    let code = code(&mut b, "pthread_cond_wait");
+    let contexts = [b.context("main"), b.context("other")];
+    let mut said = None;
+    for turn in 0..8u64 {
+        let own = contexts[(turn % 2) as usize];
+        let (from, to) = (turn * 10, turn * 10 + 9);
+        if !also && own == contexts[0] {
+            // It makes something without waiting for anybody.
+            work(&mut b, own, from, to + 10, &[code.held]);
+            said = Some(b.sync_at(own, 5, SyncOp::CondSignal, (to + 10) * MS, (to + 10) * MS));
+            continue;
+        }
+        if let Some(said) = said {
+            let begin = if turn == 1 { 0 } else { (turn - 2) * 10 + 9 };
+            let until = if also { from } else { to };
+            work(&mut b, own, begin, begin, &[code.call]);
+            let woken = b.sync_at(own, 5, SyncOp::CondWake, begin * MS, until * MS);
+            b.edge(said, woken);
+        }
+        if also {
+            work(&mut b, own, from, to, &[code.held]);
+            said = Some(b.sync_at(own, 5, SyncOp::CondSignal, to * MS, to * MS));
+        }
+    }
+    account(b, 2)
+}
+
+#[test]
+fn contexts_that_wait_for_each_other_at_one_place_take_turns() {
+    let report = words(true);
+    assert_eq!(report.losses[0].cause, Loss::Handover, "{report:?}");
+    assert_eq!(
+        (report.losses[0].place(), wait(&report.losses[0])),
+        ("a.c:30".into(), "a.c:20".into())
+    );
+}
+
+#[test]
+fn a_context_that_waits_for_what_another_makes_waits_for_a_producer() {
+    let report = words(false);
+    assert_eq!(report.losses[0].cause, Loss::Producer, "{report:?}");
+    assert_eq!(report.losses[0].place(), "a.c:30");
+}
+
+#[test]
+fn a_wrapper_of_a_wait_gives_way_to_its_caller() {
+    let mut b = builder("./wrapped");
+    let caller = b.block("consume", "a.c", 40, &[]);
+    let wrapper = b.block("pop", "a.c", 20, &[]);
+    let make = b.block("make", "a.c", 30, &[]);
+    calls(&mut b, caller, "pop", 41);
+    calls(&mut b, wrapper, "sem_wait", 20);
+    let (main, other) = (b.context("main"), b.context("other"));
+    work(&mut b, main, 0, 10, &[make]);
+    let posted = b.sync_at(main, 5, SyncOp::SemPost, 10 * MS, 10 * MS);
+    work(&mut b, other, 0, 1, &[caller, wrapper]);
+    let taken = b.sync_at(other, 5, SyncOp::SemWait, MS, 10 * MS);
+    b.edge(posted, taken);
+    let report = account(b, 2);
+    assert_eq!(wait(&report.losses[0]), "a.c:41");
+    assert_eq!(report.losses[0].inner.as_ref().unwrap().short(), "a.c:20");
+}
+
+#[test]
+fn the_last_at_work_in_a_phase_has_too_much_of_it_and_one_alone_is_serial() {
+    for (other, cause) in [(5, Loss::Imbalance), (0, Loss::Serial)] {
+        let mut b = builder("./last");
+        let code = code(&mut b, "");
+        let main = b.context("main");
+        let thread = b.create(main);
+        work(&mut b, thread, 0, 10, &[code.held]);
+        if other > 0 {
+            work(&mut b, main, 0, other, &[code.own]);
+        }
+        b.join(main, thread);
+        let report = account(b, 2);
+        assert_eq!(first(&report), (cause, 10 - other, "a.c:30".to_owned()));
+    }
+}
+
+#[test]
+fn who_sleeps_between_pieces_of_work_loses_by_it_and_who_only_sleeps_does_not() {
+    for (ran, cause) in [(2, Loss::Io), (0, Loss::Serial)] {
+        let mut b = builder("./sleep");
+        let code = code(&mut b, "usleep");
+        let (main, other) = (b.context("main"), b.context("other"));
+        work(&mut b, main, 0, 10, &[code.held]);
+        work(&mut b, other, 0, ran, &[code.own]);
+        work(&mut b, other, ran, 10, &[code.call]);
+        let report = account(b, 2);
+        assert_eq!(report.losses[0].cause, cause, "{report:?}");
+        assert_eq!(report.losses[0].ns, (10 - ran) * MS);
+    }
+}
+
+#[test]
+fn barriers_after_little_work_are_what_costs_and_otherwise_it_is_the_work() {
+    for (step, cause) in [(20_000, Loss::Barrier), (2 * MS, Loss::Imbalance)] {
+        let mut b = builder("./barriers");
+        let code = code(&mut b, "pthread_barrier_wait");
+        let contexts = [b.context("main"), b.context("other")];
+        for at in 0..10 {
+            for (&context, ns) in contexts.iter().zip([step, step * 2]) {
+                let from = at * step * 2;
+                b.work(context, from, from + ns, |w| w.block(code.call, &[]));
+            }
+            b.barrier(&contexts, 9);
+        }
+        let report = account(b, 2);
+        assert_eq!(report.losses[0].cause, cause, "{report:?}");
+        assert_eq!(wait(&report.losses[0]), "a.c:20");
+    }
+}
+
+#[test]
+fn what_the_recording_took_is_not_counted() {
+    let mut b = builder("./paused");
+    let code = code(&mut b, "");
+    let main = b.context("main");
+    work(&mut b, main, 0, 5, &[code.own]);
+    b.sync_at(main, 0, SyncOp::Delay, 5 * MS, 9 * MS);
+    work(&mut b, main, 9, 10, &[code.own]);
+    let report = account(b, 1);
+    assert_eq!((report.total_ns, report.useful_ns), (6 * MS, 6 * MS));
+    assert_eq!((report.recording_ns, report.losses.len()), (4 * MS, 0));
+}
+
+#[test]
+fn the_processors_are_the_recorded_ones_or_the_most_that_ran() {
+    let of = |recorded: u32| {
+        let mut b = two();
+        b.meta_mut().processors = recorded;
+        let report = run::<Account>(Options::default(), &graph(b)).unwrap();
+        (report.processors, report.recorded)
+    };
+    assert_eq!((of(8), of(0)), ((8, true), (2, false)));
+}
+
+#[test]
+fn processors_without_a_thread_are_a_loss_of_their_own() {
+    let mut b = two();
+    b.meta_mut().processors = 4;
+    let report = run::<Account>(Options::default(), &graph(b)).unwrap();
+    assert_eq!(report.losses[0].cause, Loss::Threads, "{report:?}");
+}
+
+#[test]
+fn nothing_has_an_account_of_nothing() {
+    let report = account(nothing(), 2);
+    assert_eq!((report.total_ns, report.losses.len()), (0, 0));
+}

@@ -1,0 +1,180 @@
+//! Programs with one planted bottleneck each (`bench/planted`): does the first thing that is said of a recorded run name
+//! its cause and its line, and is it gone in the mended twin.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use contech_tests::outputs::{Outputs, workspace};
+use contech_tests::process::run;
+use contech_tests::program::is_cxx;
+use contech_tests::recording::backend_json;
+use serde_json::Value;
+
+/// A loss of less than this share of the processors' time is gone.
+const GONE: f64 = 0.15;
+/// Lines beside a marked one that are as good.
+const NEAR: u64 = 1;
+
+/// A program; its marked lines end in `// PLANTED: CAUSE`, or several causes, each of which is right.
+#[derive(Clone, Debug)]
+pub struct Planted {
+    source: PathBuf,
+    /// The causes of which one is to be named.
+    pub causes: BTreeSet<String>,
+    /// The lines of which one is to be named.
+    lines: BTreeSet<u64>,
+}
+
+/// What a run was said to lose most by.
+#[derive(Clone, Debug)]
+pub struct Said {
+    cause: String,
+    share: f64,
+    places: Vec<(String, u64)>,
+}
+
+impl Planted {
+    /// All of them, by name.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or a program has no mark.
+    pub fn all() -> Result<Vec<Self>> {
+        let mut all = Vec::new();
+        for entry in fs::read_dir(workspace().join("bench/planted"))? {
+            let source = entry?.path();
+            let kind = source.extension().and_then(|kind| kind.to_str());
+            if matches!(kind, Some("c" | "cpp")) {
+                all.push(Self::of(source)?);
+            }
+        }
+        all.sort_by(|a, b| a.source.cmp(&b.source));
+        Ok(all)
+    }
+
+    fn of(source: PathBuf) -> Result<Self> {
+        let text = fs::read_to_string(&source)?;
+        let (mut causes, mut lines) = (BTreeSet::new(), BTreeSet::new());
+        for (line, text) in (1..).zip(text.lines()) {
+            if let Some((_, mark)) = text.split_once("// PLANTED: ") {
+                causes.extend(mark.split(',').map(|cause| cause.trim().to_owned()));
+                lines.insert(line);
+            }
+        }
+        ensure!(!lines.is_empty(), "{} has no mark", source.display());
+        Ok(Self {
+            source,
+            causes,
+            lines,
+        })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let stem = self.source.file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    }
+
+    /// Builds it for recording, planted or mended.
+    ///
+    /// # Errors
+    /// With the compiler's messages.
+    pub fn build(&self, dir: &Path, mended: bool) -> Result<PathBuf> {
+        fs::create_dir_all(dir)?;
+        let program = dir.join(format!("{}.{mended}", self.name()));
+        let cxx = is_cxx(&self.source);
+        let compiler = if cxx { "contech-c++" } else { "contech-cc" };
+        let mut command = Command::new(Outputs::locate()?.command(compiler));
+        if cxx {
+            command.arg("-std=c++20");
+        }
+        if mended {
+            command.arg("-DMENDED");
+        }
+        command
+            .args([
+                "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-pthread",
+            ])
+            .arg(&self.source)
+            .arg("-o")
+            .arg(&program);
+        run(&mut command)?.ok()?;
+        Ok(program)
+    }
+
+    /// Records it and asks what costs most.
+    ///
+    /// # Errors
+    /// When it fails, or a tool does.
+    pub fn said(&self, program: &Path, threads: u32) -> Result<Said> {
+        let (trace, graph) = (program.with_extension("bin"), program.with_extension("tg"));
+        let mut command = Command::new(program);
+        command
+            .arg(threads.to_string())
+            .env("CONTECH_TRACE", &trace);
+        run(&mut command)?.ok()?;
+        let middle = Outputs::locate()?.command("contech-middle");
+        run(Command::new(middle).args([&trace, &graph]))?.ok()?;
+        let report = backend_json(&["account"], &graph);
+        fs::remove_file(trace)?;
+        fs::remove_file(graph)?;
+        Said::of(&report?)
+    }
+
+    /// Whether the cause is right, and the line.
+    #[must_use]
+    pub fn right(&self, said: &Said) -> (bool, bool) {
+        let file = self.source.file_name().unwrap_or_default();
+        let near = |line: u64| self.lines.iter().any(|mark| mark.abs_diff(line) <= NEAR);
+        let at = |(other, line): &(String, u64)| {
+            Path::new(other).file_name() == Some(file) && near(*line)
+        };
+        let cause = self.causes.contains(&said.cause);
+        (cause, said.places.iter().any(at))
+    }
+
+    /// Whether what was planted is not what the mended twin is said to lose by.
+    #[must_use]
+    pub fn gone(&self, said: &Said) -> bool {
+        said.share < GONE || !self.causes.contains(&said.cause)
+    }
+}
+
+impl Said {
+    fn of(report: &Value) -> Result<Self> {
+        let losses = report["losses"].as_array().context("no losses")?;
+        let none = Value::Null;
+        let first = losses.first().unwrap_or(&none);
+        let place = |name: &str| {
+            let place = &first[name];
+            Some((place["file"].as_str()?.to_owned(), place["line"].as_u64()?))
+        };
+        Ok(Self {
+            cause: first["cause"].as_str().unwrap_or("nothing").to_owned(),
+            share: first["share"].as_f64().unwrap_or(0.0),
+            places: ["code", "caller", "wait", "inner"]
+                .into_iter()
+                .filter_map(place)
+                .collect(),
+        })
+    }
+
+    /// In a few words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let lines: Vec<String> = self
+            .places
+            .iter()
+            .map(|(_, line)| line.to_string())
+            .collect();
+        format!(
+            "{} {:.0}% ({})",
+            self.cause,
+            self.share * 100.0,
+            lines.join(" ")
+        )
+    }
+}
