@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use contech_runtime_core::Recorder;
 use contech_runtime_core::finish::Finish;
 use contech_runtime_core::mask::Blocked;
+use contech_runtime_core::tls::PROGRAM;
 use contech_trace::event::EndReason;
 
 use crate::real::real;
@@ -64,7 +65,8 @@ pub(crate) unsafe extern "C-unwind" fn system_call(number: c_long, status: usize
 
 /// The calling thread ends here; whether it is the last one. No handler runs in it any more.
 fn end_thread(recorder: &'static Recorder) -> bool {
-    if !recorder.is_own_process() {
+    // A thread that is not recorded any more may be allowed no other system call.
+    if block().role() != PROGRAM || !recorder.is_own_process() {
         return false;
     }
     std::mem::forget(Blocked::new());
