@@ -27,6 +27,7 @@ pub mod memory;
 pub mod modules;
 pub mod notice;
 pub mod numbers;
+mod opening;
 pub mod options;
 pub mod output;
 pub mod owners;

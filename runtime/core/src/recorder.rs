@@ -5,7 +5,7 @@ use std::sync::atomic::{
 };
 
 use contech_trace::event::EndReason;
-use contech_trace::file::{FileHeader, RankInfo, RunInfo};
+use contech_trace::file::{FileHeader, RankInfo};
 
 use crate::buffer::Buffer;
 use crate::callers::Callers;
@@ -15,8 +15,9 @@ use crate::host::Host;
 use crate::mask::Blocked;
 use crate::modules::{Added, Found, Modules};
 use crate::numbers::Numbers;
+use crate::opening::{open, run_info};
 use crate::options::Options;
-use crate::output::{Descriptor, Output};
+use crate::output::Output;
 use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::primitive::Mutex;
@@ -25,7 +26,7 @@ use crate::registry::{self, Registry};
 use crate::stamps;
 use crate::switch::TEAM_STREAMS;
 use crate::sync::lock;
-use crate::target::{Target, expand};
+use crate::target::Target;
 use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::TlsBlock;
 use crate::writer::Writer;
@@ -554,83 +555,5 @@ impl Recorder {
             self.desk.queue.reopen();
             *running = false;
         }
-    }
-}
-
-fn open(
-    target: &Target,
-    forked: bool,
-    place: &mut String,
-    finishing: &'static AtomicBool,
-) -> std::io::Result<Option<Box<dyn Output>>> {
-    let variable = |name: &str| std::env::var(name).ok();
-    match target {
-        Target::Null => Ok(None),
-        Target::Descriptor(fd) => {
-            *place = format!("descriptor {fd}");
-            if forked {
-                return Err(std::io::Error::other(
-                    "it belongs to the parent process, whose trace this one's would garble",
-                ));
-            }
-            Ok(Some(Box::new(Descriptor::given(*fd)?.until(finishing))))
-        }
-        Target::Path(pattern) => {
-            let pid = memory::process_id();
-            let first = expand(pattern, pid, forked, variable);
-            let started = process_start_unix_ns();
-            place.clone_from(&first);
-            for attempt in 0..100 {
-                match Descriptor::create(place, started) {
-                    Err(e) if e.kind() == std::io::ErrorKind::ResourceBusy => {
-                        *place = match attempt {
-                            0 => format!("{first}.{pid}"),
-                            n => format!("{first}.{pid}.{n}"),
-                        };
-                    }
-                    other => return Ok(Some(Box::new(other?.until(finishing)))),
-                }
-            }
-            Err(std::io::ErrorKind::ResourceBusy.into())
-        }
-    }
-}
-
-/// When this process began, in ns since 1970, a little early rather than late; 0 where unknown.
-fn process_start_unix_ns() -> u64 {
-    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
-    let stat = read("/proc/self/stat");
-    // The name, in parentheses, may hold anything; the start time is field 22, in 1/100 s since boot.
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let ticks = after_name
-        .split_whitespace()
-        .nth(19)
-        .and_then(|t| t.parse::<u64>().ok());
-    let boot = read("/proc/stat")
-        .lines()
-        .find_map(|l| l.strip_prefix("btime ")?.trim().parse::<u64>().ok());
-    match (ticks, boot) {
-        (Some(ticks), Some(boot)) => {
-            (boot * 1_000_000_000 + ticks * 10_000_000).saturating_sub(1_000_000_000)
-        }
-        _ => 0,
-    }
-}
-
-fn run_info(parent: u32, options: Vec<String>) -> RunInfo {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let command = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    let command = command.strip_suffix(b"\0").unwrap_or(&command);
-    RunInfo {
-        command: command.split(|b| *b == 0).map(text).collect(),
-        exe: std::fs::read_link("/proc/self/exe")
-            .map(|p| p.to_string_lossy().into_owned())
-            .unwrap_or_default(),
-        host: std::fs::read_to_string("/proc/sys/kernel/hostname")
-            .map(|h| h.trim().to_owned())
-            .unwrap_or_default(),
-        parent,
-        options,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }

@@ -1,0 +1,90 @@
+//! Where a trace goes and what its first chunk says.
+
+use std::sync::atomic::AtomicBool;
+
+use contech_trace::file::RunInfo;
+
+use crate::memory;
+use crate::output::{Descriptor, Output};
+use crate::target::{Target, expand};
+
+/// Opens what the trace is written to; `place` becomes its name, for messages. Where another process, or this one before it
+/// replaced its program, writes its trace there, a name beside it is taken.
+pub(crate) fn open(
+    target: &Target,
+    forked: bool,
+    place: &mut String,
+    finishing: &'static AtomicBool,
+) -> std::io::Result<Option<Box<dyn Output>>> {
+    let variable = |name: &str| std::env::var(name).ok();
+    match target {
+        Target::Null => Ok(None),
+        Target::Descriptor(fd) => {
+            *place = format!("descriptor {fd}");
+            if forked {
+                return Err(std::io::Error::other(
+                    "it belongs to the parent process, whose trace this one's would garble",
+                ));
+            }
+            Ok(Some(Box::new(Descriptor::given(*fd)?.until(finishing))))
+        }
+        Target::Path(pattern) => {
+            let pid = memory::process_id();
+            let first = expand(pattern, pid, forked, variable);
+            let started = process_start_unix_ns();
+            place.clone_from(&first);
+            for attempt in 0..100 {
+                match Descriptor::create(place, started) {
+                    Err(e) if e.kind() == std::io::ErrorKind::ResourceBusy => {
+                        *place = match attempt {
+                            0 => format!("{first}.{pid}"),
+                            n => format!("{first}.{pid}.{n}"),
+                        };
+                    }
+                    other => return Ok(Some(Box::new(other?.until(finishing)))),
+                }
+            }
+            Err(std::io::ErrorKind::ResourceBusy.into())
+        }
+    }
+}
+
+/// When this process began, in ns since 1970, a little early rather than late; 0 where unknown.
+fn process_start_unix_ns() -> u64 {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let stat = read("/proc/self/stat");
+    // The name, in parentheses, may hold anything; the start time is field 22, in 1/100 s since boot.
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks = after_name
+        .split_whitespace()
+        .nth(19)
+        .and_then(|t| t.parse::<u64>().ok());
+    let boot = read("/proc/stat")
+        .lines()
+        .find_map(|l| l.strip_prefix("btime ")?.trim().parse::<u64>().ok());
+    match (ticks, boot) {
+        (Some(ticks), Some(boot)) => {
+            (boot * 1_000_000_000 + ticks * 10_000_000).saturating_sub(1_000_000_000)
+        }
+        _ => 0,
+    }
+}
+
+/// What is to be known of the run.
+pub(crate) fn run_info(parent: u32, options: Vec<String>) -> RunInfo {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let command = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let command = command.strip_suffix(b"\0").unwrap_or(&command);
+    RunInfo {
+        command: command.split(|b| *b == 0).map(text).collect(),
+        exe: std::fs::read_link("/proc/self/exe")
+            .map(|p| p.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+        host: std::fs::read_to_string("/proc/sys/kernel/hostname")
+            .map(|h| h.trim().to_owned())
+            .unwrap_or_default(),
+        parent,
+        options,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
