@@ -66,7 +66,7 @@ impl Align {
         let time = |z: &Zero| {
             let clock = Clock::new(if one_clock { first.hz } else { z.hz });
             let offset = if one_clock {
-                let ticks = i128::from(z.header.start_tsc) - i128::from(first.header.start_tsc);
+                let ticks = i128::from(z.header.start_ticks) - i128::from(first.header.start_ticks);
                 ticks * 1_000_000_000 / i128::from(first.hz)
             } else {
                 i128::from(z.header.start_unix_ns)
@@ -140,7 +140,7 @@ mod tests {
     fn zeros(starts: &[(u64, u64, &str)]) -> Vec<Zero> {
         let zero = |&(tsc, unix, host): &(u64, u64, &str)| Zero {
             header: FileHeader {
-                start_tsc: tsc,
+                start_ticks: tsc,
                 start_unix_ns: unix,
                 ..FileHeader::default()
             },

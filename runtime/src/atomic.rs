@@ -1,6 +1,6 @@
 //! Atomic operations of instrumented code: each stands between a call of [`begin`] and one of [`end`].
 
-use contech_runtime_core::mask::Blocked;
+use contech_guest::mask::Blocked;
 use contech_runtime_core::owners::Owners;
 use contech_runtime_core::spin::Try;
 use contech_runtime_core::stripes::Stripes;

@@ -47,7 +47,7 @@ unsafe fn before(file: *const c_char, search: bool) {
     if file.is_null() || start::recorder().is_none() {
         return;
     }
-    let _errno = contech_runtime_core::memory::Errno::save();
+    let _errno = contech_guest::memory::Errno::save();
     // SAFETY: the program's C string.
     let name = unsafe { CStr::from_ptr(file) };
     if guarded(|| {

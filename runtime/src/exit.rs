@@ -4,9 +4,9 @@
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use contech_guest::mask::Blocked;
 use contech_runtime_core::Recorder;
 use contech_runtime_core::finish::Finish;
-use contech_runtime_core::mask::Blocked;
 use contech_runtime_core::tls::PROGRAM;
 use contech_trace::event::EndReason;
 
@@ -53,14 +53,11 @@ unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
     finish();
 }
 
-/// `syscall(SYS_exit, ...)`, of a thread of which the C library will tell nothing, and `syscall(SYS_exit_group, ...)`.
-pub(crate) unsafe extern "C-unwind" fn system_call(number: c_long, status: usize) -> c_long {
-    let ends_program = number == libc::SYS_exit_group || start::recorder().is_some_and(end_thread);
-    if ends_program {
+/// Before `syscall(SYS_exit, ...)`, of a thread of which the C library will tell nothing, and `syscall(SYS_exit_group, ...)`.
+pub(crate) fn before_system_call(number: c_long) {
+    if number == libc::SYS_exit_group || start::recorder().is_some_and(end_thread) {
         finish();
     }
-    // SAFETY: the caller's number and status, passed on.
-    unsafe { contech_intercept::system_call::system_call(number, status, 0, 0, 0, 0, 0) }
 }
 
 /// The calling thread ends here; whether it is the last one. No handler runs in it any more.

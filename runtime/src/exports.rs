@@ -8,7 +8,7 @@ use crate::{
     mapping, mpi, mutex, objects, ompt, once, operator_new, rwlock, sandbox, semaphore, spin,
     threads,
 };
-use contech_intercept::exports;
+use contech_guest::exports;
 
 exports! {
     __contech_flush = flush::flush;

@@ -5,9 +5,9 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use contech_intercept::fatal;
+use contech_guest::fatal;
+use contech_guest::memory;
 use contech_runtime_core::finish::Finish;
-use contech_runtime_core::memory;
 use contech_runtime_core::queue::Patience;
 use contech_trace::event::EndReason;
 use libc::{sigaction, siginfo_t};

@@ -1,10 +1,11 @@
 //! `syscall(SYS_futex, ...)`: waiting and waking in headers of C++ (`std::atomic::wait`, semaphores, latches,
 //! barriers, futures) and in programs that make their own locks.
 
-use std::arch::naked_asm;
 use std::ffi::c_long;
 
-use contech_intercept::system_call::{is_futex as is, system_call};
+use contech_guest::arch::system_call;
+use contech_guest::export_syscall;
+use contech_guest::futex::is_futex as is;
 use contech_trace::event::SyncOp::{FutexTimeout, FutexWait, FutexWake};
 
 use crate::active::{TICKETS, active};
@@ -13,45 +14,16 @@ use crate::objects;
 use crate::real::Ptr;
 use crate::sandbox;
 
-/// `syscall`: all of them are made here, for this library's own come this way, too, while it does not know
-/// the C library's function yet.
-#[unsafe(naked)]
-pub(crate) extern "C-unwind" fn syscall() {
-    naked_asm!(
-        ".cfi_startproc",
-        "cmp rdi, {seccomp_number}",
-        "je {seccomp}",
-        "cmp rdi, {exit_number}",
-        "je {exit}",
-        "cmp rdi, {exit_group_number}",
-        "je {exit}",
-        "cmp rdi, {futex_number}",
-        "jne {system_call}",
-        // Adds the caller's address to the seven arguments.
-        "mov rax, qword ptr [rsp + 8]",
-        "mov r10, qword ptr [rsp]",
-        "sub rsp, 8",
-        "push r10",
-        "push rax",
-        ".cfi_adjust_cfa_offset 24",
-        "call {futex}",
-        "add rsp, 24",
-        ".cfi_adjust_cfa_offset -24",
-        "ret",
-        ".cfi_endproc",
-        seccomp_number = const libc::SYS_seccomp,
-        seccomp = sym sandbox::seccomp,
-        exit_number = const libc::SYS_exit,
-        exit_group_number = const libc::SYS_exit_group,
-        exit = sym exit::system_call,
-        futex_number = const libc::SYS_futex,
-        futex = sym futex,
-        system_call = sym system_call,
-    )
+export_syscall! {
+    watched:
+        futex = libc::SYS_futex,
+        seccomp = libc::SYS_seccomp,
+        exit = libc::SYS_exit,
+        exit_group = libc::SYS_exit_group
 }
 
 #[allow(clippy::too_many_arguments, reason = "the system call's")]
-unsafe extern "C-unwind" fn futex(
+unsafe extern "C-unwind" fn watched(
     number: c_long,
     address: usize,
     operation: usize,
@@ -61,9 +33,17 @@ unsafe extern "C-unwind" fn futex(
     value3: usize,
     caller: usize,
 ) -> c_long {
+    match number {
+        libc::SYS_seccomp => sandbox::before_seccomp(address),
+        libc::SYS_exit | libc::SYS_exit_group => exit::before_system_call(number),
+        _ => {}
+    }
     // SAFETY: the caller's arguments, passed on.
     let call =
         || unsafe { system_call(number, address, operation, value, timeout, address2, value3) };
+    if number != libc::SYS_futex {
+        return call();
+    }
     let wakes = is(operation, &[libc::FUTEX_WAKE, libc::FUTEX_WAKE_BITSET]);
     let known = wakes || is(operation, &[libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET]);
     if !known || objects::is_own(caller) {

@@ -4,10 +4,10 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
-use contech_intercept::fatal::is_fatal;
+use contech_guest::arch::{self, Registers};
+use contech_guest::fatal::is_fatal;
 use contech_runtime_core::Recorder;
 use contech_runtime_core::handler::{Entered, Entry};
-use contech_runtime_core::level::Registers;
 use libc::{sigaction as Action, sighandler_t, siginfo_t};
 
 use crate::fatal;
@@ -237,34 +237,26 @@ impl Drop for Leave {
 /// The context is the kernel's.
 pub(crate) unsafe fn registers(context: Ptr) -> Registers {
     // SAFETY: the kernel passes the interrupted context.
-    let all = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    // The first sixteen are the general ones.
-    std::array::from_fn(|i| usize::try_from(all[i].cast_unsigned()).unwrap_or(0))
+    arch::registers(unsafe { &*context.cast() })
 }
 
 /// # Safety
 /// The context is the kernel's.
 unsafe fn entry_of(recorder: &Recorder, context: Ptr, here: usize) -> Entry {
-    const SYSCALL: [u8; 2] = [0x0f, 0x05];
     // SAFETY: the kernel passes the interrupted context, which says which alternate stack there is and
     // where the code was.
-    let (stack, at) = unsafe {
-        let context = &*context.cast::<libc::ucontext_t>();
-        let at = context.uc_mcontext.gregs[libc::REG_RIP as usize].cast_unsigned();
-        (context.uc_stack, usize::try_from(at).unwrap_or(0))
-    };
+    let context = unsafe { &*context.cast::<libc::ucontext_t>() };
+    let (stack, at) = (context.uc_stack, arch::program_counter(context));
     let low = stack.ss_sp.addr();
     let stack = (low, low.wrapping_add(stack.ss_size));
-    let before = std::ptr::with_exposed_provenance::<[u8; 2]>(at.wrapping_sub(2));
     // System calls are made in the C library, whose range is among those of the callers; a jump through
     // a wild pointer may have left the program anywhere.
     // SAFETY: the address is within an object that stays loaded.
-    let in_call = recorder.callers.contains(at) && unsafe { before.read_unaligned() } == SYSCALL;
+    let in_call = recorder.callers.contains(at) && unsafe { arch::follows_system_call(at) };
     Entry {
         mark: here,
         stack: (stack.0..stack.1).contains(&here).then_some(stack),
-        // SAFETY: as above.
-        registers: unsafe { registers(context) },
+        registers: arch::registers(context),
         in_call,
     }
 }

@@ -1,6 +1,6 @@
 //! The library's own memory.
 
-use contech_intercept::heap::Heap;
+use contech_guest::heap::Heap;
 
 use crate::tls::block;
 

@@ -13,11 +13,6 @@
     reason = "every function here is called from C, with what C promises about its arguments"
 )]
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-compile_error!(
-    "the runtime is written for x86-64 Linux: flush, stubs and clock are the places to port"
-);
-
 mod active;
 mod allocation;
 mod atomic;

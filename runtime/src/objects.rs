@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use contech_guest::mask::{Blocked, Uncancellable};
 use contech_runtime_core::Recorder;
-use contech_runtime_core::mask::{Blocked, Uncancellable};
 use contech_runtime_core::modules::Found;
 use contech_trace::abi::{MODULE_FORTRAN, ModuleDescriptor};
 

@@ -2,10 +2,10 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-pub(crate) use contech_intercept::lookup::next;
-use contech_intercept::real_functions;
-pub(crate) use contech_intercept::threads::Ptr;
-use contech_intercept::threads::{Body, Body11};
+pub(crate) use contech_guest::lookup::next;
+use contech_guest::real_functions;
+pub(crate) use contech_guest::threads::Ptr;
+use contech_guest::threads::{Body, Body11};
 use libc::{sigaction, siginfo_t, timespec};
 
 /// A point in time.

@@ -1,8 +1,8 @@
 //! The program gives up the right to most system calls (seccomp).
 
-use std::ffi::{c_int, c_long};
+use std::ffi::c_int;
 
-use contech_intercept::system_call::system_call;
+use contech_guest::arch::system_call;
 use contech_runtime_core::tls::{ENDED, Lane};
 use contech_runtime_core::{Recorder, scratch};
 
@@ -53,16 +53,8 @@ pub(crate) unsafe extern "C-unwind" fn prctl(
     c_int::try_from(result).unwrap_or(-1)
 }
 
-/// `syscall(SYS_seccomp, ...)`.
-pub(crate) unsafe extern "C-unwind" fn seccomp(
-    number: c_long,
-    operation: usize,
-    flags: usize,
-    arguments: usize,
-    d: usize,
-    e: usize,
-    f: usize,
-) -> c_long {
+/// Before `syscall(SYS_seccomp, operation, ...)`.
+pub(crate) fn before_seccomp(operation: usize) {
     const STRICT: usize = libc::SECCOMP_SET_MODE_STRICT as usize;
     const FILTER: usize = libc::SECCOMP_SET_MODE_FILTER as usize;
     match operation {
@@ -70,6 +62,4 @@ pub(crate) unsafe extern "C-unwind" fn seccomp(
         FILTER => filter(),
         _ => {}
     }
-    // SAFETY: the caller's arguments, passed on.
-    unsafe { system_call(number, operation, flags, arguments, d, e, f) }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use contech_runtime_core::memory::Errno;
+use contech_guest::memory::Errno;
 use contech_trace::event::SyncOp::{ObjectDestroy, ObjectInit, SemPost, SemTryFail, SemWait};
 
 use crate::active::{Active, TICKETS, active};

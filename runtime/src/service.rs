@@ -3,9 +3,9 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 
+use contech_guest::mask::Blocked;
 use contech_runtime_core::Recorder;
 use contech_runtime_core::host::Host;
-use contech_runtime_core::mask::Blocked;
 use contech_runtime_core::scratch;
 use contech_runtime_core::tls::{Lane, RUNTIME};
 

@@ -7,12 +7,13 @@ use std::sync::atomic::{
     AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use contech_runtime_core::mask::{Blocked, Uncancellable};
-use contech_runtime_core::memory::{self, Errno};
+use contech_guest::mask::{Blocked, Uncancellable};
+use contech_guest::memory::{self, Errno};
+use contech_guest::notice;
 use contech_runtime_core::options::Options;
 use contech_runtime_core::recorder::Start;
 use contech_runtime_core::tls::Lane;
-use contech_runtime_core::{Recorder, TlsBlock, notice, scratch};
+use contech_runtime_core::{Recorder, TlsBlock, scratch};
 
 use crate::objects;
 use crate::service::SERVICE;

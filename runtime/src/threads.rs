@@ -2,12 +2,12 @@
 
 use std::ffi::c_int;
 
-use contech_intercept::thread_functions;
-use contech_intercept::threads::{Threads, Wanted};
+use contech_guest::mask::Blocked;
+use contech_guest::threads::{Threads, Wanted};
+use contech_guest::{memory, thread_functions};
 use contech_runtime_core::host::Host;
-use contech_runtime_core::mask::Blocked;
 use contech_runtime_core::thread::NO_CONTEXT;
-use contech_runtime_core::{Recorder, Thread, memory};
+use contech_runtime_core::{Recorder, Thread};
 use contech_trace::event::SyncOp::{ThreadCreate, ThreadJoin};
 
 use crate::active::{Active, active};

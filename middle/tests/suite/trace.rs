@@ -491,7 +491,7 @@ fn cut(s: &mut Stream, kind: ChunkKind, context: u32, last: u64, codec: u8) -> O
 pub(crate) fn assemble(pieces: &[Piece]) -> Vec<u8> {
     let header = FileHeader {
         pid: 77,
-        start_tsc: 1,
+        start_ticks: 1,
         start_unix_ns: 5,
         clock_hz: 1_000_000_000,
     };

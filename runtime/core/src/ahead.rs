@@ -16,10 +16,10 @@ use contech_trace::program::Program;
 use contech_trace::table::ModuleTable;
 
 use crate::buffer::Buffer;
-use crate::level::Registers;
 use crate::modules::Modules;
 use crate::recorder::Recorder;
 use crate::sync::lock;
+use contech_guest::arch::Registers;
 
 /// Each try reads all records again; after more of them the bytes are something else.
 const MOST_TRIED: usize = 64;

@@ -13,7 +13,6 @@ use contech_trace::file::Totals;
 use crate::desk::{Ends, Party};
 use crate::inner::{Inner, Status};
 use crate::lane::Lane;
-use crate::level::Registers;
 use crate::mask::{Blocked, Uncancellable};
 use crate::memory::{self, Errno};
 use crate::notice;
@@ -26,6 +25,7 @@ use crate::switch::TEAM_STREAMS;
 use crate::sync::lock;
 use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
+use contech_guest::arch::Registers;
 
 /// How long a thread may hold on to its own state (it is in its slow path) before the trace is
 /// finished without its last records.

@@ -2,12 +2,11 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_meter::LONG;
+use contech_guest::meter::LONG;
 use contech_trace::event::Event;
 
 use crate::append::encode_at;
 use crate::buffer::Buffer;
-use crate::clock::tsc;
 use crate::desk::Standing;
 use crate::inner::{Inner, Status};
 use crate::mask::Blocked;
@@ -17,6 +16,7 @@ use crate::recorder::Recorder;
 use crate::scratch;
 use crate::thread::Thread;
 use crate::tls::{self, Lane, TlsBlock};
+use contech_guest::arch::ticks;
 
 impl Recorder {
     /// Hands over what the thread recorded up to `cursor` and returns a cursor with room. The
@@ -35,7 +35,7 @@ impl Recorder {
             && !tls.limit().is_null()
             && let Some(limit) = tls.stamps().pass(cursor)
         {
-            if tls.stamps().interval(tsc()) > LONG {
+            if tls.stamps().interval(ticks()) > LONG {
                 return self.gap(tls, cursor);
             }
             tls.set_at(lane, (cursor, limit));
@@ -76,7 +76,7 @@ impl Recorder {
         let depth = inner.depth;
         let now = self.clock.now();
         let stolen = if self.stamp_cost > 0 && lane == Lane::Stream {
-            let interval = tls.stamps().interval(tsc());
+            let interval = tls.stamps().interval(ticks());
             thread.meter.read().min(interval)
         } else {
             0
@@ -132,7 +132,7 @@ impl Recorder {
         }
         // Handlers are short; what they interrupted has the limit it had.
         if self.stamp_cost > 0 && lane == Lane::Stream && depth == 0 {
-            let clock = (self.clock.start_tsc(), self.stamp_cost);
+            let clock = (self.clock.start_ticks(), self.stamp_cost);
             // What others took until now is in the time that this took: changing buffers is none of the program's.
             thread.meter.read();
             let before = now.saturating_sub(stolen);

@@ -1,14 +1,14 @@
 //! Long intervals between two times within tasks: without what other programs took of the processor.
 
-use contech_meter::LONG;
+use contech_guest::meter::LONG;
 use contech_trace::event::Event;
 
 use crate::append::encode_at;
-use crate::clock::tsc;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
+use contech_guest::arch::ticks;
 
 impl Recorder {
     /// Notes the time at the cursor, which has room, after a long interval: without what others took of it. Returns the
@@ -27,7 +27,7 @@ impl Recorder {
         };
         let at = self.note_gap(tls, thread, cursor);
         tls.spin().forget();
-        tls.set_at(tls::Lane::Stream, (at, tls.stamps().soon(at, tsc())));
+        tls.set_at(tls::Lane::Stream, (at, tls.stamps().soon(at, ticks())));
         at
     }
 
@@ -36,7 +36,7 @@ impl Recorder {
         let cursor = tls.cursor();
         let noted = self.stamp_cost > 0 && tls.stamps().pass(cursor).is_some();
         if noted
-            && tls.stamps().interval(tsc()) > LONG
+            && tls.stamps().interval(ticks()) > LONG
             && let Some(thread) = registry::current(tls)
         {
             let at = self.note_gap(tls, thread, cursor);
@@ -47,7 +47,7 @@ impl Recorder {
     /// Writes the event of a long interval.
     fn note_gap(&self, tls: &TlsBlock, thread: &Thread, cursor: *mut u8) -> *mut u8 {
         let now = self.clock.now();
-        let interval = tls.stamps().interval(tsc());
+        let interval = tls.stamps().interval(ticks());
         let stolen = thread.meter.read().min(interval);
         let event = Event::Time {
             before: now.saturating_sub(stolen),

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use contech_guest::arch::Registers;
 use contech_trace::event::Event;
 
 use crate::inner::{Inner, Status};
-use crate::level::{Level, MOST, Registers, StackRange};
+use crate::level::{Level, MOST, StackRange};
 use crate::mask::Blocked;
 use crate::recorder::Recorder;
 use crate::registry;

@@ -9,6 +9,8 @@
 //! buffers of its own, and they take their place in the context's stream at the next flush or event
 //! of the interrupted code: never in the middle of one of its records.
 
+use contech_guest::arch::Registers;
+
 use crate::buffer::{Buffer, List, Piece};
 
 /// Most signal handlers on top of each other that are recorded; deeper ones are counted as lost.
@@ -16,9 +18,6 @@ pub const MOST: usize = 8;
 
 /// Stack region of an alternate signal stack: lowest address, and the one after the highest.
 pub type StackRange = (usize, usize);
-
-/// Registers of interrupted code, where its cursor may be.
-pub type Registers = [usize; 16];
 
 /// The number of a level as chunks have it.
 pub(crate) fn number(depth: usize) -> u8 {

@@ -7,12 +7,13 @@
 //! [`Recorder::flush`] hands the buffer over and gives the next one. The hot path neither allocates
 //! nor locks; the slow path runs with all signals blocked and allocates nothing either.
 
+use contech_guest::{clock, mask, memory, notice};
+
 mod ahead;
 pub mod append;
 pub mod atomic;
 pub mod buffer;
 pub mod callers;
-pub mod clock;
 pub(crate) mod desk;
 pub mod finish;
 pub mod flush;
@@ -22,10 +23,7 @@ pub mod host;
 pub(crate) mod inner;
 pub mod lane;
 pub mod level;
-pub mod mask;
-pub mod memory;
 pub mod modules;
-pub mod notice;
 pub mod numbers;
 mod opening;
 pub mod options;

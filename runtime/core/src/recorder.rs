@@ -4,12 +4,13 @@ use std::sync::atomic::{
     AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst,
 };
 
+use contech_guest::arch::stated_hz;
 use contech_trace::event::EndReason;
 use contech_trace::file::{FileHeader, RankInfo};
 
 use crate::buffer::Buffer;
 use crate::callers::Callers;
-use crate::clock::{Clock, stated_hz};
+use crate::clock::Clock;
 use crate::desk::Desk;
 use crate::host::Host;
 use crate::mask::Blocked;
@@ -188,7 +189,7 @@ impl Recorder {
             *writer = Writer::new(output);
             let header = FileHeader {
                 pid: self.process,
-                start_tsc: self.clock.start_tsc(),
+                start_ticks: self.clock.start_ticks(),
                 start_unix_ns: self.clock.start_unix_ns(),
                 clock_hz: stated_hz(),
             };

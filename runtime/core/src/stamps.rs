@@ -72,7 +72,7 @@ impl Stamps {
         self.to.store(to, Relaxed);
         self.epoch.store(clock.0, Relaxed);
         self.taken.store(clock.1, Relaxed);
-        self.last.store(crate::clock::tsc(), Relaxed);
+        self.last.store(contech_guest::arch::ticks(), Relaxed);
         self.after(cursor)
     }
 
@@ -109,11 +109,11 @@ impl Stamps {
 pub(crate) fn cost() -> u64 {
     const READINGS: u64 = 64;
     let round = || {
-        let before = crate::clock::tsc();
+        let before = contech_guest::arch::ticks();
         for _ in 1..READINGS {
-            std::hint::black_box(crate::clock::tsc());
+            std::hint::black_box(contech_guest::arch::ticks());
         }
-        crate::clock::tsc().saturating_sub(before) / READINGS
+        contech_guest::arch::ticks().saturating_sub(before) / READINGS
     };
     (0..8).map(|_| round()).min().unwrap_or(0)
 }

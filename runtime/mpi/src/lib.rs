@@ -5,24 +5,12 @@
 //! as they were. The drivers put this library first where a program is linked with an MPI.
 #![allow(unsafe_code, reason = "the symbols are those of another library")]
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-compile_error!("the stubs are written for x86-64 Linux");
-
-use std::arch::naked_asm;
-
 macro_rules! stubs {
-    ($($name:ident $profiled:ident;)*) => {$(
-        stubs!(@ $name, $name);
-        stubs!(@ $profiled, $name);
-    )*};
-    (@ $symbol:ident, $name:ident) => {
-        #[doc = concat!("Jumps to `__contech_", stringify!($name), "`.")]
-        #[allow(non_snake_case, reason = "the symbol's name")]
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $symbol() {
-            naked_asm!(concat!("jmp __contech_", stringify!($name), "@PLT"))
-        }
+    ($($name:ident $profiled:ident;)*) => {
+        contech_guest::exports! {$(
+            $name [elsewhere __contech_] = $name;
+            $profiled [elsewhere __contech_] = $name;
+        )*}
     };
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{
     Ordering::Relaxed, Ordering::Release,
 };
 
+use contech_guest::arch::ticks;
 use contech_observation::{Alone, State};
-use contech_runtime_core::clock::tsc;
 
 use crate::lane::Lane;
 use crate::phase::Instance;
@@ -154,7 +154,7 @@ fn watchdog() {
     while INVALID.load(Relaxed) == 0 {
         std::thread::sleep(std::time::Duration::from_millis(100));
         let turn = GATE.turn.load(Acquire);
-        let passed = tsc().saturating_sub(GATE.changed.load(Relaxed));
+        let passed = ticks().saturating_sub(GATE.changed.load(Relaxed));
         if !matches!(turn, PROFILED | MAKING) || passed < ticks_per_second(LIMIT.load(Relaxed)) {
             continue;
         }
@@ -177,7 +177,7 @@ impl Gate {
     }
 
     fn set(&self, turn: u32) {
-        self.changed.store(tsc(), Relaxed);
+        self.changed.store(ticks(), Relaxed);
         self.turn.store(turn, Release);
         let word = self.turn.as_ptr();
         // SAFETY: wakes whoever waits for the word, which is static.
@@ -233,7 +233,7 @@ impl Gate {
         }
         if alone {
             self.yields.store(0, Relaxed);
-            self.changed.store(tsc(), Relaxed);
+            self.changed.store(ticks(), Relaxed);
             self.since.store(now, Relaxed);
         }
     }

@@ -1,11 +1,12 @@
-//! Observed time: the time stamp counter, standing still outside of the region of interest.
+//! Observed time: the clock of the processor, standing still outside of the region of interest.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use contech_runtime_core::clock::{Clock, tsc};
+use contech_guest::arch::{in_order, ticks};
+use contech_guest::clock::Clock;
 
 /// Ticks that are not observed time.
 static OFFSET: AtomicU64 = AtomicU64::new(0);
@@ -20,14 +21,14 @@ static CALIBRATION: OnceLock<Clock> = OnceLock::new();
 /// Begins.
 pub(crate) fn start() {
     let clock = CALIBRATION.get_or_init(Clock::start);
-    ZERO.store(clock.start_tsc(), Relaxed);
+    ZERO.store(clock.start_ticks(), Relaxed);
 }
 
 /// Observed time in ticks.
 #[inline]
 pub(crate) fn now() -> u64 {
     match FROZEN.load(Acquire) {
-        0 => tsc().wrapping_sub(OFFSET.load(Relaxed)),
+        0 => ticks().wrapping_sub(OFFSET.load(Relaxed)),
         frozen => frozen,
     }
 }
@@ -35,15 +36,10 @@ pub(crate) fn now() -> u64 {
 /// The same, when everything before it has happened: the counter alone is read ahead of a slow instruction.
 #[inline]
 pub(crate) fn now_in_order() -> u64 {
-    fence();
+    in_order();
     let now = now();
-    fence();
+    in_order();
     now
-}
-
-fn fence() {
-    // SAFETY: every x86-64 processor has it; it changes no memory.
-    unsafe { std::arch::x86_64::_mm_lfence() }
 }
 
 /// Observed time when the observation began.
@@ -62,7 +58,7 @@ pub(crate) fn epoch() -> u32 {
 pub(crate) fn resume() -> bool {
     let frozen = FROZEN.load(Relaxed);
     if frozen != 0 {
-        OFFSET.store(tsc().wrapping_sub(frozen), Relaxed);
+        OFFSET.store(ticks().wrapping_sub(frozen), Relaxed);
         FROZEN.store(0, Release);
     }
     let first = EPOCH.load(Relaxed) == 0;

@@ -1,7 +1,7 @@
 //! Every exported symbol: the functions this library stands in front of. A number is that of the arguments: the address
 //! of the caller is added as one more. Those whose cost counts are naked, where they are: see `locks`, `futex`, `openmp`.
 
-use contech_intercept::exports;
+use contech_guest::exports;
 
 use crate::{api, finish, locks, openmp, signals, threads, waits};
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::{Duration, Instant};
 
-use contech_runtime_core::mask::{Blocked, Uncancellable};
-use contech_runtime_core::memory::Errno;
-use contech_runtime_core::notice;
+use contech_guest::mask::{Blocked, Uncancellable};
+use contech_guest::memory::Errno;
+use contech_guest::notice;
 
 use crate::real::real;
 use crate::start::{self, Options};

@@ -5,7 +5,7 @@ use std::sync::atomic::{
     Ordering::Release,
 };
 
-use contech_runtime_core::memory;
+use contech_guest::memory;
 
 use crate::lane::Lane;
 

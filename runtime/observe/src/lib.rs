@@ -36,7 +36,7 @@ mod threads;
 mod tls;
 mod waits;
 
-use contech_intercept::heap::Heap;
+use contech_guest::heap::Heap;
 
 /// Memory of our own: the end may come while the program is inside its allocator.
 #[global_allocator]

@@ -4,11 +4,10 @@
 //! every 64th use is timed for that, and stands for those in between: what it takes more than a lock that nobody else
 //! uses is time in locks, too.
 
-use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use contech_intercept::lookup;
+use contech_guest::{export_lock, exports, lookup};
 use contech_observation::State;
 
 use crate::real::{Ptr, Time, real};
@@ -88,54 +87,13 @@ locks! {
 static TRY_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(try_first as *mut c_void);
 static UNLOCK_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(unlock_first as *mut c_void);
 
-/// Exported: takes a mutex that is free, when it is not this call's turn to be timed, at the cost of nine instructions.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub(crate) extern "C-unwind" fn pthread_mutex_lock() {
-    naked_asm!(
-        ".cfi_startproc",
-        "mov rax, qword ptr [rip + __contech_observe_tls@GOTTPOFF]",
-        "sub dword ptr fs:[rax + {left}], 1",
-        "jb 2f",
-        "push rdi",
-        ".cfi_adjust_cfa_offset 8",
-        "call qword ptr [rip + {attempt}]",
-        "pop rdi",
-        ".cfi_adjust_cfa_offset -8",
-        "cmp eax, {busy}",
-        "je 3f",
-        "ret",
-        "2:",
-        "mov rsi, qword ptr [rsp]",
-        "jmp {timed}",
-        "3:",
-        "mov rsi, qword ptr [rsp]",
-        "jmp {wait}",
-        ".cfi_endproc",
-        left = const tls::LEFT_LOCKS,
-        attempt = sym TRY_MUTEX,
-        busy = const libc::EBUSY,
-        timed = sym mutex_timed_now,
-        wait = sym mutex_wait,
-    )
+export_lock! {
+    pthread_mutex_lock [__contech_observe_tls tls::LEFT_LOCKS]:
+        TRY_MUTEX, libc::EBUSY => mutex_wait, mutex_timed_now
 }
-
-/// Exported: giving back a lock that others wait for wakes one of them.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub(crate) extern "C-unwind" fn pthread_mutex_unlock() {
-    naked_asm!(
-        "mov rax, qword ptr [rip + __contech_observe_tls@GOTTPOFF]",
-        "sub dword ptr fs:[rax + {left}], 1",
-        "jb 2f",
-        "jmp qword ptr [rip + {unlock}]",
-        "2:",
-        "mov rsi, qword ptr [rsp]",
-        "jmp {timed}",
-        left = const tls::LEFT_LOCKS,
-        unlock = sym UNLOCK_MUTEX,
-        timed = sym unlock_timed_now,
-    )
+// Giving back a lock that others wait for wakes one of them.
+exports! {
+    pthread_mutex_unlock [counted __contech_observe_tls tls::LEFT_LOCKS, unlock_timed_now, caller 1] = UNLOCK_MUTEX;
 }
 
 unsafe extern "C-unwind" fn try_first(mutex: Ptr) -> c_int {

@@ -1,11 +1,10 @@
 //! MPI's blocking calls: waiting for messages. `MPI_X` and `PMPI_X` are both taken (Open MPI's Fortran calls the latter, MPICH's
 //! the former) and lead to the library's `PMPI_X`. A call within a call is part of it.
 
-use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use contech_intercept::lookup;
+use contech_guest::{exports, lookup};
 use contech_observation::State;
 
 use crate::tls;
@@ -31,8 +30,10 @@ type Call = unsafe extern "C-unwind" fn(
 
 macro_rules! blocking {
     ($($name:ident $profiled:ident $inner:ident;)*) => {$(
-        blocking!(@ $name $inner);
-        blocking!(@ $profiled $inner);
+        exports! {
+            $name [caller in __contech_observe_tls tls::CALLER] = $inner;
+            $profiled [caller in __contech_observe_tls tls::CALLER] = $inner;
+        }
 
         #[allow(non_snake_case, clippy::too_many_arguments, reason = "the symbol's name; the longest call")]
         unsafe extern "C-unwind" fn $inner(
@@ -51,22 +52,6 @@ macro_rules! blocking {
             waits::wait(State::Message, caller, || unsafe { real(a, b, c, d, e, f, g, h, i, j, k, l) })
         }
     )*};
-    (@ $symbol:ident $inner:ident) => {
-        #[doc = concat!("Exported as `", stringify!($symbol), "`; remembers who called.")]
-        #[allow(non_snake_case, reason = "the symbol's name")]
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub(crate) extern "C-unwind" fn $symbol() {
-            naked_asm!(
-                "mov rax, qword ptr [rip + __contech_observe_tls@GOTTPOFF]",
-                "mov r11, qword ptr [rsp]",
-                "mov qword ptr fs:[rax + {caller}], r11",
-                "jmp {inner}",
-                caller = const tls::CALLER,
-                inner = sym $inner,
-            )
-        }
-    };
 }
 
 blocking! {

@@ -9,9 +9,9 @@ use std::sync::atomic::{
 };
 use std::time::{Duration, Instant};
 
+use contech_guest::arch::ticks;
+use contech_guest::memory;
 use contech_observation::Pirate;
-use contech_runtime_core::clock::tsc;
-use contech_runtime_core::memory;
 
 use crate::clock;
 
@@ -98,9 +98,9 @@ impl Rings {
 
     /// Ticks of some steps.
     fn timed(&mut self) -> u64 {
-        let before = tsc();
+        let before = ticks();
         self.walk(STEPS);
-        tsc().saturating_sub(before)
+        ticks().saturating_sub(before)
     }
 
     /// What they usually take.

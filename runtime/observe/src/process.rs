@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use contech_runtime_core::memory;
+use contech_guest::memory;
 
 use crate::tls;
 

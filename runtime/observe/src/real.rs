@@ -2,9 +2,9 @@
 
 use std::ffi::{c_int, c_uint};
 
-use contech_intercept::real_functions;
-pub(crate) use contech_intercept::threads::Ptr;
-use contech_intercept::threads::{Body, Body11};
+use contech_guest::real_functions;
+pub(crate) use contech_guest::threads::Ptr;
+use contech_guest::threads::{Body, Body11};
 use libc::{sigaction, timespec};
 
 /// A point in time, or a span.

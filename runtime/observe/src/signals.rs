@@ -1,12 +1,11 @@
 //! Signals that end the process: the observation is written first, then the signal does what it would have done. The
 //! program is not to see that something stands in for the default action.
 
-use std::arch::asm;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use contech_intercept::fatal;
-use contech_runtime_core::memory;
+use contech_guest::memory;
+use contech_guest::{arch, fatal};
 use libc::{sigaction as Action, siginfo_t};
 
 use crate::finish;
@@ -61,19 +60,8 @@ unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, _: Ptr) {
     let code = unsafe { (*info).si_code };
     if let Some(stack) = memory::map(STACK) {
         let top = stack.addr() + STACK;
-        // SAFETY: a stack of its own, aligned, with nothing on it; the old one comes back before the block ends.
-        unsafe {
-            asm!(
-                "mov r12, rsp",
-                "mov rsp, {top}",
-                "call {write}",
-                "mov rsp, r12",
-                top = in(reg) top,
-                write = sym write,
-                out("r12") _,
-                clobber_abi("C"),
-            );
-        }
+        // SAFETY: a stack of its own, aligned, with nothing on it.
+        unsafe { arch::call_on_stack(top, write) };
     }
     fatal::end(signal, code);
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use contech_runtime_core::memory;
+use contech_guest::memory;
 
 use crate::lane::Lane;
 use crate::{alone, clock, finish, lanes, pirate, process, signals, threads, tls};

@@ -5,10 +5,10 @@ use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
-use contech_intercept::thread_functions;
-use contech_intercept::threads::{Threads, Wanted};
+use contech_guest::memory;
+use contech_guest::thread_functions;
+use contech_guest::threads::{Threads, Wanted};
 use contech_observation::{Model, State};
-use contech_runtime_core::memory;
 
 use crate::lane::Lane;
 use crate::phase::{self, Instance};

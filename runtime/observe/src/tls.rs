@@ -1,7 +1,8 @@
 //! What belongs to the calling thread: its lane.
 
-use std::arch::asm;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+use contech_guest::thread_block;
 
 use crate::lane::Lane;
 
@@ -39,6 +40,16 @@ const _: () = assert!(std::mem::offset_of!(Block, left) == LEFT);
 const _: () = assert!(std::mem::offset_of!(Block, caller) == CALLER);
 
 impl Block {
+    const fn new() -> Self {
+        Self {
+            lane: AtomicPtr::new(std::ptr::null_mut()),
+            caller: AtomicUsize::new(0),
+            left: [const { AtomicU32::new(0) }; TIMED],
+            gaps: [const { AtomicU8::new(0) }; TIMED],
+            random: AtomicU32::new(0),
+        }
+    }
+
     /// A call of a function is timed: how many it stands for. The next one comes after 9 to 24 calls, 16.5 on average; not after
     /// 16, as programs call in patterns.
     pub(crate) fn next_gap(&self, function: usize) -> u64 {
@@ -84,30 +95,11 @@ impl Block {
     }
 }
 
-#[repr(C, align(64))]
-pub(crate) struct Zero([u64; BYTES / 8]);
-
-/// Its section makes it a thread-local symbol of the linker. Only its per-thread copies are used.
-#[unsafe(no_mangle)]
-#[unsafe(link_section = ".tbss")]
-pub(crate) static __contech_observe_tls: Zero = Zero([0; BYTES / 8]);
-
-/// The calling thread's block.
-#[inline(always)]
-pub(crate) fn block() -> &'static Block {
-    let address: *const Block;
-    // SAFETY: initial-exec access as the linker defines it for x86-64. Reads memory, writes none.
-    unsafe {
-        asm!(
-            "mov {a}, qword ptr [rip + __contech_observe_tls@GOTTPOFF]",
-            "add {a}, qword ptr fs:[0]",
-            a = out(reg) address,
-            options(pure, readonly, nostack)
-        );
-    }
-    // SAFETY: the symbol is this crate's, of that size and alignment, all zero at first, which is a valid block; the
-    // reference does not leave the thread.
-    unsafe { &*address }
+thread_block! {
+    /// The block itself, for the stubs.
+    static __contech_observe_tls: Block = Block::new();
+    /// The calling thread's block.
+    pub(crate) fn block();
 }
 
 /// The calling thread's lane: none in threads that are not observed, and while nothing is.

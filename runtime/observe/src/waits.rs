@@ -56,12 +56,12 @@ macro_rules! semaphores {
     ($($name:ident($real:ident $(, $arg:ident: $ty:ty)*);)*) => {$(
         pub(crate) unsafe extern "C-unwind" fn $name(semaphore: Ptr, $($arg: $ty,)* caller: usize) -> c_int {
             let real = real();
-            let errno = contech_runtime_core::memory::Errno::get();
+            let errno = contech_guest::memory::Errno::get();
             // SAFETY: the caller's semaphore.
             if unsafe { (real.sem_trywait)(semaphore) } == 0 {
                 return 0;
             }
-            contech_runtime_core::memory::Errno::set(errno);
+            contech_guest::memory::Errno::set(errno);
             // SAFETY: the caller's arguments, passed on.
             wait(State::Condition, caller, || unsafe { (real.$real)(semaphore $(, $arg)*) })
         }

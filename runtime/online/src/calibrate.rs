@@ -6,9 +6,10 @@
 
 use std::cell::Cell;
 
+use contech_guest::arch::ticks;
 use workspan::abi::{self, Function};
 
-use crate::clock::{Cost, EVENT_BITS, cycles};
+use crate::clock::{Cost, EVENT_BITS};
 use crate::hooks::{contech_ws_due, event, readings};
 
 /// Depth of the tree.
@@ -29,8 +30,7 @@ pub(crate) fn calibrate() -> Cost {
         }),
         slots: [64; DEPTH + 1],
     });
-    // SAFETY: the log holds only whole events.
-    let read = || (0..ROW).for_each(|_| unsafe { contech_ws_due() });
+    let read = || (0..ROW).for_each(|_| contech_ws_due());
     let reading = least(read).cycles / ROW;
     let bare = least(|| stage.bare(DEPTH));
     let told = least(|| stage.tree(DEPTH));
@@ -59,9 +59,9 @@ fn least(f: impl Fn()) -> Took {
     };
     for _ in 0..TIMES {
         let before = readings();
-        let start = cycles();
+        let start = ticks();
         (0..ROUNDS).for_each(|_| f());
-        let passed = cycles().saturating_sub(start);
+        let passed = ticks().saturating_sub(start);
         let after = readings();
         let took = Took {
             cycles: passed.saturating_sub(after.1 - before.1) / ROUNDS,
@@ -87,8 +87,7 @@ impl Stage {
         // SAFETY: the slot lives on, and is read where instrumented code would read it.
         let from = unsafe { slot.read_volatile() };
         if event(what, slot.addr(), from, 1) {
-            // SAFETY: the event is whole.
-            unsafe { contech_ws_due() };
+            contech_ws_due();
         }
     }
 

@@ -8,19 +8,13 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use contech_meter::{LONG, Meter};
+use contech_guest::arch::ticks;
+use contech_guest::meter::{LONG, Meter};
 
 /// The log is read after this many operations.
 pub(crate) const READ_AFTER: i64 = 2048;
 /// Binary places of a rate.
 const RATE_BITS: u32 = 16;
-
-/// Cycles since the processor started, at the frequency of the time stamp counter.
-#[inline]
-pub(crate) fn cycles() -> u64 {
-    // SAFETY: every x86-64 processor has the instruction, and it only reads a register.
-    unsafe { core::arch::x86_64::_rdtsc() }
-}
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +86,7 @@ static ON_LOAD: extern "C" fn() = on_load;
 
 extern "C" fn on_load() {
     METER.read();
-    LOADED.store(cycles(), Relaxed);
+    LOADED.store(ticks(), Relaxed);
 }
 
 /// The moment when the profiler began to prepare itself. The time before belongs to the program, the time after to
@@ -108,7 +102,7 @@ impl Ready {
     /// The moment now.
     pub(crate) fn begins() -> Self {
         Self {
-            cycles: cycles(),
+            cycles: ticks(),
             taken: METER.read(),
         }
     }
@@ -125,7 +119,7 @@ impl Clock {
                 Cost::default()
             },
             time: 0,
-            read: cycles(),
+            read: ticks(),
             now: 0,
             rate: 1 << RATE_BITS,
             late: 1 << RATE_BITS,
@@ -140,7 +134,7 @@ impl Clock {
     /// itself, and without the time before it in which other programs had the processor.
     pub(crate) fn since_loaded(&mut self, ready: Ready) {
         METER.read();
-        let now = cycles();
+        let now = ticks();
         let own = now.saturating_sub(ready.cycles) + ready.taken;
         self.read = LOADED.load(Relaxed).saturating_add(own).min(now);
     }
@@ -155,7 +149,7 @@ impl Clock {
     }
 
     fn elapsed(&mut self) -> u64 {
-        let counter = cycles();
+        let counter = ticks();
         let mut elapsed = counter.saturating_sub(self.read);
         self.read = counter;
         if elapsed > LONG {
@@ -237,7 +231,7 @@ impl Clock {
     /// Lets the program's time go on.
     #[inline(always)]
     pub(crate) fn resume(&mut self) {
-        let counter = cycles();
+        let counter = ticks();
         let took = counter.saturating_sub(self.read);
         self.readings += 1;
         self.reading += took;
@@ -245,7 +239,7 @@ impl Clock {
         if took > LONG {
             // Other programs may have had the processor while the profiler worked.
             METER.read();
-            self.read = cycles();
+            self.read = ticks();
         }
     }
 }
@@ -260,7 +254,7 @@ pub(crate) struct Moment {
 impl Moment {
     pub(crate) fn now() -> Self {
         Self {
-            cycles: cycles(),
+            cycles: ticks(),
             time: Instant::now(),
         }
     }
@@ -268,7 +262,7 @@ impl Moment {
     /// Nanoseconds per cycle, from that moment to now.
     pub(crate) fn ns_per_cycle(&self) -> f64 {
         #[allow(clippy::cast_precision_loss, reason = "a ratio")]
-        let passed = cycles().saturating_sub(self.cycles) as f64;
+        let passed = ticks().saturating_sub(self.cycles) as f64;
         if passed == 0.0 {
             return 1.0;
         }

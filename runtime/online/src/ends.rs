@@ -9,7 +9,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
-use contech_intercept::fatal;
+use contech_guest::fatal;
 
 use crate::hooks::{self, At};
 use crate::write::When;

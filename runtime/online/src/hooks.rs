@@ -5,10 +5,10 @@
     reason = "C ABI, and state that only the first thread touches"
 )]
 
-use std::arch::naked_asm;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
+use contech_guest::exports;
 use workspan::abi;
 
 use crate::profile::Own;
@@ -26,43 +26,9 @@ pub(crate) use log::{New, Reading, event};
 /// zero.
 static SPAWNS: AtomicUsize = AtomicUsize::new(0);
 
-/// `workspan::abi::DUE`.
-///
-/// # Safety
-/// Called by instrumented code, with the stack as for any call.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn contech_ws_due() {
-    naked_asm!(
-        ".cfi_startproc",
-        "push rbp",
-        ".cfi_def_cfa_offset 16",
-        ".cfi_offset rbp, -16",
-        "mov rbp, rsp",
-        ".cfi_def_cfa_register rbp",
-        "push rax",
-        "push rcx",
-        "push rdx",
-        "push rsi",
-        "push rdi",
-        "push r8",
-        "push r9",
-        "push r10",
-        "call {due}",
-        "pop r10",
-        "pop r9",
-        "pop r8",
-        "pop rdi",
-        "pop rsi",
-        "pop rdx",
-        "pop rcx",
-        "pop rax",
-        "pop rbp",
-        ".cfi_def_cfa rsp, 8",
-        "ret",
-        ".cfi_endproc",
-        due = sym gate::due
-    )
+// `workspan::abi::DUE`.
+exports! {
+    contech_ws_due [keeping] = gate::due;
 }
 
 /// Marks the next invocation as a spawn by the code before `from`.

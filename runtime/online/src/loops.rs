@@ -1,8 +1,7 @@
 //! The functions that instrumented code calls for loops over iterations (`workspan::abi`, `LOOP_*`).
 #![allow(unsafe_code, reason = "C ABI, and a return address")]
 
-use std::arch::naked_asm;
-
+use contech_guest::exports;
 use workspan::abi::{self, Function};
 
 use crate::hooks::{self, with_own};
@@ -34,20 +33,9 @@ unsafe fn looping<'f>(variable: *const Function, slot: usize, flags: u64) -> Loo
     }
 }
 
-/// `workspan::abi::LOOP_BEGIN`.
-///
-/// # Safety
-/// Called by instrumented code.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn contech_ws_loop_begin(
-    variable: *const Function,
-    slot: usize,
-    own: u64,
-    flags: u64,
-) {
-    // The return address is the fifth argument.
-    naked_asm!("mov r8, [rsp]", "jmp {begins}", begins = sym begins)
+// `workspan::abi::LOOP_BEGIN`.
+exports! {
+    contech_ws_loop_begin [caller 4] = begins;
 }
 
 unsafe extern "C" fn begins(
@@ -120,8 +108,7 @@ unsafe extern "C" fn contech_ws_loop_next(
     let what = variable.expose_provenance() as u64 + abi::NEXT;
     let flags = usize::try_from(flags).unwrap_or(0);
     if hooks::event(what, slot, flags, own) {
-        // SAFETY: the event is whole.
-        unsafe { hooks::contech_ws_due() };
+        hooks::contech_ws_due();
     }
 }
 

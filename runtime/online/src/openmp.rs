@@ -6,9 +6,10 @@
     reason = "functions of libomp's C interface, and their return addresses"
 )]
 
-use std::arch::naked_asm;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
+
+use contech_guest::exports;
 
 use crate::hooks;
 
@@ -48,21 +49,11 @@ static TASKWAIT: Real = Real::new(c"__kmpc_omp_taskwait");
 static END_TASKGROUP: Real = Real::new(c"__kmpc_end_taskgroup");
 static BARRIER: Real = Real::new(c"__kmpc_barrier");
 
-/// A task is generated and, with one thread, executed.
-///
-/// # Safety
-/// Called by code that the compiler made for a task construct.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __kmpc_omp_task(
-    location: *mut c_void,
-    thread: i32,
-    task: *mut c_void,
-) -> c_int {
-    // The return address is the fourth argument.
-    naked_asm!("mov rcx, [rsp]", "jmp {task}", task = sym generated)
+exports! {
+    __kmpc_omp_task [caller 3] = generated;
 }
 
+/// A task is generated and, with one thread, executed.
 unsafe extern "C" fn generated(
     location: *mut c_void,
     thread: i32,

@@ -4,9 +4,10 @@
 //! runs.
 #![allow(unsafe_code, reason = "functions of libomp's C interface")]
 
-use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+
+use contech_guest::exports;
 
 use crate::hooks;
 use crate::openmp::Real;
@@ -97,19 +98,13 @@ unsafe extern "C" fn find(
     0
 }
 
-/// A region begins: one whose `if` clause is false if the program calls this, one of one thread if libomp does.
-///
-/// # Safety
-/// Called by code that the compiler made for a parallel construct.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __kmpc_serialized_parallel(location: *mut c_void, thread: i32) {
-    // The return address is the third argument.
-    naked_asm!("mov rdx, [rsp]", "jmp {begins}", begins = sym begins)
+exports! {
+    __kmpc_serialized_parallel [caller 2] = begins;
 }
 
 type Region = unsafe extern "C" fn(*mut c_void, i32);
 
+/// A region begins: one whose `if` clause is false if the program calls this, one of one thread if libomp does.
 unsafe extern "C" fn begins(location: *mut c_void, thread: i32, from: usize) {
     let real = SERIALIZED.get();
     if real.is_null() {

@@ -5,9 +5,10 @@
     reason = "functions and structures of libomp's C interface"
 )]
 
-use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use contech_guest::exports;
 
 use crate::hooks;
 use crate::openmp::Real;
@@ -85,20 +86,8 @@ macro_rules! taskloop {
         const _: () = {
             static REAL: Real = Real::new($symbol);
 
-            $(#[$about])*
-            ///
-            /// # Safety
-            /// Called by code that the compiler made for a taskloop construct.
-            #[unsafe(naked)]
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name() {
-                naked_asm!(
-                    "mov rax, [rsp]",
-                    "mov [rip + {from}], rax",
-                    "jmp {made}",
-                    from = sym FROM,
-                    made = sym made,
-                )
+            exports! {
+                $name [caller in FROM] = made;
             }
 
             type Makes = unsafe extern "C" fn(

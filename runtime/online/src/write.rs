@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use contech_intercept::say;
+use contech_guest::say;
 use workspan::{Measure, Sum};
 
 use crate::clock::Metric;

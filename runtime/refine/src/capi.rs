@@ -7,7 +7,8 @@
 
 use std::ptr;
 
-use crate::clock;
+use contech_guest::arch::ticks;
+
 use crate::refinement::Refinement;
 use crate::sample::State;
 
@@ -73,7 +74,7 @@ unsafe extern "C" fn contech_refine_size(refine: *const Refinement) -> u64 {
 unsafe extern "C" fn contech_refine_part_begin(refine: *const Refinement, worker: u32, stage: u32) {
     // SAFETY: the caller's promise.
     if let Some(refine) = unsafe { of(refine) } {
-        refine.meter().part_begin(worker, stage, clock::now);
+        refine.meter().part_begin(worker, stage, ticks);
     }
 }
 
@@ -81,7 +82,7 @@ unsafe extern "C" fn contech_refine_part_begin(refine: *const Refinement, worker
 unsafe extern "C" fn contech_refine_part_end(refine: *const Refinement, worker: u32) {
     // SAFETY: the caller's promise.
     if let Some(refine) = unsafe { of(refine) } {
-        refine.meter().part_end(worker, clock::now);
+        refine.meter().part_end(worker, ticks);
     }
 }
 
@@ -93,7 +94,7 @@ unsafe extern "C" fn contech_refine_dispatch_begin(
 ) {
     // SAFETY: the caller's promise.
     if let Some(refine) = unsafe { of(refine) } {
-        refine.meter().dispatch_begin(worker, stage, clock::now);
+        refine.meter().dispatch_begin(worker, stage, ticks);
     }
 }
 
@@ -101,7 +102,7 @@ unsafe extern "C" fn contech_refine_dispatch_begin(
 unsafe extern "C" fn contech_refine_dispatch_end(refine: *const Refinement, worker: u32) {
     // SAFETY: the caller's promise.
     if let Some(refine) = unsafe { of(refine) } {
-        refine.meter().dispatch_end(worker, clock::now);
+        refine.meter().dispatch_end(worker, ticks);
     }
 }
 

@@ -39,7 +39,6 @@
 
 mod advice;
 mod capi;
-mod clock;
 mod equation;
 mod meter;
 mod refinement;

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::clock;
+use contech_guest::arch::ticks;
+
 use crate::meter::Meter;
 use crate::refiner::Refiner;
 use crate::sample::{Sample, State};
@@ -79,11 +80,11 @@ impl Refinement {
     pub(crate) fn round_begin(&self) {
         let count = self.rounds.fetch_add(1, Relaxed);
         let measure = self.state() != State::Holding || count.is_multiple_of(SELDOM);
-        self.meter.begin(measure, clock::now);
+        self.meter.begin(measure, ticks);
     }
 
     pub(crate) fn round_end(&self) {
-        if let Some(sample) = self.meter.end(clock::now) {
+        if let Some(sample) = self.meter.end(ticks) {
             self.refiner().observe(sample);
         }
     }
@@ -111,7 +112,7 @@ impl Round<'_> {
     /// when the returned value is dropped.
     #[must_use = "the part ends when this is dropped"]
     pub fn part(&self, worker: u32, stage: u32) -> Part<'_> {
-        self.of.meter.part_begin(worker, stage, clock::now);
+        self.of.meter.part_begin(worker, stage, ticks);
         Part {
             meter: &self.of.meter,
             worker,
@@ -134,6 +135,6 @@ pub struct Part<'a> {
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
-        self.meter.part_end(self.worker, clock::now);
+        self.meter.part_end(self.worker, ticks);
     }
 }

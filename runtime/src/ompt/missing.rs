@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use contech_runtime_core::notice;
+use contech_guest::notice;
 
 use super::tool::LISTENS;
 use crate::start;

@@ -27,7 +27,7 @@ use crate::active::Active;
 use crate::start::{self, guarded};
 use crate::tls::block;
 use abi::Data;
-use contech_intercept::ompt as abi;
+use contech_guest::ompt as abi;
 use team::{WORKER, Worker};
 use word::Word;
 

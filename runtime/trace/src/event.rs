@@ -13,7 +13,7 @@ pub use kinds::{AllocKind, Arrival, EndReason};
 /// Streams of threads without a context of their own are numbered from here.
 pub const TEAM_STREAMS: u32 = 1 << 31;
 
-/// A runtime event. All times are TSC ticks since the trace's start (48 bits); objects, addresses,
+/// A runtime event. All times are ticks of the processor's clock since the trace's start (48 bits); objects, addresses,
 /// tickets and sizes are 48 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {

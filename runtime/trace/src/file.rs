@@ -31,11 +31,11 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 pub struct FileHeader {
     /// Process that wrote it.
     pub pid: u32,
-    /// TSC when recording started: the zero of all ticks in the file.
-    pub start_tsc: u64,
+    /// The processor's clock when recording started: the zero of all ticks in the file.
+    pub start_ticks: u64,
     /// Wall clock then, nanoseconds since 1970.
     pub start_unix_ns: u64,
-    /// First estimate of the TSC frequency in Hz (0 unknown); [`Totals::clock_hz`] is better.
+    /// First estimate of the clock's frequency in Hz (0 unknown); [`Totals::clock_hz`] is better.
     pub clock_hz: u64,
 }
 
@@ -60,7 +60,7 @@ impl FileHeader {
         put(&mut b, 8, &VERSION.to_le_bytes());
         put(&mut b, 12, &ORDER.to_le_bytes());
         put(&mut b, 16, &self.pid.to_le_bytes());
-        put(&mut b, 24, &self.start_tsc.to_le_bytes());
+        put(&mut b, 24, &self.start_ticks.to_le_bytes());
         put(&mut b, 32, &self.start_unix_ns.to_le_bytes());
         put(&mut b, 40, &self.clock_hz.to_le_bytes());
         let sum = checksum(&b[..56]);
@@ -109,7 +109,7 @@ impl FileHeader {
         }
         Ok(FileHeader {
             pid: get_u32(b, 16),
-            start_tsc: get_u64(b, 24),
+            start_ticks: get_u64(b, 24),
             start_unix_ns: get_u64(b, 32),
             clock_hz: get_u64(b, 40),
         })
@@ -290,7 +290,7 @@ pub struct RunInfo {
 pub struct Totals {
     /// False when something was not recorded (memory or disk ran out, a conflict ...).
     pub complete: bool,
-    /// TSC frequency in Hz, measured over the run.
+    /// Frequency of the clock in Hz, measured over the run.
     pub clock_hz: u64,
     /// Ticks at the end.
     pub end: u64,

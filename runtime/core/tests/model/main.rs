@@ -21,14 +21,14 @@ mod inner;
 mod lane;
 #[path = "../../src/level.rs"]
 mod level;
-#[path = "../../src/memory.rs"]
-mod memory;
 #[path = "../../src/pool.rs"]
 mod pool;
 #[path = "../../src/queue.rs"]
 mod queue;
 #[path = "../../src/sync.rs"]
 mod sync;
+
+use contech_guest::memory;
 
 /// What the runtime's `primitive` names, of loom.
 mod primitive {

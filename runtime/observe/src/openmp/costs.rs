@@ -1,11 +1,10 @@
 //! Functions of libomp whose time is the runtime's own work: making tasks, handing out iterations. About every 16th call of
 //! a thread is timed, and counts for those since the last one; the others cost two instructions.
 
-use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use contech_intercept::lookup;
+use contech_guest::{exports, lookup};
 use contech_observation::State;
 
 use crate::sites::bump;
@@ -18,19 +17,8 @@ macro_rules! timed {
         /// The function itself; until it is known, ours that looks for it.
         static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
 
-        #[doc = concat!("Exported as `", stringify!($name), "`.")]
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub(crate) extern "C-unwind" fn $name() {
-            naked_asm!(
-                "mov rax, qword ptr [rip + __contech_observe_tls@GOTTPOFF]",
-                "sub dword ptr fs:[rax + {left}], 1",
-                "jb {slow}",
-                "jmp qword ptr [rip + {real}]",
-                left = const tls::LEFT + 4 * $index,
-                slow = sym $slow,
-                real = sym $real,
-            )
+        exports! {
+            $name [counted __contech_observe_tls tls::LEFT + 4 * $index, $slow] = $real;
         }
 
         unsafe extern "C-unwind" fn $slow($($arg: $ty),*) -> $ret {

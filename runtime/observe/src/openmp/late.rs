@@ -1,14 +1,13 @@
 //! Callbacks that are registered when the program first does what they tell of: libomp calls those of critical sections for
 //! each lock, too, and those of task groups at each barrier and wait for tasks.
 
-use std::arch::naked_asm;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{
     AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
 };
 
-use contech_intercept::lookup;
-use contech_intercept::ompt::{Callback, Code, Data, SetCallback, event};
+use contech_guest::ompt::{Callback, Code, Data, SetCallback, event};
+use contech_guest::{exports, lookup};
 
 use super::{callbacks, regions, tasks};
 use crate::real::real;
@@ -101,11 +100,9 @@ macro_rules! first {
         /// The function itself; until it is known, ours that looks for it.
         static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
 
-        #[doc = concat!("Exported as `", stringify!($name), "`: libomp tells of it from its first call on.")]
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub(crate) extern "C-unwind" fn $name() {
-            naked_asm!("jmp qword ptr [rip + {real}]", real = sym $real)
+        // libomp tells of it from its first call on.
+        exports! {
+            $name [through] = $real;
         }
 
         /// None of them has more arguments.

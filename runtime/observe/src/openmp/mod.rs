@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use contech_intercept::ompt::{
+use contech_guest::ompt::{
     Callback, Code, Data, Frame, Lookup, SetCallback, StartToolResult, event,
 };
 

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering::Relaxed;
 
-use contech_intercept::ompt::{
+use contech_guest::ompt::{
     self, BEGIN, Code, Data, END, Frame, REGION_BARRIER_PARALLEL, REGION_REDUCTION,
     REGION_TASKGROUP, REGION_TASKWAIT, THREAD_INITIAL,
 };

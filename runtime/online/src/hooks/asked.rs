@@ -3,9 +3,10 @@
 
 use std::sync::atomic::Ordering;
 
-use contech_intercept::say;
+use contech_guest::arch::thread_pointer;
+use contech_guest::say;
 
-use super::gate::{ALL, ASKED, ENDING, FOREIGN, GATE, OPEN, OWNER, STATE, thread, with};
+use super::gate::{ALL, ASKED, ENDING, FOREIGN, GATE, OPEN, OWNER, STATE, with};
 use crate::profile::Profile;
 use crate::write::{self, When};
 
@@ -25,7 +26,7 @@ pub(super) extern "C" fn asked(_: libc::c_int) {
 /// Writes the profile after the program has ended.
 pub(crate) fn write_at_the_end() {
     write_now(When::End);
-    if OWNER.load(Ordering::Relaxed) != thread() {
+    if OWNER.load(Ordering::Relaxed) != thread_pointer() {
         say("another thread ended the program: no work/span profile is written");
     } else if GATE.load(Ordering::Relaxed) == 0 {
         say(
@@ -61,7 +62,7 @@ pub(crate) enum At {
 /// What a signal handler of this thread interrupted. If it is the program's code, the profile can be written at once.
 pub(crate) fn interrupted() -> At {
     let owner = OWNER.load(Ordering::Relaxed);
-    if owner != thread() {
+    if owner != thread_pointer() {
         return At::Elsewhere;
     }
     match GATE.load(Ordering::Relaxed) {

@@ -4,6 +4,7 @@ use std::cell::UnsafeCell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
+use contech_guest::arch::{self, thread_pointer};
 use workspan::abi::State;
 
 use super::log::{self, state};
@@ -39,19 +40,9 @@ pub(super) const ALL: i64 = i64::MAX;
 const HOOK_STACK: usize = 4096;
 static START: Once = Once::new();
 
-#[inline]
-pub(super) fn thread() -> usize {
-    let pointer: usize;
-    // SAFETY: on Linux x86-64 the word at fs:0 is the thread's own address, in every thread.
-    unsafe {
-        core::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, pure, readonly, preserves_flags));
-    }
-    pointer
-}
-
 /// Whether this is the thread that is measured.
 pub(crate) fn is_measured() -> bool {
-    OWNER.load(Ordering::Relaxed) == thread()
+    OWNER.load(Ordering::Relaxed) == thread_pointer()
 }
 
 /// The profile and the state of the owner's thread, for one hook.
@@ -64,7 +55,7 @@ impl Within {
     /// Takes the gate; `None` if it is not open to this thread (see [`open`]).
     #[inline(always)]
     fn at_once() -> Option<Self> {
-        if GATE.load(Ordering::Relaxed) != thread() {
+        if GATE.load(Ordering::Relaxed) != thread_pointer() {
             return None;
         }
         GATE.store(0, Ordering::Relaxed);
@@ -115,7 +106,8 @@ impl Drop for Within {
 
 /// Reads the log.
 pub(super) extern "C" fn due() {
-    probe();
+    // A stack that is full is found out while the gate is open: then the profile can be written.
+    arch::touch_stack::<HOOK_STACK>();
     if let Some(mut within) = Within::at_once() {
         within.read(Own::NOTHING);
         return;
@@ -141,23 +133,13 @@ fn otherwise() {
     }
 }
 
-/// Touches the stack that the hook will need while the gate is still open. If the stack is full, the fault comes
-/// here, where the profile can be written.
-fn probe() {
-    // SAFETY: the instruction reads the part of the stack below; where the stack cannot grow, the program ends by the
-    // fault.
-    unsafe {
-        core::arch::asm!("test byte ptr [rsp - {}], 0", const HOOK_STACK, options(nostack, readonly));
-    }
-}
-
 fn opened() -> Option<Within> {
     Within::at_once().or_else(|| if open() { Within::at_once() } else { None })
 }
 
 /// Calls `f` with the owner's profile, after every event so far is taken into it.
 pub(crate) fn with(f: impl FnOnce(&mut Profile, Told)) {
-    probe();
+    arch::touch_stack::<HOOK_STACK>();
     if let Some(mut within) = opened() {
         let told = within.read(Own::NOTHING);
         f(within.profile, told);
@@ -166,7 +148,7 @@ pub(crate) fn with(f: impl FnOnce(&mut Profile, Told)) {
 
 /// The same, with what the invocation did since its last event. A call that was marked as a spawn is no longer one.
 pub(crate) fn with_own(own: Own, f: impl FnOnce(&mut Profile, Told)) {
-    probe();
+    arch::touch_stack::<HOOK_STACK>();
     if let Some(mut within) = opened() {
         within.state.spawn.store(0, Ordering::Relaxed);
         let told = within.read(own);
@@ -183,7 +165,7 @@ pub(crate) fn readings() -> (u64, u64) {
 
 /// The state of this thread if it is the owner and no hook is running.
 pub(super) fn owners() -> Option<&'static State> {
-    let measured = GATE.load(Ordering::Relaxed) == thread() || open();
+    let measured = GATE.load(Ordering::Relaxed) == thread_pointer() || open();
     measured.then(state)
 }
 
@@ -193,7 +175,7 @@ pub(super) fn owners() -> Option<&'static State> {
 fn open() -> bool {
     match OWNER.load(Ordering::Relaxed) {
         0 => START.call_once(start),
-        owner if owner != thread() => FOREIGN.store(true, Ordering::Relaxed),
+        owner if owner != thread_pointer() => FOREIGN.store(true, Ordering::Relaxed),
         owner => {
             while GATE.load(Ordering::Relaxed) == ASKED {
                 OPEN.store(owner, Ordering::Relaxed);
@@ -214,5 +196,5 @@ fn open() -> bool {
             }
         }
     }
-    GATE.load(Ordering::Relaxed) == thread()
+    GATE.load(Ordering::Relaxed) == thread_pointer()
 }

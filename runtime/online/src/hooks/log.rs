@@ -1,9 +1,9 @@
 //! The log (`workspan::abi::Event`): where the owner's log is, and which part of it is new.
 
-use std::arch::asm;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicUsize, compiler_fence};
 
+use contech_guest::{arch, thread_block};
 use workspan::abi::{EVENT_OPERATIONS, Event, FEW, State};
 
 use crate::clock::READ_AFTER;
@@ -17,10 +17,12 @@ const EVENTS: usize = 2 * UNTIL_DUE + FEW;
 const UNTIL_DUE: usize = 257;
 const _: () = assert!(READ_AFTER / EACH < UNTIL_DUE as i64);
 
-/// The state of each thread. Only the thread-local copies are used, by [`state`] and by instrumented code.
-#[unsafe(no_mangle)]
-#[unsafe(link_section = ".tbss")]
-static contech_ws_state: State = State::new();
+thread_block! {
+    /// Of each thread, for instrumented code.
+    static contech_ws_state: State = State::new();
+    /// The calling thread's state.
+    pub(crate) fn state();
+}
 
 /// The events of the owner.
 static EVENTS_OF_OWNER: [Event; EVENTS] = [const { Event::new() }; EVENTS];
@@ -39,24 +41,6 @@ pub(super) struct Read {
     first: AtomicUsize,
     end: AtomicUsize,
     left: AtomicI64,
-}
-
-/// The calling thread's state.
-#[inline(always)]
-pub(crate) fn state() -> &'static State {
-    let address: *const State;
-    // SAFETY: this is initial-exec access as the linker defines it for x86-64. It reads memory and writes none.
-    unsafe {
-        asm!(
-            "mov {a}, qword ptr [rip + contech_ws_state@GOTTPOFF]",
-            "add {a}, qword ptr fs:[0]",
-            a = out(reg) address,
-            options(pure, readonly, nostack)
-        );
-    }
-    // SAFETY: the symbol is above, is zeroed at first, and lives as long as its thread. The reference stays in the
-    // thread, except the owner's, and the owner is the first thread.
-    unsafe { &*address }
 }
 
 /// The place where the owner's log begins, in the form of [`State::next`].
@@ -252,19 +236,8 @@ pub(super) fn take_back(state: &State) {
 pub(crate) fn event(what: u64, slot: usize, from: usize, own: u64) -> bool {
     let state = state();
     let taken = own.wrapping_add(EVENT_OPERATIONS);
-    let mut at = size_of::<Event>();
-    // SAFETY: the state is the thread's own, and one instruction changes each field.
-    unsafe {
-        asm!(
-            "sub qword ptr [{left}], {taken}",
-            "xadd qword ptr [{next}], {at}",
-            left = in(reg) state.left.as_ptr(),
-            next = in(reg) state.next.as_ptr(),
-            taken = in(reg) taken,
-            at = inout(reg) at,
-            options(nostack)
-        );
-    }
+    arch::subtract_here(&state.left, taken.cast_signed());
+    let at = arch::fetch_add_here(&state.next, size_of::<Event>());
     let event = event_at(state, at);
     event.slot.store(slot, Relaxed);
     event.own.store(own, Relaxed);

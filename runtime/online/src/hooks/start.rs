@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use contech_intercept::say;
+use contech_guest::arch::thread_pointer;
+use contech_guest::say;
 
 use super::asked::asked;
-use super::gate::{GATE, OPEN, OWNER, PROFILE, STATE, thread};
+use super::gate::{GATE, OPEN, OWNER, PROFILE, STATE};
 use super::log;
 use crate::calibrate::calibrate;
 use crate::clock::{Cost, Metric, Ready};
@@ -38,7 +39,7 @@ pub(super) fn start() {
     unsafe { *PROFILE.0.get() = Some(profile) };
     STATE.store(std::ptr::from_ref(state).cast_mut(), Ordering::Relaxed);
     for word in [&OWNER, &OPEN, &GATE] {
-        word.store(thread(), Ordering::Relaxed);
+        word.store(thread_pointer(), Ordering::Relaxed);
     }
     // SAFETY: this is a plain registration with a function of the right type.
     unsafe {
@@ -57,7 +58,7 @@ fn calibrated(stack: Bounds) -> Cost {
     unsafe { *PROFILE.0.get() = Some(profile) };
     let kept = log::keep(log::state());
     for word in [&OPEN, &GATE] {
-        word.store(thread(), Ordering::Relaxed);
+        word.store(thread_pointer(), Ordering::Relaxed);
     }
     let cost = calibrate();
     for word in [&OPEN, &GATE] {

@@ -5,8 +5,8 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-use contech_runtime_core::mask::Blocked;
-use contech_runtime_core::memory;
+use crate::mask::Blocked;
+use crate::memory;
 
 /// Size classes: 16 bytes to 32 KiB, powers of two. Larger blocks are mapped one by one.
 const CLASSES: usize = 12;

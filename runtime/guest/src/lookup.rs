@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, Ordering::Acquire, Ordering::Release};
 
-use contech_runtime_core::mask::Blocked;
-use contech_runtime_core::notice;
+use crate::mask::Blocked;
+use crate::notice;
 
 /// Declares the type `Real` of a table of functions, and `real()`, which looks them up at its first call. `= "symbol"`
 /// gives another name to look for, `@ "version"` the version of the symbol. A function the process does not have says

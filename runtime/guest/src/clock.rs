@@ -1,16 +1,9 @@
 #![allow(unsafe_code, reason = "clock_gettime takes a pointer")]
-//! Time stamps: the processor's time stamp counter, and what it means in seconds.
+//! Time stamps: the processor's clock, and what it means in seconds.
 
-use std::arch::x86_64::{__cpuid, _rdtsc};
 use std::time::Duration;
 
-/// The counter now.
-#[inline]
-#[must_use]
-pub fn tsc() -> u64 {
-    // SAFETY: every x86-64 processor has RDTSC and Linux lets programs use it.
-    unsafe { _rdtsc() }
-}
+use crate::arch::ticks;
 
 fn nanoseconds(clock: libc::clockid_t) -> u64 {
     let mut t = libc::timespec {
@@ -25,9 +18,9 @@ fn nanoseconds(clock: libc::clockid_t) -> u64 {
 /// Counter and monotonic clock (ns) at the same moment: the tightest of a few tries.
 fn pair() -> (u64, u64) {
     let sample = || {
-        let before = tsc();
+        let before = ticks();
         let ns = nanoseconds(libc::CLOCK_MONOTONIC_RAW);
-        let after = tsc();
+        let after = ticks();
         (after.wrapping_sub(before), (before.midpoint(after), ns))
     };
     let mut best = sample();
@@ -65,12 +58,12 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> u64 {
         // Another core's counter may be a few ticks behind.
-        tsc().saturating_sub(self.start)
+        ticks().saturating_sub(self.start)
     }
 
-    /// Counter at the start.
+    /// The processor's clock at the start.
     #[must_use]
-    pub fn start_tsc(&self) -> u64 {
+    pub fn start_ticks(&self) -> u64 {
         self.start
     }
 
@@ -81,7 +74,8 @@ impl Clock {
     }
 
     /// About how many ticks that is.
-    pub(crate) fn ticks(&self, time: Duration) -> u64 {
+    #[must_use]
+    pub fn ticks(&self, time: Duration) -> u64 {
         let ticks = u128::from(self.measured_hz()) * time.as_nanos() / 1_000_000_000;
         u64::try_from(ticks).unwrap_or(u64::MAX)
     }
@@ -94,23 +88,6 @@ impl Clock {
         let elapsed = u128::from(ns.saturating_sub(self.monotonic_ns)).max(1);
         u64::try_from(ticks * 1_000_000_000 / elapsed).unwrap_or(0)
     }
-}
-
-/// Frequency the processor or hypervisor states, in Hz; 0 where neither does.
-#[must_use]
-pub fn stated_hz() -> u64 {
-    let highest = __cpuid(0).eax;
-    if highest >= 0x15 {
-        let r = __cpuid(0x15);
-        if r.eax != 0 && r.ebx != 0 && r.ecx != 0 {
-            return u64::from(r.ecx) * u64::from(r.ebx) / u64::from(r.eax);
-        }
-    }
-    let hypervisor = __cpuid(1).ecx >> 31 == 1;
-    if hypervisor && __cpuid(0x4000_0000).eax >= 0x4000_0010 {
-        return u64::from(__cpuid(0x4000_0010).eax) * 1000;
-    }
-    0
 }
 
 #[cfg(test)]

@@ -58,7 +58,8 @@ fn set(mask: u64) -> u64 {
 }
 
 /// Whether a signal by which users end a program waits until it is no longer blocked.
-pub(crate) fn end_is_asked() -> bool {
+#[must_use]
+pub fn end_is_asked() -> bool {
     const ASKING: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT];
     let mut pending = 0u64;
     // SAFETY: the pointer is to a live 8-byte mask, the size the call is told.

@@ -5,7 +5,7 @@
 
 use std::ffi::c_int;
 
-use contech_runtime_core::memory;
+use crate::memory;
 
 /// The classic signals whose default action ends the process and that may be handled (signal(7)): SIGKILL may not.
 const CLASSIC: [c_int; 22] = [

@@ -7,15 +7,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Ticks of the time stamp counter, about 30 microseconds. No other program runs within a shorter interval.
+use crate::arch::ticks;
+
+/// Ticks, about 30 microseconds. No other program runs within a shorter interval.
 pub const LONG: u64 = 90_000;
 /// A shorter interruption in nanoseconds is only the inexactness of the clocks.
 const SHORTEST: u64 = 3_000;
-
-fn tsc() -> u64 {
-    // SAFETY: every x86-64 processor has RDTSC, and Linux lets programs use it.
-    unsafe { core::arch::x86_64::_rdtsc() }
-}
 
 /// A thread's clocks when they were last read; only the thread that owns the meter uses it.
 #[derive(Debug, Default)]
@@ -87,7 +84,7 @@ impl Reading {
         // SAFETY: the pointer is to a live rusage.
         unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
         Reading {
-            ticks: tsc(),
+            ticks: ticks(),
             wall: clock(libc::CLOCK_MONOTONIC),
             cpu: clock(libc::CLOCK_THREAD_CPUTIME_ID),
             waits: usage.ru_nvcsw.unsigned_abs(),

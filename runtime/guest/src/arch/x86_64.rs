@@ -1,0 +1,156 @@
+//! Linux on x86-64. The clock is the time stamp counter.
+
+use std::arch::asm;
+use std::arch::x86_64::{__cpuid, _mm_lfence, _rdtsc};
+use std::sync::atomic::{AtomicI64, AtomicUsize};
+
+mod block;
+mod calls;
+mod flush;
+mod stubs;
+
+pub use calls::system_call;
+pub use flush::keeping_all;
+
+/// The clock: ticks at a constant rate, the same on every core but for a few ticks. Only differences mean anything.
+#[inline(always)]
+#[must_use]
+pub fn ticks() -> u64 {
+    // SAFETY: every x86-64 processor has RDTSC, and Linux lets programs use it.
+    unsafe { _rdtsc() }
+}
+
+/// Waits until every instruction before it is done. [`ticks`] alone is read ahead of a slow instruction.
+#[inline(always)]
+pub fn in_order() {
+    // SAFETY: every x86-64 processor has it; it changes no memory.
+    unsafe { _mm_lfence() }
+}
+
+/// Frequency of the clock as the processor or the hypervisor states it, in Hz; 0 where neither does.
+#[must_use]
+pub fn stated_hz() -> u64 {
+    let highest = __cpuid(0).eax;
+    if highest >= 0x15 {
+        let r = __cpuid(0x15);
+        if r.eax != 0 && r.ebx != 0 && r.ecx != 0 {
+            return u64::from(r.ecx) * u64::from(r.ebx) / u64::from(r.eax);
+        }
+    }
+    let hypervisor = __cpuid(1).ecx >> 31 == 1;
+    if hypervisor && __cpuid(0x4000_0000).eax >= 0x4000_0010 {
+        return u64::from(__cpuid(0x4000_0010).eax) * 1000;
+    }
+    0
+}
+
+/// The thread pointer: a number that no other living thread of the process has.
+#[inline(always)]
+#[must_use]
+pub fn thread_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: on Linux the word at fs:0 is the thread's own address, in every thread.
+    unsafe {
+        asm!("mov {}, fs:0", out(reg) pointer, options(nostack, pure, readonly, preserves_flags));
+    }
+    pointer
+}
+
+/// Stack pointer that a `longjmp` to this buffer sets.
+///
+/// # Safety
+/// `setjmp` filled the buffer.
+#[must_use]
+pub unsafe fn jump_target(buffer: *const u64) -> usize {
+    /// Word of the buffer that holds the stack pointer (`JB_RSP` of the C library).
+    const STACK_POINTER: usize = 6;
+    /// The C library rotates it by this many bits after it mixed in the guard.
+    const ROTATION: u32 = 0x11;
+    let guard: u64;
+    // SAFETY: reads the pointer guard, which the C library keeps at this place of every thread's control block.
+    unsafe {
+        asm!("mov {g}, qword ptr fs:[0x30]", g = out(reg) guard, options(nostack, readonly, pure));
+    }
+    // SAFETY: a jump buffer has eight words before its signal mask.
+    let mangled = unsafe { buffer.add(STACK_POINTER).read() };
+    usize::try_from(mangled.rotate_right(ROTATION) ^ guard).unwrap_or(0)
+}
+
+/// The general registers.
+pub type Registers = [usize; 16];
+
+/// General registers of the code that a signal interrupted.
+#[must_use]
+pub fn registers(context: &libc::ucontext_t) -> Registers {
+    // The first sixteen are the general ones.
+    let all = context.uc_mcontext.gregs;
+    std::array::from_fn(|i| usize::try_from(all[i].cast_unsigned()).unwrap_or(0))
+}
+
+/// Address of the next instruction of the code that a signal interrupted.
+#[must_use]
+pub fn program_counter(context: &libc::ucontext_t) -> usize {
+    let at = context.uc_mcontext.gregs[libc::REG_RIP as usize].cast_unsigned();
+    usize::try_from(at).unwrap_or(0)
+}
+
+/// Whether the instruction before `at` makes a system call.
+///
+/// # Safety
+/// Code around `at` is mapped and stays so.
+#[must_use]
+pub unsafe fn follows_system_call(at: usize) -> bool {
+    const SYSCALL: [u8; 2] = [0x0f, 0x05];
+    let before = std::ptr::with_exposed_provenance::<[u8; 2]>(at.wrapping_sub(SYSCALL.len()));
+    // SAFETY: mapped, as the caller says.
+    unsafe { before.read_unaligned() == SYSCALL }
+}
+
+/// Calls a function on another stack.
+///
+/// # Safety
+/// `top` is the upper end of a stack that nobody uses, aligned to 16 bytes; the function does not unwind.
+pub unsafe fn call_on_stack(top: usize, function: extern "C" fn()) {
+    // SAFETY: the stack is free; the old one comes back before the block ends.
+    unsafe {
+        asm!(
+            "mov r12, rsp",
+            "mov rsp, {top}",
+            "call {function}",
+            "mov rsp, r12",
+            top = in(reg) top,
+            function = in(reg) function,
+            out("r12") _,
+            clobber_abi("C"),
+        );
+    }
+}
+
+/// Touches the stack so many bytes below: a stack that is full causes its fault here.
+#[inline(always)]
+pub fn touch_stack<const BYTES: usize>() {
+    // SAFETY: reads what the stack grows to next; where it cannot grow, the program ends by the fault.
+    unsafe {
+        asm!("test byte ptr [rsp - {}], 0", const BYTES, options(nostack, readonly));
+    }
+}
+
+/// Subtracts in one instruction: no handler of this thread comes in between. Another thread may.
+#[inline(always)]
+pub fn subtract_here(word: &AtomicI64, what: i64) {
+    // SAFETY: changes the word only, which is live.
+    unsafe {
+        asm!("sub qword ptr [{word}], {what}", word = in(reg) word.as_ptr(), what = in(reg) what, options(nostack));
+    }
+}
+
+/// Adds in one instruction, and gives what was there before: no handler of this thread comes in between. Another thread may.
+#[inline(always)]
+pub fn fetch_add_here(word: &AtomicUsize, what: usize) -> usize {
+    let mut what = what;
+    // SAFETY: changes the word only, which is live.
+    unsafe {
+        asm!("xadd qword ptr [{word}], {what}", word = in(reg) word.as_ptr(), what = inout(reg) what, options(nostack));
+    }
+    what
+}

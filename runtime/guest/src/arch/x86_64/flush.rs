@@ -1,0 +1,231 @@
+//! From instrumented code in the middle of anything to the slow path and back, with every register as it was.
+
+use std::arch::naked_asm;
+use std::sync::atomic::AtomicU32;
+
+/// State components to save with XSAVE: 0 before it is known, [`FXSAVE`] where there is no XSAVE.
+static COMPONENTS: AtomicU32 = AtomicU32::new(0);
+/// Bit 31 is no component.
+const FXSAVE: u32 = 1 << 31;
+/// x87, SSE, AVX, and AVX-512's masks, upper halves and upper registers. Not AMX: tiles are 8 KiB, and
+/// nothing here touches them.
+const WANTED: u32 = 0b1110_0111;
+/// Bytes of the standard XSAVE area up to and including those components.
+const AREA: u32 = 2688;
+
+/// Defines what instrumented code calls when its buffer is full: `flush` takes the cursor in rdi and returns the next one in rax,
+/// `check_flush` does the same for the second cursor. Every register but rax, r11 and the flags is as it was
+/// (`preserve_all`).
+///
+/// Where the buffer is not full but the time is to be noted, `flush` writes that event itself and saves few registers. The
+/// operands are offsets in the calling thread's block and constants of that event; `slow`, `gap` and `check_slow` are the slow
+/// paths, which take a cursor and return one.
+#[macro_export]
+macro_rules! flush_stubs {
+    ($block:ident; {$($operand:tt)*} {$($check_operand:tt)*}) => {
+        #[unsafe(naked)]
+        pub(crate) extern "C" fn flush(cursor: *mut u8) -> *mut u8 {
+            ::std::arch::naked_asm!(
+                ".cfi_startproc",
+                concat!("mov r11, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
+                "cmp rdi, qword ptr fs:[r11 + {to}]",
+                "jae 2f",
+                "cmp rdi, qword ptr fs:[r11 + {from}]",
+                "jb 2f",
+                // A null limit demands a flush.
+                "cmp qword ptr fs:[r11 + {limit}], 0",
+                "je 2f",
+                "push rdx",
+                ".cfi_adjust_cfa_offset 8",
+                "push rcx",
+                ".cfi_adjust_cfa_offset 8",
+                "rdtsc",
+                "shl rdx, 32",
+                "or rax, rdx",
+                // Ticks since the last one.
+                "mov rcx, rax",
+                "sub rcx, qword ptr fs:[r11 + {last}]",
+                "cmp rcx, {long}",
+                "ja 3f",
+                "mov qword ptr fs:[r11 + {last}], rax",
+                // The event: each store writes two bytes more than it means, the next one over them.
+                "sub rax, qword ptr fs:[r11 + {epoch}]",
+                "mov qword ptr [rdi], rax",
+                "mov rax, qword ptr fs:[r11 + {taken}]",
+                "mov qword ptr [rdi + 6], rax",
+                "mov dword ptr [rdi + 12], {time}",
+                "lea rax, [rdi + {event}]",
+                "mov qword ptr fs:[r11 + {cursor}], rax",
+                "mov qword ptr fs:[r11 + {spin_event}], 0",
+                "mov qword ptr fs:[r11 + {spin_mark}], 0",
+                // The next one: at the next check that has something before it, or some bytes on.
+                "lea rdx, [rax + 1]",
+                "cmp rcx, {apart}",
+                "lea rcx, [rax + {every}]",
+                "cmovb rdx, rcx",
+                "mov rcx, qword ptr fs:[r11 + {to}]",
+                "cmp rdx, rcx",
+                "cmova rdx, rcx",
+                "mov qword ptr fs:[r11 + {limit}], rdx",
+                "pop rcx",
+                ".cfi_adjust_cfa_offset -8",
+                "pop rdx",
+                ".cfi_adjust_cfa_offset -8",
+                "ret",
+                "2:",
+                "cmp dword ptr fs:[r11 + {role}], {ended}",
+                "je 5f",
+                "4:",
+                "lea rax, [rip + {slow}]",
+                "jmp {preserving}",
+                "5:",
+                // Its scratch memory from the start again: this thread may be allowed no system call any more.
+                "mov rax, qword ptr fs:[r11 + {limit}]",
+                "sub rax, {scratch}",
+                "jb 4b",
+                "mov qword ptr fs:[r11 + {cursor}], rax",
+                "ret",
+                "3:",
+                ".cfi_adjust_cfa_offset 16",
+                "pop rcx",
+                ".cfi_adjust_cfa_offset -8",
+                "pop rdx",
+                ".cfi_adjust_cfa_offset -8",
+                "lea rax, [rip + {gap}]",
+                "jmp {preserving}",
+                ".cfi_endproc",
+                $($operand)*
+                preserving = sym $crate::arch::keeping_all,
+            )
+        }
+
+        #[unsafe(naked)]
+        pub(crate) extern "C" fn check_flush(cursor: *mut u8) -> *mut u8 {
+            ::std::arch::naked_asm!(
+                concat!("mov r11, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
+                "cmp dword ptr fs:[r11 + {role}], {ended}",
+                "je 3f",
+                "2:",
+                "lea rax, [rip + {slow}]",
+                "jmp {preserving}",
+                "3:",
+                "mov rax, qword ptr fs:[r11 + {limit}]",
+                "sub rax, {scratch}",
+                "jb 2b",
+                "mov qword ptr fs:[r11 + {cursor}], rax",
+                "ret",
+                $($check_operand)*
+                preserving = sym $crate::arch::keeping_all,
+            )
+        }
+    };
+}
+
+/// Calls the function in rax with the argument in rdi, returns its result in rax. Every other register is as it was.
+#[unsafe(naked)]
+pub extern "C" fn keeping_all() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "push rbx",
+        "push rcx",
+        "push rdx",
+        "push rsi",
+        "push rdi",
+        "push r8",
+        "push r9",
+        "push r10",
+        "sub rsp, {area}",
+        "and rsp, -64",
+        "mov r10, rax",
+        "mov eax, dword ptr [rip + {components}]",
+        "test eax, eax",
+        "jnz 3f",
+        // Which components the system has enabled; CPUID clobbers rbx, rcx, rdx, saved above.
+        "mov eax, 1",
+        "xor ecx, ecx",
+        "cpuid",
+        "mov eax, {fxsave}",
+        "bt ecx, 27",
+        "jnc 2f",
+        "xor ecx, ecx",
+        "xgetbv",
+        "and eax, {wanted}",
+        "2:",
+        "mov dword ptr [rip + {components}], eax",
+        "3:",
+        "test eax, eax",
+        "js 5f",
+        // XSAVE reads the header it finds: it must be zero.
+        "xor edx, edx",
+        "mov qword ptr [rsp + 512], rdx",
+        "mov qword ptr [rsp + 520], rdx",
+        "mov qword ptr [rsp + 528], rdx",
+        "mov qword ptr [rsp + 536], rdx",
+        "mov qword ptr [rsp + 544], rdx",
+        "mov qword ptr [rsp + 552], rdx",
+        "mov qword ptr [rsp + 560], rdx",
+        "mov qword ptr [rsp + 568], rdx",
+        "xsave64 [rsp]",
+        "call 6f",
+        "mov eax, dword ptr [rip + {components}]",
+        "xor edx, edx",
+        "xrstor64 [rsp]",
+        "4:",
+        "mov rax, rbx",
+        "lea rsp, [rbp - 64]",
+        "pop r10",
+        "pop r9",
+        "pop r8",
+        "pop rdi",
+        "pop rsi",
+        "pop rdx",
+        "pop rcx",
+        "pop rbx",
+        "pop rbp",
+        ".cfi_remember_state",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        "5:",
+        ".cfi_restore_state",
+        "fxsave64 [rsp]",
+        "call 6f",
+        "fxrstor64 [rsp]",
+        "jmp 4b",
+        // Cursor in rdi, result in rbx. Signals are blocked and released here, outside of all Rust
+        // frames: an asynchronous cancellation that waits unwinds from the second system call.
+        "6:",
+        "mov rbx, rdi",
+        "mov qword ptr [rsp + {area} - 16], -1",
+        "mov qword ptr [rsp + {area} - 32], r10",
+        "mov edi, {set_mask}",
+        "lea rsi, [rsp + {area} - 16]",
+        "lea rdx, [rsp + {area} - 24]",
+        "mov r10d, 8",
+        "mov eax, {sigprocmask}",
+        "syscall",
+        "mov rdi, rbx",
+        "sub rsp, 8",
+        "call qword ptr [rsp + {area} - 24]",
+        "add rsp, 8",
+        "mov rbx, rax",
+        "mov edi, {set_mask}",
+        "lea rsi, [rsp + {area} - 24]",
+        "xor edx, edx",
+        "mov r10d, 8",
+        "mov eax, {sigprocmask}",
+        "syscall",
+        "ret",
+        ".cfi_endproc",
+        area = const AREA + 64,
+        fxsave = const FXSAVE,
+        wanted = const WANTED,
+        components = sym COMPONENTS,
+        set_mask = const libc::SIG_SETMASK,
+        sigprocmask = const libc::SYS_rt_sigprocmask,
+    )
+}

@@ -1,0 +1,146 @@
+//! The stubs by which symbols are exported.
+
+/// Exports symbols. Each is a stub that jumps to a function, with all arguments as they were:
+///
+/// | before the `=` | what the stub does |
+/// |---|---|
+/// | nothing | jumps |
+/// | `[caller N]` | adds the address of its caller as one more argument after N |
+/// | `[caller in STATIC]` | stores that address there |
+/// | `[caller in BLOCK OFFSET]` | stores that address in the calling thread's block |
+/// | `[before]` | calls the function with the first argument, then jumps to what it returns: for functions whose arguments cannot be passed on, or that never return |
+/// | `[keeping]` | calls the function, with every general register as it was afterwards |
+/// | `[through]` | jumps to where the static that is named points |
+/// | `[counted BLOCK OFFSET, SLOW]` | counts down a word of the calling thread's block and does the same; where the word was zero, jumps to the function SLOW |
+/// | `[counted BLOCK OFFSET, SLOW, caller 1]` | the same; SLOW takes the address of the caller as second argument |
+/// | `[elsewhere PREFIX]` | jumps to the symbol of another library with that name behind the prefix |
+#[macro_export]
+macro_rules! exports {
+    ($($name:ident $([$($kind:tt)+])? = $target:tt $(:: $rest:ident)*;)*) => {$(
+        $crate::exports!(@ $name [$($($kind)+)?] $target $(:: $rest)*);
+    )*};
+    (@ $name:ident [] $target:path) => {
+        $crate::exports!(# $name "jmp {target}"; target = sym $target);
+    };
+    (@ $name:ident [caller 0] $target:path) => {
+        $crate::exports!(# $name "mov rdi, qword ptr [rsp]", "jmp {target}"; target = sym $target);
+    };
+    (@ $name:ident [caller 1] $target:path) => {
+        $crate::exports!(# $name "mov rsi, qword ptr [rsp]", "jmp {target}"; target = sym $target);
+    };
+    (@ $name:ident [caller 2] $target:path) => {
+        $crate::exports!(# $name "mov rdx, qword ptr [rsp]", "jmp {target}"; target = sym $target);
+    };
+    (@ $name:ident [caller 3] $target:path) => {
+        $crate::exports!(# $name "mov rcx, qword ptr [rsp]", "jmp {target}"; target = sym $target);
+    };
+    (@ $name:ident [caller 4] $target:path) => {
+        $crate::exports!(# $name "mov r8, qword ptr [rsp]", "jmp {target}"; target = sym $target);
+    };
+    (@ $name:ident [caller 5] $target:path) => {
+        $crate::exports!(# $name "mov r9, qword ptr [rsp]", "jmp {target}"; target = sym $target);
+    };
+    (@ $name:ident [caller in $place:path] $target:path) => {
+        $crate::exports!(# $name
+            "mov rax, qword ptr [rsp]",
+            "mov qword ptr [rip + {place}], rax",
+            "jmp {target}";
+            place = sym $place, target = sym $target);
+    };
+    (@ $name:ident [caller in $block:ident $offset:expr] $target:path) => {
+        $crate::exports!(# $name
+            concat!("mov rax, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
+            "mov r11, qword ptr [rsp]",
+            "mov qword ptr fs:[rax + {offset}], r11",
+            "jmp {target}";
+            offset = const $offset, target = sym $target);
+    };
+    (@ $name:ident [before] $target:path) => {
+        $crate::exports!(# $name
+            "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "push rax",
+            ".cfi_adjust_cfa_offset 56",
+            "call {target}",
+            "mov r11, rax",
+            "pop rax", "pop r9", "pop r8", "pop rcx", "pop rdx", "pop rsi", "pop rdi",
+            ".cfi_adjust_cfa_offset -56",
+            "jmp r11";
+            target = sym $target);
+    };
+    (@ $name:ident [keeping] $target:path) => {
+        $crate::exports!(# $name
+            "push rbp",
+            ".cfi_def_cfa_offset 16",
+            ".cfi_offset rbp, -16",
+            "mov rbp, rsp",
+            ".cfi_def_cfa_register rbp",
+            "push rax", "push rcx", "push rdx", "push rsi", "push rdi", "push r8", "push r9", "push r10",
+            "call {target}",
+            "pop r10", "pop r9", "pop r8", "pop rdi", "pop rsi", "pop rdx", "pop rcx", "pop rax",
+            "pop rbp",
+            ".cfi_def_cfa rsp, 8",
+            "ret";
+            target = sym $target);
+    };
+    (@ $name:ident [through] $real:path) => {
+        $crate::exports!(# $name "jmp qword ptr [rip + {real}]"; real = sym $real);
+    };
+    (@ $name:ident [counted $block:ident $offset:expr, $slow:path] $real:path) => {
+        $crate::exports!(# $name
+            concat!("mov rax, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
+            "sub dword ptr fs:[rax + {left}], 1",
+            "jb {slow}",
+            "jmp qword ptr [rip + {real}]";
+            left = const $offset, slow = sym $slow, real = sym $real);
+    };
+    (@ $name:ident [counted $block:ident $offset:expr, $slow:path, caller 1] $real:path) => {
+        $crate::exports!(# $name
+            concat!("mov rax, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
+            "sub dword ptr fs:[rax + {left}], 1",
+            "jb 2f",
+            "jmp qword ptr [rip + {real}]",
+            "2:",
+            "mov rsi, qword ptr [rsp]",
+            "jmp {slow}";
+            left = const $offset, slow = sym $slow, real = sym $real);
+    };
+    (@ $name:ident [elsewhere $prefix:ident] $target:ident) => {
+        $crate::exports!(# $name concat!("jmp ", stringify!($prefix), stringify!($target), "@PLT"););
+    };
+    (# $name:ident $($line:expr),*; $($operand:tt)*) => {
+        #[doc = concat!("Exported as `", stringify!($name), "`.")]
+        #[allow(non_snake_case, reason = "the symbol's name")]
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub(crate) extern "C-unwind" fn $name() {
+            ::std::arch::naked_asm!(".cfi_startproc", $($line,)* ".cfi_endproc", $($operand)*)
+        }
+    };
+}
+
+/// Exports a function that takes a lock, at the cost of nine instructions where the lock is free and the call is not one to
+/// time: counts down a word of the calling thread's block; where the word was zero, jumps to `timed`. Else calls `attempt`,
+/// and jumps to `wait` where that says `busy`. Both take the lock and the address of the caller.
+#[macro_export]
+macro_rules! export_lock {
+    ($name:ident [$block:ident $offset:expr]: $attempt:path, $busy:expr => $wait:path, $timed:path) => {
+        $crate::exports!(# $name
+            concat!("mov rax, qword ptr [rip + ", stringify!($block), "@GOTTPOFF]"),
+            "sub dword ptr fs:[rax + {left}], 1",
+            "jb 2f",
+            "push rdi",
+            ".cfi_adjust_cfa_offset 8",
+            "call qword ptr [rip + {attempt}]",
+            "pop rdi",
+            ".cfi_adjust_cfa_offset -8",
+            "cmp eax, {busy}",
+            "je 3f",
+            "ret",
+            "2:",
+            "mov rsi, qword ptr [rsp]",
+            "jmp {timed}",
+            "3:",
+            "mov rsi, qword ptr [rsp]",
+            "jmp {wait}";
+            left = const $offset, attempt = sym $attempt, busy = const $busy, timed = sym $timed, wait = sym $wait);
+    };
+}

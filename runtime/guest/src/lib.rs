@@ -1,0 +1,24 @@
+//! What any library inside a foreign process needs: the processor ([`arch`]), the stubs by which it stands in front of the
+//! program's functions ([`exports`]) and the functions behind them ([`real_functions`]), system calls by number, memory of its
+//! own, a voice, the signals that end a process, the functions of threads, the OpenMP tools interface, time.
+//!
+//! Recorder, observer and on-line profiler are made of it. It exports no symbol itself.
+#![allow(
+    unsafe_code,
+    reason = "symbols of other libraries, and what they promise about them"
+)]
+
+pub mod arch;
+pub mod clock;
+pub mod fatal;
+pub mod futex;
+pub mod heap;
+pub mod lookup;
+pub mod mask;
+pub mod memory;
+pub mod meter;
+pub mod notice;
+pub mod ompt;
+pub mod threads;
+
+pub use notice::say;
