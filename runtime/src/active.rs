@@ -1,5 +1,6 @@
 //! Whether a call is one to record, and by whom it was made.
 
+use contech_guest::functions::{Answer, Family};
 use contech_runtime_core::append::Sync;
 use contech_runtime_core::tickets::Tickets;
 use contech_runtime_core::{Recorder, TlsBlock, tls};
@@ -107,46 +108,71 @@ impl Active {
     }
 }
 
-/// Whether a lock function's result means that the caller holds the lock now (perhaps after its
-/// previous owner died).
-#[inline(always)]
-pub(crate) fn acquired(result: i32) -> bool {
-    result == 0 || result == libc::EOWNERDEAD
-}
-
 impl Active {
+    /// Makes an object, which has a number.
+    #[inline(always)]
+    pub(crate) fn create(self, object: Ptr, number: u64, call: impl FnOnce() -> i32) -> i32 {
+        let result = call();
+        if result == 0 {
+            self.instant(SyncOp::ObjectInit, object, number);
+        }
+        result
+    }
+
+    /// Ends an object; the function may have no result.
+    #[inline(always)]
+    pub(crate) fn destroy<R: Default + PartialEq>(
+        self,
+        object: Ptr,
+        call: impl FnOnce() -> R,
+    ) -> R {
+        let result = call();
+        if result == R::default() {
+            self.instant(SyncOp::ObjectDestroy, object, 0);
+        }
+        result
+    }
+
     /// Acquires: tries first, for a free lock costs one time stamp and a fought-over one two.
     #[inline(always)]
-    pub(crate) fn acquire(
+    pub(crate) fn acquire<F: Family>(
         self,
         op: SyncOp,
         object: Ptr,
         try_now: impl FnOnce() -> i32,
         wait: impl FnOnce() -> i32,
     ) -> i32 {
-        let result = try_now();
-        if acquired(result) {
+        let result = F::try_first(try_now);
+        if F::answer(result) == Answer::Taken {
             self.instant(op, object, 0);
             return result;
         }
         let before = self.now();
         let result = wait();
-        if acquired(result) {
-            let ticket = TICKETS.next(object.addr());
-            self.timed(op, object, ticket, before, self.since(before));
-        } else if result == libc::ETIMEDOUT {
-            self.timed(op.failed(), object, 0, before, self.since(before));
+        match F::answer(result) {
+            Answer::Taken => {
+                let ticket = TICKETS.next(object.addr());
+                self.timed(op, object, ticket, before, self.since(before));
+            }
+            Answer::Late => self.timed(op.failed(), object, 0, before, self.since(before)),
+            Answer::Busy | Answer::Failed => {}
         }
         result
     }
 
-    /// Tries to acquire.
+    /// Acquires if nobody has the object.
     #[inline(always)]
-    pub(crate) fn try_acquire(self, op: SyncOp, object: Ptr, result: i32) -> i32 {
-        if acquired(result) {
-            self.instant(op, object, 0);
-        } else if result == libc::EBUSY {
-            self.timed(op.failed(), object, 0, self.now(), 0);
+    pub(crate) fn attempt<F: Family>(
+        self,
+        op: SyncOp,
+        object: Ptr,
+        call: impl FnOnce() -> i32,
+    ) -> i32 {
+        let result = call();
+        match F::answer(result) {
+            Answer::Taken => self.instant(op, object, 0),
+            Answer::Busy => self.timed(op.failed(), object, 0, self.now(), 0),
+            Answer::Late | Answer::Failed => {}
         }
         result
     }

@@ -7,7 +7,7 @@ use contech_trace::event::SyncOp::{Barrier, ObjectDestroy, ObjectInit};
 use crate::active::{TICKETS, active};
 use crate::real::{Ptr, real};
 
-pub(crate) unsafe extern "C-unwind" fn init(
+pub(crate) unsafe extern "C-unwind" fn pthread_barrier_init(
     barrier: Ptr,
     attributes: Ptr,
     count: c_uint,
@@ -24,7 +24,10 @@ pub(crate) unsafe extern "C-unwind" fn init(
     result
 }
 
-pub(crate) unsafe extern "C-unwind" fn destroy(barrier: Ptr, caller: usize) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn pthread_barrier_destroy(
+    barrier: Ptr,
+    caller: usize,
+) -> c_int {
     // SAFETY: as above.
     let result = unsafe { (real().pthread_barrier_destroy)(barrier) };
     if result == 0
@@ -38,7 +41,7 @@ pub(crate) unsafe extern "C-unwind" fn destroy(barrier: Ptr, caller: usize) -> c
     result
 }
 
-pub(crate) unsafe extern "C-unwind" fn wait(barrier: Ptr, caller: usize) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Ptr, caller: usize) -> c_int {
     // SAFETY: as above.
     let call = || unsafe { (real().pthread_barrier_wait)(barrier) };
     let Some(a) = active(caller) else {

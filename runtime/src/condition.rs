@@ -3,13 +3,11 @@
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
-use contech_trace::event::SyncOp::{
-    CondBroadcast, CondReacquire, CondRelease, CondSignal, CondTimeout, CondWake, ObjectDestroy,
-    ObjectInit,
-};
+use contech_guest::functions::{Answer, Family, Posix};
+use contech_trace::event::SyncOp::{CondReacquire, CondRelease, CondTimeout, CondWake};
 
-use crate::active::{Active, TICKETS, acquired, active};
-use crate::real::{Ptr, Time, real};
+use crate::active::{Active, TICKETS};
+use crate::real::Ptr;
 
 /// Room for the C library's record of a cleanup handler (`struct _pthread_cleanup_buffer`).
 type Cleanup = MaybeUninit<[usize; 4]>;
@@ -58,7 +56,7 @@ unsafe extern "C" fn cancelled(waiting: *mut c_void) {
 
 /// Records a wait around `call`. Nothing here has a destructor, so that a cancellation may unwind
 /// through it.
-fn wait(a: Active, condition: Ptr, mutex: Ptr, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn wait(a: Active, condition: Ptr, mutex: Ptr, call: impl FnOnce() -> c_int) -> c_int {
     let before = a.now();
     let ticket = TICKETS.next(mutex.addr());
     let seen = TICKETS.last(condition.addr());
@@ -83,92 +81,6 @@ fn wait(a: Active, condition: Ptr, mutex: Ptr, call: impl FnOnce() -> c_int) -> 
     let result = call();
     // SAFETY: the buffer was pushed above, and everything pushed since is popped.
     unsafe { _pthread_cleanup_pop(&raw mut cleanup, 0) };
-    waiting.over(acquired(result));
+    waiting.over(Posix::answer(result) == Answer::Taken);
     result
-}
-
-pub(crate) unsafe extern "C-unwind" fn init(
-    condition: Ptr,
-    attributes: Ptr,
-    caller: usize,
-) -> c_int {
-    // SAFETY: the caller's arguments, passed on.
-    let result = unsafe { (real().pthread_cond_init)(condition, attributes) };
-    if result == 0
-        && let Some(a) = active(caller)
-    {
-        a.instant(ObjectInit, condition, 0);
-    }
-    result
-}
-
-pub(crate) unsafe extern "C-unwind" fn destroy(condition: Ptr, caller: usize) -> c_int {
-    // SAFETY: as above.
-    let result = unsafe { (real().pthread_cond_destroy)(condition) };
-    if result == 0
-        && let Some(a) = active(caller)
-    {
-        a.instant(ObjectDestroy, condition, 0);
-    }
-    result
-}
-
-macro_rules! waits {
-    ($($name:ident($real:ident $(, $arg:ident: $ty:ty)*);)*) => {$(
-        pub(crate) unsafe extern "C-unwind" fn $name(condition: Ptr, mutex: Ptr, $($arg: $ty,)* caller: usize) -> c_int {
-            // SAFETY: the caller's arguments, passed on.
-            let call = || unsafe { (real().$real)(condition, mutex $(, $arg)*) };
-            match active(caller) {
-                Some(a) => wait(a, condition, mutex, call),
-                None => call(),
-            }
-        }
-    )*};
-}
-
-waits! {
-    wait_for(pthread_cond_wait);
-    timedwait(pthread_cond_timedwait, until: Time);
-    clockwait(pthread_cond_clockwait, clock: c_int, until: Time);
-    c11_wait(cnd_wait);
-    c11_timedwait(cnd_timedwait, until: Time);
-}
-
-macro_rules! signals {
-    ($($name:ident($op:ident, $real:ident);)*) => {$(
-        pub(crate) unsafe extern "C-unwind" fn $name(condition: Ptr, caller: usize) -> c_int {
-            // SAFETY: the caller's argument, passed on.
-            let call = || unsafe { (real().$real)(condition) };
-            match active(caller) {
-                Some(a) => a.release($op, condition, call),
-                None => call(),
-            }
-        }
-    )*};
-}
-
-signals! {
-    signal(CondSignal, pthread_cond_signal);
-    broadcast(CondBroadcast, pthread_cond_broadcast);
-    c11_signal(CondSignal, cnd_signal);
-    c11_broadcast(CondBroadcast, cnd_broadcast);
-}
-
-pub(crate) unsafe extern "C-unwind" fn c11_init(condition: Ptr, caller: usize) -> c_int {
-    // SAFETY: as above.
-    let result = unsafe { (real().cnd_init)(condition) };
-    if result == 0
-        && let Some(a) = active(caller)
-    {
-        a.instant(ObjectInit, condition, 0);
-    }
-    result
-}
-
-pub(crate) unsafe extern "C-unwind" fn c11_destroy(condition: Ptr, caller: usize) {
-    // SAFETY: as above.
-    unsafe { (real().cnd_destroy)(condition) };
-    if let Some(a) = active(caller) {
-        a.instant(ObjectDestroy, condition, 0);
-    }
 }

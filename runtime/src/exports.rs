@@ -1,12 +1,9 @@
-//! Every exported symbol: the contract with instrumented code, and the functions of the system that
-//! this library stands in front of. Each is a stub that jumps to a function of its family's module; where
-//! a number of arguments is given, the stub adds one more: the address of the caller, which says whose
-//! call it is.
+//! Every exported symbol but those of [`crate::functions`]: the contract with instrumented code, and the functions of the
+//! system that the recorder alone stands in front of.
 
 use crate::{
-    allocation, atomic, barrier, c11, condition, exec, exit, flush, fork, futex, handlers, jump,
-    mapping, mpi, mutex, objects, ompt, once, operator_new, rwlock, sandbox, semaphore, spin,
-    threads,
+    allocation, atomic, exec, exit, flush, fork, handlers, jump, mapping, mpi, objects, ompt,
+    operator_new, sandbox, threads,
 };
 use contech_guest::exports;
 
@@ -19,80 +16,11 @@ exports! {
     __contech_atomic_end [caller 4] = atomic::end;
     __contech_fence = atomic::fence;
 
-    pthread_create [caller 4] = threads::pthread_create;
-    pthread_join [caller 2] = threads::pthread_join;
-    pthread_tryjoin_np [caller 2] = threads::pthread_tryjoin_np;
-    pthread_timedjoin_np [caller 3] = threads::pthread_timedjoin_np;
-    pthread_clockjoin_np [caller 4] = threads::pthread_clockjoin_np;
     pthread_detach = threads::pthread_detach;
+    thrd_detach = threads::thrd_detach;
     pthread_setcanceltype = threads::setcanceltype;
     pthread_exit [before] = threads::before_pthread_exit;
-
-    pthread_mutex_init [caller 2] = mutex::init;
-    pthread_mutex_destroy [caller 1] = mutex::destroy;
-    pthread_mutex_lock [caller 1] = mutex::lock;
-    pthread_mutex_trylock [caller 1] = mutex::trylock;
-    pthread_mutex_timedlock [caller 2] = mutex::timedlock;
-    pthread_mutex_clocklock [caller 3] = mutex::clocklock;
-    pthread_mutex_unlock [caller 1] = mutex::unlock;
-
-    pthread_rwlock_init [caller 2] = rwlock::init;
-    pthread_rwlock_destroy [caller 1] = rwlock::destroy;
-    pthread_rwlock_rdlock [caller 1] = rwlock::rdlock;
-    pthread_rwlock_tryrdlock [caller 1] = rwlock::tryrdlock;
-    pthread_rwlock_timedrdlock [caller 2] = rwlock::timedrdlock;
-    pthread_rwlock_clockrdlock [caller 3] = rwlock::clockrdlock;
-    pthread_rwlock_wrlock [caller 1] = rwlock::wrlock;
-    pthread_rwlock_trywrlock [caller 1] = rwlock::trywrlock;
-    pthread_rwlock_timedwrlock [caller 2] = rwlock::timedwrlock;
-    pthread_rwlock_clockwrlock [caller 3] = rwlock::clockwrlock;
-    pthread_rwlock_unlock [caller 1] = rwlock::unlock;
-
-    pthread_spin_init [caller 2] = spin::init;
-    pthread_spin_destroy [caller 1] = spin::destroy;
-    pthread_spin_lock [caller 1] = spin::lock;
-    pthread_spin_trylock [caller 1] = spin::trylock;
-    pthread_spin_unlock [caller 1] = spin::unlock;
-
-    pthread_cond_init [caller 2] = condition::init;
-    pthread_cond_destroy [caller 1] = condition::destroy;
-    pthread_cond_wait [caller 2] = condition::wait_for;
-    pthread_cond_timedwait [caller 3] = condition::timedwait;
-    pthread_cond_clockwait [caller 4] = condition::clockwait;
-    pthread_cond_signal [caller 1] = condition::signal;
-    pthread_cond_broadcast [caller 1] = condition::broadcast;
-
-    pthread_barrier_init [caller 3] = barrier::init;
-    pthread_barrier_destroy [caller 1] = barrier::destroy;
-    pthread_barrier_wait [caller 1] = barrier::wait;
-
-    sem_init [caller 3] = semaphore::init;
-    sem_destroy [caller 1] = semaphore::destroy;
-    sem_wait [caller 1] = semaphore::wait;
-    sem_trywait [caller 1] = semaphore::trywait;
-    sem_timedwait [caller 2] = semaphore::timedwait;
-    sem_clockwait [caller 3] = semaphore::clockwait;
-    sem_post [caller 1] = semaphore::post;
-
-    pthread_once [caller 2] = once::pthread;
-
-    thrd_create [caller 3] = threads::thrd_create;
-    thrd_join [caller 2] = threads::thrd_join;
-    thrd_detach = threads::thrd_detach;
     thrd_exit [before] = threads::before_thrd_exit;
-    mtx_init [caller 2] = c11::mtx_init;
-    mtx_destroy [caller 1] = c11::mtx_destroy;
-    mtx_lock [caller 1] = c11::mtx_lock;
-    mtx_trylock [caller 1] = c11::mtx_trylock;
-    mtx_timedlock [caller 2] = c11::mtx_timedlock;
-    mtx_unlock [caller 1] = c11::mtx_unlock;
-    cnd_init [caller 1] = condition::c11_init;
-    cnd_destroy [caller 1] = condition::c11_destroy;
-    cnd_wait [caller 2] = condition::c11_wait;
-    cnd_timedwait [caller 3] = condition::c11_timedwait;
-    cnd_signal [caller 1] = condition::c11_signal;
-    cnd_broadcast [caller 1] = condition::c11_broadcast;
-    call_once [caller 2] = once::c11;
 
     ompt_start_tool = ompt::start_tool;
     __kmpc_omp_task_alloc = ompt::task_alloc;
@@ -146,7 +74,6 @@ exports! {
     siglongjmp [before] = jump::before_siglongjmp;
     __longjmp_chk [before] = jump::before_longjmp_chk;
 
-    syscall = futex::syscall;
     prctl = sandbox::prctl;
 
     fork [caller 0] = fork::fork;

@@ -1,7 +1,7 @@
 //! The shared library inside the traced process: the functions instrumented code calls, and the
 //! functions of the system the program calls that this library stands in front of.
 //!
-//! Every exported symbol is in the list of `exports`; each leads to a few lines in the module of its
+//! Every exported symbol is in the lists of `functions` and `exports`; each leads to a few lines in the module of its
 //! family, which pass the call on and tell the core what happened. Rules that hold throughout:
 //!
 //! - the program sees what it would see without us: results, errno, exit status, signal handlers;
@@ -18,7 +18,6 @@ mod allocation;
 mod atomic;
 mod barrier;
 mod bootstrap;
-mod c11;
 mod cilk;
 mod condition;
 mod exec;
@@ -28,6 +27,7 @@ mod fatal;
 mod flush;
 mod fork;
 mod fortran;
+mod functions;
 mod futex;
 mod handlers;
 mod heap;
@@ -35,17 +35,13 @@ mod jump;
 mod loader;
 mod mapping;
 mod mpi;
-mod mutex;
 mod objects;
 mod ompt;
 mod once;
 mod operator_new;
 mod real;
-mod rwlock;
 mod sandbox;
-mod semaphore;
 mod service;
-mod spin;
 mod start;
 mod threads;
 mod tls;

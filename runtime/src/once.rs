@@ -5,10 +5,8 @@ use std::ffi::c_int;
 use contech_trace::event::SyncOp::{OncePass, OnceRun};
 
 use crate::active::{Active, TICKETS, active};
-use crate::real::{Ptr, real};
+use crate::real::{Ptr, Routine, real};
 use crate::tls::block;
-
-type Routine = unsafe extern "C-unwind" fn();
 
 /// A call in progress; the thread-local block points at it, for the routine takes no argument.
 struct Call {
@@ -55,7 +53,7 @@ fn once(a: Active, object: Ptr, routine: Routine, call: impl FnOnce(Routine) -> 
     result
 }
 
-pub(crate) unsafe extern "C-unwind" fn pthread(
+pub(crate) unsafe extern "C-unwind" fn pthread_once(
     object: Ptr,
     routine: Routine,
     caller: usize,
@@ -68,7 +66,7 @@ pub(crate) unsafe extern "C-unwind" fn pthread(
     }
 }
 
-pub(crate) unsafe extern "C-unwind" fn c11(object: Ptr, routine: Routine, caller: usize) {
+pub(crate) unsafe extern "C-unwind" fn call_once(object: Ptr, routine: Routine, caller: usize) {
     let call = |routine| {
         // SAFETY: as above.
         unsafe { (real().call_once)(object, routine) };

@@ -11,6 +11,7 @@
 pub mod arch;
 pub mod clock;
 pub mod fatal;
+pub mod functions;
 pub mod futex;
 pub mod heap;
 pub mod lookup;

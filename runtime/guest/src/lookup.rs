@@ -13,8 +13,13 @@ use crate::notice;
 /// so when it is called.
 #[macro_export]
 macro_rules! real_functions {
+    // Those of `for_each_function`, and the listener's own.
+    ({$($own:tt)*} $($name:ident $(@ $version:literal)? ($($arg:ident: $ty:ty),*) $(-> $ret:ty)?: $does:tt $state:tt;)*) => {
+        $crate::real_functions! { $($own)* $($name $(@ $version)? : ($($ty),*) $(-> $ret)?;)* }
+    };
     ($($name:ident $(= $symbol:literal)? $(@ $version:literal)? : ($($arg:ty),*) $(-> $ret:ty)?;)*) => {
         /// The real functions, by name. A function the process does not have says so when it is called.
+        #[allow(dead_code, reason = "each listener calls its part of the functions")]
         pub(crate) struct Real { $(pub(crate) $name: unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?,)* }
 
         static TABLE: $crate::lookup::Table<Real> = $crate::lookup::Table::new();

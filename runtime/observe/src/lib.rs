@@ -18,6 +18,7 @@ mod clock;
 mod collect;
 mod exports;
 mod finish;
+mod functions;
 mod futex;
 mod lane;
 mod lanes;

@@ -10,13 +10,11 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use contech_guest::{export_lock, exports, lookup};
 use contech_observation::State;
 
-use crate::real::{Ptr, Time, real};
+use crate::real::{Ptr, real};
 use crate::sites::bump;
 use crate::waits::wait;
 use crate::{clock, tls};
 
-/// `thrd_busy` of threads.h.
-const C11_BUSY: c_int = 1;
 /// Ticks that taking or giving back a lock takes which no other thread uses, with reading the clock twice.
 const FREE: u64 = 120;
 /// What takes more ticks was interrupted: it happened, but stands for no others.
@@ -24,7 +22,7 @@ const UNUSUAL: u64 = 20_000;
 
 /// Does something with a lock, timed when it is its turn.
 #[inline(always)]
-fn sampled(caller: usize, takes: bool, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn sampled(caller: usize, takes: bool, call: impl FnOnce() -> c_int) -> c_int {
     match tls::block().lock_is_timed() {
         None => call(),
         Some(weight) => timed(weight, caller, takes, call),
@@ -51,35 +49,6 @@ fn timed(weight: u64, caller: usize, takes: bool, call: impl FnOnce() -> c_int) 
         lane.sites.add_ticks(caller, State::Lock, ticks);
     }
     result
-}
-
-macro_rules! locks {
-    ($($name:ident($real:ident, $try:ident, $busy:expr, $state:ident $(, $arg:ident: $ty:ty)*);)*) => {$(
-        pub(crate) unsafe extern "C-unwind" fn $name(lock: Ptr, $($arg: $ty,)* caller: usize) -> c_int {
-            let real = real();
-            // SAFETY: the caller's lock.
-            let result = sampled(caller, true, || unsafe { (real.$try)(lock) });
-            if result != $busy {
-                return result;
-            }
-            // SAFETY: the caller's arguments, passed on.
-            wait(State::$state, caller, || unsafe { (real.$real)(lock $(, $arg)*) })
-        }
-    )*};
-}
-
-locks! {
-    mutex_timed(pthread_mutex_timedlock, pthread_mutex_trylock, libc::EBUSY, Lock, until: Time);
-    mutex_clock(pthread_mutex_clocklock, pthread_mutex_trylock, libc::EBUSY, Lock, clock: c_int, until: Time);
-    read(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, libc::EBUSY, Lock);
-    read_timed(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, libc::EBUSY, Lock, until: Time);
-    read_clock(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, libc::EBUSY, Lock, clock: c_int, until: Time);
-    write(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, libc::EBUSY, Lock);
-    write_timed(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, libc::EBUSY, Lock, until: Time);
-    write_clock(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, libc::EBUSY, Lock, clock: c_int, until: Time);
-    spin(pthread_spin_lock, pthread_spin_trylock, libc::EBUSY, Spin);
-    c11(mtx_lock, mtx_trylock, C11_BUSY, Lock);
-    c11_timed(mtx_timedlock, mtx_trylock, C11_BUSY, Lock, until: Time);
 }
 
 /// The functions that [`pthread_mutex_lock`] and [`pthread_mutex_unlock`] go on with; until they are known, ours that look

@@ -6,6 +6,7 @@
 /// |---|---|
 /// | nothing | jumps |
 /// | `[caller N]` | adds the address of its caller as one more argument after N |
+/// | `[after ARGUMENTS]` | the same, after the arguments that are named |
 /// | `[caller in STATIC]` | stores that address there |
 /// | `[caller in BLOCK OFFSET]` | stores that address in the calling thread's block |
 /// | `[before]` | calls the function with the first argument, then jumps to what it returns: for functions whose arguments cannot be passed on, or that never return |
@@ -39,6 +40,16 @@ macro_rules! exports {
     };
     (@ $name:ident [caller 5] $target:path) => {
         $crate::exports!(# $name "mov r9, qword ptr [rsp]", "jmp {target}"; target = sym $target);
+    };
+    (@ $name:ident [after] $target:path) => { $crate::exports!(@ $name [caller 0] $target); };
+    (@ $name:ident [after $a:ident] $target:path) => { $crate::exports!(@ $name [caller 1] $target); };
+    (@ $name:ident [after $a:ident $b:ident] $target:path) => { $crate::exports!(@ $name [caller 2] $target); };
+    (@ $name:ident [after $a:ident $b:ident $c:ident] $target:path) => { $crate::exports!(@ $name [caller 3] $target); };
+    (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident] $target:path) => {
+        $crate::exports!(@ $name [caller 4] $target);
+    };
+    (@ $name:ident [after $a:ident $b:ident $c:ident $d:ident $e:ident] $target:path) => {
+        $crate::exports!(@ $name [caller 5] $target);
     };
     (@ $name:ident [caller in $place:path] $target:path) => {
         $crate::exports!(# $name

@@ -1,0 +1,205 @@
+//! The functions of the C library that recorder and observer stand in front of.
+
+use std::ffi::c_int;
+
+use crate::memory::Errno;
+
+/// A point in time, or a span.
+pub type Time = *const libc::timespec;
+/// What is run once.
+pub type Routine = unsafe extern "C-unwind" fn();
+
+/// Expands `$listener!` with a row for every function that threads wait, synchronise or come and go by:
+///
+/// ```text
+/// name @ "version of the symbol" (argument: type, ...) -> result: [what it does] [what a thread does that waits in it];
+/// ```
+///
+/// What it does is for the recorder, the other for the observer. A new function is one row here, if it does what one of the
+/// others does. The first argument is the object.
+///
+/// | what it does | recorded |
+/// |---|---|
+/// | `create`, `create with ARGUMENT` | a new object, with a number |
+/// | `destroy` | the end of an object |
+/// | `acquire FAMILY OP TRY` | OP, or that it was in vain; tried with TRY first, which takes a free object |
+/// | `attempt FAMILY OP` | the same, of a function that does not wait |
+/// | `release OP` | OP, if the call succeeds |
+/// | `wait` | a condition is waited for |
+/// | `own MODULE` | whatever the listener's function of that name does |
+/// | nothing | nothing |
+///
+/// A wait state is that of the observation; `own MODULE` as above; nothing: not observed. [`Posix`], [`C11`] and [`Semaphore`] are
+/// the families: how functions answer.
+///
+/// What stands in braces before the name of the listener is passed on to it.
+#[macro_export]
+macro_rules! for_each_function {
+    ($listener:ident! $({$($own:tt)*})?) => { $listener! { $({$($own)*})?
+        pthread_create(handle: *mut usize, attributes: Ptr, body: Body, argument: Ptr) -> c_int: [own threads] [own threads];
+        pthread_join(thread: usize, value: *mut Ptr) -> c_int: [own threads] [own threads];
+        pthread_tryjoin_np(thread: usize, value: *mut Ptr) -> c_int: [own threads] [own threads];
+        pthread_timedjoin_np(thread: usize, value: *mut Ptr, until: Time) -> c_int: [own threads] [own threads];
+        pthread_clockjoin_np(thread: usize, value: *mut Ptr, clock: c_int, until: Time) -> c_int: [own threads] [own threads];
+        thrd_create(handle: *mut usize, body: Body11, argument: Ptr) -> c_int: [own threads] [own threads];
+        thrd_join(thread: usize, value: *mut c_int) -> c_int: [own threads] [own threads];
+
+        pthread_mutex_init(mutex: Ptr, attributes: Ptr) -> c_int: [create] [];
+        pthread_mutex_destroy(mutex: Ptr) -> c_int: [destroy] [];
+        pthread_mutex_lock(mutex: Ptr) -> c_int: [acquire Posix MutexLock pthread_mutex_trylock] [fast];
+        pthread_mutex_trylock(mutex: Ptr) -> c_int: [attempt Posix MutexLock] [];
+        pthread_mutex_timedlock(mutex: Ptr, until: Time) -> c_int: [acquire Posix MutexLock pthread_mutex_trylock] [Lock];
+        pthread_mutex_clocklock(mutex: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix MutexLock pthread_mutex_trylock] [Lock];
+        pthread_mutex_unlock(mutex: Ptr) -> c_int: [release MutexUnlock] [fast];
+
+        mtx_init(mutex: Ptr, kind: c_int) -> c_int: [create] [];
+        mtx_destroy(mutex: Ptr): [destroy] [];
+        mtx_lock(mutex: Ptr) -> c_int: [acquire C11 MutexLock mtx_trylock] [Lock];
+        mtx_trylock(mutex: Ptr) -> c_int: [attempt C11 MutexLock] [];
+        mtx_timedlock(mutex: Ptr, until: Time) -> c_int: [acquire C11 MutexLock mtx_trylock] [Lock];
+        mtx_unlock(mutex: Ptr) -> c_int: [release MutexUnlock] [];
+
+        pthread_rwlock_init(lock: Ptr, attributes: Ptr) -> c_int: [create] [];
+        pthread_rwlock_destroy(lock: Ptr) -> c_int: [destroy] [];
+        pthread_rwlock_rdlock(lock: Ptr) -> c_int: [acquire Posix RwRead pthread_rwlock_tryrdlock] [Lock];
+        pthread_rwlock_tryrdlock(lock: Ptr) -> c_int: [attempt Posix RwRead] [];
+        pthread_rwlock_timedrdlock(lock: Ptr, until: Time) -> c_int: [acquire Posix RwRead pthread_rwlock_tryrdlock] [Lock];
+        pthread_rwlock_clockrdlock(lock: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix RwRead pthread_rwlock_tryrdlock] [Lock];
+        pthread_rwlock_wrlock(lock: Ptr) -> c_int: [acquire Posix RwWrite pthread_rwlock_trywrlock] [Lock];
+        pthread_rwlock_trywrlock(lock: Ptr) -> c_int: [attempt Posix RwWrite] [];
+        pthread_rwlock_timedwrlock(lock: Ptr, until: Time) -> c_int: [acquire Posix RwWrite pthread_rwlock_trywrlock] [Lock];
+        pthread_rwlock_clockwrlock(lock: Ptr, clock: c_int, until: Time) -> c_int: [acquire Posix RwWrite pthread_rwlock_trywrlock] [Lock];
+        pthread_rwlock_unlock(lock: Ptr) -> c_int: [release RwUnlock] [];
+
+        pthread_spin_init(lock: Ptr, shared: c_int) -> c_int: [create] [];
+        pthread_spin_destroy(lock: Ptr) -> c_int: [destroy] [];
+        pthread_spin_lock(lock: Ptr) -> c_int: [acquire Posix SpinLock pthread_spin_trylock] [Spin];
+        pthread_spin_trylock(lock: Ptr) -> c_int: [attempt Posix SpinLock] [];
+        pthread_spin_unlock(lock: Ptr) -> c_int: [release SpinUnlock] [];
+
+        sem_init(semaphore: Ptr, shared: c_int, value: c_uint) -> c_int: [create with value] [];
+        sem_destroy(semaphore: Ptr) -> c_int: [destroy] [];
+        sem_wait(semaphore: Ptr) -> c_int: [acquire Semaphore SemWait sem_trywait] [Condition];
+        sem_trywait(semaphore: Ptr) -> c_int: [attempt Semaphore SemWait] [];
+        sem_timedwait(semaphore: Ptr, until: Time) -> c_int: [acquire Semaphore SemWait sem_trywait] [Condition];
+        sem_clockwait(semaphore: Ptr, clock: c_int, until: Time) -> c_int: [acquire Semaphore SemWait sem_trywait] [Condition];
+        sem_post(semaphore: Ptr) -> c_int: [release SemPost] [];
+
+        // An older version of these, for programs of another age, has conditions of another layout.
+        pthread_cond_init @ "GLIBC_2.3.2" (condition: Ptr, attributes: Ptr) -> c_int: [create] [];
+        pthread_cond_destroy @ "GLIBC_2.3.2" (condition: Ptr) -> c_int: [destroy] [];
+        pthread_cond_wait @ "GLIBC_2.3.2" (condition: Ptr, mutex: Ptr) -> c_int: [wait] [Condition];
+        pthread_cond_timedwait @ "GLIBC_2.3.2" (condition: Ptr, mutex: Ptr, until: Time) -> c_int: [wait] [Condition];
+        pthread_cond_clockwait(condition: Ptr, mutex: Ptr, clock: c_int, until: Time) -> c_int: [wait] [Condition];
+        pthread_cond_signal @ "GLIBC_2.3.2" (condition: Ptr) -> c_int: [release CondSignal] [];
+        pthread_cond_broadcast @ "GLIBC_2.3.2" (condition: Ptr) -> c_int: [release CondBroadcast] [];
+        cnd_init(condition: Ptr) -> c_int: [create] [];
+        cnd_destroy(condition: Ptr): [destroy] [];
+        cnd_wait(condition: Ptr, mutex: Ptr) -> c_int: [wait] [Condition];
+        cnd_timedwait(condition: Ptr, mutex: Ptr, until: Time) -> c_int: [wait] [Condition];
+        cnd_signal(condition: Ptr) -> c_int: [release CondSignal] [];
+        cnd_broadcast(condition: Ptr) -> c_int: [release CondBroadcast] [];
+
+        pthread_barrier_init(barrier: Ptr, attributes: Ptr, count: c_uint) -> c_int: [own barrier] [];
+        pthread_barrier_destroy(barrier: Ptr) -> c_int: [own barrier] [];
+        pthread_barrier_wait(barrier: Ptr) -> c_int: [own barrier] [own waits];
+
+        pthread_once(once: Ptr, routine: Routine) -> c_int: [own once] [];
+        call_once(once: Ptr, routine: Routine): [own once] [];
+
+        nanosleep(span: Time, left: *mut timespec) -> c_int: [] [Sleep];
+        clock_nanosleep(clock: c_int, flags: c_int, until: Time, left: *mut timespec) -> c_int: [] [Sleep];
+        usleep(span: c_uint) -> c_int: [] [Sleep];
+        sleep(span: c_uint) -> c_uint: [] [Sleep];
+        thrd_sleep(span: Time, left: *mut timespec) -> c_int: [] [Sleep];
+        poll(list: Ptr, count: usize, span: c_int) -> c_int: [] [Idle];
+        epoll_wait(set: c_int, list: Ptr, count: c_int, span: c_int) -> c_int: [] [Idle];
+        select(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Ptr) -> c_int: [] [Idle];
+        sched_yield() -> c_int: [] [own waits];
+    } };
+}
+
+/// What became of a call that takes an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It has the object.
+    Taken,
+    /// Somebody else has it.
+    Busy,
+    /// Somebody else had it for too long.
+    Late,
+    /// The call failed.
+    Failed,
+}
+
+/// How functions answer that take an object.
+pub trait Family {
+    /// What a result means.
+    fn answer(result: c_int) -> Answer;
+
+    /// Tries something that the program did not ask for: if it fails, the program sees nothing of it.
+    #[inline(always)]
+    fn try_first(call: impl FnOnce() -> c_int) -> c_int {
+        call()
+    }
+}
+
+/// Functions of pthreads: the result is an error.
+#[derive(Debug)]
+pub struct Posix;
+/// Functions of threads.h.
+#[derive(Debug)]
+pub struct C11;
+/// Functions of semaphores, which fail with -1 and errno.
+#[derive(Debug)]
+pub struct Semaphore;
+
+impl Family for Posix {
+    #[inline(always)]
+    fn answer(result: c_int) -> Answer {
+        match result {
+            // The owner before may have died.
+            0 | libc::EOWNERDEAD => Answer::Taken,
+            libc::EBUSY => Answer::Busy,
+            libc::ETIMEDOUT => Answer::Late,
+            _ => Answer::Failed,
+        }
+    }
+}
+
+impl Family for C11 {
+    #[inline(always)]
+    fn answer(result: c_int) -> Answer {
+        /// `thrd_busy` and `thrd_timedout`.
+        const BUSY: c_int = 1;
+        const TIMED_OUT: c_int = 4;
+        match result {
+            0 => Answer::Taken,
+            BUSY => Answer::Busy,
+            TIMED_OUT => Answer::Late,
+            _ => Answer::Failed,
+        }
+    }
+}
+
+impl Family for Semaphore {
+    #[inline(always)]
+    fn answer(result: c_int) -> Answer {
+        match (result, Errno::get()) {
+            (0, _) => Answer::Taken,
+            (_, libc::EAGAIN) => Answer::Busy,
+            (_, libc::ETIMEDOUT) => Answer::Late,
+            _ => Answer::Failed,
+        }
+    }
+
+    #[inline(always)]
+    fn try_first(call: impl FnOnce() -> c_int) -> c_int {
+        let errno = Errno::get();
+        let result = call();
+        if result != 0 {
+            Errno::set(errno);
+        }
+        result
+    }
+}

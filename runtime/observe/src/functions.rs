@@ -1,0 +1,60 @@
+//! What is observed of the functions in [`contech_guest::functions`].
+
+use std::ffi::{c_int, c_uint};
+
+use contech_guest::functions::{Answer, C11, Family, Posix, Semaphore};
+use contech_guest::{exports, for_each_function};
+use contech_observation::State;
+use libc::timespec;
+
+use crate::locks::sampled;
+use crate::real::{Ptr, Time, real};
+use crate::waits::wait;
+
+/// Exports each function that is observed: passes the call on, and notes that the thread waits.
+macro_rules! observe {
+    ($($name:ident $(@ $version:literal)? ($($arguments:tt)*) $(-> $ret:ty)?: $does:tt $state:tt;)*) => {$(
+        observe!(@ $name ($($arguments)*) ($($ret)?) $does $state);
+    )*};
+    (@ $name:ident $arguments:tt $ret:tt $does:tt []) => {};
+    // Exported by `locks`.
+    (@ $name:ident $arguments:tt $ret:tt $does:tt [fast]) => {};
+    (@ $name:ident ($($arg:ident: $ty:ty),*) $ret:tt $does:tt [own $module:ident]) => {
+        exports! { $name [after $($arg)*] = crate::$module::$name; }
+    };
+    // What is free costs no reading of the clock.
+    (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire Semaphore $op:ident $try:ident] [$state:ident]) => {
+        observe!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret caller call => {
+            // SAFETY: the caller's semaphore.
+            if Semaphore::try_first(|| unsafe { (real().$try)($o) }) == 0 {
+                return 0;
+            }
+            wait(State::$state, caller, call)
+        });
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire $family:ident $op:ident $try:ident] [$state:ident]) => {
+        observe!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret caller call => {
+            // SAFETY: the caller's lock.
+            let result = sampled(caller, true, || unsafe { (real().$try)($o) });
+            if $family::answer(result) != Answer::Busy {
+                return result;
+            }
+            wait(State::$state, caller, call)
+        });
+    };
+    (@ $name:ident $arguments:tt $ret:tt $does:tt [$state:ident]) => {
+        observe!(# $name $arguments $ret caller call => wait(State::$state, caller, call));
+    };
+    (# $name:ident ($($arg:ident: $ty:ty),*) ($ret:ty) $caller:ident $call:ident => $observed:expr) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn hook($($arg: $ty,)* $caller: usize) -> $ret {
+                // SAFETY: the caller's arguments, passed on.
+                let $call = || unsafe { (real().$name)($($arg),*) };
+                $observed
+            }
+            exports! { $name [after $($arg)*] = hook; }
+        };
+    };
+}
+
+for_each_function!(observe!);

@@ -1,0 +1,61 @@
+//! What is recorded of the functions in [`contech_guest::functions`].
+
+use std::ffi::{c_int, c_uint};
+
+use contech_guest::functions::{C11, Posix, Semaphore};
+use contech_guest::{exports, for_each_function};
+use contech_trace::event::SyncOp;
+
+use crate::active::active;
+use crate::condition;
+use crate::real::{Ptr, Time, real};
+
+/// Exports each function: passes the call on, and records it where the caller is recorded.
+macro_rules! record {
+    ($($name:ident $(@ $version:literal)? ($($arguments:tt)*) $(-> $ret:ty)?: $does:tt $state:tt;)*) => {$(
+        record!(@ $name ($($arguments)*) ($($ret)?) $does);
+    )*};
+    (@ $name:ident $arguments:tt $ret:tt []) => {};
+    (@ $name:ident ($($arg:ident: $ty:ty),*) $ret:tt [own $module:ident]) => {
+        exports! { $name [after $($arg)*] = crate::$module::$name; }
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [create]) => {
+        record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => a.create($o, 0, call));
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [create with $number:ident]) => {
+        record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => a.create($o, u64::from($number), call));
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty) $ret:tt [destroy]) => {
+        record!(# $name ($o: $o_ty) $ret a call => a.destroy($o, call));
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire $family:ident $op:ident $try:ident]) => {
+        record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => {
+            // SAFETY: the caller's object.
+            a.acquire::<$family>(SyncOp::$op, $o, || unsafe { (real().$try)($o) }, call)
+        });
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty) $ret:tt [attempt $family:ident $op:ident]) => {
+        record!(# $name ($o: $o_ty) $ret a call => a.attempt::<$family>(SyncOp::$op, $o, call));
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty) $ret:tt [release $op:ident]) => {
+        record!(# $name ($o: $o_ty) $ret a call => a.release(SyncOp::$op, $o, call));
+    };
+    (@ $name:ident ($o:ident: $o_ty:ty, $mutex:ident: $m_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [wait]) => {
+        record!(# $name ($o: $o_ty, $mutex: $m_ty $(, $arg: $ty)*) $ret a call => condition::wait(a, $o, $mutex, call));
+    };
+    (# $name:ident ($($arg:ident: $ty:ty),*) ($($ret:ty)?) $a:ident $call:ident => $recorded:expr) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn hook($($arg: $ty,)* caller: usize) $(-> $ret)? {
+                // SAFETY: the caller's arguments, passed on.
+                let $call = || unsafe { (real().$name)($($arg),*) };
+                match active(caller) {
+                    Some($a) => $recorded,
+                    None => $call(),
+                }
+            }
+            exports! { $name [after $($arg)*] = hook; }
+        };
+    };
+}
+
+for_each_function!(record!);
