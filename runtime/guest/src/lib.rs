@@ -18,6 +18,7 @@ pub mod lookup;
 pub mod mask;
 pub mod memory;
 pub mod meter;
+pub mod mpi;
 pub mod notice;
 pub mod ompt;
 pub mod threads;

@@ -14,7 +14,7 @@
 /// | `[through]` | jumps to where the static that is named points |
 /// | `[counted BLOCK OFFSET, SLOW]` | counts down a word of the calling thread's block and does the same; where the word was zero, jumps to the function SLOW |
 /// | `[counted BLOCK OFFSET, SLOW, caller 1]` | the same; SLOW takes the address of the caller as second argument |
-/// | `[elsewhere PREFIX]` | jumps to the symbol of another library with that name behind the prefix |
+/// | `[elsewhere]` | jumps to the symbol of another library |
 #[macro_export]
 macro_rules! exports {
     ($($name:ident $([$($kind:tt)+])? = $target:tt $(:: $rest:ident)*;)*) => {$(
@@ -114,8 +114,8 @@ macro_rules! exports {
             "jmp {slow}";
             left = const $offset, slow = sym $slow, real = sym $real);
     };
-    (@ $name:ident [elsewhere $prefix:ident] $target:ident) => {
-        $crate::exports!(# $name concat!("jmp ", stringify!($prefix), stringify!($target), "@PLT"););
+    (@ $name:ident [elsewhere] $target:ident) => {
+        $crate::exports!(# $name concat!("jmp ", stringify!($target), "@PLT"););
     };
     (# $name:ident $($line:expr),*; $($operand:tt)*) => {
         #[doc = concat!("Exported as `", stringify!($name), "`.")]
