@@ -1,11 +1,12 @@
 //! `syscall(SYS_futex, ...)`: waiting and waking in headers of C++ (`std::atomic::wait`, semaphores, latches,
-//! barriers, futures) and in programs that make their own locks.
+//! barriers, futures) and in programs that make their own locks. A lock of
+//! the kernel's (`FUTEX_LOCK_PI`) is taken like a wait that the thread which unlocked it has ended.
 
 use std::ffi::c_long;
 
 use contech_guest::arch::system_call;
 use contech_guest::export_syscall;
-use contech_guest::futex::is_futex as is;
+use contech_guest::futex::{Does, does};
 use contech_trace::event::SyncOp::{FutexTimeout, FutexWait, FutexWake};
 
 use crate::active::{TICKETS, active};
@@ -44,17 +45,23 @@ unsafe extern "C-unwind" fn watched(
     if number != libc::SYS_futex {
         return call();
     }
-    let wakes = is(operation, &[libc::FUTEX_WAKE, libc::FUTEX_WAKE_BITSET]);
-    let known = wakes || is(operation, &[libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET]);
-    if !known || objects::is_own(caller) {
+    let does = does(operation);
+    if does == Does::Other || objects::is_own(caller) {
         return call();
     }
     let Some(a) = active(caller) else {
         return call();
     };
     let object: Ptr = std::ptr::without_provenance_mut(address);
-    if wakes {
-        return a.announce(FutexWake, object, call, |&woken| u64::try_from(woken).ok());
+    match does {
+        Does::Wake => {
+            return a.announce(FutexWake, object, call, |&woken| u64::try_from(woken).ok());
+        }
+        // One thread has the lock next: who takes it later comes after this one, too.
+        Does::Unlock => {
+            return a.announce(FutexWake, object, call, |&done| (done == 0).then_some(1));
+        }
+        Does::Wait | Does::Lock | Does::Other => {}
     }
     let before = a.now();
     let result = call();

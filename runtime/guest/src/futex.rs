@@ -2,12 +2,35 @@
 
 use std::ffi::c_int;
 
-/// Whether the operation of a futex call, whatever its flags, is one of these.
+/// What a futex call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Does {
+    /// Waits until another thread wakes it.
+    Wait,
+    /// Wakes threads that wait, and says how many.
+    Wake,
+    /// Takes a lock that the kernel knows the owner of.
+    Lock,
+    /// Gives such a lock back, to one thread that waits for it.
+    Unlock,
+    /// Something else: no thread waits, and none is woken.
+    Other,
+}
+
+/// What the call with this operation does.
 #[must_use]
-pub fn is_futex(operation: usize, which: &[c_int]) -> bool {
+pub fn does(operation: usize) -> Does {
+    /// `FUTEX_LOCK_PI2`, of Linux 5.14.
+    const LOCK_PI2: c_int = 13;
     let [a, b, c, d, ..] = operation.to_le_bytes(); // the kernel takes 32 bits of the argument
     let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
-    which.contains(&(c_int::from_le_bytes([a, b, c, d]) & !flags))
+    match c_int::from_le_bytes([a, b, c, d]) & !flags {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => Does::Wait,
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => Does::Wake,
+        libc::FUTEX_LOCK_PI | LOCK_PI2 => Does::Lock,
+        libc::FUTEX_UNLOCK_PI => Does::Unlock,
+        _ => Does::Other,
+    }
 }
 
 #[cfg(test)]
@@ -16,10 +39,20 @@ mod tests {
 
     #[test]
     fn the_operation_of_a_futex_is_known_behind_its_flags() {
-        let waits = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET];
         for flags in [0, 128, 256, 128 | 256, 1 << 32] {
-            assert!(is_futex(flags, &waits) && is_futex(9 | flags, &waits));
-            assert!(!is_futex(1 | flags, &waits));
+            assert_eq!((does(flags), does(9 | flags)), (Does::Wait, Does::Wait));
+            assert_eq!(
+                (does(1 | flags), does(10 | flags)),
+                (Does::Wake, Does::Wake)
+            );
+            assert_eq!(
+                (does(6 | flags), does(13 | flags)),
+                (Does::Lock, Does::Lock)
+            );
+            assert_eq!(
+                (does(7 | flags), does(3 | flags)),
+                (Does::Unlock, Does::Other)
+            );
         }
     }
 }

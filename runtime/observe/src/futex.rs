@@ -1,23 +1,16 @@
 //! `syscall`: what Rust's library, C++20 and others build their locks and conditions on.
 
-use std::ffi::{c_int, c_long};
+use std::ffi::c_long;
 
 use contech_guest::arch::system_call;
 use contech_guest::export_syscall;
-use contech_guest::futex::is_futex;
+use contech_guest::futex::{Does, does};
 use contech_observation::State;
 
 use crate::waits;
 
 /// Of a futex by convention (the C library's, Rust's): locked, and somebody waits.
 const CONTENDED: u32 = 2;
-/// Those that wait.
-const WAITS: [c_int; 3] = [
-    libc::FUTEX_WAIT,
-    libc::FUTEX_LOCK_PI,
-    libc::FUTEX_WAIT_BITSET,
-];
-
 export_syscall!(futex: number = libc::SYS_futex);
 
 #[allow(clippy::too_many_arguments, reason = "the system call's")]
@@ -33,17 +26,15 @@ unsafe extern "C-unwind" fn futex(
 ) -> c_long {
     // SAFETY: the caller's arguments, passed on.
     let call = || unsafe { system_call(number, word, operation, value, until, second, mask) };
-    if !is_futex(operation, &WAITS) {
-        return call();
-    }
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the value is 32 bits of the argument"
     )]
-    let state = if value as u32 == CONTENDED {
-        State::Lock
-    } else {
-        State::Condition
+    let state = match does(operation) {
+        Does::Lock => State::Lock,
+        Does::Wait if value as u32 == CONTENDED => State::Lock,
+        Does::Wait => State::Condition,
+        Does::Wake | Does::Unlock | Does::Other => return call(),
     };
     waits::wait(state, caller, call)
 }
