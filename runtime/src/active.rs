@@ -6,9 +6,9 @@ use contech_runtime_core::tickets::Tickets;
 use contech_runtime_core::{Recorder, TlsBlock, tls};
 use contech_trace::event::SyncOp;
 
+use crate::current;
 use crate::loader;
 use crate::real::Ptr;
-use crate::start;
 use crate::tls::block;
 
 /// Order of every object; survives forks, as the objects do.
@@ -24,7 +24,7 @@ pub(crate) struct Active {
 /// The calling thread, if a call from the code at `caller` is recorded.
 #[inline(always)]
 pub(crate) fn active(caller: usize) -> Option<Active> {
-    let recorder = start::recorder_or_due()?;
+    let recorder = current::recorder_or_due()?;
     let tls = block();
     let records = recorder.callers.contains(caller)
         && recorder.is_recording()
@@ -41,7 +41,7 @@ pub(crate) fn active(caller: usize) -> Option<Active> {
 /// whichever code, but not those an allocation function makes for another.
 #[inline(always)]
 pub(crate) fn allocating() -> Option<Active> {
-    let recorder = start::recorder()?;
+    let recorder = current::recorder()?;
     let tls = block();
     (!tls.cursor().is_null()
         && recorder.is_recording()

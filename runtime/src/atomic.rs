@@ -8,7 +8,7 @@ use contech_runtime_core::{Recorder, TlsBlock, atomic, tls};
 use contech_trace::event::SyncOp::Fence;
 
 use crate::active::Active;
-use crate::start;
+use crate::current;
 use crate::tls::block;
 
 /// Order of every atomic variable; survives forks, as the variables do.
@@ -54,7 +54,7 @@ pub(crate) fn forget(tls: &TlsBlock) {
 
 /// `__contech_atomic_begin`.
 pub(crate) unsafe extern "C" fn begin(address: usize) -> u64 {
-    let Some(recorder) = start::recorder_or_due() else {
+    let Some(recorder) = current::recorder_or_due() else {
         return 0;
     };
     let tls = block();
@@ -90,7 +90,7 @@ pub(crate) unsafe extern "C" fn end(
     let tls = block();
     let stripe = Stripes::of(address);
     let writes = atomic::writes(what);
-    let recorder = start::recorder().filter(|recorder| records(recorder, tls));
+    let recorder = current::recorder().filter(|recorder| records(recorder, tls));
     if let Some(recorder) = recorder {
         // A signal handler recorded something while this thread waited for the stripe: that comes first. It cannot
         // come between from now on without having its place in the order within this operation.
@@ -115,7 +115,7 @@ pub(crate) unsafe extern "C" fn end(
 /// `__contech_fence`.
 pub(crate) unsafe extern "C" fn fence(order: u64) {
     let tls = block();
-    if let Some(recorder) = start::recorder_or_due()
+    if let Some(recorder) = current::recorder_or_due()
         && records(recorder, tls)
     {
         recorder.make_room(tls);

@@ -7,12 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use contech_runtime_core::finish::Finish;
 use contech_trace::event::EndReason;
 
+use crate::current::{self, guarded};
 use crate::real::{Strings, real};
-use crate::start::{self, guarded};
 use crate::tls::block;
 
 fn checkpoint() {
-    if let Some(recorder) = start::recorder() {
+    if let Some(recorder) = current::recorder() {
         let how = Finish {
             reason: EndReason::Exec,
             patience: None,
@@ -44,7 +44,7 @@ fn is_found(name: &CStr) -> bool {
 
 /// Writes the trace out if the exec of this file is going to succeed, as far as one can tell.
 unsafe fn before(file: *const c_char, search: bool) {
-    if file.is_null() || start::recorder().is_none() {
+    if file.is_null() || current::recorder().is_none() {
         return;
     }
     let _errno = contech_guest::memory::Errno::save();

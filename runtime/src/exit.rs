@@ -10,8 +10,8 @@ use contech_runtime_core::finish::Finish;
 use contech_runtime_core::tls::PROGRAM;
 use contech_trace::event::EndReason;
 
+use crate::current::{self, guarded};
 use crate::real::real;
-use crate::start::{self, guarded};
 use crate::tls::block;
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
@@ -34,7 +34,7 @@ pub(crate) fn install() {
 }
 
 fn finish() {
-    if let Some(recorder) = start::recorder() {
+    if let Some(recorder) = current::recorder() {
         let how = Finish {
             reason: EndReason::ProcessExit,
             patience: None,
@@ -55,7 +55,7 @@ unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
 
 /// Before `syscall(SYS_exit, ...)`, of a thread of which the C library will tell nothing, and `syscall(SYS_exit_group, ...)`.
 pub(crate) fn before_system_call(number: c_long) {
-    if number == libc::SYS_exit_group || start::recorder().is_some_and(end_thread) {
+    if number == libc::SYS_exit_group || current::recorder().is_some_and(end_thread) {
         finish();
     }
 }

@@ -2,7 +2,7 @@
 //! system that the recorder alone stands in front of.
 
 use crate::{
-    allocation, atomic, exec, exit, flush, fork, handlers, jump, mapping, mpi, objects, ompt,
+    allocation, atomic, exec, exit, flush, fork, handlers, jump, mapping, modules, mpi, ompt,
     operator_new, sandbox, threads,
 };
 use contech_guest::{exports, for_each_mpi_function};
@@ -10,8 +10,8 @@ use contech_guest::{exports, for_each_mpi_function};
 exports! {
     __contech_flush = flush::flush;
     __contech_check_flush = flush::check_flush;
-    __contech_register = objects::register;
-    __contech_unregister = objects::unregister;
+    __contech_register = modules::register;
+    __contech_unregister = modules::unregister;
     __contech_atomic_begin = atomic::begin;
     __contech_atomic_end [caller 4] = atomic::end;
     __contech_fence = atomic::fence;

@@ -2,19 +2,17 @@
 //! have done, so that whoever waits for the process sees the same.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use contech_guest::fatal;
 use contech_guest::memory;
+use contech_guest::{arch, fatal};
 use contech_runtime_core::finish::Finish;
 use contech_runtime_core::queue::Patience;
 use contech_trace::event::EndReason;
 use libc::{sigaction, siginfo_t};
 
-use crate::handlers;
+use crate::current::{self, guarded};
 use crate::real::Ptr;
-use crate::start::{self, guarded};
 use crate::tls::block;
 
 /// How long a dying process waits for its writer.
@@ -22,23 +20,6 @@ const PATIENCE: Patience = Patience {
     stall: Duration::from_secs(2),
     total: Duration::from_secs(30),
 };
-
-static INSTALLED: AtomicBool = AtomicBool::new(false);
-
-/// Whether handlers stand in for the defaults.
-pub(crate) fn is_installed() -> bool {
-    INSTALLED.load(Relaxed)
-}
-
-/// Stands in for the default of every fatal signal, and wraps the handlers that are there already.
-pub(crate) fn install() {
-    if INSTALLED.swap(true, Relaxed) {
-        return;
-    }
-    for signal in 1..=fatal::LAST {
-        handlers::adopt(signal);
-    }
-}
 
 /// The action that stands for a fatal signal's default.
 pub(crate) fn action() -> sigaction {
@@ -55,7 +36,7 @@ unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, context: Ptr)
     // SAFETY: the kernel passes valid information.
     let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
     let own = code <= 0 && u32::try_from(sender) == Ok(memory::process_id());
-    if let Some(recorder) = start::recorder() {
+    if let Some(recorder) = current::recorder() {
         // A signal the thread sent itself came at a call, where every record was in place.
         let note = (!own).then(|| {
             format!("ended by signal {signal}: records of other running threads may miss their last blocks")
@@ -64,8 +45,8 @@ unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, context: Ptr)
             reason: EndReason::Signal,
             patience: Some(PATIENCE),
             note,
-            // SAFETY: the kernel's argument.
-            registers: Some(unsafe { handlers::registers(context) }),
+            // SAFETY: the kernel passes the interrupted context.
+            registers: Some(arch::registers(unsafe { &*context.cast() })),
         };
         guarded(|| recorder.finish(block(), &how));
     }

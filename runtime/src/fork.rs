@@ -9,9 +9,9 @@ use contech_trace::event::SyncOp::Fork;
 
 use crate::active::active;
 use crate::atomic::STRIPES;
+use crate::current::{self, guarded};
 use crate::heap::HEAP;
 use crate::real::real;
-use crate::start::{self, guarded};
 use crate::tls::block;
 
 /// Modules of the process about to fork; in the child no lock of the old recorder can be relied on.
@@ -35,7 +35,7 @@ pub(crate) fn install() {
 
 unsafe extern "C" fn prepare() {
     guarded(|| {
-        if let (Some(recorder), Ok(mut modules)) = (start::recorder(), MODULES.lock()) {
+        if let (Some(recorder), Ok(mut modules)) = (current::recorder(), MODULES.lock()) {
             *modules = recorder.loaded_modules();
         }
     });
@@ -54,9 +54,9 @@ unsafe extern "C" fn parent() {
 unsafe extern "C" fn child() {
     HEAP.unlock();
     STRIPES.free_all();
-    if start::recorder().is_some() {
+    if current::recorder().is_some() {
         PARENT.store(parent_id(), Relaxed);
-        start::forget();
+        current::forget();
     }
     block().reset();
 }

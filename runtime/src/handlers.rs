@@ -2,17 +2,17 @@
 //! own. Whoever asks for the handler of a signal sees the program's, never ours.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
-use contech_guest::arch::{self, Registers};
-use contech_guest::fatal::is_fatal;
+use contech_guest::arch;
+use contech_guest::fatal::{LAST, is_fatal};
 use contech_runtime_core::Recorder;
 use contech_runtime_core::handler::{Entered, Entry};
 use libc::{sigaction as Action, sighandler_t, siginfo_t};
 
+use crate::current;
 use crate::fatal;
 use crate::real::{Handler, Ptr, real};
-use crate::start;
 use crate::tls::block;
 
 const SIGNALS: usize = 65;
@@ -72,6 +72,16 @@ fn unwrap(installed: &Action, word: u64) -> Action {
     seen
 }
 
+/// Whether handlers stand in for the defaults, and wrap those of the program.
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// Stands in for the default of every signal that ends the process, and wraps the handlers that are there already.
+pub(crate) fn install() {
+    if !INSTALLED.swap(true, Relaxed) {
+        (1..=LAST).for_each(adopt);
+    }
+}
+
 /// Wraps what is installed for a signal already; what ends the process gets a stand-in.
 pub(crate) fn adopt(signal: c_int) {
     // SAFETY: as in `unwrap`.
@@ -98,7 +108,7 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
     old: *mut Action,
 ) -> c_int {
     let entry = match entry(signal) {
-        Some(entry) if fatal::is_installed() => entry,
+        Some(entry) if INSTALLED.load(Relaxed) => entry,
         // SAFETY: the caller's arguments, passed on.
         _ => return unsafe { (real().sigaction)(signal, wanted, old) },
     };
@@ -231,15 +241,6 @@ impl Drop for Leave {
     }
 }
 
-/// The general registers of interrupted code.
-///
-/// # Safety
-/// The context is the kernel's.
-pub(crate) unsafe fn registers(context: Ptr) -> Registers {
-    // SAFETY: the kernel passes the interrupted context.
-    arch::registers(unsafe { &*context.cast() })
-}
-
 /// # Safety
 /// The context is the kernel's.
 unsafe fn entry_of(recorder: &Recorder, context: Ptr, here: usize) -> Entry {
@@ -273,7 +274,7 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, conte
         adopt(signal);
     }
     let here = std::ptr::from_ref(&word).addr();
-    let mut leave = start::recorder().map(|recorder| {
+    let mut leave = current::recorder().map(|recorder| {
         // SAFETY: the kernel's argument.
         let entry = unsafe { entry_of(recorder, context, here) };
         Leave {

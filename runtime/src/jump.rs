@@ -3,8 +3,8 @@
 use contech_guest::arch;
 
 use crate::atomic;
+use crate::current::{self, guarded};
 use crate::real::real;
-use crate::start::{self, guarded};
 use crate::tls::block;
 
 unsafe fn before(buffer: *const u64) {
@@ -13,7 +13,7 @@ unsafe fn before(buffer: *const u64) {
     if tls.handlers() == 0 {
         return;
     }
-    let Some(recorder) = start::recorder() else {
+    let Some(recorder) = current::recorder() else {
         return;
     };
     // SAFETY: the caller's jump buffer.

@@ -1,24 +1,21 @@
-//! Instrumented modules and the objects (executable, shared libraries) that hold them.
+//! The objects (executable, shared libraries) of the process, and whose calls are recorded.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use contech_guest::mask::{Blocked, Uncancellable};
+use contech_guest::mask::Blocked;
 use contech_runtime_core::Recorder;
-use contech_runtime_core::modules::Found;
-use contech_trace::abi::{MODULE_FORTRAN, ModuleDescriptor};
+use contech_trace::abi::MODULE_FORTRAN;
 
 use crate::fortran;
 use crate::ompt;
-use crate::start::{self, guarded};
-use crate::tls::block;
 
 /// A loaded object.
-struct Object {
+pub(crate) struct Object {
     /// Empty for the executable.
-    path: String,
-    base: usize,
+    pub(crate) path: String,
+    pub(crate) base: usize,
     start: usize,
     len: usize,
 }
@@ -35,7 +32,7 @@ const ALSO: [&str; 5] = [
     "/ld-linux",
 ];
 
-fn objects() -> Vec<Object> {
+pub(crate) fn objects() -> Vec<Object> {
     let mut list: Vec<Object> = Vec::new();
     // SAFETY: the callback gets back the pointer to the list, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut list).cast()) };
@@ -93,7 +90,7 @@ impl Object {
         left
     }
 
-    fn holds(&self, address: usize) -> bool {
+    pub(crate) fn holds(&self, address: usize) -> bool {
         address.wrapping_sub(self.start) < self.len
     }
 }
@@ -111,7 +108,7 @@ pub(crate) fn refresh_callers(recorder: &'static Recorder) {
     let _blocked = Blocked::new();
     let modules = recorder.module_addresses();
     // This library itself calls thread bodies, signal handlers and once-routines.
-    let own = register as *const () as usize;
+    let own = refresh_callers as *const () as usize;
     let counts = |o: &Object| {
         o.holds(own)
             || modules.iter().any(|(m, _)| o.holds(*m))
@@ -137,95 +134,4 @@ pub(crate) fn refresh_callers(recorder: &'static Recorder) {
         ranges.extend(object.without(&not));
     }
     recorder.callers.replace(ranges);
-}
-
-/// `__contech_register`.
-pub(crate) unsafe extern "C" fn register(
-    first: *const ModuleDescriptor,
-    end: *const ModuleDescriptor,
-) {
-    let tls = block();
-    let Some(recorder) = start::recorder().or_else(|| start::start(tls)) else {
-        return;
-    };
-    guarded(|| {
-        let _uncancellable = Uncancellable::new();
-        let _blocked = Blocked::new();
-        let _quiet = tls.quiet();
-        // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded while
-        // they are registered.
-        let found = unsafe { find(first, end) };
-        recorder.register(tls, found);
-        refresh_callers(recorder);
-    });
-}
-
-/// `__contech_unregister`.
-pub(crate) unsafe extern "C" fn unregister(
-    first: *const ModuleDescriptor,
-    end: *const ModuleDescriptor,
-) {
-    let tls = block();
-    let Some(recorder) = start::recorder() else {
-        return;
-    };
-    guarded(|| {
-        let _uncancellable = Uncancellable::new();
-        let _blocked = Blocked::new();
-        let _quiet = tls.quiet();
-        let step = size_of::<ModuleDescriptor>();
-        for address in (first.addr()..end.addr()).step_by(step) {
-            recorder.unregister(address);
-        }
-    });
-}
-
-/// # Safety
-/// Descriptors lie from `first` to `end`, and what they point to stays until they are unregistered.
-unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> Vec<Found> {
-    let objects = objects();
-    let count = end.addr().saturating_sub(first.addr()) / size_of::<ModuleDescriptor>();
-    let executable = || {
-        std::fs::read_link("/proc/self/exe").map_or_else(
-            |_| String::new(),
-            |path| path.to_string_lossy().into_owned(),
-        )
-    };
-    let mut list = Vec::with_capacity(count);
-    for i in 0..count {
-        let at = first.wrapping_add(i);
-        let object = objects.iter().find(|o| o.holds(at.addr()));
-        // SAFETY: `i` is below the number of descriptors there.
-        let descriptor = unsafe { at.read() };
-        list.push(Found {
-            address: at.addr(),
-            // SAFETY: the descriptor says where its module's table and globals are.
-            table: unsafe { slice(descriptor.table, descriptor.table_len) },
-            // SAFETY: as above.
-            globals: unsafe { slice(descriptor.globals, descriptor.global_count) },
-            descriptor,
-            object: object.map_or_else(String::new, |o| {
-                if o.path.is_empty() {
-                    executable()
-                } else {
-                    o.path.clone()
-                }
-            }),
-            load_address: object.map_or(0, |o| o.base as u64),
-        });
-    }
-    list
-}
-
-/// # Safety
-/// `len` values of the type lie at `address` (or it is null), and stay.
-unsafe fn slice<T>(address: u64, len: u64) -> &'static [T] {
-    let (Ok(address), Ok(len)) = (usize::try_from(address), usize::try_from(len)) else {
-        return &[];
-    };
-    if address == 0 || len == 0 {
-        return &[];
-    }
-    // SAFETY: the caller's promise.
-    unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), len) }
 }

@@ -6,12 +6,12 @@ use contech_guest::arch::system_call;
 use contech_runtime_core::tls::{ENDED, Lane};
 use contech_runtime_core::{Recorder, scratch};
 
-use crate::start::{self, guarded};
+use crate::current::{self, guarded};
 use crate::tls::block;
 
 /// What becomes of the recording before the calling thread is confined.
 fn before(act: impl FnOnce(&'static Recorder)) {
-    if let Some(recorder) = start::recorder() {
+    if let Some(recorder) = current::recorder() {
         guarded(|| act(recorder));
     }
 }

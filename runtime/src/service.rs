@@ -10,9 +10,9 @@ use contech_runtime_core::scratch;
 use contech_runtime_core::tls::{Lane, RUNTIME};
 
 use crate::atomic::{self, STRIPES};
+use crate::current::{self, guarded};
 use crate::ompt;
 use crate::real::{Ptr, real};
-use crate::start::{self, guarded};
 use crate::tls::block;
 
 /// Stack of the writer thread: its deepest call is zstd's, which keeps its state on the heap.
@@ -56,12 +56,12 @@ impl Service {
 /// At the end of a thread. Destructors of the program's own may still record, so this one asks to be
 /// called again until the last round.
 unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
-    if let Some(recorder) = start::recorder() {
+    if let Some(recorder) = current::recorder() {
         guarded(|| recorder.check_cancelled(block()));
     }
     match rounds.addr() {
         0 | 1 => {
-            if let Some(recorder) = start::recorder() {
+            if let Some(recorder) = current::recorder() {
                 // What a signal handler did from here on would not be recorded; the C library blocks signals itself a
                 // few instructions later.
                 let blocked = Blocked::new();

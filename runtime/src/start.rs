@@ -1,11 +1,7 @@
-//! The one recorder of the process: made at the first module, flush or, after a fork, the first call
-//! that is recorded; never needed before.
+//! Makes the recorder of the process: at the first module, flush or, after a fork, the first call that is recorded; never
+//! needed before.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
-use std::sync::atomic::{
-    AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
-};
 
 use contech_guest::mask::{Blocked, Uncancellable};
 use contech_guest::memory::{self, Errno};
@@ -15,32 +11,12 @@ use contech_runtime_core::recorder::Start;
 use contech_runtime_core::tls::Lane;
 use contech_runtime_core::{Recorder, TlsBlock, scratch};
 
+use crate::current::{self, guarded, recorder};
 use crate::objects;
 use crate::service::SERVICE;
-use crate::tls::block;
-use crate::{exit, fatal, fork, loader, real, threads};
+use crate::{exit, fork, handlers, loader, real, threads};
 
-static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(std::ptr::null_mut());
-/// A forked child whose recorder is not made yet.
-static DUE: AtomicBool = AtomicBool::new(false);
 static STARTING: Mutex<()> = Mutex::new(());
-
-/// The recorder, if there is one.
-#[inline(always)]
-pub(crate) fn recorder() -> Option<&'static Recorder> {
-    // SAFETY: the pointer is null or of a recorder that is never freed.
-    unsafe { RECORDER.load(Acquire).as_ref() }
-}
-
-/// The recorder; in a forked child it is made now.
-#[inline(always)]
-pub(crate) fn recorder_or_due() -> Option<&'static Recorder> {
-    match recorder() {
-        Some(recorder) => Some(recorder),
-        None if DUE.load(Relaxed) => start(block()),
-        None => None,
-    }
-}
 
 /// The recorder, made now if need be; `None` while that is not possible yet, or goes on in this thread.
 #[cold]
@@ -60,7 +36,6 @@ pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
         return Some(recorder);
     }
     let made = guarded(make).flatten();
-    DUE.store(false, Relaxed);
     if tls.thread().is_null() {
         // An instrumented allocator that was called meanwhile recorded into nothing; from now on it counts.
         for lane in Lane::ALL {
@@ -93,16 +68,10 @@ fn make() -> Option<&'static Recorder> {
     fork::install();
     exit::install();
     if recorder.is_recording() {
-        fatal::install();
+        handlers::install();
     }
-    RECORDER.store(std::ptr::from_ref(recorder).cast_mut(), Release);
+    current::set(recorder, self::start);
     Some(recorder)
-}
-
-/// In a forked child: what the parent recorded is none of its business.
-pub(crate) fn forget() {
-    RECORDER.store(std::ptr::null_mut(), Release);
-    DUE.store(true, Relaxed);
 }
 
 unsafe extern "C" {
@@ -120,22 +89,6 @@ fn has_environment() -> bool {
 fn is_privileged() -> bool {
     // SAFETY: reads the kernel's auxiliary vector.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
-}
-
-/// Runs what must not take the program down with it: a panic stops the recording instead.
-pub(crate) fn guarded<R>(f: impl FnOnce() -> R) -> Option<R> {
-    match std::panic::catch_unwind(AssertUnwindSafe(f)) {
-        Ok(result) => Some(result),
-        Err(_) => {
-            const BUG: &str =
-                "internal error of the runtime; recording stops here, the program goes on";
-            match recorder() {
-                Some(recorder) => recorder.stop(BUG),
-                None => notice::say(BUG),
-            }
-            None
-        }
-    }
 }
 
 /// The slow path of instrumented code.

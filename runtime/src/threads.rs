@@ -11,10 +11,10 @@ use contech_runtime_core::{Recorder, Thread};
 use contech_trace::event::SyncOp::{ThreadCreate, ThreadJoin};
 
 use crate::active::{Active, active};
+use crate::current::{self, guarded};
 use crate::ompt;
 use crate::real::{Ptr, real};
 use crate::service::SERVICE;
-use crate::start::{self, guarded};
 use crate::tls::block;
 
 /// A context as the object of an event.
@@ -25,7 +25,7 @@ fn object(context: u32) -> Ptr {
 /// State for the thread about to be made: every thread has one while something is recorded, whoever
 /// creates it, so that its end is seen; a context only if the creator is the program.
 fn child(creator: Option<Active>, wanted: &Wanted) -> Option<&'static Thread> {
-    let recorder = start::recorder()?;
+    let recorder = current::recorder()?;
     if !recorder.is_recording() {
         return None;
     }
@@ -56,7 +56,7 @@ fn handle(thread: libc::pthread_t) -> usize {
 
 /// The calling thread ends by itself, or can be cancelled only at calls: no record of it is missing.
 fn leaving() {
-    if let Some(recorder) = start::recorder() {
+    if let Some(recorder) = current::recorder() {
         recorder.set_unsafe_end(block(), false);
     }
 }
@@ -66,7 +66,7 @@ pub(crate) unsafe extern "C-unwind" fn setcanceltype(kind: c_int, old: *mut c_in
     const ASYNCHRONOUS: c_int = 1;
     // Before, as a cancellation may strike inside.
     if kind == ASYNCHRONOUS
-        && let Some(recorder) = start::recorder()
+        && let Some(recorder) = current::recorder()
     {
         recorder.set_unsafe_end(block(), true);
     }
@@ -108,7 +108,7 @@ impl Threads for Recorded {
         let Some(child) = child(creator, wanted) else {
             return call(None);
         };
-        if let (Some(name), Some(recorder)) = (&library, start::recorder()) {
+        if let (Some(name), Some(recorder)) = (&library, current::recorder()) {
             recorder.made_by(child, name);
         }
         let context = child.context();
@@ -119,7 +119,7 @@ impl Threads for Recorded {
         child.set_mask(blocked.before());
         let result = call(Some(std::ptr::from_ref(child).cast_mut().cast()));
         if result != 0 {
-            if let Some(recorder) = start::recorder() {
+            if let Some(recorder) = current::recorder() {
                 recorder.drop_child(child);
             }
             return result;
@@ -144,7 +144,7 @@ impl Threads for Recorded {
         // SAFETY: the creator passed a state that lives for ever, for this thread alone.
         let child: &'static Thread = unsafe { &*child.cast::<Thread>() };
         let (body, argument) = child.start();
-        if let Some(recorder) = start::recorder() {
+        if let Some(recorder) = current::recorder() {
             guarded(|| {
                 SERVICE.watch_thread_end();
                 recorder.adopt(block(), child);
@@ -185,7 +185,7 @@ impl Threads for Recorded {
 thread_functions!(Recorded, real);
 
 fn detach(thread: usize, call: impl FnOnce() -> c_int) -> c_int {
-    let known = start::recorder().and_then(|r| Some((r, r.joins.get(thread)?)));
+    let known = current::recorder().and_then(|r| Some((r, r.joins.get(thread)?)));
     let result = call();
     if result == 0
         && let Some((recorder, context)) = known

@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
-use contech_trace::event::{EndReason, Event};
+use contech_trace::event::{EndReason, Event, TEAM_STREAMS};
 use contech_trace::file::Totals;
 
 use crate::desk::{Ends, Party};
@@ -21,7 +21,6 @@ use crate::queue::Patience;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::stats::Stats;
-use crate::switch::TEAM_STREAMS;
 use crate::sync::lock;
 use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};

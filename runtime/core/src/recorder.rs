@@ -5,7 +5,7 @@ use std::sync::atomic::{
 };
 
 use contech_guest::arch::stated_hz;
-use contech_trace::event::EndReason;
+use contech_trace::event::{EndReason, TEAM_STREAMS};
 use contech_trace::file::{FileHeader, RankInfo};
 
 use crate::buffer::Buffer;
@@ -25,7 +25,6 @@ use crate::primitive::Mutex;
 use crate::queue::{Message, Queue};
 use crate::registry::{self, Registry};
 use crate::stamps;
-use crate::switch::TEAM_STREAMS;
 use crate::sync::lock;
 use crate::target::Target;
 use crate::thread::{NO_CONTEXT, Thread};

@@ -3,8 +3,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-pub use contech_trace::event::TEAM_STREAMS;
-use contech_trace::event::{Arrival, EndReason, Event};
+use contech_trace::event::{Arrival, EndReason, Event, TEAM_STREAMS};
 
 use crate::desk::Way;
 use crate::inner::Status;

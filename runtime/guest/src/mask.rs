@@ -101,3 +101,19 @@ impl Drop for Uncancellable {
         unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
     }
 }
+
+/// Runs `f`, which makes a thread of our own: no handler of the program's runs in it.
+pub fn unhandled<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: a set is plain data.
+    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
+    // Not those the C library keeps for itself: it waits for all threads to answer them.
+    // SAFETY: the sets are live.
+    unsafe {
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+    }
+    let result = f();
+    // SAFETY: as above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    result
+}

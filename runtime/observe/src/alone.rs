@@ -101,7 +101,7 @@ pub(crate) fn start(number: u32, limit: u64) {
     ASKED.store(true, Release);
     // Not observed, and not in the program's way: it sleeps, and ends with the process.
     let watch = std::thread::Builder::new().stack_size(64 << 10);
-    let _ = crate::start::unhandled(|| watch.spawn(watchdog));
+    let _ = contech_guest::mask::unhandled(|| watch.spawn(watchdog));
 }
 
 /// Whether there is an alone-run that nothing has spoilt.

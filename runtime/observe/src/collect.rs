@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State, Times, WaitSite};
 
 use crate::lane::{self, Ticks, halved};
-use crate::start::Options;
+use crate::options::Options;
 use crate::{alone, api, clock, lanes, openmp, phase, places};
 
 /// Ticks in nanoseconds.

@@ -9,8 +9,8 @@ use contech_guest::mask::{Blocked, Uncancellable};
 use contech_guest::memory::Errno;
 use contech_guest::notice;
 
+use crate::options::{self, Options};
 use crate::real::real;
-use crate::start::{self, Options};
 use crate::{collect, process};
 
 unsafe extern "C" {
@@ -52,7 +52,7 @@ pub(crate) unsafe extern "C-unwind" fn underscore_exit(status: c_int) -> ! {
 
 /// Writes the observation, if this is the observed process and nobody else has.
 pub(crate) fn finish() {
-    let Some(options) = start::options().filter(|_| process::is_observed()) else {
+    let Some(options) = options::options().filter(|_| process::is_observed()) else {
         return;
     };
     let _errno = Errno::save();

@@ -25,6 +25,7 @@ mod lanes;
 mod locks;
 mod mpi;
 mod openmp;
+mod options;
 mod phase;
 mod pirate;
 mod places;

@@ -175,7 +175,7 @@ pub(crate) fn start(bytes: usize) {
         obey(rings);
     };
     let thread = std::thread::Builder::new().stack_size(256 << 10);
-    let made = crate::start::unhandled(|| thread.spawn(life));
+    let made = contech_guest::mask::unhandled(|| thread.spawn(life));
 
     if made.is_ok() {
         wait(Duration::from_secs(20));

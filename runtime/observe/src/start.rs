@@ -1,14 +1,12 @@
 //! The beginning: before the program's own constructors.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use contech_guest::memory;
 
-use crate::lane::Lane;
+use crate::options::{self, Options};
 use crate::{alone, clock, finish, lanes, pirate, process, signals, threads, tls};
 
 /// Where the observation goes.
@@ -20,24 +18,6 @@ const ALONE: &str = "CONTECH_ALONE";
 const LIMIT: &str = "CONTECH_ALONE_LIMIT";
 const PIRATE: &str = "CONTECH_PIRATE";
 const PRELOAD: &CStr = c"LD_PRELOAD";
-
-/// What was asked for.
-#[derive(Debug)]
-pub(crate) struct Options {
-    /// The file.
-    pub(crate) file: PathBuf,
-    /// Processors the process may use.
-    pub(crate) cpus: u32,
-}
-
-static OPTIONS: OnceLock<Options> = OnceLock::new();
-/// Key whose destructor sees every end of a thread.
-static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
-
-/// What was asked for; none where nothing is observed.
-pub(crate) fn options() -> Option<&'static Options> {
-    OPTIONS.get()
-}
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -64,7 +44,7 @@ fn begin() {
     restore_environment();
     let cpus = std::thread::available_parallelism()
         .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
-    if OPTIONS.set(Options { file, cpus }).is_err() || !lanes::start() {
+    if !options::set(Options { file, cpus }) || !lanes::start() {
         return;
     }
     // Threads of our own, before any thread is observed.
@@ -79,15 +59,11 @@ fn begin() {
     }
     clock::start();
     process::start();
-    let mut key = 0;
-    // SAFETY: the destructor lives for ever.
-    if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } == 0 {
-        KEY.store(key, Relaxed);
-    }
+    threads::start();
     if let Some(lane) = lanes::take() {
         tls::set_lane(Some(lane));
         lane.begin(memory::thread_id());
-        watch_thread_end(lane);
+        threads::watch_end(lane);
     }
     finish::install();
     signals::install();
@@ -115,36 +91,4 @@ fn restore_environment() {
         }
         OURS.iter().for_each(|name| std::env::remove_var(name));
     }
-}
-
-/// The calling thread's end is seen, by whichever way it comes.
-pub(crate) fn watch_thread_end(lane: &Lane) {
-    let key = KEY.load(Relaxed);
-    if key != u32::MAX {
-        // SAFETY: the key exists; the lane lives for ever.
-        unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(lane).cast()) };
-    }
-}
-
-unsafe extern "C" fn thread_ends(lane: *mut c_void) {
-    if process::is_observed() {
-        // SAFETY: what `watch_thread_end` stored.
-        threads::end(unsafe { &*lane.cast::<Lane>() });
-    }
-}
-
-/// Runs `f`, which makes a thread of our own: no handler of the program's runs in it.
-pub(crate) fn unhandled<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: a set is plain data.
-    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
-    // Not those the C library keeps for itself: it waits for all threads to answer them.
-    // SAFETY: the sets are live.
-    unsafe {
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-    }
-    let result = f();
-    // SAFETY: as above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
-    result
 }

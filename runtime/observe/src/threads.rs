@@ -1,6 +1,6 @@
 //! Creating, joining and detaching threads; phases of threads.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
@@ -14,7 +14,7 @@ use crate::lane::Lane;
 use crate::phase::{self, Instance};
 use crate::real::{Ptr, real};
 use crate::waits::wait;
-use crate::{alone, api, clock, lanes, places, start, tls};
+use crate::{alone, api, clock, lanes, places, process, tls};
 
 /// Threads of the program that somebody is to join.
 const HANDLES: usize = 4096;
@@ -88,6 +88,34 @@ impl Fork {
             self.set(None);
         }
         self.unlock();
+    }
+}
+
+/// Key whose destructor sees every end of a thread.
+static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// From now on the ends of threads are seen.
+pub(crate) fn start() {
+    let mut key = 0;
+    // SAFETY: the destructor lives for ever.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } == 0 {
+        KEY.store(key, Relaxed);
+    }
+}
+
+/// The calling thread's end is seen, by whichever way it comes.
+pub(crate) fn watch_end(lane: &Lane) {
+    let key = KEY.load(Relaxed);
+    if key != u32::MAX {
+        // SAFETY: the key exists; the lane lives for ever.
+        unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(lane).cast()) };
+    }
+}
+
+unsafe extern "C" fn thread_ends(lane: *mut c_void) {
+    if process::is_observed() {
+        // SAFETY: what `watch_end` stored.
+        end(unsafe { &*lane.cast::<Lane>() });
     }
 }
 
@@ -172,7 +200,7 @@ impl Threads for Observed {
         let body = lane.body.load(Relaxed);
         let argument = lane.argument.load(Relaxed);
         tls::set_lane(Some(lane));
-        start::watch_thread_end(lane);
+        watch_end(lane);
         lane.begin(memory::thread_id());
         if let Some(marked) = api::marked() {
             marked.join(lane);

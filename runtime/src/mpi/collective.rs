@@ -6,7 +6,7 @@ use contech_trace::event::SyncOp;
 
 use super::abi::int;
 use super::entry::pmpi;
-use super::request::Request;
+use super::model::Request;
 use super::{Call, call};
 
 /// A blocking operation: its number is drawn before, for all ranks call those of a communicator in one order.

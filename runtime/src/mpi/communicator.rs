@@ -2,73 +2,20 @@
 
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
 
-use contech_trace::event::SyncOp;
 use contech_trace::file::checksum;
-use contech_trace::mpi::{Direction, Meeting, Peer, direction, rank16};
 
 use super::Call;
 use super::abi::{Abi, UNDEFINED};
 use super::entry::pmpi;
+use super::model::Communicator;
 use super::state;
 
 /// Names are of 48 bits, as objects are.
 const NAME: u64 = (1 << 48) - 1;
 /// Between the two groups of an intercommunicator in what is hashed.
 const BETWEEN: c_int = -1;
-
-/// What is known of a communicator.
-pub(super) struct Communicator {
-    /// The same in all its ranks.
-    pub(super) name: u64,
-    /// Ranks in MPI_COMM_WORLD of those that messages go to, by rank in the communicator.
-    world: Vec<c_int>,
-    /// Our rank in it.
-    rank: u32,
-    /// How many take part in its collective operations.
-    size: u32,
-    /// It is between two groups.
-    pub(super) between: bool,
-    collectives: AtomicU64,
-}
-
-impl Communicator {
-    /// The rank in MPI_COMM_WORLD; the last number for a process that is not in it.
-    pub(super) fn world(&self, rank: c_int) -> u16 {
-        let found = usize::try_from(rank).ok().and_then(|r| self.world.get(r));
-        let world = found.and_then(|w| u64::try_from(*w).ok());
-        rank16(world.unwrap_or(u64::MAX))
-    }
-
-    /// The other side of a message.
-    pub(super) fn peer(&self, rank: c_int, tag: c_int) -> u64 {
-        Peer {
-            rank: self.world(rank),
-            tag: tag.cast_unsigned(),
-        }
-        .pack()
-    }
-
-    /// The number of the next collective operation.
-    pub(super) fn next(&self) -> u64 {
-        self.collectives.fetch_add(1, Relaxed)
-    }
-
-    /// What an operation says of itself.
-    pub(super) fn meeting(&self, what: SyncOp, root: c_int) -> u64 {
-        let root = match direction(what) {
-            Some(Direction::Ascending) => rank16(u64::from(self.rank)),
-            _ => self.world(root),
-        };
-        Meeting {
-            what,
-            root,
-            size: self.size,
-        }
-        .pack()
-    }
-}
 
 impl Call {
     /// The communicator of a handle the program passed.

@@ -17,6 +17,7 @@ pub(crate) mod collective;
 mod communicator;
 pub(crate) mod entry;
 mod identity;
+mod model;
 pub(crate) mod persistent;
 pub(crate) mod point;
 pub(crate) mod probe;
@@ -35,7 +36,7 @@ use contech_trace::event::SyncOp;
 
 use self::abi::Abi;
 use crate::active::Active;
-use crate::start;
+use crate::current;
 use crate::tls::block;
 
 thread_local! {
@@ -91,7 +92,7 @@ fn call() -> Option<Call> {
 
 /// The calling thread, if it records.
 fn recording() -> Option<Active> {
-    let recorder = start::recorder_or_due()?;
+    let recorder = current::recorder_or_due()?;
     let tls: &'static TlsBlock = block();
     let records = recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM;
     records.then_some(Active { tls, recorder })

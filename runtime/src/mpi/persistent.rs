@@ -7,7 +7,8 @@ use contech_trace::event::SyncOp;
 
 use super::abi::int;
 use super::entry::pmpi;
-use super::request::{self, Persistent, Request};
+use super::model::{Persistent, Request};
+use super::request;
 use super::{Call, call, state};
 
 /// A request was cancelled: from now on each status is looked at.

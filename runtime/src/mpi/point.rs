@@ -6,9 +6,9 @@ use std::sync::Arc;
 use contech_trace::event::SyncOp;
 
 use super::abi::int;
-use super::communicator::Communicator;
 use super::entry::pmpi;
-use super::request::{Receive, Request};
+use super::model::Communicator;
+use super::model::{Receive, Request};
 use super::{Call, call, state};
 
 /// The widest status there is.

@@ -7,8 +7,8 @@ use contech_trace::event::SyncOp;
 use super::abi::int_at;
 use super::call;
 use super::entry::pmpi;
+use super::model::{Receive, Request};
 use super::point::Status;
-use super::request::{Receive, Request};
 use super::state;
 
 pub(crate) extern "C-unwind" fn probe(

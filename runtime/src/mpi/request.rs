@@ -2,57 +2,12 @@
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
-use std::sync::Arc;
 
 use contech_trace::event::SyncOp;
 
 use super::Call;
-use super::communicator::Communicator;
+use super::model::{Receive, Request};
 use super::state;
-
-/// What a request stands for. Sends are not kept: they were recorded where they began.
-#[derive(Clone)]
-pub(super) enum Request {
-    Receive(Receive),
-    /// A collective operation: communicator, number, what.
-    Collective(u64, u64, u64),
-    /// A communicator is being made; where its handle will be.
-    Communicator(usize),
-    /// A request that may be started again.
-    Persistent(Persistent),
-}
-
-/// A receive that was posted.
-#[derive(Clone)]
-pub(super) struct Receive {
-    pub(super) communicator: Arc<Communicator>,
-    pub(super) source: c_int,
-    pub(super) tag: c_int,
-    /// Its place in the order of posting.
-    pub(super) posted: u64,
-}
-
-/// What a persistent request does each time.
-#[derive(Clone)]
-pub(super) struct Persistent {
-    pub(super) send: bool,
-    pub(super) communicator: Arc<Communicator>,
-    pub(super) peer: c_int,
-    pub(super) tag: c_int,
-    /// Where a receive was posted, while it goes on.
-    pub(super) posted: Option<u64>,
-}
-
-impl Persistent {
-    pub(super) fn receive(&self) -> Option<Receive> {
-        Some(Receive {
-            communicator: Arc::clone(&self.communicator),
-            source: self.peer,
-            tag: self.tag,
-            posted: self.posted?,
-        })
-    }
-}
 
 impl Call {
     /// Whether source and tag of the message are known only from the status.

@@ -9,7 +9,7 @@ use contech_trace::file::RankInfo;
 
 use super::entry::pmpi;
 use super::{Within, abi, communicator, identity, recording, state};
-use crate::start::{self, guarded};
+use crate::current::{self, guarded};
 use crate::tls::block;
 
 pub(crate) extern "C-unwind" fn init(count: usize, arguments: usize) -> c_int {
@@ -85,7 +85,7 @@ pub(crate) extern "C-unwind" fn abort(communicator: usize, code: usize) -> c_int
     if let Some(call) = super::call() {
         call.mark(SyncOp::MpiAbort);
     }
-    if let Some(recorder) = start::recorder() {
+    if let Some(recorder) = current::recorder() {
         // The library may end the process in any way.
         let code = abi::int(code);
         let how = Finish {

@@ -7,8 +7,7 @@ use std::sync::atomic::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::abi::Abi;
-use super::communicator::Communicator;
-use super::request::Request;
+use super::model::{Communicator, Request};
 
 /// The interface, once MPI is initialised and before it is finalised.
 static ABI: AtomicPtr<Abi> = AtomicPtr::new(std::ptr::null_mut());

@@ -7,7 +7,7 @@ use contech_trace::event::SyncOp;
 use super::call;
 use super::collective::meet;
 use super::entry::pmpi;
-use super::request::Request;
+use super::model::Request;
 use super::state;
 
 /// All ranks of the old communicator meet; each may get a new one.

@@ -11,8 +11,8 @@ use super::abi::{Data, Frames, GetTaskInfo, Lookup};
 use super::active;
 use super::team::{WORKER, Worker};
 use crate::active::Active;
+use crate::current::guarded;
 use crate::real::{self, Ptr};
-use crate::start::guarded;
 
 /// Bytes of a thread's stack below a task that are marked as new: what a task may use at the least (the default of
 /// libomp's threads is 4 MiB).

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use contech_guest::notice;
 
 use super::tool::LISTENS;
-use crate::start;
+use crate::current;
 
 /// Something was said.
 static SAID: AtomicBool = AtomicBool::new(false);
@@ -45,7 +45,7 @@ pub(crate) fn thread_created_by(name: &str) {
         return;
     };
     if !SAID.swap(true, Relaxed)
-        && let Some(recorder) = start::recorder()
+        && let Some(recorder) = current::recorder()
     {
         notice::say(text);
         recorder.remark(text);

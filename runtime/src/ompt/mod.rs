@@ -24,7 +24,7 @@ pub(crate) use missing::{loaded, object_of, silent_libgomp, thread_created_by};
 pub(crate) use tool::{before_begin_if0, start_tool};
 
 use crate::active::Active;
-use crate::start::{self, guarded};
+use crate::current::{self, guarded};
 use crate::tls::block;
 use abi::Data;
 use contech_guest::ompt as abi;
@@ -33,7 +33,7 @@ use word::Word;
 
 /// The calling thread, if it records.
 fn active() -> Option<Active> {
-    let recorder = start::recorder_or_due()?;
+    let recorder = current::recorder_or_due()?;
     let tls = block();
     let records = recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM;
     records.then_some(Active { tls, recorder })

@@ -2,17 +2,16 @@
 
 use std::ffi::{c_int, c_uint};
 
-use contech_runtime_core::switch::TEAM_STREAMS;
-use contech_trace::event::Arrival;
 use contech_trace::event::SyncOp::{ParallelBegin, ParallelEnd};
+use contech_trace::event::{Arrival, TEAM_STREAMS};
 
 use super::abi::{self, BEGIN, Code, Data, Frame, THREAD_INITIAL};
 use super::team::{Region, Worker};
 use super::word::Word;
 use super::{active, callback, enter, node};
 use crate::active::Active;
+use crate::current::guarded;
 use crate::real::Ptr;
-use crate::start::guarded;
 
 /// Objects of our own making are in the upper half of the address space, where the program has none.
 pub(super) const OWN_OBJECTS: u64 = 1 << 47;

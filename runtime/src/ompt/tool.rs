@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use super::abi::{Callback, Data, Lookup, SET_ALWAYS, SetCallback, StartToolResult, event};
 use super::team::WORKER;
 use super::{exclusion, memory, parallel, sync, task};
+use crate::current::{self, guarded};
 use crate::real;
-use crate::start::{self, guarded};
 
 /// libomp tells this tool what the program does.
 pub(super) static LISTENS: AtomicBool = AtomicBool::new(false);
@@ -23,7 +23,7 @@ pub(crate) unsafe extern "C" fn start_tool(
     _version: c_uint,
     _runtime: *const c_char,
 ) -> *const StartToolResult {
-    if start::recorder_or_due().is_some_and(|r| r.is_recording()) {
+    if current::recorder_or_due().is_some_and(|r| r.is_recording()) {
         &raw const RESULT
     } else {
         std::ptr::null()
@@ -44,7 +44,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
             // SAFETY: each function has the type of the callback of that number.
             let result = unsafe { set(number, function) };
             if result != SET_ALWAYS
-                && let Some(recorder) = start::recorder()
+                && let Some(recorder) = current::recorder()
             {
                 recorder.remark(&format!(
                     "OpenMP: this libomp does not always report {name} (it says {result}): such constructs may be missing"

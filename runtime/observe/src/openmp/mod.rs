@@ -17,7 +17,7 @@ use contech_guest::ompt::{
 
 pub(crate) use frames::Part;
 
-use crate::{clock, places, start, tls};
+use crate::{clock, options, places, tls};
 
 /// Numbers of callbacks, with our functions.
 macro_rules! callbacks {
@@ -47,7 +47,7 @@ pub(crate) unsafe extern "C" fn start_tool(
     _: c_uint,
     name: *const c_char,
 ) -> *const StartToolResult {
-    if start::options().is_none() {
+    if options::options().is_none() {
         return std::ptr::null();
     }
     if !name.is_null() {

@@ -1,0 +1,104 @@
+//! Communicators, and what requests stand for until they are complete.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use contech_trace::event::SyncOp;
+use contech_trace::mpi::{Direction, Meeting, Peer, direction, rank16};
+
+/// What is known of a communicator.
+pub(super) struct Communicator {
+    /// The same in all its ranks.
+    pub(super) name: u64,
+    /// Ranks in MPI_COMM_WORLD of those that messages go to, by rank in the communicator.
+    pub(super) world: Vec<c_int>,
+    /// Our rank in it.
+    pub(super) rank: u32,
+    /// How many take part in its collective operations.
+    pub(super) size: u32,
+    /// It is between two groups.
+    pub(super) between: bool,
+    pub(super) collectives: AtomicU64,
+}
+
+impl Communicator {
+    /// The rank in MPI_COMM_WORLD; the last number for a process that is not in it.
+    pub(super) fn world(&self, rank: c_int) -> u16 {
+        let found = usize::try_from(rank).ok().and_then(|r| self.world.get(r));
+        let world = found.and_then(|w| u64::try_from(*w).ok());
+        rank16(world.unwrap_or(u64::MAX))
+    }
+
+    /// The other side of a message.
+    pub(super) fn peer(&self, rank: c_int, tag: c_int) -> u64 {
+        Peer {
+            rank: self.world(rank),
+            tag: tag.cast_unsigned(),
+        }
+        .pack()
+    }
+
+    /// The number of the next collective operation.
+    pub(super) fn next(&self) -> u64 {
+        self.collectives.fetch_add(1, Relaxed)
+    }
+
+    /// What an operation says of itself.
+    pub(super) fn meeting(&self, what: SyncOp, root: c_int) -> u64 {
+        let root = match direction(what) {
+            Some(Direction::Ascending) => rank16(u64::from(self.rank)),
+            _ => self.world(root),
+        };
+        Meeting {
+            what,
+            root,
+            size: self.size,
+        }
+        .pack()
+    }
+}
+
+/// What a request stands for. Sends are not kept: they were recorded where they began.
+#[derive(Clone)]
+pub(super) enum Request {
+    Receive(Receive),
+    /// A collective operation: communicator, number, what.
+    Collective(u64, u64, u64),
+    /// A communicator is being made; where its handle will be.
+    Communicator(usize),
+    /// A request that may be started again.
+    Persistent(Persistent),
+}
+
+/// A receive that was posted.
+#[derive(Clone)]
+pub(super) struct Receive {
+    pub(super) communicator: Arc<Communicator>,
+    pub(super) source: c_int,
+    pub(super) tag: c_int,
+    /// Its place in the order of posting.
+    pub(super) posted: u64,
+}
+
+/// What a persistent request does each time.
+#[derive(Clone)]
+pub(super) struct Persistent {
+    pub(super) send: bool,
+    pub(super) communicator: Arc<Communicator>,
+    pub(super) peer: c_int,
+    pub(super) tag: c_int,
+    /// Where a receive was posted, while it goes on.
+    pub(super) posted: Option<u64>,
+}
+
+impl Persistent {
+    pub(super) fn receive(&self) -> Option<Receive> {
+        Some(Receive {
+            communicator: Arc::clone(&self.communicator),
+            source: self.peer,
+            tag: self.tag,
+            posted: self.posted?,
+        })
+    }
+}
