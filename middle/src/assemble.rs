@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use taskgraph::{Context, ContextId, FrameRef, FrameSpan, GraphWriter, SyncOp, TaskId, TaskRecord};
+use taskgraph::{Context, ContextId, FrameRef, GraphWriter, SyncOp, TaskId};
 
 use crate::align::Align;
 use crate::clock::Clock;
@@ -17,6 +17,7 @@ use crate::place::Place;
 use crate::renumber::{Named, Renumber, task_bits, task_from_bits};
 use crate::sorter::{Merge, Sorted, Sorter};
 use crate::spill::Spill;
+use crate::writing::{Outgoing, beside};
 
 /// What passes 1 and 2 found.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) aliases: &'a Sorted<2>,
     pub(crate) spill: &'a Arc<Spill>,
     pub(crate) memory: usize,
-    /// Of times that [`Parts::align`] has not made nanoseconds already.
+    /// Converts times that [`Parts::align`] has not made nanoseconds.
     pub(crate) clock: Clock,
     pub(crate) align: &'a Align,
 }
@@ -44,13 +45,22 @@ impl Parts<'_> {
         notes: &mut Notes,
         writer: &mut GraphWriter,
     ) -> Result<Vec<Context>> {
+        beside(writer, |out| self.put_all(edges, complete, notes, out))
+    }
+
+    fn put_all(
+        &self,
+        edges: &Sorted<2>,
+        complete: bool,
+        notes: &mut Notes,
+        outgoing: &mut Outgoing,
+    ) -> Result<Vec<Context>> {
         let mut skeleton = Skeleton::new(self.spill, self.memory / 4);
         let mut out = Output {
             parts: self,
-            writer,
+            outgoing,
             dependents: Sorter::new(self.spill, self.memory / 4),
             creators: Vec::new(),
-            record: TaskRecord::default(),
         };
         let mut collect = Collect {
             edges: Lookahead::new(edges)?,
@@ -61,7 +71,7 @@ impl Parts<'_> {
         self.each_task(|id, place, draft| {
             let dependencies = collect.of(place, draft)?;
             skeleton.push(id, draft.start, dependencies)?;
-            // The edges of a whole trace stay as they are.
+            // A whole trace loses no edges: its tasks are final here.
             if complete {
                 out.task(id, draft, dependencies)
             } else {
@@ -69,7 +79,7 @@ impl Parts<'_> {
             }
         })?;
         let budget = self.memory / 4;
-        let emit = |id| Ok(out.writer.put_order(id)?);
+        let emit = |id| out.outgoing.order(id);
         let dropped = match breadth_first(&skeleton, self.spill, budget, !complete, emit)? {
             Outcome::Whole(dropped) => dropped,
             Outcome::Contradiction(stuck) => return Err(self.cycle(stuck)?),
@@ -79,6 +89,8 @@ impl Parts<'_> {
             notes.damage(what, String::new);
         }
         if !complete {
+            // The order is handed over before the tasks that are put now.
+            out.outgoing.hand_over()?;
             let mut dropped = Lookahead::new(&dropped)?;
             let mut cursor = skeleton.read_all();
             self.each_task(|id, _, draft| {
@@ -90,7 +102,7 @@ impl Parts<'_> {
             })?;
         }
         let contexts = out.contexts(&skeleton);
-        put_dependents(&out.dependents.finish(), out.writer)?;
+        put_dependents(&out.dependents.finish(), out.outgoing)?;
         Ok(contexts)
     }
 
@@ -117,7 +129,7 @@ impl Parts<'_> {
 
     /// A tick of a context in the clock of all.
     fn time(&self, context: u32, trace: u16, ticks: u64) -> u64 {
-        // The root of several traces is before all.
+        // The root context of several traces begins before all others.
         if context == 0 && self.align.is_common() {
             return 0;
         }
@@ -188,7 +200,7 @@ impl Collect<'_> {
             self.dependencies.extend(last);
             self.dependencies.sort_unstable();
         }
-        // An alias may stand for a task of this very context: program order.
+        // An alias may name a task of this very context, and program order is not stored.
         let dependencies = &mut self.dependencies;
         dependencies.retain(|d| d.context.get() != place.context());
         dependencies.dedup();
@@ -196,15 +208,14 @@ impl Collect<'_> {
     }
 }
 
-/// Writes tasks.
+/// Puts tasks out.
 struct Output<'a> {
     parts: &'a Parts<'a>,
-    writer: &'a mut GraphWriter,
+    outgoing: &'a mut Outgoing,
     /// `[from, to]`.
     dependents: Sorter<2>,
     /// Contexts and the tasks that created them, by ascending context.
     creators: Vec<(u32, TaskId)>,
-    record: TaskRecord,
 }
 
 impl Output<'_> {
@@ -215,27 +226,28 @@ impl Output<'_> {
         if let (0, Some(creator)) = (id.seq, dependencies.first()) {
             self.creators.push((id.context.get(), *creator));
         }
-        let record = &mut self.record;
-        record.id = id;
-        record.kind = draft.kind;
-        record.op = draft.op;
-        record.object = draft.object;
-        record.start_ns = self.parts.clock.ns(draft.start);
-        record.end_ns = self.parts.clock.ns(draft.end);
-        record.blocks = draft.counts.blocks;
-        record.reads = draft.counts.reads;
-        record.writes = draft.counts.writes;
-        record.bytes = draft.counts.bytes;
-        record.others = draft.counts.others;
-        std::mem::swap::<Vec<FrameSpan>>(&mut record.frames, &mut draft.spans);
-        for span in &mut record.frames {
+        for span in &mut draft.spans {
             let number = usize::try_from(span.frame.0).ok();
             let place = number.and_then(|n| self.parts.frames.get(n));
             span.frame = *place
                 .filter(|place| **place != FrameRef::default())
                 .ok_or_else(|| Error::internal("a frame that did not end"))?;
         }
-        Ok(self.writer.put_task(record, dependencies)?)
+        let clock = self.parts.clock;
+        self.outgoing.task(dependencies, |record| {
+            record.id = id;
+            record.kind = draft.kind;
+            record.op = draft.op;
+            record.object = draft.object;
+            record.start_ns = clock.ns(draft.start);
+            record.end_ns = clock.ns(draft.end);
+            record.blocks = draft.counts.blocks;
+            record.reads = draft.counts.reads;
+            record.writes = draft.counts.writes;
+            record.bytes = draft.counts.bytes;
+            record.others = draft.counts.others;
+            std::mem::swap(&mut record.frames, &mut draft.spans);
+        })
     }
 
     fn contexts(&self, skeleton: &Skeleton) -> Vec<Context> {
@@ -272,21 +284,21 @@ fn flags(state: &ContextRecord) -> u8 {
     flags
 }
 
-fn put_dependents(edges: &Sorted<2>, writer: &mut GraphWriter) -> Result<()> {
+fn put_dependents(edges: &Sorted<2>, out: &mut Outgoing) -> Result<()> {
     let mut all = edges.iter()?;
     let mut from = None;
     let mut to = Vec::new();
     while let Some([source, target]) = all.next()? {
         if from != Some(source) {
             if let Some(f) = from.replace(source) {
-                writer.put_dependents(task_from_bits(f), &to)?;
+                out.dependents(task_from_bits(f), &to)?;
             }
             to.clear();
         }
         to.push(task_from_bits(target));
     }
     if let Some(f) = from {
-        writer.put_dependents(task_from_bits(f), &to)?;
+        out.dependents(task_from_bits(f), &to)?;
     }
     Ok(())
 }

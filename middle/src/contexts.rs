@@ -1,8 +1,6 @@
 //! What is known of each context. A program can have millions: only those whose streams are being cut have all of
 //! their state in memory, of the others remains a record of a few words.
 
-use std::collections::hash_map::Entry;
-
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameSpan};
 
@@ -15,9 +13,9 @@ use crate::sparse::Sparse;
 /// A context while its stream is cut into tasks.
 #[derive(Debug, Default)]
 pub(crate) struct ContextState {
-    /// Its thread left it at this tick and has not come back.
+    /// The tick at which its thread left it, while the thread has not come back.
     pub(crate) away: Option<u64>,
-    /// Ticks its thread was away, outside of waits, since the last task: no work of its own.
+    /// Ticks that its thread spent in other contexts since the last task: they are no work of this one.
     pub(crate) shift: u64,
     /// Last piece that was read to its end, of a context that goes from thread to thread.
     pub(crate) piece: u32,
@@ -65,7 +63,8 @@ pub(crate) struct ContextRecord {
     pub(crate) clock: u64,
     pub(crate) last: u64,
     pub(crate) first: u64,
-    writer: DraftWriter,
+    /// Where its last draft ended.
+    drafted: u64,
     pub(crate) announced: bool,
     /// Somebody waited for its end.
     pub(crate) joined: bool,
@@ -89,7 +88,7 @@ impl ContextState {
             clock: self.clock,
             last: self.last,
             first: self.first,
-            writer: self.writer,
+            drafted: self.writer.end(),
             announced: self.announced,
             joined: false,
             entered: self.entered,
@@ -107,7 +106,7 @@ impl ContextState {
             clock: record.clock,
             last: record.last,
             first: record.first,
-            writer: record.writer,
+            writer: DraftWriter::after(record.drafted),
             announced: record.announced,
             entered: record.entered,
             started: record.started,
@@ -122,8 +121,11 @@ impl ContextState {
 /// All contexts, by number.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
-    live: FxHashMap<u32, ContextState>,
-    /// Those that were over when there were many, and all that are live, as they once were.
+    /// The one that was asked for last: most events are of the same context as the event before.
+    at_hand: Option<(u32, Box<ContextState>)>,
+    /// The others that have all of their state.
+    live: FxHashMap<u32, Box<ContextState>>,
+    /// Records of retired contexts. A context with state has an entry here, too, which is out of date.
     records: Sparse<ContextRecord>,
     fulfilled: FxHashMap<u32, Place>,
     retire_at: usize,
@@ -136,7 +138,7 @@ const MANY: usize = 4096;
 
 impl Contexts {
     pub(crate) fn is_known(&self, context: u32) -> bool {
-        self.live.contains_key(&context) || self.records.get(context).is_some()
+        self.records.get(context).is_some()
     }
 
     pub(crate) fn get_mut(&mut self, context: u32) -> Option<&mut ContextState> {
@@ -144,17 +146,32 @@ impl Contexts {
     }
 
     /// The context, made when it is new; and whether it is.
+    #[inline]
     pub(crate) fn entry(&mut self, context: u32) -> (&mut ContextState, bool) {
-        match self.live.entry(context) {
-            Entry::Occupied(state) => (state.into_mut(), false),
-            Entry::Vacant(place) => match self.records.get(context) {
-                Some(record) => (place.insert(ContextState::resumed(record)), false),
-                None => {
-                    self.records.set(context, ContextRecord::default());
-                    (place.insert(ContextState::default()), true)
-                }
-            },
-        }
+        let here = self.at_hand.as_ref().is_some_and(|(c, _)| *c == context);
+        let new = !here && self.take_up(context);
+        let (_, state) = self.at_hand.get_or_insert_default();
+        (state, new)
+    }
+
+    /// Makes the context the one at hand; true when it is new.
+    #[cold]
+    fn take_up(&mut self, context: u32) -> bool {
+        self.put_down();
+        let (state, new) = match (self.live.remove(&context), self.records.get(context)) {
+            (Some(state), _) => (state, false),
+            (None, Some(record)) => (Box::new(ContextState::resumed(record)), false),
+            (None, None) => {
+                self.records.set(context, ContextRecord::default());
+                (Box::default(), true)
+            }
+        };
+        self.at_hand = Some((context, state));
+        new
+    }
+
+    fn put_down(&mut self) {
+        self.live.extend(self.at_hand.take());
     }
 
     /// The event of a detached task was fulfilled at a place.
@@ -167,6 +184,7 @@ impl Contexts {
         if self.live.len() < self.retire_at.max(MANY) {
             return;
         }
+        self.put_down();
         let records = &mut self.records;
         self.live.retain(|context, state| {
             let over = state.is_over();
@@ -184,6 +202,7 @@ impl Contexts {
 
     /// The records of all.
     pub(crate) fn finish(mut self) -> ContextTable {
+        self.put_down();
         for (context, state) in self.live.drain() {
             self.records.set(context, state.record());
         }

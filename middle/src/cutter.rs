@@ -8,7 +8,7 @@ use taskgraph::{Counts, FrameRef, FrameSpan, GraphWriter, TaskKind};
 
 use self::piece::Piece;
 use crate::contexts::Contexts;
-use crate::draft::{Draft, DraftWriter};
+use crate::draft::Draft;
 use crate::encode::EncodedChunk;
 use crate::error::{Error, Result};
 use crate::log::Logs;
@@ -47,7 +47,7 @@ pub(crate) struct Cutter {
     open: FxHashMap<u32, FrameRef>,
     /// The chunk at hand is ignored.
     ignored: bool,
-    /// What the numbers of the trace at hand become.
+    /// How the numbers of the trace being read become numbers of the graph.
     pub(crate) space: Space,
     /// Messages and collective operations of MPI.
     pub(crate) messages: Messages,
@@ -59,8 +59,8 @@ impl Cutter {
             name: name.to_owned(),
             contexts: Contexts::default(),
             streams: Streams::default(),
-            logs: Logs::new(spill, memory / 3),
-            events: Events::new(spill, memory / 3 * 2),
+            logs: Logs::new(spill, memory / 2),
+            events: Events::new(spill, memory / 2),
             notes: Notes::default(),
             regions: Regions::default(),
             has_barriers: false,
@@ -236,8 +236,9 @@ impl Cutter {
             return Ok(());
         }
         if let Some(full) = state.open.span.replace(span) {
+            let writer = &mut state.writer;
             self.logs
-                .append(context, |out| DraftWriter::put_span(out, &full))?;
+                .append(context, |out| writer.put_span(out, &full))?;
         }
         Ok(())
     }

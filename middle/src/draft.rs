@@ -32,29 +32,60 @@ enum Entry {
     Chunk(u64),
 }
 
+/// The lowest bits of an entry's first byte say what it is.
 const WORK: u8 = 0;
 const SYNC: u8 = 1;
 const SPAN: u8 = 2;
 const CHUNK: u8 = 3;
+const ENTRY: u8 = 3;
+/// Work with the counts of the work before; synchronisation of the object of the one before.
+const SAME: u8 = 4;
+/// Work whose last span begins where the last span ended: the number of its records follows.
+const GOES_ON: u8 = 8;
+/// From this bit on: the kind of a synchronisation task.
+const KIND: u32 = 3;
 
-/// Writes the entries of one context.
+/// Where a span would begin that goes on where another has ended: frame and record.
+fn after(span: &FrameSpan) -> (u64, u32) {
+    (span.frame.0, span.first_record.wrapping_add(span.records))
+}
+
+/// Writes the entries of one context, against what the reader is known to have seen.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DraftWriter {
     previous_end: u64,
+    object: Option<u64>,
+    counts: Option<Counts>,
+    /// Where the last span ended.
+    next: Option<(u64, u32)>,
 }
 
 impl DraftWriter {
+    /// Where the last draft ends.
+    pub(crate) fn end(self) -> u64 {
+        self.previous_end
+    }
+
+    /// Goes on after a draft that ended there.
+    pub(crate) fn after(previous_end: u64) -> Self {
+        DraftWriter {
+            previous_end,
+            ..DraftWriter::default()
+        }
+    }
+
     pub(crate) fn put_chunk(out: &mut Vec<u8>, offset: u64) {
         out.push(CHUNK);
         put(out, offset);
     }
 
     /// A span of the work task whose draft follows.
-    pub(crate) fn put_span(out: &mut Vec<u8>, span: &FrameSpan) {
+    pub(crate) fn put_span(&mut self, out: &mut Vec<u8>, span: &FrameSpan) {
         out.push(SPAN);
         put(out, span.frame.0);
         put(out, span.first_record.into());
         put(out, span.records.into());
+        self.next = Some(after(span));
     }
 
     fn put_times(&mut self, out: &mut Vec<u8>, start: u64, end: u64) {
@@ -63,27 +94,51 @@ impl DraftWriter {
         self.previous_end = end;
     }
 
-    /// A work task; its spans were put before.
-    pub(crate) fn put_work(&mut self, out: &mut Vec<u8>, start: u64, end: u64, counts: &Counts) {
-        out.push(WORK);
+    /// A work task with its last span; those before were put before.
+    pub(crate) fn put_work(
+        &mut self,
+        out: &mut Vec<u8>,
+        (start, end): (u64, u64),
+        counts: &Counts,
+        last: Option<&FrameSpan>,
+    ) {
+        let goes_on = last.filter(|s| self.next == Some((s.frame.0, s.first_record)));
+        match (goes_on, last) {
+            (None, Some(span)) => self.put_span(out, span),
+            (Some(span), _) => self.next = Some(after(span)),
+            _ => {}
+        }
+        let same = self.counts.replace(*counts) == Some(*counts);
+        let flags = [(same, SAME), (goes_on.is_some(), GOES_ON)];
+        let flags = flags.map(|(set, flag)| if set { flag } else { 0 });
+        out.push(WORK | flags[0] | flags[1]);
         self.put_times(out, start, end);
-        let Counts {
-            blocks,
-            reads,
-            writes,
-            bytes,
-            others,
-        } = *counts;
-        for n in [blocks, reads, writes, bytes, others] {
-            put(out, n);
+        if let Some(span) = goes_on {
+            put(out, span.records.into());
+        }
+        if !same {
+            let Counts {
+                blocks,
+                reads,
+                writes,
+                bytes,
+                others,
+            } = *counts;
+            for n in [blocks, reads, writes, bytes, others] {
+                put(out, n);
+            }
         }
     }
 
     /// Any other task.
     pub(crate) fn put_sync(&mut self, out: &mut Vec<u8>, draft: &Draft) {
-        out.extend_from_slice(&[SYNC, draft.kind as u8, draft.op as u8]);
+        let same = self.object.replace(draft.object) == Some(draft.object);
+        let tag = SYNC | if same { SAME } else { 0 } | (draft.kind as u8) << KIND;
+        out.extend_from_slice(&[tag, draft.op as u8]);
         self.put_times(out, draft.start, draft.end);
-        put(out, draft.object);
+        if !same {
+            put(out, draft.object);
+        }
     }
 }
 
@@ -131,6 +186,9 @@ impl<'a> Drafts<'a> {
 #[derive(Debug, Default)]
 struct Decoder {
     previous_end: u64,
+    object: u64,
+    counts: Counts,
+    next: (u64, u32),
 }
 
 impl Decoder {
@@ -138,14 +196,11 @@ impl Decoder {
     fn next(&mut self, bytes: &[u8], at: &mut usize, draft: &mut Draft) -> Result<Entry> {
         let tag = *bytes.get(*at).ok_or_else(cut)?;
         *at += 1;
-        match tag {
+        let same = tag & SAME != 0;
+        match tag & ENTRY {
             CHUNK => return Ok(Entry::Chunk(get(bytes, at)?)),
             SPAN => {
-                draft.spans.push(FrameSpan {
-                    frame: FrameRef(get(bytes, at)?),
-                    first_record: get32(bytes, at)?,
-                    records: get32(bytes, at)?,
-                });
+                self.span(draft, get(bytes, at)?, get32(bytes, at)?, get32(bytes, at)?);
                 return Ok(Entry::Span);
             }
             WORK => {
@@ -153,26 +208,45 @@ impl Decoder {
                 draft.op = SyncOp::None;
                 draft.object = 0;
                 self.times(bytes, at, draft)?;
-                draft.counts = Counts {
-                    blocks: get(bytes, at)?,
-                    reads: get(bytes, at)?,
-                    writes: get(bytes, at)?,
-                    bytes: get(bytes, at)?,
-                    others: get(bytes, at)?,
-                };
+                if tag & GOES_ON != 0 {
+                    let (frame, record) = self.next;
+                    self.span(draft, frame, record, get32(bytes, at)?);
+                }
+                if !same {
+                    self.counts = Counts {
+                        blocks: get(bytes, at)?,
+                        reads: get(bytes, at)?,
+                        writes: get(bytes, at)?,
+                        bytes: get(bytes, at)?,
+                        others: get(bytes, at)?,
+                    };
+                }
+                draft.counts = self.counts;
             }
-            SYNC => {
-                let numbers = bytes.get(*at..*at + 2).ok_or_else(cut)?;
-                *at += 2;
-                draft.kind = TaskKind::from_u8(numbers[0]).ok_or_else(cut)?;
-                draft.op = SyncOp::from_u8(numbers[1]).ok_or_else(cut)?;
+            _ => {
+                draft.kind = TaskKind::from_u8(tag >> KIND).ok_or_else(cut)?;
+                let op = *bytes.get(*at).ok_or_else(cut)?;
+                *at += 1;
+                draft.op = SyncOp::from_u8(op).ok_or_else(cut)?;
                 self.times(bytes, at, draft)?;
-                draft.object = get(bytes, at)?;
+                if !same {
+                    self.object = get(bytes, at)?;
+                }
+                draft.object = self.object;
                 draft.counts = Counts::default();
             }
-            _ => return Err(cut()),
         }
         Ok(Entry::Draft)
+    }
+
+    fn span(&mut self, draft: &mut Draft, frame: u64, first_record: u32, records: u32) {
+        let span = FrameSpan {
+            frame: FrameRef(frame),
+            first_record,
+            records,
+        };
+        self.next = after(&span);
+        draft.spans.push(span);
     }
 
     fn times(&mut self, bytes: &[u8], at: &mut usize, draft: &mut Draft) -> Result<()> {
@@ -186,4 +260,85 @@ impl Decoder {
 #[cold]
 fn cut() -> Error {
     Error::internal("a draft in the temporary file is cut")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::log::Logs;
+    use crate::spill::Spill;
+
+    #[test]
+    fn drafts_are_read_back_whatever_the_writer_remembers() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Arc::new(Spill::beside(&folder.path().join("x")));
+        let mut logs = Logs::new(&spill, 1 << 20);
+        let mut writer = DraftWriter::default();
+        let mut expected = Vec::new();
+        for i in 0..60u32 {
+            if i % 7 == 0 {
+                writer = DraftWriter::after(writer.end());
+            }
+            let (start, end) = (u64::from(i) * 10, u64::from(i) * 10 + 9);
+            let object = u64::from(i / 8) * 0x1000;
+            // Counts and objects that change now and then, spans that go on now and then.
+            let counts = Counts {
+                blocks: u64::from(i / 9),
+                ..Counts::default()
+            };
+            let span = FrameSpan {
+                frame: FrameRef(u64::from(i / 20)),
+                first_record: i % 20 / 5 * 5,
+                records: 5,
+            };
+            if i % 3 == 0 {
+                let (kind, op) = (TaskKind::Sync, SyncOp::MutexLock);
+                let draft = Draft {
+                    kind,
+                    op,
+                    object,
+                    start,
+                    end,
+                    ..Draft::default()
+                };
+                logs.append(1, |out| writer.put_sync(out, &draft)).unwrap();
+                expected.push((start, end, object, 0, Vec::new()));
+            } else {
+                let first = FrameSpan {
+                    frame: FrameRef(99),
+                    ..span
+                };
+                logs.append(1, |out| {
+                    if i % 2 == 0 {
+                        writer.put_span(out, &first);
+                    }
+                    writer.put_work(out, (start, end), &counts, Some(&span));
+                })
+                .unwrap();
+                let spans = if i % 2 == 0 {
+                    vec![first, span]
+                } else {
+                    vec![span]
+                };
+                expected.push((start, end, 0, counts.blocks, spans));
+            }
+        }
+        logs.put_down().unwrap();
+        let mut drafts = Drafts::new(logs.pages(1).unwrap());
+        let (mut draft, mut found) = (Draft::default(), Vec::new());
+        while drafts.next(&mut draft).unwrap() {
+            let Draft {
+                start,
+                end,
+                object,
+                spans,
+                counts,
+                ..
+            } = draft.clone();
+            found.push((start, end, object, counts.blocks, spans));
+        }
+        assert_eq!(found, expected);
+    }
 }

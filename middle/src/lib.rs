@@ -7,7 +7,7 @@
 //!    to a log per context ([`log`]), synchronisation events to an external sorter ([`sorter`]).
 //! 2. Events sorted by object and ticket become edges between *places* ([`rules`]).
 //! 3. Places become task ids ([`renumber`]); the breadth-first order is found (`order`); tasks, edges and
-//!    order are written ([`assemble`]).
+//!    order are made ([`assemble`]) while another thread writes them ([`writing`]).
 //!
 //! Invariant: nothing here depends on how chunks of different contexts are interleaved in the file, nor on
 //! the memory budget or the number of threads: the graph is the same but for the places of its frames.
@@ -57,6 +57,7 @@ mod summary;
 mod tally;
 mod tape;
 mod varint;
+mod writing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

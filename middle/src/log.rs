@@ -18,6 +18,9 @@ const NONE: u64 = u64::MAX;
 /// Memory that a log with an unwritten end takes beside its bytes.
 const OVERHEAD: usize = 96;
 
+/// Entries of one context that are collected before they go to its log.
+const TOGETHER: usize = 1 << 12;
+
 /// The logs of all contexts.
 #[derive(Debug)]
 pub(crate) struct Logs {
@@ -27,31 +30,49 @@ pub(crate) struct Logs {
     tails: FxHashMap<u32, Vec<u8>>,
     buffered: usize,
     limit: usize,
+    /// Entries that came last, and of which context.
+    at_hand: (u32, Vec<u8>),
 }
 
 impl Logs {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
         Logs {
-            tape: Tape::new(spill, budget / 2),
+            tape: Tape::new(spill, budget / 4 * 3),
             last: Sparse::default(),
             tails: FxHashMap::default(),
             buffered: 0,
-            limit: budget / 2,
+            limit: budget / 4,
+            at_hand: (0, Vec::new()),
         }
     }
 
     /// Appends one entry (or several) to a context's log; it will not be split across pages.
+    #[inline]
     pub(crate) fn append(&mut self, context: u32, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        let tail = self.tails.entry(context).or_insert_with(|| {
+        if self.at_hand.0 != context || self.at_hand.1.len() >= TOGETHER {
+            self.put_down()?;
+            self.at_hand.0 = context;
+        }
+        write(&mut self.at_hand.1);
+        Ok(())
+    }
+
+    /// Puts what is at hand into its log.
+    pub(crate) fn put_down(&mut self) -> Result<()> {
+        let (context, entries) = &mut self.at_hand;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let tail = self.tails.entry(*context).or_insert_with(|| {
             self.buffered += OVERHEAD;
             Vec::new()
         });
-        let before = tail.len();
-        write(tail);
-        self.buffered += tail.len() - before;
+        tail.extend_from_slice(entries);
+        self.buffered += entries.len();
+        entries.clear();
         if tail.len() >= PAGE {
             self.buffered -= tail.len();
-            flush(&mut self.tape, &mut self.last, context, tail)?;
+            flush(&mut self.tape, &mut self.last, *context, tail)?;
             tail.clear();
         } else if self.buffered > self.limit {
             // In the order they will be read.
@@ -65,7 +86,7 @@ impl Logs {
         Ok(())
     }
 
-    /// The pages of a context, in order.
+    /// The pages of a context, in order, but for entries that are at hand.
     pub(crate) fn pages(&self, context: u32) -> Result<Pages<'_>> {
         let mut places = Vec::new();
         let mut at = self.last.get(context).copied().unwrap_or(NONE);
@@ -139,6 +160,7 @@ mod tests {
             logs.append(context, |out| out.extend_from_slice(&i.to_le_bytes()))
                 .unwrap();
         }
+        logs.put_down().unwrap();
         let all = (0..8)
             .map(|c| {
                 let (mut pages, mut page, mut all) =

@@ -37,7 +37,7 @@ pub(crate) enum Item {
     Last(Box<EncodedChunk>),
     /// A module was added; whether any of them has blocks.
     Modules(bool),
-    /// A naive reference stream, of nothing that is known to be recorded so.
+    /// A naive reference stream, although no module is known to be recorded in naive form.
     Check,
     Totals(Totals),
     /// A chunk or module that cannot be used: why.

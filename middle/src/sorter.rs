@@ -1,5 +1,7 @@
-//! External merge sort of fixed-size records: sorted runs in memory, spilled when the budget is full,
-//! merged with a heap when read (Knuth, The Art of Computer Programming 3, section 5.4.1).
+//! External merge sort of fixed-size records: sorted runs on a tape, merged with a heap when read (Knuth, The Art of
+//! Computer Programming 3, section 5.4.1).
+//!
+//! Records of a run stand there as what differs from the record before: of most events a byte for each word.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -8,69 +10,67 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::spill::Spill;
+use crate::tape::{Tape, TapeReader};
+use crate::varint::{get, put};
 
-/// Fewest records of a run, and of a run's read buffer: below, seeking dominates.
+/// Fewest records of a run: below, seeking dominates.
 const FEWEST: usize = 64;
-/// Most records in the read buffer of one run.
-const BUFFER: usize = 4096;
+/// Bytes of a run that are read at a time.
+const SMALLEST: usize = 1 << 9;
+const LARGEST: usize = 1 << 16;
+/// Most bytes of a word on the tape.
+const NUMBER: usize = 10;
 
 /// Collects records `[u64; N]`, to be read in ascending order of all words.
 #[derive(Debug)]
 pub(crate) struct Sorter<const N: usize> {
-    spill: Arc<Spill>,
     run: Vec<[u64; N]>,
     limit: usize,
+    budget: usize,
+    tape: Tape,
     runs: Vec<Run>,
 }
 
+/// Where a run is on the tape.
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    offset: u64,
-    records: u64,
+    from: u64,
+    to: u64,
 }
 
 impl<const N: usize> Sorter<N> {
     const BYTES: usize = 8 * N;
 
-    /// A sorter that holds at most about `budget` bytes of records in memory.
+    /// A sorter that takes about `budget` bytes of memory.
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
         Sorter {
-            spill: Arc::clone(spill),
             run: Vec::new(),
-            // Sorting takes as much again.
-            limit: (budget / 2 / Self::BYTES).max(FEWEST),
+            // Sorting takes as much again; the other half is the tape's.
+            limit: (budget / 4 / Self::BYTES).max(FEWEST),
+            budget,
+            tape: Tape::new(spill, budget / 2),
             runs: Vec::new(),
         }
     }
 
     pub(crate) fn push(&mut self, record: [u64; N]) -> Result<()> {
         if self.run.len() >= self.limit {
-            self.spill_run()?;
+            self.end_run()?;
         }
         self.run.push(record);
         Ok(())
     }
 
-    fn spill_run(&mut self) -> Result<()> {
+    fn end_run(&mut self) -> Result<()> {
         sort(&mut self.run);
-        let mut bytes = Vec::with_capacity(BUFFER * Self::BYTES);
-        let mut first = None;
-        for records in self.run.chunks(BUFFER) {
-            bytes.clear();
-            for word in records.iter().flatten() {
-                bytes.extend_from_slice(&word.to_le_bytes());
-            }
-            // Only this thread appends while a run is written, so its parts are adjacent.
-            let at = self.spill.append(&bytes)?;
-            first.get_or_insert(at);
+        let from = self.tape.len();
+        let mut before = [0; N];
+        for record in self.run.drain(..) {
+            self.tape.append(|out| put_record(out, &before, &record))?;
+            before = record;
         }
-        if let Some(offset) = first {
-            self.runs.push(Run {
-                offset,
-                records: self.run.len() as u64,
-            });
-        }
-        self.run.clear();
+        let to = self.tape.len();
+        self.runs.push(Run { from, to });
         Ok(())
     }
 
@@ -78,11 +78,22 @@ impl<const N: usize> Sorter<N> {
     pub(crate) fn finish(mut self) -> Sorted<N> {
         sort(&mut self.run);
         Sorted {
-            spill: self.spill,
+            window: (self.budget / 4 / (self.runs.len() + 1)).clamp(SMALLEST, LARGEST),
             run: self.run,
-            buffer: (self.limit / (self.runs.len() + 1)).clamp(FEWEST, BUFFER),
+            tape: self.tape,
             runs: self.runs,
         }
+    }
+}
+
+/// A record as the differences of its words to those before, with their signs in the lowest bits.
+fn put_record<const N: usize>(out: &mut Vec<u8>, before: &[u64; N], record: &[u64; N]) {
+    for (word, before) in record.iter().zip(before) {
+        let change = word.wrapping_sub(*before);
+        put(
+            out,
+            change << 1 ^ (change.cast_signed() >> 63).cast_unsigned(),
+        );
     }
 }
 
@@ -139,10 +150,10 @@ fn order<const N: usize>(a: &[u64; N], b: &[u64; N]) -> Ordering {
 /// Sorted records; can be read more than once.
 #[derive(Debug)]
 pub(crate) struct Sorted<const N: usize> {
-    spill: Arc<Spill>,
     run: Vec<[u64; N]>,
+    tape: Tape,
     runs: Vec<Run>,
-    buffer: usize,
+    window: usize,
 }
 
 impl<const N: usize> Sorted<N> {
@@ -152,14 +163,18 @@ impl<const N: usize> Sorted<N> {
 
     /// The records in ascending order.
     pub(crate) fn iter(&self) -> Result<Merge<'_, N>> {
+        let cursor = |run: &Run| Cursor {
+            reader: TapeReader::new(run.from, run.to),
+            record: [0; N],
+        };
         let mut merge = Merge {
             sorted: self,
             next_in_memory: 0,
-            cursors: self.runs.iter().map(|r| Cursor::new(*r)).collect(),
+            cursors: self.runs.iter().map(cursor).collect(),
             heads: BinaryHeap::new(),
         };
         for i in 0..merge.cursors.len() {
-            if let Some(record) = merge.cursors[i].next(&self.spill, self.buffer)? {
+            if let Some(record) = merge.cursors[i].next(self)? {
                 merge.heads.push(Reverse((record, i)));
             }
         }
@@ -167,49 +182,27 @@ impl<const N: usize> Sorted<N> {
     }
 }
 
-/// Reading position in one spilled run.
+/// Reading position in one run on the tape.
 #[derive(Debug)]
 struct Cursor<const N: usize> {
-    offset: u64,
-    left: u64,
-    buffer: Vec<[u64; N]>,
-    next: usize,
+    reader: TapeReader,
+    /// The record before.
+    record: [u64; N],
 }
 
 impl<const N: usize> Cursor<N> {
-    fn new(run: Run) -> Self {
-        Cursor {
-            offset: run.offset,
-            left: run.records,
-            buffer: Vec::new(),
-            next: 0,
+    fn next(&mut self, sorted: &Sorted<N>) -> Result<Option<[u64; N]>> {
+        if self.reader.is_at_end() {
+            return Ok(None);
         }
-    }
-
-    fn next(&mut self, spill: &Spill, most: usize) -> Result<Option<[u64; N]>> {
-        if self.next == self.buffer.len() {
-            if self.left == 0 {
-                return Ok(None);
-            }
-            let n = usize::try_from(self.left).map_or(most, |left| left.min(most));
-            let mut bytes = vec![0; n * 8 * N];
-            spill.read(&mut bytes, self.offset)?;
-            self.offset += bytes.len() as u64;
-            self.left -= n as u64;
-            self.next = 0;
-            self.buffer.clear();
-            let (words, _) = bytes.as_chunks::<8>();
-            for record in words.chunks_exact(N) {
-                let mut r = [0; N];
-                for (to, from) in r.iter_mut().zip(record) {
-                    *to = u64::from_le_bytes(*from);
-                }
-                self.buffer.push(r);
-            }
+        self.reader.fill(&sorted.tape, N * NUMBER, sorted.window)?;
+        let (bytes, at) = self.reader.parts();
+        for word in &mut self.record {
+            let change = get(bytes, at)?;
+            let change = change >> 1 ^ 0u64.wrapping_sub(change & 1);
+            *word = word.wrapping_add(change);
         }
-        let record = self.buffer[self.next];
-        self.next += 1;
-        Ok(Some(record))
+        Ok(Some(self.record))
     }
 }
 
@@ -235,7 +228,7 @@ impl<const N: usize> Merge<'_, N> {
             self.next_in_memory += 1;
             return Ok(Some(*first));
         }
-        match self.cursors[cursor].next(&self.sorted.spill, self.sorted.buffer)? {
+        match self.cursors[cursor].next(self.sorted)? {
             Some(next) => head.0.0 = next,
             None => {
                 PeekMut::pop(head);
@@ -276,7 +269,7 @@ mod tests {
     #[test]
     fn records_come_out_sorted_with_and_without_spilling() {
         let mut x = 1u64;
-        let records: Vec<[u64; 2]> = (0..10_000)
+        let records: Vec<[u64; 2]> = (0..100_000)
             .map(|i| {
                 x = x
                     .wrapping_mul(6_364_136_223_846_793_005)

@@ -39,11 +39,11 @@ pub(crate) struct Streams {
     next_chunk: FxHashMap<u32, u64>,
     /// The stream at hand.
     stream: u32,
-    /// Context at the end of what was read of each stream, where that is not the thread's.
+    /// The context in which reading of each stream stopped, unless it is the thread's own.
     last: FxHashMap<u32, u32>,
     /// Context the records at hand belong to.
     pub(crate) context: u32,
-    /// They are held back as this piece.
+    /// The records at hand are held back as this piece.
     pub(crate) holding: Option<Piece>,
     held: BTreeMap<Piece, Vec<Record>>,
 }

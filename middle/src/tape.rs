@@ -1,31 +1,39 @@
-//! Bytes written once from front to back and read at any place: in memory while small, else in the
-//! temporary file.
+//! Bytes written once from front to back and read at any place: the first ones in memory, the others in the temporary
+//! file.
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::spill::Spill;
 
-/// Bytes of a block in the file.
+/// Bytes of a block.
 const BLOCK: usize = 1 << 18;
+
+/// A full block.
+#[derive(Debug)]
+enum Block {
+    Memory(Box<[u8]>),
+    /// At this place of the temporary file.
+    File(u64),
+}
 
 /// A tape.
 #[derive(Debug)]
 pub(crate) struct Tape {
     spill: Arc<Spill>,
-    /// Up to so many bytes stay in memory.
-    limit: usize,
-    /// Places of the blocks in the file: the first bytes of the tape.
-    blocks: Vec<u64>,
-    /// The bytes after them.
+    /// So many blocks stay in memory.
+    most: usize,
+    blocks: Vec<Block>,
+    /// The bytes after the blocks.
     pending: Vec<u8>,
 }
 
 impl Tape {
+    /// A tape of which about `limit` bytes stay in memory.
     pub(crate) fn new(spill: &Arc<Spill>, limit: usize) -> Self {
         Tape {
             spill: Arc::clone(spill),
-            limit,
+            most: limit / BLOCK,
             blocks: Vec::new(),
             pending: Vec::new(),
         }
@@ -35,31 +43,31 @@ impl Tape {
     #[inline]
     pub(crate) fn append(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         write(&mut self.pending);
-        if self.pending.len() >= self.limit.max(BLOCK) {
-            self.spill()?;
+        if self.pending.len() >= BLOCK {
+            self.end_blocks()?;
         }
         Ok(())
     }
 
-    /// Moves whole blocks to the file; from then on, as soon as there is one.
-    fn spill(&mut self) -> Result<()> {
-        let (blocks, _) = self.pending.as_chunks::<BLOCK>();
+    #[cold]
+    fn end_blocks(&mut self) -> Result<()> {
+        let (blocks, rest) = self.pending.as_chunks::<BLOCK>();
         for block in blocks {
-            self.blocks.push(self.spill.append(block)?);
+            self.blocks.push(if self.blocks.len() < self.most {
+                Block::Memory(block.as_slice().into())
+            } else {
+                Block::File(self.spill.append(block)?)
+            });
         }
-        self.pending.drain(..blocks.len() * BLOCK);
+        let ended = self.pending.len() - rest.len();
+        self.pending.drain(..ended);
         self.pending.shrink_to(2 * BLOCK);
-        self.limit = 0;
         Ok(())
-    }
-
-    fn written(&self) -> u64 {
-        (self.blocks.len() * BLOCK) as u64
     }
 
     /// Bytes so far.
     pub(crate) fn len(&self) -> u64 {
-        self.written() + self.pending.len() as u64
+        (self.blocks.len() * BLOCK + self.pending.len()) as u64
     }
 
     /// Appends the bytes `from .. to` to `out`.
@@ -69,16 +77,19 @@ impl Tape {
         let (mut from, to) = (position(from)?, position(to)?);
         while from < to {
             let (block, within) = (from / BLOCK, from % BLOCK);
-            let Some(at) = self.blocks.get(block) else {
-                let first = self.blocks.len() * BLOCK;
-                let rest = self.pending.get(from - first..to - first);
-                out.extend_from_slice(rest.ok_or_else(outside)?);
-                return Ok(());
-            };
             let n = (BLOCK - within).min(to - from);
-            let end = out.len();
-            out.resize(end + n, 0);
-            self.spill.read(&mut out[end..], at + within as u64)?;
+            let here = match self.blocks.get(block) {
+                Some(Block::Memory(bytes)) => bytes.get(within..within + n),
+                None if block == self.blocks.len() => self.pending.get(within..within + n),
+                None => None,
+                Some(Block::File(at)) => {
+                    let end = out.len();
+                    out.resize(end + n, 0);
+                    self.spill.read(&mut out[end..], at + within as u64)?;
+                    Some([].as_slice())
+                }
+            };
+            out.extend_from_slice(here.ok_or_else(outside)?);
             from += n;
         }
         Ok(())
@@ -167,7 +178,8 @@ mod tests {
                 assert_eq!(varint::get(bytes, at).unwrap(), i * i);
             }
             assert!(front.is_at_end() && back.is_at_end());
-            assert_eq!(tape.blocks.is_empty(), limit > 100_000_000);
+            let spilled = tape.blocks.iter().any(|b| matches!(b, Block::File(_)));
+            assert_eq!(spilled, limit < 100_000_000);
         }
     }
 }

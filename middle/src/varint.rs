@@ -5,9 +5,19 @@ use contech_program::wire::{Malformed, Reader};
 
 use crate::error::{Error, Result};
 
-/// Reads a number at `*at` and moves past it.
+/// Reads a number at `*at` and moves past it. Most have one byte.
 #[inline]
 pub(crate) fn get(bytes: &[u8], at: &mut usize) -> Result<u64> {
+    match bytes.get(*at) {
+        Some(&byte) if byte < 0x80 => {
+            *at += 1;
+            Ok(byte.into())
+        }
+        _ => get_long(bytes, at),
+    }
+}
+
+fn get_long(bytes: &[u8], at: &mut usize) -> Result<u64> {
     let rest = bytes.get(*at..).unwrap_or_default();
     let mut reader = Reader::<Malformed>::new("temporary file", rest);
     let value = reader.varint().map_err(|_| short())?;

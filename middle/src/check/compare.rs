@@ -165,7 +165,7 @@ impl Sink for Pair<'_, '_> {
                     let other = || describe::block(program, naive);
                     self.report
                         .differs(|| format!("{}: recorded {}, naive {}", at(), here(), other()));
-                    // What follows is out of step.
+                    // All that follows would be compared with the wrong blocks.
                     self.state.ended = true;
                 }
             }

@@ -111,7 +111,7 @@ fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
             _ => false,
         };
         if report.lost {
-            // The thread learns of it later: what differs before the event that says so may be what one form lost.
+            // The thread notices the loss only later: a difference before the event that reports it may be the loss itself.
             report.mismatches = 0;
             report.differences.clear();
         }

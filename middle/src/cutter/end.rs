@@ -82,6 +82,6 @@ impl Cutter {
                     });
             }
         }
-        Ok(())
+        self.logs.put_down()
     }
 }

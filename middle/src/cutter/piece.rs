@@ -1,7 +1,6 @@
 //! One context being written: the work task that grows, and the numbers of its tasks.
 
 use crate::contexts::ContextState;
-use crate::draft::DraftWriter;
 use crate::error::{Error, Result};
 use crate::log::Logs;
 use crate::place::Place;
@@ -42,10 +41,7 @@ impl Piece<'_> {
         self.state.clock = end;
         let writer = &mut self.state.writer;
         self.logs.append(self.context, |out| {
-            if let Some(span) = &open.span {
-                DraftWriter::put_span(out, span);
-            }
-            writer.put_work(out, start, end, &open.counts);
+            writer.put_work(out, (start, end), &open.counts, open.span.as_ref());
         })
     }
 }

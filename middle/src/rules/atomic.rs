@@ -16,12 +16,12 @@ use crate::place::Place;
 /// State of an atomic variable.
 #[derive(Debug, Default)]
 pub(super) struct Atomic {
-    /// Releases whose value, or the release sequence they head, is in the variable: the last of each
-    /// context, and when it came.
+    /// The releases that a load would read now, directly or through their release sequence: the last one of
+    /// each context, with its number.
     releases: FxHashMap<u32, (u64, Place)>,
     /// Releases so far.
     count: u64,
-    /// How many of them each context has acquired: what comes later in it need not again.
+    /// How many of the releases each context has acquired: its later operations need not acquire them again.
     acquired: FxHashMap<u32, u64>,
 }
 

@@ -28,7 +28,7 @@ struct Combining {
     first: FxHashMap<u32, Place>,
     /// By context, where it last ended.
     done: FxHashMap<u32, Place>,
-    /// Who comes after what a context did before it arrived.
+    /// Contexts, with a place that comes after everything the context did before it arrived.
     after: Vec<(u32, Place)>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn meet(
 ) -> Result<()> {
     for at in arrivals.filter(|at| *at != owner) {
         out.alias(at, owner)?;
-        // What comes before in this context, perhaps another barrier's task by its name here.
+        // The place before may itself be another name of a barrier's task.
         if let Some(before) = at.before() {
             out.edge(before, owner)?;
         }
@@ -101,7 +101,7 @@ impl Rule for Barrier {
         }
         // A context that arrives again, or another number of participants: the generation is not going to fill.
         let again = !self.contexts.insert(event.at.context());
-        // Only now: those who have all arrived may still combine.
+        // A full generation is closed only now, because its members may combine after the last one has arrived.
         let full = self.arrivals.len() as u64 == self.participants;
         if again || full || (!self.arrivals.is_empty() && event.aux != self.participants) {
             self.close(out)?;
