@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn records_come_out_sorted_with_and_without_spilling() {
         let mut x = 1u64;
-        let records: Vec<[u64; 2]> = (0..100_000)
+        let records: Vec<[u64; 2]> = (0..200_000)
             .map(|i| {
                 x = x
                     .wrapping_mul(6_364_136_223_846_793_005)

@@ -150,6 +150,15 @@ fn an_incomplete_trace_ends_with_3_and_a_graph() {
 }
 
 #[test]
+fn a_trace_alone_becomes_the_graph_of_the_usual_name() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("t.bin"), sample()).unwrap();
+    let out = middle(folder.path(), &["t.bin"]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    assert!(folder.path().join("graph.tg").exists());
+}
+
+#[test]
 fn errors_end_with_1_name_the_file_and_leave_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -175,7 +184,6 @@ fn errors_end_with_1_name_the_file_and_leave_nothing() {
             vec!["t.bin", "u.bin", "g.tg"],
             vec!["t.bin", "which MPI rank", "leave it out"],
         ),
-        (vec!["t.bin"], vec!["graph"]),
     ] {
         let out = middle(at, &arguments);
         let error = text(&out.stderr);
