@@ -109,7 +109,7 @@ pub(super) extern "C" fn due() {
     // A stack that is full is found out while the gate is open: then the profile can be written.
     arch::touch_stack::<HOOK_STACK>();
     if let Some(mut within) = Within::at_once() {
-        within.read(Own::NOTHING);
+        within.read(Own::OF_EVENT);
         return;
     }
     otherwise();
@@ -120,7 +120,7 @@ pub(super) extern "C" fn due() {
 #[inline(never)]
 fn otherwise() {
     if let Some(mut within) = opened() {
-        within.read(Own::NOTHING);
+        within.read(Own::OF_EVENT);
         return;
     }
     let state = state();

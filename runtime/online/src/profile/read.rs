@@ -19,11 +19,16 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// The value for callers that have nothing to add to the events.
-    pub(crate) const NOTHING: Self = Self {
+    /// The last event tells it, which made the log be read.
+    pub(crate) const OF_EVENT: Self = Self {
         slot: 0,
         operations: 0,
         is_foreign: false,
+    };
+    /// Nothing tells it: no event made the log be read, and what was done since the last one is the innermost invocation's.
+    pub(crate) const NOTHING: Self = Self {
+        slot: usize::MAX,
+        ..Self::OF_EVENT
     };
 }
 
@@ -42,7 +47,8 @@ impl Profile {
     /// Reads what is new in the log. `by` is the slot of the caller of code that counts no operations, since the last
     /// reading. Returns how many events were whole, and the times after what the invocation did since.
     pub(crate) fn read(&mut self, new: &New, by: u64, own: Own) -> (usize, Told) {
-        let told_last = new.events.last().filter(|_| own.slot == 0);
+        let by_event = own.slot == Own::OF_EVENT.slot;
+        let told_last = new.events.last().filter(|_| by_event);
         let slot = told_last.map_or(own.slot, |event| event.slot.load(Relaxed));
         let foreign = match by {
             0 if own.is_foreign => Foreign::Before,
@@ -266,5 +272,32 @@ mod tests {
         event(function + abi::LEAF, 2000, 7, 1);
         event(abi::LEAVE, 3000, 0, 1);
         assert_eq!(read(), (0, 1, 8));
+    }
+
+    #[test]
+    fn what_was_executed_since_the_last_event_is_not_the_invocations_that_ended_with_it() {
+        let (_one, state) = log::tests::log();
+        let stack = Bounds { low: 0, size: 4096 };
+        let mut profile = Profile::new(Metric::Operations, Cost::default(), stack);
+        let function = Box::leak(Box::new(Function {
+            code: 1,
+            number: Cell::new(0),
+            site: Cell::new(0),
+        }));
+        let function = std::ptr::from_ref(function).expose_provenance() as u64;
+        event(function + abi::ENTER, 3000, 7, 1);
+        event(function + abi::ENTER, 2000, 8, 2);
+        event(abi::LEAVE, 2000, 0, 3);
+        // The outer one executes four operations and calls what counts none, which makes the log be read.
+        state.left.store(state.left.load(Relaxed) - 4, Relaxed);
+        let new = log::new(state);
+        let (read, told) = profile.read(&new, 3000, Own::NOTHING);
+        log::read(state, &new, read);
+        profile.advance(told);
+        event(abi::LEAVE, 3000, 0, 1);
+        let new = log::new(state);
+        profile.read(&new, 0, Own::OF_EVENT);
+        let own = |site| profile.shadow.on_work(site).local.work;
+        assert_eq!((own(1), own(2)), (1 + 4 + 1, 5));
     }
 }
