@@ -6,6 +6,7 @@
 //! it builds on a machine without LLVM.
 
 pub mod debian;
+pub mod fuzzer;
 pub mod matrix;
 pub mod mpi;
 pub mod once;

@@ -111,14 +111,13 @@ fn demangled(symbol: &str) -> String {
     addr2line::demangle_auto(symbol.into(), None).into_owned()
 }
 
-/// Reads a profile.
+/// A profile from the bytes of a file.
 ///
 /// # Errors
 /// Names the file, what is wrong with it, what was expected and what to do.
-fn read(file: &Path) -> Result<Document> {
+fn document(text: &[u8], file: &Path) -> Result<Document> {
     let name = file.display();
-    let text = std::fs::read(file).with_context(|| format!("cannot read {name}"))?;
-    let head: Head = serde_json::from_slice(&text).with_context(|| {
+    let head: Head = serde_json::from_slice(text).with_context(|| {
         format!("{name} is no on-line work/span profile (JSON with \"format\":\"{MAGIC}\"); {MAKE}")
     })?;
     if head.format != MAGIC {
@@ -133,11 +132,22 @@ fn read(file: &Path) -> Result<Document> {
             head.version
         );
     }
-    serde_json::from_slice(&text)
+    serde_json::from_slice(text)
         .with_context(|| format!("{name} is damaged; run the program again to write it"))
 }
 
-fn report(document: Document, options: &Options) -> Report {
+/// A profile from the bytes of `file`, as text and as a page; bounds for up to 64 processors.
+///
+/// # Errors
+/// Names the file, what is wrong with it, what was expected and what to do.
+pub fn shown(text: &[u8], file: &Path) -> Result<(Vec<u8>, String)> {
+    let report = report(document(text, file)?, 64, None);
+    let mut out = Vec::new();
+    report.view().write_text(&mut out)?;
+    Ok((out, page(&report, file)?))
+}
+
+fn report(document: Document, p_max: u32, measured: Option<&Measured>) -> Report {
     let Document {
         metric,
         work,
@@ -155,8 +165,8 @@ fn report(document: Document, options: &Options) -> Report {
         burdened_span: span,
         burdened_parallelism: crate::view::units::ratio(work, span),
         sites: sites.into_iter().map(SiteRow::from).collect(),
-        bounds: bounds(work, span, span, options.p_max, options.measured.as_ref()),
-        measured: options.measured.clone(),
+        bounds: bounds(work, span, span, p_max, measured),
+        measured: measured.cloned(),
         flame: Vec::new(),
         what_if: None,
         near: Vec::new(),
@@ -175,7 +185,10 @@ fn report(document: Document, options: &Options) -> Report {
 /// When the profile cannot be read or the output cannot be written.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let options = Options::from_arg_matches(matches)?;
-    let report = report(read(&options.profile)?, &options);
+    let file = &options.profile;
+    let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let document = document(&text, file)?;
+    let report = report(document, options.p_max, options.measured.as_ref());
     if let Some(file) = &options.html {
         let page = page(&report, &options.profile)?;
         output::to(Some(file), |out| Ok(out.write_all(page.as_bytes())?))?;

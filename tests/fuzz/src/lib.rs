@@ -1,0 +1,96 @@
+//! Fuzzing of every reader: no bytes make one panic, hang, or take memory that the bytes do not account for.
+//!
+//! libFuzzer chooses inputs by the code they reach. Inputs are files of the formats; a mutation opens a file, changes
+//! what is below the compression, and makes lengths, offsets and checksums right again ([`mutate`]), as nothing else
+//! would get past them. Each reader has an oracle beyond "does not panic" ([`Target`]). There is no corpus in the tree:
+//! [`Target::seeds`] are made by the writers. What once failed stands in `regressions/TARGET/` as hexadecimal text, and
+//! `cargo test -p contech-fuzz` reads it again.
+//!
+//! The program is not built by default. `tests/tests/fuzz.rs` builds and runs it for a short while; by hand:
+//!
+//! ```text
+//! cargo run --release -p contech-tests --bin fuzz -- graph -max_total_time=3600
+//! ```
+
+mod graph;
+mod memory;
+mod mutate;
+mod observation;
+mod profile;
+mod random;
+#[path = "../../../middle/tests/suite/trace.rs"]
+#[allow(dead_code, reason = "the middle layer's tests use all of it")]
+mod synthetic;
+mod trace;
+
+pub use mutate::mutate;
+
+/// What is read, and the name of the folder with its inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Chunks, tables and streams of a trace.
+    Trace,
+    /// The middle layer: whatever the trace, a graph it writes is one that `verify` finds sound.
+    Middle,
+    /// A graph, in every way it can be read. One that `verify` finds sound is read without an error.
+    Graph,
+    /// An observation. What is read is written and read again unchanged.
+    Observation,
+    /// An on-line work/span profile, shown as text and as a page.
+    Profile,
+}
+
+impl Target {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Trace,
+        Self::Middle,
+        Self::Graph,
+        Self::Observation,
+        Self::Profile,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Trace => "trace",
+            Self::Middle => "middle",
+            Self::Graph => "graph",
+            Self::Observation => "observation",
+            Self::Profile => "profile",
+        }
+    }
+
+    /// The target of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|target| target.name() == name)
+    }
+
+    /// Small sound files, made by the writers.
+    #[must_use]
+    pub fn seeds(self) -> Vec<Vec<u8>> {
+        match self {
+            Self::Trace | Self::Middle => trace::seeds(),
+            Self::Graph => graph::seeds(),
+            Self::Observation => vec![observation::seed()],
+            Self::Profile => vec![profile::seed()],
+        }
+    }
+
+    /// Reads a file; whether it is sound.
+    ///
+    /// # Panics
+    /// When the oracle says no, or for more memory than 64 MB and 16 times the file.
+    #[must_use]
+    pub fn read(self, bytes: &[u8]) -> bool {
+        memory::within(bytes.len(), || match self {
+            Self::Trace => trace::read(bytes),
+            Self::Middle => trace::convert(bytes),
+            Self::Graph => graph::read(bytes),
+            Self::Observation => observation::read(bytes),
+            Self::Profile => profile::read(bytes),
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! On-line work/span profiles: JSON without checksums (runtime/online/FORMAT.md).
+
+use contech_backends::workspan::online;
+use serde_json::{Value, json};
+
+/// With a call site of each kind.
+pub(crate) fn seed() -> Vec<u8> {
+    let sum = |count: u64, work, span| json!({"count": count, "work": work, "span": span});
+    let measure = |work: u64, span: u64| json!({"top_call_site": sum(1, work, span), "top_caller": sum(0, 0, 0), "local": sum(8, 90, 60)});
+    let site = |callee: &str, kind: &str, line: u32| -> Value {
+        json!({"caller": "main", "callee": callee, "file": "/src/prog.c", "line": line, "kind": kind, "count": 8,
+               "on_work": measure(900, 90), "on_span": measure(90, 60)})
+    };
+    let sites = [
+        site("step", "loop", 7),
+        site("_Z4leafi", "call", 9),
+        site("half", "spawn", 11),
+    ];
+    json!({"format": "contech-workspan", "version": 1, "metric": "ops", "work": 1000, "span": 100, "parallelism": 10.0,
+           "complete": true, "depth": 2, "elements": 0, "notes": ["seen"], "sites": sites})
+    .to_string()
+    .into_bytes()
+}
+
+/// Shows it in every form.
+pub(crate) fn read(bytes: &[u8]) -> bool {
+    online::shown(bytes, "workspan.json".as_ref()).is_ok()
+}
