@@ -45,7 +45,7 @@ fn options_that_make_no_sense_are_refused_with_the_reason() {
         ("stats two.tg --format xml", "xml"),
         ("stats two.tg --no-such-option", "--no-such-option"),
         ("no-such-analysis two.tg", "no-such-analysis"),
-        ("stats", "GRAPH"),
+        ("stats", "there is no graph.tg in this folder"),
     ] {
         let message = folder.fails(line);
         assert!(message.contains(reason), "{line}: {message}");
