@@ -12,10 +12,10 @@ use crate::queue::Patience;
 
 /// Records should not wait for longer.
 pub(crate) const LATE: Duration = Duration::from_millis(25);
-/// How long a thread of the program waits for a writer that is late.
+/// How long a thread of the program waits for a writer that is late: on a busy machine it may lack a processor for long.
 pub(crate) const PATIENCE: Patience = Patience {
-    stall: Duration::from_millis(50),
-    total: Duration::from_millis(100),
+    stall: Duration::from_millis(150),
+    total: Duration::from_millis(300),
 };
 /// Nanoseconds of writes after which what the file did before counts half.
 const MEMORY: u64 = 50_000_000;
