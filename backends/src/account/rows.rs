@@ -38,11 +38,16 @@ struct Placed {
 pub(super) fn report(account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
     let blame = account.blame;
     let (groups, weights) = placed(graph, blame.groups, shards)?;
-    // Waits for others and waits of those that had nothing to do are waits at one barrier.
-    let mut barriers: FxHashMap<Option<Site>, u64> = FxHashMap::default();
+    // Waits for others and waits of those that had nothing to do are waits at one barrier, whichever functions the line
+    // is a part of.
+    let line = |placed: &Placed| {
+        let site = placed.site.as_ref()?;
+        Some((site.place.file.clone(), site.place.line))
+    };
+    let mut barriers: FxHashMap<Option<(String, u32)>, u64> = FxHashMap::default();
     for placed in &groups {
         if matches!(placed.group.key, Key::Wait(Kind::Barrier | Kind::Idle, _)) {
-            *barriers.entry(placed.site.clone()).or_default() += placed.group.waits;
+            *barriers.entry(line(placed)).or_default() += placed.group.waits;
         }
     }
     let ran = blame.used - blame.making;
@@ -59,7 +64,7 @@ pub(super) fn report(account: Account, graph: &Graph, shards: Vec<Shard>) -> Res
             recording += placed.group.ns;
             continue;
         }
-        let at_barrier = barriers.get(&placed.site).copied().unwrap_or(0);
+        let at_barrier = barriers.get(&line(&placed)).copied().unwrap_or(0);
         let loss = placed.group.loss(blame.used / at_barrier.max(1) as f64);
         let of_tasks = matches!(
             loss,
