@@ -3,19 +3,10 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
 
-/// Bytes of the ELF header, of a section header and of a symbol (64 bits).
-const HEADER: usize = 64;
-const SECTION: usize = 64;
-const SYMBOL: usize = 24;
-
-/// Section type of the full symbol table, and symbol type of functions.
-const SHT_SYMTAB: u32 = 2;
-const STT_FUNC: u8 = 2;
-
-/// Most bytes of a symbol or string table that are read.
-const LARGEST: u64 = 1 << 30;
+use object::elf::FileHeader64;
+use object::read::elf::ElfFile;
+use object::{Endianness, Object, ObjectSymbol, ReadCache, SymbolKind};
 
 /// Code of the library in the object file, as addresses of its own; empty where the file cannot be read, has no
 /// symbols (stripped), or does not hold the library.
@@ -27,7 +18,7 @@ pub(crate) fn library(path: &str) -> Vec<Range<u64>> {
     };
     File::open(path)
         .ok()
-        .and_then(|file| functions(&file))
+        .and_then(functions)
         .map_or_else(Vec::new, runs)
 }
 
@@ -72,51 +63,15 @@ fn runs(mut functions: Vec<Function>) -> Vec<Range<u64>> {
     found
 }
 
-fn functions(file: &File) -> Option<Vec<Function>> {
-    let header = read(file, 0, HEADER as u64)?;
-    if header.get(..5)? != b"\x7fELF\x02" {
-        return None;
-    }
-    let sections_at = word(&header, 40)?;
-    let count = half(&header, 60)?;
-    let sections = read(file, sections_at, u64::from(count) * SECTION as u64)?;
-    let section = |i: usize| sections.get(i * SECTION..(i + 1) * SECTION);
-    let table = (0..usize::from(count))
-        .filter_map(section)
-        .find(|s| long(s, 4) == Some(SHT_SYMTAB))?;
-    let strings = section(long(table, 40)? as usize)?;
-    let contents = |s: &[u8]| read(file, word(s, 24)?, word(s, 32)?);
-    let (symbols, names) = (contents(table)?, contents(strings)?);
-    let function = |symbol: &[u8]| {
-        let name = names.get(long(symbol, 0)? as usize..)?;
-        let name = &name[..name.iter().position(|b| *b == 0)?];
-        let (start, size) = (word(symbol, 8)?, word(symbol, 16)?);
-        let defined = half(symbol, 6)? != 0 && symbol[4] & 15 == STT_FUNC;
-        defined.then(|| (start..start.saturating_add(size), owner(name)))
-    };
-    Some(symbols.chunks_exact(SYMBOL).filter_map(function).collect())
-}
-
-fn read(file: &File, at: u64, len: u64) -> Option<Vec<u8>> {
-    let end = file.metadata().ok()?.len();
-    if len > LARGEST || at.checked_add(len)? > end {
-        return None;
-    }
-    let mut bytes = vec![0; usize::try_from(len).ok()?];
-    file.read_exact_at(&mut bytes, at).ok()?;
-    Some(bytes)
-}
-
-fn half(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-fn long(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+fn functions(file: File) -> Option<Vec<Function>> {
+    let file = ReadCache::new(file);
+    let file = ElfFile::<FileHeader64<Endianness>, _>::parse(&file).ok()?;
+    let functions = file.symbols().filter_map(|symbol| {
+        let (start, name) = (symbol.address(), symbol.name_bytes().ok()?);
+        let defined = symbol.is_definition() && symbol.kind() == SymbolKind::Text;
+        defined.then(|| (start..start.saturating_add(symbol.size()), owner(name)))
+    });
+    Some(functions.collect())
 }
 
 #[cfg(test)]
