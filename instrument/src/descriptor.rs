@@ -2,9 +2,9 @@
 //! a constructor and a destructor that hand the section to the runtime.
 
 use contech_trace::abi::{
-    ABI_VERSION, CHECK_FLUSH, FLUSH, MODULE_FORTRAN, MODULE_MAGIC, MODULE_SECTION, MODULE_SYNC,
-    REGISTER, RuntimeFn, TLS_CHECK_CURSOR, TLS_CHECK_LIMIT, TLS_CURSOR, TLS_LIMIT, TLS_SIZE,
-    TLS_SYMBOL, UNREGISTER,
+    ABI_VERSION, CHECK_FLUSH, Convention, FLUSH, Kind, MODULE_FORTRAN, MODULE_MAGIC,
+    MODULE_SECTION, MODULE_SYNC, REGISTER, RuntimeFn, TLS_CHECK_CURSOR, TLS_CHECK_LIMIT,
+    TLS_CURSOR, TLS_LIMIT, TLS_SIZE, TLS_SYMBOL, UNREGISTER,
 };
 use inkwell::GlobalVisibility;
 use inkwell::ThreadLocalMode;
@@ -77,18 +77,17 @@ pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> Function
     }
     let ptr = ir::ptr_type(module);
     let word = module.get_context().i64_type();
-    let kind = |name: &&str| -> BasicMetadataTypeEnum<'_> {
-        if *name == "ptr" {
-            ptr.into()
-        } else {
-            word.into()
+    let kind = |kind: &Kind| -> BasicMetadataTypeEnum<'_> {
+        match kind {
+            Kind::Ptr => ptr.into(),
+            Kind::Word => word.into(),
         }
     };
     let args: Vec<BasicMetadataTypeEnum<'_>> = which.args.iter().map(kind).collect();
     let ty = match which.ret {
-        "ptr" => inkwell::types::BasicType::fn_type(&ptr, &args, false),
-        "word" => word.fn_type(&args, false),
-        _ => module.get_context().void_type().fn_type(&args, false),
+        Some(Kind::Ptr) => inkwell::types::BasicType::fn_type(&ptr, &args, false),
+        Some(Kind::Word) => word.fn_type(&args, false),
+        None => module.get_context().void_type().fn_type(&args, false),
     };
     let f = module.add_function(which.symbol, ty, None);
     let kind = |name| Attribute::get_named_enum_kind_id(name);
@@ -97,7 +96,7 @@ pub(crate) fn runtime_fn<'m>(module: &Module<'m>, which: &RuntimeFn) -> Function
         AttributeLoc::Function,
         context.create_enum_attribute(kind("nounwind"), 0),
     );
-    if which.convention == "preserve_all" {
+    if which.convention == Convention::PreserveAll {
         f.set_call_conventions(PRESERVE_ALL);
         // The dynamic linker's lazy resolver would not preserve registers on the first call.
         f.add_attribute(

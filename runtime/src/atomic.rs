@@ -5,6 +5,7 @@ use contech_runtime_core::owners::Owners;
 use contech_runtime_core::spin::Try;
 use contech_runtime_core::stripes::Stripes;
 use contech_runtime_core::{Recorder, TlsBlock, atomic, tls};
+use contech_trace::abi::{Ptr, Word};
 use contech_trace::event::SyncOp::Fence;
 
 use crate::active::Active;
@@ -53,7 +54,8 @@ pub(crate) fn forget(tls: &TlsBlock) {
 }
 
 /// `__contech_atomic_begin`.
-pub(crate) unsafe extern "C" fn begin(address: usize) -> u64 {
+pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
+    let address = address.addr();
     let Some(recorder) = current::recorder_or_due() else {
         return 0;
     };
@@ -78,12 +80,13 @@ pub(crate) unsafe extern "C" fn begin(address: usize) -> u64 {
 
 /// `__contech_atomic_end`; `site` is the address of the calling code.
 pub(crate) unsafe extern "C" fn end(
-    address: usize,
-    token: u64,
-    what: u64,
-    value: u64,
+    address: Ptr,
+    token: Word,
+    what: Word,
+    value: Word,
     site: usize,
 ) {
+    let address = address.addr();
     if token == 0 {
         return;
     }
@@ -113,7 +116,7 @@ pub(crate) unsafe extern "C" fn end(
 }
 
 /// `__contech_fence`.
-pub(crate) unsafe extern "C" fn fence(order: u64) {
+pub(crate) unsafe extern "C" fn fence(order: Word) {
     let tls = block();
     if let Some(recorder) = current::recorder_or_due()
         && records(recorder, tls)

@@ -1,21 +1,13 @@
-//! Every exported symbol but those of [`crate::functions`]: the contract with instrumented code, and the functions of the
-//! system that the recorder alone stands in front of.
+//! Every exported symbol but those of [`crate::functions`] and [`crate::contract`]: the functions of the system that the
+//! recorder alone stands in front of.
 
 use crate::{
-    allocation, atomic, exec, exit, flush, fork, handlers, jump, mapping, modules, mpi, ompt,
-    operator_new, sandbox, threads,
+    allocation, exec, exit, fork, handlers, jump, mapping, mpi, ompt, operator_new, sandbox,
+    threads,
 };
 use contech_guest::{exports, for_each_mpi_function};
 
 exports! {
-    __contech_flush = flush::flush;
-    __contech_check_flush = flush::check_flush;
-    __contech_register = modules::register;
-    __contech_unregister = modules::unregister;
-    __contech_atomic_begin = atomic::begin;
-    __contech_atomic_end [caller 4] = atomic::end;
-    __contech_fence = atomic::fence;
-
     pthread_detach = threads::pthread_detach;
     thrd_detach = threads::thrd_detach;
     pthread_setcanceltype = threads::setcanceltype;

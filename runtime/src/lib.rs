@@ -20,6 +20,7 @@ mod barrier;
 mod bootstrap;
 mod cilk;
 mod condition;
+mod contract;
 mod current;
 mod exec;
 mod exit;

@@ -2,7 +2,7 @@
 
 use contech_guest::mask::{Blocked, Uncancellable};
 use contech_runtime_core::modules::Found;
-use contech_trace::abi::ModuleDescriptor;
+use contech_trace::abi::{ModuleDescriptor, Ptr};
 
 use crate::current::{self, guarded};
 use crate::objects::{objects, refresh_callers};
@@ -10,10 +10,7 @@ use crate::start;
 use crate::tls::block;
 
 /// `__contech_register`.
-pub(crate) unsafe extern "C" fn register(
-    first: *const ModuleDescriptor,
-    end: *const ModuleDescriptor,
-) {
+pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
     let tls = block();
     let Some(recorder) = current::recorder().or_else(|| start::start(tls)) else {
         return;
@@ -24,17 +21,14 @@ pub(crate) unsafe extern "C" fn register(
         let _quiet = tls.quiet();
         // SAFETY: the linker's symbols enclose the descriptors of one object, which stays loaded while
         // they are registered.
-        let found = unsafe { find(first, end) };
+        let found = unsafe { find(first.cast(), end.cast()) };
         recorder.register(tls, found);
         refresh_callers(recorder);
     });
 }
 
 /// `__contech_unregister`.
-pub(crate) unsafe extern "C" fn unregister(
-    first: *const ModuleDescriptor,
-    end: *const ModuleDescriptor,
-) {
+pub(crate) unsafe extern "C" fn unregister(first: Ptr, end: Ptr) {
     let tls = block();
     let Some(recorder) = current::recorder() else {
         return;

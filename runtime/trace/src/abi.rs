@@ -90,44 +90,61 @@ pub const ATOMIC_SILENT: u64 = 1 << 5;
 pub const ATOMIC_UNSTATED: u64 = 1 << 6;
 
 /// Expands `$m!` with every runtime function that instrumented code calls:
-/// `(constant, "symbol", [argument kinds], return kind, calling convention)`.
-/// Kinds: `ptr`, `word` (64 bits), `void`; conventions: `c`, `preserve_all`.
+///
+/// ```text
+/// constant: function of the runtime = symbol(kinds of the arguments) -> kind of the result, convention;
+/// ```
+///
+/// Kinds are [`Ptr`] and [`Word`]. The pass declares the functions of it, the runtime exports them, and its functions have
+/// these types.
 #[macro_export]
 macro_rules! for_each_runtime_fn {
-    ($m:ident) => {
+    ($m:ident!) => {
         $m! {
             /// Buffer full (or none yet): takes the cursor, returns the cursor to go on with.
             /// Preserves every register but the result.
-            (FLUSH, "__contech_flush", [ptr], ptr, preserve_all)
+            FLUSH: flush = __contech_flush(Ptr) -> Ptr, PreserveAll;
             /// The same for the second cursor (`--contech-check`).
-            (CHECK_FLUSH, "__contech_check_flush", [ptr], ptr, preserve_all)
+            CHECK_FLUSH: check_flush = __contech_check_flush(Ptr) -> Ptr, PreserveAll;
             /// Registers the descriptors between two section symbols; called once per executable or
             /// shared library before its constructors, harmless when repeated.
-            (REGISTER, "__contech_register", [ptr, ptr], void, c)
+            REGISTER: register = __contech_register(Ptr, Ptr), C;
             /// The same range goes away (dlclose, exit).
-            (UNREGISTER, "__contech_unregister", [ptr, ptr], void, c)
+            UNREGISTER: unregister = __contech_unregister(Ptr, Ptr), C;
             /// An atomic operation on the address follows. Returns a token for [`ATOMIC_END`], by which
             /// nobody else operates on the address; does not touch the cursor.
-            (ATOMIC_BEGIN, "__contech_atomic_begin", [ptr], word, c)
+            ATOMIC_BEGIN: atomic_begin = __contech_atomic_begin(Ptr) -> Word, C;
             /// It is done: address, token, what it was (see the `ATOMIC_*` bits), the value it found.
-            (ATOMIC_END, "__contech_atomic_end", [ptr, word, word, word], void, c)
+            ATOMIC_END: atomic_end = __contech_atomic_end(Ptr, Word, Word, Word), Caller;
             /// A fence of this memory order.
-            (FENCE, "__contech_fence", [word], void, c)
+            FENCE: fence = __contech_fence(Word), C;
         }
     };
 }
 
-macro_rules! define_names {
-    ($($(#[$doc:meta])* ($name:ident, $symbol:literal, [$($arg:ident),*], $ret:ident, $cc:ident))*) => {
-        $($(#[$doc])* pub const $name: RuntimeFn = RuntimeFn {
-            symbol: $symbol,
-            args: &[$(stringify!($arg)),*],
-            ret: stringify!($ret),
-            convention: stringify!($cc),
-        };)*
-        /// Every runtime function.
-        pub const RUNTIME_FNS: &[RuntimeFn] = &[$($name),*];
-    };
+/// An address.
+pub type Ptr = *mut u8;
+/// 64 bits.
+pub type Word = u64;
+
+/// What an argument or a result is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A [`Ptr`](type@Ptr).
+    Ptr,
+    /// A [`Word`](type@Word).
+    Word,
+}
+
+/// How a runtime function is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Convention {
+    /// As C functions are.
+    C,
+    /// The same; the runtime's function takes the address of its caller as one more argument, which the stub adds.
+    Caller,
+    /// Every register but that of the result is as it was.
+    PreserveAll,
 }
 
 /// Signature of a runtime function, for the side that declares it.
@@ -135,12 +152,23 @@ macro_rules! define_names {
 pub struct RuntimeFn {
     /// Linker symbol.
     pub symbol: &'static str,
-    /// Kind of each argument (`ptr`, `word`).
-    pub args: &'static [&'static str],
-    /// Kind of the result (`ptr`, `word`, `void`).
-    pub ret: &'static str,
-    /// Calling convention (`c`, `preserve_all`).
-    pub convention: &'static str,
+    /// Kind of each argument.
+    pub args: &'static [Kind],
+    /// Kind of the result, if there is one.
+    pub ret: Option<Kind>,
+    /// How it is called.
+    pub convention: Convention,
 }
 
-for_each_runtime_fn!(define_names);
+macro_rules! declare {
+    ($($(#[$doc:meta])* $name:ident: $function:ident = $symbol:ident($($arg:ident),*) $(-> $ret:ident)?, $convention:ident;)*) => {
+        $($(#[$doc])* pub const $name: RuntimeFn = RuntimeFn {
+            symbol: stringify!($symbol),
+            args: &[$(Kind::$arg),*],
+            ret: [$(Some(Kind::$ret),)? None][0],
+            convention: Convention::$convention,
+        };)*
+    };
+}
+
+for_each_runtime_fn!(declare!);
