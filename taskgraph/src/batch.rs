@@ -96,7 +96,7 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
                 templates,
                 space: graph.space_of(self.id().context),
             };
-            emitter.begin(self.block_count(), e);
+            emitter.begin(self.block_count());
             for span in self.spans() {
                 let (frame, records) = graph.in_file(graph.frame(span))?;
                 let done = emitter.frame(e, &frame, records, &mut |emitted| {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use self::table::Table;
+pub(super) use self::table::{Columns, Iterated, Table};
 use crate::action::Action;
 use crate::codec::Unpacker;
 use crate::error::{Result, malformed};
@@ -21,21 +21,18 @@ pub(super) const WHAT: &str = "frame";
 /// One record of a decoded frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// A block; or the number of blocks + index of a path; or [`Record::OTHER`].
-    pub(super) symbol: u32,
-    /// First stored value, or index of the other action.
-    pub(super) start: u32,
-}
-
-impl Record {
-    pub(super) const OTHER: u32 = u32::MAX;
+    /// Its table.
+    pub(super) table: u32,
+    /// Which of the records of the table, or of the other actions, it is.
+    pub(super) row: u32,
 }
 
 /// The records of a frame.
 #[derive(Debug, Default)]
 pub(crate) struct DecodedFrame {
     pub(super) records: Vec<Record>,
-    pub(super) values: Vec<u64>,
+    pub(super) tables: Vec<Table>,
+    pub(super) columns: Columns,
     pub(super) others: Vec<Action<'static>>,
     /// What the first path goes on with: its function (an index), and what is known.
     pub(super) initial: Option<(u32, State)>,
@@ -49,7 +46,25 @@ impl DecodedFrame {
 
     /// Approximate bytes in memory.
     pub(crate) fn weight(&self) -> usize {
-        8 * (self.records.capacity() + self.values.capacity()) + 32 * self.others.capacity()
+        let Columns { values, firsts } = &self.columns;
+        8 * (self.records.capacity() + values.capacity())
+            + 4 * firsts.capacity()
+            + 32 * self.others.capacity()
+    }
+
+    /// The table of a record: a block or path.
+    #[inline]
+    pub(super) fn table(&self, record: Record) -> Option<&Table> {
+        self.tables.get(record.table as usize)
+    }
+
+    /// Replaces `out` by the values of a record, in the order of their execution.
+    #[inline]
+    pub(super) fn row(&self, record: Record, out: &mut Vec<u64>) {
+        out.clear();
+        if let Some(table) = self.table(record) {
+            table.row(record.row as usize, &self.columns, out);
+        }
     }
 }
 
@@ -59,14 +74,9 @@ pub(crate) struct FrameDecoder {
     layout: Arc<Layout>,
     paths: Arc<PathSet>,
     /// By symbol, as far as it was met.
-    shapes: Vec<Option<Box<Shape>>>,
+    shapes: Vec<Option<Arc<Shape>>>,
     unpacker: Unpacker,
     parts: [Vec<u8>; PARTS],
-    tables: Vec<Table>,
-    /// The values of all tables, column by column.
-    columns: Vec<u64>,
-    /// By table, where the values of its records start.
-    places: Vec<u32>,
 }
 
 impl FrameDecoder {
@@ -79,16 +89,14 @@ impl FrameDecoder {
             shapes,
             unpacker: Unpacker::new(),
             parts: Default::default(),
-            tables: Vec::new(),
-            columns: Vec::new(),
-            places: Vec::new(),
         }
     }
 
     /// Decodes the payload of a frame, replacing what is in `out` (its memory is used again).
     pub(crate) fn decode(&mut self, payload: &[u8], out: &mut DecodedFrame) -> Result<()> {
         out.records.clear();
-        out.values.clear();
+        out.columns.values.clear();
+        out.columns.firsts.clear();
         out.others.clear();
         out.initial = None;
         let mut r = Reader::new(WHAT, payload);
@@ -114,9 +122,7 @@ impl FrameDecoder {
         self.decode_state(state, out)?;
         others::decode(&self.parts[3], &mut out.others)?;
         self.count(records, tables, out)?;
-        self.read_tables(out.others.len())?;
-        self.place(out);
-        Ok(())
+        self.read_tables(out)
     }
 
     fn decode_state(&self, bytes: &[u8], out: &mut DecodedFrame) -> Result<()> {
@@ -139,47 +145,44 @@ impl FrameDecoder {
         r.end()
     }
 
-    /// Makes the records, for now with the number of their table, and counts those of each table.
-    fn count(&mut self, records: usize, tables: usize, out: &mut DecodedFrame) -> Result<()> {
-        let empty = Table::empty();
-        self.tables.clear();
-        self.tables.resize(tables, empty);
+    /// Makes the records, and counts those of each table.
+    fn count(&self, records: usize, tables: usize, out: &mut DecodedFrame) -> Result<()> {
+        out.tables.clear();
+        out.tables.resize(tables, Table::empty());
         let ids = &self.parts[0];
-        let record = |symbol| Record { symbol, start: 0 };
-        if ids.len() == records {
-            out.records
-                .extend(ids.iter().map(|id| record((*id).into())));
-        } else {
-            let plane = |byte: usize, i: usize| {
-                let id = ids.get(byte * records + i).copied();
-                u32::from(id.unwrap_or(0)) << (8 * byte)
+        let plane = |byte: usize, i: usize| {
+            let id = ids.get(byte * records + i).copied();
+            u32::from(id.unwrap_or(0)) << (8 * byte)
+        };
+        out.records.reserve(records);
+        for i in 0..records {
+            let table = match ids.len() == records {
+                true => ids[i].into(),
+                false => plane(0, i) | plane(1, i) | plane(2, i),
             };
-            let id = |i| plane(0, i) | plane(1, i) | plane(2, i);
-            out.records.extend((0..records).map(|i| record(id(i))));
-        }
-        for record in &out.records {
-            match self.tables.get_mut(record.symbol as usize) {
-                Some(table) => table.records += 1,
-                None => return Err(malformed(WHAT, "a record of no table")),
-            }
+            let Some(own) = out.tables.get_mut(table as usize) else {
+                return Err(malformed(WHAT, "a record of no table"));
+            };
+            // No frame has more records than numbers.
+            let row = u32::try_from(own.records).unwrap_or(u32::MAX);
+            own.records += 1;
+            out.records.push(Record { table, row });
         }
         Ok(())
     }
 
     /// Reads the columns of all tables.
-    fn read_tables(&mut self, others: usize) -> Result<()> {
-        self.columns.clear();
+    fn read_tables(&mut self, out: &mut DecodedFrame) -> Result<()> {
         let [_, heads, planes, _] = &self.parts;
         let (mut heads, mut planes) = (Reader::new(WHAT, heads), Reader::new(WHAT, planes));
-        let (mut first, mut others_left) = (0, others);
+        let mut others_left = out.others.len();
         let blocks = self.layout.blocks.len();
-        for table in &mut self.tables {
+        for table in &mut out.tables {
             let code = heads.varint()?;
             let number = usize::try_from(code.saturating_sub(1) / 2).unwrap_or(usize::MAX);
             let symbol = match code {
                 0 => {
                     others_left = others_left.wrapping_sub(table.records);
-                    table.symbol = Record::OTHER;
                     continue;
                 }
                 _ if code % 2 == 1 => Some(number).filter(|b| *b < blocks),
@@ -193,68 +196,27 @@ impl FrameDecoder {
                 return Err(heads.error(format!("{what} {number} is not in the tables")));
             };
             let shape = shape(&mut self.shapes, symbol, &self.layout, &self.paths);
-            let place = (first, table.records);
-            first += table.records;
-            *table = Table::read(
-                u32::try_from(symbol).unwrap_or(u32::MAX),
-                shape,
-                place,
-                &mut heads,
-                &mut planes,
-                &mut self.columns,
-            )?;
+            let symbol = u32::try_from(symbol).unwrap_or(u32::MAX);
+            table.read(symbol, shape, &mut heads, &mut planes, &mut out.columns)?;
         }
         if others_left != 0 {
             return Err(heads.error("other actions than its records say"));
         }
-        self.places.clear();
-        self.places.resize(first, 0);
         heads.end()?;
         planes.end()
-    }
-
-    /// Gives each record its values.
-    fn place(&mut self, out: &mut DecodedFrame) {
-        for table in &self.tables {
-            if let Some(Some(shape)) = self.shapes.get(table.symbol as usize) {
-                let lengths = &mut self.places[table.first..][..table.records];
-                table.lengths(shape, &self.columns, lengths);
-            }
-        }
-        // Each length becomes a place; `first` runs through the records of the table.
-        let (mut start, mut other) = (0, 0);
-        for record in &mut out.records {
-            let table = &mut self.tables[record.symbol as usize];
-            record.symbol = table.symbol;
-            if table.symbol == Record::OTHER {
-                record.start = other;
-                other += 1;
-                continue;
-            }
-            record.start = start;
-            start += std::mem::replace(&mut self.places[table.first], start);
-            table.first += 1;
-        }
-        out.values.resize(self.columns.len(), 0);
-        for table in &self.tables {
-            if let Some(Some(shape)) = self.shapes.get(table.symbol as usize) {
-                let places = &mut self.places[table.first - table.records..][..table.records];
-                table.scatter(shape, &self.columns, places, &mut out.values);
-            }
-        }
     }
 }
 
 fn shape<'s>(
-    shapes: &'s mut [Option<Box<Shape>>],
+    shapes: &'s mut [Option<Arc<Shape>>],
     symbol: usize,
     layout: &Layout,
     paths: &PathSet,
-) -> &'s Shape {
+) -> &'s Arc<Shape> {
     let new = || {
         let blocks = layout.blocks.len();
         let path = symbol.checked_sub(blocks).and_then(|at| paths.get(at));
-        Box::new(match path {
+        Arc::new(match path {
             Some((path, f)) => Shape::of_path(path, f),
             None => Shape::of_block(layout.blocks[symbol].operands as usize),
         })

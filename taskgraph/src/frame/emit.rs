@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::decode::{DecodedFrame, Record, WHAT};
+use super::decode::{DecodedFrame, Record, Table, WHAT};
 use super::play::{Played, Player, Score};
 use super::template::{Addresses, Carried, Flow, Near, Site, Straight, Templates};
 use crate::compact::{Compact, advance};
@@ -49,24 +49,25 @@ pub(crate) struct Emitter {
     sites: Vec<Site>,
     /// Accesses so far in the batch.
     end: usize,
-    /// By symbol, its records in the batch; and the symbols that have some.
-    rows: Vec<Vec<Row>>,
+    /// By table of the frame, its records in the batch; and the tables that have some.
+    rows: Vec<Rows>,
     used: Vec<u32>,
-    /// Rows of records that go on with what is known.
+    /// The values of a record.
+    row: Vec<u64>,
+}
+
+/// The records of a table in a batch: one after the other.
+#[derive(Debug, Default)]
+struct Rows {
+    first: usize,
+    /// The first access of each.
+    places: Vec<u32>,
+    /// What each goes on with.
     carried: Vec<u64>,
 }
 
-/// A record in a batch.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    /// Its first access.
-    place: u32,
-    /// Its first value, in the frame or among the carried rows.
-    start: u32,
-}
-
-/// Room for records that is kept with an emitter nobody uses.
-const KEPT_ROWS: usize = 1 << 20;
+/// Tables with room for records that are kept with an emitter nobody uses.
+const KEPT_TABLES: usize = 1 << 10;
 
 thread_local! {
     /// An emitter nobody uses, for its memory.
@@ -81,28 +82,22 @@ impl Emitter {
 
     /// Its memory serves for the next one of this thread.
     pub(crate) fn give_back(mut self: Box<Self>) {
-        if self.rows.iter().map(Vec::capacity).sum::<usize>() > KEPT_ROWS {
-            self.rows = Vec::new();
-            self.used.clear();
-        }
+        self.used.clear();
+        self.rows.truncate(KEPT_TABLES);
         SPARE.set(Some(self));
     }
 
     /// For a task that says that it executes so many blocks.
-    pub(crate) fn begin(&mut self, blocks: u64, e: Emission<'_>) {
+    pub(crate) fn begin(&mut self, blocks: u64) {
         self.player.allow(blocks);
+        self.rows.iter_mut().for_each(Rows::clear);
         self.clear();
-        let symbols = e.templates.straight.len();
-        if self.rows.len() < symbols {
-            self.rows.resize_with(symbols, Vec::new);
-        }
     }
 
     fn clear(&mut self) {
-        for symbol in self.used.drain(..) {
-            self.rows[symbol as usize].clear();
+        for table in self.used.drain(..) {
+            self.rows[table as usize].clear();
         }
-        self.carried.clear();
         self.end = 0;
     }
 
@@ -115,13 +110,16 @@ impl Emitter {
         f: &mut impl FnMut(Emitted<'_>),
     ) -> Result<()> {
         self.player.start(frame, records.clone());
+        if self.rows.len() < frame.tables.len() {
+            self.rows.resize_with(frame.tables.len(), Rows::default);
+        }
         for at in records {
             let Some(record) = frame.records.get(at).copied() else {
                 break;
             };
-            let straight = e.templates.straight.get(record.symbol as usize);
-            let Some(Some(t)) = straight else {
-                let path = (record.symbol as usize).checked_sub(e.score.layout.blocks.len());
+            let symbol = frame.table(record).map_or(Table::OTHER, |t| t.symbol);
+            let Some(Some(t)) = e.templates.straight.get(symbol as usize) else {
+                let path = (symbol as usize).checked_sub(e.score.layout.blocks.len());
                 let path = path.filter(|path| e.templates.iterated.get(*path) == Some(&true));
                 match path {
                     Some(path) => self.iterated(e, frame, record, path, f)?,
@@ -129,23 +127,26 @@ impl Emitter {
                 }
                 continue;
             };
-            let mut start = record.start;
             if let Some(flow) = &t.flow {
                 self.arrive(e, flow)?;
-                if !t.carried.is_empty() {
-                    start = self.row(t, frame, start);
+                if !t.carried.is_empty() && !t.sites.is_empty() {
+                    let State { slots, iterations } = &self.player.state;
+                    let carried = &mut self.rows[record.table as usize].carried;
+                    carried.extend(t.carried.iter().map(|c| match *c {
+                        Carried::Slot(s) => slots[s as usize],
+                        Carried::Iteration(l) => iterations[l as usize],
+                    }));
                 }
                 self.leave(flow, frame, record);
             }
             if !t.sites.is_empty() {
-                let rows = &mut self.rows[record.symbol as usize];
-                if rows.is_empty() {
-                    self.used.push(record.symbol);
+                let rows = &mut self.rows[record.table as usize];
+                if rows.places.is_empty() {
+                    self.used.push(record.table);
+                    rows.first = record.row as usize;
                 }
-                rows.push(Row {
-                    place: u32::try_from(self.end).unwrap_or(u32::MAX),
-                    start,
-                });
+                rows.places
+                    .push(u32::try_from(self.end).unwrap_or(u32::MAX));
                 self.end += t.sites.len();
                 if self.end >= FULL {
                     self.flush(e, frame, f);
@@ -184,27 +185,15 @@ impl Emitter {
         Ok(())
     }
 
-    /// Appends the row of a record that goes on with what is known.
-    #[inline]
-    fn row(&mut self, t: &Straight, frame: &DecodedFrame, start: u32) -> u32 {
-        let row = u32::try_from(self.carried.len()).unwrap_or(u32::MAX);
-        let start = start as usize;
-        let own = frame.values.get(start..start + t.fields).unwrap_or(&[]);
-        self.carried.extend_from_slice(own);
-        let State { slots, iterations } = &self.player.state;
-        self.carried.extend(t.carried.iter().map(|c| match *c {
-            Carried::Slot(s) => slots[s as usize],
-            Carried::Iteration(l) => iterations[l as usize],
-        }));
-        row
-    }
-
     #[inline]
     fn leave(&mut self, flow: &Flow, frame: &DecodedFrame, record: Record) {
         let state = &mut self.player.state;
-        for &(slot, value) in &flow.sets {
-            let value = frame.values.get(record.start as usize + value as usize);
-            state.slots[slot as usize] = value.copied().unwrap_or(0);
+        if let Some(table) = frame.table(record).filter(|_| !flow.sets.is_empty()) {
+            let row = record.row as usize;
+            for &(slot, value) in &flow.sets {
+                let value = table.field(value as usize, row..row + 1, &frame.columns);
+                state.slots[slot as usize] = value.first().copied().unwrap_or(0);
+            }
         }
         for &(l, entered) in &flow.steps {
             let i = &mut state.iterations[l as usize];
@@ -310,22 +299,22 @@ impl Emitter {
     fn flush(&mut self, e: Emission<'_>, frame: &DecodedFrame, f: &mut impl FnMut(Emitted<'_>)) {
         self.room(0);
         let front = u64::from(e.space) << PREFIX;
-        for symbol in &self.used {
-            let rows = &self.rows[*symbol as usize];
-            let Some(Some(t)) = e.templates.straight.get(*symbol as usize) else {
+        for table in &self.used {
+            let rows = &self.rows[*table as usize];
+            let Some(table) = frame.tables.get(*table as usize) else {
                 continue;
             };
-            let values = match t.carried.is_empty() {
-                true => &frame.values,
-                false => &self.carried,
+            let Some(Some(t)) = e.templates.straight.get(table.symbol as usize) else {
+                continue;
             };
-            let batch = Kernel {
+            let kernel = Kernel {
+                t,
+                table,
                 rows,
-                values,
-                width: t.fields + t.carried.len(),
+                frame,
                 front,
             };
-            batch.write(t, &mut self.addresses, &mut self.sites);
+            kernel.write(&mut self.addresses, &mut self.sites, &mut self.row);
         }
         if self.end > 0 {
             f(Emitted::Accesses {
@@ -337,70 +326,102 @@ impl Emitter {
     }
 }
 
-/// The records of a symbol in a batch.
+/// The records of a table in a batch.
 struct Kernel<'k> {
-    rows: &'k [Row],
-    values: &'k [u64],
-    /// Values of a row.
-    width: usize,
+    t: &'k Straight,
+    table: &'k Table,
+    rows: &'k Rows,
+    frame: &'k DecodedFrame,
     front: u64,
 }
 
-impl Kernel<'_> {
-    fn write(&self, t: &Straight, addresses: &mut [u64], sites: &mut [Site]) {
-        match &t.addresses {
+impl<'k> Kernel<'k> {
+    fn write(&self, addresses: &mut [u64], sites: &mut [Site], row: &mut Vec<u64>) {
+        match &self.t.addresses {
             Addresses::Near(near) => match near.len() {
-                1 => self.near::<1>(near, &t.sites, addresses, sites),
-                2 => self.near::<2>(near, &t.sites, addresses, sites),
-                3 => self.near::<3>(near, &t.sites, addresses, sites),
-                4 => self.near::<4>(near, &t.sites, addresses, sites),
-                _ => self.any(t, addresses, sites),
+                0 => {}
+                1 => self.near::<1>(near, addresses, sites),
+                2 => self.near::<2>(near, addresses, sites),
+                3 => self.near::<3>(near, addresses, sites),
+                4 => self.near::<4>(near, addresses, sites),
+                5 => self.near::<5>(near, addresses, sites),
+                6 => self.near::<6>(near, addresses, sites),
+                7 => self.near::<7>(near, addresses, sites),
+                8 => self.near::<8>(near, addresses, sites),
+                _ => self.any(addresses, sites, row),
             },
-            Addresses::Any(_) => self.any(t, addresses, sites),
+            Addresses::Any(_) => self.any(addresses, sites, row),
+        }
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.rows.first..self.rows.first + self.rows.places.len()
+    }
+
+    /// A value of all records: every so many of these.
+    fn column(&self, value: usize) -> (&'k [u64], usize) {
+        match value.checked_sub(self.t.fields) {
+            None => {
+                let column = self.table.field(value, self.range(), &self.frame.columns);
+                (column, 1)
+            }
+            Some(k) => {
+                let carried = self.rows.carried.get(k..).unwrap_or(&[]);
+                (carried, self.t.carried.len())
+            }
         }
     }
 
     /// So many addresses per record, each near a value.
-    fn near<const N: usize>(
-        &self,
-        near: &[Near],
-        own: &[Site],
-        addresses: &mut [u64],
-        sites: &mut [Site],
-    ) {
-        let (Some(near), Some(own)) = (near.first_chunk::<N>(), own.first_chunk::<N>()) else {
+    fn near<const N: usize>(&self, near: &[Near], addresses: &mut [u64], sites: &mut [Site]) {
+        let (Some(near), Some(own)) = (near.first_chunk::<N>(), self.t.sites.first_chunk::<N>())
+        else {
             return;
         };
-        for row in self.rows {
-            let (place, start) = (row.place as usize, row.start as usize);
-            let values = self.values.get(start..start + self.width);
-            let (Some(values), Some(to), Some(names)) = (
-                values,
+        let columns = near.map(|near| self.column(near.value as usize));
+        let n = self.rows.places.len();
+        let short = |(column, step): &(&[u64], usize)| column.len() < (n - 1) * step + 1;
+        if columns.iter().any(short) {
+            return;
+        }
+        for (i, place) in self.rows.places.iter().enumerate() {
+            let place = *place as usize;
+            let (Some(to), Some(names)) = (
                 addresses.get_mut(place..place + N),
                 sites.get_mut(place..place + N),
             ) else {
                 continue;
             };
-            for (to, near) in to.iter_mut().zip(near) {
-                *to = (values[near.value as usize].wrapping_add(near.add) & near.mask) | self.front;
+            for ((to, near), (column, step)) in to.iter_mut().zip(near).zip(&columns) {
+                *to = (column[i * step].wrapping_add(near.add) & near.mask) | self.front;
             }
             names.copy_from_slice(own);
         }
     }
 
-    fn any(&self, t: &Straight, addresses: &mut [u64], sites: &mut [Site]) {
-        let n = t.sites.len();
-        for row in self.rows {
-            let (place, start) = (row.place as usize, row.start as usize);
-            let values = self.values.get(start..start + self.width);
-            let to = addresses.get_mut(place..place + n);
-            if let (Some(values), Some(to)) = (values, to) {
-                write(&t.addresses, values, to, self.front);
+    fn any(&self, addresses: &mut [u64], sites: &mut [Site], row: &mut Vec<u64>) {
+        let t = self.t;
+        let (n, values) = (t.sites.len(), t.fields + t.carried.len());
+        let columns: Vec<_> = (0..values).map(|value| self.column(value)).collect();
+        for (i, place) in self.rows.places.iter().enumerate() {
+            let place = *place as usize;
+            row.clear();
+            let value = |(column, step): &(&[u64], usize)| column.get(i * step).copied();
+            row.extend(columns.iter().map(|column| value(column).unwrap_or(0)));
+            if let Some(to) = addresses.get_mut(place..place + n) {
+                write(&t.addresses, row, to, self.front);
             }
             if let Some(names) = sites.get_mut(place..place + n) {
                 names.copy_from_slice(&t.sites);
             }
         }
+    }
+}
+
+impl Rows {
+    fn clear(&mut self) {
+        self.places.clear();
+        self.carried.clear();
     }
 }
 

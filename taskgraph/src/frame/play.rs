@@ -6,11 +6,11 @@ use std::ops::Range;
 use crate::action::Action;
 use crate::error::{Result, malformed};
 use crate::frame::Layout;
-use crate::frame::decode::{DecodedFrame, Record, WHAT};
+use crate::frame::decode::{DecodedFrame, Record, Table, WHAT};
 use crate::id::BlockId;
 use crate::path::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, Nest, NestShape, PathSet,
-    State, Step, Stored as PathStored, Visit, Walk, Walked,
+    State, Stored as PathStored, Visit, Walk, Walked,
 };
 
 /// What is needed to play frames.
@@ -48,6 +48,8 @@ pub(crate) struct Player {
     /// The path being executed: its index, and where in it.
     inside: Option<usize>,
     walk: Walk,
+    /// What the record being executed stores.
+    pub(super) values: Vec<u64>,
     stored: Stored,
     /// Executions that may still come.
     pub(super) left: u64,
@@ -135,7 +137,7 @@ impl Player {
     ) -> Result<Option<Played<'g>>> {
         loop {
             if let Some(index) = self.inside {
-                if let Some(played) = self.inside(index, score, frame)? {
+                if let Some(played) = self.inside(index, score)? {
                     return Ok(Some(played));
                 }
                 self.inside = None;
@@ -143,23 +145,28 @@ impl Player {
             let Some(record) = self.records.next().and_then(|at| frame.records.get(at)) else {
                 return Ok(None);
             };
-            let start = record.start as usize;
-            if record.symbol == Record::OTHER {
-                return Ok(frame.others.get(start).map(|a| Played::Other(*a)));
+            let record = *record;
+            let symbol = frame.table(record).map_or(Table::OTHER, |t| t.symbol);
+            if symbol == Table::OTHER {
+                let action = frame.others.get(record.row as usize);
+                return Ok(action.map(|a| Played::Other(*a)));
             }
-            if let Some(block) = score.layout.blocks.get(record.symbol as usize) {
-                self.operands.clear();
-                let values = frame.values.get(start..start + block.operands as usize);
-                self.operands.extend_from_slice(values.unwrap_or(&[]));
-                return Ok(Some(Played::Block(BlockId::new(record.symbol))));
-            }
-            let index = record.symbol as usize - score.layout.blocks.len();
-            self.enter(index, start, score)?;
+            let Some(index) = (symbol as usize).checked_sub(score.layout.blocks.len()) else {
+                frame.row(record, &mut self.operands);
+                return Ok(Some(Played::Block(BlockId::new(symbol))));
+            };
+            self.enter(index, frame, record, score)?;
         }
     }
 
-    /// To the start of a path whose values begin there.
-    pub(super) fn enter(&mut self, index: usize, start: usize, score: Score<'_>) -> Result<()> {
+    /// To the start of a path.
+    pub(super) fn enter(
+        &mut self,
+        index: usize,
+        frame: &DecodedFrame,
+        record: Record,
+        score: Score<'_>,
+    ) -> Result<()> {
         let Some((path, f)) = score.paths.get(index) else {
             return Err(malformed(WHAT, "a path that is not in the tables"));
         };
@@ -170,35 +177,21 @@ impl Player {
             return Err(malformed(WHAT, "a path goes on with what is not known"));
         }
         self.walk.restart();
-        self.stored.next = start;
+        frame.row(record, &mut self.values);
+        self.stored.next = 0;
         self.inside = Some(index);
         Ok(())
     }
 
     /// Executes the path entered last, which has no collapsed loops, and counts nothing.
-    pub(super) fn pass(
-        &mut self,
-        path: &CompiledPath,
-        f: &CompiledFunction,
-        start: usize,
-        frame: &DecodedFrame,
-    ) -> Result<()> {
-        let mut next = start;
+    pub(super) fn pass(&mut self, path: &CompiledPath, f: &CompiledFunction) -> Result<()> {
+        let mut next = 0;
         for stored in &path.stored {
             if let PathStored::Leaves(n) = *stored {
-                next = self.load(&f.nodes[n as usize], next, frame)?;
+                next = self.load(&f.nodes[n as usize], next)?;
             }
         }
-        for step in &path.moves {
-            match *step {
-                Step::Enter(l) => self.state.iterations[l as usize] = 0,
-                Step::Next(l) => {
-                    let i = &mut self.state.iterations[l as usize];
-                    *i = i.wrapping_add(1);
-                }
-                _ => {}
-            }
-        }
+        self.state.moved(path);
         self.inside = None;
         Ok(())
     }
@@ -208,10 +201,9 @@ impl Player {
         &mut self,
         index: usize,
         score: Score<'_>,
-        frame: &DecodedFrame,
         add: &mut impl FnMut(BlockId, u64),
     ) -> Result<()> {
-        while let Some(played) = self.inside(index, score, frame)? {
+        while let Some(played) = self.inside(index, score)? {
             match played {
                 Played::Block(id) => add(id, 1),
                 Played::Run {
@@ -229,9 +221,9 @@ impl Player {
 
     /// Loads the leaves of a node, whose values begin there; where the next ones do.
     #[inline]
-    fn load(&mut self, node: &CompiledNode, next: usize, frame: &DecodedFrame) -> Result<usize> {
+    fn load(&mut self, node: &CompiledNode, next: usize) -> Result<usize> {
         let end = next + node.leaves.len();
-        let values = frame.values.get(next..end).ok_or_else(short)?;
+        let values = self.values.get(next..end).ok_or_else(short)?;
         for (leaf, v) in node.leaves.iter().zip(values) {
             self.state.slots[leaf.slot as usize] = *v;
         }
@@ -239,19 +231,14 @@ impl Player {
     }
 
     #[inline]
-    fn inside<'g>(
-        &mut self,
-        index: usize,
-        score: Score<'g>,
-        frame: &DecodedFrame,
-    ) -> Result<Option<Played<'g>>> {
+    fn inside<'g>(&mut self, index: usize, score: Score<'g>) -> Result<Option<Played<'g>>> {
         let Some((path, f)) = score.paths.get(index) else {
             return Ok(None);
         };
         loop {
             let mut visit = Reading {
                 f,
-                frame,
+                values: &self.values,
                 stored: &mut self.stored,
                 nests: self.nests,
                 operands: &mut self.operands,
@@ -289,7 +276,7 @@ impl Player {
                     self.left = self.left.checked_sub(1).ok_or_else(endless)?;
                     let node = &f.nodes[n as usize];
                     if !node.leaves.is_empty() {
-                        self.stored.next = self.load(node, self.stored.next, frame)?;
+                        self.stored.next = self.load(node, self.stored.next)?;
                     }
                     if node.block != NO_BLOCK {
                         let (slots, iterations) = (&self.state.slots, &self.state.iterations);
@@ -321,7 +308,7 @@ pub(super) fn endless() -> crate::Error {
 /// Where a walk finds trip counts.
 struct Reading<'a> {
     f: &'a CompiledFunction,
-    frame: &'a DecodedFrame,
+    values: &'a [u64],
     stored: &'a mut Stored,
     operands: &'a mut Vec<u64>,
     nests: bool,
@@ -331,7 +318,7 @@ struct Reading<'a> {
 impl Visit for Reading<'_> {
     fn count(&mut self, _: u32, l: &CompiledLoop, state: &State) -> u64 {
         if l.stored {
-            let count = self.frame.values.get(self.stored.next).copied();
+            let count = self.values.get(self.stored.next).copied();
             self.stored.next += 1;
             self.short |= count.is_none();
             return count.unwrap_or(0);

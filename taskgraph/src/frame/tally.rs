@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::{Result, malformed};
-use crate::frame::decode::{DecodedFrame, Record, WHAT};
+use crate::frame::decode::{DecodedFrame, Table, WHAT};
 use crate::frame::play::{Player, Score};
 use crate::id::BlockId;
 use crate::path::{NO_BLOCK, Step};
@@ -36,26 +36,27 @@ impl Tallied {
         self.paths.resize(score.paths.paths.len(), 0);
         self.player.start(frame, range.clone());
         for record in frame.records.get(range).unwrap_or(&[]) {
-            if record.symbol == Record::OTHER {
+            let symbol = frame.table(*record).map_or(Table::OTHER, |t| t.symbol);
+            if symbol == Table::OTHER {
                 continue;
             }
-            let Some(index) = (record.symbol as usize).checked_sub(first) else {
-                add(BlockId::new(record.symbol), 1);
+            let Some(index) = (symbol as usize).checked_sub(first) else {
+                add(BlockId::new(symbol), 1);
                 continue;
             };
-            self.player.enter(index, record.start as usize, score)?;
+            self.player.enter(index, frame, *record, score)?;
             let Some((path, f)) = score.paths.get(index) else {
                 return Err(malformed(WHAT, "a path that is not in the tables"));
             };
             if path.collapses {
-                self.player.count(index, score, frame, add)?;
+                self.player.count(index, score, add)?;
                 continue;
             }
             if self.paths[index] == 0 {
                 self.touched.push(index);
             }
             self.paths[index] += 1;
-            self.player.pass(path, f, record.start as usize, frame)?;
+            self.player.pass(path, f)?;
         }
         Ok(())
     }

@@ -1,12 +1,14 @@
 //! Blocks and paths made ready for being read many records at a time: which accesses an execution makes, each as a value over
 //! the row of the record.
 
-use contech_program::path::{Expr, Value};
+use contech_program::path::{Expr, Term, Value};
 
 use crate::frame::Layout;
 use crate::id::{BlockId, OpId};
 use crate::op::{MemOp, OpKind};
-use crate::path::{CompiledFunction, CompiledNode, CompiledPath, NO_BLOCK, PathSet, Step};
+use crate::path::{
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, PathSet, Step,
+};
 use crate::statics::StaticInfo;
 
 /// Which operation an access is of, and whether it writes.
@@ -70,6 +72,25 @@ pub(super) struct Node {
     pub(super) values: Box<[Value]>,
 }
 
+/// The whole iterations of a loop, made ready for being executed all at once.
+#[derive(Debug)]
+pub(super) struct Iteration {
+    pub(super) sites: Box<[Site]>,
+    /// The address of each access.
+    pub(super) moving: Box<[Moving]>,
+}
+
+/// An address that moves from iteration to iteration.
+#[derive(Debug)]
+pub(super) struct Moving {
+    /// What of it is known before the loop, in its first iteration; then its change per iteration.
+    pub(super) fixed: Value,
+    pub(super) stride: u64,
+    /// What the iteration stores (which of its values) adds.
+    pub(super) terms: Box<[(usize, Term)]>,
+    pub(super) mask: u64,
+}
+
 /// How addresses follow from a row.
 #[derive(Debug)]
 pub(super) enum Addresses {
@@ -100,6 +121,8 @@ pub(crate) struct Templates {
     pub(super) straight: Vec<Option<Straight>>,
     /// By path, whether none of its loops is in another, and all its accesses are of known sizes.
     pub(super) iterated: Vec<bool>,
+    /// By function, its loops; none for those whose iterations are executed one by one.
+    pub(super) iterations: Vec<Vec<Option<Iteration>>>,
     /// By function, its nodes; none for those with accesses of other sizes.
     pub(super) nodes: Vec<Vec<Option<Node>>>,
     /// By function.
@@ -149,6 +172,13 @@ impl Templates {
         }
         let nodes = |f: &CompiledFunction| f.nodes.iter().map(|n| of_node(info, n)).collect();
         let nodes: Vec<Vec<Option<Node>>> = paths.functions.iter().map(nodes).collect();
+        let iterations = |(f, nodes): (&CompiledFunction, &Vec<Option<Node>>)| {
+            let of_loop = |(l, own): (u32, &Option<CompiledLoop>)| {
+                own.as_ref().and_then(|own| of_loop(l, own, f, nodes))
+            };
+            (0..).zip(&f.loops).map(of_loop).collect()
+        };
+        let iterations = paths.functions.iter().zip(&nodes).map(iterations).collect();
         let iterated = |path: &CompiledPath| {
             let at = path.path.function as usize;
             let known = |n: &u32| nodes[at][*n as usize].is_some();
@@ -167,6 +197,7 @@ impl Templates {
         Self {
             straight: blocks.chain(of_paths).collect(),
             iterated,
+            iterations,
             nodes,
             needs,
             sizes: info.ops.iter().map(size).collect(),
@@ -244,6 +275,46 @@ fn of_node(info: &StaticInfo, node: &CompiledNode) -> Option<Node> {
     known.then(|| Node {
         sites: accesses.sites.into(),
         values: accesses.values.into(),
+    })
+}
+
+fn of_loop(
+    l: u32,
+    own: &CompiledLoop,
+    f: &CompiledFunction,
+    nodes: &[Option<Node>],
+) -> Option<Iteration> {
+    let inner = |n: &u32| f.nodes[*n as usize].collapsed.is_some();
+    if own.body.iter().skip(1).any(inner) {
+        return None;
+    }
+    let leaves = own.body.iter().flat_map(|n| &f.nodes[*n as usize].leaves);
+    let changing: Vec<u32> = leaves.map(|leaf| leaf.slot).collect();
+    // Slots that the iteration has set so far, and by which of its values.
+    let (mut set, mut next): (Vec<(u32, usize)>, usize) = Default::default();
+    let (mut sites, mut moving) = (Vec::new(), Vec::new());
+    for n in &own.body {
+        for leaf in &f.nodes[*n as usize].leaves {
+            set.push((leaf.slot, next));
+            next += 1;
+        }
+        let node = nodes[*n as usize].as_ref()?;
+        sites.extend_from_slice(&node.sites);
+        for value in &node.values {
+            let (mask, fixed, terms) = value.split(l, |slot| changing.contains(&slot))?;
+            // One that is set later has what the iteration before left.
+            let term = |t: Term| Some((set.iter().rfind(|s| s.0 == t.slot)?.1, t));
+            moving.push(Moving {
+                stride: fixed.stride(l)?,
+                fixed,
+                terms: terms.into_iter().map(term).collect::<Option<_>>()?,
+                mask,
+            });
+        }
+    }
+    Some(Iteration {
+        sites: sites.into(),
+        moving: moving.into(),
     })
 }
 

@@ -78,6 +78,17 @@ impl Expr {
         }
     }
 
+    /// Whether the value depends on one of these slots.
+    pub(crate) fn reads(&self, those: &impl Fn(u32) -> bool) -> bool {
+        match self {
+            Expr::Slot(s) => those(*s),
+            Expr::Const(_) | Expr::Iter(_) | Expr::Global(_) => false,
+            Expr::Add(terms) => terms.iter().any(|t| t.reads(those)),
+            Expr::Zext(_, a) | Expr::Sext(_, a) => a.reads(those),
+            Expr::Mul(a, b) | Expr::Udiv(_, a, b) => a.reads(those) || b.reads(those),
+        }
+    }
+
     /// The same expression, with each slot and each iteration number replaced.
     pub(crate) fn rebased(&self, replace: &mut impl FnMut(&Self) -> Self) -> Self {
         let boxed = |e: &Self, replace: &mut _| Box::new(Self::rebased(e, replace));

@@ -23,5 +23,5 @@ pub use expr::Expr;
 pub use follow::{Followed, Recorded};
 pub use nest::{Nest, NestShape};
 pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
-pub use value::{Value, operand_masks};
+pub use value::{Term, Value, operand_masks};
 pub use walk::{MIN_RUN, State, Visit, Walk, Walked};

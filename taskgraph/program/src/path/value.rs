@@ -3,6 +3,36 @@
 use crate::op::{ADDRESS_BYTES, ADDRESS_MASK, MemOp};
 use crate::path::Expr;
 
+/// A part of a value that changes: the low bits of a slot and a constant, extended, times a factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The slot.
+    pub slot: u32,
+    /// What is added to it.
+    pub add: u64,
+    /// Bits to shift out at the top, and back again.
+    pub shift: u32,
+    /// The extension is that of a signed number.
+    pub signed: bool,
+    /// What that is multiplied by.
+    pub factor: u64,
+}
+
+impl Term {
+    /// Its value, with that of the slot.
+    #[inline]
+    #[must_use]
+    pub fn eval(self, slot: u64) -> u64 {
+        let top = slot.wrapping_add(self.add) << self.shift;
+        let extended = if self.signed {
+            (top.cast_signed() >> self.shift).cast_unsigned()
+        } else {
+            top >> self.shift
+        };
+        extended.wrapping_mul(self.factor)
+    }
+}
+
 /// A value that is evaluated with wrapping arithmetic and then masked.
 #[derive(Clone, Debug)]
 pub struct Value {
@@ -110,6 +140,78 @@ impl Value {
             }
         };
         Self::new(&expr, self.mask)
+    }
+
+    /// Its mask, what of it stays while these slots change, and the terms that do not, before it is masked. `None` when it is
+    /// no such sum, or what is not linear depends on the iteration number of loop `l`.
+    #[must_use]
+    pub fn split(&self, l: u32, changes: impl Fn(u32) -> bool) -> Option<(u64, Self, Vec<Term>)> {
+        let plain = |slot, factor| Term {
+            slot,
+            add: 0,
+            shift: 0,
+            signed: false,
+            factor,
+        };
+        let mut terms = Vec::new();
+        let form = match &self.form {
+            Form::Slot { constant, slot } if changes(*slot) => {
+                terms.push(plain(*slot, 1));
+                Form::Sum {
+                    constant: *constant,
+                    slots: Box::default(),
+                    loops: Box::default(),
+                    others: Box::default(),
+                }
+            }
+            Form::Slot { .. } => self.form.clone(),
+            Form::Sum {
+                constant,
+                slots,
+                loops,
+                others,
+            } => {
+                let mut fixed = (Vec::new(), Vec::new());
+                for &(slot, k) in slots {
+                    match changes(slot) {
+                        true => terms.push(plain(slot, k)),
+                        false => fixed.0.push((slot, k)),
+                    }
+                }
+                for (other, k) in others {
+                    if !other.counts(l) && !other.reads(&changes) {
+                        fixed.1.push((other.clone(), *k));
+                        continue;
+                    }
+                    let (bits, signed, inner) = match other {
+                        Expr::Sext(bits, inner) => (*bits, true, inner),
+                        Expr::Zext(bits, inner) => (*bits, false, inner),
+                        _ => return None,
+                    };
+                    let mut sum = Sum::default();
+                    sum.add(inner, 1);
+                    let ([(slot, 1)], [], []) = (&sum.slots[..], &sum.loops[..], &sum.others[..])
+                    else {
+                        return None;
+                    };
+                    terms.push(Term {
+                        slot: *slot,
+                        add: sum.constant,
+                        shift: 64 - u32::from(bits),
+                        signed,
+                        factor: *k,
+                    });
+                }
+                Form::Sum {
+                    constant: *constant,
+                    slots: fixed.0.into(),
+                    loops: loops.clone(),
+                    others: fixed.1.into(),
+                }
+            }
+        };
+        let mask = u64::MAX;
+        Some((self.mask, Self { form, mask }, terms))
     }
 
     /// The change per iteration of loop `l`; `None` if the value is not linear in it.

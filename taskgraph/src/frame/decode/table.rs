@@ -1,141 +1,201 @@
-//! The columns of one block or path in a frame, and where its records are among those of the frame.
+//! The columns of one block or path in a frame.
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use super::WHAT;
 use crate::error::{Result, malformed};
+use crate::frame::MAX_VALUES;
 use crate::frame::column::Head;
 use crate::frame::shape::Shape;
-use crate::frame::{MAX_VALUES, shape::Iterated};
 use crate::wire::Reader;
 
-/// Where the columns of a table are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Table {
-    /// A block; or the number of blocks + index of a path.
-    pub(super) symbol: u32,
-    /// Its first column in the values of all columns.
-    at: usize,
+/// Where the columns of a table are among those of its frame.
+#[derive(Clone, Debug)]
+pub(in crate::frame) struct Table {
+    /// A block; or the number of blocks + index of a path; or [`Table::OTHER`].
+    pub(in crate::frame) symbol: u32,
     /// Values in each of its fields.
-    pub(super) records: usize,
-    /// The first of its records in the list of places by table.
-    pub(super) first: usize,
+    pub(in crate::frame) records: usize,
+    /// Its first column.
+    at: usize,
+    shape: Option<Arc<Shape>>,
+    loops: Vec<Iterations>,
+}
+
+/// The columns of the iterations of a loop.
+#[derive(Clone, Copy, Debug)]
+struct Iterations {
+    /// The first column, and values in each.
+    at: usize,
+    all: usize,
+    /// How many columns.
+    width: usize,
+    /// Where it is said which iteration is the first of each record.
+    firsts: usize,
+}
+
+/// The columns of a frame.
+#[derive(Debug, Default)]
+pub(in crate::frame) struct Columns {
+    /// Column by column.
+    pub(in crate::frame) values: Vec<u64>,
+    /// By loop and record, the first iteration.
+    pub(in crate::frame) firsts: Vec<u32>,
 }
 
 impl Table {
+    /// The other actions.
+    pub(in crate::frame) const OTHER: u32 = u32::MAX;
+
     /// One that nothing is known of.
     pub(super) fn empty() -> Self {
         Self {
-            symbol: u32::MAX,
-            at: 0,
+            symbol: Self::OTHER,
             records: 0,
-            first: 0,
+            at: 0,
+            shape: None,
+            loops: Vec::new(),
         }
     }
 
-    /// Reads how the columns of the next table are stored, and appends their values.
+    /// Reads how its columns are stored, and appends their values.
     pub(super) fn read(
+        &mut self,
         symbol: u32,
-        shape: &Shape,
-        (first, records): (usize, usize),
+        shape: &Arc<Shape>,
         heads: &mut Reader<'_>,
         planes: &mut Reader<'_>,
-        columns: &mut Vec<u64>,
-    ) -> Result<Self> {
-        let this = Self {
-            symbol,
-            at: columns.len(),
+        columns: &mut Columns,
+    ) -> Result<()> {
+        (self.symbol, self.at) = (symbol, columns.values.len());
+        let records = self.records;
+        read_columns(
+            shape.fields.len(),
             records,
-            first,
-        };
-        read_columns(shape.fields.len(), records, heads, planes, columns)?;
+            heads,
+            planes,
+            &mut columns.values,
+        )?;
         for l in &shape.loops {
-            let counts = &columns[this.at + l.count * records..][..records];
-            let all = counts.iter().map(|n| n.saturating_add(l.more));
-            let all = all.fold(0, u64::saturating_add);
-            let all = usize::try_from(all).unwrap_or(usize::MAX);
-            read_columns(l.values.len(), all, heads, planes, columns)?;
-        }
-        Ok(this)
-    }
-
-    fn counts<'c>(&self, l: &Iterated, columns: &'c [u64]) -> &'c [u64] {
-        &columns[self.at + l.count * self.records..][..self.records]
-    }
-
-    /// Fills in how many values each of its records has.
-    pub(super) fn lengths(&self, shape: &Shape, columns: &[u64], out: &mut [u32]) {
-        // All values together are at most MAX_VALUES.
-        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        out.fill(narrow(shape.fields.len()));
-        for l in &shape.loops {
-            let values = narrow(l.values.len());
-            for (length, count) in out.iter_mut().zip(self.counts(l, columns)) {
-                let iterations = u32::try_from(count + l.more).unwrap_or(u32::MAX);
-                *length = length.saturating_add(iterations.saturating_mul(values));
+            let firsts = columns.firsts.len();
+            let counts = &columns.values[self.at + l.count * records..][..records];
+            let mut all = 0u64;
+            for count in counts {
+                // More than fit are refused below.
+                columns.firsts.push(u32::try_from(all).unwrap_or(u32::MAX));
+                all = all.saturating_add(count.saturating_add(l.more));
             }
+            let (at, all) = (
+                columns.values.len(),
+                usize::try_from(all).unwrap_or(usize::MAX),
+            );
+            read_columns(l.values.len(), all, heads, planes, &mut columns.values)?;
+            self.loops.push(Iterations {
+                at,
+                all,
+                width: l.values.len(),
+                firsts,
+            });
         }
+        self.shape = Some(Arc::clone(shape));
+        Ok(())
     }
 
-    /// Puts its values to the places of its records.
-    pub(super) fn scatter(
+    /// A field of some of its records.
+    #[inline]
+    pub(in crate::frame) fn field<'c>(
         &self,
-        shape: &Shape,
-        columns: &[u64],
-        places: &mut [u32],
-        values: &mut [u64],
-    ) {
-        let n = self.records;
-        let mut columns_left = &columns[self.at..];
-        let mut next = |length: usize| {
-            let (column, rest) = columns_left.split_at(length);
-            columns_left = rest;
-            column
+        k: usize,
+        rows: Range<usize>,
+        columns: &'c Columns,
+    ) -> &'c [u64] {
+        let at = self.at + k * self.records;
+        columns
+            .values
+            .get(at + rows.start..at + rows.end)
+            .unwrap_or(&[])
+    }
+
+    /// What the iterations of a loop store in one of its records; `None` for one that stores nothing.
+    #[inline]
+    pub(in crate::frame) fn iterated<'c>(
+        &self,
+        l: usize,
+        row: usize,
+        columns: &'c Columns,
+    ) -> Option<Iterated<'c>> {
+        let own = self.loops.get(l)?;
+        let first = *columns.firsts.get(own.firsts + row)? as usize;
+        let next = match row + 1 < self.records {
+            true => *columns.firsts.get(own.firsts + row + 1)? as usize,
+            false => own.all,
         };
-        let Some(first_loop) = shape.loops.first() else {
-            for k in 0..shape.fields.len() {
-                spread(next(n), &places[..n], k, values);
-            }
-            return;
+        Some(Iterated {
+            values: columns.values.get(own.at..)?,
+            all: own.all,
+            first,
+            width: own.width,
+            len: next.saturating_sub(first),
+        })
+    }
+
+    /// Appends the values of one of its records, in the order of their execution.
+    #[inline]
+    pub(in crate::frame) fn row(&self, row: usize, columns: &Columns, out: &mut Vec<u64>) {
+        let Some(shape) = &self.shape else { return };
+        let fields = |range: Range<usize>| {
+            range.map(|k| {
+                let v = columns.values.get(self.at + k * self.records + row);
+                v.copied().unwrap_or(0)
+            })
         };
-        let fields = next(n * shape.fields.len());
-        let mut from = first_loop.count + 1;
-        for k in 0..from {
-            spread(&fields[k * n..][..n], places, k, values);
-        }
+        let mut next = 0;
         for (i, l) in shape.loops.iter().enumerate() {
-            // Places are those of what comes next, as if it were the first field.
-            let counts = &fields[l.count * n..][..n];
-            let width = l.values.len();
-            let all: u64 = counts.iter().map(|c| c + l.more).sum();
-            let all = usize::try_from(all).unwrap_or(usize::MAX);
-            let iterated = next(width * all);
+            out.extend(fields(next..l.count + 1));
+            next = l.count + 1;
+            let Some(own) = self.iterated(i, row, columns) else {
+                continue;
+            };
+            let (start, width) = (out.len(), l.values.len());
+            out.resize(start + own.len * width, 0);
             for k in 0..width {
-                let mut column = iterated[k * all..][..all].iter();
-                for (place, count) in places.iter().zip(counts) {
-                    let at = *place as usize + from + k;
-                    let iterations = usize::try_from(count + l.more).unwrap_or(usize::MAX);
-                    let to = values.get_mut(at..).unwrap_or(&mut []);
-                    let to = to.iter_mut().step_by(width).take(iterations);
-                    to.zip(&mut column).for_each(|(to, v)| *to = *v);
-                }
+                let to = out.get_mut(start + k..).unwrap_or_default();
+                let to = to.iter_mut().step_by(width);
+                to.zip(own.column(k)).for_each(|(to, v)| *to = *v);
             }
-            for (place, count) in places.iter_mut().zip(counts) {
-                let passed = u64::try_from(width).unwrap_or(0) * (count + l.more);
-                *place += u32::try_from(passed).unwrap_or(u32::MAX);
-            }
-            let to = shape.loops.get(i + 1);
-            let to = to.map_or(shape.fields.len(), |l| l.count + 1);
-            for k in from..to {
-                spread(&fields[k * n..][..n], places, k, values);
-            }
-            from = to;
         }
+        out.extend(fields(next..shape.fields.len()));
     }
 }
 
-/// Puts a column to a field of its records.
-fn spread(column: &[u64], places: &[u32], field: usize, values: &mut [u64]) {
-    for (v, place) in column.iter().zip(places) {
-        values[*place as usize + field] = *v;
+/// What the iterations of a loop in a record store, column by column.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::frame) struct Iterated<'c> {
+    values: &'c [u64],
+    all: usize,
+    first: usize,
+    /// Values of an iteration.
+    width: usize,
+    /// How many iterations.
+    pub(in crate::frame) len: usize,
+}
+
+impl<'c> Iterated<'c> {
+    /// One of the values, of all iterations.
+    #[inline]
+    pub(in crate::frame) fn column(&self, k: usize) -> &'c [u64] {
+        let from = k * self.all + self.first;
+        self.values.get(from..from + self.len).unwrap_or(&[])
+    }
+
+    /// The values of one of the iterations, in order; nothing where there are not so many.
+    #[inline]
+    pub(in crate::frame) fn iteration(self, at: u64) -> impl Iterator<Item = u64> + use<'c> {
+        let at = usize::try_from(at).ok().filter(|at| *at < self.len);
+        let values = at.and_then(|at| self.values.get(self.first + at..));
+        let values = values.unwrap_or(&[]).iter().step_by(self.all.max(1));
+        values.take(self.width).copied()
     }
 }
 
