@@ -6,6 +6,7 @@ mod destination;
 pub mod output;
 pub mod progress;
 pub mod registry;
+mod tools;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -46,7 +47,7 @@ fn command() -> Command {
             "Example: contech-backend cache graph.tg --sizes 1K..8M --ways 8,full --format json",
         )
         .arg(list);
-    registry::ENTRIES.iter().fold(command, |command, entry| {
+    tools::entries().fold(command, |command, entry| {
         command.subcommand(entry.command())
     })
 }
@@ -73,20 +74,18 @@ fn dispatch(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()> {
     let (name, matches) = matches
         .subcommand()
         .ok_or_else(|| anyhow::anyhow!("name an analysis; --list shows them"))?;
-    let entry = registry::ENTRIES
-        .iter()
+    let entry = tools::entries()
         .find(|entry| entry.name == name)
         .expect("clap knows only the registry");
     (entry.run)(matches)
 }
 
 fn list(out: &mut dyn std::io::Write) -> Result<()> {
-    let width = registry::ENTRIES
-        .iter()
+    let width = tools::entries()
         .map(|entry| entry.name.len())
         .max()
         .unwrap_or(0);
-    for entry in registry::ENTRIES {
+    for entry in tools::entries() {
         writeln!(out, "{:width$}  {}", entry.name, entry.about)?;
     }
     Ok(())

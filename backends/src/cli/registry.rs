@@ -1,4 +1,4 @@
-//! Every word that can follow `contech-backend`: one line each.
+//! The analyses: one line each. The other words that can follow `contech-backend` are in [`super::tools`].
 
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -18,7 +18,7 @@ use crate::sharing::Sharing;
 use crate::view::Render;
 use crate::workspan::{self, WorkSpan};
 
-/// What `contech-backend` can do, in the order `--list` shows.
+/// The analyses, in the order that `--list` and the report show.
 pub const ENTRIES: &[Entry] = &[
     analysis::<crate::stats::Stats>().shown(Shown::of::<crate::stats::Stats>()),
     analysis::<crate::account::Account>()
@@ -40,31 +40,6 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<Sharing>().shown(Shown::of::<Sharing>().section("Sharing")),
     analysis::<Races>().shown(Shown::of::<Races>().section("Races")),
     analysis::<MemUse>().shown(Shown::of::<MemUse>().section("Memory")),
-    tool::<crate::workspan::online::Options>(
-        "profile",
-        "Work and span that a program measured itself: contech-cc --contech-mode=workspan",
-        crate::workspan::online::run,
-    ),
-    tool::<crate::export::Options>(
-        "export",
-        "The graph for other programs: --dot draws a small one",
-        crate::export::run,
-    ),
-    tool::<crate::dump::Options>(
-        "dump",
-        "Tasks, edges, blocks or accesses as text or JSON",
-        crate::dump::run,
-    ),
-    tool::<crate::verify::Options>(
-        "verify",
-        "Checks the whole file; exit 1 with the place of the first fault",
-        crate::verify::run,
-    ),
-    tool::<crate::report::Options>(
-        "report",
-        "One self-contained HTML page with all of it",
-        crate::report::run,
-    ),
 ];
 
 /// A subcommand.
@@ -130,7 +105,7 @@ where
 }
 
 /// Anything that is not an [`Analysis`]: it has its own options and does its own output.
-const fn tool<O: Args>(
+pub(super) const fn tool<O: Args>(
     name: &'static str,
     about: &'static str,
     run: fn(&ArgMatches) -> Result<()>,

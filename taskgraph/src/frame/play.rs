@@ -263,8 +263,7 @@ impl Player {
                     }
                 }
                 Walked::Nest(l, cut) => {
-                    let l = f.loops[l as usize].as_ref();
-                    if let Some(shape) = l.and_then(|l| l.nest.as_ref())
+                    if let Some(shape) = &f.nests[l as usize]
                         && self.stored.run > 0
                     {
                         let run = self.stored.run;

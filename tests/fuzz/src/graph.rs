@@ -6,7 +6,7 @@ use taskgraph::text::{TextOptions, to_text};
 use taskgraph::{AllocKind, MemOp, OpKind, Result, SyncOp, TaskGraph, TaskId};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::mutate::{Format, Piece};
+use crate::format::{Format, Piece};
 use crate::trace;
 
 /// The file header, the units, the trailer's place is made.

@@ -12,6 +12,7 @@
 //! cargo run --release -p contech-tests --bin fuzz -- graph -max_total_time=3600
 //! ```
 
+mod format;
 mod graph;
 mod memory;
 mod mutate;
@@ -92,5 +93,14 @@ impl Target {
             Self::Observation => observation::read(bytes),
             Self::Profile => profile::read(bytes),
         })
+    }
+
+    fn format(self) -> Option<format::Format> {
+        match self {
+            Self::Trace | Self::Middle => Some(trace::FORMAT),
+            Self::Graph => Some(graph::FORMAT),
+            Self::Observation => Some(observation::FORMAT),
+            Self::Profile => None,
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State, Times, WaitSite};
 
-use crate::mutate::{Format, Piece};
+use crate::format::{Format, Piece};
 
 /// One piece: its head is the magic and the version.
 pub(crate) const FORMAT: Format = Format {

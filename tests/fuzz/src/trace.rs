@@ -16,7 +16,7 @@ use contech_trace::reader::{ChunkReader, Next};
 use contech_trace::table::ModuleTable;
 use taskgraph::ErrorKind;
 
-use crate::mutate::{Format, Piece};
+use crate::format::{Format, Piece};
 use crate::synthetic::{
     BASE, COPY, GATHER, LOAD, LOOP, STORE_LOAD, TraceBuilder, module_with_cuts, module_with_loop,
 };

@@ -2,66 +2,11 @@
 
 use crate::id::BlockId;
 use crate::path::nest::NestShape;
+use crate::path::parts::{CompiledLoop, CompiledNode, Flat, NO_BLOCK};
 use crate::path::value::{Value, operand_masks};
-use crate::path::{Leaf, Path, PathFunction, PathLoop, Step};
+use crate::path::{Path, PathFunction, PathLoop, Step};
 use crate::statics::StaticInfo;
 use crate::{Counts, Layout};
-
-/// Stands for the block of a node that has none.
-pub const NO_BLOCK: u32 = u32::MAX;
-
-/// A compiled node.
-#[derive(Debug)]
-pub struct CompiledNode {
-    /// The block, or [`NO_BLOCK`].
-    pub block: u32,
-    /// What an execution of the node stores, in order.
-    pub leaves: Box<[Leaf]>,
-    /// One value per operand of the block.
-    pub operands: Box<[Value]>,
-    /// What an execution counts, if every execution counts the same.
-    pub counts: Option<Counts>,
-    /// The collapsed loop whose first node this is.
-    pub collapsed: Option<u32>,
-}
-
-/// A collapsed loop without inner loops and leaves whose operands are all linear.
-#[derive(Debug)]
-pub struct Flat {
-    /// For each block, the block and the end of its operands, in order.
-    pub blocks: Box<[(BlockId, u32)]>,
-    /// The node, and the operand within the node, of each operand.
-    pub operands: Box<[(u32, u32)]>,
-    /// The change of each operand per iteration.
-    pub strides: Box<[u64]>,
-    /// What an iteration counts, if every iteration counts the same.
-    pub counts: Option<Counts>,
-}
-
-/// A compiled collapsed loop.
-#[derive(Debug)]
-pub struct CompiledLoop {
-    /// Nodes of one iteration.
-    pub body: Box<[u32]>,
-    /// How many nodes of `body` are executed in the last iteration.
-    pub last: usize,
-    /// How often the back edge is taken, unless that is recorded.
-    pub count: Option<Value>,
-    /// Whether the loop's executions store their count.
-    pub stored: bool,
-    /// Nodes of the body with leaves.
-    pub leafy: Box<[u32]>,
-    /// How many nodes of `leafy` are executed in the last iteration.
-    pub leafy_last: usize,
-    /// The loop's flat form, if it has one.
-    pub flat: Option<Flat>,
-    /// What a whole iteration counts, if every iteration counts the same and the loop has no inner loops.
-    pub each: Option<Counts>,
-    /// What the last iteration counts, under the same conditions.
-    pub end: Option<Counts>,
-    /// The loop's nest, if the loop computes no operands.
-    pub nest: Option<NestShape>,
-}
 
 /// A compiled function.
 #[derive(Debug)]
@@ -72,6 +17,8 @@ pub struct CompiledFunction {
     pub nodes: Box<[CompiledNode]>,
     /// The loops; `None` stands for a plain loop.
     pub loops: Box<[Option<CompiledLoop>]>,
+    /// For each loop its nest, if the loop computes no operands.
+    pub nests: Box<[Option<NestShape>]>,
 }
 
 impl CompiledFunction {
@@ -121,22 +68,17 @@ impl CompiledFunction {
                     flat: flatten(&nodes, index(i), body, last),
                     each: iteration_counts(&nodes, body),
                     end: iteration_counts(&nodes, &body[..last]),
-                    nest: None,
                 })
             }
         };
-        let mut loops: Box<[Option<CompiledLoop>]> =
-            f.loops.iter().enumerate().map(compile).collect();
-        for at in 0..loops.len() {
-            let nest = NestShape::of(at, &nodes, &loops);
-            if let Some(l) = &mut loops[at] {
-                l.nest = nest;
-            }
-        }
+        let loops: Box<[_]> = f.loops.iter().enumerate().map(compile).collect();
+        let nest = |at| NestShape::of(at, &nodes, &loops);
+        let nests = (0..loops.len()).map(nest).collect();
         Self {
             slots: f.slots as usize,
             nodes,
             loops,
+            nests,
         }
     }
 }

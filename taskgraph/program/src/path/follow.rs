@@ -1,7 +1,9 @@
 //! What is known after the execution of a path, from its recorded bytes.
 
-use crate::path::compiled::{CompiledFunction, CompiledLoop, CompiledNode, CompiledPath};
-use crate::path::walk::{State, Visit, Walk, Walked};
+use crate::path::compiled::{CompiledFunction, CompiledPath};
+use crate::path::parts::State;
+use crate::path::parts::{CompiledLoop, CompiledNode};
+use crate::path::walk::{Visit, Walk, Walked};
 use crate::path::{COUNT_BYTES, Step};
 
 /// What an execution does beside what its path counts by itself.

@@ -12,16 +12,16 @@ mod compiled;
 mod expr;
 mod follow;
 mod nest;
+mod parts;
 mod table;
 mod value;
 mod walk;
 
-pub use compiled::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Flat, NO_BLOCK, Stored,
-};
+pub use compiled::{CompiledFunction, CompiledPath, Stored};
 pub use expr::Expr;
 pub use follow::{Followed, Recorded};
 pub use nest::{Nest, NestShape};
+pub use parts::{CompiledLoop, CompiledNode, Flat, NO_BLOCK, State};
 pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
 pub use value::{Term, Value, operand_masks};
-pub use walk::{MIN_RUN, State, Visit, Walk, Walked};
+pub use walk::{MIN_RUN, Visit, Walk, Walked};

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use crate::id::BlockId;
-use crate::path::compiled::{CompiledLoop, CompiledNode, NO_BLOCK};
-use crate::path::walk::State;
+use crate::path::parts::{CompiledLoop, CompiledNode, NO_BLOCK, State};
 
 /// Larger nests are walked node by node: a file could name an inner loop in many places.
 const MOST_STEPS: usize = 1 << 12;

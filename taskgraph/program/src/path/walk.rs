@@ -1,20 +1,12 @@
 //! Walks one execution of a path: which nodes are executed, in order. The iterations of an affine loop are one step.
 
 use crate::path::Step;
-use crate::path::compiled::{CompiledFunction, CompiledLoop, CompiledPath};
+use crate::path::compiled::{CompiledFunction, CompiledPath};
 use crate::path::nest::NestShape;
+use crate::path::parts::{CompiledLoop, State};
 
 /// A loop with fewer iterations than this is walked node by node.
 pub const MIN_RUN: u64 = 4;
-
-/// What is known of the executed function: its leaf slots and iteration numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
-    /// Leaf slots.
-    pub slots: Vec<u64>,
-    /// Iteration numbers of loops.
-    pub iterations: Vec<u64>,
-}
 
 impl State {
     /// Forgets everything, for a fresh path of `f`.
@@ -157,7 +149,7 @@ impl Walk {
         };
         state.iterations[at] = base;
         let whole = if cut { count } else { count.saturating_add(1) };
-        if let Some(nest) = l.nest.as_ref().filter(|_| whole >= MIN_RUN)
+        if let Some(nest) = f.nests[at].as_ref().filter(|_| whole >= MIN_RUN)
             && let Some(counts) = visit.nest(nest, count, cut, f, state)
         {
             nest.leave(counts, cut, state);

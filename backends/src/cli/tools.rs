@@ -1,0 +1,36 @@
+//! The words that can follow `contech-backend` and are no analyses: one line each.
+
+use super::registry::{ENTRIES, Entry, tool};
+
+/// Everything that `contech-backend` can do, in the order that `--list` shows.
+pub(super) fn entries() -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.iter().chain(TOOLS)
+}
+
+const TOOLS: &[Entry] = &[
+    tool::<crate::workspan::online::Options>(
+        "profile",
+        "Work and span that a program measured itself: contech-cc --contech-mode=workspan",
+        crate::workspan::online::run,
+    ),
+    tool::<crate::export::Options>(
+        "export",
+        "The graph for other programs: --dot draws a small one",
+        crate::export::run,
+    ),
+    tool::<crate::dump::Options>(
+        "dump",
+        "Tasks, edges, blocks or accesses as text or JSON",
+        crate::dump::run,
+    ),
+    tool::<crate::verify::Options>(
+        "verify",
+        "Checks the whole file; exit 1 with the place of the first fault",
+        crate::verify::run,
+    ),
+    tool::<crate::report::Options>(
+        "report",
+        "One self-contained HTML page with all of it",
+        crate::report::run,
+    ),
+];
