@@ -1,4 +1,4 @@
-//! The analyses: one line each. The other words that can follow `contech-backend` are in [`super::tools`].
+//! The analyses: one line each. `tools` has the other words that can follow `contech-backend`.
 
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
