@@ -1,8 +1,8 @@
 //! The actions of all contexts in the order of time.
 //!
-//! Analyses that ask what contexts do to one another while they run at the same time read the graph this way; task by
-//! task, two long tasks would seem to run one after the other. Memory is one decoded frame (about a megabyte) for each
-//! context that lives at one time.
+//! Analyses that ask what contexts do to one another while they run at the same time read the graph in this way: task
+//! by task, two long tasks would seem to run one after the other. It takes the memory of one decoded frame (about a
+//! megabyte) for each context that is alive at one time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,23 +18,24 @@ struct Stream<'g> {
     number: u32,
     next: u32,
     tasks: u32,
-    /// From the first task with actions to the last.
+    /// The current task, from the first task with actions to the last.
     inside: Option<Box<Inside<'g>>>,
 }
 
-/// The task a context is in, or was in.
+/// The task that a context is in, or was in.
 struct Inside<'g> {
     reader: Reader<'g, Mmap>,
     chunk: Chunk<'g>,
-    /// Piece of the chunk and action within it.
+    /// Piece of the chunk, and action within it.
     piece: usize,
     offset: u64,
     moment: Moment,
-    /// Actions of the task still to come.
+    /// Actions of the task that are still to come.
     left: u64,
 }
 
-/// Calls `each` with all actions of the graph. A context keeps its turn for `slice_ns` after another one would be due.
+/// Calls `each` with all actions of the graph. A context keeps its turn for `slice_ns` after another context would be
+/// due.
 ///
 /// # Errors
 /// When the graph cannot be read, or `each` fails.
@@ -59,7 +60,7 @@ pub(super) fn by_time(
         let stream = &mut streams[number as usize];
         let limit = match due.peek() {
             None => Some(u64::MAX),
-            // Of two that are due at one time the lower number is first.
+            // Of two contexts that are due at one time, the one with the lower number is first.
             Some(Reverse((time, other))) if number < *other => Some(time.saturating_add(slice_ns)),
             Some(Reverse((time, _))) => time.checked_sub(1).map(|t| t.saturating_add(slice_ns)),
         };
@@ -71,7 +72,8 @@ pub(super) fn by_time(
 }
 
 impl<'g> Stream<'g> {
-    /// Runs as long as its actions happen at `limit` or before; the time of the next one, `None` when there is no more.
+    /// Runs as long as the actions happen at `limit` or before. Returns the time of the next action, or `None` if
+    /// there are no more.
     fn run(
         &mut self,
         graph: &'g Graph,
@@ -98,7 +100,7 @@ impl<'g> Stream<'g> {
         }
     }
 
-    /// Goes to the next task with actions; false when there is none.
+    /// Goes to the next task with actions; returns false if there is none.
     fn enter(&mut self, graph: &'g Graph) -> Result<bool> {
         while self.next < self.tasks {
             let task = graph.task(TaskId::new(self.context, self.next))?;
@@ -127,7 +129,7 @@ impl<'g> Stream<'g> {
 }
 
 impl Inside<'_> {
-    /// At most so many actions of the current piece; false when the task has no more.
+    /// At most so many actions of the current piece; false if the task has no more.
     fn piece(
         &mut self,
         graph: &Graph,

@@ -1,4 +1,5 @@
-//! Feeds a graph to analyses: each order they ask for is one pass, in which what a task does is decoded once for all.
+//! Feeds a graph to analyses. Each order that they ask for is one pass, in which the contents of a task are decoded
+//! once for all.
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -8,19 +9,19 @@ use taskgraph::{BlockCounts, Chunk, Context, ContextId, Piece, Reader, StaticInf
 use super::by_time::by_time;
 use super::{Analysis, Graph, Moment, Order, Reads, Task};
 
-/// Decoded frames at hand in a pass by task: about as many contexts as alternate.
+/// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
 const FRAMES: usize = 16;
 
 /// An analysis that takes part in a pass, and its shards.
 #[derive(Debug)]
 pub struct Part<A: Analysis> {
     analysis: A,
-    /// By position of the context, for those that want the contexts one by one; else one.
+    /// The shards by position of the context, for analyses that want the contexts one by one; otherwise one shard.
     shards: Vec<Option<A::Shard>>,
 }
 
 impl<A: Analysis> Part<A> {
-    /// For an analysis that has seen nothing.
+    /// For an analysis that has seen nothing yet.
     #[must_use]
     pub fn new(analysis: A) -> Self {
         Self {
@@ -38,7 +39,7 @@ impl<A: Analysis> Part<A> {
         self.analysis.finish(graph, shards)
     }
 
-    /// What it has seen, after [`run_all`].
+    /// The shards of everything it has seen, after [`run_all`].
     pub fn into_shards(self) -> impl Iterator<Item = A::Shard> {
         self.shards.into_iter().flatten()
     }
@@ -68,12 +69,12 @@ pub trait Visitor: Send {
     /// A task of the context at this position begins.
     ///
     /// # Errors
-    /// What the analysis reports.
+    /// An error of the analysis.
     fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()>;
-    /// A chunk of what the task does, from a moment on.
+    /// A chunk of the task's contents, from a moment on.
     ///
     /// # Errors
-    /// What the analysis reports.
+    /// An error of the analysis.
     fn chunk(
         &mut self,
         context: ContextId,
@@ -81,15 +82,15 @@ pub trait Visitor: Send {
         chunk: &Chunk<'_>,
         info: &StaticInfo,
     ) -> Result<()>;
-    /// A piece of what a context does, in the order of time.
+    /// A piece of a context's actions, in the order of time.
     ///
     /// # Errors
-    /// What the analysis reports.
+    /// An error of the analysis.
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()>;
     /// The task is over.
     ///
     /// # Errors
-    /// What the analysis reports.
+    /// An error of the analysis.
     fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()>;
     /// The last task of a context is over.
     fn context_ended(&mut self, context: (u32, ContextId));
@@ -171,7 +172,7 @@ fn pieces<A: Analysis>(
 /// Runs an analysis over a graph.
 ///
 /// # Errors
-/// What the analysis or the graph reports first.
+/// The first error of the analysis or of the graph.
 pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     let analysis = A::new(config, graph)?;
     if !matches!(analysis.order(), Order::PerContext | Order::Any) {
@@ -179,7 +180,7 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
         run_all(graph, &mut [&mut part])?;
         return part.finish(graph);
     }
-    // Nobody else takes part: a shard for each context, in parallel.
+    // There is only one analysis, so each context gets a shard of its own, in parallel.
     let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
     let shard = |(number, context): &(u32, Context)| {
         let tasks = graph.tasks_of(context.id);
@@ -200,11 +201,11 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     analysis.finish(graph, shards)
 }
 
-/// Reads what tasks do.
+/// Reads the contents of tasks.
 struct Reading<'g> {
     reader: Reader<'g, taskgraph::Mmap>,
     chunk: Chunk<'g>,
-    /// What most of the analyses need.
+    /// Whether most analyses need pieces.
     pieces: bool,
     counted: bool,
     counts: BlockCounts,
@@ -221,7 +222,7 @@ impl<'g> Reading<'g> {
         }
     }
 
-    /// Calls `each` with the chunks of a task, if anybody reads them, and counts its blocks.
+    /// Calls `each` with the chunks of a task, if any analysis reads them, and counts the task's blocks.
     fn task(
         &mut self,
         context: u32,
@@ -254,11 +255,11 @@ impl<'g> Reading<'g> {
     }
 }
 
-/// Runs analyses over a graph: one pass in the order of the graph, and one for each way to interleave contexts by time,
-/// at once. Each then has its result: [`Part::finish`].
+/// Runs analyses over a graph: one pass in the order of the graph, and at the same time one for each way to
+/// interleave contexts by time. Each analysis then has its result: [`Part::finish`].
 ///
 /// # Errors
-/// What an analysis or the graph reports first.
+/// The first error of an analysis or of the graph.
 pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let mut passes: Vec<(Option<u64>, Vec<&mut dyn Visitor>)> = Vec::new();
     for visitor in visitors {
@@ -296,7 +297,7 @@ fn in_time(graph: &Graph, slice_ns: u64, mut visitors: Vec<&mut dyn Visitor>) ->
 fn topological(graph: &Graph, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
     let contexts: Vec<Context> = graph.contexts().collect();
     let positions: FxHashMap<ContextId, u32> = contexts.iter().map(|c| c.id).zip(0..).collect();
-    // Ids are positions but for files that nobody wrote so.
+    // Ids equal positions, except in files that our writer did not write.
     let dense = (0..)
         .zip(&contexts)
         .all(|(at, c)| c.id == ContextId::new(at));

@@ -6,13 +6,13 @@ use taskgraph::{ContextId, TaskId};
 
 use super::Task;
 
-/// Carries values (finish times, clocks) from tasks to their successors during a topological walk. Memory is one value
-/// per context and one per task with dependents still to come.
+/// Carries values (finish times, clocks) from tasks to their successors during a topological walk. It keeps one value
+/// for each context and one for each task that has dependents still to come.
 #[derive(Debug)]
 pub struct Frontier<V> {
     /// Value of the latest task of each context.
     latest: FxHashMap<ContextId, V>,
-    /// Value and number of dependents to come, for tasks with stored edges out of them.
+    /// Value, and number of dependents still to come, of tasks with stored edges out of them.
     pending: FxHashMap<TaskId, (V, usize)>,
 }
 
@@ -26,8 +26,8 @@ impl<V> Default for Frontier<V> {
 }
 
 impl<V: Copy> Frontier<V> {
-    /// Folds the values of the predecessors of `task`, starting from `first`, with `merge`; `own` makes two values of
-    /// that: the one for the context's next task and the one for the tasks on stored edges. Returns the former. Call it
+    /// Folds the values of the predecessors of `task` with `merge`, starting from `first`. `own` makes two values of
+    /// the result: one for the context's next task and one for the tasks on stored edges. Returns the former. Call it
     /// for every task, predecessors first.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The graph an analysis reads: a mapped file.
+//! The graph that an analysis reads: a mapped file.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use taskgraph::Mmap;
 /// A task graph in a mapped file.
 pub type Graph = taskgraph::TaskGraph<Mmap>;
 
-/// A task of it.
+/// A task of [`Graph`].
 pub type Task<'g> = taskgraph::Task<'g, Mmap>;
 
 /// The graph that a command reads when none is named.
@@ -33,8 +33,8 @@ pub fn open(path: &Path) -> Result<Graph> {
     Ok(taskgraph::map(path)?)
 }
 
-/// For analyses of accesses: refuses a graph that has none because only synchronisation was recorded. `who` begins the
-/// end of the sentence: `races need`.
+/// For analyses of accesses: refuses a graph that has none because only synchronisation was recorded. `who` begins
+/// the last part of the message, as in `races need`.
 ///
 /// # Errors
 /// When the graph has tasks but no blocks.
@@ -51,7 +51,7 @@ pub fn full_recording(graph: &Graph, who: &str) -> Result<()> {
 /// For commands that have nothing to show of a graph without accesses: says why it has none. `name` is the analysis.
 ///
 /// # Errors
-/// When the graph is empty or only synchronisation was recorded.
+/// When the graph is empty, or only synchronisation was recorded.
 pub fn something_to_analyse(graph: &Graph, name: &str) -> Result<()> {
     if graph.summary().tasks.total() == 0 {
         bail!(
@@ -61,7 +61,7 @@ pub fn something_to_analyse(graph: &Graph, name: &str) -> Result<()> {
     full_recording(graph, &format!("{name} needs"))
 }
 
-/// What a reader of any result must know about the recording: one sentence each, none for a complete one.
+/// What a reader of any result must know about the recording, one sentence each; empty for a complete recording.
 #[must_use]
 pub fn warnings(graph: &Graph) -> Vec<String> {
     let meta = graph.meta();
@@ -85,7 +85,7 @@ pub fn warnings(graph: &Graph) -> Vec<String> {
         .flat_map(|module| &module.unrecorded)
         .map(|(_, places)| places)
         .sum();
-    // The converter's own note says it better, where there is one.
+    // The converter's own note says more, if there is one.
     let noted = meta
         .notes
         .iter()

@@ -1,20 +1,20 @@
 //! When the actions of a task happen.
 //!
-//! Tasks have a start and an end but their actions have no times of their own: they are taken to be evenly spread over
-//! the task.
+//! Tasks have a start and an end, but their actions have no times of their own. They are assumed to be spread evenly
+//! over the task.
 
 use super::Task;
 
-/// Fixed point of the time between two actions.
+/// Fraction bits of the time between two actions.
 const FRACTION: u32 = 16;
 
-/// An action of a task, and when it and those after it happen.
+/// An action of a task, and when this action and those after it happen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moment {
-    /// The task's context, by position in the graph's contexts.
+    /// The task's context, as a position in the graph's contexts.
     pub context: u32,
     start_ns: u64,
-    /// Time between two actions in `1 << FRACTION`ths of a nanosecond.
+    /// Time between two actions, in units of 1 / `1 << FRACTION` ns.
     step: u128,
     index: u64,
 }
@@ -39,13 +39,13 @@ impl Moment {
         }
     }
 
-    /// Its number within the task, counted from 0.
+    /// The action's number within the task, counted from 0.
     #[must_use]
     pub fn index(&self) -> u64 {
         self.index
     }
 
-    /// So many actions later.
+    /// The moment so many actions later.
     #[must_use]
     #[inline]
     pub fn later(self, actions: u64) -> Self {
@@ -64,7 +64,7 @@ impl Moment {
             .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX))
     }
 
-    /// How many actions from this one on happen at `time` or before, if there are so many.
+    /// How many actions, from this one on, happen at `time` or before, if there are so many.
     #[must_use]
     pub fn until(&self, time: u64) -> u64 {
         let Some(passed) = time.checked_sub(self.start_ns) else {
@@ -73,7 +73,7 @@ impl Moment {
         if self.step == 0 || time == u64::MAX {
             return u64::MAX;
         }
-        // The least number whose time is later.
+        // The least number of an action that happens later.
         let later = (u128::from(passed) + 1) << FRACTION;
         let first = later.saturating_sub(self.step / 2).div_ceil(self.step);
         u64::try_from(first.saturating_sub(u128::from(self.index))).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! Places in the program's source, for results people read.
+//! Places in the program's source, for results that people read.
 
 use serde::Serialize;
 use taskgraph::{BlockId, FunctionId, StaticInfo};
@@ -48,7 +48,7 @@ impl Place {
         }
     }
 
-    /// Where the call at the end of a block is, if one is there.
+    /// The place and the callee of the call at the end of a block, if there is one.
     #[must_use]
     pub fn of_call(info: &StaticInfo, id: BlockId) -> Option<(Self, String)> {
         let call = info.block(id)?.call.as_ref()?;
@@ -61,7 +61,8 @@ impl Place {
         Some((Self { line, ..place }, call.callee.clone()))
     }
 
-    /// `file.c:12`: the file's own name and the line, or the function where the file is unknown.
+    /// `file.c:12`: the name of the file without its folder, and the line. If the file is unknown, it is the
+    /// function.
     #[must_use]
     pub fn short(&self) -> String {
         let file = self.file.rsplit('/').next().unwrap_or_default();

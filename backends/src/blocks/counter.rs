@@ -1,5 +1,5 @@
-//! Counts of block executions by level for one context: a plain array for the level at hand, emptied into a sparse map
-//! when the level changes.
+//! Counts block executions by level for one context. The counts of the current level are a plain array, which is
+//! emptied into a sparse map when the level changes.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, Piece};
@@ -16,7 +16,8 @@ pub struct LevelCounter {
     /// Blocks with a count in `current`.
     touched: Vec<BlockId>,
     totals: FxHashMap<(BlockId, u32), u64>,
-    /// Of the current task: when it is, its executions, the next of them, and the one at which the level changes next.
+    /// For the current task: its start and end, its number of executions, the number of the next one, and that of the
+    /// execution at which the level changes.
     start_ns: u64,
     duration_ns: u64,
     executions: u64,
@@ -25,7 +26,7 @@ pub struct LevelCounter {
 }
 
 impl LevelCounter {
-    /// Nothing counted yet, for a block table of `table` entries.
+    /// A counter that has counted nothing, for a block table of `table` entries.
     #[must_use]
     pub fn new(table: usize) -> Self {
         Self {
@@ -42,14 +43,14 @@ impl LevelCounter {
         }
     }
 
-    /// A task of so many executions begins, which lasts from `start_ns` to `end_ns`.
+    /// Begins a task with so many executions, which lasts from `start_ns` to `end_ns`.
     pub fn begin(&mut self, start_ns: u64, end_ns: u64, executions: u64) {
         self.start_ns = start_ns;
         self.duration_ns = end_ns.saturating_sub(start_ns);
         (self.executions, self.next, self.change) = (executions, 0, 0);
     }
 
-    /// The next executions of the task.
+    /// Counts the next executions of the task.
     pub fn piece(&mut self, timeline: &Timeline, piece: &Piece<'_>) {
         if matches!(piece, Piece::Action(_)) {
             return;
@@ -63,7 +64,7 @@ impl LevelCounter {
                 self.look_up(timeline);
             }
             let own = (all - from).min(self.change - self.next);
-            // Counts do not depend on how a run is divided.
+            // The counts do not depend on how a run is divided.
             let _ = piece.for_each_part::<()>(from..from + own, |_, part| {
                 part.for_each_times(|block, times| self.count(block, times));
                 Ok(())
@@ -83,18 +84,18 @@ impl LevelCounter {
         }
     }
 
-    /// Takes the level at the next execution, and finds the first execution after the level's end.
+    /// Looks up the level at the next execution, and finds the first execution after the level's end.
     fn look_up(&mut self, timeline: &Timeline) {
         let parts = 2 * u128::from(self.executions);
         let at = self.start_ns
             + narrow((2 * u128::from(self.next) + 1) * u128::from(self.duration_ns) / parts.max(1));
         let (running, until) = timeline.running_at(at);
-        // This context runs here, whatever rounding says about the edge of the task.
+        // This context runs here, whatever rounding gives for the edge of the task.
         self.set_level(running.max(1));
         self.change = if until >= self.start_ns + self.duration_ns {
             u64::MAX
         } else {
-            // Smallest i with (2i + 1) * duration / (2n) >= until - start.
+            // This is the smallest i with (2i + 1) * duration / (2n) >= until - start.
             let times = u128::from(until - self.start_ns) * parts;
             let twice = times
                 .div_ceil(u128::from(self.duration_ns))
@@ -117,7 +118,7 @@ impl LevelCounter {
         }
     }
 
-    /// Drops all but the totals.
+    /// Drops everything but the totals.
     pub fn seal(&mut self) {
         self.flush();
         self.current = Vec::new();
@@ -144,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// Levels 1, 3, 2 from 0, 40 and 70 on.
+    /// The levels are 1, 3 and 2 from 0, 40 and 70 on.
     fn timeline() -> Timeline {
         let mut builder = TimelineBuilder::new(0, 100);
         for (t, running) in [(0, 1), (40, 3), (70, 2)] {
@@ -193,12 +194,12 @@ mod tests {
 
     #[test]
     fn executions_spread_evenly_over_their_task() {
-        // Ten executions over 100 ns: at 5, 15, ... 95; four before 40, three before 70, three after.
+        // The ten executions over 100 ns are at 5, 15, ... 95: four before 40, three before 70, and three after.
         assert_eq!(
             count(0, 100, &[0; 10]),
             [((0, 1), 4), ((0, 2), 3), ((0, 3), 3)]
         );
-        // Their order within the task counts: the first four are block 0.
+        // The order within the task counts: the first four executions are of block 0.
         assert_eq!(
             count(0, 100, &[0, 0, 0, 0, 1, 1, 1, 2, 2, 2]),
             [((0, 1), 4), ((1, 3), 3), ((2, 2), 3)]

@@ -1,7 +1,8 @@
-//! `blocks`: how often each basic block ran with how many contexts running (contech.txt, section 5.2, Figures 7 and 8).
+//! `blocks`: how often each basic block ran with how many contexts running (contech.txt, section 5.2, Figures 7 and
+//! 8).
 //!
-//! A task has a start and an end but its blocks have no times of their own: the executions of a task are taken to be
-//! evenly spread over it, so the i-th of n happened at `start + (i + 1/2) / n * duration`, and the number of running
+//! A task has a start and an end, but its blocks have no times of their own. The executions of a task are assumed to
+//! be spread evenly over it, so the i-th of n happened at `start + (i + 1/2) / n * duration`. The number of running
 //! contexts is that of the observed parallelism at that time.
 
 mod counter;
@@ -29,7 +30,6 @@ pub struct Options {
     pub top: u32,
 }
 
-/// The analysis.
 #[derive(Debug)]
 pub struct Blocks {
     options: Options,
@@ -41,7 +41,7 @@ pub struct Blocks {
 /// Executions of basic blocks by running contexts.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Contexts of the run.
+    /// Number of contexts of the run.
     pub contexts: u64,
     /// Most contexts running during any execution.
     pub max_running: u32,
@@ -60,30 +60,29 @@ pub struct Report {
 pub struct BlockRow {
     /// Index in the static table.
     pub block: u32,
-    /// Where it is.
+    /// Where the block is.
     #[serde(flatten)]
     pub place: Place,
-    /// How often it ran.
     pub executions: u64,
     /// Average number of contexts running when it ran.
     pub average: f64,
-    /// `[running contexts, executions]`, ascending, zero ones left out.
+    /// `[running contexts, executions]`, ascending, without zero entries.
     pub levels: Vec<(u32, u64)>,
 }
 
 /// Executions of the blocks of one function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunctionRow {
-    /// Where it is.
+    /// Where the function is.
     #[serde(flatten)]
     pub place: Place,
-    /// How often its blocks ran.
+    /// How often blocks of the function ran.
     pub executions: u64,
-    /// Average number of contexts running then.
+    /// Average number of contexts running at these times.
     pub average: f64,
-    /// Executed blocks.
+    /// Number of executed blocks.
     pub blocks: u32,
-    /// `[running contexts, executions]`, ascending, zero ones left out.
+    /// `[running contexts, executions]`, ascending, without zero entries.
     pub levels: Vec<(u32, u64)>,
 }
 
@@ -188,7 +187,7 @@ fn report(graph: &Graph, totals: &FxHashMap<(BlockId, u32), u64>, top: usize) ->
     }
 }
 
-/// Executions, and the average level they happened at.
+/// The number of executions, and the average level at which they happened.
 fn sum(levels: &BTreeMap<u32, u64>) -> (u64, f64) {
     let executions = levels.values().sum();
     let weighted = levels

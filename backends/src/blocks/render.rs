@@ -4,7 +4,7 @@ use super::{BlockRow, Report};
 use crate::view::units::count;
 use crate::view::{Cell, Render, Table, View};
 
-/// Most columns of the heat map; more levels share a column.
+/// The most columns of the heat map; with more levels, several share a column.
 const COLUMNS: usize = 32;
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 
@@ -94,7 +94,8 @@ impl Report {
         Table::titled(columns.map(str::to_owned)).rows(rows)
     }
 
-    /// One character per level (or group of levels), darker for more executions, each step a hundredfold or so.
+    /// One character for each level (or group of levels). A darker character stands for more executions, each step
+    /// for about a hundred times as many.
     fn heat(&self, levels: &[(u32, u64)]) -> String {
         let most = self.max_running.max(1) as usize;
         let columns = most.min(COLUMNS);

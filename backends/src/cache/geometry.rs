@@ -1,4 +1,4 @@
-//! Which caches to model: sizes, ways and the line size, checked for sense before anything runs.
+//! Which caches to model: sizes, ways and the line size, which are checked before anything runs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use serde::{Serialize, Serializer};
 
 use crate::size::{Size, Sizes};
 
-/// Most ways a set-associative configuration may have; beyond this `full` is meant.
+/// The most ways that a set-associative configuration may have; for more, use `full`.
 const MAX_WAYS: u32 = 1024;
 
-/// Associativity of a cache. In JSON a number, or the string `"full"`.
+/// Associativity of a cache. In JSON it is a number, or the string `"full"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ways {
     /// Lines per set; 1 is direct-mapped.
@@ -66,7 +66,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Sets of the cache: a power of two, 1 when fully associative.
+    /// Number of sets of the cache: a power of two, or 1 if it is fully associative.
     #[must_use]
     pub fn sets(&self) -> u64 {
         match self.ways {
@@ -76,12 +76,12 @@ impl Geometry {
     }
 }
 
-/// All caches of a run, every size with every number of ways.
+/// All caches of a run: every size with every number of ways.
 #[derive(Clone, Debug)]
 pub struct Geometries {
     /// Log2 of the line size in bytes.
     pub line_shift: u32,
-    /// Ordered by ways, then size.
+    /// The caches, ordered by ways, then by size.
     pub all: Vec<Geometry>,
 }
 

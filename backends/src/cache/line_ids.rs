@@ -1,23 +1,23 @@
-//! Small numbers for lines, so that caches of any size can keep 4 bytes for a line instead of 8, and tables about lines
-//! are arrays.
+//! Small numbers for lines, so that caches of any size can store 4 bytes for a line instead of 8, and tables about
+//! lines are arrays.
 
 use rustc_hash::FxHashMap;
 
-/// Log2 of the lines of a page; a page gets its numbers at once.
+/// Log2 of the lines of a page; the lines of a page get their numbers together.
 const PAGE_SHIFT: u32 = 6;
 /// Log2 of the pages of a region.
 const REGION_SHIFT: u32 = 12;
 const PAGES: usize = 1 << REGION_SHIFT;
-/// Entries of the table of regions used last.
+/// Number of entries in the table of recently used regions.
 const RECENT: usize = 64;
 
-/// Numbers of lines, from 64 on in the order in which their pages appear: 0 is no line's.
+/// Numbers of lines, from 64 on in the order in which their pages appear. 0 is the number of no line.
 #[derive(Debug)]
 pub(crate) struct LineIds {
     number: FxHashMap<u64, u32>,
-    /// By region and page: the number of the page, 0 while it has none.
+    /// By region and page: the number of the page, or 0 if it has none yet.
     regions: Vec<Box<[u32; PAGES]>>,
-    /// Region and its place in `regions`.
+    /// A region, and its place in `regions`.
     recent: [(u64, u32); RECENT],
     /// Pages numbered so far.
     pages: u32,
@@ -28,7 +28,7 @@ impl Default for LineIds {
         Self {
             number: FxHashMap::default(),
             regions: Vec::new(),
-            // No line has this region: it is beyond 2^64.
+            // No line has this region, which is beyond 2^64.
             recent: [(u64::MAX, 0); RECENT],
             pages: 0,
         }
@@ -36,7 +36,7 @@ impl Default for LineIds {
 }
 
 impl LineIds {
-    /// The number of a line. There are 2^32 of them: lines beyond (256 GiB touched) would share numbers.
+    /// The number of a line. There are 2^32 numbers; beyond 256 GiB of touched lines, lines would share numbers.
     #[inline]
     pub(crate) fn id(&mut self, line: u64) -> u32 {
         let page = line >> PAGE_SHIFT;

@@ -1,16 +1,16 @@
-//! The lines a task looks up, in program order, with the iterations of affine runs counted instead of replayed.
+//! The lines that a task looks up, in program order, where iterations of affine runs are counted instead of replayed.
 //!
 //! While no access of a run reaches another line, every iteration looks up the same lines in the same order. Least
-//! recently used replacement is in the same state after the first such iteration as after any further one, so what the
-//! second one finds, all further ones find: two are replayed and the second counts for the rest. Where no cache is too
-//! small for the lines of one iteration, not even the second is replayed: all of it hits. This is exact for anything
-//! whose state depends on the order of last uses alone.
+//! recently used replacement is in the same state after the first such iteration as after any further one, so all
+//! further ones find what the second one finds. Two iterations are replayed, and the second counts for the rest. If
+//! every cache has room for the lines of one iteration, even the second is not replayed, because all of it hits. This
+//! is exact for everything whose state depends only on the order of last uses.
 
 use taskgraph::{Access, AffineRun, Piece, StridedAccess};
 
-/// What takes look-ups.
+/// Takes look-ups.
 pub(crate) trait LineSink {
-    /// `line` is looked up for `access`, `times` times in a row with the look-ups around it.
+    /// `line` is looked up for `access`. This and the look-ups around it are repeated `times` times in a row.
     fn look_up(&mut self, line: u64, access: &Access, times: u64);
     /// Whether the latest `lines` different lines are in every cache, whichever they are.
     fn holds(&self, _lines: usize) -> bool {
@@ -20,7 +20,7 @@ pub(crate) trait LineSink {
     fn hit(&mut self, _access: &Access, _times: u64) {}
 }
 
-/// An access of a run on its way.
+/// The progress of an access of a run.
 #[derive(Clone, Copy, Debug)]
 struct Moving {
     access: Access,
@@ -29,7 +29,7 @@ struct Moving {
     left: u64,
 }
 
-/// Reads tasks; keeps its memory from one to the next.
+/// Reads tasks; it keeps its memory from one task to the next.
 #[derive(Debug, Default)]
 pub(crate) struct LookUps {
     line_shift: u32,
@@ -83,7 +83,7 @@ impl LookUps {
         }
     }
 
-    /// The last iteration so many times more.
+    /// Repeats the last iteration so many times.
     fn again(&self, times: u64, sink: &mut impl LineSink) {
         let lines = |moving: &Moving| lines_of(&moving.access, self.line_shift);
         if !sink.holds(self.moving.iter().map(lines).fold(0, usize::saturating_add)) {
@@ -113,7 +113,7 @@ impl Moving {
         this
     }
 
-    /// Goes on by some iterations, at most `left`.
+    /// Advances by some iterations, at most `left`.
     #[inline]
     fn advance(&mut self, iterations: u64, shift: u32) {
         let moved = self.stride.cast_unsigned().wrapping_mul(iterations);
@@ -131,7 +131,7 @@ impl Moving {
         } else if step >> shift > 0 {
             self.left = 1;
         } else {
-            // Iterations until the first or the last byte leaves its line.
+            // The iterations until the first or the last byte leaves its line.
             let within = (1u64 << shift) - 1;
             let first = self.access.addr & within;
             let last = self.access.addr.wrapping_add(self.access.size - 1) & within;
@@ -144,7 +144,7 @@ impl Moving {
     }
 }
 
-/// How many lines an access looks up, more than fit an address space counted as that.
+/// How many lines an access looks up; if they are more than fit into the address space, that number.
 #[inline]
 fn lines_of(access: &Access, shift: u32) -> usize {
     if access.size == 0 {
@@ -154,7 +154,7 @@ fn lines_of(access: &Access, shift: u32) -> usize {
     usize::try_from(last - (access.addr >> shift) + 1).unwrap_or(usize::MAX)
 }
 
-/// Look-ups of the lines of one access. No bytes, no lines.
+/// Looks up the lines of one access. An access of no bytes looks up no lines.
 #[inline]
 fn touch(access: &Access, shift: u32, times: u64, sink: &mut impl LineSink) {
     if access.size == 0 {

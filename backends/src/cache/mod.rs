@@ -66,7 +66,7 @@ fn rate(text: &str) -> Result<f64, String> {
 }
 
 impl Default for Options {
-    /// What the command line has without options.
+    /// The values of a command line without options.
     fn default() -> Self {
         #[derive(clap::Parser)]
         struct Bare {
@@ -77,7 +77,6 @@ impl Default for Options {
     }
 }
 
-/// The analysis.
 #[derive(Debug)]
 pub struct Cache {
     geometries: Geometries,
@@ -85,18 +84,18 @@ pub struct Cache {
     sample: Option<f64>,
 }
 
-/// The caches of one shard, or their counts once the shard is sealed.
+/// The caches of one shard, or only their counts once the shard is sealed.
 #[derive(Debug)]
 pub enum Shard {
-    /// Still fed.
+    /// The shard takes accesses.
     Model(Box<Feed<CacheModel>>),
-    /// Still fed, with a sample.
+    /// The shard takes accesses, and models a sample of the lines.
     Sample(Box<Feed<SampledModel>>),
-    /// Accesses, first accesses of lines where they are known, and misses per geometry.
+    /// Number of accesses, first accesses of lines if they are known, and misses of each geometry.
     Counts(u64, Option<u64>, Vec<u64>),
 }
 
-/// A model and what reads tasks for it.
+/// A model, and the reader of tasks that feeds it.
 #[derive(Debug)]
 pub struct Feed<M> {
     model: M,
@@ -122,17 +121,16 @@ pub struct Report {
     pub line: u64,
     /// Whether each context has its own cache.
     pub private: bool,
-    /// The share of the lines the numbers are estimated from; absent where they are exact.
+    /// The share of the lines from which the numbers are estimated; absent if they are exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<f64>,
-    /// Every cache modelled, by ways, then size.
+    /// Every modelled cache, by ways, then by size.
     pub points: Vec<Point>,
 }
 
 /// One cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Point {
-    /// Bytes.
     pub size: u64,
     /// Lines per set.
     pub ways: Ways,
@@ -140,7 +138,7 @@ pub struct Point {
     pub accesses: u64,
     /// Lines not found.
     pub misses: u64,
-    /// Why; absent unless fully associative caches are modelled too.
+    /// The misses by cause; absent unless fully associative caches are modelled too.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
 }
@@ -152,13 +150,14 @@ pub struct Split {
     pub cold: u64,
     /// Further misses of a fully associative cache of this size.
     pub capacity: u64,
-    /// What the sets add. Negative where they keep lines that least-recently-used over the whole cache would have
-    /// dropped.
+    /// Misses that the sets add. The number is negative if the sets keep lines that least-recently-used replacement
+    /// over the whole cache would have dropped.
     pub conflict: i64,
 }
 
 impl Split {
-    /// From the misses of the cache, those of the fully associative one of its size, and first look-ups.
+    /// Computes the causes from the misses of the cache, those of the fully associative cache of its size, and the
+    /// first look-ups.
     fn new(misses: u64, full: u64, cold: u64) -> Self {
         Self {
             cold,
@@ -169,7 +168,7 @@ impl Split {
 }
 
 impl Cache {
-    /// What is left of a shard with this model.
+    /// The counts of a shard with this model.
     fn counts(&self, model: &CacheModel) -> Shard {
         let all = &self.geometries.all;
         let misses = all.iter().map(|geometry| model.misses(geometry)).collect();

@@ -1,4 +1,5 @@
-//! The caches of one address stream: every configuration simulated exactly, LRU, allocating on reads and writes.
+//! The caches of one stream of addresses: every configuration is simulated exactly, with LRU replacement and
+//! allocation on reads and writes.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use super::sets::SetForest;
 pub struct CacheModel {
     line_shift: u32,
     accesses: u64,
-    /// The line looked up last, and how often it was looked up again at once: hits everywhere that change nothing.
+    /// The line looked up last, and how often it was looked up again directly afterwards; such look-ups hit in every
+    /// cache and change nothing.
     last: u64,
     repeated: u64,
     /// The fewest ways of any cache.
@@ -30,14 +32,16 @@ struct FullyAssociative {
     groups: RecencyGroups,
     /// Capacities in lines, ascending.
     capacities: Vec<u64>,
-    /// `hits[i]`: look-ups whose smallest hitting capacity is `capacities[i]`; then those no cache had.
+    /// `hits[i]`: look-ups whose smallest hitting capacity is `capacities[i]`. The last entry counts look-ups that
+    /// hit in no cache.
     hits: Vec<u64>,
 }
 
 /// What a look-up found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Index of the smallest fully associative cache that had the line, or the number of them; 0 without any.
+    /// Index of the smallest fully associative cache that had the line, or their number if none had it; 0 if there
+    /// are none.
     pub(crate) full: usize,
     /// Index of the first number of sets whose cache had it; `usize::MAX` when none had.
     pub(crate) sets: usize,
@@ -73,7 +77,7 @@ impl CacheModel {
         Self {
             line_shift: geometries.line_shift,
             accesses: 0,
-            // No line has this number: lines are at least 4 bytes.
+            // No line has this number, because lines have at least 4 bytes.
             last: u64::MAX,
             repeated: 0,
             fewest,
@@ -83,7 +87,7 @@ impl CacheModel {
         }
     }
 
-    /// One access of `size` bytes at `address`: every line it touches is looked up once. No bytes, no lines.
+    /// One access of `size` bytes at `address`: it looks up every line that it touches once, and none for 0 bytes.
     #[inline]
     pub fn access(&mut self, address: u64, size: u64) {
         if size == 0 {
@@ -117,7 +121,7 @@ impl CacheModel {
         lines as u64 <= self.fewest
     }
 
-    /// Counts look-ups that hit everywhere and change nothing.
+    /// Counts look-ups that hit in every cache and change nothing.
     #[inline]
     pub(crate) fn hit(&mut self, times: u64) {
         self.accesses += times;
@@ -130,7 +134,8 @@ impl CacheModel {
         self.accesses
     }
 
-    /// Lines looked up for the first time: misses of any cache. `None` unless a fully associative cache is modelled.
+    /// Lines looked up for the first time, which miss in any cache. `None` unless a fully associative cache is
+    /// modelled.
     #[must_use]
     pub fn cold(&self) -> Option<u64> {
         self.full.as_ref().map(|full| full.groups.lines())

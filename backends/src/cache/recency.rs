@@ -1,18 +1,20 @@
 //! The smallest of several fully associative LRU caches that holds a line, for a stream of lines.
 //!
-//! One list holds all lines, the most recent first; a cache of C lines holds the first C of it. Each line knows the
-//! smallest cache that holds it, and each cache its oldest line: a line that comes to the front pushes one line out of
-//! every cache it was not in, which is all that changes (bounded groups: Kim, Hill and Wood, "Implementing stack
-//! simulation for highly-associative memories", SIGMETRICS 1991). The time is that of the caches that missed.
+//! One list holds all lines, the most recent first; a cache of C lines holds the first C of the list. Each line knows
+//! the smallest cache that holds it, and each cache its oldest line. A line that comes to the front pushes one line
+//! out of every cache that did not hold it, and nothing else changes (bounded groups: Kim, Hill and Wood,
+//! "Implementing stack simulation for highly-associative memories", SIGMETRICS 1991). The time is proportional to the
+//! number of caches that missed.
 
 /// A line of the list.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// The one touched after it, 0 for the newest.
+    /// The line touched after it; 0 for the newest.
     newer: u32,
-    /// The one touched before it, 0 for the oldest.
+    /// The line touched before it; 0 for the oldest.
     older: u32,
-    /// 1 + index of the smallest cache that holds it, or the number of caches; 0 when it was never touched.
+    /// 1 + index of the smallest cache that holds it, or + the number of caches if none does; 0 if it was never
+    /// touched.
     group: u32,
 }
 
@@ -21,7 +23,7 @@ struct Node {
 pub struct RecencyGroups {
     /// Lines each cache holds, ascending, all different.
     capacities: Vec<u64>,
-    /// By number of the line; 0 is none.
+    /// The nodes by number of the line; number 0 stands for no line.
     nodes: Vec<Node>,
     /// The oldest line in each cache that is full.
     oldest_in: Vec<u32>,
@@ -32,7 +34,7 @@ pub struct RecencyGroups {
 }
 
 impl RecencyGroups {
-    /// Empty caches of these capacities in lines: ascending, all different, at least 1.
+    /// Empty caches of these capacities in lines, which ascend, are all different, and are at least 1.
     #[must_use]
     pub fn new(capacities: Vec<u64>) -> Self {
         Self {
@@ -45,14 +47,14 @@ impl RecencyGroups {
         }
     }
 
-    /// Lines ever touched.
+    /// Number of lines ever touched.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.len
     }
 
-    /// Touches the line with a number (not 0; the numbers should be dense). The index of the smallest cache that held
-    /// it, or the number of caches when none did; `None` when it was never touched before.
+    /// Touches the line with a number (not 0; the numbers should be dense). Returns the index of the smallest cache
+    /// that held it, or the number of caches if none did; `None` if it was never touched before.
     #[inline]
     pub fn touch(&mut self, line: u32) -> Option<usize> {
         if line == self.newest {
@@ -104,7 +106,7 @@ impl RecencyGroups {
         self.newest = line;
     }
 
-    /// The first `caches` caches lose their oldest line to the new one at the front.
+    /// Each of the first `caches` caches loses its oldest line to the new one at the front.
     #[inline]
     fn push_out(&mut self, caches: usize) {
         for (oldest, next) in self.oldest_in[..caches].iter_mut().zip(2..) {

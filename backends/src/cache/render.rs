@@ -19,7 +19,7 @@ impl Render for Report {
             format!(", {} for the first time", count(split.cold))
         });
         let preview = self.sample.map_or_else(String::new, |rate| {
-            // Whether one hot line more or less is drawn decides where so few fit.
+            // At so small a capacity the number depends on whether one more hot line is in the sample.
             let rough = whole(16.0 / rate) * self.line;
             format!(
                 "Estimated from {} of the lines; rough for sizes below {}, which hold fewer than 16 of those.",

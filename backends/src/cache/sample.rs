@@ -1,8 +1,9 @@
 //! A preview of the fully associative curve from a sample of the lines: SHARDS (Waldspurger et al., "Efficient MRC
-//! construction with SHARDS", FAST 2015), with a fixed rate and their adjustment for the share that was drawn.
+//! construction with SHARDS", FAST 2015), with a fixed rate and the adjustment of the paper for the share that was
+//! drawn.
 //!
-//! A line is in the sample when a hash of its number is below a threshold, so all its accesses are or none. Among
-//! sampled lines, distances are the rate times the true ones on average.
+//! A line is in the sample if a hash of its number is below a threshold, so either all its accesses are in the sample
+//! or none. Among sampled lines, distances are on average the rate times the true ones.
 
 use super::geometry::{Geometries, Geometry};
 use super::line_ids::LineIds;
@@ -17,16 +18,16 @@ pub struct SampledModel {
     threshold: u64,
     ids: LineIds,
     groups: RecencyGroups,
-    /// By size: the group of its capacity in sampled lines.
+    /// For each size: the group of its capacity in sampled lines.
     group_of: Vec<usize>,
-    /// Sampled look-ups by the smallest group that has the line; then those none has.
+    /// Sampled look-ups by the smallest group that has the line; the last entry counts those that no group has.
     hits: Vec<u64>,
     accesses: u64,
     sampled: u64,
 }
 
 impl SampledModel {
-    /// Caches of all sizes of `geometries`, whatever their ways, from about `rate` (0 to 1) of all lines.
+    /// Caches of all sizes of `geometries`, whatever their ways, for a sample of about `rate` (0 to 1) of all lines.
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
@@ -35,7 +36,7 @@ impl SampledModel {
         reason = "estimates; the rate is between 0 and 1"
     )]
     pub fn new(geometries: &Geometries, rate: f64) -> Self {
-        // A line at distance d hits where d is below the capacity: below the next whole number.
+        // A line at distance d hits if d is below the capacity, that is, below the next whole number.
         let capacity = |geometry: &Geometry| (geometry.lines as f64 * rate).ceil().max(1.0) as u64;
         let mut capacities: Vec<u64> = geometries.all.iter().map(capacity).collect();
         let sizes = capacities.clone();
@@ -94,7 +95,8 @@ impl SampledModel {
     )]
     pub fn misses(&self) -> Vec<u64> {
         let all = self.accesses as f64;
-        // Look-ups that a fair sample would have had more (or less) belong to the most used lines, which hit anyhow.
+        // A fair sample would have more (or fewer) look-ups; the difference belongs to the most used lines, which hit
+        // in any case.
         let more = all * self.rate - self.sampled as f64;
         let estimate = |&group: &usize| {
             let hits = more + self.hits[..=group].iter().sum::<u64>() as f64;

@@ -1,28 +1,28 @@
-//! Exact LRU for many set-associative caches in one pass: all ways of one set count share a recency list per set
-//! (Mattson et al., "Evaluation techniques for storage hierarchies", 1970), and set counts are visited from the
-//! coarsest to the finest so that one hit at the front settles all that follow (forest simulation: Hill and Smith,
-//! "Evaluating associativity in CPU caches", 1989).
+//! Exact LRU for many set-associative caches in one pass. All ways of one set count share a recency list per set
+//! (Mattson et al., "Evaluation techniques for storage hierarchies", 1970). Set counts are visited from the coarsest
+//! to the finest, so that a hit at the front settles all that follow (forest simulation: Hill and Smith, "Evaluating
+//! associativity in CPU caches", 1989).
 
-/// More positions than any list with a fixed length has, and one for "not found"; a power of two.
+/// A power of two above the number of positions of any list with a fixed length, plus one for "not found".
 const POSITIONS: usize = 32;
 
-/// The recency lists of every set, for one number of sets; `W` lines each.
+/// The recency lists of every set, for one number of sets. A list has `W` lines.
 #[derive(Debug)]
 struct Level<const W: usize> {
     /// Sets - 1; sets are a power of two.
     mask: u64,
     /// Position of the level in the forest.
     index: usize,
-    /// Lines of a list that count as hits.
+    /// The number of lines at the front of a list that count as hits.
     ways: usize,
-    /// Per set the numbers of its lines, most recent first, or 0 where nothing has been yet. Zeroed memory is mapped
+    /// For each set the numbers of its lines, most recent first; 0 marks an unused place. Zeroed memory is mapped
     /// lazily, so a large cache costs only the sets that are touched.
     sets: Vec<[u32; W]>,
-    /// Look-ups by position in the list. Position 0: found at the front here, and so in every finer level too.
+    /// Look-ups by position in the list. A line at position 0 is at the front in every finer level too.
     hits: [u64; POSITIONS],
 }
 
-/// The same with lists of any length.
+/// The same for lists of any length.
 #[derive(Debug)]
 struct WideLevel {
     mask: u64,
@@ -47,13 +47,13 @@ enum Group {
 #[derive(Debug)]
 pub struct SetForest {
     groups: Vec<Group>,
-    /// Sets of each level.
+    /// Number of sets of each level.
     sets: Vec<u64>,
 }
 
 impl SetForest {
-    /// One level for each `(sets, ways)`: sets are distinct powers of two in ascending order, ways the most that will
-    /// be asked of [`SetForest::misses`].
+    /// Makes one level for each `(sets, ways)`. The numbers of sets must be distinct powers of two in ascending
+    /// order; `ways` is the most that [`SetForest::misses`] will be asked for.
     #[must_use]
     pub fn new(levels: impl IntoIterator<Item = (u64, usize)>) -> Self {
         let mut this = Self {
@@ -98,8 +98,8 @@ impl SetForest {
         }
     }
 
-    /// A look-up of `line` (an address divided by the line size), whose number is `id`, that counts `times` times. The
-    /// index of the first level that holds it within its ways; `usize::MAX` when none does.
+    /// A look-up of `line` (an address divided by the line size), whose number is `id`, that counts `times` times.
+    /// Returns the index of the first level that holds it within its ways; `usize::MAX` if none does.
     #[inline]
     pub fn touch(&mut self, line: u64, id: u32, times: u64) -> usize {
         let mut first = usize::MAX;
@@ -119,8 +119,8 @@ impl SetForest {
         first
     }
 
-    /// Look-ups that missed in a cache of `sets` sets and `ways` ways, of `lookups` that were touches here.
-    /// `None` when that geometry was not among the levels.
+    /// How many of `lookups` touches missed in a cache of `sets` sets and `ways` ways. `None` if that geometry is not
+    /// among the levels.
     #[must_use]
     pub fn misses(&self, sets: u64, ways: usize, lookups: u64) -> Option<u64> {
         let at = self.sets.iter().position(|&known| known == sets)?;
@@ -176,7 +176,8 @@ fn count(sets: u64) -> usize {
     usize::try_from(sets).expect("sets fit the address space")
 }
 
-/// Touches a line in levels from the coarsest on; true when it was at the front of one, and so is in all that follow.
+/// Touches a line in levels from the coarsest on. Returns true if it was at the front of one, and so is in all that
+/// follow.
 #[inline]
 fn walk<const W: usize>(
     levels: &mut [Level<W>],
@@ -205,8 +206,8 @@ fn walk<const W: usize>(
     false
 }
 
-/// Moves a line that is not at the front there; its old position, `W` when it was not in the list. (Without branches
-/// it is slower: misses and hits come in streaks.)
+/// Moves a line to the front of its set; returns its old position, or `W` if it was not in the list. (Without
+/// branches this is slower, because misses and hits come in streaks.)
 #[inline]
 fn promote<const W: usize>(set: &mut [u32; W], id: u32) -> usize {
     let mut moving = std::mem::replace(&mut set[0], id);

@@ -1,4 +1,4 @@
-//! A reader that closes the pipe early (`| head`) has seen enough: that is no error.
+//! A reader that closes the pipe early (`| head`) has seen enough, so this is no error.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The arguments every analysis takes.
+//! The arguments that every analysis takes.
 
 use std::path::PathBuf;
 
@@ -19,11 +19,11 @@ pub struct Common {
     pub to: Destination,
 }
 
-/// Warnings shown on a terminal.
+/// The most warnings that are shown on a terminal.
 const MOST_WARNINGS: usize = 3;
 
 impl Common {
-    /// Opens the graph and says on standard error if it is not whole.
+    /// Opens the graph, and says on standard error if it is incomplete.
     ///
     /// # Errors
     /// When the file is not a readable task graph.
@@ -39,13 +39,13 @@ impl Common {
         Ok(graph)
     }
 
-    /// Writes a result in the form and to the place asked for.
+    /// Writes a result in the requested form to the requested place.
     ///
     /// # Errors
     /// When the output cannot be written.
     pub fn write<R: Render>(&self, graph: &Graph, report: &R) -> Result<()> {
-        // Remarks have just been said on standard error; a file, and the results of an incomplete recording, must say
-        // them themselves.
+        // Standard error has just shown the remarks. A file, and the results of an incomplete recording, must contain
+        // them.
         let say = self.to.output.is_some() || !graph.meta().complete;
         self.to.write(report, &analysis::warnings(graph), say)
     }

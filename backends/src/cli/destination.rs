@@ -1,4 +1,4 @@
-//! The form of a result and the place it goes to.
+//! The form of a result, and where it goes.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub struct Destination {
     pub output: Option<PathBuf>,
 }
 
-/// A result with what its reader must know about where it comes from.
+/// A result, with what its reader must know about its source.
 #[derive(Serialize)]
 struct Document<'a, R> {
     #[serde(flatten)]
@@ -29,8 +29,8 @@ struct Document<'a, R> {
 }
 
 impl Destination {
-    /// Writes a result in the form and to the place asked for. The warnings are in JSON always, and lead a text if
-    /// `in_text` says so.
+    /// Writes a result in the requested form to the requested place. JSON always has the warnings, and a text begins
+    /// with them if `in_text` says so.
     ///
     /// # Errors
     /// When the output cannot be written.

@@ -24,7 +24,7 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing can be done when standard error is gone.
+            // If standard error is closed, nothing can be done.
             let _ = writeln!(std::io::stderr(), "contech-backend: {error:#}");
             ExitCode::FAILURE
         }
@@ -55,7 +55,7 @@ fn command() -> Command {
 fn dispatch(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()> {
     let matches = match command().try_get_matches_from(args) {
         Ok(matches) => matches,
-        // Help, version and usage errors: clap words them and chooses the stream.
+        // For help, version and usage errors, clap words the message and chooses the stream.
         Err(error) if error.use_stderr() => {
             anyhow::bail!(
                 "{}",

@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that appears whole or not at all.
+//! Where results go: to standard output, or to a file that appears whole or not at all.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -16,7 +16,7 @@ pub fn to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>)
     match path {
         None => to_stream(io::stdout().lock(), write),
         Some(path) if path == Path::new("-") => to_stream(io::stdout().lock(), write),
-        // A device, a pipe: renaming over it would replace it.
+        // Renaming over a device or a pipe would replace it.
         Some(path) if fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
             let file = fs::OpenOptions::new()
                 .write(true)
@@ -28,7 +28,7 @@ pub fn to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>)
     }
 }
 
-/// The error, of writing `path` unless what is written could not be read.
+/// Says that writing `path` failed, unless the error is about reading the graph.
 fn of(path: &Path, error: anyhow::Error) -> anyhow::Error {
     if error.is::<taskgraph::Error>() {
         return error;

@@ -1,4 +1,4 @@
-//! Progress for people: on a terminal only, on standard error.
+//! Progress for people, on standard error, and only if that is a terminal.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! The time of a task, divided among the functions that ran in it.
+//! Divides the time of a task among the functions that ran in it.
 //!
-//! Blocks carry no times of their own, so a task's time is apportioned by executed IR instructions: each execution of a
-//! block counts its static number of IR instructions for its function (callees are blocks of their own functions).
+//! Blocks have no times of their own, so a task's time is divided by executed IR instructions: each execution of a
+//! block counts its static number of IR instructions for its function. Callees have blocks of their own.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub struct Apportion {
     /// Function and IR instructions of each block.
     blocks: Arc<[(u32, u64)]>,
     functions: usize,
-    /// By function, for the current task.
+    /// IR instructions of the current task, by function.
     counts: Vec<u64>,
     touched: Vec<u32>,
 }
@@ -34,7 +34,7 @@ impl Apportion {
         }
     }
 
-    /// Takes the blocks a task executed, in place of those of the task before.
+    /// Takes the blocks that a task executed, in place of those of the previous task.
     pub fn count(&mut self, executed: &BlockCounts) {
         self.counts.resize(self.functions, 0);
         for function in self.touched.drain(..) {
@@ -58,8 +58,8 @@ impl Apportion {
         (self.counts, self.touched) = Default::default();
     }
 
-    /// Divides `ns` among the functions counted; the parts add up to `ns` exactly. `None` gets it all when no code of
-    /// the task was recorded.
+    /// Divides `ns` among the counted functions; the parts add up to `ns` exactly. If no code of the task was
+    /// recorded, `None` gets all of it.
     pub fn divide(&self, ns: u64, mut part: impl FnMut(Option<FunctionId>, u64)) {
         let total: u128 = self
             .touched

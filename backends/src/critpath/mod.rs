@@ -1,15 +1,15 @@
-//! `critpath`: the longest chain of dependent work (the span), who is on it, how far everything else is from it, and
-//! what the span would be if something took less time.
+//! `critpath`: the longest chain of dependent work (the span), which functions are on it, how far everything else is
+//! from it, and what the span would be if something took less time.
 //!
-//! A task weighs its duration when its context runs in it and nothing when it waits (as in `parallelism`), so the span
-//! is what an unlimited machine could not avoid. The time of a task is apportioned to functions by executed IR
-//! instructions. The *observed* chain is a second answer: what held up this run, waiting and delays included
-//! (critical-path method: Kelley and Walker, 1959; for parallel programs: Yang and Miller, "Critical path analysis for
-//! the execution of parallel and distributed programs", 1988).
+//! A task weighs its duration if its context runs in it, and nothing if it waits (as in `parallelism`), so the span
+//! is the time that an unlimited machine could not avoid. The time of a task is divided among functions by executed
+//! IR instructions. The *observed* chain is a second answer: what held up this run, including waiting and delays
+//! (critical-path method: Kelley and Walker, 1959; for parallel programs: Yang and Miller, "Critical path analysis
+//! for the execution of parallel and distributed programs", 1988).
 //!
-//! Limits: blocks have no times of their own, so two functions in one task share its time by instructions, not by
-//! misses; recording slows memory-bound code less than it slows other code, and shares shift accordingly. Memory is 17
-//! bytes per task and 24 per step of the observed chain that is cut short.
+//! Limits: blocks have no times of their own, so two functions in one task share its time by instructions and not by
+//! misses. Recording slows memory-bound code less than other code, and shares shift accordingly. It takes 17 bytes of
+//! memory for each task, and 24 for each step of the observed chain that is cut short.
 
 mod apportion;
 mod near;
@@ -57,7 +57,7 @@ pub struct Options {
     pub halve: u32,
 }
 
-/// The analysis: schedule and paths are computed up front, functions task by task.
+/// The analysis: schedule and paths are computed first, functions task by task.
 #[derive(Debug)]
 pub struct CritPath {
     options: Options,
@@ -66,18 +66,18 @@ pub struct CritPath {
     table: Table,
     path: Path,
     chain: Chain,
-    /// Time on the observed chain of the Work tasks that are on it only in part.
+    /// For Work tasks that are on the observed chain only in part: their time on it.
     cut_short: FxHashMap<TaskId, u64>,
     detours: Vec<Detour>,
 }
 
-/// What one context adds up.
+/// The sums of one context.
 #[derive(Debug)]
 pub struct Shard {
     apportion: Apportion,
     functions: FxHashMap<Option<FunctionId>, rows::Sums>,
     bands: [rows::BandSum; rows::BANDS.len()],
-    /// Work of each detour by function.
+    /// Work of each detour, by function.
     detours: FxHashMap<(u8, Option<FunctionId>), u64>,
 }
 
@@ -88,19 +88,19 @@ pub struct Report {
     pub span_ns: u64,
     /// Work of all tasks.
     pub work_ns: u64,
-    /// Work over span: tasks an unlimited machine could run at once, on average.
+    /// Work over span: how many tasks an unlimited machine could run at once, on average.
     pub parallelism: f64,
     /// Length of the run.
     pub duration_ns: u64,
     /// Tasks on the longest path.
     pub tasks: u64,
-    /// Functions by their time on the longest path, the most first.
+    /// Functions by their time on the longest path, the longest first.
     pub functions: Vec<FunctionRow>,
-    /// Time on the path outside the program's code.
+    /// Time on the path outside of the program's code.
     pub overhead: Vec<OverheadRow>,
     /// Why the path changes from one context to another.
     pub crossings: Vec<CrossingRow>,
-    /// The path by context, in order; the first 10000 parts.
+    /// The parts of the path within one context each, in order; the first 10000 of them.
     pub stretches: Vec<Stretch>,
     /// Number of such parts.
     pub stretches_total: u64,
@@ -112,7 +112,7 @@ pub struct Report {
     pub near: Vec<Detour>,
     /// What the span would be with one function at half its time.
     pub halved: Vec<WhatIf>,
-    /// What the span would be with everything asked for on the command line.
+    /// What the span would be with all changes from the command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what_if: Option<WhatIf>,
 }
@@ -122,15 +122,15 @@ pub struct Report {
 pub struct WhatIf {
     /// The change in words.
     pub change: String,
-    /// Work then.
+    /// Work with the change.
     pub work_ns: u64,
-    /// Span then.
+    /// Span with the change.
     pub span_ns: u64,
-    /// Span now over span then.
+    /// Present span over the span with the change.
     pub speedup: f64,
 }
 
-/// Parts of the path given.
+/// The most parts of the path that are listed.
 const MOST_STRETCHES: usize = 10_000;
 
 impl Analysis for CritPath {

@@ -1,7 +1,7 @@
-//! Near-critical paths: the longest detours from the critical path that share no task with one another.
+//! Near-critical paths: the longest detours from the critical path that have no task in common.
 //!
-//! A detour joins the critical path at one of its tasks by an edge the path does not take, or ends the run on its own.
-//! Going backwards from there along the deciding predecessors leads back to the critical path (or to a start).
+//! A detour joins the critical path at one of its tasks by an edge that the path does not take, or ends the run by
+//! itself. Going backwards from there along the deciding predecessors leads back to the critical path, or to a start.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,9 +20,10 @@ pub(super) const CRITICAL: u8 = 1;
 pub(super) const OBSERVED: u8 = 2;
 /// Detour `i` (from 0) has the mark `(i + 1) << DETOUR_SHIFT`.
 pub(super) const DETOUR_SHIFT: u8 = 2;
-/// Most detours the marks can tell apart.
+/// The most detours that the marks can tell apart.
 pub(super) const MOST: u32 = 63;
-/// Edges into the critical path remembered per detour asked for: most of them overlap with longer ones.
+/// Edges into the critical path that are remembered for each requested detour, since most of them overlap with longer
+/// ones.
 const CANDIDATES: usize = 256;
 
 /// A detour: its longest path, and the part of it that is off the critical path.
@@ -30,39 +31,39 @@ const CANDIDATES: usize = 256;
 pub struct Detour {
     /// Length of the longest path that takes it.
     pub length_ns: u64,
-    /// How much shorter than the span that is.
+    /// How much shorter that path is than the span.
     pub slack_ns: u64,
-    /// Task of the critical path where it leaves; absent when it starts on its own.
+    /// Task of the critical path where the detour leaves it; absent if the detour starts by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaves: Option<String>,
-    /// Task of the critical path where it joins again; absent when it ends on its own.
+    /// Task of the critical path where the detour joins it again; absent if the detour ends by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joins: Option<String>,
-    /// By what it joins.
+    /// The kind of edge by which the detour joins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joins_by: Option<Crossing>,
     /// First task off the critical path.
     pub first: String,
     /// Last task off the critical path.
     pub last: String,
-    /// Tasks off the critical path.
+    /// Number of tasks off the critical path.
     pub tasks: u64,
     /// Work off the critical path.
     pub ns: u64,
-    /// Function with most of that work; empty when no code was recorded.
+    /// The function with most of that work; empty if no code was recorded.
     pub function: String,
 }
 
-/// Edges by which a detour could join, the longest kept.
+/// The edges by which a detour could join, of which the longest are kept.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     most: usize,
-    /// Length, the task before, the task on the critical path.
+    /// Length, the task before, and the task on the critical path.
     heap: BinaryHeap<Reverse<(u64, TaskId, Option<TaskId>)>>,
 }
 
 impl Candidates {
-    /// Room for finding `detours` of them.
+    /// Room to find `detours` detours.
     #[must_use]
     pub(super) fn new(detours: u32) -> Self {
         Self {
@@ -71,7 +72,7 @@ impl Candidates {
         }
     }
 
-    /// A path of `length` by the edge from `before` to the critical task `joins` (or ending with `before`).
+    /// Adds a path of `length` that goes from `before` to the critical task `joins`, or ends with `before`.
     pub(super) fn add(&mut self, length: u64, before: TaskId, joins: Option<TaskId>) {
         self.heap.push(Reverse((length, before, joins)));
         if self.heap.len() > self.most {
@@ -80,7 +81,7 @@ impl Candidates {
     }
 }
 
-/// The longest `most` detours without common tasks; marks their tasks.
+/// The longest `most` detours without common tasks. Marks their tasks.
 ///
 /// # Errors
 /// When the graph cannot be read.
@@ -136,7 +137,7 @@ pub(super) fn detours(
     Ok(detours)
 }
 
-/// On the critical path, or on a detour already.
+/// Whether the task is on the critical path or already on a detour.
 fn taken(mark: u8) -> bool {
     mark & CRITICAL != 0 || mark >> DETOUR_SHIFT != 0
 }

@@ -1,7 +1,9 @@
-//! The chain of events that decided how long the run took: from its end backwards, always to the predecessor that
-//! finished last. Its parts (work, waiting that nobody's work covers, delays between tasks) add up to the run.
+//! The chain of events that decided how long the run took: from the end of the run backwards, always to the
+//! predecessor that finished last. Its parts (work, waiting that no work covers, delays between tasks) add up to the
+//! run.
 //!
-//! Where the longest path of the graph says what an unlimited machine could not avoid, this says what held up this run.
+//! The longest path of the graph says what an unlimited machine could not avoid. This chain says what held up this
+//! run.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +14,7 @@ use super::walk::Crossing;
 use crate::analysis::{Graph, Task};
 use crate::parallelism::{State, state_of};
 
-/// The observed chain, summed up.
+/// Sums over the observed chain.
 #[derive(Debug, Default)]
 pub struct Chain {
     /// When the last task ended.
@@ -21,15 +23,15 @@ pub struct Chain {
     pub work_ns: u64,
     /// Time in Create tasks and operations that cannot block.
     pub operations_ns: u64,
-    /// Inside a waiting task after what it waited for had happened, by cause.
+    /// Time inside of waiting tasks after the event that they waited for, by cause.
     pub handover_ns: BTreeMap<Crossing, u64>,
-    /// Between the end of a task and the start of the one that depends on it, by cause.
+    /// Time between the end of a task and the start of the task that depends on it, by cause.
     pub delay_ns: BTreeMap<Crossing, u64>,
-    /// Before the first task.
+    /// Time before the first task.
     pub before_ns: u64,
 }
 
-/// Walks the chain, calling `each` with every Work task on it and its time there.
+/// Walks the chain; calls `each` with every Work task on it and its time there.
 ///
 /// # Errors
 /// When the graph cannot be read.
@@ -85,7 +87,7 @@ pub(super) fn walk(
 
 fn cause(before: &Task<'_>, task: &Task<'_>) -> Crossing {
     if before.id().context == task.id().context && before.kind() != TaskKind::Barrier {
-        // Nobody else was late: what remains is the operation's own cost.
+        // No other task was late, so the rest is the operation's own cost.
         return task.op().cause().map_or(Crossing::Other, |cause| {
             Crossing::from(crate::parallelism::Cause::from(cause))
         });
@@ -93,7 +95,7 @@ fn cause(before: &Task<'_>, task: &Task<'_>) -> Crossing {
     Crossing::of(before, task)
 }
 
-/// The predecessor that ended last; the one in the same context among equals.
+/// The predecessor that ended last; if several did, the one in the same context.
 fn latest_predecessor<'g>(graph: &'g Graph, task: &Task<'g>) -> Result<Option<Task<'g>>> {
     let mut latest = task.id().previous().map(|id| graph.task(id)).transpose()?;
     for &id in task.stored_dependencies() {
@@ -108,7 +110,7 @@ fn latest_predecessor<'g>(graph: &'g Graph, task: &Task<'g>) -> Result<Option<Ta
     Ok(latest)
 }
 
-/// The task that ends last among those that end a context.
+/// The task that ends last among the last tasks of contexts.
 ///
 /// # Errors
 /// When the graph cannot be read.

@@ -72,7 +72,7 @@ impl Report {
         )
     }
 
-    /// The context the path is in, over the length of the path.
+    /// A chart of the context that the path is in, along the path.
     fn way(&self) -> Chart {
         let mut at = 0;
         let mut points = Vec::with_capacity(self.stretches.len() + 1);

@@ -26,7 +26,7 @@ pub(super) fn band(slack: u64, span: u64) -> usize {
         .unwrap_or(BANDS.len() - 1)
 }
 
-/// Tasks and work in a band.
+/// Number and work of the tasks in a band.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BandSum {
     tasks: u64,
@@ -34,19 +34,19 @@ pub(super) struct BandSum {
 }
 
 impl BandSum {
-    /// A task.
+    /// Adds a task.
     pub(super) fn add(&mut self, ns: u64) {
         self.tasks += 1;
         self.ns += ns;
     }
 }
 
-/// What a function adds up to.
+/// Sums of a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sums {
     work_ns: u64,
     critical_ns: u64,
-    /// On the observed chain.
+    /// Time on the observed chain.
     pub observed_ns: u64,
     min_slack_ns: u64,
     /// Slack times work.
@@ -66,7 +66,7 @@ impl Default for Sums {
 }
 
 impl Sums {
-    /// A part of a task.
+    /// Adds a part of a task.
     pub(super) fn add(&mut self, ns: u64, slack: u64, critical: bool) {
         self.work_ns += ns;
         if critical {
@@ -87,23 +87,23 @@ impl Sums {
     }
 }
 
-/// A function and its part in everything.
+/// A function, and its part in the paths.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunctionRow {
-    /// Where it is.
+    /// Where the function is.
     #[serde(flatten)]
     pub place: Place,
     /// Its time on the longest path.
     pub critical_ns: u64,
-    /// That as a share of the span.
+    /// The time on the longest path as a share of the span.
     pub share: f64,
     /// Its time on the observed chain.
     pub observed_ns: u64,
-    /// That as a share of the run.
+    /// The time on the observed chain as a share of the run.
     pub observed_share: f64,
-    /// Its time everywhere.
+    /// Time of the function in all tasks.
     pub work_ns: u64,
-    /// The least slack of a task it ran in.
+    /// The least slack of a task in which it ran.
     pub min_slack_ns: u64,
     /// The average slack of its work.
     pub mean_slack_ns: u64,
@@ -114,9 +114,8 @@ pub struct FunctionRow {
 pub struct OverheadRow {
     /// `create` or `sync`.
     pub kind: String,
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
-    /// Time.
     pub ns: u64,
     /// Share of the span.
     pub share: f64,
@@ -125,11 +124,10 @@ pub struct OverheadRow {
 /// Changes of the path from one context to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CrossingRow {
-    /// Why.
+    /// Why the path changes.
     pub cause: Crossing,
-    /// How often.
     pub count: u64,
-    /// How long the contexts it went to had waited there.
+    /// How long the contexts that the path changes to had waited there.
     pub waited_ns: u64,
 }
 
@@ -145,10 +143,9 @@ pub struct Observed {
 /// A part of the observed chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// `work`, `operations`, `handover CAUSE` (still waiting after the event waited for), `delay CAUSE` (between the
-    /// event and the start of the next task), `before` (the first task).
+    /// `work`, `operations`, `handover CAUSE` (waiting after the awaited event), `delay CAUSE` (between the event and
+    /// the start of the next task), or `before` (the first task).
     pub what: String,
-    /// Time.
     pub ns: u64,
     /// Share of the run.
     pub share: f64,
@@ -157,9 +154,9 @@ pub struct Part {
 /// Work with slack up to a share of the span.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Band {
-    /// Slack is at most this share of the span, and more than that of the band before.
+    /// Slack is at most this share of the span, and more than the share of the band before.
     pub up_to: f64,
-    /// Tasks that weigh something.
+    /// Number of tasks with a weight.
     pub tasks: u64,
     /// Their work.
     pub ns: u64,

@@ -1,4 +1,5 @@
-//! What-if: the span when functions take more or less time, when a lock is held shorter, or when it orders nobody.
+//! What-if: the span if functions take more or less time, if a lock is held for a shorter time, or if it orders
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -13,15 +14,15 @@ use super::apportion::Apportion;
 use super::table::weight;
 use crate::analysis::{Graph, Task};
 
-/// Scenarios computed in one pass.
+/// Number of scenarios computed in one pass.
 pub(super) const LANES: usize = 16;
 
-/// `NAME=FACTOR` as typed: a function or the address of a lock, and what its time is multiplied with.
+/// `NAME=FACTOR` as typed: a function or the address of a lock, and the factor for its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
     /// What is scaled.
     pub name: String,
-    /// 0.5 halves, 2 doubles, 0 removes.
+    /// The factor: 0.5 halves, 2 doubles, 0 removes.
     pub factor: f64,
 }
 
@@ -63,14 +64,14 @@ pub fn address(text: &str) -> Result<u64, String> {
 #[derive(Clone, Debug, Default)]
 pub struct Scenario {
     functions: FxHashMap<FunctionId, f64>,
-    /// Work while a lock is held is multiplied with this.
+    /// The factor of the work done while a lock is held, by lock.
     held: BTreeMap<u64, f64>,
-    /// Locks that order nobody.
+    /// Locks that order nothing.
     dropped: FxHashSet<u64>,
 }
 
 impl Scenario {
-    /// One function at a factor.
+    /// One function with a factor.
     #[must_use]
     pub fn function(id: FunctionId, factor: f64) -> Self {
         Self {
@@ -79,10 +80,10 @@ impl Scenario {
         }
     }
 
-    /// The changes typed on the command line, together.
+    /// All changes typed on the command line.
     ///
     /// # Errors
-    /// When no function has a name that was typed, or a lock's address makes no sense.
+    /// When no function has a typed name, or a lock's address is malformed.
     pub fn new(
         info: &StaticInfo,
         functions: &[Scale],
@@ -116,7 +117,7 @@ impl Scenario {
     /// Refuses locks that the program never took.
     ///
     /// # Errors
-    /// When there is one, or the graph cannot be read.
+    /// When there is such a lock, or the graph cannot be read.
     pub fn check_locks(&self, graph: &Graph) -> Result<()> {
         let scaled = self.held.keys().map(|lock| ("--scale-lock", *lock));
         let dropped = self.dropped.iter().map(|lock| ("--drop-lock", *lock));
@@ -145,7 +146,7 @@ impl Scenario {
         self.functions.is_empty() && self.held.is_empty() && self.dropped.is_empty()
     }
 
-    /// Functions it scales.
+    /// Number of functions that it scales.
     #[must_use]
     pub fn functions(&self) -> usize {
         self.functions.len()
@@ -200,9 +201,9 @@ pub(super) struct Lanes<'s> {
     counts: BlockCounts,
     apportion: Apportion,
     latest: FxHashMap<ContextId, [u64; LANES]>,
-    /// Finish times and number of dependents to come, for tasks with stored edges out of them.
+    /// Finish times, and number of dependents still to come, of tasks with stored edges out of them.
     pending: FxHashMap<TaskId, ([u64; LANES], usize)>,
-    /// Locks of some scenario that a context holds, the latest last.
+    /// The locks of any scenario that each context holds, the latest last.
     held: FxHashMap<ContextId, Vec<u64>>,
     outcomes: [Outcome; LANES],
 }
@@ -261,7 +262,7 @@ impl Lanes<'_> {
         Ok(())
     }
 
-    /// What the task weighs in each scenario.
+    /// The weight of the task in each scenario.
     fn weights(&mut self, task: &Task<'_>) -> Result<[u64; LANES]> {
         let ns = weight(task);
         let mut weights = [ns; LANES];
@@ -299,7 +300,7 @@ impl Lanes<'_> {
         Ok(weights)
     }
 
-    /// Takes note of acquires and releases of the locks the scenarios are about.
+    /// Notes acquires and releases of the locks that the scenarios change.
     fn track_locks(&mut self, task: &Task<'_>) {
         if task.kind() != TaskKind::Sync
             || !self

@@ -1,8 +1,8 @@
-//! Earliest finish and longest rest of every task: the two numbers all questions about the critical path come down to.
+//! Earliest finish and longest rest of every task: the two numbers that answer all questions about the critical path.
 //!
-//! Kept for all tasks at once, 16 bytes each (and one for marks): 10^7 tasks take 170 MB. The forward pass streams the
-//! breadth-first order; the backward pass walks every context from its last task to its first and needs, besides the
-//! table, only a cursor per context (critical-path method: Kelley and Walker, 1959).
+//! They are kept for all tasks at once, 16 bytes each and one for marks: 10^7 tasks take 170 MB. The forward pass
+//! streams the breadth-first order. The backward pass walks every context from its last task to its first, and needs
+//! only a cursor for each context besides the table (critical-path method: Kelley and Walker, 1959).
 
 use std::collections::BinaryHeap;
 
@@ -13,7 +13,7 @@ use taskgraph::{ContextId, TaskId};
 use crate::analysis::{Graph, Task};
 use crate::parallelism::{State, state_of};
 
-/// Nanoseconds of a task that count as work: all of a running one, none of a waiting one, as in `parallelism`.
+/// Nanoseconds of a task that count as work: all of a running task, none of a waiting one, as in `parallelism`.
 #[must_use]
 pub fn weight(task: &Task<'_>) -> u64 {
     match state_of(task) {
@@ -36,7 +36,8 @@ struct Entry {
 pub struct Table {
     place: FxHashMap<ContextId, usize>,
     contexts: Vec<ContextId>,
-    /// By context, then sequence number. Grows with the tasks read, not with the number a file claims.
+    /// The entries by context, then by sequence number. It grows with the tasks that are read, not with the number
+    /// that a file claims.
     columns: Vec<Vec<Entry>>,
     marks: Vec<Vec<u8>>,
     span_ns: u64,
@@ -50,7 +51,7 @@ impl Table {
     /// Schedules every task of `graph` as early and as late as its edges allow.
     ///
     /// # Errors
-    /// When the graph cannot be read, or its order or edges contradict each other.
+    /// When the graph cannot be read, or its order and edges contradict each other.
     pub fn new(graph: &Graph) -> Result<Self> {
         let mut table = Self::default();
         for task in graph.tasks() {
@@ -83,7 +84,7 @@ impl Table {
         self.tasks
     }
 
-    /// Where the longest path ends; `None` in a graph without tasks.
+    /// The last task of the longest path; `None` in a graph without tasks.
     #[must_use]
     pub fn last(&self) -> Option<TaskId> {
         self.last
@@ -137,7 +138,7 @@ impl Table {
         }
     }
 
-    /// The predecessor that decides when `task` can start; the one in the same context where several do.
+    /// The predecessor that decides when `task` can start; if several do, the one in the same context.
     ///
     /// # Errors
     /// When the edges cannot be read.
@@ -189,15 +190,15 @@ impl Table {
         column.push(Entry { finish, rest: 0 });
         self.tasks += 1;
         self.work_ns = self.work_ns.saturating_add(weight);
-        // The last among equals has no successors, so the path goes on to an end of the graph.
+        // The last of several equal ones has no successors, so the path goes on to an end of the graph.
         if finish >= self.span_ns {
             (self.span_ns, self.last) = (finish, Some(id));
         }
         Ok(())
     }
 
-    /// Fills `rest`: a task is done when all its successors are; contexts stop at a task that is not ready and go on
-    /// when the context they wait for has come far enough back.
+    /// Fills `rest`. A task is done when all its successors are. A context stops at a task that is not ready, and
+    /// goes on when the context that it waits for has come far enough back.
     fn rests(&mut self, graph: &Graph) -> Result<()> {
         let mut open: Vec<usize> = self.columns.iter().map(Vec::len).collect();
         let mut waiters: Vec<BinaryHeap<(usize, usize)>> = vec![BinaryHeap::new(); open.len()];

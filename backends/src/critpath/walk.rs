@@ -8,15 +8,15 @@ use super::table::{Table, weight};
 use crate::analysis::{Graph, Task};
 use crate::parallelism::Cause;
 
-/// Why a path goes from a task to one of another context.
+/// Why a path goes from a task to a task of another context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Crossing {
-    /// The context was created there.
+    /// The task created the context.
     Create,
     /// A joined context ended.
     Join,
-    /// The last one arrived at a barrier.
+    /// The last context arrived at a barrier.
     Barrier,
     /// A lock was handed over.
     Lock,
@@ -28,7 +28,7 @@ pub enum Crossing {
     Once,
     /// A message arrived.
     Message,
-    /// Anything else.
+    /// Any other reason.
     Other,
 }
 
@@ -47,7 +47,7 @@ impl Crossing {
         }
     }
 
-    /// The word for it, as in JSON.
+    /// The word in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -90,11 +90,11 @@ pub struct Stretch {
     pub last: String,
     /// Number of tasks.
     pub tasks: u64,
-    /// Work on the path.
+    /// Work of these tasks.
     pub ns: u64,
-    /// When its first task started in the run.
+    /// When the first task started in the run.
     pub start_ns: u64,
-    /// When its last task ended in the run.
+    /// When the last task ended in the run.
     pub end_ns: u64,
     /// What led here from another context; absent at the start of the path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,17 +104,17 @@ pub struct Stretch {
 /// One longest path of the graph, first task first.
 #[derive(Debug, Default)]
 pub struct Path {
-    /// Tasks on it.
+    /// Number of tasks on the path.
     pub tasks: u64,
-    /// Its parts by context.
+    /// The parts of the path, each within one context.
     pub stretches: Vec<Stretch>,
-    /// Times it changed context, by cause; the time the context it entered had waited there.
+    /// How often the path changed context, by cause, and how long the contexts it changed to had waited there.
     pub crossings: Vec<(Crossing, u64, u64)>,
     /// Work in Create tasks and in operations that cannot block: kind, tasks, nanoseconds.
     pub overhead: Vec<(TaskKind, u64, u64)>,
 }
 
-/// Walks the longest path from its end to its start, calling `each` for its tasks, last first.
+/// Walks the longest path from its end to its start; calls `each` for its tasks, the last first.
 ///
 /// # Errors
 /// When the graph cannot be read.
@@ -178,7 +178,7 @@ impl Path {
         if let Some(stretch) = self.stretches.last_mut() {
             stretch.entered_by = Some(cause);
         }
-        // A barrier belongs to one of its contexts: going in and coming out is one crossing.
+        // A barrier belongs to one of its contexts, so going in and coming out is one crossing.
         if before.kind() == TaskKind::Barrier {
             return;
         }

@@ -84,7 +84,7 @@ struct AccessRow {
     size: u64,
 }
 
-/// Does it.
+/// Runs the subcommand.
 ///
 /// # Errors
 /// When the graph cannot be read, has no such task or context, or the output cannot be written.

@@ -16,7 +16,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Rows that JSON calls `name`.
+    /// Rows that JSON lists under `name`.
     pub(super) fn new(out: &'a mut dyn Write, format: Format, name: &'static str) -> Self {
         Self {
             out,
@@ -30,7 +30,7 @@ impl<'a> Rows<'a> {
         self.format == Format::Csv
     }
 
-    /// What comes before the rows.
+    /// Writes what comes before the rows.
     pub(super) fn header(&mut self, columns: &[&str]) -> Result<()> {
         match self.format {
             Format::Text => {}
@@ -40,7 +40,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// One row: JSON from `value`; text and CSV from `line`, which gets the separator.
+    /// Writes one row: JSON from `value`; text and CSV from `line`, which gets the separator.
     pub(super) fn row(
         &mut self,
         value: &impl Serialize,
@@ -63,7 +63,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// What comes after the rows.
+    /// Writes what comes after the rows.
     pub(super) fn finish(self) -> Result<()> {
         if self.format == Format::Json {
             self.out.write_all(b"]}\n")?;
@@ -72,7 +72,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A CSV field: in quotes, quotes doubled.
+/// A CSV field: in quotes, with inner quotes doubled.
 pub(super) fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }

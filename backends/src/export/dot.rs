@@ -11,9 +11,9 @@ use crate::view::units::{count, time};
 /// How a node looks (contech.txt, Figure 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Work: an oval.
+    /// An oval, for work.
     Oval,
-    /// Anything else: a black square with a letter.
+    /// A black square with a letter, for anything else.
     Square(char),
 }
 
@@ -34,24 +34,21 @@ impl Shape {
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its (first) task, which names it.
+    /// The node's (first) task, which names the node.
     pub id: TaskId,
-    /// Its shape.
     pub shape: Shape,
     /// Text in an oval.
     pub label: String,
-    /// Text shown when pointed at.
+    /// Text that is shown under the pointer.
     pub tip: String,
 }
 
 /// An arrow between nodes, named by their tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrow {
-    /// From this node.
     pub from: TaskId,
-    /// To this one.
     pub to: TaskId,
-    /// Edges it stands for.
+    /// Number of edges that the arrow stands for.
     pub edges: u64,
 }
 
@@ -64,7 +61,7 @@ pub struct Drawing {
     pub arrows: Vec<Arrow>,
 }
 
-/// Every task a node, every edge an arrow, program order included.
+/// Draws every task as a node and every edge as an arrow, program order included.
 pub(super) fn draw(graph: &Graph, most: usize) -> Result<Drawing> {
     let tasks = graph.summary().tasks.total();
     if tasks > most as u64 {
@@ -97,7 +94,7 @@ pub(super) fn draw(graph: &Graph, most: usize) -> Result<Drawing> {
     Ok(drawing)
 }
 
-/// What a task is, in a few words.
+/// A task in a few words.
 pub(super) fn tip(task: &Task<'_>) -> String {
     let what = match task.kind() {
         TaskKind::Work => format!(
@@ -111,10 +108,10 @@ pub(super) fn tip(task: &Task<'_>) -> String {
 }
 
 impl Drawing {
-    /// Writes it in the DOT language.
+    /// Writes the drawing in the DOT language.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// When writing to `out` fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "digraph tasks {{")?;
         writeln!(out, "  node [fontname=\"Helvetica\"];")?;
@@ -144,7 +141,7 @@ impl Drawing {
     }
 }
 
-/// A text inside a DOT string; `\n` stays a line break.
+/// A text for a DOT string; `\n` stays a line break.
 fn escape(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('"', "\\\"")

@@ -1,5 +1,6 @@
-//! `export`: the graph in forms other programs read. So far `--dot`: a picture of a small graph in the notation of
-//! contech.txt, Figures 2 to 4 (ovals with the task id for work, black squares with a letter for the others).
+//! `export`: the graph in forms that other programs read. So far there is only `--dot`: a picture of a small graph in
+//! the notation of contech.txt, Figures 2 to 4 (ovals with the task id for work, black squares with a letter for the
+//! others).
 
 mod dot;
 mod phases;

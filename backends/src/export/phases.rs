@@ -1,5 +1,5 @@
-//! The drawing of a larger graph: one oval per phase of a context, that is its Work and Sync tasks between two Create,
-//! Join or Barrier tasks. Edges between phases (locks, signals) are summed up, so arrows may go both ways.
+//! The drawing of a larger graph: one oval for each phase of a context, that is, for its Work and Sync tasks between
+//! two Create, Join or Barrier tasks. Edges between phases (locks, signals) are merged, so arrows may go both ways.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ struct Phase {
     work_ns: u64,
 }
 
-/// Phases as nodes.
+/// Draws phases as nodes.
 pub(super) fn draw(graph: &Graph, most: usize) -> Result<Drawing> {
     let mut drawing = Drawing::default();
-    // By first task of a node, per context in order: finds the node of a task.
+    // The first tasks of the nodes in order, to find the node of a task.
     let mut starts: BTreeMap<TaskId, ()> = BTreeMap::new();
     for context in graph.contexts() {
         let mut open: Option<Phase> = None;

@@ -1,19 +1,19 @@
-//! The block each context executed last: an allocation is made by the call at its end.
+//! The last block that each context executed: the call at its end makes an allocation.
 
 use taskgraph::{BlockId, Piece};
 
-/// The block executed last, by position of the context.
+/// The last executed block, by position of the context.
 #[derive(Clone, Debug, Default)]
 pub struct LastBlocks(Vec<Option<BlockId>>);
 
 impl LastBlocks {
-    /// That of a context.
+    /// The last executed block of a context.
     #[must_use]
     pub fn of(&self, context: u32) -> Option<BlockId> {
         self.0.get(context as usize).copied().flatten()
     }
 
-    /// A context has done what is in a piece.
+    /// Notes that a context has executed a piece.
     #[inline]
     pub fn note(&mut self, context: u32, piece: &Piece<'_>) {
         if let Some(block) = piece.last_block() {

@@ -1,8 +1,8 @@
 //! Which allocation an address belongs to.
 //!
-//! Addresses are looked up by pages of 4 KiB; an allocation of 64 MiB or more is kept apart. Where tasks are visited in
-//! another order than they ran in, the allocation that re-uses an address may come before the free of the old one: it
-//! takes the place of the old one, whose free is then ignored.
+//! Addresses are looked up by pages of 4 KiB; an allocation of 64 MiB or more is stored separately. If tasks are
+//! visited in another order than they ran in, the allocation that reuses an address may come before the free of the
+//! old one. It then takes the place of the old allocation, whose free is ignored.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::SiteId;
 
 const PAGE_SHIFT: u32 = 12;
-/// Allocations from this size on are not entered into pages.
+/// Allocations of this size or more are not entered into pages.
 const LARGE: u64 = 64 << 20;
 
 /// A live allocation.
@@ -19,11 +19,11 @@ const LARGE: u64 = 64 << 20;
 pub struct Allocation {
     /// First byte.
     pub start: u64,
-    /// Bytes asked for; an allocation of none still has an address of its own.
+    /// Requested bytes; an allocation of 0 bytes still has an address of its own.
     pub size: u64,
     /// Where it was made.
     pub site: SiteId,
-    /// What the caller wants to know about it, a time for example.
+    /// A value of the caller's, for example a time.
     pub tag: u64,
 }
 
@@ -33,14 +33,14 @@ impl Allocation {
     }
 }
 
-/// Addresses with one answer: from `start` up to but not including `end`.
+/// Addresses that have the same answer: from `start` up to but not including `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// First address.
     pub start: u64,
     /// First address after it.
     pub end: u64,
-    /// The site of the allocation there; `None` when nothing is allocated.
+    /// The site of the allocation there; `None` if nothing is allocated.
     pub site: Option<SiteId>,
 }
 
@@ -53,13 +53,13 @@ pub struct Heap {
     /// By page: the allocations that touch it, ascending.
     pages: FxHashMap<u64, Vec<u32>>,
     large: BTreeMap<u64, u32>,
-    /// By start: allocations whose place was taken, and whose free is still to come.
+    /// By start: allocations whose place was taken and whose free is still to come.
     taken: FxHashMap<u64, u32>,
     version: u64,
 }
 
 impl Heap {
-    /// Changes whenever an earlier answer may be wrong.
+    /// A number that changes whenever an earlier answer may be wrong.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.version
@@ -107,7 +107,7 @@ impl Heap {
         old
     }
 
-    /// Ends the allocation that starts at `start`; `None` when there is none, or it has ended already.
+    /// Ends the allocation that starts at `start`. `None` if there is none, or if it has ended already.
     pub fn free(&mut self, start: u64) -> Option<Allocation> {
         if let Some(left) = self.taken.get_mut(&start) {
             *left -= 1;
@@ -119,7 +119,7 @@ impl Heap {
         self.remove(start)
     }
 
-    /// The allocation `address` lies in, if any, and how far the answer holds.
+    /// The allocation that contains `address`, if any, and the range in which the answer holds.
     #[must_use]
     pub fn find(&self, address: u64) -> Span {
         let page = address >> PAGE_SHIFT;
@@ -141,7 +141,8 @@ impl Heap {
                 site: Some(found.site),
             };
         }
-        // Nothing here: that holds at least between the neighbours in this page, unless a large one begins there.
+        // Nothing is allocated here. This holds at least between the neighbours in this page, unless a large
+        // allocation begins there.
         let (low, high) = (
             page << PAGE_SHIFT,
             (page << PAGE_SHIFT).saturating_add(1 << PAGE_SHIFT),

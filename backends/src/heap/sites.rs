@@ -6,10 +6,9 @@ use taskgraph::{BlockId, StaticInfo};
 
 use crate::analysis::source::Place;
 
-/// Number of a site.
 pub type SiteId = u32;
 
-/// All sites seen, by number.
+/// All sites seen so far, by number.
 #[derive(Clone, Debug, Default)]
 pub struct Sites {
     number: FxHashMap<Option<BlockId>, SiteId>,
@@ -27,12 +26,12 @@ struct Total {
 /// A site and what was allocated there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SiteRow {
-    /// Where the allocating call is; empty when no block came before.
+    /// Where the allocating call is; empty if no block came before it.
     #[serde(flatten)]
     pub place: Place,
     /// The function called there.
     pub callee: String,
-    /// How often.
+    /// Number of allocations.
     pub allocations: u64,
     /// Bytes of all allocations.
     pub bytes: u64,
@@ -41,7 +40,7 @@ pub struct SiteRow {
 }
 
 impl Sites {
-    /// An allocation of `bytes` after `block`.
+    /// Notes an allocation of `bytes` after `block`.
     pub fn allocated(&mut self, block: Option<BlockId>, bytes: u64) -> SiteId {
         let next = SiteId::try_from(self.totals.len()).unwrap_or(SiteId::MAX);
         let site = *self.number.entry(block).or_insert(next);
@@ -72,7 +71,7 @@ impl Sites {
         self.totals.is_empty()
     }
 
-    /// A site in words; an empty row for a number there is not.
+    /// Describes a site; the row is empty if there is no site with this number.
     #[must_use]
     pub fn row(&self, info: &StaticInfo, site: SiteId) -> SiteRow {
         let nowhere = Total {
@@ -98,7 +97,7 @@ impl Sites {
 }
 
 impl SiteRow {
-    /// Adds what was allocated by another block at the same place.
+    /// Adds the allocations of another block at the same place.
     pub fn add(&mut self, other: &Self) {
         self.allocations += other.allocations;
         self.bytes = self.bytes.saturating_add(other.bytes);

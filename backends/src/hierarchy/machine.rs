@@ -2,24 +2,24 @@
 //! shared last-level cache.
 //!
 //! The outer private cache holds the states and includes the inner one. The shared cache is filled by private misses
-//! and by modified lines written back; it does not include the private ones. A modified line of another core is
-//! supplied by that core, everything else by the shared cache or memory.
+//! and by modified lines that are written back; it does not include the private caches. Another core supplies a line
+//! that it has modified; the shared cache or memory supplies all other lines.
 
 use rustc_hash::FxHashMap;
 
 use super::set_cache::SetCache;
 
-/// Most cores: the directory has a bit for each.
+/// The most cores, because the directory has a bit for each.
 pub const MAX_CORES: usize = 64;
 
 /// What a core may do with a line it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mesi {
-    /// Written, nobody else has it, memory is stale.
+    /// The core has written the line, no other core has it, and memory is stale.
     Modified,
-    /// Nobody else has it.
+    /// No other core has the line.
     Exclusive,
-    /// Others may have it.
+    /// Other cores may have the line.
     #[default]
     Shared,
 }
@@ -33,16 +33,16 @@ pub struct Shape {
     pub ways: usize,
 }
 
-/// Look-ups of one level by one core, and why lines were not there.
+/// Look-ups of one level by one core, and the reasons of its misses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lookups {
     /// Lines looked up.
     pub accesses: u64,
-    /// Never used by this core before.
+    /// Misses on lines that this core had never used.
     pub cold: u64,
-    /// Taken away by another core's write.
+    /// Misses on lines that another core's write took away.
     pub coherence: u64,
-    /// Pushed out by other lines (capacity or conflict).
+    /// Misses on lines that other lines pushed out (capacity or conflict).
     pub replaced: u64,
 }
 
@@ -59,33 +59,33 @@ impl Lookups {
 pub struct CoreCounts {
     /// Inner private cache.
     pub l1: Lookups,
-    /// Outer private cache; nothing where there is none.
+    /// Outer private cache; all zero if there is none.
     pub l2: Lookups,
     /// Private misses that another core's modified line answered.
     pub transfers: u64,
-    /// Writes to lines that others might have.
+    /// Writes to lines that other cores might have.
     pub upgrades: u64,
     /// Lines lost to other cores' writes.
     pub invalidated: u64,
-    /// Modified lines written back: pushed out, or read by another core.
+    /// Modified lines that were written back because they were pushed out or another core read them.
     pub write_backs: u64,
     /// Private misses that asked the shared cache.
     pub l3: u64,
-    /// Those that it did not have.
+    /// Requests to the shared cache that missed.
     pub l3_misses: u64,
 }
 
-/// No line: they are at least 4 bytes.
+/// The number of no line: lines have at least 4 bytes.
 const NO_LINE: u64 = u64::MAX;
 
 #[derive(Debug)]
 struct Core {
     l1: SetCache<Mesi>,
     l2: Option<SetCache<Mesi>>,
-    /// Lines this core has used: whether the last it lost of them was to another core's write, by level.
+    /// For each line that this core has used: whether it lost the line last to another core's write, by level.
     history: FxHashMap<u64, Lost>,
     counts: CoreCounts,
-    /// The line accessed last, while this core holds it as it left it; and whether it may be written.
+    /// The line accessed last, as long as this core holds it unchanged, and whether it may be written.
     last: u64,
     last_modified: bool,
 }
@@ -101,7 +101,7 @@ struct Lost {
 pub struct Machine {
     cores: Vec<Core>,
     l3: Option<SetCache<()>>,
-    /// Cores that hold each line, as bits.
+    /// The cores that hold each line, as bits.
     holders: FxHashMap<u64, u64>,
 }
 
@@ -111,7 +111,7 @@ impl Core {
         self.l2.as_mut().unwrap_or(&mut self.l1)
     }
 
-    /// Another core changes the state of a line.
+    /// Notes that another core changes the state of a line.
     fn forget(&mut self, line: u64) {
         if self.last == line {
             self.last = NO_LINE;
@@ -131,7 +131,7 @@ impl Core {
         state
     }
 
-    /// Counts a look-up that failed in the inner (and, if so, the outer) private cache.
+    /// Counts a look-up that missed in the inner private cache and, if `outer_too`, in the outer one.
     fn missed(&mut self, line: u64, outer_too: bool) {
         let known = self.history.get_mut(&line).map(std::mem::take);
         if known.is_none() {
@@ -178,7 +178,7 @@ impl Machine {
         let own = &mut self.cores[core];
         own.counts.l1.accesses += 1;
         if line == own.last && (own.last_modified || !write) {
-            // At the front of its set, and stays there as it is.
+            // The line is at the front of its set, and stays there unchanged.
             return;
         }
         (own.last, own.last_modified) = (line, write);
@@ -225,7 +225,7 @@ impl Machine {
         self.fill(core, line, state);
     }
 
-    /// Other cores that hold a line read here may only share it from now on; true when one had modified it.
+    /// Makes the other cores that hold a line that is read here share it; returns true if one had modified it.
     fn share(&mut self, others: u64, line: u64) -> bool {
         let mut supplied = false;
         for other in bits(others) {
@@ -245,7 +245,7 @@ impl Machine {
         supplied
     }
 
-    /// Other cores lose a line written here; true when one had modified it.
+    /// Takes a line that is written here from other cores; returns true if one had modified it.
     fn take_from_others(&mut self, core: usize, line: u64) -> bool {
         let own = 1 << core;
         let holders = self.holders.entry(line).or_default();
@@ -258,7 +258,7 @@ impl Machine {
         supplied
     }
 
-    /// Puts a line into both private caches; what has to go is written back when modified.
+    /// Puts a line into both private caches. A modified line that must go is written back.
     fn fill(&mut self, core: usize, line: u64, state: Mesi) {
         *self.holders.entry(line).or_default() |= 1 << core;
         let own = &mut self.cores[core];
@@ -294,7 +294,7 @@ impl Machine {
 }
 
 impl Core {
-    /// After a miss in the inner cache: looks the outer one up, and fills the inner one from it. Counts both misses.
+    /// After a miss in the inner cache, looks up the outer one and fills the inner one from it. Counts both misses.
     fn find_outer(&mut self, line: u64) -> bool {
         let Some(l2) = &mut self.l2 else {
             self.missed(line, false);

@@ -1,11 +1,12 @@
 //! `hierarchy`: private first- and second-level caches kept coherent by MESI, and a shared last level.
 //!
 //! Contexts run on cores of their own (or, with `--cores`, context c on core c modulo N) and are interleaved by time
-//! ([`Order::ByTime`]). A private miss is *cold* when the core never used the line, *coherence* when another core's
-//! write took it away, and *replaced* (capacity or conflict) otherwise. The protocol is in [`Machine`].
+//! ([`Order::ByTime`]). A private miss is *cold* if the core never used the line, *coherence* if another core's write
+//! took it away, and *replaced* (capacity or conflict) otherwise. The protocol is in [`Machine`].
 //!
-//! Limits: no prefetching, no instruction fetches, physical addresses are virtual ones, and the interleaving is a
-//! plausible one, as in `sharing`. Memory is the caches and a few bytes per line and core.
+//! Limits: there is no prefetching and no instruction fetching, physical addresses equal virtual ones, and the
+//! interleaving is a plausible one, as in `sharing`. The memory is that of the caches and a few bytes for each line
+//! and core.
 
 mod machine;
 mod render;
@@ -23,7 +24,7 @@ use crate::size::Size;
 pub use machine::{CoreCounts, Lookups, MAX_CORES, Machine, Mesi, Shape};
 pub use set_cache::SetCache;
 
-/// How long a context keeps its turn unless the command line says so.
+/// How long a context keeps its turn, unless the command line says otherwise.
 const SLICE: u64 = 100;
 
 /// Options of `hierarchy`.
@@ -78,7 +79,7 @@ impl Level {
     /// Sets and ways.
     ///
     /// # Errors
-    /// When the sets are no power of two, or there are more ways than lines.
+    /// When the number of sets is not a power of two, or there are more ways than lines.
     fn shape(self, name: &str, line: Size) -> Result<Option<Shape>> {
         let Some((size, ways)) = self.0 else {
             return Ok(None);
@@ -98,7 +99,7 @@ impl Level {
     }
 }
 
-/// The analysis. It reads the graph itself, by time.
+/// The analysis, which reads the graph by time.
 #[derive(Debug)]
 pub struct Hierarchy {
     line_shift: u32,
@@ -115,7 +116,7 @@ pub struct Hierarchy {
 pub struct Report {
     /// Bytes of a line.
     pub line: u64,
-    /// One row per level and kind of core: private levels are sums over cores.
+    /// One row for each level and kind of core; the rows of private levels are sums over cores.
     pub levels: Vec<LevelRow>,
     /// One row per core.
     pub cores: Vec<CoreRow>,
@@ -130,36 +131,35 @@ pub struct LevelRow {
     pub accesses: u64,
     /// Lines not found.
     pub misses: u64,
-    /// Misses on lines the core never used; for the shared level absent.
+    /// Misses on lines that the core never used; absent for the shared level.
     pub cold: Option<u64>,
-    /// Misses on lines another core's write took away.
+    /// Misses on lines that another core's write took away.
     pub coherence: Option<u64>,
-    /// Misses on lines pushed out by others.
+    /// Misses on lines that other lines pushed out.
     pub replaced: Option<u64>,
 }
 
 /// One core.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CoreRow {
-    /// Its number.
     pub core: usize,
     /// Lines looked up.
     pub accesses: u64,
     /// Misses of its first level.
     pub l1_misses: u64,
-    /// Those caused by other cores' writes.
+    /// First-level misses that other cores' writes caused.
     pub l1_coherence: u64,
-    /// Private misses: of its last private level.
+    /// Misses of the last private level.
     pub private_misses: u64,
-    /// Those that another core's modified line answered.
+    /// Private misses that another core's modified line answered.
     pub transfers: u64,
-    /// Writes to lines that others might have.
+    /// Writes to lines that other cores might have.
     pub upgrades: u64,
     /// Lines lost to other cores' writes.
     pub invalidated: u64,
     /// Modified lines written back.
     pub write_backs: u64,
-    /// Misses of the shared level on its behalf.
+    /// Misses of the shared level on behalf of this core.
     pub l3_misses: u64,
 }
 
@@ -221,7 +221,7 @@ impl Analysis for Hierarchy {
     }
 }
 
-/// The machine, and what runs where.
+/// The machine, and the core of each context.
 #[derive(Debug)]
 pub struct Watch {
     machine: Machine,
@@ -255,7 +255,7 @@ impl Watch {
 }
 
 impl Hierarchy {
-    /// What takes in the actions of all contexts in the order of time.
+    /// The consumer of all contexts' actions in the order of time.
     fn watch(&self, contexts: usize) -> Watch {
         let cores = self.cores.map_or(contexts, |cores| cores as usize);
         let machine = Machine::new(cores, self.l1, self.l2, self.l3);

@@ -1,9 +1,9 @@
-//! One set-associative cache with a state per line: least recently used goes first.
+//! One set-associative cache with a state for each line; the least recently used line goes first.
 
 /// A line and what its owner knows about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot<S> {
-    /// Line number + 1; 0 where nothing is.
+    /// Line number + 1; 0 marks an empty slot.
     tag: u64,
     state: S,
 }
@@ -14,7 +14,7 @@ pub struct SetCache<S> {
     /// Sets - 1; sets are a power of two.
     mask: u64,
     ways: usize,
-    /// Per set, most recent first.
+    /// The slots of each set, most recent first.
     slots: Vec<Slot<S>>,
 }
 
@@ -42,7 +42,7 @@ impl<S: Copy + Default> SetCache<S> {
         &mut self.slots[first * self.ways..(first + 1) * self.ways]
     }
 
-    /// Looks `line` up and makes it the most recent of its set; its state when it is there.
+    /// Looks `line` up and makes it the most recent of its set; returns its state if it is there.
     #[inline]
     pub fn touch(&mut self, line: u64) -> Option<&mut S> {
         let set = self.set(line);
@@ -51,7 +51,7 @@ impl<S: Copy + Default> SetCache<S> {
         Some(&mut set[0].state)
     }
 
-    /// The state of `line` when it is there; recency stays as it is.
+    /// The state of `line` if it is there; recency does not change.
     pub fn peek(&mut self, line: u64) -> Option<&mut S> {
         let slot = self
             .set(line)
@@ -60,7 +60,7 @@ impl<S: Copy + Default> SetCache<S> {
         Some(&mut slot.state)
     }
 
-    /// Puts a line that is not there to the front of its set; the line that had to go, if one had to.
+    /// Puts a line that is not in the cache to the front of its set; returns the line that had to go, if any.
     pub fn insert(&mut self, line: u64, state: S) -> Option<(u64, S)> {
         let set = self.set(line);
         set.rotate_right(1);
@@ -74,12 +74,12 @@ impl<S: Copy + Default> SetCache<S> {
         (out.tag != 0).then(|| (out.tag - 1, out.state))
     }
 
-    /// Takes a line out; its state when it was there.
+    /// Takes a line out; returns its state if it was there.
     pub fn remove(&mut self, line: u64) -> Option<S> {
         let set = self.set(line);
         let at = set.iter().position(|slot| slot.tag == line + 1)?;
         let state = set[at].state;
-        // The gap moves to the end, behind lines less recent than the one taken out.
+        // The gap moves to the end, behind lines that are less recent than the removed one.
         set[at].tag = 0;
         set[at..].rotate_left(1);
         Some(state)
