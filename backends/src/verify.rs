@@ -15,7 +15,7 @@ pub struct Options {
     common: Common,
 }
 
-/// What was checked; there is no report about a faulty graph, only the error.
+/// The numbers of what was checked. A faulty graph has only an error and no report.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Report {
     /// Always true.
@@ -32,7 +32,7 @@ pub struct Report {
     pub accesses: u64,
 }
 
-/// Does it.
+/// Runs the subcommand.
 ///
 /// # Errors
 /// The first fault of the graph with its place, or when the output cannot be written.

@@ -13,7 +13,7 @@ struct Node {
     newer: u32,
     /// The line touched before it; 0 for the oldest.
     older: u32,
-    /// 1 + index of the smallest cache that holds it, or + the number of caches if none does; 0 if it was never
+    /// 1 + the index of the smallest cache that holds it (1 + the number of caches, if none does); 0 if it was never
     /// touched.
     group: u32,
 }

@@ -3,13 +3,13 @@
 use super::timeline::Bucket;
 use crate::view::units;
 
-/// Characters across.
+/// Number of characters across.
 const WIDTH: usize = 72;
-/// Most lines up.
+/// The largest number of lines.
 const HEIGHT: usize = 8;
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Lines of a bar chart of average running contexts over time, with both axes; empty when there is nothing to draw.
+/// Lines of a bar chart of average running contexts over time, with both axes; empty if there is nothing to draw.
 #[must_use]
 pub(super) fn lines(stretches: &[Bucket]) -> Vec<String> {
     let bars = bars(stretches);

@@ -1,5 +1,5 @@
-//! Where in the source contexts wait: the call at the end of the last block before the wait, or the call that waits; and
-//! where they run code that was not recorded.
+//! Where in the source contexts wait (at the call at the end of the last block before the wait, or the call that
+//! waits), and where they run code that was not recorded.
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -13,7 +13,7 @@ use super::state::{Cause, State};
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, Task};
 
-/// Tasks looked at before a wait for one that executed code.
+/// Number of tasks before a wait that are searched for one that executed code.
 const LOOK_BACK: u32 = 8;
 
 /// The waits of one cause at one call.
@@ -21,12 +21,12 @@ const LOOK_BACK: u32 = 8;
 pub struct WaitPlace {
     /// What is waited for.
     pub cause: Cause,
-    /// Where.
+    /// Where they wait.
     #[serde(flatten)]
     pub place: Place,
     /// The function called there; empty when unknown.
     pub callee: String,
-    /// How many waits.
+    /// Number of waits.
     pub waits: u64,
     /// Context-nanoseconds spent in them.
     pub ns: u64,
@@ -35,22 +35,23 @@ pub struct WaitPlace {
 /// Tasks that run for long in a call of code that was not recorded, such as a library's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OutsidePlace {
-    /// Where it is called; nowhere that is known, where threads begin in it.
+    /// Where the code is called; empty if threads begin in it.
     #[serde(flatten)]
     pub place: Place,
     /// The function called; empty when unknown.
     pub callee: String,
-    /// How many tasks.
+    /// Number of tasks.
     pub tasks: u64,
     /// Context-nanoseconds of these tasks.
     pub ns: u64,
 }
 
-/// Count and context-nanoseconds by cause and block: waits; `None`, running in code that was not recorded.
+/// By cause and block: the number and the context-nanoseconds of waits or, for `None`, of running in code that was
+/// not recorded.
 type Groups = FxHashMap<(Option<Cause>, Option<BlockId>), (u64, u64)>;
 
-/// All waits of a run by cause and place, and all calls of code that was not recorded, the longest total first. Contexts
-/// are read in parallel; of the tasks' contents only those before waits, and of long tasks of few blocks, are decoded.
+/// All waits of a run by cause and place, and all calls of code that was not recorded, those with the longest total
+/// first. Contexts are read in parallel. Only tasks before waits, and long tasks of few blocks, are decoded.
 ///
 /// # Errors
 /// When a task cannot be read.
@@ -131,7 +132,8 @@ fn of_context(graph: &Graph, context: ContextId) -> Result<Groups> {
     Ok(groups)
 }
 
-/// Whether a task works and executes nothing that is recorded, where other tasks do: a thread of another's code.
+/// Whether a work task executes nothing that is recorded while other tasks do: its thread runs another library's
+/// code.
 fn is_foreign(graph: &Graph, task: &Task<'_>) -> bool {
     task.kind() == TaskKind::Work && task.block_count() == 0 && graph.summary().blocks > 0
 }

@@ -1,5 +1,5 @@
-//! The potential parallelism of a graph: every task starts as soon as its predecessors have finished, on as many
-//! processors as it takes, and waiting takes no time. Work over span (the length of that schedule) is the average.
+//! The potential parallelism of a graph: every task starts as soon as its predecessors have finished, there are
+//! enough processors, and waiting takes no time. Work over span (the length of that schedule) is the average.
 
 use anyhow::Result;
 use taskgraph::TaskKind;
@@ -8,7 +8,7 @@ use super::segments::state_of;
 use super::state::State;
 use crate::analysis::{Frontier, Task};
 
-/// Stretches of the schedule kept.
+/// Number of stretches of the schedule that are kept.
 const BUCKETS: usize = 2048;
 
 /// The as-soon-as-possible schedule, built task by task in topological order.
@@ -30,8 +30,8 @@ impl Potential {
             State::Running => task.duration_ns(),
             State::Waiting(_) => 0,
         };
-        // A child runs, and a waiting context goes on, before the call that lets it has returned: what such a task
-        // does for others may happen right at its start.
+        // A child runs, and a waiting context goes on, before the call that lets it has returned. So what such a task
+        // does for others may happen at its start.
         let hands_over_at_end = task.kind() == TaskKind::Work;
         let own = |start| {
             (
@@ -69,8 +69,8 @@ impl Potential {
     }
 }
 
-/// Integral of overlapping intervals per bucket; the buckets double in width as time grows, so intervals may come in
-/// any order and the span need not be known.
+/// Integral of overlapping intervals for each bucket. The buckets double in width as time grows, so intervals may
+/// come in any order and the span need not be known.
 #[derive(Debug)]
 struct Curve {
     shift: u32,

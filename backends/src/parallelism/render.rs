@@ -4,7 +4,7 @@ use super::{LevelTime, Report, chart};
 use crate::view::units::{plural, time};
 use crate::view::{Cell, Render, Table, View};
 
-/// Rows of the table of levels.
+/// The most rows of the table of levels.
 const MOST_LEVELS: usize = 20;
 
 impl Render for Report {
@@ -85,7 +85,7 @@ impl Report {
         .rows(rows)
     }
 
-    /// Time and share by number of running contexts; ranges of numbers when there are many.
+    /// Time and share by number of running contexts, or by ranges of numbers if there are many.
     fn level_groups(&self) -> Vec<(String, u64, f64)> {
         let width = self
             .levels
@@ -93,7 +93,7 @@ impl Report {
             .map_or(0, |last| last.running)
             .div_ceil(MOST_LEVELS)
             .max(1);
-        // 0 stays apart: nothing ran then.
+        // 0 stays a group of its own, because nothing ran then.
         let group = |level: &LevelTime| level.running.div_ceil(width);
         let same = self.levels.chunk_by(|a, b| group(a) == group(b));
         let sum = |levels: &[LevelTime]| {

@@ -1,4 +1,5 @@
-//! The life of one context as segments: from the start of its first task to the end of its last it runs or waits.
+//! The life of one context as segments: from the start of its first task to the end of its last task it runs or
+//! waits.
 
 use anyhow::Result;
 use taskgraph::{ContextId, TaskId, TaskKind};
@@ -7,22 +8,22 @@ use super::blocked::waiting_call;
 use super::state::{Cause, State};
 use crate::analysis::{Graph, Task};
 
-/// A context in one state for a time. Segments of a context are contiguous, in order, and never empty.
+/// A context in one state for a time. The segments of a context are contiguous, in order, and never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Start, nanoseconds since the start of the run.
     pub from_ns: u64,
-    /// End.
+    /// End, nanoseconds since the start of the run.
     pub to_ns: u64,
     /// What the context does.
     pub state: State,
-    /// The task it does it in, or (between two tasks) the task that follows.
+    /// The task that it does this in, or, between two tasks, the task that follows.
     pub task: TaskId,
 }
 
 /// Whether time inside a task is work, and if not, what the context waits for. Operations that cannot block (unlock,
-/// signal, post) count as running: the context is not held up in them. Nor is a task work that only waits in a call
-/// (`blocked`).
+/// signal, post) count as running, because they do not hold up the context. A task that only waits in a call
+/// (`blocked`) is not work either.
 #[must_use]
 pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
     match task.kind() {
@@ -83,9 +84,9 @@ impl<'g> Segments<'g> {
             } else {
                 None
             };
-            // A gap before a join is a part of it.
+            // A gap before a join is a part of the join.
             if let Some(cause) = gap.filter(|cause| *cause != Cause::Join) {
-                // Nothing of this context ran; a barrier owned by another context shows as such a gap.
+                // Nothing of this context ran; a barrier that another context owns shows as such a gap.
                 self.at_ns = task.start_ns();
                 let state = State::Waiting(cause);
                 return Ok(Some(Segment {
@@ -98,7 +99,7 @@ impl<'g> Segments<'g> {
             let (id, kind, state, end) = (task.id(), task.kind(), state_of(task), task.end_ns());
             self.ahead = self.tasks.next().transpose()?;
             self.before = Some(kind);
-            // A wait ends when the next task starts, even where its own end was measured later.
+            // A wait ends when the next task starts, even if its own end was measured later.
             let to_ns = match &self.ahead {
                 Some(next) if state != State::Running => end.min(next.start_ns()),
                 _ => end,
@@ -120,7 +121,8 @@ impl<'g> Segments<'g> {
         if next.kind() == TaskKind::Barrier || self.before == Some(TaskKind::Barrier) {
             return Ok(Cause::Barrier);
         }
-        // Who forks a team joins it at the end: meanwhile its thread is one of the team, in a context of its own.
+        // A context that forks a team joins it at the end. Meanwhile its thread is one of the team, in a context of
+        // its own.
         if next.kind() == TaskKind::Join {
             return Ok(Cause::Join);
         }

@@ -1,9 +1,9 @@
-//! Numbers of running and waiting contexts over time: an exact step function, or buckets with exact minimum, maximum
-//! and integral once there are too many steps to keep.
+//! Numbers of running and waiting contexts over time: an exact step function or, once there are too many steps to
+//! keep, buckets with exact minimum, maximum and integral.
 
 use super::state::{CAUSES, State};
 
-/// Steps kept exactly; beyond this the timeline turns into buckets (48 bytes a step).
+/// Number of steps that are kept exactly; beyond it the timeline turns into buckets (48 bytes a step).
 const MAX_STEPS: usize = 1 << 20;
 
 /// How many contexts are in each state.
@@ -34,7 +34,7 @@ impl Counts {
     }
 }
 
-/// From `t_ns` on, `counts` holds.
+/// The counts that hold from `t_ns` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Nanoseconds since the start of the run.
@@ -43,7 +43,7 @@ pub struct Step {
     pub counts: Counts,
 }
 
-/// A stretch of time summed up without losing its extremes.
+/// A stretch of time as a sum that keeps its extremes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     /// Start, nanoseconds since the start of the run.
@@ -111,12 +111,12 @@ pub struct Timeline {
 enum Form {
     /// Ascending in time; each differs from the one before.
     Steps(Vec<Step>),
-    /// Contiguous, all of `width` ns but the last.
+    /// Contiguous buckets, all of `width` ns except the last.
     Buckets { width: u64, buckets: Vec<Bucket> },
 }
 
 impl Timeline {
-    /// The exact steps, or `None` when there were too many to keep.
+    /// The exact steps, or `None` if there were too many to keep.
     #[must_use]
     pub fn steps(&self) -> Option<&[Step]> {
         match &self.form {
@@ -131,7 +131,8 @@ impl Timeline {
         self.end_ns - self.start_ns
     }
 
-    /// Running contexts at `t_ns` and the time up to which that stays so (rounded average within a coarse bucket).
+    /// Running contexts at `t_ns`, and the time up to which their number stays (in a coarse bucket, the rounded
+    /// average).
     #[must_use]
     pub fn running_at(&self, t_ns: u64) -> (u32, u64) {
         match &self.form {
@@ -181,7 +182,7 @@ impl Timeline {
         }
     }
 
-    /// The run in at most `most` stretches of equal length: peaks and averages stay exact.
+    /// The run in at most `most` stretches of equal length, with exact peaks and averages.
     #[must_use]
     pub fn buckets(&self, most: usize) -> Vec<Bucket> {
         let most = most.max(1);
@@ -239,7 +240,7 @@ impl TimelineBuilder {
         }
     }
 
-    /// From `t_ns` (not before the last step) on, `counts` holds.
+    /// Sets the counts from `t_ns` on, which is not before the last step.
     pub fn step(&mut self, t_ns: u64, counts: Counts) {
         let step = Step { t_ns, counts };
         if let Some((bucketer, last)) = &mut self.coarse {
@@ -308,7 +309,7 @@ impl Bucketer {
         }
     }
 
-    /// `counts` holds from where the last call ended until `until`.
+    /// Adds `counts` for the time from the end of the last call to `until`.
     fn add(&mut self, counts: &Counts, until: u64) {
         while self.at_ns < until {
             let end = self.current.t_ns + self.width;
@@ -341,7 +342,7 @@ mod tests {
         }
     }
 
-    /// 1 for 10 ns, then 5 and 2 in turn, 3 ns and 7 ns, until 110.
+    /// The level is 1 for 10 ns, then 5 and 2 in turn, for 3 ns and 7 ns, until 110.
     fn saw(max_steps: usize) -> Timeline {
         let mut builder = TimelineBuilder::with_limit(0, 110, max_steps);
         builder.step(0, running(1));

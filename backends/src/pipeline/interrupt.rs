@@ -1,19 +1,20 @@
-//! Ctrl-C ends `contech run` at once, whatever it does. What was recorded stays, and the last line says where it is.
+//! Ctrl-C ends `contech run` at once, whatever it is doing. What was recorded stays, and the last line says where it
+//! is.
 
 use std::process::exit;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Exit status after ctrl-C, as shells have it.
+/// The exit status after ctrl-C that shells use.
 const INTERRUPTED: i32 = 130;
 
 /// What ctrl-C leaves behind.
 #[derive(Debug)]
 pub(super) struct Interrupt {
-    /// A sentence for the user; none while the program runs.
+    /// A sentence for the user; `None` while the program runs.
     left: Arc<Mutex<Option<String>>>,
 }
 
-/// From now on ctrl-C ends the program (which gets it from the terminal as well) and not this process.
+/// Lets ctrl-C end the program (which gets it from the terminal as well) and not this process.
 pub(super) fn install() -> Interrupt {
     let left = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&left);
@@ -33,7 +34,7 @@ pub(super) fn install() -> Interrupt {
 }
 
 impl Interrupt {
-    /// The program is over: from now on ctrl-C ends this process and says what is `left`.
+    /// Says that the program is over: ctrl-C then ends this process, which says what is `left`.
     pub(super) fn leaves(&self, left: String) {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
     }

@@ -1,4 +1,4 @@
-//! The step from trace to graph, done by the command `contech-middle`.
+//! The step from trace to graph, which the command `contech-middle` does.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ const NAME: &str = "contech-middle";
 /// Exit status for a graph recovered from an incomplete trace.
 const RECOVERED: i32 = 3;
 
-/// The command: next to this executable, or under `CONTECH_HOME`.
+/// The path of the command: next to this executable, or under `CONTECH_HOME`.
 pub(super) fn find() -> Result<PathBuf> {
     let own = std::env::current_exe().context("cannot tell where contech itself is")?;
     let beside = own.with_file_name(NAME);
@@ -29,7 +29,7 @@ pub(super) fn find() -> Result<PathBuf> {
     }
 }
 
-/// Makes `graph` of `trace`. Its summary is not shown (the report has it), its progress and its complaints are.
+/// Makes `graph` from `trace`. The report has the summary, so it is not shown; progress and errors are.
 pub(super) fn convert(converter: &Path, trace: &Path, graph: &Path) -> Result<()> {
     let status = Command::new(converter)
         .args([trace, graph])

@@ -1,4 +1,4 @@
-//! The recorded program: started with its trace directed into the folder, everything else as it would be without us.
+//! The recorded program: its trace goes to the folder, and everything else is as without recording.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -47,7 +47,7 @@ impl Program {
         self.pid
     }
 
-    /// How it ended, for people.
+    /// How the program ended, in words.
     pub(super) fn outcome(&self) -> String {
         match (self.status.code(), self.status.signal()) {
             (Some(0), _) => "finished".to_owned(),
@@ -62,7 +62,7 @@ impl Program {
         self.status.signal() == Some(Signal::INT.as_raw())
     }
 
-    /// Its exit status as a shell gives it: 128 + the signal when one ended it.
+    /// Its exit status in the form of a shell: 128 + the signal if a signal ended it.
     pub(super) fn status(&self) -> u8 {
         let code = self
             .status

@@ -1,4 +1,4 @@
-//! The folder of a run and the traces that appear in it: one per process, named by process id.
+//! The folder of a run and the traces that appear in it: one for each process, named by process id.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,23 +12,23 @@ use super::program::Program;
 /// The folder traces are written to.
 #[derive(Debug)]
 pub(super) struct TraceFolder {
-    /// As given on the command line, for messages.
+    /// The path as given on the command line, for messages.
     path: PathBuf,
-    /// The same for a program that changes its working directory.
+    /// The absolute path, for a program that changes its working directory.
     absolute: PathBuf,
 }
 
 /// The traces of a run.
 #[derive(Debug)]
 pub(super) struct Traces {
-    /// That of the program itself, now `trace.bin`.
+    /// The trace of the program itself, now `trace.bin`.
     pub(super) main: PathBuf,
-    /// Those of other processes (fork, exec), by name.
+    /// The traces of other processes (fork, exec), sorted by name.
     pub(super) others: Vec<PathBuf>,
 }
 
 impl TraceFolder {
-    /// Makes the folder if need be and removes traces of an earlier run.
+    /// Makes the folder if necessary, and removes traces of an earlier run.
     pub(super) fn prepare(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the folder {}", path.display()))?;
@@ -46,8 +46,8 @@ impl TraceFolder {
         Ok(folder)
     }
 
-    /// The value of `CONTECH_TRACE`: the process id is in the name, so that a script's programs and forked children do
-    /// not overwrite one another.
+    /// The value of `CONTECH_TRACE`. The name contains the process id, so that a script's programs and forked
+    /// children do not overwrite each other's traces.
     pub(super) fn pattern(&self) -> OsString {
         let folder = self.absolute.as_os_str().as_bytes().iter();
         let escaped =
@@ -55,12 +55,12 @@ impl TraceFolder {
         OsString::from_vec(escaped.chain(b"/trace.%p.bin".iter().copied()).collect())
     }
 
-    /// What is there after the run.
+    /// The traces that are there after the run.
     pub(super) fn traces(&self, program: &Program) -> Result<Traces> {
         let mut others = self.list()?;
         let own = self.path.join(format!("trace.{}.bin", program.pid()));
         let at = others.iter().position(|trace| *trace == own);
-        // A script, or a launcher: the program of interest is a child, and the one that recorded most.
+        // A script or launcher has the program of interest as a child, which is the one that recorded most.
         let largest = || {
             (0..others.len())
                 .max_by_key(|&at| fs::metadata(&others[at]).map_or(0, |found| found.len()))
@@ -103,7 +103,7 @@ impl TraceFolder {
     }
 }
 
-/// `trace.bin` or `trace.PID.bin`, and what a fork of it may add.
+/// Whether the name is `trace.bin` or `trace.PID.bin`, with what a fork may add.
 fn is_trace(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("trace.") else {
         return false;

@@ -1,11 +1,13 @@
-//! Contexts in chains: one takes the place of another that ended before it begins, so that a clock has an entry for each
-//! context that may run at once with others, not for each there ever was.
+//! Contexts in chains: a context takes the place of another that ended before it begins. So a clock has an entry for
+//! each context that may run at the same time as others, and not for each context that ever existed.
 //!
-//! Who joins a context that has ended may give its place to one it creates later: everything of the first comes before
-//! everything of the second. A program that creates a million tasks and waits for each hundred needs a hundred places.
+//! A context that joins one that has ended may give the place of that one to a context that it creates later:
+//! everything of the first comes before everything of the second. A program that creates a million tasks and waits
+//! for each hundred needs a hundred places.
 //!
-//! Nor does who joins a context note what it knew of the contexts it had joined: that the joining task comes before says
-//! the same. A recursion of a million tasks so has clocks as long as it is deep.
+//! A context that joins another also does not note what the other knew of the contexts that it had joined, because
+//! those come before the joining task anyway. So a recursion of a million tasks has clocks only as long as the
+//! recursion is deep.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
@@ -41,18 +43,18 @@ struct Life {
     /// Position of its first task.
     base: u32,
     context: ContextId,
-    /// The task that joined it when it had ended.
+    /// The task that joined it after it had ended.
     joined: Option<Epoch>,
 }
 
 #[derive(Debug, Default)]
 struct Chain {
     lives: Vec<Life>,
-    /// The last task of the latest context, once that has been visited and until the place is given away.
+    /// The last task of the latest context, from the time it has been visited until the place is given away.
     ended: Option<TaskId>,
     /// Position after that task.
     next: u32,
-    /// Places the latest context may give to those it creates.
+    /// Places that the latest context may give to contexts that it creates.
     spare: Vec<u32>,
 }
 
@@ -65,7 +67,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Place of a context and position of its first task; a new place when it has none.
+    /// Place of a context, and position of its first task; a context without a place gets a new one.
     pub(super) fn of(&mut self, context: ContextId) -> (u32, u32) {
         if let Some(&known) = self.of.get(&context) {
             return known;
@@ -103,7 +105,7 @@ impl Chains {
         self.life(epoch).base
     }
 
-    /// The task that joined the context of an epoch, which therefore comes after all of it.
+    /// The task that joined the context of an epoch, and so comes after all of it.
     pub(super) fn joined(&self, epoch: Epoch) -> Option<Epoch> {
         self.life(epoch).joined
     }
@@ -114,7 +116,7 @@ impl Chains {
         lives[after.saturating_sub(1)]
     }
 
-    /// `last` is the last task of its context.
+    /// Notes that `last` is the last task of its context.
     pub(super) fn end(&mut self, last: TaskId) {
         let (place, base) = self.of[&last.context];
         let chain = &mut self.chains[place as usize];
@@ -122,8 +124,8 @@ impl Chains {
         chain.next = base.saturating_add(last.seq).saturating_add(1);
     }
 
-    /// The task `at` comes after `task`: when that was the last of its context, and nobody else came after it before,
-    /// the context is joined here and its place is free. Whether that is so.
+    /// Notes that the task `at` comes after `task`. If `task` is the last of its context, and no other task came
+    /// after it before, the context is joined here and its place is free. Returns whether this is so.
     pub(super) fn join(&mut self, at: Epoch, task: TaskId) -> bool {
         let place = at.place();
         let (other, _) = self.of[&task.context];
@@ -136,7 +138,7 @@ impl Chains {
             let mut spare = std::mem::take(&mut chain.spare);
             spare.push(other);
             let own = &mut self.chains[place as usize].spare;
-            // The longer list stays where it is: a chain of joins takes time for each place a few times only.
+            // The longer list stays in place, so that in a chain of joins each place is moved only a few times.
             if own.len() < spare.len() {
                 std::mem::swap(own, &mut spare);
             }
@@ -146,7 +148,7 @@ impl Chains {
         false
     }
 
-    /// The context at `place` creates another, of so many tasks, at a task that comes before all of these.
+    /// The context at `place` creates another with so many tasks, at a task that comes before all of them.
     pub(super) fn create(&mut self, place: u32, created: ContextId, tasks: u32) {
         if self.of.contains_key(&created) {
             return;
@@ -155,7 +157,7 @@ impl Chains {
             return;
         };
         let base = self.chains[free as usize].next;
-        // Positions have 32 bits; a place used up is not used again.
+        // Positions have 32 bits; a place whose positions are used up is not used again.
         if base.checked_add(tasks).is_some() {
             self.settle(created, free, base);
         }

@@ -1,12 +1,12 @@
 //! Which tasks come before the current one: vector clocks over the edges of the graph (Fidge 1988, Mattern 1989).
 //!
-//! Tasks are visited in topological order. A task's clock says of every chain of contexts ([`super::chains`]) how many
-//! of its tasks come before; the order is that of the graph (program order and stored edges), not of the schedule that
-//! happened.
+//! Tasks are visited in topological order. A task's clock says for every chain of contexts ([`super::chains`]) how
+//! many of its tasks come before. The order is that of the graph (program order and stored edges), not of the
+//! schedule that happened.
 //!
-//! Clocks share what they have in common: a list of entries, the base, and a few newer entries of their own. A context
-//! begins with the base of its creator, and who joins it needs its newer entries only, because the base is one that it
-//! has, or has had itself. What a create or join costs so depends on what is new, not on how many contexts there are.
+//! Clocks share entries: a clock is a shared list of entries, its base, and a few newer entries of its own. A context
+//! begins with the base of its creator. A context that joins it needs only its newer entries, because it has or had
+//! the base itself. So the cost of a create or join depends on what is new, and not on the number of contexts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,8 @@ use taskgraph::TaskId;
 use super::chains::{Chains, Epoch};
 use crate::analysis::{Graph, Task};
 
-/// Newer entries before they become part of a base, more where bases are long: a recursion less deep has no bases.
+/// How many newer entries a clock has before they become part of a base; more if bases are long. A less deep
+/// recursion has no bases.
 const FEW: usize = 128;
 
 /// Entries that clocks share.
@@ -38,11 +39,11 @@ impl Drop for Base {
     }
 }
 
-/// Tasks known to come before.
+/// The tasks that are known to come before.
 #[derive(Clone, Debug)]
 struct Clock {
     base: Arc<Base>,
-    /// Places and what is known of them beyond the base, sorted.
+    /// Places, and what is known of them beyond the base, sorted.
     newer: Vec<(u32, u32)>,
 }
 
@@ -72,11 +73,11 @@ impl Clock {
     }
 }
 
-/// All bases ever made: which came of which.
+/// All bases that were ever made, and from which base each was made.
 #[derive(Debug)]
 struct Bases {
     empty: Arc<Base>,
-    /// By number: the one it was made of.
+    /// By number: the base that it was made from.
     parent: Vec<u32>,
     total: Arc<AtomicUsize>,
 }
@@ -105,7 +106,7 @@ impl Bases {
         }
     }
 
-    /// Whether `later` has all entries of `earlier` because it was made of it.
+    /// Whether `later` has all entries of `earlier` because it was made from it.
     fn comes_of(&self, later: u32, earlier: u32) -> bool {
         let mut number = later;
         while number > earlier {
@@ -114,7 +115,7 @@ impl Bases {
         number == earlier
     }
 
-    /// Makes the newer entries of a clock part of a base of its own.
+    /// Puts the newer entries of a clock into a base of their own.
     fn settle(&mut self, clock: &mut Clock, more: &[u32]) {
         let mut known = clock.base.known.clone();
         let last = clock.newer.last().map_or(0, |entry| entry.0 as usize + 1);
@@ -136,8 +137,8 @@ impl Bases {
         });
     }
 
-    /// Adds to `clock` that `epoch`, whose own clock is `found`, comes before. Nothing is noted of its context when that
-    /// is `joined` here: see [`Clocks::ordered`].
+    /// Adds to `clock` that `epoch`, whose own clock is `found`, comes before. If its context is `joined` here,
+    /// nothing is noted of that context: see [`Clocks::ordered`].
     fn learn(&mut self, clock: &mut Clock, found: &Clock, epoch: Epoch, joined: bool) {
         if clock.known(epoch.place()) > epoch.position() {
             return;
@@ -169,7 +170,7 @@ impl Bases {
     }
 }
 
-/// The clocks of all chains, and of the tasks whose dependents are still to come.
+/// The clocks of all chains, and of the tasks that have dependents still to come.
 #[derive(Debug, Default)]
 pub struct Clocks {
     chains: Chains,
@@ -178,7 +179,7 @@ pub struct Clocks {
     latest: Vec<Option<Clock>>,
     pending: FxHashMap<TaskId, (Clock, usize)>,
     now: Epoch,
-    /// The last task visited was the last of its context.
+    /// Whether the last visited task was the last of its context.
     ended: bool,
 }
 
@@ -227,7 +228,7 @@ impl Clocks {
         self.latest[place as usize] = Some(clock);
         let tasks = graph.context(id.context).map_or(0, |c| c.task_count);
         if id.seq.checked_add(1) == Some(tasks) {
-            // Its clock is still needed for the task itself, and forgotten when the next one is entered.
+            // The clock is still needed for the task itself, and is forgotten when the next task is entered.
             self.ended = true;
             self.chains.end(id);
         }
@@ -249,7 +250,7 @@ impl Clocks {
             if epoch.place() == self.now.place() || self.reached(epoch.place()) > epoch.position() {
                 return true;
             }
-            // What was joined comes before all that comes after the join.
+            // A joined context comes before everything after the join.
             match self.chains.joined(epoch) {
                 Some(joined) => epoch = joined,
                 None => return false,
@@ -263,7 +264,7 @@ impl Clocks {
         clock.map_or(0, |clock| clock.known(place))
     }
 
-    /// How many tasks of the context of `epoch`, which does not come before the current task, do.
+    /// How many tasks of the context of `epoch` come before the current task, if `epoch` itself does not.
     #[must_use]
     pub fn known(&self, epoch: Epoch) -> u32 {
         self.reached(epoch.place())

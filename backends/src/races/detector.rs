@@ -1,13 +1,13 @@
-//! The detector: every access, in topological order of the tasks, against what is remembered of its memory.
+//! The detector: it checks every access, in topological order of the tasks, against what is remembered of its memory.
 //!
-//! It follows FastTrack (Flanagan and Freund, 2009) with tasks as epochs, on bytes. It differs in that unordered
-//! accesses stay remembered beside one another, so that every further conflict with them is seen too, and in that
-//! states are shared between granules ([`super::states`]).
+//! It follows FastTrack (Flanagan and Freund, 2009) with tasks as epochs, on bytes. It differs in two ways: unordered
+//! accesses stay remembered beside one another, so that every further conflict with them is found too, and granules
+//! share states ([`super::states`]).
 //!
-//! Memory is recycled without an edge in the graph: two unordered tasks may get the same address from malloc one after
-//! the other. An allocation therefore leaves a mark; an access or a free that is not ordered after the mark belongs to
-//! an earlier life of the memory, whatever the order tasks are visited in, and is left out. A free leaves a mark as well:
-//! an access of this life that nothing orders with it is a race.
+//! Memory is recycled without an edge in the graph: two unordered tasks may get the same address from malloc one
+//! after the other. An allocation therefore leaves a mark. An access or a free that is not ordered after the mark
+//! belongs to an earlier life of the memory, whatever the order in which tasks are visited, and is ignored. A free
+//! also leaves a mark: an access of the same life that nothing orders with the free is a race.
 
 use std::collections::BTreeSet;
 
@@ -23,41 +23,41 @@ use super::states::{StateId, States};
 use super::tally::{Example, Tally};
 use crate::analysis::Task;
 
-/// Entries of the table of looked-up transitions.
+/// Number of entries in the table of computed transitions.
 const LOOKUPS: usize = 8192;
-/// States that wait to be freed before that is done in the middle of a task.
+/// Number of states waiting to be freed above which this is done in the middle of a task.
 const UNUSED: usize = 1 << 16;
-/// Accesses between two looks at the memory in use.
+/// Number of accesses between two checks of the memory in use.
 const CHECK: u64 = 1 << 16;
-/// Unordered accesses remembered of 8 bytes: the first of them and the latest ones.
+/// Number of unordered accesses that are remembered of 8 bytes: the first of them and the latest ones.
 const REMEMBERED: usize = 48;
 const FIRST: usize = 8;
-/// No operation of the program: allocations.
+/// The operation of allocations, which is none of the program.
 const NO_OP: u32 = u32::MAX;
-/// The same for stacks, which begin a life earlier than they are marked.
+/// The operation of new stacks, whose life begins earlier than they are marked.
 const STACK_OP: u32 = u32::MAX - 1;
-/// Operations from this number on stand for the free called by a block: that of the remaining bits.
+/// Operations from this number on stand for a call of free by a block; the remaining bits are the block.
 const CALLED_BY: u32 = 1 << 31;
-/// New memory larger than this is a stack. It is marked as far as it is used, so many bytes ahead.
+/// New memory larger than this is a stack. It is marked only where it is used, and so many bytes ahead.
 const STACK: u64 = 64 << 10;
 const AHEAD: u64 = 512;
 
-/// What an access does to a state, computed earlier in the same task.
+/// The effect of an access on a state, computed earlier in the same task.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lookup {
-    /// State before, and operation.
+    /// The state before, and the operation.
     key: u64,
-    /// Stamp of the task, mask and kind.
+    /// Stamp of the task, mask, and kind.
     detail: u64,
     next: StateId,
-    /// 1 + index of the races it makes in `Detector::races`; 0 for none.
+    /// 1 + index in `Detector::races` of the races that it makes; 0 if there are none.
     races: u32,
 }
 
-/// What is kept of a context between its tasks.
+/// What is stored of a context between its tasks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Running {
-    /// The stack it began with, from `low` on; what is at `marked` and higher has its mark already.
+    /// The stack that it began with, from `low` on. Everything from `marked` on has its mark already.
     low: u64,
     marked: u64,
     since: Epoch,
@@ -72,9 +72,9 @@ pub struct Detector {
     shadow: Shadow,
     states: States,
     lookups: Vec<Lookup>,
-    /// Changes with every task and every sweep; makes older lookups invalid.
+    /// A number that changes with every task and every sweep, which makes older lookups invalid.
     stamp: u64,
-    /// Races of the lookups of the current stamp.
+    /// The races of the lookups with the current stamp.
     races: Vec<Vec<u32>>,
     /// By operation: whether it is atomic.
     atomic: Vec<bool>,
@@ -85,20 +85,21 @@ pub struct Detector {
     running: Running,
     scratch: Vec<Record>,
     limit: usize,
-    /// More than `limit` bytes are in use: nothing more is looked at.
+    /// Whether more than `limit` bytes are in use; then nothing more is checked.
     full: bool,
     /// What was found.
     pub tally: Tally,
     /// Reads and writes seen.
     pub accesses: u64,
-    /// Accesses left out because their memory's allocation does not come before them, in granules.
+    /// Accesses that were ignored because the allocation of their memory does not come before them, in granules.
     pub unowned: u64,
     /// Pairs of contexts that use a common atomic variable.
     atomic_pairs: BTreeSet<(ContextId, ContextId)>,
 }
 
 impl Detector {
-    /// An empty one for `part` of the memory of the program, which stops at about `limit` bytes of its own.
+    /// A detector for `part` of the program's memory that has seen nothing, and stops at about `limit` bytes of its
+    /// own.
     #[must_use]
     pub fn new(atomic: Vec<bool>, part: Part, limit: usize) -> Self {
         Self {
@@ -122,7 +123,7 @@ impl Detector {
         }
     }
 
-    /// A task begins; predecessors first.
+    /// A task begins; its predecessors must have been visited.
     ///
     /// # Errors
     /// When the task cannot be read.
@@ -147,7 +148,7 @@ impl Detector {
         }
     }
 
-    /// Takes in a piece of what the task does.
+    /// Takes a piece of what the task does.
     pub fn piece(&mut self, piece: &Piece<'_>) {
         if self.full {
             return;
@@ -202,13 +203,13 @@ impl Detector {
         }
     }
 
-    /// The part of memory it looks at.
+    /// The part of memory that it checks.
     #[must_use]
     pub fn part(&self) -> Part {
         self.shadow.part()
     }
 
-    /// The block that called free, where the operation of a race stands for that.
+    /// The block that called free, if the operation of a race stands for a free.
     #[must_use]
     pub fn freed_by(op: u32) -> Option<BlockId> {
         (CALLED_BY..STACK_OP)
@@ -216,7 +217,7 @@ impl Detector {
             .then(|| BlockId::new(op & !CALLED_BY))
     }
 
-    /// Whether the limit was reached: then the result is not complete.
+    /// Whether the limit was reached, so that the result is incomplete.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.full
@@ -244,7 +245,7 @@ impl Detector {
         self.states.sweep();
     }
 
-    /// The latest allocation at `addr` that comes before, or is made by, the current task ends.
+    /// Ends the latest allocation at `addr` that comes before the current task or is made by it.
     fn free(&mut self, addr: u64) {
         let Some(lives) = self.allocations.get_mut(&addr) else {
             return;
@@ -262,7 +263,7 @@ impl Detector {
         self.renew(addr, size, Kind::Free);
     }
 
-    /// The stack of the current context is used down to an address.
+    /// Marks the stack of the current context, which is used down to an address.
     #[cold]
     fn mark_stack(&mut self, addr: u64) {
         let Running { low, marked, .. } = self.running;
@@ -271,7 +272,7 @@ impl Detector {
         self.range(from, marked - from, STACK_OP, Kind::Alloc);
     }
 
-    /// The free made by the block executed last.
+    /// The operation that stands for the free that the last executed block calls.
     fn free_op(&self) -> u32 {
         let block = self.running.block.map(|block| CALLED_BY | block.get());
         block.map_or(NO_OP, |op| op.min(STACK_OP - 1))
@@ -297,7 +298,7 @@ impl Detector {
         self.granule(last, mask(to), op, kind);
     }
 
-    /// A range of memory begins or ends a life. Whole pages are done at once.
+    /// Begins or ends the life of a range of memory. Whole pages are handled at once.
     fn renew(&mut self, addr: u64, size: u64, kind: Kind) {
         let stop = addr.saturating_add(size);
         let first =
@@ -336,7 +337,7 @@ impl Detector {
         }
     }
 
-    /// The same for a page whose granules are all in one state: as for one of them.
+    /// The same for a page whose granules are all in one state; it is handled like one granule.
     fn whole_page(&mut self, page: u64, before: StateId, op: u32, kind: Kind) {
         let access = Record {
             epoch: self.clocks.now(),
@@ -440,7 +441,8 @@ impl Detector {
         }
     }
 
-    /// Computes the records after `access` into `after`, and the races it makes. False when nothing changes.
+    /// Computes the records after `access` into `after`, and the races that it makes. Returns false if nothing
+    /// changes.
     fn transition(
         &mut self,
         granule: u64,
@@ -502,7 +504,8 @@ impl Detector {
             }
             let gone = match access.kind {
                 Kind::Alloc | Kind::Unmap => true,
-                // Who is not ordered after the allocation is of an earlier life, also once this one is over.
+                // A record that is not ordered after the allocation is of an earlier life, also after this life has
+                // ended.
                 Kind::Free => record.kind != Kind::Alloc,
                 _ => ordered && record.kind.superseded_by(access.kind),
             };
@@ -530,6 +533,6 @@ impl Detector {
 
 #[inline]
 fn mask(bits: u64) -> u8 {
-    // The low byte: bits beyond the granule are cut off.
+    // Only the low byte: bits beyond the granule are cut off.
     u8::try_from(bits & 0xff).unwrap_or(0)
 }

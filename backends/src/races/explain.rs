@@ -1,5 +1,5 @@
-//! Why nothing orders the two sides of a race, in one sentence: how far the one follows the other's context, and which
-//! locks each holds.
+//! Why nothing orders the two sides of a race, in one sentence: how much of one side's context comes before the other
+//! side, and which locks each side holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use taskgraph::{SyncOp, TaskId, TaskKind};
 use super::tally::Example;
 use crate::analysis::Graph;
 
-/// A lock as a task holds it.
+/// A lock that a task holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     object: u64,
-    /// For reading only.
+    /// Whether it is held only for reading.
     shared: bool,
 }
 

@@ -1,17 +1,17 @@
-//! `races`: accesses to the same bytes, at least one of them a write, that no path of the graph orders; and accesses to
-//! memory that a free which nothing orders with them takes away.
+//! `races`: accesses to the same bytes, at least one of them a write, that no path of the graph orders; and accesses
+//! to memory that nothing orders with the free that ends its life.
 //!
-//! The order is program order and the stored edges, not the schedule that happened to run: a race is reported even when
-//! the run went well. For every byte with a race at least one pair of source places is reported, and nothing is
-//! reported that the graph orders. Two atomic accesses do not race; an atomic and a plain one do.
+//! The order is program order and the stored edges, not the schedule that happened, so a race is reported even if the
+//! run went well. For every byte with a race at least one pair of source places is reported, and nothing is reported
+//! that the graph orders. Two atomic accesses do not race; an atomic and a plain one do.
 //!
-//! Atomic operations order like locks where they were recorded as tasks (`--contech-atomics`); data handed over by a
-//! relaxed flag, which orders nothing, is reported, and such a race says that its contexts share an atomic variable.
+//! Atomic operations order like locks if they were recorded as tasks (`--contech-atomics`). A relaxed flag orders
+//! nothing, so data that it hands over is reported, and such a race says that its contexts share an atomic variable.
 //!
 //! Limits: stacks of detached threads are reused without a record of it. Of several accesses to one byte in one task,
-//! a write stands for the reads. Of more than 48 unordered accesses to the same 8 bytes, the first 8 and the latest 40
-//! are remembered: a race with one of the others only would be missed. When the shadow memory (4 bytes per 8 bytes of
-//! memory, more where many contexts read) outgrows `--memory`, the graph is read once per part of memory.
+//! a write stands for the reads. Of more than 48 unordered accesses to the same 8 bytes, the first 8 and the latest
+//! 40 are remembered, so a race with only one of the others would be missed. If the shadow memory (4 bytes for 8
+//! bytes of memory, more if many contexts read) outgrows `--memory`, the graph is read once for each part of memory.
 
 mod chains;
 mod clocks;
@@ -52,43 +52,45 @@ pub struct Options {
     pub memory: Size,
 }
 
-/// Most parts memory is divided into, as a power of two.
+/// The most parts that memory is divided into, as a power of two.
 const MOST_BITS: u32 = 12;
 
-/// The analysis: of all memory, and where that is too large of one part after the other.
+/// The analysis: of all memory or, if that is too large, of one part after the other.
 #[derive(Debug)]
 pub struct Races {
     memory: usize,
     part: Part,
-    /// By operation.
+    /// By operation: whether it is atomic.
     atomic: Vec<bool>,
 }
 
 /// Races of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Pairs of source places: first those whose contexts share no atomic variable, then the most frequent first.
+    /// Pairs of source places. Those whose contexts share no atomic variable come first, and among equals the most
+    /// frequent.
     pub races: Vec<Race>,
-    /// Reads and writes looked at.
+    /// Number of checked reads and writes.
     pub accesses: u64,
-    /// Accesses left out because the allocation of their memory does not come before them, in units of 8 bytes.
+    /// Accesses that were ignored because the allocation of their memory does not come before them, in units of 8
+    /// bytes.
     pub unowned: u64,
     /// Atomic operations in the program's code.
     pub atomic_operations: u64,
-    /// Times the graph was read.
+    /// How often the graph was read.
     pub passes: u32,
 }
 
 /// Two places in the source that race.
 #[derive(Clone, Debug, Serialize)]
 pub struct Race {
-    /// A byte they both touch, in the example.
+    /// A byte that both touch, in the example.
     pub address: u64,
     /// One side.
     pub a: Side,
     /// The other.
     pub b: Side,
-    /// How often: conflicting accesses of different tasks, in units of 8 bytes.
+    /// Number of conflicting accesses of different tasks, in units of 8 bytes.
     pub count: u64,
     /// The order that is missing in the example.
     pub missing: String,
@@ -103,14 +105,14 @@ pub struct Side {
     pub context: u32,
     /// Task of the example.
     pub task: String,
-    /// Where.
+    /// The place in the source.
     #[serde(flatten)]
     pub place: Place,
-    /// Whether it writes.
+    /// Whether the access writes.
     pub write: bool,
-    /// Whether it is atomic.
+    /// Whether the access is atomic.
     pub atomic: bool,
-    /// Whether it is no access, but frees the memory.
+    /// Whether this side frees the memory instead of accessing it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub free: bool,
 }
@@ -178,7 +180,7 @@ impl Races {
         Detector::new(self.atomic.clone(), self.part, self.memory)
     }
 
-    /// Takes what was found in one part of memory; the parts to look at instead when it was too large.
+    /// Takes the findings of one part of memory. If the part was too large, returns the parts to check instead.
     fn take(&self, graph: &Graph, merged: &mut Merged, detector: Detector) -> Result<Vec<Part>> {
         merged.passes += 1;
         if !detector.is_full() {
@@ -212,7 +214,7 @@ type SideKey = (Place, Kind);
 struct Found {
     count: u64,
     example: Example,
-    /// The first task of the example is that of the second place.
+    /// Whether the first task of the example is that of the second place.
     swapped: bool,
     atomics: bool,
 }
@@ -265,7 +267,7 @@ impl Merged {
                 atomics: found.atomics,
             });
         }
-        // Those that an atomic variable may order come last.
+        // Races that an atomic variable may order come last.
         races.sort_by_key(|race| (race.atomics, std::cmp::Reverse(race.count)));
         let atomic = |op: &&taskgraph::MemOp| op.flags & taskgraph::MemOp::ATOMIC != 0;
         Ok(Report {
@@ -291,7 +293,7 @@ impl Side {
     }
 }
 
-/// The source line of an operation, or of a call of free.
+/// The source line of an operation or of a call of free.
 fn place_of(info: &StaticInfo, op: u32) -> Place {
     if let Some(block) = Detector::freed_by(op) {
         let call = Place::of_call(info, block).map(|(place, _)| place);

@@ -2,7 +2,7 @@
 
 use super::chains::Epoch;
 
-/// Kind of an access to a granule of 8 bytes, or the mark its allocation leaves.
+/// The kind of an access to a granule of 8 bytes, or of the mark that an allocation leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -18,12 +18,12 @@ pub enum Kind {
     Alloc = 4,
     /// The memory was freed.
     Free = 5,
-    /// The memory was unmapped; never stored.
+    /// The memory was unmapped; this is never stored.
     Unmap = 6,
 }
 
 impl Kind {
-    /// Of an access.
+    /// The kind of an access.
     #[must_use]
     pub fn of(write: bool, atomic: bool) -> Self {
         match (write, atomic) {
@@ -34,19 +34,17 @@ impl Kind {
         }
     }
 
-    /// Whether it writes.
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::AtomicWrite)
     }
 
-    /// Whether it is atomic.
     #[must_use]
     pub fn atomic(self) -> bool {
         matches!(self, Self::AtomicRead | Self::AtomicWrite)
     }
 
-    /// Whether two accesses of these kinds, unordered, are a race: one writes, and not both are atomic; or one frees.
+    /// Whether two unordered accesses of these kinds are a race: one writes and not both are atomic, or one frees.
     #[must_use]
     pub fn conflicts(self, other: Self) -> bool {
         let (first, last) = (self.min(other), self.max(other));
@@ -57,9 +55,9 @@ impl Kind {
         accesses && (self.writes() || other.writes()) && !(self.atomic() && other.atomic())
     }
 
-    /// Whether a later access of kind `later`, ordered after this one, conflicts with all that this one conflicts with.
-    /// Whatever is unordered with this one and still to come is then unordered with the later one too, so this one
-    /// need not be remembered (the argument of FastTrack: Flanagan and Freund, 2009).
+    /// Whether a later access of kind `later`, ordered after this one, conflicts with everything that this one
+    /// conflicts with. Every coming access that is unordered with this one is then unordered with the later one too,
+    /// so this one need not be remembered (the argument of FastTrack: Flanagan and Freund, 2009).
     #[must_use]
     pub fn superseded_by(self, later: Self) -> bool {
         self < Self::Alloc
@@ -72,13 +70,13 @@ impl Kind {
 /// One remembered access to some bytes of a granule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
-    /// The task that made it.
+    /// The task that made the access.
     pub epoch: Epoch,
     /// The static operation.
     pub op: u32,
-    /// Bytes of the granule, bit 0 the first.
+    /// The bytes of the granule; bit 0 is the first.
     pub mask: u8,
-    /// What it did.
+    /// The kind of the access.
     pub kind: Kind,
 }
 

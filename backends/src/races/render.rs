@@ -4,7 +4,7 @@ use super::{Race, Report, Side};
 use crate::view::units::{count, ratio};
 use crate::view::{Cell, Render, Table, View};
 
-/// Races shown in full as text.
+/// Number of races that are shown in full as text.
 const SHOWN: usize = 25;
 
 impl Render for Report {

@@ -1,4 +1,5 @@
-//! Shadow memory: the state of every granule of 8 bytes that was accessed, in pages of 16 KiB made when first touched.
+//! Shadow memory: the state of every accessed granule of 8 bytes, in pages of 16 KiB that are made when they are
+//! first touched.
 
 use rustc_hash::FxHashMap;
 
@@ -12,17 +13,18 @@ const GRANULES: usize = 1 << PAGE_SHIFT;
 /// Granules of a page.
 pub(super) const GRANULES_OF_PAGE: u64 = 1 << PAGE_SHIFT;
 const INSIDE: u64 = GRANULES as u64 - 1;
-/// Pages made at once for an allocation: 1 GiB of memory. Of a larger one only the pages known are marked.
+/// The most pages that are made at once for an allocation: 1 GiB of memory. Of a larger allocation only the existing
+/// pages are marked.
 const MOST_MADE: u64 = 1 << 16;
 /// Entries of the cache of pages.
 const CACHED: usize = 4096;
 /// Slot of the pages that are not in this part of the shadow.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// A part of memory: the pages whose hash starts with `index` in its first `bits` bits.
+/// A part of memory: the pages whose hash has `index` as its first `bits` bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Bits compared; 0 for all of memory.
+    /// Number of compared bits; 0 for all of memory.
     pub bits: u32,
     /// Their value.
     pub index: u64,
@@ -30,7 +32,7 @@ pub struct Part {
 
 impl Part {
     fn holds(self, page: u64) -> bool {
-        // Fibonacci hashing: neighbours go to different parts.
+        // This is Fibonacci hashing, which puts neighbours into different parts.
         self.bits == 0 || page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.bits) == self.index
     }
 
@@ -46,7 +48,7 @@ impl Part {
 
 #[derive(Debug)]
 struct Page {
-    /// State of all granules while they are the same.
+    /// The state of all granules, as long as they have the same.
     uniform: StateId,
     granules: Option<Box<[StateId; GRANULES]>>,
 }
@@ -57,14 +59,13 @@ pub struct Shadow {
     part: Part,
     slots: FxHashMap<u64, u32>,
     pages: Vec<Page>,
-    /// Pages with granules of their own.
+    /// Number of pages with granules of their own.
     detailed: usize,
     /// Page and slot.
     cache: Box<[(u64, u32); CACHED]>,
 }
 
 impl Shadow {
-    /// The part of memory it is of.
     pub(super) fn part(&self) -> Part {
         self.part
     }
@@ -77,12 +78,13 @@ impl Shadow {
             slots: FxHashMap::default(),
             pages: Vec::new(),
             detailed: 0,
-            // No address has this page: it is beyond 2^64.
+            // No address has this page, which is beyond 2^64.
             cache: Box::new([(u64::MAX, ELSEWHERE); CACHED]),
         }
     }
 
-    /// The state of granule `granule` (an address divided by 8), to read and to change; `None` when another part has it.
+    /// The state of granule `granule` (an address divided by 8), to read and to change; `None` if another part has
+    /// it.
     #[inline]
     pub fn granule(&mut self, granule: u64, states: &mut States) -> Option<&mut StateId> {
         let page = granule >> PAGE_SHIFT;
@@ -92,7 +94,7 @@ impl Shadow {
         }
         let page = &mut self.pages[slot as usize];
         if page.granules.is_none() {
-            // The page counted as one granule.
+            // Until now the page counted as one granule.
             states.moved(UNTOUCHED, page.uniform, (1 << PAGE_SHIFT) - 1);
             self.detailed += 1;
         }
@@ -129,8 +131,8 @@ impl Shadow {
         })
     }
 
-    /// Puts all granules of the pages from `first` up to but not including `end` into one state. Pages that were never
-    /// touched are made as well, unless there are very many.
+    /// Puts all granules of the pages from `first` up to but not including `end` into one state. Pages that were
+    /// never touched are made as well, unless there are very many.
     pub fn fill(&mut self, first: u64, end: u64, state: StateId, states: &mut States) {
         if end.saturating_sub(first) > MOST_MADE {
             for page in self.touched(first, end) {
@@ -177,7 +179,7 @@ impl Shadow {
         }
     }
 
-    /// The state of all granules of a page while that is one; `None` when they differ or the page has no shadow.
+    /// The state of all granules of a page, if they have the same; `None` if they differ or the page has no shadow.
     #[must_use]
     pub fn uniform(&self, page: u64) -> Option<StateId> {
         let page = &self.pages[*self.slots.get(&page)? as usize];

@@ -1,6 +1,6 @@
-//! States of granules: the accesses remembered of 8 bytes of memory. Granules with the same past share one state, so the
-//! shadow of a granule is a number of 4 bytes, and what an access does to a state is computed once and looked up for
-//! the many granules of an array.
+//! States of granules: the remembered accesses to 8 bytes of memory. Granules with the same past share one state. So
+//! the shadow of a granule is a number of 4 bytes, and the effect of an access on a state is computed once and looked
+//! up for the many granules of an array.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,20 +12,20 @@ use super::record::Record;
 /// A state, by number; the shadow memory counts how many granules are in it.
 pub type StateId = u32;
 
-/// The state of memory nobody has accessed.
+/// The state of memory that nobody has accessed.
 pub(super) const UNTOUCHED: StateId = 0;
 
-/// Records kept in the state itself.
+/// Number of records that are stored in the state itself.
 const INLINE: usize = 3;
 
 #[derive(Clone, Debug)]
 struct State {
     granules: u32,
     len: u8,
-    /// Is in [`States::unused`].
+    /// Whether it is in [`States::unused`].
     queued: bool,
     first: [Record; INLINE],
-    /// All records when there are more than fit; otherwise empty.
+    /// All records if there are more than fit; otherwise empty.
     all: Vec<Record>,
 }
 
@@ -33,11 +33,11 @@ struct State {
 #[derive(Debug)]
 pub struct States {
     states: Vec<State>,
-    /// By hash of the records: the state that has them (the latest, should hashes ever be equal).
+    /// By hash of the records: the state that has them (the latest one, if hashes are equal).
     known: FxHashMap<u64, StateId>,
     free: Vec<StateId>,
-    /// States that may be in no granule any more; freed at the next [`States::sweep`], so that what was looked up
-    /// stays valid until then.
+    /// States that may be in no granule any more. The next [`States::sweep`] frees them, so that earlier lookups stay
+    /// valid until then.
     unused: Vec<StateId>,
     /// Bytes of the lists of states with many records.
     long_bytes: usize,
@@ -70,7 +70,7 @@ impl Default for States {
 }
 
 impl States {
-    /// The accesses remembered in a state.
+    /// The accesses that a state remembers.
     #[must_use]
     pub fn records(&self, id: StateId) -> &[Record] {
         let state = &self.states[id as usize];
@@ -121,7 +121,7 @@ impl States {
         id
     }
 
-    /// `count` granules go from one state to another.
+    /// Moves `count` granules from one state to another.
     #[inline]
     pub fn moved(&mut self, from: StateId, to: StateId, count: u32) {
         self.states[to as usize].granules = self.states[to as usize].granules.wrapping_add(count);
@@ -133,13 +133,13 @@ impl States {
         }
     }
 
-    /// States that wait to be swept.
+    /// Number of states that wait to be swept.
     #[must_use]
     pub fn unused(&self) -> usize {
         self.unused.len()
     }
 
-    /// Frees the states no granule is in; their numbers are used again.
+    /// Frees the states that no granule is in, whose numbers are used again.
     pub fn sweep(&mut self) {
         for id in std::mem::take(&mut self.unused) {
             self.states[id as usize].queued = false;

@@ -1,20 +1,20 @@
-//! Races found, one entry for each pair of static operations.
+//! The races found, with one entry for each pair of static operations.
 
 use rustc_hash::FxHashMap;
 use taskgraph::TaskId;
 
 use super::record::Kind;
 
-/// Two operations and what each did.
+/// Two operations, and the kind of each access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
-    /// The one visited first.
+    /// The operation visited first.
     pub first: (u32, Kind),
-    /// The other.
+    /// The other operation.
     pub second: (u32, Kind),
 }
 
-/// Where a pair was seen first.
+/// Where a pair was first found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
     /// First common byte.
@@ -23,7 +23,7 @@ pub struct Example {
     pub first: TaskId,
     /// Task of the second.
     pub second: TaskId,
-    /// How many tasks of the first one's context come before the second.
+    /// How many tasks of the first task's context come before the second.
     pub known: u32,
 }
 
@@ -35,7 +35,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// A race; returns the number of its pair.
+    /// Notes a race; returns the number of its pair.
     pub fn found(
         &mut self,
         first: u32,
@@ -57,7 +57,7 @@ impl Tally {
         number
     }
 
-    /// The pair with this number was seen once more.
+    /// Notes that the pair with this number was found once more.
     #[inline]
     pub fn again(&mut self, number: u32) {
         if let Some(entry) = self.entries.get_mut(number as usize) {
@@ -65,7 +65,7 @@ impl Tally {
         }
     }
 
-    /// Pairs with their first example and how often they were seen.
+    /// Pairs with their first example and how often they were found.
     pub fn entries(&self) -> impl Iterator<Item = &(Pair, Example, u64)> {
         self.entries.iter()
     }

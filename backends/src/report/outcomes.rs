@@ -1,4 +1,5 @@
-//! The results of all analyses that the report shows: a loop over the registry, in as few passes as their orders allow.
+//! The results of all analyses that the report shows: a loop over the registry, with as few passes as their orders
+//! allow.
 
 use std::any::{Any, type_name};
 
@@ -10,20 +11,20 @@ use super::shown::{Begun, Outcome};
 use crate::analysis::{Graph, Reads, Visitor, run_all};
 use crate::cli::registry::{ENTRIES, Entry};
 
-/// Results, and the reasons why there is none.
+/// Results, and the reasons why some are missing.
 pub(super) struct Outcomes {
     sections: Vec<Section>,
     results: Vec<Box<dyn Any>>,
 }
 
-/// An analysis of the registry on its way, or why a graph without accesses has no result for it.
+/// An analysis of the registry that is ready to run, or the reason why a graph without accesses has no result for it.
 type Way = (&'static Entry, Result<Box<dyn Begun>, String>);
 
 impl Outcomes {
-    /// Runs the analyses of the registry that read of tasks what `which` says.
+    /// Runs the analyses of the registry whose reads `which` selects.
     ///
     /// # Errors
-    /// What an analysis or the graph reports first.
+    /// The first error of an analysis or of the graph.
     pub(super) fn of(
         graph: &Graph,
         choices: &Choices,
@@ -92,7 +93,7 @@ impl Outcomes {
     /// A result that every graph has.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When it is missing.
     pub(super) fn have<R: 'static>(&self) -> Result<&R> {
         let missing = || {
             anyhow!(
@@ -103,11 +104,11 @@ impl Outcomes {
         self.get().ok_or_else(missing)
     }
 
-    /// Adds those of other analyses.
+    /// Adds the results of other analyses.
     pub(super) fn join(&mut self, more: Self) {
         self.sections.extend(more.sections);
         self.results.extend(more.results);
-        // As the registry has them.
+        // The sections have the order of the registry.
         let place = |section: &Section| ENTRIES.iter().position(|entry| entry.name == section.id);
         self.sections.sort_by_key(place);
     }

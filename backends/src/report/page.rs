@@ -1,4 +1,4 @@
-//! The HTML page: one file with its style, its script and its data inside, and nothing fetched from anywhere.
+//! The HTML page: one file that contains its style, its script and its data, and fetches nothing.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::scaling;
 
 const TEMPLATE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
-/// In order of use; together one script.
+/// The scripts in the order of their use; together they are one script.
 const SCRIPTS: [&str; 12] = [
     include_str!("assets/theme.js"),
     include_str!("assets/format.js"),
@@ -24,7 +24,7 @@ const SCRIPTS: [&str; 12] = [
     include_str!("assets/stacks.js"),
     include_str!("assets/activity.js"),
 ];
-/// What fills the page of a recorded run, and that of a measured one.
+/// The script that fills the page of a recorded run, and the one that fills the page of a measured run.
 const MAIN: &str = include_str!("assets/main.js");
 const SCALE: &str = include_str!("assets/scale.js");
 const SCALE_TEMPLATE: &str = include_str!("assets/scale.html");
@@ -63,7 +63,7 @@ pub fn render_measured(data: &MeasuredPage) -> Result<String> {
 /// What the page of a measured program shows.
 #[derive(Clone, Debug, Serialize)]
 pub struct MeasuredPage {
-    /// What kind of page it is.
+    /// The kind of page.
     #[serde(skip)]
     pub brand: &'static str,
     /// The command.
@@ -90,7 +90,7 @@ fn assemble(
     sections: &[Section],
     data: &impl Serialize,
 ) -> Result<String> {
-    // Within a script element only `<` can end it or start a comment; in JSON it occurs in strings alone.
+    // Within a script element only `<` can end it or start a comment, and JSON has it only in strings.
     let json = serde_json::to_string(data)?.replace('<', "\\u003c");
     let script = [&SCRIPTS[..], &[main]].concat().join("\n");
     let menu: String = sections.iter().map(menu).collect();
@@ -117,13 +117,13 @@ fn assemble(
     Ok(page)
 }
 
-/// The place of a section; the script fills it.
+/// The frame of a section, which the script fills.
 fn frame(section: &Section) -> String {
     let id = section.id;
     format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\"></section>\n")
 }
 
-/// Its entry in the menu.
+/// The section's entry in the menu.
 fn menu(section: &Section) -> String {
     format!("<a href=\"#{}\">{}</a>\n", section.id, escape(section.menu))
 }

@@ -1,4 +1,4 @@
-//! Sections of the page that an analysis' own view fills: a new analysis needs no script to be shown.
+//! Sections of the page that an analysis' own view fills, so that a new analysis needs no script.
 
 use serde::Serialize;
 
@@ -8,11 +8,11 @@ use crate::view::{PagePart, Render};
 /// A section.
 #[derive(Clone, Debug, Serialize)]
 pub struct Section {
-    /// The word on the command line; the anchor in the page.
+    /// The word on the command line, which is also the anchor in the page.
     pub id: &'static str,
     /// The word in the page's menu.
     pub menu: &'static str,
-    /// What is in it, in reading order; the first heading is its title.
+    /// The contents in reading order; the first heading is the title.
     pub parts: Vec<PagePart>,
 }
 

@@ -16,10 +16,10 @@ pub enum Blocking {
     Delay,
 }
 
-/// Processor time, ns. All fields together are P times the run's duration.
+/// Processor time, ns. All fields together are P times the duration of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Account {
-    /// The program's own code, with what slows it down in the hardware.
+    /// The program's own code, with everything that slows it down in the hardware.
     pub running: f64,
     /// The parallel runtime's work.
     pub scheduling: f64,
@@ -27,19 +27,19 @@ pub struct Account {
     pub spin: f64,
     /// Blocked by locks.
     pub lock: f64,
-    /// Unused while no parallel phase was under way.
+    /// Unused while there was no parallel phase.
     pub serialization: f64,
-    /// Unused within parallel phases, their threads being in barriers.
+    /// Unused within parallel phases, while their threads were in barriers.
     pub barrier: f64,
-    /// ... waiting for conditions.
+    /// Unused within parallel phases, while their threads waited for conditions.
     pub condition: f64,
-    /// ... waiting for messages.
+    /// Unused within parallel phases, while their threads waited for messages.
     pub message: f64,
-    /// ... having no work, or there being no thread.
+    /// Unused within parallel phases, while threads had no work or there was no thread.
     pub unoccupied: f64,
 }
 
-/// Time in which threads had these states.
+/// A stretch of time, with the time of all threads in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     /// Wall-clock time, ns.
@@ -69,7 +69,7 @@ impl Account {
         let mut sum = Self::default();
         let (mut serial_ns, mut serial) = (run.t_ns, run.times);
         for phase in run.phases.iter().filter(|phase| phase.parallel(processors)) {
-            // Phases of marked programs may overlap; together they are no longer than the run.
+            // Phases of marked programs may overlap, but together they are no longer than the run.
             let wall = phase.wall_ns.min(serial_ns);
             serial_ns -= wall;
             for (left, ns) in serial.iter_mut().zip(phase.times) {
@@ -89,7 +89,7 @@ impl Account {
         sum
     }
 
-    /// Outside of phases there is no work to be distributed: whatever a thread waited in, the section was serial.
+    /// Outside of phases there is no work to distribute: whatever a thread waited for, the section was serial.
     fn outside(times: &StateTimes, wall_ns: u64, processors: u32) -> Self {
         let mut outside = Self::of_stretch(times, wall_ns, processors);
         outside.serialization =
@@ -108,11 +108,11 @@ impl Account {
     /// The account of a stretch of time in which threads had these states.
     fn of_stretch(times: &StateTimes, wall_ns: u64, processors: u32) -> Self {
         let capacity = wall_ns as f64 * f64::from(processors);
-        // Asleep of its own will is what the program does: the papers assume that it does not.
+        // A thread sleeps because the program says so; the papers assume that programs do not.
         let running = of(times, State::Running) + of(times, State::Sleep);
         let scheduling = of(times, State::Scheduling);
         let spin = of(times, State::Spin);
-        // More threads than processors: they shared them.
+        // There were more threads than processors, which shared the processors.
         let used = running + scheduling + spin;
         let share = if used > capacity {
             capacity / used
@@ -128,7 +128,7 @@ impl Account {
         ]
         .map(|state| of(times, state));
         let waited: f64 = waits.iter().sum();
-        // A thread that waits needs no processor: only so much of the unused time has a wait for a reason.
+        // A thread that waits needs no processor, so a wait accounts only for unused time.
         let part = if waited > unused {
             unused / waited
         } else {
@@ -170,7 +170,7 @@ impl Account {
         }
     }
 
-    /// Each field times `factor`.
+    /// Each field multiplied by `factor`.
     #[must_use]
     pub fn times(mut self, factor: f64) -> Self {
         self.fields().into_iter().for_each(|ns| *ns *= factor);
@@ -188,7 +188,7 @@ impl Account {
         sum.times(1.0 / f64::from(count.max(1)))
     }
 
-    /// All of it: P times the duration.
+    /// The sum of all fields: P times the duration.
     #[must_use]
     pub fn total(&self) -> f64 {
         let mut all = *self;
@@ -214,7 +214,7 @@ impl Account {
         }
     }
 
-    /// Idle time, I of work inflation: waiting for work.
+    /// Idle time (I of work inflation), in which threads wait for work.
     #[must_use]
     pub fn idle(&self, blocking: Blocking) -> f64 {
         self.serialization + self.imbalance(blocking)

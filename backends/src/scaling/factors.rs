@@ -8,11 +8,11 @@ use super::ratio::over;
 /// Shares of P T_P.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Factors {
-    /// What the sequential program takes (equation 4).
+    /// The time of the sequential program (equation 4).
     pub work: f64,
     /// Dealing out work and waiting for it (equation 3).
     pub distribution: Distribution,
-    /// What is left: competing for resources. Negative where the parallel program does less, or its caches are more.
+    /// The rest: competition for resources. It is negative if the parallel program does less, or has more cache.
     pub delay: Delay,
 }
 
@@ -32,17 +32,18 @@ pub struct Distribution {
 pub struct Delay {
     /// Waiting for locks.
     pub software: f64,
-    /// Inferred: delay without that for software. It has what the parallel program does more than the sequential one
-    /// and what slows it down in the hardware: [`Delay::overhead`] and [`Delay::inflation`] add up to it.
+    /// The inferred part: delay without that of the software. It has what the parallel program does in addition to
+    /// the sequential one, and what slows it down in the hardware. [`Delay::overhead`] and [`Delay::inflation`] add
+    /// up to it.
     pub hardware: f64,
-    /// Of the hardware's part: (T_1 - T_s) without the runtime's work, what one processor alone takes longer.
+    /// A part of `hardware`: (T_1 - T_s) without the runtime's work, by which one processor alone takes longer.
     pub overhead: f64,
-    /// Of the hardware's part: what the same work takes longer on P processors.
+    /// A part of `hardware`: by how much the same work takes longer on P processors.
     pub inflation: f64,
 }
 
 impl Distribution {
-    /// All of it.
+    /// The sum of all parts.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.scheduling + self.serialization + self.imbalance
@@ -50,7 +51,7 @@ impl Distribution {
 }
 
 impl Delay {
-    /// All of it.
+    /// The sum of all parts.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.software + self.hardware
@@ -58,7 +59,8 @@ impl Delay {
 }
 
 impl Factors {
-    /// Of an account; `t_s` is the sequential time, `work_1` what the program's own code takes on one processor, ns.
+    /// The factors of an account. `t_s` is the sequential time, and `work_1` the time of the program's own code on
+    /// one processor, ns.
     #[must_use]
     pub fn of(account: &Account, t_s: f64, work_1: f64, blocking: Blocking) -> Self {
         let all = account.total();
@@ -80,13 +82,13 @@ impl Factors {
         }
     }
 
-    /// 1, to rounding.
+    /// 1, except for rounding.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.work + self.distribution.total() + self.delay.total()
     }
 
-    /// Processors used for more than work, their own time included: work above this says superlinear (section III).
+    /// Whether the speedup is superlinear, which the total delay shows by being negative (section III).
     #[must_use]
     pub fn superlinear(&self) -> bool {
         self.delay.total() < 0.0

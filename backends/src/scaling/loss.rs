@@ -8,26 +8,27 @@ use super::ratio::over;
 /// Shares of P T_P; together 1 - T_s / (P T_P). Overhead and inflation may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Losses {
-    /// The parallel program does more than the sequential one, on one processor already.
+    /// The parallel program does more than the sequential one, even on one processor.
     pub overhead: f64,
     /// The runtime's work.
     pub scheduling: f64,
     /// The same work takes longer on P processors.
     pub inflation: f64,
-    /// One processor works, outside of parallel phases.
+    /// One processor works outside of parallel phases.
     pub serialization: f64,
-    /// No work within parallel phases, barriers and conditions included.
+    /// Processors have no work within parallel phases; this includes barriers and conditions.
     pub imbalance: f64,
-    /// Blocked by locks.
+    /// Threads are blocked by locks.
     pub lock: f64,
-    /// Busy waiting for locks.
+    /// Threads wait busily for locks.
     pub spin: f64,
-    /// Waiting for messages.
+    /// Threads wait for messages.
     pub message: f64,
 }
 
 impl Losses {
-    /// Of an account; `t_s` is the sequential time, `work_1` what the program's own code takes on one processor, ns.
+    /// The losses of an account. `t_s` is the sequential time, and `work_1` the time of the program's own code on one
+    /// processor, ns.
     #[must_use]
     pub fn of(account: &Account, t_s: f64, work_1: f64) -> Self {
         let all = account.total();
@@ -44,7 +45,7 @@ impl Losses {
         }
     }
 
-    /// All of it.
+    /// The sum of all losses.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.overhead

@@ -1,4 +1,4 @@
-//! Measured speedups, as `contech scale --format json` writes them: for plots of what was expected of a program.
+//! Measured speedups, as `contech scale --format json` writes them, to plot them together with what was expected.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Speedups of one program, by number of threads, ascending; of the whole document what is needed here.
+/// Speedups of one program, by number of threads, ascending. It has only the needed parts of the document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// T_s, seconds; T_1 where no baseline was given.
+    /// T_s, seconds; T_1 if no baseline was given.
     pub baseline: f64,
-    /// At least one.
+    /// The points, of which there is at least one.
     pub points: Vec<MeasuredPoint>,
 }
 
@@ -23,7 +23,7 @@ pub struct MeasuredPoint {
     pub threads: u32,
     /// T_P, seconds.
     pub t: f64,
-    /// Of the factored speedups the one that was reached.
+    /// The speedup that was reached, out of the factored ones.
     pub speedup: Actual,
 }
 
@@ -40,7 +40,7 @@ impl Measured {
     /// Reads a file of `contech scale --format json`.
     ///
     /// # Errors
-    /// Names the file, what is wrong with it, what was expected and what to do.
+    /// Names the file, what is wrong with it, what was expected, and what to do.
     pub fn read(file: &Path) -> Result<Self> {
         let measured: Self = document(file, "measured speedup", WRITER)?;
         let name = file.display();
@@ -74,13 +74,13 @@ impl Measured {
     }
 }
 
-/// Whether numbers of threads are those of points: from 1 on, each larger than the one before.
+/// Whether these can be the numbers of threads of points: each is at least 1, and larger than the one before.
 pub(crate) fn ascending(mut threads: impl Iterator<Item = u32>) -> bool {
     let mut before = 0;
     threads.all(|threads| threads > std::mem::replace(&mut before, threads))
 }
 
-/// The JSON document in a file that `writer` writes, which is a `what`.
+/// The JSON document in a file that `writer` writes and that is a `what`.
 ///
 /// # Errors
 /// When it cannot be read, is empty, or is something else.

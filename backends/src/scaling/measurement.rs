@@ -42,7 +42,8 @@ pub struct Point {
     pub threads: u32,
     /// The runs.
     pub runs: Vec<Run>,
-    /// One-processor runs of the work this P has, where the work depends on P (work inflation, chart 3.f); else empty.
+    /// If the work depends on P: one-processor runs of the work of this P (work inflation, chart 3.f). Otherwise
+    /// empty.
     #[serde(default)]
     pub one: Vec<Run>,
     /// Alone-runs.
@@ -64,7 +65,7 @@ pub struct Run {
     /// Locks taken, free or not (an estimate).
     #[serde(default)]
     pub locks: u64,
-    /// Lanes: the most threads that lived at one time.
+    /// Number of lanes, which is the largest number of threads that lived at one time.
     #[serde(default)]
     pub lanes: u32,
     /// Time by state, all threads.
@@ -83,18 +84,18 @@ pub struct Run {
 pub struct PhaseRun {
     /// Index in [`Measurement::places`].
     pub place: usize,
-    /// How many there were.
+    /// Number of phases.
     pub count: u64,
-    /// Their durations, ns.
+    /// Sum of their durations, ns.
     pub wall_ns: u64,
     /// Most threads that took part in one.
     pub threads: u32,
-    /// Time by state of those that took part.
+    /// Time by state of the threads that took part.
     pub times: StateTimes,
     /// Sum of the slowest thread's time without its waits for synchronisation, ns.
     #[serde(default)]
     pub slowest_ns: u64,
-    /// Who does what is decided at run time.
+    /// Whether it is decided at run time which thread does what.
     #[serde(default)]
     pub dynamic: bool,
     /// In an alone-run: the profiled thread's time, ns.
@@ -110,25 +111,25 @@ pub struct PhaseRun {
 pub struct WaitRun {
     /// Index in [`Measurement::places`].
     pub place: usize,
-    /// [`State::name`] of what it waited for.
+    /// [`State::name`] of the wait.
     pub state: String,
-    /// How often.
+    /// Number of waits.
     pub count: u64,
-    /// How long in all, ns.
+    /// Total time of the waits, ns.
     pub ns: u64,
 }
 
 /// A run in which one thread ran alone between barriers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AloneRun {
-    /// The thread.
+    /// The number of the thread.
     pub thread: u32,
-    /// Bytes of shared cache the Pirate was to keep; 0 without one.
+    /// Bytes of shared cache that the Pirate was to keep; 0 without a Pirate.
     pub pirate_bytes: u64,
-    /// Why it is no measurement.
+    /// Why the run is no measurement.
     #[serde(default)]
     pub invalid: Option<String>,
-    /// Its phases.
+    /// The phases of the run.
     pub phases: Vec<PhaseRun>,
 }
 
@@ -137,7 +138,7 @@ pub struct AloneRun {
 pub struct Activity {
     /// Width of a bin, ns.
     pub bin_ns: u64,
-    /// For each lane, for each bin, time by state.
+    /// Time by state, for each bin of each lane.
     pub lanes: Vec<Vec<StateTimes>>,
 }
 
@@ -153,7 +154,7 @@ pub struct PlaceName {
 }
 
 impl PlaceName {
-    /// `function (file:line)`, or what is known of it.
+    /// `function (file:line)`, or the known parts of it.
     #[must_use]
     pub fn words(&self) -> String {
         let file = self.file.rsplit('/').next().unwrap_or_default();
@@ -193,7 +194,7 @@ impl Estimate {
     }
 }
 
-/// How far runs of the same thing lie apart: the slowest less the fastest, over their estimate `t` ns.
+/// How far the runs of one thing lie apart: the slowest minus the fastest, over their estimate `t` ns.
 #[must_use]
 pub fn spread(runs: &[Run], t: f64) -> f64 {
     let times = || runs.iter().map(|run| run.t_ns);
@@ -215,7 +216,8 @@ impl PhaseRun {
         self.pieces += phase.pieces;
     }
 
-    /// Whether it is one on so many processors: a region that only one of several threads takes part in is serial code.
+    /// Whether the phase is parallel on so many processors. A region in which only one of several threads takes part
+    /// is serial.
     #[must_use]
     pub fn parallel(&self, processors: u32) -> bool {
         self.threads != 1 || processors == 1
@@ -223,7 +225,7 @@ impl PhaseRun {
 }
 
 impl Run {
-    /// What an observation says, `place` naming its places.
+    /// The run of an observation; `place` names its places.
     pub fn of(
         observation: &Observation,
         mut place: impl FnMut(&contech_observation::Place) -> usize,
@@ -231,7 +233,7 @@ impl Run {
         let mut phases: Vec<PhaseRun> = Vec::new();
         for phase in &observation.phases {
             let place = place(&phase.place);
-            // Code that was copied (inlined, unrolled) has one place and several addresses.
+            // Copied code (inlined, unrolled) has one place and several addresses.
             match phases.iter_mut().find(|other| other.place == place) {
                 Some(other) => other.add(phase),
                 None => {
@@ -263,7 +265,7 @@ impl Run {
 }
 
 impl Activity {
-    /// What an observation says.
+    /// The run of an observation.
     #[must_use]
     pub fn of(observation: &Observation) -> Self {
         let bins = |lane: &contech_observation::Lane| lane.bins.iter().map(|bin| bin.0).collect();

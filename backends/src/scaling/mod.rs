@@ -1,4 +1,5 @@
-//! Why does it not scale: the mathematics of three papers over a few cheap measurements of the unmodified program.
+//! Why a program does not scale: the mathematics of three papers, over a few cheap measurements of the unmodified
+//! program.
 //!
 //! - *Work inflation* (Acar, Charguéraud, Rainey: "Parallel Work Inflation, Memory Effects, and their Empirical
 //!   Analysis"): [`Speedups`].
@@ -7,9 +8,9 @@
 //! - *Speedup stacks* (Eklov, Nikoleris, Hagersten: "A Profiling Method for Analyzing Scalability Bottlenecks on
 //!   Multicores"): [`Stack`].
 //!
-//! All three divide the same thing, the time of P processors over a run, so they are computed from one [`Account`] of
-//! it and agree to rounding: work + delay + distribution = 1, and P T = W + I. What is measured is a [`Measurement`],
-//! plain data: a recorded or invented one is analysed by the same code as one just taken.
+//! All three divide the same quantity, the time of P processors over a run. So they are computed from one [`Account`]
+//! of it, and agree up to rounding: work + delay + distribution = 1, and P T = W + I. What is measured is a
+//! [`Measurement`], which is plain data: the same code analyses a recorded, an invented, and a new one.
 
 mod account;
 mod factors;

@@ -10,7 +10,7 @@ use super::report::{Analysed, Report};
 use super::speedups::Speedups;
 use super::stack::Stack;
 
-/// Phases below this share of the run have no stack.
+/// Phases below this share of the run get no stack.
 const WORTH: f64 = 0.02;
 
 fn mean(runs: &[&Run]) -> f64 {
@@ -72,9 +72,9 @@ struct Context<'a> {
     blocking: Blocking,
     /// Runs with one thread.
     first: &'a [Run],
-    /// ns.
+    /// The sequential time, ns.
     t_s: f64,
-    /// ns.
+    /// The time of the elision, ns.
     elision: Option<f64>,
 }
 
@@ -91,7 +91,7 @@ impl Context<'_> {
         };
         let ones = self.estimate.choose(one);
         let t_1 = mean(&ones);
-        // What the runtime takes with one thread is part of T_1, and of no code of the program.
+        // The runtime's time with one thread is part of T_1, but of no code of the program.
         let scheduling_1 = Account::mean(ones.iter().map(|run| Account::of(run, 1))).scheduling;
         let work_1 = t_1 - scheduling_1;
         let idle = account.idle(self.blocking);
@@ -128,7 +128,7 @@ impl Context<'_> {
         }
     }
 
-    /// The stacks of the phases that also ran with one thread, from the run in the middle of each.
+    /// The stacks of the phases that also ran with one thread, from the median run of each.
     fn stacks(&self, point: &Point, one: &[Run]) -> Vec<Stack> {
         let (Some(at), Some(alone)) = (
             Estimate::Median.choose(&point.runs).first().copied(),
@@ -155,8 +155,9 @@ impl Context<'_> {
     }
 }
 
-/// A phase of the run `at` with one thread. A program that makes no threads for one thread has no such phase in `one`: what
-/// it takes longer than the serial part of `at` is then taken for its phases, by their running time.
+/// The phase of the run `at` with one thread. A program that makes no threads for one thread has no such phase in
+/// `one`. Then the time that `one` takes in addition to the serial part of `at` is divided among the phases by their
+/// running time.
 fn with_one(one: &Run, at: &Run, phase: &PhaseRun) -> Option<PhaseRun> {
     if let Some(same) = one.phases.iter().find(|one| one.place == phase.place) {
         return Some(same.clone());

@@ -1,14 +1,14 @@
 //! Shares, and seconds.
 
-/// Nanoseconds.
+/// Nanoseconds in a second.
 pub(super) const SECOND: f64 = 1e9;
 
-/// `part` of `whole`; 0 of nothing.
+/// `part` of `whole`; 0 if `whole` is 0.
 pub(super) fn over(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
-/// Seconds in nanoseconds, for people.
+/// Seconds as nanoseconds, for people.
 pub(super) fn nanoseconds(seconds: f64) -> u64 {
     crate::view::units::whole(seconds * SECOND)
 }

@@ -1,4 +1,4 @@
-//! What the analysis of a measurement says: numbers by number of threads, and findings.
+//! The result of the analysis of a measurement: numbers by number of threads, and findings.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,16 +9,17 @@ use super::measurement::{Estimate, Measurement};
 use super::speedups::Speedups;
 use super::stack::Stack;
 
-/// One number of threads.
+/// The result for one number of threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Analysed {
     /// P.
     pub threads: u32,
-    /// More threads than processors: they took turns, and what is called inflation is mostly that.
+    /// Whether there were more threads than processors. They then took turns, and most of what is called inflation is
+    /// that.
     pub oversubscribed: bool,
     /// T_P, seconds.
     pub t: f64,
-    /// How far the runs lie apart: the slowest less the fastest, over T_P.
+    /// How far the runs lie apart: the slowest minus the fastest, over T_P.
     pub t_spread: f64,
     /// Number of runs.
     pub runs: usize,
@@ -30,7 +31,8 @@ pub struct Analysed {
     pub inflation: f64,
     /// W_P, seconds of processor time: P T_P - I_P.
     pub work: f64,
-    /// Share of the threads' running time in which they had no processor: other programs, or too many threads.
+    /// Share of the threads' running time in which they had no processor, because of other programs or too many
+    /// threads.
     pub preempted: f64,
     /// Factored speedups.
     pub speedup: Speedups,
@@ -51,28 +53,28 @@ pub struct Report {
     pub command: Vec<String>,
     /// Processors of the machine.
     pub cpus: u32,
-    /// T_s, seconds; T_1 where no baseline was given.
+    /// T_s, seconds; T_1 if no baseline was given.
     pub baseline: f64,
-    /// A baseline was given.
+    /// Whether a baseline was given.
     pub has_baseline: bool,
-    /// How far its runs lie apart.
+    /// How far the runs of the baseline lie apart.
     pub baseline_spread: f64,
     /// T of the elision, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elision: Option<f64>,
-    /// How several runs became a number.
+    /// How several runs became one number.
     pub estimate: Estimate,
-    /// Where blocking was put.
+    /// Where blocking is counted.
     pub blocking: Blocking,
-    /// By number of threads, ascending.
+    /// The results by number of threads, ascending.
     pub points: Vec<Analysed>,
     /// The diagnosis, the most important first.
     pub findings: Vec<Finding>,
-    /// Which point the findings are about.
+    /// The number of threads that the findings are about.
     pub findings_at: u32,
     /// What limits the results.
     pub notes: Vec<String>,
-    /// The measurement it is of.
+    /// The measurement that was analysed.
     #[serde(skip)]
     pub measurement: Measurement,
 }
@@ -80,7 +82,7 @@ pub struct Report {
 /// One finding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// 1 is the most important.
+    /// The rank; 1 is the most important.
     pub rank: usize,
     /// `overhead`, `scheduling`, `serialization`, `imbalance`, `barrier`, `condition`, `lock`, `spin`, `message`,
     /// `inflation`, `contention`, `cache`, `memory`, `preemption`, `superlinear`, `threads`, `scales`.
@@ -90,7 +92,7 @@ pub struct Finding {
     pub place: String,
     /// Share of the processors' time.
     pub share: f64,
-    /// What it is.
+    /// The finding in words.
     pub text: String,
     /// The next experiment to try.
     pub advice: String,

@@ -9,7 +9,7 @@ use super::ratio::over;
 pub struct Speedups {
     /// P.
     pub linear: f64,
-    /// P T_s / T_elision: above the maximal one by what scheduling costs one processor (section 2.8).
+    /// P T_s / T_elision, which is above the maximal one by the cost of scheduling on one processor (section 2.8).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elision: Option<f64>,
     /// P T_s / T_1: no idle time, no inflation.
@@ -23,7 +23,7 @@ pub struct Speedups {
 }
 
 impl Speedups {
-    /// From times in one unit.
+    /// The speedups from times in one unit.
     #[must_use]
     pub fn of(p: f64, t_s: f64, t_1: f64, t_p: f64, i_p: f64, elision: Option<f64>) -> Self {
         Self {
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn each_curve_leaves_out_what_it_is_named_for() {
-        // Two processors for 8: 16 = 10 of work on one, 4 idle, 2 of inflation; the baseline takes 9.
+        // Two processors for 8 units: 16 = 10 of work on one, 4 idle, 2 of inflation; the baseline takes 9.
         let speedups = Speedups::of(2.0, 9.0, 10.0, 8.0, 4.0, None);
         assert_eq!(speedups.maximal, 18.0 / 10.0);
         assert_eq!(speedups.idle, 18.0 / 14.0);

@@ -1,5 +1,5 @@
 //! Speedup stacks (Eklov et al., sections 2 and 6): what keeps a parallel phase from linear speedup, one limit after
-//! the other, in the paper's order: cache, memory, synchronisation.
+//! the other, in the order of the paper: cache, memory, synchronisation.
 
 use serde::Serialize;
 
@@ -15,26 +15,28 @@ pub struct Stack {
     pub share: f64,
     /// P.
     pub threads: u32,
-    /// What the profiled thread takes longer, alone, than its share of one thread's phase: unequal shares and work that
-    /// was not there with one thread. The paper's programs have none; without an alone-run it is not known and 0.
+    /// By how much the profiled thread, alone, takes longer than its share of one thread's phase: unequal shares, and
+    /// work that one thread does not have. The paper's programs have none. Without an alone-run it is unknown and 0.
     pub share_of_work: f64,
-    /// Contention for the shared cache; none where no Pirate held its part of it: it is then within [`Stack::memory`].
+    /// Contention for the shared cache; `None` if no Pirate held its part of the cache, in which case
+    /// [`Stack::memory`] includes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<f64>,
-    /// Contention for memory; without a measured cache component: for cache and memory together.
+    /// Contention for memory or, without a measured cache component, for cache and memory together.
     pub memory: f64,
     /// Locks, barriers and load imbalance.
     pub synchronization: f64,
     /// T_1 / T_P of the phase.
     pub measured: f64,
-    /// Speedup if waiting took no time: T_1 over the slowest thread's time without its waits.
+    /// The speedup if waiting took no time: T_1 over the slowest thread's time without its waits.
     pub without_synchronization: f64,
-    /// Why a component is missing, or not to be trusted.
+    /// Why a component is missing or unreliable.
     pub notes: Vec<String>,
 }
 
 impl Stack {
-    /// Of the phases of one place: `one` with one thread, `at` with P threads, the alone-runs with and without a Pirate.
+    /// The stack of the phases of one place: `one` with one thread, `at` with P threads, and the alone-runs with and
+    /// without a Pirate.
     #[must_use]
     pub fn of(threads: u32, t_p: f64, one: &PhaseRun, at: &PhaseRun, alone: &[AloneRun]) -> Self {
         let p = f64::from(threads);
@@ -43,11 +45,11 @@ impl Stack {
         let measured = speedup(at.wall_ns as f64);
         let without = speedup(at.slowest_ns as f64).max(measured);
         let mut notes = Vec::new();
-        // The slowest of the profiled threads decides, as in section 6.3.
+        // The slowest of the profiled threads counts, as in section 6.3.
         let mut time = |pirate: bool| {
             let runs = alone.iter().filter(|run| (run.pirate_bytes > 0) == pirate);
             let (bad, good): (Vec<_>, Vec<_>) = runs.partition(|run| run.invalid.is_some());
-            // One thread that could be measured will do: their shares are equal, or nothing is said.
+            // One measured thread suffices: either the shares are equal, or nothing is concluded.
             if let Some(reason) = bad.iter().find_map(|run| run.invalid.clone())
                 && good.is_empty()
                 && !notes.contains(&reason)
@@ -67,7 +69,8 @@ impl Stack {
                     .to_owned(),
             );
         }
-        // Alone faster than a P-th of the whole: nothing is lost there, and what is below takes it from P.
+        // Alone the thread is faster than a P-th of the whole. Nothing is lost there, and the components below
+        // subtract it from P.
         let own = alone.filter(|_| !at.dynamic).unwrap_or(p);
         let pirate = pirate.filter(|_| !at.dynamic && alone.is_some());
         let after_cache = pirate.unwrap_or(own);
@@ -85,7 +88,7 @@ impl Stack {
         }
     }
 
-    /// P, to rounding.
+    /// P, except for rounding.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.share_of_work
@@ -117,8 +120,8 @@ mod tests {
         }
     }
 
-    /// One thread takes 1,200; each of four 300 alone, 320 with a quarter of the cache, 350 beside the others, and 400
-    /// with its waits.
+    /// One thread takes 1,200. Each of four takes 300 alone, 320 with a quarter of the cache, 350 beside the others,
+    /// and 400 with its waits.
     #[test]
     fn limits_are_added_in_the_order_of_the_paper() {
         let runs = [alone(0, 300), alone(1 << 20, 320)];

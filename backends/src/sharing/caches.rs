@@ -19,12 +19,12 @@ struct Private {
     op: u32,
 }
 
-/// Misses of one kind and the others.
+/// Misses that needed another context's data, and misses that did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misses {
     /// Data of another context was needed.
     pub true_misses: u64,
-    /// It was not.
+    /// No data of another context was needed.
     pub false_misses: u64,
 }
 
@@ -50,7 +50,7 @@ impl Misses {
     }
 }
 
-/// Misses of one line, by where its memory was allocated and by the operations on both sides.
+/// Misses of one line, by the place where its memory was allocated and by the operations on both sides.
 pub type LineMisses = FxHashMap<(SiteId, u32, u32), Misses>;
 
 /// The state of all lines.
@@ -90,13 +90,13 @@ impl Caches {
         }
     }
 
-    /// Bytes of a line.
+    /// Number of bytes of a line.
     #[must_use]
     pub fn line(&self) -> u64 {
         1 << self.shift
     }
 
-    /// One access by `context`; `site` tells where memory was allocated.
+    /// One access by `context`; `site` gives the place where the memory was allocated.
     #[inline]
     pub fn access(
         &mut self,
@@ -188,7 +188,7 @@ impl Caches {
         settle(&mut self.misses, line, effects);
     }
 
-    /// A second context uses the line from now on.
+    /// Notes that a second context uses the line from now on.
     fn share(&mut self, line: u64, index: u32) -> u32 {
         let Private { written, owner, op } = self.private[index as usize];
         self.shared.push(SharedLine::new(owner, written, op));

@@ -1,20 +1,21 @@
-//! One line of memory that several contexts use: who holds a copy, who has written what, and why copies were lost.
+//! One line of memory that several contexts use: which contexts hold a copy, which have written what, and why copies
+//! were lost.
 //!
-//! Caches are private, of unlimited size, and coherent: a write takes the line away from all other contexts (MESI and
-//! its relatives do the same), and who lost it misses at its next access. Such a miss is *true sharing* if, before the
-//! line is lost again, the context touches a byte that another one wrote since it last got the line's news, and
-//! *false sharing* if it never does (Dubois et al., "The detection and elimination of useless misses in
+//! Caches are private, of unlimited size, and coherent. A write takes the line away from all other contexts (as MESI
+//! and its relatives do), and a context that lost it misses at its next access. Such a miss is *true sharing* if,
+//! before the line is lost again, the context touches a byte that another context wrote since it last got the line's
+//! news, and *false sharing* if it never does (Dubois et al., "The detection and elimination of useless misses in
 //! multiprocessors", ISCA 1993).
 
 use crate::heap::SiteId;
 
-/// Bytes of a line, bit 0 the first.
+/// Bytes of a line; bit 0 is the first.
 pub type Bytes = u128;
 
 /// The static operation of an access.
 pub type Op = u32;
 
-/// No site: memory that no recorded allocation holds.
+/// The site of memory that no recorded allocation holds.
 pub const NOWHERE: SiteId = SiteId::MAX;
 
 /// One access to some bytes of a line.
@@ -22,7 +23,7 @@ pub const NOWHERE: SiteId = SiteId::MAX;
 pub struct LineAccess {
     /// The context, by position.
     pub context: u32,
-    /// Its bytes.
+    /// The accessed bytes.
     pub bytes: Bytes,
     /// Whether it writes.
     pub write: bool,
@@ -35,16 +36,16 @@ pub struct LineAccess {
 struct Copy {
     context: u32,
     valid: bool,
-    /// The miss that brought the copy is not known to be true sharing yet.
+    /// Whether it is not known yet that the miss which brought the copy is true sharing.
     pending: bool,
-    /// Operation that missed, and the one that had taken the line away.
+    /// The operation that missed, and the operation that had taken the line away.
     missed: Op,
     taken_by: Op,
     /// Where the memory was allocated.
     site: SiteId,
-    /// Written by others since the last news.
+    /// Bytes that others have written since the last news.
     stale: Bytes,
-    /// Written by others and not read since.
+    /// Bytes that others have written and that were not read since.
     unread: Bytes,
 }
 
@@ -53,11 +54,11 @@ struct Copy {
 struct Writer {
     context: u32,
     op: Op,
-    /// Bytes nobody has overwritten since.
+    /// Bytes that nobody has overwritten since.
     bytes: Bytes,
 }
 
-/// A miss whose kind is settled.
+/// A miss whose kind is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Miss {
     /// The write that took the line away; for true sharing, the one whose data was needed.
@@ -66,7 +67,7 @@ pub struct Miss {
     pub missed: Op,
     /// Where the memory was allocated.
     pub site: SiteId,
-    /// No data of others was needed.
+    /// Whether no data of others was needed.
     pub useless: bool,
 }
 
@@ -80,20 +81,20 @@ pub struct SharedLine {
 /// What an access did.
 #[derive(Debug, Default)]
 pub struct Effects {
-    /// Misses settled by it.
+    /// Misses whose kind is now known.
     pub settled: Vec<Miss>,
-    /// Bytes it read that others had written: writer and number.
+    /// Bytes of other contexts that the access read: writer and number.
     pub read: Vec<(u32, u32)>,
-    /// It was the first of its context.
+    /// Whether it was the first access of its context.
     pub cold: bool,
-    /// It missed because another context had taken the line.
+    /// Whether it missed because another context had taken the line.
     pub missed: bool,
-    /// It took the line from others.
+    /// Whether it took the line from others.
     pub took: bool,
 }
 
 impl SharedLine {
-    /// A line so far used by one context, which wrote `written` (last by `op`).
+    /// A line that one context has used so far, which wrote `written` (last by `op`).
     #[must_use]
     pub fn new(owner: u32, written: Bytes, op: Op) -> Self {
         let mut line = Self::default();
@@ -114,7 +115,7 @@ impl SharedLine {
         self.copies.len()
     }
 
-    /// Takes in an access; `site` is asked for when it misses.
+    /// Takes an access; calls `site` if the access misses.
     pub fn access(
         &mut self,
         access: LineAccess,
@@ -206,7 +207,7 @@ impl SharedLine {
         }
     }
 
-    /// Settles the misses that are still open: the run is over.
+    /// Decides the misses that are still open, at the end of the run.
     pub fn finish(&mut self, effects: &mut Effects) {
         self.copies.iter_mut().for_each(|copy| copy.lose(effects));
     }

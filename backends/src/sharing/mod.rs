@@ -1,13 +1,14 @@
-//! `sharing`: which contexts read what which others wrote, and the cache lines that go back and forth between them.
+//! `sharing`: which contexts read what other contexts wrote, and the cache lines that go back and forth between them.
 //!
-//! Contexts are interleaved by time ([`Order::ByTime`]); each has a cache of its own of unlimited size, kept
-//! coherent by taking a line away from all others when it is written. A miss on a line that was taken away is true
-//! sharing when data of another context is used before the line is lost again, and false sharing when it is not
-//! (Dubois et al., ISCA 1993). False-sharing misses are what padding or moving the data would save.
+//! Contexts are interleaved by time ([`Order::ByTime`]). Each has a cache of its own of unlimited size, which is kept
+//! coherent by taking a written line away from all other contexts. A miss on a line that was taken away is true
+//! sharing if data of another context is used before the line is lost again, and false sharing if not (Dubois et al.,
+//! ISCA 1993). Padding or moving the data would save the false-sharing misses.
 //!
-//! Limits: the accesses of a task are taken to be evenly spread over its duration, and recording stretches time, so
-//! the counts are those of a plausible interleaving, not of the one that happened. A context keeps a line for at least
-//! `--slice`, about the time a transfer takes. First accesses of a context to a line (cold) are not counted as misses.
+//! Limits: the accesses of a task are assumed to be spread evenly over its duration, and recording stretches time. So
+//! the counts are those of a plausible interleaving and not of the one that happened. A context keeps a line for at
+//! least `--slice`, about the time of a transfer. The first accesses of a context to a line (cold) do not count as
+//! misses.
 
 mod caches;
 mod line;
@@ -25,7 +26,7 @@ pub use caches::{Caches, LineMisses, Misses};
 pub use line::{Bytes, Effects, LineAccess, Miss, NOWHERE, Op, SharedLine};
 pub use report::{LineRow, Report, SiteMisses, Source, Total};
 
-/// How long a context keeps its turn unless the command line says so.
+/// How long a context keeps its turn, unless the command line says otherwise.
 const SLICE: u64 = 100;
 
 /// Options of `sharing`.
@@ -43,7 +44,7 @@ pub struct Options {
     pub top: u32,
 }
 
-/// The analysis. It reads the graph itself, by time.
+/// The analysis, which reads the graph by time.
 #[derive(Debug)]
 pub struct Sharing {
     shifts: Vec<u32>,
@@ -96,7 +97,7 @@ impl Analysis for Sharing {
 }
 
 impl Sharing {
-    /// What takes in the actions of all contexts in the order of time.
+    /// The consumer of all contexts' actions in the order of time.
     fn watch(&self) -> Watch {
         Watch {
             caches: self
@@ -162,7 +163,7 @@ impl Watch {
     }
 }
 
-/// Allocations so far.
+/// The allocations so far.
 #[derive(Debug, Default)]
 struct Memory {
     heap: Heap,

@@ -4,9 +4,9 @@ use super::{LineRow, Report, Source};
 use crate::view::units::count;
 use crate::view::{Cell, Chart, Render, Table, Unit, View};
 
-/// Contexts whose matrix fits a terminal.
+/// Number of contexts whose matrix fits into a terminal.
 const SHOWN: usize = 16;
-/// Contexts in the picture.
+/// Number of contexts in the picture.
 const DRAWN: usize = 128;
 
 impl Render for Report {
@@ -51,7 +51,7 @@ impl Render for Report {
 }
 
 impl Report {
-    /// The first [`DRAWN`] contexts: they communicate most where there are more.
+    /// The first [`DRAWN`] contexts, which communicate most if there are more.
     fn matrix_chart(&self) -> Chart {
         let row = |row: &Vec<u64>| row.iter().take(DRAWN).copied().collect();
         Chart::Matrix {

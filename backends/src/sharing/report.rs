@@ -13,9 +13,9 @@ use crate::analysis::Graph;
 use crate::analysis::source::Place;
 use crate::heap::{SiteId, SiteRow, Sites};
 
-/// Contexts in the matrix; of more, those that communicate most.
+/// Number of contexts in the matrix; if there are more, it has those that communicate most.
 const MOST_CONTEXTS: usize = 1024;
-/// Lines given, those with most misses.
+/// The most lines in the result, those with the most misses.
 const MOST_LINES: usize = 10_000;
 
 /// Communication and sharing of a run.
@@ -23,8 +23,8 @@ const MOST_LINES: usize = 10_000;
 pub struct Report {
     /// Contexts of the rows and columns of `matrix`: all, or the 1024 that communicate most.
     pub contexts: Vec<u32>,
-    /// `matrix[i][j]`: bytes that context `contexts[j]` read and `contexts[i]` had written; each value counts once per
-    /// reader.
+    /// `matrix[i][j]`: bytes that context `contexts[j]` read and `contexts[i]` had written; each value counts once
+    /// for each reader.
     pub matrix: Vec<Vec<u64>>,
     /// Reads and writes.
     pub accesses: u64,
@@ -51,7 +51,7 @@ pub struct Total {
     pub cold: u64,
     /// Misses that brought data of another context.
     pub true_misses: u64,
-    /// Misses that did not: padding would save them.
+    /// Misses that did not, which padding would save.
     pub false_misses: u64,
     /// Writes that took a line from other contexts.
     pub taken: u64,
@@ -60,22 +60,22 @@ pub struct Total {
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LineRow {
-    /// Its address.
+    /// The address of the line.
     pub line: u64,
-    /// Its bytes.
+    /// Number of bytes of the line.
     pub size: u64,
-    /// Most of its misses are false sharing.
+    /// Whether most of its misses are false sharing.
     #[serde(rename = "false")]
     pub is_false: bool,
-    /// Where its memory was allocated; absent for memory no recorded allocation holds.
+    /// Where its memory was allocated; absent for memory that no recorded allocation holds.
     pub allocation: Option<String>,
-    /// Contexts that use it.
+    /// Number of contexts that use it.
     pub contexts: u64,
-    /// Misses because another context had taken it.
+    /// Misses because another context had taken the line.
     pub misses: u64,
-    /// Those that brought data of another context.
+    /// Misses that brought data of another context.
     pub true_misses: u64,
-    /// Those that did not.
+    /// Misses that did not.
     pub false_misses: u64,
     /// The accesses on both sides, the most misses first.
     pub sources: Vec<Source>,
@@ -90,11 +90,10 @@ pub struct Source {
     pub a: Place,
     /// The access that missed.
     pub b: Place,
-    /// Misses.
     pub misses: u64,
-    /// Those that brought data of another context.
+    /// Misses that brought data of another context.
     pub true_misses: u64,
-    /// Those that did not.
+    /// Misses that did not.
     pub false_misses: u64,
 }
 
@@ -103,14 +102,13 @@ pub struct Source {
 pub struct SiteMisses {
     /// Bytes of a line.
     pub size: u64,
-    /// The place; absent for memory no recorded allocation holds.
+    /// The place; absent for memory that no recorded allocation holds.
     #[serde(flatten)]
     pub site: Option<SiteRow>,
-    /// Misses.
     pub misses: u64,
-    /// Those that brought data of another context.
+    /// Misses that brought data of another context.
     pub true_misses: u64,
-    /// Those that did not.
+    /// Misses that did not.
     pub false_misses: u64,
 }
 
@@ -185,7 +183,7 @@ pub(super) fn report(
                 true_misses: misses.true_misses,
                 false_misses: misses.false_misses,
             }));
-        // The lines of one size at a time, so that their sources do not pile up.
+        // The lines of one size are handled together, so that their sources do not pile up.
         report.lines_total += report.lines.iter().filter(|row| row.size == size).count() as u64;
         report
             .lines

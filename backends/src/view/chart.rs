@@ -1,8 +1,8 @@
-//! Pictures of results: plain data that the HTML report draws; text and CSV leave them out.
+//! Pictures of results: plain data that the HTML report draws. Text and CSV leave them out.
 
 use serde::Serialize;
 
-/// What the values along an axis, or in a cell, are: it decides how they are written and whether zero belongs to the
+/// What the values along an axis or in a cell are. This decides how they are written, and whether zero belongs to the
 /// axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -23,17 +23,17 @@ pub enum Unit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
-    /// Evenly.
+    /// Values are spaced evenly.
     #[default]
     Linear,
-    /// By powers of two: cache sizes.
+    /// Values are spaced by powers of two, as for cache sizes.
     Log2,
 }
 
 /// One axis of a plot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Axis {
-    /// What it shows, with the unit where that is not in the labels of the ticks.
+    /// What it shows, with the unit if the labels of the ticks do not have it.
     pub label: String,
     /// Unit of its values.
     pub unit: Unit,
@@ -42,7 +42,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An evenly laid out axis.
+    /// An axis with even spacing.
     #[must_use]
     pub fn new(label: impl Into<String>, unit: Unit) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl Axis {
         }
     }
 
-    /// The same axis by powers of two.
+    /// The same axis, spaced by powers of two.
     #[must_use]
     pub fn log2(self) -> Self {
         Self {
@@ -74,13 +74,13 @@ pub struct Series {
 /// A box of a flame graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Flame {
-    /// Index of the box it stands on; its own for the first.
+    /// Index of the box that it stands on; its own index for the first.
     pub parent: usize,
     /// Its name.
     pub name: String,
     /// Where it is.
     pub place: String,
-    /// What it has itself, without the boxes on it: one value for each graph.
+    /// Its own value in each graph, without those of the boxes on it.
     pub own: Vec<u64>,
 }
 
@@ -91,7 +91,7 @@ pub struct Part {
     pub name: String,
     /// Its colour: the name of one of the page's variables.
     pub color: String,
-    /// Its height in each bar; negative ones hang below zero.
+    /// Its height in each bar; negative parts hang below zero.
     pub values: Vec<f64>,
 }
 
@@ -104,14 +104,15 @@ pub struct ActivityRow {
     pub states: Vec<ActivityState>,
 }
 
-/// How much of each bin a state took.
+/// How much of each bin a state takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ActivityState {
     /// Its name in the legend.
     pub name: String,
     /// Its colour: the name of one of the page's variables.
     pub color: String,
-    /// A letter for each bin, 64ths of it in the order of base 64: a page of many lanes stays small.
+    /// A letter for each bin, which gives 64ths of it in the order of base 64, so that a page with many lanes stays
+    /// small.
     pub levels: String,
 }
 
@@ -123,29 +124,29 @@ pub enum Chart {
     Lines {
         /// What it shows, in words.
         title: String,
-        /// Across.
+        /// The horizontal axis.
         x: Axis,
-        /// Up.
+        /// The vertical axis.
         y: Axis,
         /// Whether a value holds until the next point (a step) instead of leading to it.
         steps: bool,
         /// The curves.
         series: Vec<Series>,
     },
-    /// A square of values, darker where larger.
+    /// A square of values, in which larger values are darker.
     Matrix {
         /// What it shows, in words.
         title: String,
         /// What a row is, and what a column is.
         axes: (String, String),
-        /// Names of rows and columns alike.
+        /// The names, which are the same for rows and columns.
         names: Vec<String>,
         /// Unit of the values.
         unit: Unit,
-        /// Row by row.
+        /// The values, row by row.
         values: Vec<Vec<u64>>,
     },
-    /// Flame graphs of the same boxes, side by side: as wide as what they have with the boxes on them.
+    /// Flame graphs of the same boxes, side by side. A box is as wide as its own value and the boxes on it.
     Flames {
         /// What they show, in words.
         title: String,
@@ -153,20 +154,20 @@ pub enum Chart {
         names: Vec<String>,
         /// Unit of the values.
         unit: Unit,
-        /// The boxes, each after the one it stands on.
+        /// The boxes, each after the one that it stands on.
         boxes: Vec<Flame>,
     },
-    /// Bars of parts on each other.
+    /// Bars of parts that stand on each other.
     Stacks {
         /// What it shows, in words.
         title: String,
         /// What a bar is.
         x: String,
-        /// Up.
+        /// The vertical axis.
         y: Axis,
         /// The bars.
         names: Vec<String>,
-        /// What they are made of, from below.
+        /// The parts of the bars, from below.
         parts: Vec<Part>,
     },
     /// What each of several lanes did over time.

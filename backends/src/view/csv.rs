@@ -1,4 +1,4 @@
-//! The CSV form of a table: keys as header, raw numbers (nanoseconds, bytes, shares of one).
+//! The CSV form of a table: it has keys as header, and raw numbers (nanoseconds, bytes, shares of one).
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! What a result looks like before it is text or CSV: headings, sentences, key/value pairs and tables of typed cells.
+//! The form of a result before it is text or CSV: headings, sentences, key/value pairs, and tables of typed cells.
 //!
 //! An analysis returns plain data and describes it as a [`View`]; it never prints. JSON comes from the data itself.
 
@@ -16,7 +16,7 @@ use serde::Serialize;
 pub use chart::{Axis, Chart, Flame, Series, Unit};
 pub use page::{PageColumn, PagePart};
 
-/// Results that can be shown: JSON by `Serialize`, text and CSV by way of a [`View`].
+/// A result that can be shown: as JSON by `Serialize`, as text and CSV by a [`View`].
 pub trait Render: Serialize {
     /// Describes the result for people.
     fn view(&self) -> View;
@@ -58,7 +58,7 @@ enum Part {
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
-    /// Rows shown as text; CSV has them all.
+    /// The most rows that are shown as text; CSV has all.
     text_rows: usize,
 }
 
@@ -106,7 +106,7 @@ impl View {
         self
     }
 
-    /// The CSV form, where that is not the first table of the text.
+    /// Sets the CSV form, if it is not the first table of the text.
     #[must_use]
     pub fn csv(mut self, table: Table) -> Self {
         self.csv = Some(table);
@@ -120,14 +120,14 @@ impl View {
         self
     }
 
-    /// A line of the terminal form alone.
+    /// A line that only the terminal form has.
     #[must_use]
     pub fn line_in_text(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::TextLine(text.into()));
         self
     }
 
-    /// A table of the report alone.
+    /// A table that only the report has.
     #[must_use]
     pub fn table_in_page(mut self, table: Table) -> Self {
         self.parts.push(Part::PageTable(table));
@@ -180,7 +180,7 @@ impl Table {
         }
     }
 
-    /// An empty table whose columns have one name for both.
+    /// An empty table whose columns have the same name in text and CSV.
     #[must_use]
     pub fn titled(columns: impl IntoIterator<Item = String>) -> Self {
         let columns = columns

@@ -1,4 +1,4 @@
-//! The form of a view that the HTML report draws: raw values with their units; the page's script words them.
+//! The form of a view that the HTML report draws: raw values with their units, which the page's script formats.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::chart::{Chart, Unit};
 use super::{Cell, Part, Table, View};
 
-/// Rows of a table embedded in a page at most; the page says how many there are.
+/// The most rows of a table in a page; the page says how many there are.
 const ROWS: usize = 200;
-/// Characters of a text in a page: templates make names of thousands.
+/// The most characters of a text in a page, because templates make names of thousands.
 const TEXT: usize = 160;
 
 /// One part of a result, in reading order.
@@ -46,7 +46,7 @@ pub enum PagePart {
 pub struct PageColumn {
     /// Its title.
     pub title: String,
-    /// Unit of its values; absent for words.
+    /// Unit of its values; absent for text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
 }
@@ -111,7 +111,7 @@ fn value(cell: &Cell) -> Value {
     }
 }
 
-/// Shortens the names that templates make.
+/// Shortens the long names that templates make.
 pub(crate) fn cut(name: &str) -> String {
     match name.char_indices().nth(TEXT) {
         Some((at, _)) => format!("{}…", &name[..at]),

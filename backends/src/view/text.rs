@@ -1,4 +1,4 @@
-//! The terminal form of a view: columns aligned, numbers to the right.
+//! The terminal form of a view: columns are aligned, with numbers to the right.
 
 use std::io::{self, Write};
 

@@ -34,7 +34,7 @@ pub fn time(ns: u64) -> String {
     }
 }
 
-/// The whole number a float for people is shown as; 0 for negative ones and for none.
+/// The whole number that a float is shown as; 0 for negative numbers and NaN.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,
@@ -81,7 +81,7 @@ fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Part of a whole, 0 when the whole is nothing.
+/// Part of a whole; 0 if the whole is 0.
 #[must_use]
 pub fn ratio(part: u64, whole: u64) -> f64 {
     #[expect(

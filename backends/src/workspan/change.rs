@@ -11,7 +11,7 @@ use super::tree::SiteKey;
 pub enum Selector {
     /// All call sites that invoke this function.
     Function(String),
-    /// The call sites on this line of a file whose name ends so.
+    /// The call sites on this line of a file whose name has this end.
     Line(String, u32),
 }
 
@@ -20,7 +20,7 @@ impl Selector {
         if text.is_empty() {
             return Err("name a function, or FILE:LINE".to_owned());
         }
-        // A name may have colons in it (C++); a line is a number after the last one.
+        // A C++ name may contain colons, so a line is a number after the last colon.
         match text.rsplit_once(':') {
             Some((file, line)) if !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit()) => {
                 let line = line
@@ -48,7 +48,7 @@ impl Selector {
         }
     }
 
-    /// Whether it means the call site `key` that invokes `callee`.
+    /// Whether it selects the call site `key`, which invokes `callee`.
     #[must_use]
     pub fn matches(&self, info: &StaticInfo, key: SiteKey, callee: Option<FunctionId>) -> bool {
         let block = match key {
@@ -67,12 +67,12 @@ impl Selector {
     }
 }
 
-/// Whether a function is called so, with its parameters or without.
+/// Whether a function has this name, with its parameters or without.
 fn named(full: &str, name: &str) -> bool {
     full == name || full.split('(').next() == Some(name)
 }
 
-/// What changes there.
+/// The change at the call site.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
     /// Everything below the call site takes this many times as long.
@@ -84,16 +84,16 @@ pub enum Effect {
 /// A change of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Where.
+    /// The call sites that change.
     pub selector: Selector,
-    /// What.
+    /// The change.
     pub effect: Effect,
-    /// As it was written.
+    /// The change as it was typed.
     pub text: String,
 }
 
 impl Change {
-    /// In words.
+    /// The change in words.
     #[must_use]
     pub fn in_words(&self) -> String {
         let place = self
@@ -109,10 +109,10 @@ impl Change {
     }
 }
 
-/// `SITE=FACTOR`.
+/// Parses `SITE=FACTOR`.
 ///
 /// # Errors
-/// Says what is wrong with it.
+/// Says what is wrong with the text.
 pub fn scale(text: &str) -> Result<Change, String> {
     let (site, factor) = text
         .rsplit_once('=')
@@ -128,10 +128,10 @@ pub fn scale(text: &str) -> Result<Change, String> {
     })
 }
 
-/// `SITE=GRAIN`.
+/// Parses `SITE=GRAIN`.
 ///
 /// # Errors
-/// Says what is wrong with it.
+/// Says what is wrong with the text.
 pub fn parallel(text: &str) -> Result<Change, String> {
     let (site, grain) = text
         .rsplit_once('=')

@@ -1,9 +1,9 @@
 //! One context on its way through its tasks: its call stack and its clocks.
 //!
-//! `time` is the longest path from the start of the context to where it is, along its own tasks and the contexts it
-//! created and joined; the span of an invocation is the difference between its end and its start. An edge from outside
-//! an invocation (a sibling at a barrier) moves `ahead`, not `time`: it makes nobody's own span longer but that of the
-//! invocations around both.
+//! `time` is the longest path from the start of the context to its present task, along its own tasks and the contexts
+//! that it created and joined. The span of an invocation is the difference between the times of its end and its
+//! start. An edge from outside an invocation (from a sibling at a barrier) moves `ahead` and not `time`: it makes
+//! only the spans of the invocations around both longer.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use super::paths::PathId;
 /// An invocation on the stack.
 #[derive(Debug)]
 pub(super) struct Frame {
-    /// Increases from frame to frame of a stack.
+    /// A number that increases from frame to frame of a stack.
     pub serial: u64,
     pub function: Option<u32>,
     pub node: u32,
     pub site: u32,
-    /// The function the call site is in.
+    /// The function that contains the call site.
     pub caller: u32,
     pub top_call_site: bool,
     pub top_caller: bool,
@@ -31,23 +31,23 @@ pub(super) struct Frame {
     pub local_span: u64,
     /// The part of `local_span` not yet on the context's path.
     pub pending: u64,
-    /// Its first instruction is on the context's path.
+    /// Whether its first instruction is on the context's path.
     pub on_path: bool,
     /// The block whose call is under way.
     pub call: Option<BlockId>,
-    /// It returns when that call does.
+    /// Whether it returns when that call does.
     pub leaving: bool,
-    /// The next call is a spawn; the call under way is one.
+    /// Whether the next call is a spawn, and whether the call under way is one.
     pub marked: bool,
     pub spawns: bool,
-    /// Where the caller goes on, if this is a spawn executed serially.
+    /// Where the caller goes on, if this is a spawn that is executed serially.
     pub continuation: Option<Branch>,
     /// The longest of the serially executed spawns since the last sync.
     pub longest: Option<Branch>,
-    /// What-if: factor of everything below, and size of the pieces its own code is cut into.
+    /// What-if: the factor of everything below, and the size of the pieces that its own code is cut into.
     pub factor: Option<f64>,
     pub grain: Option<u64>,
-    /// Contexts created by it, or by what it called, that nobody has joined.
+    /// Contexts that it, or what it called, created and that nobody has joined.
     pub children: Vec<ContextId>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Branch {
     pub path: PathId,
 }
 
-/// Call sites and calling functions of the invocations a context is below.
+/// The call sites and the calling functions of the invocations above a context.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Above {
     pub sites: Vec<u32>,
@@ -73,39 +73,39 @@ pub(super) struct Above {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owner {
     pub context: ContextId,
-    /// The innermost of its frames that is still there.
+    /// The innermost of its frames that still exists.
     pub serial: u64,
     /// Longest path from the start of that frame to the creation.
     pub since: u64,
-    /// The frame's own part of it.
+    /// The frame's own part of that path.
     pub local: u64,
 }
 
-/// A context under way, or ended and not yet joined.
+/// A context that runs, or that has ended and is not joined yet.
 #[derive(Debug)]
 pub(super) struct State {
     pub owner: Option<Owner>,
     pub time: u64,
     pub work: u64,
-    /// How much later than by its own tasks it is here, as seen from its owner.
+    /// How much later it is at its present task than by its own tasks alone, as seen from its owner.
     pub ahead: u64,
-    /// Longest path from the start of the program; the same with burdens.
+    /// Longest path from the start of the program, and the same with burdens.
     pub length: u64,
     pub burdened: u64,
     pub path: Option<PathId>,
     pub frames: Vec<Frame>,
     pub next_serial: u64,
-    /// How often a call site, a calling function is on the stack.
+    /// How often each call site, and each calling function, is on the stack.
     pub sites: Vec<(u32, u32)>,
     pub callers: Vec<(u32, u32)>,
     pub above: Arc<Above>,
-    /// `above` for contexts created now, until the stack has another call site on it.
+    /// `above` for contexts created now, as long as the stack has the same call sites.
     pub for_children: Option<Arc<Above>>,
-    /// Where its first invocation hangs.
+    /// The node of the tree below which its first invocation hangs.
     pub from: u32,
     pub spawned_at: Option<BlockId>,
     pub factor: Option<f64>,
-    /// Its work has become that of the frame that created it.
+    /// Whether its work has been added to the frame that created it.
     pub joined: bool,
 }
 
@@ -132,7 +132,8 @@ impl State {
         }
     }
 
-    /// Notes an invocation; whether its call site and its calling function are there for the first time.
+    /// Notes an invocation; returns whether its call site and its calling function are on the stack for the first
+    /// time.
     pub(super) fn enter(&mut self, site: u32, caller: u32) -> (bool, bool) {
         let new_site = count_up(&mut self.sites, site);
         let new_caller = count_up(&mut self.callers, caller);
@@ -153,7 +154,7 @@ impl State {
         }
     }
 
-    /// What a context created now is below.
+    /// What is above a context that is created now.
     pub(super) fn above_children(&mut self) -> Arc<Above> {
         if let Some(known) = &self.for_children {
             return Arc::clone(known);
@@ -180,7 +181,7 @@ impl State {
 }
 
 fn count_up(counts: &mut Vec<(u32, u32)>, key: u32) -> bool {
-    // The innermost ones are looked for most: they are at the end.
+    // The innermost invocations are looked up most, and they are at the end.
     if let Some(entry) = counts.iter_mut().rev().find(|entry| entry.0 == key) {
         entry.1 += 1;
         return false;
@@ -198,7 +199,7 @@ fn count_down(counts: &mut Vec<(u32, u32)>, key: u32) {
     }
 }
 
-/// `all` and the keys of `own`, sorted; `None` when they are all there.
+/// `all` and the keys of `own`, sorted; `None` if `all` has them all.
 fn with(all: &[u32], own: &[(u32, u32)]) -> Option<Vec<u32>> {
     let new: Vec<u32> = own
         .iter()

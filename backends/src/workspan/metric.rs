@@ -1,4 +1,4 @@
-//! What work and span are measured in.
+//! The unit in which work and span are measured.
 
 use serde::{Deserialize, Serialize};
 use taskgraph::{Block, BlockExec, MemOp, OpKind, StaticInfo};
@@ -42,27 +42,27 @@ impl Metric {
 #[derive(Clone, Copy, Debug)]
 enum Weight {
     Always(u64),
-    /// Masks and lengths decide.
+    /// The weight depends on masks and lengths.
     Counted,
 }
 
-/// What the analysis needs to know of a block, in one place.
+/// What the analysis must know of a block, in one place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockFacts {
     weight: Weight,
-    /// Its function.
+    /// The number of its function.
     pub function: u32,
-    /// First of its function.
+    /// Whether it is the first block of its function.
     pub entry: bool,
-    /// Ends in a return, by itself or after its call.
+    /// Whether it ends in a return, by itself or after its call.
     pub returns: bool,
-    /// Ends with a call.
+    /// Whether it ends with a call.
     pub calls: bool,
-    /// The call marks the next one as a spawn, or a sync: the Cilk-style header's serial form.
+    /// Whether the call marks the next one as a spawn, or is a sync, in the serial form of the Cilk-style header.
     pub mark: Option<Mark>,
 }
 
-/// What a call of the Cilk-style header's serial form says.
+/// What a call of the serial form of the Cilk-style header means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// The next call of the function is a spawn.
@@ -99,12 +99,12 @@ impl BlockFacts {
         info.blocks.iter().map(facts).collect()
     }
 
-    /// Weighs always the same, and no frame begins, ends or waits with it.
+    /// Whether its weight is always the same, and no frame begins, ends or waits with it.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self.weight, Weight::Always(_)) && !(self.entry || self.returns || self.calls)
     }
 
-    /// Weight of one execution where it is always the same; 0 where masks and lengths decide.
+    /// Weight of one execution if it is always the same; 0 if it depends on masks and lengths.
     #[inline]
     pub(super) fn always(&self) -> u64 {
         match self.weight {

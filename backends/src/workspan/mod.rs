@@ -1,24 +1,26 @@
 //! `workspan`: work and span by call site, which call site holds the parallelism back, and what would change it
 //! (Schardl et al., "The Cilkprof Scalability Profiler", 2015), for any recorded program.
 //!
-//! *Work* of an invocation is what it executes and what the contexts execute that were created and joined below it.
-//! Its *span* is the longest path of dependences from its first to its last instruction along those: its own
-//! instructions, creation, join, and barriers and other synchronisation among the contexts it created. The *program's*
-//! span is the longest path of the whole graph, all edges followed; an invocation is *on the span* when its first
-//! instruction is on that path, and the local spans on the span of all call sites add up to it. Lock edges are
-//! dependences like the others (the order this run had), unless `--locks free` says that mutual exclusion orders nobody
-//! (as in Cilkview, where locks are not seen). Waiting weighs nothing. A context that is never joined by anyone counts
-//! for the program, not for the invocation that created it.
+//! The *work* of an invocation is what it executes, and what the contexts execute that were created and joined below
+//! it. Its *span* is the longest path of dependences from its first to its last instruction along these: its own
+//! instructions, creation, join, and barriers and other synchronisation among the contexts it created. The
+//! *program's* span is the longest path of the whole graph along all edges. An invocation is *on the span* if its
+//! first instruction is on that path, and the local spans on the span of all call sites add up to it. Lock edges are
+//! dependences like the others (the order that this run had), unless `--locks free` says that mutual exclusion orders
+//! nothing (as in Cilkview, which does not see locks). Waiting weighs nothing. A context that nobody joins counts for
+//! the program, and not for the invocation that created it.
 //!
-//! Call stacks are rebuilt from blocks: a function's entry block after a block that ends in a call is an invocation of
-//! that call site; a created context's first function is an invocation of the call that ends the block before the Create.
-//! After an exception or a longjmp through a recursion, the innermost invocation of the function that goes on is taken.
+//! Call stacks are rebuilt from blocks. A function's entry block after a block that ends in a call is an invocation
+//! of that call site. A created context's first function is an invocation of the call that ends the block before the
+//! Create. After an exception or a longjmp through a recursion, the innermost invocation of the function that goes on
+//! is taken.
 //!
-//! A serial execution of a program written with `contech/cilk.h` is a recording of its parallelism all the same: the
-//! header marks spawns and syncs, and the paper's algorithm (Figure 3) is followed within the context.
+//! A serial execution of a program written with `contech/cilk.h` also records its parallelism: the header marks
+//! spawns and syncs, and the paper's algorithm (Figure 3) is followed within the context.
 //!
-//! One pass in breadth-first order; memory is that of the contexts not yet joined and of the edges whose end is still
-//! to come, each with a profile of at most as many entries as there are calling contexts.
+//! The analysis takes one pass in breadth-first order. Its memory is that of the contexts that are not joined yet and
+//! of the edges whose end is still to come, each with a profile of at most as many entries as there are calling
+//! contexts.
 
 mod change;
 mod context;
@@ -92,42 +94,42 @@ pub struct Options {
 pub struct WorkSpan {
     options: Options,
     info: Arc<StaticInfo>,
-    /// For the slack of tasks, if it was asked for.
+    /// For the slack of tasks, if the command line asks for it.
     table: Option<critpath::Table>,
 }
 
-/// Work and span, whole and by call site.
+/// Work and span, of the whole program and by call site.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// What they are measured in.
     pub metric: Metric,
-    /// How lock edges counted.
+    /// How lock edges count.
     pub locks: Locks,
-    /// All that was executed.
+    /// Work of everything that was executed.
     pub work: u64,
-    /// The longest path.
+    /// Length of the longest path.
     pub span: u64,
     /// Work over span.
     pub parallelism: f64,
-    /// What moving a task to another processor was taken to cost.
+    /// The assumed cost of moving a task to another processor.
     pub burden: u64,
     /// The longest path with that cost at every creation and join.
     pub burdened_span: u64,
     /// Work over burdened span.
     pub burdened_parallelism: f64,
-    /// Call sites, those with the longest local span on the span first.
+    /// Call sites; those with the longest local span on the span come first.
     pub sites: Vec<SiteRow>,
     /// Bounds of the speedup by number of processors.
     pub bounds: Vec<Bound>,
-    /// Measured speedups, if they were given; there are bounds for their numbers of threads, too.
+    /// Measured speedups, if they were given; there are also bounds for their numbers of threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
     /// Calling contexts, parents first.
     pub flame: Vec<FlameNode>,
-    /// With every change asked for.
+    /// The result with all requested changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what_if: Option<WhatIf>,
-    /// Near-critical paths, if asked for.
+    /// Near-critical paths, if the command line asks for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<Detour>,
     /// What limits the answer.
@@ -135,16 +137,16 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
-/// A changed program.
+/// The result for a changed program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WhatIf {
     /// The change in words.
     pub change: String,
-    /// Work then.
+    /// Work of the changed program.
     pub work: u64,
-    /// Span then.
+    /// Span of the changed program.
     pub span: u64,
-    /// Parallelism then.
+    /// Parallelism of the changed program.
     pub parallelism: f64,
 }
 
@@ -268,7 +270,7 @@ impl Analysis for WorkSpan {
     }
 }
 
-/// The walk over the program as it was recorded, and over the changed one, if changes were asked for.
+/// The walk over the program as it was recorded, and the walk over the changed program, if there are changes.
 #[derive(Debug)]
 pub struct Walks {
     recorded: Machine,

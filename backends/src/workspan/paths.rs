@@ -1,23 +1,24 @@
 //! Longest paths with what lies on them: a tree of profiles that share their beginnings.
 //!
-//! Wherever the graph forks, both sides go on from one path; wherever edges meet, the longer path is kept and the other
-//! one given back. A node with one user takes in the node before it (a UNION of amortised constant time), so the tree
-//! has at most about twice as many nodes as there are paths in use.
+//! Where the graph forks, both sides go on from one path. Where edges meet, the longer path is kept, and the other
+//! one is given back. A node with one user absorbs the node before it (a UNION of amortised constant time), so the
+//! tree has at most about twice as many nodes as there are paths in use.
 
 use workspan::{Measure, Pool, Prof};
 
 const NONE: u32 = u32::MAX;
 
-/// A path in use: give it back with [`Paths::release`].
+/// A path in use, which must be given back with [`Paths::release`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PathId(u32);
 
 #[derive(Debug)]
 struct Node {
     before: u32,
-    /// Paths that end here and nodes that come after.
+    /// Number of paths that end here and of nodes that come after.
     users: u32,
-    /// How many of them are nodes, and the exclusive or of their numbers: the number of the only one.
+    /// How many of them are nodes, and the exclusive or of their numbers, which is the number of the node if there is
+    /// only one.
     after: u32,
     after_xor: u32,
     prof: Prof<Measure>,
@@ -46,7 +47,7 @@ impl Paths {
     /// Adds to what lies on the path under `key`.
     pub(super) fn add(&mut self, path: &mut PathId, key: u32, measure: Measure) {
         if self.nodes[path.0 as usize].users > 1 {
-            // The path's share of the old node is now the new node's.
+            // The path's share of the old node now belongs to the new node.
             let new = self.node(path.0);
             let old = &mut self.nodes[path.0 as usize];
             old.after += 1;
@@ -122,7 +123,7 @@ impl Paths {
         u32::try_from(self.nodes.len() - 1).unwrap_or(NONE - 1)
     }
 
-    /// `at` takes in the node before it, which nobody else uses.
+    /// Lets `at` absorb the node before it, which has no other user.
     fn absorb(&mut self, at: u32, before: u32) {
         let mut prof = std::mem::take(&mut self.nodes[before as usize].prof);
         self.pool

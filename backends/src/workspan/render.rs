@@ -5,9 +5,9 @@ use crate::view::page::cut;
 use crate::view::units::{count, plural, ratio, share, time};
 use crate::view::{Axis, Cell, Chart, Flame, Render, Series, Table, Unit, View};
 
-/// Call sites in the terminal.
+/// Number of call sites that are shown in the terminal.
 const SHOWN: usize = 20;
-/// Processors in the terminal.
+/// Numbers of processors that are shown in the terminal.
 const PROCESSORS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 impl Render for Report {
@@ -299,7 +299,7 @@ impl Report {
         Some(point.speedup.actual)
     }
 
-    /// The measured speedup of most threads beside its bounds.
+    /// Compares the measured speedup of the largest number of threads with its bounds.
     fn measured_sentence(&self) -> Option<String> {
         let last = self.measured.as_ref()?.points.last()?;
         let (threads, actual) = (last.threads, last.speedup.actual);

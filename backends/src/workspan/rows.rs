@@ -14,13 +14,13 @@ use crate::analysis::Graph;
 use crate::scaling::Measured;
 use crate::view::units::{plural, ratio};
 
-/// Calling contexts in the result.
+/// Number of calling contexts in the result.
 const MOST_FLAME: usize = 4000;
 
 /// Work and span of a number of invocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measures {
-    /// Invocations.
+    /// Number of invocations.
     pub count: u64,
     /// Sum of their work.
     pub work: u64,
@@ -49,9 +49,9 @@ impl From<Sum> for Measures {
 /// The three measurements of section 6.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Invocations not below another one of the same call site.
+    /// Invocations that are not below another one of the same call site.
     pub top_call_site: Measures,
-    /// Invocations not below another one from the same calling function.
+    /// Invocations that are not below another one from the same calling function.
     pub top_caller: Measures,
     /// All invocations, without what they invoke.
     pub local: Measures,
@@ -70,9 +70,9 @@ impl From<Measure> for Profile {
 /// A call site.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SiteRow {
-    /// Function it is in; empty for what no recorded function calls.
+    /// The function that contains it; empty for what no recorded function calls.
     pub caller: String,
-    /// Function invoked; the one with the most work, where there are several.
+    /// The invoked function; if there are several, the one with the most work.
     pub callee: String,
     /// Source file of the call.
     pub file: String,
@@ -84,17 +84,17 @@ pub struct SiteRow {
     pub count: u64,
     /// Work over span of its top-call-site invocations.
     pub parallelism: f64,
-    /// All invocations.
+    /// The measurements of all invocations.
     pub on_work: Profile,
-    /// Those on the critical path.
+    /// The measurements of those on the critical path.
     pub on_span: Profile,
-    /// The least slack of a task its function ran in, if it was asked for.
+    /// The least slack of a task that its function ran in, if the command line asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack_ns: Option<u64>,
 }
 
 impl SiteRow {
-    /// `qsort.c:20`, or the callee where no line is known.
+    /// `qsort.c:20`, or the callee if the line is unknown.
     #[must_use]
     pub fn place(&self) -> String {
         let file = self.file.rsplit('/').next().unwrap_or_default();
@@ -111,16 +111,17 @@ impl SiteRow {
 pub struct Bound {
     /// Processors.
     pub processors: u32,
-    /// No schedule is faster: the smaller one of P and the parallelism.
+    /// The smaller one of P and the parallelism, because no schedule is faster.
     pub upper: f64,
-    /// What work stealing with burden can be expected to reach: work / (work / P + 1.7 burdened span), as Cilkview has it.
+    /// The speedup that work stealing with burden can be expected to reach: work / (work / P + 1.7 burdened span), as
+    /// in Cilkview.
     pub lower: f64,
 }
 
-/// A calling context: recursion folded.
+/// A calling context, with recursion folded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlameNode {
-    /// Index of the context it hangs below; its own for the first.
+    /// Index of the context that it hangs below; its own index for the first.
     pub parent: usize,
     /// Function.
     pub name: String,
@@ -319,7 +320,8 @@ fn flame(
     on_work: &[Measure],
     on_span: &[Measure],
 ) -> Vec<FlameNode> {
-    // The nodes with the most below them: children never weigh more than their parents, so parents are among them.
+    // The nodes with the most below them. Children never weigh more than their parents, so the parents are among
+    // them.
     let mut below: Vec<u64> = on_work
         .iter()
         .zip(on_span)

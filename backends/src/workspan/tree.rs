@@ -1,12 +1,13 @@
-//! Calling contexts: who called whom from where, recursion folded.
+//! Calling contexts: which function called which other from where, with recursion folded.
 //!
-//! A call from a function that is already further up hangs below its outermost invocation, so the tree has no more nodes
-//! than there are paths without recursion. Profiles are kept by node; call sites and flame graphs are sums over nodes.
+//! A call from a function that is already further up hangs below its outermost invocation, so the tree has no more
+//! nodes than there are paths without recursion. Profiles are kept by node; call sites and flame graphs are sums over
+//! nodes.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, FunctionId};
 
-/// Nodes that keep their path; calls beyond hang below the root.
+/// Number of nodes that keep their path; calls beyond it hang below the root.
 const MOST_NODES: usize = 1 << 16;
 
 /// What invoked a function.
@@ -27,13 +28,13 @@ pub enum SiteKey {
 /// A calling context.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// The calling context it hangs below; itself for the root.
+    /// The calling context that it hangs below; the root's is itself.
     pub parent: u32,
     /// Index of the call site.
     pub site: u32,
-    /// The function invoked, if it was recorded.
+    /// The invoked function, if it was recorded.
     pub function: Option<FunctionId>,
-    /// Outermost node on the way up with the same function: where its calls hang.
+    /// The outermost node on the way up that has the same function; its calls hang there.
     home: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Load imbalance: processors without work within parallel phases, by what their threads waited in.
+//! Load imbalance: processors without work within parallel phases, by the state of their threads.
 
 use contech_observation::State;
 
@@ -6,11 +6,12 @@ use super::{Diagnosis, Finding, at, finding};
 use crate::scaling::ratio::over;
 use crate::view::units::{count, plural, share as percent, time, whole};
 
-/// Barriers closer to each other than this are paid for by waking up, not by waiting for the slowest, ns.
+/// If barriers are closer to each other than this, ns, their cost is waking up and not waiting for the slowest
+/// thread.
 const SHORT_PHASE: f64 = 100_000.0;
 
 impl Diagnosis<'_> {
-    /// `share` of it, without what is waiting for tasks to be made.
+    /// The finding for `share` of load imbalance, without the waits for tasks to be made.
     pub(super) fn imbalance(&self, share: f64) -> Finding {
         let account = &self.point.account;
         let parts = [
@@ -51,7 +52,7 @@ impl Diagnosis<'_> {
         finding("imbalance", place, share, text, &advice)
     }
 
-    /// Barriers so close to each other that waking up is what they cost.
+    /// The finding for barriers that are so close to each other that waking up is their cost.
     fn short_barriers(&self, share: f64) -> Option<Finding> {
         let run = self.run?;
         let (wait, _) = self.wait(State::Barrier)?;

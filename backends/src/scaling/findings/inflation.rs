@@ -1,4 +1,4 @@
-//! Work inflation and its like: the same code takes longer, or less, on more processors.
+//! Work inflation and related losses: the same code takes longer, or less, on more processors.
 
 use contech_observation::State;
 
@@ -20,7 +20,7 @@ impl Diagnosis<'_> {
             let advice = "No loss: but the speedup is not only that of the processors.";
             return finding("superlinear", String::new(), share, text, advice);
         }
-        // Without a processor for part of the time, code seems to take longer.
+        // Code seems to take longer if it has no processor for part of the time.
         let others = self.point.preempted;
         let running = over(self.point.account.running, self.point.account.total());
         if others * running > share / 2.0 {
@@ -65,7 +65,7 @@ impl Diagnosis<'_> {
         });
         let most = grown.max_by(|a, b| (a.2 - a.1).total_cmp(&(b.2 - b.1)));
         most.map_or_else(Default::default, |(place, before, after)| {
-            // With one thread there is no such phase: the program then makes no threads.
+            // With one thread there is no such phase, because the program then makes no threads.
             if before == 0.0 {
                 return (self.name(place), String::new());
             }
@@ -78,7 +78,7 @@ impl Diagnosis<'_> {
         })
     }
 
-    /// What the shape of the curves (work inflation, section 2.5) and the stacks say about its kind.
+    /// What the shape of the curves (work inflation, section 2.5) and the stacks say about the kind of inflation.
     fn kind_of_inflation(&self) -> (&'static str, &'static str, &'static str) {
         let stack = self.point.stacks.first();
         let cache = stack.and_then(|stack| stack.cache);
@@ -89,7 +89,7 @@ impl Diagnosis<'_> {
                 "Make the working set of each thread smaller (blocking, smaller types).",
             );
         }
-        // Every added processor made the code slower than it gained: the mark of lines that travel.
+        // Every added processor slowed the code down by more than it gained, which is typical of lines that travel.
         let one = self.point.speedup.maximal / f64::from(self.point.threads);
         if self.point.speedup.inflation < one {
             return (

@@ -1,4 +1,4 @@
-//! The diagnosis in words: what the lost time was lost to, the most first, where, and what to try next.
+//! The diagnosis in words: what the time was lost to, the largest loss first, where, and what to try next.
 
 mod imbalance;
 mod inflation;
@@ -13,10 +13,11 @@ use super::ratio::{nanoseconds, over};
 use super::report::{Analysed, Finding, Report};
 use crate::view::units::{count, share as percent, time};
 
-/// Losses below this share of the processors' time are not worth a sentence.
+/// Losses below this share of the processors' time get no sentence.
 const WORTH: f64 = 0.02;
 
-/// The number of threads the findings are about, and the findings: at the most threads that had a processor each.
+/// The number of threads that the findings are about, and the findings. It is the largest number for which each
+/// thread had a processor.
 pub(super) fn find(report: &Report) -> (u32, Vec<Finding>) {
     let parallel = || report.points.iter().filter(|point| point.threads > 1);
     let chosen = parallel()
@@ -49,15 +50,15 @@ pub(super) fn find(report: &Report) -> (u32, Vec<Finding>) {
     (point.threads, findings)
 }
 
-/// A lock and what keeping its data consistent costs take at most so much: beyond it the overhead has other reasons.
+/// The most that a lock, and keeping its data consistent, can cost; a larger overhead has other reasons.
 const LOCK_NS: f64 = 250.0;
-/// Making tasks takes more than this part of the time that is not waited: they are too small.
+/// If making tasks takes more than this part of the time that is not waited, the tasks are too small.
 const SMALL_TASKS: f64 = 0.25;
 
 struct Diagnosis<'a> {
     report: &'a Report,
     point: &'a Analysed,
-    /// The run in the middle at this point, and with one thread.
+    /// The median run at this point, and the one with one thread.
     run: Option<&'a Run>,
     one: Option<&'a Run>,
 }
@@ -109,7 +110,7 @@ impl<'a> Diagnosis<'a> {
         name.map_or_else(String::new, PlaceName::words)
     }
 
-    /// The phase with the most of something, and how much of all of it that is.
+    /// The phase that has the most of something, and its share of the whole.
     fn phase(&self, of: impl Fn(&PhaseRun, &Account) -> f64) -> Option<(&'a PhaseRun, f64)> {
         let run = self.run?;
         let of = |phase: &'a PhaseRun| {
@@ -152,7 +153,7 @@ impl<'a> Diagnosis<'a> {
             seconds(t_1),
             seconds(t_s)
         );
-        // Locks that nobody else wants are not free.
+        // Locks cost time even if nobody else wants them.
         let locks = self.one.map_or(0, |run| run.locks);
         if over((t_1 - t_s) * 1e9, locks as f64) <= LOCK_NS && locks > 0 {
             let place = self.place_of(State::Lock);
@@ -211,22 +212,22 @@ impl<'a> Diagnosis<'a> {
         finding("scheduling", place, share, text, &advice)
     }
 
-    /// The part of the overhead that the sequential elision does not have: what tasks cost beside the runtime's own work
-    /// (work inflation, section 2.8: S_1 is about T_1 - T_elision).
+    /// The part of the overhead that the sequential elision does not have: the cost of tasks in addition to the
+    /// runtime's own work (work inflation, section 2.8: S_1 is about T_1 - T_elision).
     fn not_elided(&self) -> f64 {
         let all = self.point.account.total();
         let losses = &self.point.losses;
         let (Some(elision), true) = (self.report.elision, losses.overhead > 0.0) else {
             return 0.0;
         };
-        // What the program's own code takes on one processor, as a share of all, less the elision.
+        // The time of the program's own code on one processor, as a share of all, less the elision.
         let own = losses.overhead + over(self.report.baseline * 1e9, all);
         let more = (own - over(elision * 1e9, all)).clamp(0.0, losses.overhead);
         if more >= WORTH { more } else { 0.0 }
     }
 
-    /// What partition refinement (deconstructing overhead, equation 9) makes of a phase that deals out work at run time, where
-    /// it agrees that parts should be larger, or smaller.
+    /// What partition refinement (deconstructing overhead, equation 9) suggests for a phase that deals out work at
+    /// run time, if it agrees that parts should be larger, or smaller.
     fn refined(&self, phase: &PhaseRun, larger: bool) -> String {
         let account = Account::of_phase(phase, phase.wall_ns, self.point.threads);
         let all = account.total();
@@ -236,7 +237,7 @@ impl<'a> Diagnosis<'a> {
             over(scheduling, all),
             over(imbalance, all),
         );
-        // One step of it; closer to 1 the size is about right.
+        // This is one step of the equation; if it is closer to 1, the size is about right.
         if !phase.dynamic || (0.8..=1.25).contains(&ratio) || (ratio > 1.0) != larger {
             return String::new();
         }
@@ -248,8 +249,8 @@ impl<'a> Diagnosis<'a> {
         format!(" Partition refinement (equation 9) would make its parts {factor:.1} times {how}.")
     }
 
-    /// The part of load imbalance that is waiting for tasks that take about as long to make as to do: one makes them
-    /// and cannot keep the others busy.
+    /// The part of load imbalance that is waiting for tasks which take about as long to make as to execute: one
+    /// thread makes them and cannot keep the others busy.
     fn starved(&self) -> f64 {
         let Some(run) = self.run else { return 0.0 };
         let all = self.point.account.total();
@@ -323,7 +324,7 @@ impl<'a> Diagnosis<'a> {
         finding("message", place, share, text, advice)
     }
 
-    /// Fewer threads than asked for.
+    /// The finding for a program that uses fewer threads than asked for.
     fn unused(&self) -> Option<Finding> {
         let run = self.run?;
         let used = run.phases.iter().map(|phase| phase.threads).max();
@@ -340,7 +341,7 @@ impl<'a> Diagnosis<'a> {
     }
 }
 
-/// Two findings of one cause are one: locks that wait, and locks that cost time when they are free.
+/// Merges two findings of one cause: locks that threads wait for, and locks that cost time while they are free.
 fn merged(findings: Vec<Finding>) -> Vec<Finding> {
     let mut merged: Vec<Finding> = Vec::new();
     for finding in findings {

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_memory_wall_is_inflation_that_flattens() {
-    // Bandwidth for four processors: from there on the phase takes what the memory takes.
+    // The memory has bandwidth for four processors; beyond four the phase takes the time of the memory.
     let report = diagnose(960, &POWERS, |p| {
         let phase = (960 / u64::from(p)).max(240);
         Shape {
@@ -20,7 +20,7 @@ fn a_memory_wall_is_inflation_that_flattens() {
 
 #[test]
 fn remote_memory_from_ten_processors_on_is_inflation_at_ten() {
-    // Chips of ten: beyond the first, each access takes half as long again.
+    // Chips have ten processors; beyond the first chip each access takes half as long again.
     let chips = [1, 5, 10, 20, 40];
     let report = diagnose(1200, &chips, |p| {
         let work = if p > 10 { 1800 } else { 1200 };

@@ -1,4 +1,4 @@
-//! Diagnoses of invented measurements: machines and programs that nobody here has, analysed as measured ones are.
+//! Diagnoses of invented measurements: machines and programs that nobody here has, analysed like measured ones.
 
 mod inflation;
 mod tasks;
@@ -9,17 +9,17 @@ use contech_observation::State;
 use super::measurement::{Measurement, PhaseRun, PlaceName, Point, Run, StateTimes, WaitRun};
 use super::{Blocking, Estimate, Report, analyse};
 
-/// Times are in this unit.
+/// The unit of times.
 const MS: u64 = 1_000_000;
 
 /// A program of one parallel phase on `p` processors.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape {
-    /// Before the phase, one processor runs for so long.
+    /// Time before the phase, in which one processor runs.
     serial: u64,
-    /// The phase.
+    /// Duration of the phase.
     phase: u64,
-    /// Times of all threads within the phase.
+    /// Running time of all threads within the phase.
     running: u64,
     scheduling: u64,
     lock: u64,

@@ -14,7 +14,7 @@ fn small_tasks_are_scheduling() {
     assert!((report.points[5].factors.distribution.scheduling - 0.5).abs() < 1e-9);
 }
 
-/// Two threads: one makes tasks for half of its time, the other waits for them for half of its.
+/// Two threads: one makes tasks for half of its time, and the other waits for them for half of its time.
 fn starving(scheduling: u64, running: u64) -> Report {
     let mut report = diagnose(600, &[1, 2], |p| match p {
         1 => Shape {

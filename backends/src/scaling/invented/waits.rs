@@ -41,7 +41,7 @@ fn a_region_of_one_thread_is_serial_code() {
     let mut report = diagnose(960, &[1, 2], perfect);
     for run in &mut report.measurement.points[1].runs {
         let phase = &mut run.phases[0];
-        // Half of the work, by one thread.
+        // One thread does half of the work.
         (phase.threads, phase.wall_ns) = (1, 480 * MS);
         phase.times[State::Running as usize] = 480 * MS;
         run.times = phase.times;
@@ -54,7 +54,7 @@ fn a_region_of_one_thread_is_serial_code() {
 #[test]
 fn overhead_of_very_many_free_locks_is_theirs() {
     let mut report = diagnose(480, &[1, 2], perfect);
-    // 480 ms more than the baseline: 48 ns for each of ten million.
+    // The run takes 480 ms more than the baseline: 48 ns for each of ten million locks.
     report.measurement.points[0]
         .runs
         .iter_mut()

@@ -47,9 +47,9 @@ pub struct Report {
     pub baseline_ns: Option<u64>,
     /// Parallel phases.
     pub phases: u64,
-    /// Their length, ns.
+    /// Total length of the parallel phases, ns.
     pub parallel_ns: u64,
-    /// Shares of the processors' time. Without a baseline `work` has hardware delay in it.
+    /// Shares of the processors' time. Without a baseline `work` includes hardware delay.
     pub factors: scaling::Factors,
     /// Processor time, ns.
     pub account: Account,
@@ -112,7 +112,7 @@ impl Report {
         ]
     }
 
-    /// What the imbalance consists of.
+    /// The parts of the imbalance.
     fn waits(&self) -> Vec<(&'static str, f64)> {
         let account = &self.account;
         let mut waits = vec![

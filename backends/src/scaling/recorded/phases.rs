@@ -1,5 +1,5 @@
-//! Parallel phases of a recorded run, fork to join: the time in which more than one context lives, if more than one did
-//! anything else than wait for another to end.
+//! Parallel phases of a recorded run, from fork to join: the time in which more than one context lives, if more than
+//! one of them did anything else than wait for another to end.
 
 use anyhow::Result;
 use contech_observation::State as Doing;
@@ -12,22 +12,23 @@ use crate::scaling::Stretch;
 /// What contexts did within and outside of parallel phases.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Phases {
-    /// One context at most lived.
+    /// Time in which at most one context lived.
     pub serial: Stretch,
-    /// More lived.
+    /// Time in which more contexts lived.
     pub parallel: Stretch,
     /// Number of parallel phases.
     pub count: u64,
-    /// Most contexts that ran at one time for a good part of the run (one that creates others runs beside them for a
-    /// moment).
+    /// The largest number of contexts that ran at one time for a good part of the run. (A context that creates others
+    /// runs beside them for a moment.)
     pub peak: u32,
-    /// Sum over the phases of what they would take on `processors` if waiting took no time, ns: that of the context
-    /// that runs longest, or an equal share of all running where contexts are more than processors.
+    /// Sum over the phases of the time that they would take on `processors` if waiting took no time, ns: the time of
+    /// the context that runs longest or, if there are more contexts than processors, an equal share of all running
+    /// time.
     pub slowest_ns: u64,
 }
 
 impl Phases {
-    /// Those of a graph; `processors` none: as many as ran at one time.
+    /// The phases of a graph. If `processors` is `None`, it is the number of contexts that ran at one time.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -47,16 +48,16 @@ impl Phases {
     }
 }
 
-/// Phases whose slowest context is kept; beyond it they are added up as equal.
+/// Number of phases whose slowest context is remembered; further phases are added up as equal.
 const MOST: usize = 1 << 20;
 
-/// Less than one part in so many with two at work: creating and joining take that long.
+/// A phase with two at work for less than one part in so many is serial, because creating and joining take that long.
 const SERIAL: u64 = 100;
 
 /// Less than one part in so many of the run is a moment.
 const MOMENT: u64 = 100;
 
-/// The most that ran at one time, or more, for longer than a moment of the time in which any did.
+/// The largest number that ran at one time for longer than a moment of the time in which any ran.
 fn peak(levels: &[u64]) -> u32 {
     let all: u64 = levels.iter().skip(1).sum();
     let mut above = 0;
@@ -71,19 +72,19 @@ fn peak(levels: &[u64]) -> u32 {
 struct Sums {
     phases: Phases,
     now_ns: u64,
-    /// Time with each number of running contexts.
+    /// Time by number of running contexts.
     levels: Vec<u64>,
     alive: u32,
     running: u32,
     waiting: [u32; crate::parallelism::CAUSES],
     /// This phase so far.
     phase: Stretch,
-    /// How long of it more than one context did something else than wait for another to end, ns.
+    /// How long more than one context did something else in the phase than wait for another to end, ns.
     together_ns: u64,
-    /// Running contexts of this phase, and since when; running time of those that ran before.
+    /// The running contexts of this phase, and since when they run; and the running time of those that ran before.
     since: FxHashMap<usize, u64>,
     ran: FxHashMap<usize, u64>,
-    /// For each phase: the longest running time of a context, and that of all.
+    /// For each phase: the longest running time of a context, and the running time of all.
     each: Vec<(u64, u64)>,
 }
 
@@ -141,7 +142,7 @@ impl Sums {
         }
     }
 
-    /// What ran before does not count.
+    /// Forgets what ran before, because it does not count.
     fn begin_phase(&mut self) {
         self.phase = Stretch::default();
         self.together_ns = 0;
@@ -158,7 +159,7 @@ impl Sums {
         let longest = self.ran.values().copied().max().unwrap_or(0);
         let all = self.ran.values().sum();
         self.ran.clear();
-        // One at work and another that waits for it to end: serial code.
+        // One context works and another waits for it to end, so the code is serial.
         if self.together_ns * SERIAL < self.phase.wall_ns {
             self.phases.serial.add(&self.phase);
             return;
@@ -176,16 +177,16 @@ impl Sums {
     }
 }
 
-/// The state of a live observation that a cause of waiting is; none for what uses no processor and waits for nobody's
-/// work to be dealt out.
+/// The state of a live observation that corresponds to a cause of waiting. `None` for waits that use no processor and
+/// are not waits for distributed work.
 fn doing(cause: Cause) -> Option<Doing> {
     match cause {
         Cause::Lock | Cause::Once => Some(Doing::Lock),
         Cause::Barrier => Some(Doing::Barrier),
         Cause::Condition | Cause::Semaphore => Some(Doing::Condition),
         Cause::Message => Some(Doing::Message),
-        // A thread that waits for a signal or for input uses no processor, and is not at work (live, `poll` is idle, too).
-        // Recording paused it: no time of the program's.
+        // A thread that waits for a signal or for input uses no processor and is not at work (in a live observation
+        // `poll` is idle, too). A pause by the recording is not the program's time.
         Cause::Call | Cause::Join | Cause::Delay | Cause::Other => None,
     }
 }

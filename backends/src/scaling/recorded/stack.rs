@@ -1,5 +1,6 @@
-//! `stack`: the speedup stack of a recorded run's parallel phases, the cache by a model: miss curves at the whole of the
-//! shared cache and at each thread's share of it (speedup stacks, section 6.2, with a model for the Pirate).
+//! `stack`: the speedup stack of a recorded run's parallel phases. A model gives the cache component: miss curves at
+//! the whole shared cache and at each thread's share of it (speedup stacks, section 6.2, with a model in place of the
+//! Pirate).
 
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -45,19 +46,19 @@ pub struct Report {
     pub processors: u32,
     /// Parallel phases.
     pub phases: u64,
-    /// Their length, ns.
+    /// Total length of the parallel phases, ns.
     pub parallel_ns: u64,
     /// Unequal shares of work.
     pub share_of_work: f64,
     /// Contention for the shared cache, by the model.
     pub cache: f64,
-    /// Locks, barriers, load imbalance.
+    /// Locks, barriers and load imbalance.
     pub synchronization: f64,
-    /// Running time, without the modelled misses that sharing the cache adds, over the phases' length.
+    /// Running time without the modelled misses that sharing the cache adds, over the length of the phases.
     pub measured: f64,
     /// Size of the shared cache.
     pub llc: u64,
-    /// Misses with all of it for each thread, and with its share.
+    /// Misses with the whole cache for each thread, and with its share.
     pub misses: (u64, u64),
     /// Cost of a miss, ns.
     pub penalty_ns: u64,
@@ -99,9 +100,9 @@ impl Analysis for Stack {
         }
         let misses = misses(graph, llc.bytes(), ways, p)?;
         let running = phases.parallel.times[contech_observation::State::Running as usize] as f64;
-        // The program's own accesses outside of phases are few where phases are worth a stack; all are taken.
+        // All accesses count, because the program's accesses outside of phases are few if phases are worth a stack.
         let added = (misses.1.saturating_sub(misses.0) * penalty) as f64;
-        // More than the running time cannot come of it: the penalty is then too high for this machine.
+        // The misses cannot cost more than the running time; otherwise the penalty is too high for this machine.
         let alone = (running - added).max(running / f64::from(p));
         let slowest = phases.slowest_ns as f64;
         let shares = over(running, slowest);
@@ -124,8 +125,8 @@ impl Analysis for Stack {
     }
 }
 
-/// Misses of a cache for each context: of all of `llc`, and of a `p`-th of it. A share that is no number of sets has the
-/// next smaller one.
+/// Misses of a cache for each context: of all of `llc`, and of a `p`-th of it. If a share is no valid number of sets,
+/// the next smaller one counts.
 fn misses(graph: &Graph, llc: u64, ways: u32, p: u32) -> Result<(u64, u64)> {
     let line = 64;
     let sets = (llc / line / u64::from(ways)).max(1);

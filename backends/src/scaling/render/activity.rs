@@ -8,7 +8,7 @@ use crate::view::chart::{ActivityRow, ActivityState};
 use crate::view::units::plural;
 use crate::view::{Chart, View};
 
-/// Lanes drawn; the others are left out and counted.
+/// The most lanes that are drawn; the others are counted.
 const LANES: usize = 128;
 
 impl Report {
@@ -50,7 +50,7 @@ fn chart(threads: u32, activity: &Activity) -> Chart {
     }
 }
 
-/// The share of each bin in 63 steps, as letters; none where the state does not occur.
+/// The share of each bin in 63 steps, as letters; `None` if the state does not occur.
 fn levels(bins: &[StateTimes], state: State, bin_ns: u64) -> Option<ActivityState> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     if bins.iter().all(|bin| bin[state as usize] == 0) {
@@ -58,7 +58,7 @@ fn levels(bins: &[StateTimes], state: State, bin_ns: u64) -> Option<ActivityStat
     }
     let letter = |bin: &StateTimes| {
         let ns = bin[state as usize];
-        // What is there at all is seen: at least one step.
+        // A state that occurs at all is visible: it has at least one step.
         let step = (ns.saturating_mul(63) / bin_ns.max(1)).clamp(u64::from(ns > 0), 63);
         char::from(LETTERS[usize::try_from(step).unwrap_or(0)])
     };

@@ -1,4 +1,4 @@
-//! What the analysis looks like: sentences, tables, factored speedup plot, stacked factors, speedup stacks, activity.
+//! The form of the analysis: sentences, tables, factored speedup plot, stacked factors, speedup stacks, activity.
 
 mod activity;
 mod factors;
@@ -43,7 +43,7 @@ impl Report {
         );
         match self.findings.first() {
             Some(first) if first.cause != "scales" => {
-                // Its first sentence: a finding may have more.
+                // Only the first sentence: a finding may have more.
                 let end = first.text.find(". ").map_or(first.text.len(), |at| at + 1);
                 format!("{speedup}. {}", &first.text[..end])
             }
@@ -51,7 +51,7 @@ impl Report {
         }
     }
 
-    /// The numbers to see first.
+    /// The numbers that the page shows first.
     #[must_use]
     pub fn tiles(&self) -> Vec<(&'static str, String)> {
         let Some(point) = self.chosen() else {
@@ -70,7 +70,7 @@ impl Report {
         ]
     }
 
-    /// Sections of a page, each with its word for the menu.
+    /// The sections of a page, each with its word for the menu.
     pub(crate) fn sections(&self) -> [(&'static str, &'static str, View); 4] {
         let view = View::default;
         [

@@ -111,7 +111,7 @@ impl Report {
         let [.., before, last] = points[..] else {
             return "One number of threads says nothing of the curves' shape.".to_owned();
         };
-        // Slope of a curve between the last two points over that of the linear one.
+        // Slope of a curve between its last two points, over that of the linear curve.
         let slope = |of: fn(&Analysed) -> f64| {
             over(
                 of(last) - of(before),

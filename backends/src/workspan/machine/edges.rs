@@ -1,16 +1,16 @@
-//! Creates, joins and all other edges: what a task learns from those before it.
+//! Creates, joins and all other edges: what a task learns from the tasks before it.
 
 use taskgraph::{ContextId, TaskId};
 
 use super::super::context::{Owner, State};
 use super::{Machine, Value};
 
-/// Levels of creation an edge is followed up: beyond, it counts for the whole program only.
+/// Number of levels of creation that an edge is followed up; beyond it counts only for the whole program.
 const MOST_LEVELS: usize = 64;
 
 impl Machine {
-    /// The created contexts begin where their creator is: one, or, of a parallel region and of the ranks of a run,
-    /// several at once. How many of the edges that is.
+    /// The created contexts begin where their creator is. There is one, or several at once for a parallel region and
+    /// for the ranks of a run. Returns how many of the edges lead to them.
     pub(super) fn create(
         &mut self,
         state: &mut State,
@@ -53,7 +53,7 @@ impl Machine {
             new.above = state.above_children();
             self.states.insert(child, new);
         }
-        // Cilkview's burden: on the continuation, and on the way back at the join.
+        // This is Cilkview's burden, on the continuation and on the way back at the join.
         state.burdened += self.rules.burden;
         if let Some(frame) = state.frames.last_mut() {
             frame.children.extend(children);
@@ -112,14 +112,14 @@ impl Machine {
         }
     }
 
-    /// A context that was joined is not needed any more: what it created and did not join is its creator's.
+    /// Forgets a joined context; what it created and did not join now belongs to its creator.
     pub(super) fn forget(&mut self, context: ContextId) {
         if self.states.get(&context).is_some_and(|state| state.joined) {
             self.states.remove(&context);
         }
     }
 
-    /// The work of a context that ended becomes that of the frame that created it. The frame, if it is here.
+    /// Adds the work of an ended context to the frame that created it. Returns the frame, if it is in this context.
     pub(super) fn absorb_work(
         &mut self,
         state: &mut State,
@@ -153,7 +153,8 @@ impl Machine {
         }
     }
 
-    /// Makes the clocks of `state` as late as the edge from `from` says. The frame whose span that was, if it is here.
+    /// Makes the clocks of `state` as late as the edge from `from` requires. Returns the frame whose span it was, if
+    /// it is in this context.
     pub(super) fn raise(
         &mut self,
         state: &mut State,
@@ -165,7 +166,7 @@ impl Machine {
         let mut owner = self.states.get(&from).and_then(|state| state.owner);
         for _ in 0..MOST_LEVELS {
             if let Some(own) = state.owner.filter(|own| own.context == at) {
-                // From the creator, or from a sibling by way of it.
+                // The edge comes from the creator, or from a sibling by way of the creator.
                 let creator = self.states.get(&at)?;
                 let start = creator.frames.get(creator.frame_at(own.serial)?)?.start;
                 let reached = time.checked_sub(start)?;

@@ -11,7 +11,7 @@ use super::Machine;
 use crate::analysis::Task;
 use crate::parallelism::{State as Doing, state_of};
 
-/// Executions of blocks of a task that are kept until its last one; of a longer one they are counted before.
+/// Number of executions of a task that are kept until its end; those of a longer task are counted before.
 const MOST_KEPT: u64 = 1 << 16;
 
 impl Machine {
@@ -25,7 +25,7 @@ impl Machine {
             time,
             ..Cut::default()
         };
-        // What a block's share of the time is shows when all of the task is known.
+        // A block's share of the time is known only when the whole task is known.
         self.keeping = time && task.block_count() <= MOST_KEPT;
         self.kept.clear();
         if time && !self.keeping {
@@ -39,7 +39,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A piece of what the task does.
+    /// Takes a piece of what the task does.
     pub(in crate::workspan) fn piece(&mut self, piece: &Piece<'_>) {
         let Some(mut state) = self.current.take() else {
             return;
@@ -65,7 +65,7 @@ impl Machine {
                     self.executed(&mut state, &facts, block.id(), weight);
                 });
             }
-            // What stays in one frame is one execution that weighs as much as all.
+            // Executions within one frame count as one execution with the weight of all.
             Piece::Run(_) | Piece::Nest(_) => {
                 let (mut all, mut sum) = (true, 0u64);
                 piece.for_each_times(|block, times| {
@@ -91,7 +91,7 @@ impl Machine {
         self.current = Some(state);
     }
 
-    /// Of a task that executes nothing the time is its frame's own; of others what is left of it.
+    /// The time of a task that executes nothing belongs to its frame; of other tasks the remaining time does.
     pub(super) fn end_of_task(&mut self, state: &mut State, task: &Task<'_>) {
         let slack = self.slack;
         if task.kind() != TaskKind::Work || task.block_count() == 0 {
@@ -124,7 +124,8 @@ impl Machine {
         }
     }
 
-    /// A block is executed; `weight` is its own, and that of the iterations of its loop that go on in the same frame.
+    /// A block is executed. `weight` is its own, with that of the iterations of its loop that go on in the same
+    /// frame.
     fn execute(&mut self, state: &mut State, facts: &[BlockFacts], block: BlockId, weight: u64) {
         let slack = self.slack;
         let Some(facts) = facts.get(block.index()) else {
@@ -184,7 +185,7 @@ impl Machine {
                     self.pop(state);
                 }
             }
-            // Its entry was not recorded.
+            // The entry of the function was not recorded.
             None => {
                 while state.frames.len() > 1 && state.frames.last().is_some_and(|top| top.leaving) {
                     self.pop(state);
@@ -197,7 +198,8 @@ impl Machine {
         }
     }
 
-    /// The innermost frame returns; the first of a context stays for what runs in it without a recorded caller.
+    /// The innermost frame returns. The first frame of a context stays, for code that runs in it without a recorded
+    /// caller.
     pub(super) fn returned(&mut self, state: &mut State) {
         if state.frames.len() > 1 {
             self.pop(state);
@@ -205,7 +207,7 @@ impl Machine {
     }
 }
 
-/// The weight of a task, handed out piece by piece: the pieces add up to its time exactly.
+/// The weight of a task, which is handed out piece by piece so that the pieces add up to its time exactly.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
     ns: u64,

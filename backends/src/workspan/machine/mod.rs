@@ -1,7 +1,7 @@
 //! The walk over the graph: call stacks from blocks, work-span clocks, longest paths and their profiles.
 //!
-//! Tasks come in breadth-first order, so one pass is enough; what is kept is the state of the contexts that have not
-//! been joined and the values on edges whose end is still to come.
+//! Tasks come in breadth-first order, so one pass is enough. It keeps the state of the contexts that have not been
+//! joined, and the values on edges whose end is still to come.
 
 mod edges;
 mod execution;
@@ -22,14 +22,14 @@ use super::tree::{SiteKey, Tree};
 use crate::analysis::Task;
 use execution::Cut;
 
-/// The calling function of what no recorded function called.
+/// The calling function of code that no recorded function called.
 const NOBODY: u32 = u32::MAX;
 
 /// How work and span are counted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
     pub metric: Metric,
-    /// Mutual exclusion orders nobody.
+    /// Whether mutual exclusion orders nothing.
     pub free_locks: bool,
     pub burden: u64,
     pub changes: Vec<Change>,
@@ -43,9 +43,9 @@ struct Value {
     length: u64,
     burdened: u64,
     path: PathId,
-    /// Ends of the edges to come.
+    /// Number of edges whose end is still to come.
     left: usize,
-    /// The task was the last of its context.
+    /// Whether the task was the last of its context.
     last: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Machine {
     info: Arc<StaticInfo>,
     rules: Rules,
     facts: Arc<[BlockFacts]>,
-    /// Of the task at hand: its context, its time, its slack, and its executions where they are kept until its end.
+    /// For the current task: its context, its time, its slack, and its executions if they are kept until its end.
     current: Option<Box<State>>,
     cut: Cut,
     slack: Option<u64>,
@@ -65,10 +65,10 @@ pub(super) struct Machine {
     states: FxHashMap<ContextId, Box<State>>,
     values: FxHashMap<TaskId, Value>,
     paths: Paths,
-    /// What the changes make of each node: factor, grain.
+    /// The effect of the changes on each node: factor, grain.
     effects: Vec<(Option<f64>, Option<u64>)>,
     pub tree: Tree,
-    /// By node of the tree.
+    /// Profiles by node of the tree.
     pub on_work: Vec<Measure>,
     pub least_slack: Vec<u64>,
     pub work: u64,
@@ -76,7 +76,7 @@ pub(super) struct Machine {
     pub burdened: u64,
     longest: Option<PathId>,
     pub tasks: u64,
-    /// Contexts nobody joined.
+    /// Number of contexts that nobody joined.
     pub unjoined: u64,
 }
 
@@ -108,7 +108,7 @@ impl Machine {
         }
     }
 
-    /// The next task of the breadth-first order begins; `slack` is how much longer it could take, if that is known.
+    /// Begins the next task of the breadth-first order. `slack` is how much longer it could take, if that is known.
     pub(super) fn enter(&mut self, task: &Task<'_>, slack: Option<u64>) -> Result<()> {
         let id = task.id();
         self.tasks += 1;
@@ -163,7 +163,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What lies on the longest path, by node of the tree. Call it after the last task.
+    /// What lies on the longest path, by node of the tree; for use after the last task.
     pub(super) fn on_span(&mut self) -> Vec<Measure> {
         let mut measures = vec![Measure::default(); self.tree.nodes().len()];
         if let Some(path) = self.longest.take() {
@@ -178,7 +178,7 @@ impl Machine {
         measures
     }
 
-    /// A context nobody created: the program itself is its caller.
+    /// The state of a context that nobody created: the program itself is its caller.
     fn first_context(&mut self) -> Box<State> {
         let mut state = Box::new(State::new(self.paths.empty()));
         let site = self.tree.site(SiteKey::Program);
@@ -224,7 +224,7 @@ impl Machine {
         }
     }
 
-    /// Puts what the innermost frame executed on the path.
+    /// Puts onto the path what the innermost frame executed.
     fn flush(&mut self, state: &mut State) {
         if let Some(top) = state.frames.last_mut()
             && top.pending > 0
@@ -250,7 +250,7 @@ impl Machine {
         state.for_children = None;
     }
 
-    /// The path of a context that ended is the longest of all, or nobody's.
+    /// The path of an ended context is either the longest of all, or is dropped.
     fn conclude(&mut self, state: &mut State) {
         self.burdened = self.burdened.max(state.burdened);
         let Some(path) = state.path.take() else {

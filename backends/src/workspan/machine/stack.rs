@@ -1,5 +1,5 @@
-//! The call stack of a context: frames pushed and popped, spawns that are executed before their continuation, and what
-//! a frame leaves in the profile.
+//! The call stack of a context: frames that are pushed and popped, spawns that are executed before their
+//! continuation, and what a frame adds to the profile.
 
 use taskgraph::{BlockId, ContextId, FunctionId};
 use workspan::{Measure, Sum};
@@ -10,7 +10,7 @@ use super::super::tree::{SiteKey, Tree};
 use super::{Machine, NOBODY};
 
 impl Machine {
-    /// The first invocation of a created context, unless it is there; whether it was not.
+    /// Makes the first invocation of a created context, unless it exists; returns whether it made it.
     pub(super) fn first_frame(&mut self, state: &mut State, function: Option<u32>) -> bool {
         if !state.frames.is_empty() {
             return false;
@@ -112,7 +112,7 @@ impl Machine {
         };
         self.flush(state);
         state.burdened = state.burdened.max(child.burdened);
-        // Of two as long the child's (Figure 3, line 17).
+        // If both are equally long, the child's path counts (Figure 3, line 17).
         if child.length < state.length {
             return self.paths.release(child.path);
         }
@@ -134,7 +134,7 @@ impl Machine {
         function: Option<u32>,
     ) {
         self.flush(state);
-        // What no recorded function called is never recursive through its caller.
+        // Code that no recorded function called is never recursive through its caller.
         let (top_call_site, top_caller) = state.enter(site, caller);
         let (factor, grain) = self.effect(node);
         let inherited = state.frames.last().map_or(state.factor, |top| top.factor);
@@ -248,7 +248,7 @@ impl Machine {
         }
     }
 
-    /// What a context created and did not join belongs to the frame that created the context.
+    /// Contexts that a context created and did not join belong to the frame that created the context.
     pub(super) fn lift(&mut self, state: &State, children: &[ContextId]) {
         let Some(own) = state.owner else {
             return;
