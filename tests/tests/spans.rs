@@ -216,16 +216,16 @@ fn the_work_is_that_of_a_recording() -> Result<()> {
         for level in TWO {
             let mut options = options.to_vec();
             options.push(level);
-            let recorded = recorded_work(name, &options)?;
+            let recorded = recorded(name, &options)?["work"].as_u64();
             let work = profile(name, &options)?.work();
-            assert_eq!(work, recorded, "{name} {options:?}");
+            assert_eq!(Some(work), recorded, "{name} {options:?}");
         }
     }
     Ok(())
 }
 
-/// Operations of a recorded run with one thread.
-fn recorded_work(name: &str, options: &[&str]) -> Result<u64> {
+/// The profile of a recorded run with one thread, in operations.
+fn recorded(name: &str, options: &[&str]) -> Result<Value> {
     let scratch = Scratch::new(&format!(
         "spans-recorded-{name}-{}",
         options.concat().replace(',', "-")
@@ -248,8 +248,28 @@ fn recorded_work(name: &str, options: &[&str]) -> Result<u64> {
     backend.args(["workspan", "--metric", "ops", "--format", "json"]);
     let said = run(backend.arg(scratch.join("graph.tg")))?.ok()?.out();
     scratch.done();
-    let said: Value = serde_json::from_str(&said)?;
-    said["work"].as_u64().context("work")
+    Ok(serde_json::from_str(&said)?)
+}
+
+#[test]
+fn no_call_site_has_a_longer_local_span_than_work() -> Result<()> {
+    let options = ["-O1", "-DN=1500"];
+    let (online, recorded) = (
+        profile("waits_for_callers.c", &options)?,
+        recorded("waits_for_callers.c", &options)?,
+    );
+    for (from, profile) in [("on-line", &online.0), ("graph", &recorded)] {
+        let sites = profile["sites"].as_array().context("sites")?;
+        assert!(sites.len() > 3, "{from}: {profile}");
+        for site in sites {
+            for on in ["on_work", "on_span"] {
+                let local = &site[on]["local"];
+                let (work, span) = (local["work"].as_u64(), local["span"].as_u64());
+                assert!(work.is_some() && span <= work, "{from}, {on}: {site}");
+            }
+        }
+    }
+    Ok(())
 }
 
 #[test]

@@ -35,6 +35,20 @@ pub(super) struct Rules {
     pub changes: Vec<Change>,
 }
 
+/// What `span` operations of a frame put on the longest path. A frame whose beginning is on the path puts its whole
+/// work there when it ends; of any other frame only this strand's work is there.
+fn strand(span: u64, on_path: bool) -> Measure {
+    let work = if on_path { 0 } else { span };
+    Measure {
+        local: Sum {
+            count: 0,
+            work,
+            span,
+        },
+        ..Measure::default()
+    }
+}
+
 /// What an edge carries.
 #[derive(Debug)]
 struct Value {
@@ -229,14 +243,8 @@ impl Machine {
         if let Some(top) = state.frames.last_mut()
             && top.pending > 0
         {
-            let strand = Measure {
-                local: Sum {
-                    count: 0,
-                    work: 0,
-                    span: std::mem::take(&mut top.pending),
-                },
-                ..Measure::default()
-            };
+            let span = std::mem::take(&mut top.pending);
+            let strand = strand(span, top.on_path);
             let path = state.path.get_or_insert_with(|| self.paths.empty());
             self.paths.add(path, top.node, strand);
         }

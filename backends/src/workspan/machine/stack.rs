@@ -7,7 +7,7 @@ use workspan::{Measure, Sum};
 use super::super::change::Effect;
 use super::super::context::{Branch, Frame, Owner, State};
 use super::super::tree::{SiteKey, Tree};
-use super::{Machine, NOBODY};
+use super::{Machine, NOBODY, strand};
 
 impl Machine {
     /// Makes the first invocation of a created context, unless it exists; returns whether it made it.
@@ -218,14 +218,7 @@ impl Machine {
         self.on_work[at] += measure;
         measure.local.span = frame.pending;
         if !frame.on_path {
-            measure = Measure {
-                local: Sum {
-                    count: 0,
-                    work: 0,
-                    span: frame.pending,
-                },
-                ..Measure::default()
-            };
+            measure = strand(frame.pending, false);
         }
         if frame.on_path || frame.pending > 0 {
             let path = state.path.get_or_insert_with(|| self.paths.empty());
