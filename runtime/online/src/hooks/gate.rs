@@ -5,6 +5,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
 use contech_guest::arch::{self, thread_pointer};
+use contech_guest::mask::unhandled;
 use workspan::abi::State;
 
 use super::log::{self, state};
@@ -174,7 +175,7 @@ pub(super) fn owners() -> Option<&'static State> {
 #[inline(never)]
 fn open() -> bool {
     match OWNER.load(Ordering::Relaxed) {
-        0 => START.call_once(start),
+        0 => START.call_once(|| unhandled(start)),
         owner if owner != thread_pointer() => FOREIGN.store(true, Ordering::Relaxed),
         owner => {
             while GATE.load(Ordering::Relaxed) == ASKED {

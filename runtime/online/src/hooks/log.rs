@@ -12,6 +12,8 @@ use crate::clock::READ_AFTER;
 const EACH: i64 = EVENT_OPERATIONS.cast_signed();
 /// Room for the events between two readings, and for as many events of handlers that interrupted an event.
 const EVENTS: usize = 2 * UNTIL_DUE + FEW;
+/// Events of the log that stay when one is taken back; the others are for handlers within handlers.
+const ROOM: usize = EVENTS - FEW;
 /// Each event counts as some operations, so there are fewer events than this before too little is left and the log is
 /// read.
 const UNTIL_DUE: usize = 257;
@@ -223,11 +225,16 @@ fn event_at(state: &State, at: usize) -> &Event {
     unsafe { &*event }
 }
 
-/// Removes the last event; its operations stay counted.
+/// Removes the last event; its operations stay counted. While the log is not read, each handler that jumps away may
+/// leave an event behind. Those beyond the room are removed, too, because the next one would be written over others'
+/// memory.
 pub(super) fn take_back(state: &State) {
     let next = state.next.load(Relaxed) - size_of::<Event>();
     event_at(state, next).what.store(0, Relaxed);
-    state.next.store(next, Relaxed);
+    let used = next
+        .wrapping_sub(base(state))
+        .min(ROOM * size_of::<Event>());
+    state.next.store(base(state).wrapping_add(used), Relaxed);
     state.left.store(state.left.load(Relaxed) + EACH, Relaxed);
 }
 
@@ -311,5 +318,18 @@ pub(crate) mod tests {
         // The event was begun before that reading, which has counted its operations.
         assert_eq!(readings(state), (vec![(13, 0), (16, 9)], 9));
         assert_eq!(state.next.load(Relaxed), base(state));
+    }
+
+    #[test]
+    fn events_that_handlers_leave_behind_do_not_outgrow_the_room() {
+        let (_one, state) = log();
+        for _ in 0..2 * EVENTS {
+            // The first event's handler jumps away; the second one finds the gate closed.
+            event(1, 10, 0, 1);
+            event(1, 11, 0, 1);
+            take_back(state);
+            let used = state.next.load(Relaxed).wrapping_sub(base(state)) / size_of::<Event>();
+            assert!(used + 2 <= EVENTS, "{used}");
+        }
     }
 }

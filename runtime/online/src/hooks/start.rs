@@ -16,6 +16,7 @@ use crate::profile::{Bounds, Profile};
 /// The variable that says what is measured: `time` (the default) or `ops`.
 const METRIC: &str = "CONTECH_METRIC";
 
+/// No handler may run meanwhile: one that jumps away would leave a profile that never starts.
 pub(super) fn start() {
     let ready = Ready::begins();
     let metric = match std::env::var(METRIC).as_deref() {
