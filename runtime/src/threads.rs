@@ -34,6 +34,8 @@ fn child(creator: Option<Active>, wanted: &Wanted) -> Option<&'static Thread> {
         return None;
     }
     guarded(|| {
+        // A handler that ran meanwhile would not be recorded.
+        let _blocked = Blocked::new();
         let _quiet = tls.quiet();
         recorder.expect_threads();
     });

@@ -102,7 +102,7 @@ impl Drop for Uncancellable {
     }
 }
 
-/// Runs `f`, which makes a thread of our own: no handler of the program's runs in it.
+/// Runs `f` while signals are blocked: no handler of the program interrupts it, nor a thread that `f` makes.
 pub fn unhandled<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: a set is plain data.
     let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
