@@ -11,7 +11,7 @@ use crate::programs::{analyse_by, build_and_run, from_graph, on_line, scratch};
 
 #[test]
 fn partition_is_what_holds_quicksort_back() -> Result<()> {
-    for profile in [from_graph("quicksort")?, on_line("quicksort", "time")?] {
+    for profile in [from_graph("quicksort")?, on_line("quicksort", "ops")?] {
         let sort = number(
             site(&profile, "main", "pqsort", "call")?,
             "/on_work/top_call_site/span",
