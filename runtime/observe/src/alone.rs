@@ -1,5 +1,6 @@
-//! The alone-run (speedup stacks, section 6.1): in every parallel phase one thread runs alone up to a barrier, the join or
-//! its end; then the others run up to there, and so on. What cannot be run so is recognised, said, and runs as ever.
+//! The alone-run (speedup stacks, section 6.1): in every parallel phase one thread runs alone up to a barrier, the
+//! join or its end. Then the others run up to the same point, and so on. A program that cannot run like this is
+//! recognised and reported, and runs as usual.
 
 use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire,
@@ -17,32 +18,30 @@ use crate::{clock, pirate};
 const OPEN: u32 = 0;
 const PROFILED: u32 = 1;
 const OTHERS: u32 = 2;
-/// Threads are being made: who makes them runs.
+/// Threads are being created, and their creator runs.
 const MAKING: u32 = 3;
 
-/// A lane's part: none, the profiled thread, one of the others, the one that makes them.
+/// The roles of a lane: none, the profiled thread, one of the others, the creator of the threads.
 const NOBODY: u32 = 0;
 const SELF: u32 = 1;
 const OTHER: u32 = 2;
 const MAKER: u32 = 3;
 
-/// A lane's part in an alone-run.
 pub(crate) struct Part {
     role: AtomicU32,
-    /// Parallel regions within that of the team.
+    /// Number of parallel regions the thread is in within the team's region.
     inner: AtomicU32,
 }
 
 struct Gate {
     locked: AtomicBool,
     turn: AtomicU32,
-    /// The team's phase.
     instance: AtomicPtr<Instance>,
-    /// Threads beside the profiled one that are to arrive, and have arrived.
+    /// Number of threads besides the profiled one that must arrive, and number that have arrived.
     others: AtomicU32,
     arrived: AtomicU32,
     made: AtomicU32,
-    /// Since when the profiled thread runs; when the turn changed.
+    /// When the profiled thread began to run (0 if it does not), and when the turn last changed.
     since: AtomicU64,
     changed: AtomicU64,
     yields: AtomicU32,
@@ -60,17 +59,17 @@ static GATE: Gate = Gate {
     yields: AtomicU32::new(0),
 };
 
-/// There is an alone-run, of this thread.
+/// Whether an alone-run was requested, and the number of its thread.
 static ASKED: AtomicBool = AtomicBool::new(false);
 static NUMBER: AtomicU32 = AtomicU32::new(0);
-/// A turn may take this long, in seconds.
+/// The longest time that a turn may take, in seconds.
 static LIMIT: AtomicU64 = AtomicU64::new(2);
-/// Why the measurement is none; an index, counted from 1.
+/// Why the measurement is invalid: an index into `REASONS`, counted from 1; 0 while it is valid.
 static INVALID: AtomicUsize = AtomicUsize::new(0);
-/// Yields of the processor that nobody but who spins needs.
+/// Number of yields of the processor above which the thread must be spinning.
 const SPINS: u32 = 20_000;
 
-/// Why a program cannot be run so.
+/// Why a program cannot run one thread at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reason {
     Condition = 1,
@@ -94,23 +93,23 @@ const REASONS: [&str; 8] = [
     "the thread waits for a lock of one that is halted",
 ];
 
-/// Reads what was asked for: the thread's number, and seconds.
+/// Requests an alone-run of thread `number`, with at most `limit` seconds for a turn.
 pub(crate) fn start(number: u32, limit: u64) {
     NUMBER.store(number, Relaxed);
     LIMIT.store(limit.max(2), Relaxed);
     ASKED.store(true, Release);
-    // Not observed, and not in the program's way: it sleeps, and ends with the process.
+    // This thread is not observed and does not disturb the program: it sleeps, and ends with the process.
     let watch = std::thread::Builder::new().stack_size(64 << 10);
     let _ = contech_guest::mask::unhandled(|| watch.spawn(watchdog));
 }
 
-/// Whether there is an alone-run that nothing has spoilt.
+/// Whether there is an alone-run that is still valid.
 #[inline]
 fn is_on() -> bool {
     ASKED.load(Relaxed) && INVALID.load(Relaxed) == 0
 }
 
-/// What came of it.
+/// The result of the alone-run; `None` if none was requested.
 pub(crate) fn result() -> Option<Alone> {
     if !ASKED.load(Acquire) {
         return None;
@@ -129,10 +128,10 @@ pub(crate) fn result() -> Option<Alone> {
     })
 }
 
-/// Times the profiled thread ran alone.
+/// Number of times that the profiled thread ran alone.
 static SEGMENTS: AtomicU64 = AtomicU64::new(0);
 
-/// The measurement is none, and the program goes on as ever.
+/// Gives up the measurement; the program goes on as usual.
 #[cold]
 pub(crate) fn invalid(reason: Reason) {
     let _ = INVALID.compare_exchange(0, reason as usize, AcqRel, Relaxed);
@@ -180,7 +179,7 @@ impl Gate {
         self.changed.store(ticks(), Relaxed);
         self.turn.store(turn, Release);
         let word = self.turn.as_ptr();
-        // SAFETY: wakes whoever waits for the word, which is static.
+        // SAFETY: the call wakes threads that wait for the word, which is static.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
@@ -210,7 +209,7 @@ impl Gate {
             }
             let word = self.turn.as_ptr();
             let none = std::ptr::null::<libc::timespec>();
-            // SAFETY: waits while the word, which is static, is `turn`.
+            // SAFETY: the call waits while the word, which is static, is `turn`.
             unsafe {
                 libc::syscall(
                     libc::SYS_futex,
@@ -238,11 +237,11 @@ impl Gate {
         }
     }
 
-    /// The profiled thread stops running alone.
+    /// Adds the time that the profiled thread ran alone, when it stops running.
     fn account(&self) {
         pirate::stop();
         let since = self.since.swap(0, Relaxed);
-        // SAFETY: null, or one of the table of instances, which is for ever.
+        // SAFETY: the pointer is null, or points into the table of instances, which is static.
         let instance = unsafe { self.instance.load(Relaxed).as_ref() };
         if let Some(instance) = instance.filter(|_| since != 0) {
             SEGMENTS.fetch_add(1, Relaxed);
@@ -251,7 +250,7 @@ impl Gate {
         }
     }
 
-    /// All others have arrived, or there is none left: the profiled thread's turn.
+    /// Gives the turn to the profiled thread once all others have arrived or ended.
     fn next(&self) {
         if self.arrived.load(Relaxed) >= self.others.load(Relaxed) {
             self.arrived.store(0, Relaxed);
@@ -264,14 +263,14 @@ fn is_team(instance: &Instance) -> bool {
     std::ptr::eq(GATE.instance.load(Acquire), instance)
 }
 
-/// A phase of threads begins: its maker runs until it waits for them.
+/// Called when a phase of threads begins; the creator of the threads runs until it waits for them.
 pub(crate) fn threads_begin(instance: &'static Instance, maker: &Lane) {
     if begin(instance, MAKING, 1) {
         maker.alone.role.store(MAKER, Relaxed);
     }
 }
 
-/// A parallel region begins.
+/// Called when a parallel region begins.
 pub(crate) fn region_begins(instance: &'static Instance) {
     begin(instance, PROFILED, u32::MAX);
 }
@@ -297,7 +296,7 @@ fn begin(instance: &'static Instance, turn: u32, others: u32) -> bool {
     true
 }
 
-/// The phase ends.
+/// Called when the phase ends.
 pub(crate) fn end(instance: &Instance) {
     if ASKED.load(Relaxed) && is_team(instance) {
         GATE.set(OPEN);
@@ -308,7 +307,7 @@ pub(crate) fn end(instance: &Instance) {
     }
 }
 
-/// A thread of the phase is about to be made.
+/// Called before a thread of the phase is created.
 pub(crate) fn made(instance: &Instance, lane: &Lane) {
     if !is_on() || !is_team(instance) {
         return;
@@ -323,14 +322,14 @@ pub(crate) fn made(instance: &Instance, lane: &Lane) {
     });
 }
 
-/// A thread begins.
+/// Called when a thread begins.
 pub(crate) fn thread_begins(lane: &Lane) {
     if is_on() {
         GATE.halt(lane);
     }
 }
 
-/// A thread of a region's team begins.
+/// Called when a thread of a region's team begins.
 pub(crate) fn team_begins(instance: &Instance, lane: &Lane, index: u32, size: u32, inner: bool) {
     if !is_on() || !is_team(instance) {
         return;
@@ -353,7 +352,7 @@ pub(crate) fn team_begins(instance: &Instance, lane: &Lane, index: u32, size: u3
     GATE.halt(lane);
 }
 
-/// A region within the team's ends.
+/// Called when a region within the team's region ends.
 pub(crate) fn inner_ends(lane: &Lane) {
     let inner = lane.alone.inner.load(Relaxed);
     lane.alone.inner.store(inner.saturating_sub(1), Relaxed);
@@ -366,7 +365,7 @@ fn role(lane: &Lane) -> u32 {
     lane.alone.role.load(Relaxed)
 }
 
-/// A thread arrives at a barrier, before it passes it.
+/// Called when a thread arrives at a barrier, before it passes the barrier.
 pub(crate) fn arrives(lane: &Lane) {
     match role(lane) {
         NOBODY => {}
@@ -389,7 +388,7 @@ pub(crate) fn arrives(lane: &Lane) {
     }
 }
 
-/// The threads are there: the profiled one's turn.
+/// All threads are created: gives the turn to the profiled one, if there is one.
 fn makes_no_more() {
     if GATE.made.load(Relaxed) > NUMBER.load(Relaxed) {
         GATE.set(PROFILED);
@@ -398,14 +397,14 @@ fn makes_no_more() {
     }
 }
 
-/// A thread has passed the barrier.
+/// Called when a thread has passed a barrier.
 pub(crate) fn passed(lane: &Lane) {
     if role(lane) != NOBODY {
         GATE.halt(lane);
     }
 }
 
-/// A thread waits for others to end.
+/// Called when a thread begins to wait for others to end.
 pub(crate) fn joins(lane: &Lane) {
     if role(lane) == MAKER {
         GATE.with(|| {
@@ -424,12 +423,12 @@ fn leaves() {
     }
 }
 
-/// A thread ends.
+/// Called when a thread ends.
 pub(crate) fn ends(lane: &Lane) {
     match role(lane) {
         SELF => GATE.with(|| {
             GATE.account();
-            // Nobody is profiled any more.
+            // No thread is profiled any more.
             GATE.set(OPEN);
         }),
         OTHER => GATE.with(leaves),
@@ -439,14 +438,14 @@ pub(crate) fn ends(lane: &Lane) {
     lane.alone.inner.store(0, Relaxed);
 }
 
-/// A thread of the team does what makes the measurement none.
+/// Called when a thread does something that makes the measurement invalid, if the thread is in the team.
 pub(crate) fn spoils(lane: &Lane, reason: Reason) {
     if ASKED.load(Relaxed) && role(lane) != NOBODY {
         invalid(reason);
     }
 }
 
-/// A thread yields the processor.
+/// Called when a thread yields the processor.
 pub(crate) fn yields(lane: &Lane) {
     if ASKED.load(Relaxed) && role(lane) == SELF && GATE.yields.fetch_add(1, Relaxed) > SPINS {
         invalid(Reason::Spins);

@@ -1,5 +1,5 @@
-//! What a program says itself (`contech/observe.h`): idle and scheduling of a runtime of its own, phases, the region of
-//! interest.
+//! What a program tells the observer itself (`contech/observe.h`): idle and scheduling times of its own runtime,
+//! phases, and the region of interest.
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{
@@ -11,7 +11,7 @@ use contech_observation::{Model, State};
 use crate::phase::{self, Instance};
 use crate::{clock, lanes, tls};
 
-/// Begins and ends nest; only the outermost count.
+/// Begins and ends nest, and only the outermost ones count.
 fn begin(state: State) {
     let Some(lane) = tls::lane() else { return };
     if lane.is_running() {
@@ -45,20 +45,20 @@ pub(crate) extern "C" fn scheduling_end() {
     end(State::Scheduling);
 }
 
-/// The marked phase that goes on; one at a time.
+/// The running marked phase; there is at most one at a time.
 static MARKED: AtomicPtr<Instance> = AtomicPtr::new(std::ptr::null_mut());
 static NESTED: AtomicU32 = AtomicU32::new(0);
 
-/// Names of marked phases, told apart by their text; they stay.
+/// Names of marked phases, distinguished by their text; a name is never removed.
 static NAMES: [AtomicPtr<Name>; 256] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 256];
 
 struct Name(String);
 
-/// A number for a name, that no address of the program's is.
+/// A number for a name; it is too small to be an address in the program.
 fn number(name: &str) -> usize {
     let named = |index: usize| index + 1;
     for (index, slot) in NAMES.iter().enumerate() {
-        // SAFETY: null, or a name that was leaked.
+        // SAFETY: the pointer is null, or points to a name that was leaked.
         if let Some(known) = unsafe { slot.load(Acquire).as_ref() } {
             if known.0 == name {
                 return named(index);
@@ -70,7 +70,7 @@ fn number(name: &str) -> usize {
         if slot.compare_exchange(null, new, AcqRel, Acquire).is_ok() {
             return named(index);
         }
-        // SAFETY: nobody else has seen it.
+        // SAFETY: no other thread has seen the pointer.
         drop(unsafe { Box::from_raw(new) });
         return number(name);
     }
@@ -81,7 +81,7 @@ fn number(name: &str) -> usize {
 pub(crate) fn name(place: usize) -> String {
     let slot = place.checked_sub(1).and_then(|index| NAMES.get(index));
     let pointer = slot.map_or(std::ptr::null_mut(), |slot| slot.load(Acquire));
-    // SAFETY: null, or a name that was leaked.
+    // SAFETY: the pointer is null, or points to a name that was leaked.
     unsafe { pointer.as_ref() }.map_or_else(String::new, |name| name.0.clone())
 }
 
@@ -92,7 +92,7 @@ pub(crate) unsafe extern "C" fn phase_begin(name: *const c_char) {
     let name = if name.is_null() {
         c""
     } else {
-        // SAFETY: the caller's C string.
+        // SAFETY: the caller passes a C string.
         unsafe { CStr::from_ptr(name) }
     };
     if let Some(instance) = phase::begin(Model::Marked, number(&name.to_string_lossy())) {
@@ -110,15 +110,15 @@ pub(crate) extern "C" fn phase_end() {
         return;
     }
     let marked = MARKED.swap(std::ptr::null_mut(), AcqRel);
-    // SAFETY: null, or one of the table of instances, which is for ever.
+    // SAFETY: the pointer is null, or points into the table of instances, which is static.
     if let Some(instance) = unsafe { marked.as_ref() } {
         instance.end(clock::now());
     }
 }
 
-/// The marked phase that goes on, for a thread that begins within it.
+/// The running marked phase, for a thread that begins within it.
 pub(crate) fn marked() -> Option<&'static Instance> {
-    // SAFETY: as above.
+    // SAFETY: the pointer is null, or points into the table of instances, which is static.
     unsafe { MARKED.load(Acquire).as_ref() }
 }
 

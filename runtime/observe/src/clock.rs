@@ -1,4 +1,4 @@
-//! Observed time: the clock of the processor, standing still outside of the region of interest.
+//! Observed time: the processor's clock, which stands still outside of the region of interest.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{
@@ -8,17 +8,16 @@ use std::sync::atomic::{
 use contech_guest::arch::{in_order, ticks};
 use contech_guest::clock::Clock;
 
-/// Ticks that are not observed time.
+/// Number of ticks that are not observed time.
 static OFFSET: AtomicU64 = AtomicU64::new(0);
-/// Where observed time stands still; 0 while it passes.
+/// The observed time at which the clock stands still; 0 while it runs.
 static FROZEN: AtomicU64 = AtomicU64::new(0);
 /// Observed time at which the observation began.
 static ZERO: AtomicU64 = AtomicU64::new(0);
-/// Incremented when the first region of interest begins: what was measured before is forgotten.
+/// Incremented when the first region of interest begins, because measurements from before it are dropped.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 static CALIBRATION: OnceLock<Clock> = OnceLock::new();
 
-/// Begins.
 pub(crate) fn start() {
     let clock = CALIBRATION.get_or_init(Clock::start);
     ZERO.store(clock.start_ticks(), Relaxed);
@@ -33,7 +32,8 @@ pub(crate) fn now() -> u64 {
     }
 }
 
-/// The same, when everything before it has happened: the counter alone is read ahead of a slow instruction.
+/// Observed time in ticks, read after all earlier instructions have finished: a plain read of the counter may happen
+/// before a slow instruction that precedes it.
 #[inline]
 pub(crate) fn now_in_order() -> u64 {
     in_order();
@@ -48,13 +48,13 @@ pub(crate) fn zero() -> u64 {
     ZERO.load(Relaxed)
 }
 
-/// Which beginning that is.
+/// 1 if a region of interest has begun, 0 before.
 #[inline]
 pub(crate) fn epoch() -> u32 {
     EPOCH.load(Acquire)
 }
 
-/// A region of interest begins; whether it is the first one.
+/// Lets observed time run when a region of interest begins; whether it is the first region.
 pub(crate) fn resume() -> bool {
     let frozen = FROZEN.load(Relaxed);
     if frozen != 0 {
@@ -69,12 +69,11 @@ pub(crate) fn resume() -> bool {
     first
 }
 
-/// A region of interest ends.
+/// Stops observed time when a region of interest ends.
 pub(crate) fn pause() {
     FROZEN.store(now(), Release);
 }
 
-/// Nanoseconds of a tick.
 #[allow(clippy::cast_precision_loss, reason = "a ratio")]
 pub(crate) fn ns_per_tick() -> f64 {
     match CALIBRATION.get().map(Clock::measured_hz) {

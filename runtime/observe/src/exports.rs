@@ -1,5 +1,5 @@
-//! Every exported symbol but those of [`crate::functions`], and those whose cost counts, which are where they are defined: see
-//! `locks`, `futex`, `openmp`.
+//! Every exported symbol except those of [`crate::functions`] and those whose cost matters, which are exported where
+//! they are defined: see `locks`, `futex`, `openmp`.
 
 use contech_guest::exports;
 

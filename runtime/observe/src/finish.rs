@@ -1,4 +1,4 @@
-//! The end of the process: the observation is written, once.
+//! Writes the observation once, at the end of the process.
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -17,7 +17,8 @@ unsafe extern "C" {
     fn __cxa_at_quick_exit(handler: unsafe extern "C" fn(*mut c_void), dso: *mut c_void) -> c_int;
 }
 
-/// Objects are finished in reverse order of their dependence: this library, preloaded, after all others.
+/// Shared objects are finished in reverse order of their dependences, so this library, which is preloaded, comes after
+/// all others.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static FINI: extern "C" fn() = at_exit;
@@ -26,12 +27,12 @@ const OBSERVING: u8 = 0;
 const WRITING: u8 = 1;
 const WRITTEN: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(OBSERVING);
-/// How long who ends the process waits for another thread that is writing.
+/// How long a thread that ends the process waits for another thread that is writing.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Handlers of `quick_exit` run in reverse order: this one, registered before main, last.
+/// Handlers of `quick_exit` run in reverse order of registration: this one, registered before main, runs last.
 pub(crate) fn install() {
-    // SAFETY: the handler lives for ever and ignores its argument.
+    // SAFETY: the handler is a function of this library, which stays loaded, and it ignores its argument.
     unsafe { __cxa_at_quick_exit(at_quick_exit, std::ptr::null_mut()) };
 }
 
@@ -43,14 +44,14 @@ unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
     finish();
 }
 
-/// `_exit` and `_Exit`.
+/// The hook of `_exit` and `_Exit`.
 pub(crate) unsafe extern "C-unwind" fn underscore_exit(status: c_int) -> ! {
     finish();
-    // SAFETY: the caller's status, passed on.
+    // SAFETY: the caller's status is passed on.
     unsafe { (real()._exit)(status) }
 }
 
-/// Writes the observation, if this is the observed process and nobody else has.
+/// Writes the observation, if this is the observed process and no other thread has written it.
 pub(crate) fn finish() {
     let Some(options) = options::options().filter(|_| process::is_observed()) else {
         return;
@@ -85,7 +86,7 @@ fn write(options: &Options) -> Result<(), String> {
     replace(&options.file, &bytes).map_err(|error| error.to_string())
 }
 
-/// Under a temporary name first: a file of the right name is whole.
+/// Writes to a temporary name and renames that file, so that a file with the right name is complete.
 fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".tmp-{}", std::process::id()));

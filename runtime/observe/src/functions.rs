@@ -1,4 +1,4 @@
-//! What is observed of the functions in [`contech_guest::functions`].
+//! Hooks for the functions in [`contech_guest::functions`].
 
 use std::ffi::{c_int, c_uint};
 
@@ -11,18 +11,18 @@ use crate::locks::sampled;
 use crate::real::{Ptr, Time, real};
 use crate::waits::wait;
 
-/// Exports each function that is observed: passes the call on, and notes that the thread waits.
+/// Exports each observed function as a hook that passes the call on and notes that the thread waits.
 macro_rules! observe {
     ($($name:ident $(@ $version:literal)? ($($arguments:tt)*) $(-> $ret:ty)?: $does:tt $state:tt;)*) => {$(
         observe!(@ $name ($($arguments)*) ($($ret)?) $does $state);
     )*};
     (@ $name:ident $arguments:tt $ret:tt $does:tt []) => {};
-    // Exported by `locks`.
+    // `locks` exports these functions.
     (@ $name:ident $arguments:tt $ret:tt $does:tt [fast]) => {};
     (@ $name:ident ($($arg:ident: $ty:ty),*) $ret:tt $does:tt [own $module:ident]) => {
         exports! { $name [after $($arg)*] = crate::$module::$name; }
     };
-    // What is free costs no reading of the clock.
+    // The clock is not read for a lock or semaphore that is free.
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire Semaphore $op:ident $try:ident] [$state:ident]) => {
         observe!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret caller call => {
             // SAFETY: the caller's semaphore.

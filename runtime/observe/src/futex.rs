@@ -1,4 +1,4 @@
-//! `syscall`: what Rust's library, C++20 and others build their locks and conditions on.
+//! The hook of `syscall`, on which Rust's library, C++20 and others build their locks and conditions.
 
 use std::ffi::c_long;
 
@@ -9,7 +9,8 @@ use contech_observation::State;
 
 use crate::waits;
 
-/// Of a futex by convention (the C library's, Rust's): locked, and somebody waits.
+/// By convention (of the C library and of Rust's), the value of a futex that is locked while another thread waits for
+/// it.
 const CONTENDED: u32 = 2;
 export_syscall!(futex: number = libc::SYS_futex);
 
@@ -24,7 +25,7 @@ unsafe extern "C-unwind" fn futex(
     mask: usize,
     caller: usize,
 ) -> c_long {
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on.
     let call = || unsafe { system_call(number, word, operation, value, until, second, mask) };
     #[allow(
         clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! What a thread does, and did: written by the thread alone, read by anybody.
+//! What a thread does and did. Only the thread writes it; every thread may read it.
 
 use std::sync::atomic::{
     AtomicU32, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
@@ -13,19 +13,19 @@ use crate::openmp;
 use crate::phase::Member;
 use crate::sites::{Sites, bump};
 
-/// Bins of the time line.
+/// Number of bins of the time line.
 pub(crate) const BINS: usize = 1024;
-/// Binary logarithm of the ticks of a bin at first: about a millisecond.
+/// Binary logarithm of the initial ticks of a bin: about a millisecond.
 pub(crate) const FIRST_SHIFT: u32 = 21;
-/// Ticks, or counts, by state.
+/// Ticks or counts by state.
 pub(crate) type Ticks = [u64; State::COUNT];
 type Cells = [AtomicU64; State::COUNT];
 
-/// A row of the activity graph. All zero is one that was never used.
+/// A row of the activity graph. A lane that is all zero was never used.
 pub(crate) struct Lane {
-    /// Taken by a thread, or for one that is about to begin.
+    /// 1 if the lane is taken by a thread, or for one that is about to begin.
     pub(crate) taken: AtomicU32,
-    /// Kernel's number of the thread; 0 while there is none.
+    /// The kernel's number of the thread; 0 while there is none.
     pub(crate) tid: AtomicU32,
     pub(crate) threads: AtomicU32,
     /// Odd while the owner writes.
@@ -33,32 +33,32 @@ pub(crate) struct Lane {
     epoch: AtomicU32,
     state: AtomicU32,
     since: AtomicU64,
-    /// The bin that `since` is in, and when it ends; 0 where that is not known.
+    /// The bin that `since` is in, and the time when it ends; 0 if that is not known.
     bin: AtomicUsize,
     bin_end: AtomicU64,
-    /// What comes after this in [`State::Barrier`] is [`State::Idle`]: the phase is over.
+    /// Time in [`State::Barrier`] after this moment is [`State::Idle`], because the phase is over.
     pub(crate) idle_from: AtomicU64,
     times: Cells,
     counts: Cells,
-    /// Ticks of a bin (logarithm), less [`FIRST_SHIFT`].
+    /// Binary logarithm of the ticks of a bin, less [`FIRST_SHIFT`].
     wider: AtomicU32,
-    /// Of threads that ended.
+    /// Processor time and switches of threads that have ended.
     pub(crate) cpu_ns: AtomicU64,
     pub(crate) voluntary: AtomicU64,
     pub(crate) involuntary: AtomicU64,
-    /// What the thread is to run, and with what.
+    /// The function that the thread is to run, and its argument.
     pub(crate) body: AtomicUsize,
     pub(crate) argument: AtomicUsize,
-    /// Phases the thread takes part in, by model.
+    /// The phases that the thread takes part in, by model.
     pub(crate) members: [Member; 3],
     pub(crate) sites: Sites,
     pub(crate) openmp: openmp::Part,
     pub(crate) alone: alone::Part,
-    /// Locks taken, free or not: an estimate.
+    /// Estimated number of locks taken, free or not.
     pub(crate) locks: AtomicU64,
-    /// Tasks begun and parts of loops taken, these by an estimate.
+    /// Number of tasks begun plus the estimated number of parts of loops taken.
     pub(crate) pieces: AtomicU64,
-    /// Begins of idle or scheduling by the program's own word that have not ended.
+    /// Number of begins of idle or scheduling, as the program says itself, that have not ended.
     pub(crate) said: AtomicU32,
     bins: [Cells; BINS],
 }
@@ -99,7 +99,7 @@ fn load(cells: &Cells) -> Ticks {
 }
 
 impl Lane {
-    /// A thread begins in it.
+    /// Prepares the lane for a thread that begins.
     pub(crate) fn begin(&self, tid: u32) {
         let now = clock::now();
         self.catch_up();
@@ -118,7 +118,7 @@ impl Lane {
         self.tid.store(tid, Release);
     }
 
-    /// Its thread ends.
+    /// Ends the lane's thread.
     pub(crate) fn end(&self) {
         self.switch(State::Running, clock::now());
         self.tid.store(0, Release);
@@ -135,7 +135,7 @@ impl Lane {
         self.state.load(Relaxed) as usize
     }
 
-    /// Since when.
+    /// When the current state began.
     pub(crate) fn since(&self) -> u64 {
         self.since.load(Relaxed)
     }
@@ -145,7 +145,7 @@ impl Lane {
         self.state() == State::Running as usize
     }
 
-    /// Forgets what was before the region of interest.
+    /// Clears what was measured before the region of interest.
     #[inline]
     fn catch_up(&self) {
         if self.epoch.load(Relaxed) != clock::epoch() {
@@ -176,24 +176,24 @@ impl Lane {
         self.done();
     }
 
-    /// Bins that may have something in them: the others' memory is not touched.
+    /// Number of bins that may have something in them. The memory of the others is not touched.
     fn used_bins(&self, wider: u32) -> usize {
         let last = self.since.load(Relaxed).saturating_sub(clock::zero()) >> (FIRST_SHIFT + wider);
         let all = self.epoch.load(Relaxed) != clock::epoch();
         usize::try_from(last + 1).map_or(BINS, |n| if all { BINS } else { n.min(BINS) })
     }
 
-    /// From now on the thread is in another state; what it was in since the last change is counted.
+    /// Puts the thread in another state, and counts the time since the last change for the state it was in.
     #[inline]
     pub(crate) fn switch(&self, to: State, now: u64) {
         self.switch_from(self.state(), to, now);
     }
 
-    /// The same, where what it was in since the last change turns out to have been `state`.
+    /// The same, if the time since the last change turns out to belong to `state`.
     #[inline]
     pub(crate) fn switch_from(&self, state: usize, to: State, now: u64) {
         let since = self.since.load(Relaxed);
-        // Most changes are in the bin of the last one.
+        // Most changes are in the same bin as the last one.
         let plain = self.epoch.load(Relaxed) == clock::epoch()
             && self.idle_from.load(Relaxed) == 0
             && (since..self.bin_end.load(Relaxed)).contains(&now);
@@ -212,7 +212,7 @@ impl Lane {
         self.done();
     }
 
-    /// The same, into another bin.
+    /// The same for the rare cases, such as a change in another bin.
     #[inline(never)]
     fn switch_across(&self, state: usize, to: State, now: u64) {
         self.catch_up();
@@ -238,7 +238,7 @@ impl Lane {
         self.done();
     }
 
-    /// Where the time line goes on.
+    /// Finds the bin in which the time line goes on.
     fn know_bin(&self, now: u64) {
         let zero = clock::zero();
         let shift = FIRST_SHIFT + self.wider.load(Relaxed);
@@ -249,7 +249,7 @@ impl Lane {
         self.bin_end.store(if known { end } else { 0 }, Relaxed);
     }
 
-    /// Adds to the time line.
+    /// Adds a state from one time to another to the time line.
     #[inline]
     fn line(&self, state: usize, from: u64, to: u64) {
         let zero = clock::zero();
@@ -264,7 +264,7 @@ impl Lane {
         });
     }
 
-    /// Two bins become one.
+    /// Merges every two bins into one.
     #[cold]
     fn widen(&self) {
         for bin in 0..BINS {
@@ -279,7 +279,7 @@ impl Lane {
         self.wider.store(self.wider.load(Relaxed) + 1, Relaxed);
     }
 
-    /// Begins to wait, unless the thread does something else than run already; the time.
+    /// Begins to wait, and returns the time. Does nothing if the thread is not running.
     #[inline]
     pub(crate) fn enter(&self, state: State) -> Option<u64> {
         if !self.is_running() {
@@ -290,19 +290,19 @@ impl Lane {
         Some(now)
     }
 
-    /// Runs again, after a wait that [`Lane::enter`] began.
+    /// Lets the thread run again after a wait that [`Lane::enter`] began.
     #[inline]
     pub(crate) fn leave(&self, state: State, place: usize, before: u64) {
         self.leave_at(state, place, before, clock::now());
     }
 
-    /// Runs again, since `now`.
+    /// Lets the thread run again since `now`.
     pub(crate) fn leave_at(&self, state: State, place: usize, before: u64, now: u64) {
         self.switch(State::Running, now);
         self.sites.add(place, state, now.saturating_sub(before));
     }
 
-    /// What was counted as running until `now` was another state lately, begun `count` times.
+    /// Moves `ticks` that were lately counted as running, up to `now`, to another state, which began `count` times.
     pub(crate) fn reassign(&self, to: State, ticks: u64, count: u64, now: u64) {
         const RUNNING: usize = State::Running as usize;
         self.switch(State::Running, now);
@@ -311,7 +311,7 @@ impl Lane {
         fence(Release);
         let shift = FIRST_SHIFT + self.wider.load(Relaxed);
         let last = (self.since().saturating_sub(clock::zero()) >> shift).min(BINS as u64 - 1);
-        // Not more than the thread ran in its phase.
+        // The thread cannot give more than it ran in its phase.
         let before = self.members[0].running_before();
         let ran = self.times[RUNNING].load(Relaxed).saturating_sub(before);
         let mut left = ticks.min(ran);
@@ -335,7 +335,7 @@ impl Lane {
     }
 
     fn consistent<R>(&self, f: impl Fn() -> R) -> R {
-        // A thread that was stopped in the middle of writing does not hold up who reads.
+        // A thread that was stopped in the middle of writing must not hold up the reader for ever.
         for _ in 0..1000 {
             let before = self.sequence.load(Acquire);
             if before & 1 == 1 {
@@ -363,7 +363,7 @@ impl Lane {
         self.epoch.load(Relaxed) != clock::epoch()
     }
 
-    /// Tasks begun and parts of loops taken.
+    /// Number of tasks begun and parts of loops taken.
     pub(crate) fn pieces(&self) -> u64 {
         if self.is_old() {
             0
@@ -387,7 +387,7 @@ impl Lane {
         })
     }
 
-    /// Everything until `now`.
+    /// The whole lane until `now`.
     pub(crate) fn read(&self, now: u64) -> Reading {
         self.consistent(|| {
             let old = self.is_old();
@@ -435,7 +435,7 @@ impl Lane {
     }
 }
 
-/// Bins of twice the width.
+/// The same times in bins of twice the width.
 pub(crate) fn halved(bins: &[Ticks]) -> Vec<Ticks> {
     bins.chunks(2)
         .map(|pair| {

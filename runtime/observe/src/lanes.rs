@@ -1,4 +1,4 @@
-//! The table of lanes: mapped once, its pages come as threads do.
+//! The table of lanes. It is mapped once; the kernel adds its pages as threads use them.
 
 use std::sync::atomic::{
     AtomicPtr, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
@@ -9,16 +9,16 @@ use contech_guest::memory;
 
 use crate::lane::Lane;
 
-/// Threads that may live at the same time.
+/// The largest number of threads that live at the same time.
 pub(crate) const LANES: usize = 1024;
 
 static TABLE: AtomicPtr<Lane> = AtomicPtr::new(std::ptr::null_mut());
-/// Lanes ever used.
+/// Number of lanes that were ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// Threads that found none.
+/// Number of threads that found no free lane.
 static TURNED_AWAY: AtomicU64 = AtomicU64::new(0);
 
-/// Maps the table; whether there was memory.
+/// Maps the table; whether there was enough memory.
 pub(crate) fn start() -> bool {
     let table = memory::map(LANES * size_of::<Lane>());
     if let Some(table) = table {
@@ -33,7 +33,8 @@ pub(crate) fn all() -> &'static [Lane] {
     if table.is_null() {
         return &[];
     }
-    // SAFETY: the mapping has room for `LANES` lanes, is never unmapped, and zero is a lane; all fields are atomics.
+    // SAFETY: the mapping has room for `LANES` lanes and is never unmapped; a zero lane is valid, and all fields are
+    // atomics.
     unsafe { std::slice::from_raw_parts(table, USED.load(Acquire)) }
 }
 
@@ -41,7 +42,8 @@ pub(crate) fn all() -> &'static [Lane] {
 #[cfg(test)]
 pub(crate) fn single() -> &'static Lane {
     let lane = memory::map(size_of::<Lane>()).expect("memory");
-    // SAFETY: the mapping has room for it, is never unmapped, and zero is a lane; all fields are atomics.
+    // SAFETY: the mapping has room for the lane and is never unmapped; a zero lane is valid, and all fields are
+    // atomics.
     unsafe { &*lane.cast::<Lane>() }
 }
 
@@ -51,7 +53,7 @@ pub(crate) fn take() -> Option<&'static Lane> {
     if table.is_null() {
         return None;
     }
-    // SAFETY: as in `all`.
+    // SAFETY: the same holds as in `all`.
     let lanes = unsafe { std::slice::from_raw_parts(table, LANES) };
     for (index, lane) in lanes.iter().enumerate() {
         let free = lane.taken.load(Relaxed) == 0;
@@ -64,12 +66,12 @@ pub(crate) fn take() -> Option<&'static Lane> {
     None
 }
 
-/// The lane has no thread any more.
+/// Frees the lane after its thread has ended.
 pub(crate) fn give_back(lane: &Lane) {
     lane.taken.store(0, Release);
 }
 
-/// Threads that were not observed.
+/// Number of threads that were not observed.
 pub(crate) fn turned_away() -> u64 {
     TURNED_AWAY.load(Relaxed)
 }

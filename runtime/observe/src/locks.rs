@@ -1,8 +1,9 @@
-//! Locks: tried first, so that one that is free costs no reading of the clock; waiting begins when that fails.
+//! Hooks of lock functions. A hook tries the lock first, so that the clock is not read for a lock that is free. A wait
+//! begins only if the try fails.
 //!
-//! A lock that is free may be slow all the same: its cache line was elsewhere, or who gives it back must wake another. About
-//! every 64th use is timed for that, and stands for those in between: what it takes more than a lock that nobody else
-//! uses is time in locks, too.
+//! A free lock may be slow all the same, because its cache line was elsewhere, or because the thread that releases it
+//! must wake another. Therefore about every 64th use is timed and stands for those in between. What the use takes
+//! beyond the time of a lock that no other thread uses counts as time in locks.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -15,12 +16,12 @@ use crate::sites::bump;
 use crate::waits::wait;
 use crate::{clock, tls};
 
-/// Ticks that taking or giving back a lock takes which no other thread uses, with reading the clock twice.
+/// Ticks to take or release a lock that no other thread uses, including two readings of the clock.
 const FREE: u64 = 120;
-/// What takes more ticks was interrupted: it happened, but stands for no others.
+/// A use that takes more ticks was interrupted: its time counts, but does not stand for other uses.
 const UNUSUAL: u64 = 20_000;
 
-/// Does something with a lock, timed when it is its turn.
+/// Uses a lock, and times the use if it is its turn.
 #[inline(always)]
 pub(crate) fn sampled(caller: usize, takes: bool, call: impl FnOnce() -> c_int) -> c_int {
     match tls::block().lock_is_timed() {
@@ -51,8 +52,8 @@ fn timed(weight: u64, caller: usize, takes: bool, call: impl FnOnce() -> c_int) 
     result
 }
 
-/// The functions that [`pthread_mutex_lock`] and [`pthread_mutex_unlock`] go on with; until they are known, ours that look
-/// for them.
+/// The functions that [`pthread_mutex_lock`] and [`pthread_mutex_unlock`] call next; until the C library's are known,
+/// these are functions that look for them.
 static TRY_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(try_first as *mut c_void);
 static UNLOCK_MUTEX: AtomicPtr<c_void> = AtomicPtr::new(unlock_first as *mut c_void);
 
@@ -60,7 +61,7 @@ export_lock! {
     pthread_mutex_lock [__contech_observe_tls tls::LEFT_LOCKS]:
         TRY_MUTEX, libc::EBUSY => mutex_wait, mutex_timed_now
 }
-// Giving back a lock that others wait for wakes one of them.
+// The unlock is timed too, because it must wake a thread if others wait for the lock.
 exports! {
     pthread_mutex_unlock [counted __contech_observe_tls tls::LEFT_LOCKS, unlock_timed_now, caller 1] = UNLOCK_MUTEX;
 }
@@ -68,42 +69,42 @@ exports! {
 unsafe extern "C-unwind" fn try_first(mutex: Ptr) -> c_int {
     let function = real().pthread_mutex_trylock;
     TRY_MUTEX.store(function as *mut c_void, Relaxed);
-    // SAFETY: the caller's mutex.
+    // SAFETY: the mutex is the caller's.
     unsafe { function(mutex) }
 }
 
 unsafe extern "C-unwind" fn unlock_first(mutex: Ptr) -> c_int {
     let function = real().pthread_mutex_unlock;
     UNLOCK_MUTEX.store(function as *mut c_void, Relaxed);
-    // SAFETY: the caller's mutex.
+    // SAFETY: the mutex is the caller's.
     unsafe { function(mutex) }
 }
 
 unsafe extern "C-unwind" fn mutex_timed_now(mutex: Ptr, caller: usize) -> c_int {
-    // SAFETY: the caller's mutex.
+    // SAFETY: the mutex is the caller's.
     let call = || unsafe { (real().pthread_mutex_trylock)(mutex) };
     match timed(tls::block().lock_gap(), caller, true, call) {
-        // SAFETY: the caller's arguments.
+        // SAFETY: the arguments are the caller's.
         libc::EBUSY => unsafe { mutex_wait(mutex, caller) },
         result => result,
     }
 }
 
 unsafe extern "C-unwind" fn mutex_wait(mutex: Ptr, caller: usize) -> c_int {
-    // SAFETY: the caller's mutex.
+    // SAFETY: the mutex is the caller's.
     wait(State::Lock, caller, || unsafe {
         (real().pthread_mutex_lock)(mutex)
     })
 }
 
 unsafe extern "C-unwind" fn unlock_timed_now(mutex: Ptr, caller: usize) -> c_int {
-    // SAFETY: the caller's mutex.
+    // SAFETY: the mutex is the caller's.
     timed(tls::block().lock_gap(), caller, false, || unsafe {
         (real().pthread_mutex_unlock)(mutex)
     })
 }
 
-/// A function of libomp's, found when it is first called.
+/// A function of libomp that is looked up at its first call.
 struct Found {
     name: &'static str,
     function: AtomicPtr<c_void>,
@@ -117,7 +118,7 @@ impl Found {
         }
     }
 
-    /// It exists: its twin was called by its name.
+    /// The function, which exists because the program called it by its name.
     fn get(&self) -> *mut c_void {
         let known = self.function.load(Relaxed);
         if !known.is_null() {
@@ -144,24 +145,24 @@ macro_rules! omp_locks {
             if !test.is_null() {
                 // SAFETY: libomp's function of that name has this type.
                 let test = unsafe { std::mem::transmute::<Ptr, unsafe extern "C-unwind" fn(Ptr) -> c_int>(test) };
-                // SAFETY: the caller's lock.
+                // SAFETY: the lock is the caller's.
                 if sampled(caller, true, || unsafe { test(lock) }) != 0 {
                     return;
                 }
             }
-            // SAFETY: the caller's lock; the function exists, it was called.
+            // SAFETY: the lock is the caller's; the function exists because it was called.
             unsafe { set_omp_lock(&SET, lock, caller) };
         }
     )*};
 }
 
 /// # Safety
-/// The caller's lock, and a function of libomp's that takes it.
+/// `lock` is the caller's lock, and `set` is a function of libomp that takes it.
 #[inline(never)]
 unsafe fn set_omp_lock(set: &Found, lock: Ptr, caller: usize) {
-    // SAFETY: of this type.
+    // SAFETY: libomp's function of that name has this type.
     let set = unsafe { std::mem::transmute::<Ptr, unsafe extern "C-unwind" fn(Ptr)>(set.get()) };
-    // SAFETY: the caller's lock.
+    // SAFETY: the lock is the caller's.
     wait(State::Lock, caller, || unsafe { set(lock) });
 }
 

@@ -1,5 +1,5 @@
-//! MPI's blocking calls: waiting for messages. `MPI_X` and `PMPI_X` are both taken (Open MPI's Fortran calls the latter, MPICH's
-//! the former) and lead to the library's `PMPI_X`. A call within a call is part of it.
+//! MPI's blocking calls wait for messages. Both `MPI_X` and `PMPI_X` are intercepted (Open MPI's Fortran calls the
+//! latter, MPICH's the former), and both call the library's `PMPI_X`. A call within another call is a part of it.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -10,9 +10,9 @@ use contech_observation::State;
 use crate::tls;
 use crate::waits;
 
-/// Any argument: all of them are words.
+/// An argument of any call, since all of them are machine words.
 type Word = usize;
-/// No call has more arguments; what is passed on beyond those of a call is the caller's stack, which nobody looks at.
+/// No call has more arguments. If a call has fewer, the rest are words of the caller's stack, which the call ignores.
 type Call = unsafe extern "C-unwind" fn(
     Word,
     Word,
@@ -46,9 +46,9 @@ macro_rules! observe_mpi {
                     real = lookup::find(concat!(stringify!($profiled), "\0"), None);
                     REAL.store(real, Relaxed);
                 }
-                // SAFETY: a function of C takes words; more than it looks at do no harm.
+                // SAFETY: a C function whose arguments are words ignores additional words.
                 let real = unsafe { std::mem::transmute::<*mut c_void, Call>(real) };
-                // SAFETY: the caller's arguments, passed on.
+                // SAFETY: the caller's arguments are passed on.
                 waits::wait(State::$state, caller, || unsafe { real(a, b, c, d, e, f, g, h, i, j, k, l) })
             }
             exports! {

@@ -1,24 +1,23 @@
-//! What was asked for.
+//! What the user asked the observer for.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// What was asked for.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// The file.
+    /// The file to write the observation to.
     pub(crate) file: PathBuf,
-    /// Processors the process may use.
+    /// Number of processors that the process may use.
     pub(crate) cpus: u32,
 }
 
 static OPTIONS: OnceLock<Options> = OnceLock::new();
-/// What was asked for; none where nothing is observed.
+/// The options; `None` if nothing is observed.
 pub(crate) fn options() -> Option<&'static Options> {
     OPTIONS.get()
 }
 
-/// Says so, once.
+/// Sets the options; whether this was the first call.
 pub(crate) fn set(options: Options) -> bool {
     OPTIONS.set(options).is_ok()
 }

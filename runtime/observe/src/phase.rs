@@ -1,4 +1,4 @@
-//! Parallel phases, fork to join: what the threads that take part do meanwhile, added up by place.
+//! Parallel phases, from fork to join. What the participating threads do in a phase is added up by place.
 
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire,
@@ -12,22 +12,21 @@ use crate::clock;
 use crate::lane::{Lane, Ticks};
 use crate::lanes;
 
-/// Places phases can begin at, and phases that go on at the same time.
+/// The largest numbers of places where phases begin, and of phases that run at the same time.
 const PLACES: usize = 1024;
 const INSTANCES: usize = 64;
 
-/// A thread's part in a phase.
+/// A thread's participation in a phase.
 pub(crate) struct Member {
-    /// Number of the instance; 0 for none.
     instance: AtomicU64,
     epoch: AtomicU32,
-    /// What the lane's times were when it began to take part.
+    /// The lane's times when the thread joined the phase.
     before: [AtomicU64; State::COUNT],
     pieces_before: AtomicU64,
 }
 
 impl Member {
-    /// What the thread had run when its phase began; 0 outside of one.
+    /// Ticks that the thread had run when its phase began; 0 outside of a phase.
     pub(crate) fn running_before(&self) -> u64 {
         if self.instance.load(Relaxed) == 0 || self.epoch.load(Relaxed) != clock::epoch() {
             return 0;
@@ -36,9 +35,9 @@ impl Member {
     }
 }
 
-/// A phase that goes on.
+/// A running phase.
 pub(crate) struct Instance {
-    /// Its number; 0 is free, all ones about to be used.
+    /// The phase's number: 0 if the instance is free, all ones while it is being set up.
     id: AtomicU64,
     place: AtomicUsize,
     began: AtomicU64,
@@ -47,16 +46,16 @@ pub(crate) struct Instance {
     slowest: AtomicU64,
     times: [AtomicU64; State::COUNT],
     pieces: AtomicU64,
-    /// Iterations were handed out at run time.
+    /// Whether iterations or tasks were handed out at run time.
     pub(crate) dynamic: AtomicBool,
-    /// Time of the profiled thread in an alone-run.
+    /// Ticks that the profiled thread ran alone.
     pub(crate) alone: AtomicU64,
     model: AtomicU32,
 }
 
-/// Phases of a place that are over.
+/// The sum of a place's finished phases.
 pub(crate) struct Total {
-    /// Place and model; 0 is free.
+    /// Place and model; 0 if the entry is free.
     key: AtomicUsize,
     model: AtomicU32,
     pub(crate) count: AtomicU64,
@@ -65,7 +64,7 @@ pub(crate) struct Total {
     pub(crate) times: [AtomicU64; State::COUNT],
     pub(crate) slowest: AtomicU64,
     pub(crate) pieces: AtomicU64,
-    /// Begin of the first one; 0 is none.
+    /// When the first of the phases began; 0 if there is none.
     pub(crate) first: AtomicU64,
     pub(crate) dynamic: AtomicBool,
     pub(crate) alone: AtomicU64,
@@ -106,7 +105,7 @@ static TOTALS: [Total; PLACES] = [const {
     }
 }; PLACES];
 static NEXT: AtomicU64 = AtomicU64::new(1);
-/// Phases that are in no total.
+/// Number of phases that are in no total.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 /// Index of a model in [`Lane::members`].
@@ -118,7 +117,7 @@ const fn index(model: Model) -> u32 {
     }
 }
 
-/// The model of that index.
+/// The inverse of `index`.
 pub(crate) fn model(index: u32) -> Model {
     match index {
         0 => Model::OpenMp,
@@ -127,7 +126,7 @@ pub(crate) fn model(index: u32) -> Model {
     }
 }
 
-/// Not work: waiting for others.
+/// The states in which a thread waits for others.
 const WAITS: [State; 7] = [
     State::Idle,
     State::Lock,
@@ -138,7 +137,8 @@ const WAITS: [State; 7] = [
     State::Message,
 ];
 
-/// Most states have no time: adding nothing to a cell that others write, too, is not for nothing.
+/// Skips zeros, which are the usual case: an atomic addition of zero to a cell that other threads write still costs
+/// time.
 fn add(cell: &AtomicU64, ticks: u64) {
     if ticks != 0 {
         cell.fetch_add(ticks, Relaxed);
@@ -149,7 +149,7 @@ fn minus(now: &Ticks, before: &Ticks) -> Ticks {
     std::array::from_fn(|state| now[state].saturating_sub(before[state]))
 }
 
-/// Begins a phase.
+/// Begins a phase; `None` if too many run already.
 pub(crate) fn begin(model: Model, place: usize) -> Option<&'static Instance> {
     const TAKEN: u64 = u64::MAX;
     for instance in &GOING_ON {
@@ -187,12 +187,12 @@ impl Instance {
         &lane.members[self.model.load(Relaxed) as usize]
     }
 
-    /// Whether the lane takes part.
+    /// Whether the lane's thread takes part in this phase.
     pub(crate) fn has(&self, lane: &Lane) -> bool {
         self.member(lane).instance.load(Acquire) == self.id.load(Relaxed)
     }
 
-    /// The lane's thread takes part from now on.
+    /// Adds the lane's thread to this phase.
     pub(crate) fn join(&self, lane: &Lane) {
         if self.has(lane) {
             return;
@@ -207,7 +207,7 @@ impl Instance {
         member.instance.store(self.id.load(Relaxed), Release);
     }
 
-    /// The lane's thread does not take part any more.
+    /// Removes the lane's thread from this phase and adds what the thread did in it.
     pub(crate) fn leave(&self, lane: &Lane, now: u64) {
         let member = self.member(lane);
         let id = self.id.load(Relaxed);
@@ -248,7 +248,7 @@ impl Instance {
         }
     }
 
-    /// It ends: for all that still take part, and for good.
+    /// Ends the phase: removes all threads that still take part, and adds the phase to its place's total.
     pub(crate) fn end(&self, now: u64) {
         for lane in lanes::all() {
             self.leave(lane, now);
@@ -284,12 +284,12 @@ impl Instance {
         self.id.store(0, Release);
     }
 
-    /// Where it began.
+    /// The address where the phase began.
     pub(crate) fn place(&self) -> usize {
         self.place.load(Relaxed)
     }
 
-    /// The region ends by the word of its first thread, `own`: the others wait for work from now on.
+    /// Ends the region for the lanes other than `own`, whose thread ends the region: they wait for work from `now` on.
     pub(crate) fn release(&self, own: &Lane, now: u64) {
         for lane in lanes::all() {
             if !std::ptr::eq(lane, own) && self.has(lane) {
@@ -298,7 +298,7 @@ impl Instance {
         }
     }
 
-    /// It never was.
+    /// Drops the phase without counting it.
     pub(crate) fn cancel(&self) {
         alone::end(self);
         for lane in lanes::all() {
@@ -310,13 +310,13 @@ impl Instance {
     }
 }
 
-/// The place's total; none when there are too many places.
+/// The place's total; `None` if there are too many places.
 fn total(place: usize, model: u32) -> Option<&'static Total> {
     let hash =
         ((place as u64 ^ u64::from(model)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
     for step in 0..PLACES {
         let total = &TOTALS[(hash + step) % PLACES];
-        // A place is in the program, which leaves the topmost bits free; no place at all is one, too.
+        // A place is an address in the program, whose topmost bits are zero, or 0 if it is not known.
         let key = place << 2 | (model as usize + 1);
         let found = match total.key.load(Acquire) {
             0 => match total.key.compare_exchange(0, key, AcqRel, Acquire) {
@@ -336,20 +336,19 @@ fn total(place: usize, model: u32) -> Option<&'static Total> {
 }
 
 impl Total {
-    /// Where, and by what.
     pub(crate) fn place(&self) -> (usize, Model) {
         let place = self.key.load(Relaxed) >> 2;
         (place, model(self.model.load(Relaxed)))
     }
 }
 
-/// All places that had a phase.
+/// The totals of all places that had a phase.
 pub(crate) fn totals() -> impl Iterator<Item = &'static Total> {
     let used = |total: &&Total| total.key.load(Relaxed) != 0 && total.count.load(Relaxed) != 0;
     TOTALS.iter().filter(used)
 }
 
-/// The process ends, or the first region of interest begins: phases that go on end now, or begin anew.
+/// Ends all running phases, because the process ends.
 pub(crate) fn end_all(now: u64) {
     for instance in &GOING_ON {
         if !matches!(instance.id.load(Acquire), 0 | u64::MAX) {
@@ -358,12 +357,12 @@ pub(crate) fn end_all(now: u64) {
     }
 }
 
-/// Phases that could not be counted.
+/// Number of phases that could not be counted.
 pub(crate) fn lost() -> u64 {
     LOST.load(Relaxed)
 }
 
-/// Forgets the phases that are over.
+/// Clears the totals of finished phases.
 pub(crate) fn forget() {
     for total in totals() {
         total.count.store(0, Relaxed);
@@ -377,7 +376,7 @@ pub(crate) fn forget() {
     }
 }
 
-/// The calling thread ends: it leaves the phases of threads.
+/// Removes the lane's thread from all phases, because the thread ends.
 pub(crate) fn thread_ends(lane: &Lane, now: u64) {
     for member in &lane.members {
         let id = member.instance.load(Relaxed);

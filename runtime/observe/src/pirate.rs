@@ -1,8 +1,9 @@
 //! The Cache Pirate (speedup stacks, section 3): a thread that keeps a working set in the last-level cache while the
-//! profiled thread runs alone, and tells by its own time of an access whether it does.
+//! profiled thread runs alone. The time of its own accesses tells whether it succeeds.
 //!
-//! It walks four rings through its cache lines in random order: where a line has gone since the last round, that access is
-//! slower. Quiet is what it takes with the machine to itself, miss what it takes in four times the cache.
+//! The Pirate walks through its cache lines in random order, in four rings. An access to a line that left the cache
+//! since the last round is slower. `quiet` is the time of an access with the machine to itself, `miss` its time in a
+//! set of four times the cache.
 
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
@@ -17,14 +18,15 @@ use crate::clock;
 
 const LINE: usize = 64;
 const CHAINS: usize = 4;
-/// Steps between looks at whether to stop.
+/// Number of steps between checks whether to stop.
 const STEPS: usize = 256;
-/// Samples kept of what that takes beside the program.
+/// Number of samples kept of the time of these steps beside the program.
 const SAMPLES: usize = 4096;
-/// Where the processor does not tell.
+/// Bytes of the last-level cache if the processor does not tell.
 const USUAL_CACHE: usize = 32 << 20;
-/// Where quiet is not even twice as fast as a miss, the set was never in the cache: others have it, or it is smaller than
-/// it says (guests of one machine share it). Else the set is held while an access stays within this part of the way from quiet to miss.
+/// If `quiet` is not less than half of `miss`, the set was never in the cache: others use the cache, or it is smaller
+/// than it says (guests of one machine share it). Otherwise the set is held while an access takes at most `quiet` plus
+/// this part of the difference from `quiet` to `miss`.
 const HELD: f64 = 0.25;
 
 const STOP: u32 = 0;
@@ -33,30 +35,30 @@ const RUN: u32 = 2;
 static ORDER: AtomicU32 = AtomicU32::new(STOP);
 static IS_WARM: AtomicBool = AtomicBool::new(false);
 static EXISTS: AtomicBool = AtomicBool::new(false);
-/// Processor the profiled thread was last seen on.
+/// The processor on which the profiled thread was last seen.
 static AWAY_FROM: AtomicU32 = AtomicU32::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
-/// Ticks of [`STEPS`] in each chain.
+/// Ticks that [`STEPS`] steps in each ring take.
 static QUIET: AtomicU64 = AtomicU64::new(0);
 static MISS: AtomicU64 = AtomicU64::new(0);
 static BESIDE: [AtomicU64; SAMPLES] = [const { AtomicU64::new(0) }; SAMPLES];
-/// How many were taken.
+/// Number of samples that were taken.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// Lines that point to each other, in rings.
+/// Cache lines that point to each other in rings.
 struct Rings {
     at: [*const u64; CHAINS],
     lines: usize,
 }
 
-// SAFETY: the memory is this module's own, and is only read.
+// SAFETY: the memory belongs to this module, and is only read.
 unsafe impl Send for Rings {}
 
 impl Rings {
-    /// Rings through `bytes` of memory; none where there is none.
+    /// Rings through `bytes` of memory; `None` if there is not enough memory.
     fn new(bytes: usize) -> Option<(Self, *mut u8)> {
         let memory = memory::map(bytes)?;
-        // SAFETY: a mapping of our own; large pages are a wish.
+        // SAFETY: the mapping belongs to this function; large pages are only a wish.
         unsafe { libc::madvise(memory.cast(), bytes, libc::MADV_HUGEPAGE) };
         let lines = bytes / LINE / CHAINS;
         let mut order: Vec<u32> = (0..u32::try_from(lines).ok()?).collect();
@@ -64,7 +66,7 @@ impl Rings {
         let base = memory.cast::<u64>();
         let mut at = [base.cast_const(); CHAINS];
         for (chain, first) in at.iter_mut().enumerate() {
-            // Sattolo's algorithm makes one ring; each chain has a part of its own.
+            // Sattolo's algorithm makes one ring; each chain has its own part of the memory.
             for last in (1..lines).rev() {
                 random ^= random << 13;
                 random ^= random >> 7;
@@ -85,7 +87,7 @@ impl Rings {
         Some((Self { at, lines }, memory))
     }
 
-    /// Steps in each ring.
+    /// Takes `steps` steps in each ring.
     #[inline(never)]
     fn walk(&mut self, steps: usize) {
         for _ in 0..steps {
@@ -96,27 +98,27 @@ impl Rings {
         }
     }
 
-    /// Ticks of some steps.
+    /// Ticks of [`STEPS`] steps in each ring.
     fn timed(&mut self) -> u64 {
         let before = ticks();
         self.walk(STEPS);
         ticks().saturating_sub(before)
     }
 
-    /// What they usually take.
+    /// The median ticks of [`STEPS`] steps in each ring, over `steps` steps.
     fn measure(&mut self, steps: usize) -> u64 {
         let mut ticks: Vec<u64> = (0..steps / STEPS).map(|_| self.timed()).collect();
         median(&mut ticks)
     }
 }
 
-/// The one in the middle: what was interrupted, by another program or another guest of the machine, does not count.
+/// The median, so that steps that another program or another guest of the machine interrupted do not matter.
 fn median(ticks: &mut [u64]) -> u64 {
     ticks.sort_unstable();
     ticks.get(ticks.len() / 2).copied().unwrap_or(0)
 }
 
-/// Bytes of the last-level cache, and processors that share it with `cpu`.
+/// Bytes of the last-level cache, and the processors that share it with `cpu`.
 fn cache(cpu: u32) -> (usize, Vec<u32>) {
     let folder = |index: u32| format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
     let read = |path: String| std::fs::read_to_string(path).ok();
@@ -129,7 +131,7 @@ fn cache(cpu: u32) -> (usize, Vec<u32>) {
     found.unwrap_or((USUAL_CACHE, Vec::new()))
 }
 
-/// The numbers of `0-3,8`.
+/// The numbers in a list such as `0-3,8`.
 fn numbers(list: &str) -> Vec<u32> {
     let range = |part: &str| -> Option<std::ops::RangeInclusive<u32>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -140,19 +142,19 @@ fn numbers(list: &str) -> Vec<u32> {
 
 /// Moves the calling thread to a processor that shares the cache with `cpu`; whether there is one.
 fn move_away(cpu: u32) -> bool {
-    // SAFETY: plain data for which zero is a value.
+    // SAFETY: the type is plain data for which zero is a value.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     let Some(other) = cache(cpu).1.into_iter().find(|other| *other != cpu) else {
         return false;
     };
-    // SAFETY: the set is live; the call concerns the calling thread.
+    // SAFETY: the set is live, and the call concerns only the calling thread.
     unsafe {
         libc::CPU_SET(other as usize, &mut set);
         libc::sched_setaffinity(0, size_of_val(&set), &raw const set) == 0
     }
 }
 
-/// Makes the Pirate, and measures what it needs with the machine to itself: before the program begins.
+/// Creates the Pirate and measures its times with the machine to itself, before the program begins.
 pub(crate) fn start(bytes: usize) {
     BYTES.store(bytes as u64, Relaxed);
     let life = move || {
@@ -160,7 +162,7 @@ pub(crate) fn start(bytes: usize) {
         let large = cache(here()).0 * 4;
         if let Some((mut rings, memory)) = Rings::new(large) {
             MISS.store(rings.measure(200_000), Relaxed);
-            // SAFETY: nothing refers to it any more.
+            // SAFETY: nothing refers to the memory any more.
             unsafe { memory::unmap(memory, large) };
         }
         let Some((mut rings, _)) = Rings::new(bytes.max(LINE * CHAINS * 2)) else {
@@ -183,7 +185,7 @@ pub(crate) fn start(bytes: usize) {
 }
 
 fn here() -> u32 {
-    // SAFETY: no arguments.
+    // SAFETY: the function takes no arguments.
     u32::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(0)
 }
 
@@ -200,7 +202,7 @@ fn obey(mut rings: Rings) -> ! {
         match ORDER.load(Acquire) {
             RUN => {
                 let passed = rings.timed();
-                // The first ones, then each one with the same chance, by a number without pattern.
+                // The first samples are all kept; then a number without pattern gives each later one the same chance.
                 let number = TAKEN.fetch_add(1, Relaxed);
                 let random = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
                 let at = if number < SAMPLES as u64 {
@@ -228,12 +230,11 @@ fn obey(mut rings: Rings) -> ! {
     }
 }
 
-/// There is one.
 pub(crate) fn exists() -> bool {
     EXISTS.load(Relaxed)
 }
 
-/// The profiled thread, which calls, is about to run: when the set is in the cache.
+/// Waits until the Pirate's set is in the cache. The profiled thread calls this function before it runs.
 pub(crate) fn go_on() {
     if exists() {
         AWAY_FROM.store(here(), Relaxed);
@@ -244,12 +245,12 @@ pub(crate) fn go_on() {
     }
 }
 
-/// It does not run any more.
+/// Stops the Pirate, because the profiled thread does not run any more.
 pub(crate) fn stop() {
     ORDER.store(STOP, Release);
 }
 
-/// What came of it.
+/// The Pirate's measurements; `None` if there was no Pirate.
 #[allow(clippy::cast_precision_loss, reason = "means")]
 pub(crate) fn result() -> Option<Pirate> {
     let bytes = BYTES.load(Relaxed);

@@ -1,4 +1,4 @@
-//! The functions this library stands in front of.
+//! The functions that this library intercepts.
 
 use std::ffi::{c_int, c_uint};
 

@@ -1,5 +1,5 @@
 //! Signals that end the process: the observation is written first, then the signal does what it would have done. The
-//! program is not to see that something stands in for the default action.
+//! program must not see that a handler replaces the default action.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use libc::{sigaction as Action, siginfo_t};
 use crate::finish;
 use crate::real::{Ptr, real};
 
-/// The writer's stack: the one of the program may be a small one, or used up.
+/// Bytes of the stack for writing the observation: the program's own stack may be small or used up.
 const STACK: usize = 256 << 10;
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
@@ -21,7 +21,7 @@ fn ours() -> usize {
 }
 
 fn action() -> Action {
-    // SAFETY: an action is plain data for which zero is a value: no handler, no flags, empty mask.
+    // SAFETY: an action is plain data for which zero is a value (no handler, no flags, empty mask).
     let mut action: Action = unsafe { std::mem::zeroed() };
     action.sa_sigaction = ours();
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
@@ -30,7 +30,7 @@ fn action() -> Action {
     action
 }
 
-/// Stands in for the default of the fatal signals.
+/// Replaces the default action of the fatal signals.
 pub(crate) fn install() {
     INSTALLED.store(true, Relaxed);
     for signal in fatal::signals() {
@@ -38,7 +38,7 @@ pub(crate) fn install() {
     }
 }
 
-/// Where the default is in place, ours takes its.
+/// Replaces the action of `signal` by ours if it is the default action.
 fn stand_in(signal: c_int) {
     if !INSTALLED.load(Relaxed) || !fatal::is_fatal(signal) {
         return;
@@ -60,7 +60,7 @@ unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, _: Ptr) {
     let code = unsafe { (*info).si_code };
     if let Some(stack) = memory::map(STACK) {
         let top = stack.addr() + STACK;
-        // SAFETY: a stack of its own, aligned, with nothing on it.
+        // SAFETY: the stack is freshly mapped, aligned, and empty.
         unsafe { arch::call_on_stack(top, write) };
     }
     fatal::end(signal, code);
@@ -75,9 +75,9 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
     new: *const Action,
     old: *mut Action,
 ) -> c_int {
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on.
     let result = unsafe { (real().sigaction)(signal, new, old) };
-    // SAFETY: the caller's action, filled.
+    // SAFETY: the call above has filled the caller's action.
     if result == 0 && !old.is_null() && unsafe { (*old).sa_sigaction } == ours() {
         // SAFETY: as above; zero is the default action.
         unsafe { *old = std::mem::zeroed() };
@@ -89,7 +89,7 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
 }
 
 pub(crate) unsafe extern "C-unwind" fn signal(signal: c_int, handler: usize) -> usize {
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on.
     let old = unsafe { (real().signal)(signal, handler) };
     if old != libc::SIG_ERR {
         stand_in(signal);

@@ -1,40 +1,40 @@
-//! Where a thread waited: a small table of its own, written by it alone.
+//! Where a thread waited: a small table for each thread, which only that thread writes.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use contech_observation::State;
 
-/// Places a thread can have.
+/// The largest number of places of a thread.
 const SLOTS: usize = 256;
 const STATE_BITS: u32 = 8;
 
 #[derive(Default)]
 pub(crate) struct Site {
-    /// Address and state; 0 is free.
+    /// Address and state; 0 if the slot is free.
     key: AtomicU64,
     count: AtomicU64,
     ticks: AtomicU64,
 }
 
-/// The table. All zero is empty.
+/// The table of one thread. A table that is all zero is empty.
 pub(crate) struct Sites {
     slots: [Site; SLOTS],
-    /// Waits that found no place.
+    /// Number of waits that found no free slot.
     lost: AtomicU64,
 }
 
-/// A cell that one thread writes and others may read.
+/// Adds to a cell that only one thread writes and others may read.
 pub(crate) fn bump(cell: &AtomicU64, by: u64) {
     cell.store(cell.load(Relaxed).wrapping_add(by), Relaxed);
 }
 
 impl Sites {
-    /// A wait at `address` is over.
+    /// Counts a wait at `address` that is over.
     pub(crate) fn add(&self, address: usize, state: State, ticks: u64) {
         self.count(address, state, 1, ticks);
     }
 
-    /// A part of a wait is over.
+    /// Adds the ticks of a part of a wait; the wait itself is counted elsewhere.
     pub(crate) fn add_ticks(&self, address: usize, state: State, ticks: u64) {
         self.count(address, state, 0, ticks);
     }
@@ -56,7 +56,6 @@ impl Sites {
         bump(&self.lost, 1);
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&self) {
         for slot in &self.slots {
             slot.key.store(0, Relaxed);
@@ -78,7 +77,7 @@ impl Sites {
         })
     }
 
-    /// Waits whose place is not known.
+    /// Number of waits whose place is not known.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The beginning: before the program's own constructors.
+//! Starts the observer before the program's own constructors run.
 
 use std::ffi::CStr;
 use std::os::unix::ffi::OsStrExt;
@@ -9,11 +9,12 @@ use contech_guest::memory;
 use crate::options::{self, Options};
 use crate::{alone, clock, finish, lanes, pirate, process, signals, threads, tls};
 
-/// Where the observation goes.
+/// Variable that names the file of the observation.
 const FILE: &str = "CONTECH_OBSERVE";
-/// Our variables: none of them reaches a child.
+/// The observer's variables, none of which may reach a child process.
 const OURS: [&str; 4] = [FILE, ALONE, LIMIT, PIRATE];
-/// Number of the thread that is to run alone; seconds it may; bytes of cache it is not to have.
+/// Variables for the number of the thread that runs alone, the seconds that a turn may take, and the bytes of cache
+/// that the thread must not have.
 const ALONE: &str = "CONTECH_ALONE";
 const LIMIT: &str = "CONTECH_ALONE_LIMIT";
 const PIRATE: &str = "CONTECH_PIRATE";
@@ -32,12 +33,12 @@ fn begin() {
     let Some(file) = std::env::var_os(FILE).filter(|file| !file.is_empty()) else {
         return;
     };
-    // A program that runs with more rights than its caller writes no file that the caller's environment names.
-    // SAFETY: reads the kernel's auxiliary vector.
+    // A program that runs with more rights than its caller must not write a file that the caller's environment names.
+    // SAFETY: the call only reads the kernel's auxiliary vector.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
         return;
     }
-    // The program may go elsewhere before it ends.
+    // The path must be absolute, because the program may change its working directory.
     let file = std::path::absolute(&file).unwrap_or_else(|_| PathBuf::from(&file));
     let number = |name| std::env::var(name).ok()?.trim().parse::<u64>().ok();
     let [thread, limit, bytes] = [ALONE, LIMIT, PIRATE].map(number);
@@ -47,7 +48,7 @@ fn begin() {
     if !options::set(Options { file, cpus }) || !lanes::start() {
         return;
     }
-    // Threads of our own, before any thread is observed.
+    // The observer's own threads start before any thread is observed.
     if let Some(number) = thread {
         alone::start(
             u32::try_from(number).unwrap_or(u32::MAX),
@@ -69,7 +70,7 @@ fn begin() {
     signals::install();
 }
 
-/// The environment the user gave the program: without us.
+/// Restores the environment that the user gave the program, without the observer.
 fn restore_environment() {
     let preload = std::env::var_os("LD_PRELOAD").unwrap_or_default();
     let others: Vec<&[u8]> = preload
@@ -78,14 +79,14 @@ fn restore_environment() {
         .filter(|name| !name.is_empty() && !name.ends_with(b"libcontech_observe.so"))
         .collect();
     let others = others.join(&b':');
-    // SAFETY: before main, there is one thread; the value is a C string in the process's own memory, and `others`
-    // is no longer than it.
+    // SAFETY: before main there is one thread; the value is a C string in the process's own memory, and `others` is no
+    // longer than it.
     unsafe {
         let value = libc::getenv(PRELOAD.as_ptr()).cast::<u8>();
         if others.is_empty() || value.is_null() {
             libc::unsetenv(PRELOAD.as_ptr());
         } else {
-            // Not by `setenv`, which takes memory from the program's heap: what the program allocates would move.
+            // `setenv` would allocate on the program's heap and so move the program's own allocations.
             value.copy_from_nonoverlapping(others.as_ptr(), others.len());
             value.add(others.len()).write(0);
         }

@@ -1,4 +1,4 @@
-//! Creating, joining and detaching threads; phases of threads.
+//! Observes how threads are created, joined and detached, and finds the phases of threads.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{
@@ -16,7 +16,7 @@ use crate::real::{Ptr, real};
 use crate::waits::wait;
 use crate::{alone, api, clock, lanes, places, process, tls};
 
-/// Threads of the program that somebody is to join.
+/// The largest number of threads of the program that wait to be joined.
 const HANDLES: usize = 4096;
 
 struct Fork {
@@ -34,7 +34,7 @@ static FORK: Fork = Fork {
 };
 
 impl Fork {
-    /// Held while a thread is created, so that nobody joins or detaches it before it is known.
+    /// The lock is held while a thread is created, so that no other thread joins or detaches it before it is known.
     fn lock(&self) {
         while self.locked.swap(true, Acquire) {
             std::thread::yield_now();
@@ -46,7 +46,7 @@ impl Fork {
     }
 
     fn instance(&self) -> Option<&'static Instance> {
-        // SAFETY: null, or one of the table of instances, which is for ever.
+        // SAFETY: the pointer is null, or points into the table of instances, which is static.
         unsafe { self.instance.load(Relaxed).as_ref() }
     }
 
@@ -57,7 +57,7 @@ impl Fork {
 
     fn slots(handle: usize) -> impl Iterator<Item = usize> {
         let hash = ((handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
-        // A handle is at most this far from its place: what does not fit there is not counted.
+        // A handle is at most 64 slots from its hash; one that does not fit there is not counted.
         (0..64).map(move |step| (hash + step) % HANDLES)
     }
 
@@ -74,7 +74,7 @@ impl Fork {
             .is_some()
     }
 
-    /// A thread was joined, or nobody will join it.
+    /// Removes a thread that was joined or will not be joined. The last one ends the phase.
     fn gone(&self, handle: usize, joined: bool) {
         self.lock();
         if self.remove(handle) && self.live.fetch_sub(1, Relaxed) == 1 {
@@ -91,41 +91,41 @@ impl Fork {
     }
 }
 
-/// Key whose destructor sees every end of a thread.
+/// Key whose destructor is called at every end of a thread.
 static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// From now on the ends of threads are seen.
+/// Begins to observe the ends of threads.
 pub(crate) fn start() {
     let mut key = 0;
-    // SAFETY: the destructor lives for ever.
+    // SAFETY: the destructor is a function of this library, which stays loaded.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } == 0 {
         KEY.store(key, Relaxed);
     }
 }
 
-/// The calling thread's end is seen, by whichever way it comes.
+/// Lets the calling thread's end be observed, however the thread ends.
 pub(crate) fn watch_end(lane: &Lane) {
     let key = KEY.load(Relaxed);
     if key != u32::MAX {
-        // SAFETY: the key exists; the lane lives for ever.
+        // SAFETY: the key exists, and lanes are never unmapped.
         unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(lane).cast()) };
     }
 }
 
 unsafe extern "C" fn thread_ends(lane: *mut c_void) {
     if process::is_observed() {
-        // SAFETY: what `watch_end` stored.
+        // SAFETY: `watch_end` stored this pointer.
         end(unsafe { &*lane.cast::<Lane>() });
     }
 }
 
-/// Last act of a thread, by whichever way it ends.
+/// Ends the lane of a thread, however the thread ends.
 pub(crate) fn end(lane: &'static Lane) {
     tls::set_lane(None);
     alone::ends(lane);
     lane.end();
     phase::thread_ends(lane, clock::now());
-    // SAFETY: plain data for which zero is a value.
+    // SAFETY: the type is plain data for which zero is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the record is live.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
@@ -141,7 +141,7 @@ pub(crate) fn end(lane: &'static Lane) {
     lanes::give_back(lane);
 }
 
-/// What is observed of threads.
+/// The observer's part in the functions that create and join threads.
 struct Observed;
 
 impl Threads for Observed {
@@ -180,7 +180,7 @@ impl Threads for Observed {
             lanes::give_back(lane);
         }
         if counted {
-            // SAFETY: creation succeeded, so the handle is there.
+            // SAFETY: the creation succeeded, so the handle is set.
             let known = result == 0 && FORK.insert(unsafe { wanted.handle.read() });
             if !known && FORK.live.fetch_sub(1, Relaxed) == 1 {
                 FORK.instance().inspect(|instance| instance.cancel());
@@ -195,7 +195,7 @@ impl Threads for Observed {
     }
 
     fn begin(lane: Ptr) -> (usize, Ptr) {
-        // SAFETY: the creator passed a lane taken for this thread.
+        // SAFETY: the creator passed a lane that it took for this thread.
         let lane: &'static Lane = unsafe { &*lane.cast::<Lane>() };
         let body = lane.body.load(Relaxed);
         let argument = lane.argument.load(Relaxed);
@@ -226,9 +226,9 @@ thread_functions!(Observed, real);
 macro_rules! detaches {
     ($($name:ident($real:ident);)*) => {$(
         pub(crate) unsafe extern "C-unwind" fn $name(thread: usize) -> c_int {
-            // Before: afterwards the handle may be another thread's.
+            // The handle is removed before the call, because afterwards it may belong to another thread.
             FORK.gone(thread, false);
-            // SAFETY: the caller's argument, passed on.
+            // SAFETY: the caller's argument is passed on.
             unsafe { (real().$real)(thread) }
         }
     )*};

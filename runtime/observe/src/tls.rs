@@ -1,4 +1,4 @@
-//! What belongs to the calling thread: its lane.
+//! The calling thread's block of thread-local data, with its lane.
 
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
@@ -6,33 +6,33 @@ use contech_guest::thread_block;
 
 use crate::lane::Lane;
 
-/// Bytes of the block: a cache line.
+/// Size of the block in bytes: a cache line.
 const BYTES: usize = 64;
 
-/// The thread's part.
+/// The thread-local data of one thread.
 #[repr(C, align(64))]
 pub(crate) struct Block {
     lane: AtomicPtr<Lane>,
-    /// Caller of the function being passed on, where a stub has no argument free for it.
+    /// The caller of the hooked function, for stubs that have no argument free for it.
     pub(crate) caller: AtomicUsize,
-    /// Calls until the next one that is timed, by function.
+    /// Number of calls until the next one that is timed, by function.
     left: [AtomicU32; TIMED],
-    /// Calls from the last one that was timed to the next.
+    /// Number of calls from the last one that was timed to the next, by function.
     gaps: [AtomicU8; TIMED],
     random: AtomicU32,
 }
 
-/// Functions that are timed now and then: seven of libomp's, and the use of locks.
+/// Number of functions of which some calls are timed: seven of libomp's, and the use of locks.
 const TIMED: usize = 8;
-/// Number of the use of locks among them.
+/// Index of the use of locks among them.
 const LOCKS: usize = 7;
-/// Where [`Block::caller`] is.
+/// Offset of [`Block::caller`] in bytes.
 pub(crate) const CALLER: usize = 8;
-/// Where [`Block::left`] is.
+/// Offset of [`Block::left`] in bytes.
 pub(crate) const LEFT: usize = 16;
-/// Where its element for locks is.
+/// Offset of the element of [`Block::left`] for locks.
 pub(crate) const LEFT_LOCKS: usize = LEFT + 4 * LOCKS;
-/// A thread that used so many locks (an estimate) has enough of them timed to do with fewer.
+/// After this (estimated) number of uses of locks, a thread has enough timed uses, and fewer of them are timed.
 const MANY_LOCKS: u64 = 20_000;
 
 const _: () = assert!(size_of::<Block>() == BYTES);
@@ -50,13 +50,13 @@ impl Block {
         }
     }
 
-    /// A call of a function is timed: how many it stands for. The next one comes after 9 to 24 calls, 16.5 on average; not after
-    /// 16, as programs call in patterns.
+    /// The number of calls that the call being timed stands for. The next timed call comes after 9 to 24 calls, 16.5
+    /// on average. The number is not always 16, because programs call in patterns.
     pub(crate) fn next_gap(&self, function: usize) -> u64 {
         self.gap(function, 9, 28)
     }
 
-    /// Whether this use of a lock is timed, and then how many it stands for.
+    /// The number of uses that this use of a lock stands for, if it is timed.
     #[inline(always)]
     pub(crate) fn lock_is_timed(&self) -> Option<u64> {
         let left = &self.left[LOCKS];
@@ -69,7 +69,8 @@ impl Block {
         }
     }
 
-    /// This use of a lock is timed: how many it stands for. About every 64th is, of many about every 192nd.
+    /// The number of uses that this use of a lock, which is timed, stands for. About every 64th use is timed, and
+    /// about every 192nd after many uses.
     #[cold]
     #[inline(never)]
     pub(crate) fn lock_gap(&self) -> u64 {
@@ -96,16 +97,16 @@ impl Block {
 }
 
 thread_block! {
-    /// The block itself, for the stubs.
+    /// The block itself, whose symbol the stubs use.
     static __contech_observe_tls: Block = Block::new();
     /// The calling thread's block.
     pub(crate) fn block();
 }
 
-/// The calling thread's lane: none in threads that are not observed, and while nothing is.
+/// The calling thread's lane; `None` in threads that are not observed, and while nothing is observed.
 #[inline(always)]
 pub(crate) fn lane() -> Option<&'static Lane> {
-    // SAFETY: null, or of the table of lanes, which is never unmapped.
+    // SAFETY: the pointer is null, or points into the table of lanes, which is never unmapped.
     unsafe { block().lane.load(Relaxed).as_ref() }
 }
 

@@ -1,4 +1,4 @@
-//! What happens when a thread waits.
+//! Records that a thread waits.
 
 use std::ffi::c_int;
 
@@ -8,8 +8,8 @@ use crate::alone::{self, Reason};
 use crate::real::{Ptr, real};
 use crate::tls;
 
-/// The thread waits while `call` goes on. Where it did not run but wait, or schedule, already, that goes on. A wait that
-/// is cancelled lasts until the thread has ended.
+/// Runs `call` and counts its time as a wait. If the thread already waits or schedules, that state goes on instead. A
+/// wait that is cancelled lasts until the thread has ended.
 #[inline]
 pub(crate) fn wait<R>(state: State, caller: usize, call: impl FnOnce() -> R) -> R {
     let Some(lane) = tls::lane() else {
@@ -26,7 +26,7 @@ pub(crate) fn wait<R>(state: State, caller: usize, call: impl FnOnce() -> R) -> 
     result
 }
 
-/// Only counted: how long another thread runs instead is not known.
+/// Yields are only counted: how long another thread runs instead is not known.
 pub(crate) unsafe extern "C-unwind" fn sched_yield(caller: usize) -> c_int {
     if let Some(lane) = tls::lane()
         && lane.is_running()
@@ -34,13 +34,13 @@ pub(crate) unsafe extern "C-unwind" fn sched_yield(caller: usize) -> c_int {
         lane.sites.add(caller, State::Spin, 0);
         alone::yields(lane);
     }
-    // SAFETY: no arguments.
+    // SAFETY: the function takes no arguments.
     unsafe { (real().sched_yield)() }
 }
 
 pub(crate) unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Ptr, caller: usize) -> c_int {
     let pass = || {
-        // SAFETY: the caller's barrier.
+        // SAFETY: the barrier is the caller's.
         wait(State::Barrier, caller, || unsafe {
             (real().pthread_barrier_wait)(barrier)
         })
