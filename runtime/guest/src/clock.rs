@@ -1,5 +1,5 @@
 #![allow(unsafe_code, reason = "clock_gettime takes a pointer")]
-//! Time stamps: the processor's clock, and what it means in seconds.
+//! Time stamps: the processor's clock, and its frequency.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn nanoseconds(clock: libc::clockid_t) -> u64 {
     t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_nsec.unsigned_abs()
 }
 
-/// Counter and monotonic clock (ns) at the same moment: the tightest of a few tries.
+/// The processor's clock and the monotonic clock (ns) at the same moment: the tightest pair of a few tries.
 fn pair() -> (u64, u64) {
     let sample = || {
         let before = ticks();
@@ -42,7 +42,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Starts now.
+    /// A clock whose zero is now.
     #[must_use]
     pub fn start() -> Self {
         let (start, monotonic_ns) = pair();
@@ -57,7 +57,7 @@ impl Clock {
     #[inline]
     #[must_use]
     pub fn now(&self) -> u64 {
-        // Another core's counter may be a few ticks behind.
+        // The counter of another core may be a few ticks behind.
         ticks().saturating_sub(self.start)
     }
 
@@ -73,14 +73,14 @@ impl Clock {
         self.unix_ns
     }
 
-    /// About how many ticks that is.
+    /// About how many ticks `time` is.
     #[must_use]
     pub fn ticks(&self, time: Duration) -> u64 {
         let ticks = u128::from(self.measured_hz()) * time.as_nanos() / 1_000_000_000;
         u64::try_from(ticks).unwrap_or(u64::MAX)
     }
 
-    /// Frequency measured since the start, in Hz; the longer the run, the better.
+    /// Frequency in Hz, measured since the start; it is more exact the longer the run is.
     #[must_use]
     pub fn measured_hz(&self) -> u64 {
         let (now, ns) = pair();

@@ -1,13 +1,14 @@
-//! Signals that end a process: which they are, and how to let one do so after something else has been done first.
+//! The signals that end a process, and how to let one do so after something else has been done first.
 //!
-//! Whoever stands in for the default of such a signal writes what it has, calls [`end`] and returns from its handler:
-//! whoever waits for the process sees the signal it would have seen.
+//! A handler that replaces the default action of such a signal writes what it has, calls [`end`] and returns. Then the
+//! process ends by the signal that its parent would have seen without the handler.
 
 use std::ffi::c_int;
 
 use crate::memory;
 
-/// The classic signals whose default action ends the process and that may be handled (signal(7)): SIGKILL may not.
+/// The classic signals (signal(7)) whose default action ends the process and that may be handled. SIGKILL may not be
+/// handled.
 const CLASSIC: [c_int; 22] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -32,32 +33,33 @@ const CLASSIC: [c_int; 22] = [
     libc::SIGPWR,
     libc::SIGSYS,
 ];
-/// Those an instruction causes, which does so again when the handler returns. (That of SIGTRAP is not repeated.)
+/// The signals that an instruction causes and causes again when the handler returns. (That of SIGTRAP is not
+/// repeated.)
 const FAULTS: [c_int; 4] = [libc::SIGILL, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV];
 /// The first real-time signal that the C library leaves to programs.
 const REAL_TIME: c_int = 34;
-/// The last signal of all.
+/// The highest signal number.
 pub const LAST: c_int = 64;
 
-/// Whether the signal's default action ends the process and a handler may stand in for it.
+/// Whether the signal's default action ends the process and a handler may replace it.
 #[must_use]
 pub fn is_fatal(signal: c_int) -> bool {
     CLASSIC.contains(&signal) || (REAL_TIME..=LAST).contains(&signal)
 }
 
-/// All of them, by number.
+/// All fatal signals, by number.
 pub fn signals() -> impl Iterator<Item = c_int> {
     (1..=LAST).filter(|signal| is_fatal(*signal))
 }
 
-/// Whether an instruction of the program's caused the signal, given the `si_code` it came with: what programs and the
-/// kernel's timers send has no positive one, or is none of these signals.
+/// Whether an instruction of the program caused the signal, which came with this `si_code`. Signals that programs and
+/// the kernel's timers send have no positive code or are not among these signals.
 #[must_use]
 pub fn is_fault(signal: c_int, code: c_int) -> bool {
     code > 0 && FAULTS.contains(&signal)
 }
 
-/// An action as the kernel knows it, of which all zeros is the default.
+/// A signal's action in the kernel's layout; all zeros is the default action.
 #[repr(C)]
 struct Action {
     handler: usize,
@@ -66,7 +68,7 @@ struct Action {
     mask: u64,
 }
 
-/// Gives a signal its default action, past whatever stands in front of the C library's functions.
+/// Gives a signal its default action by a system call, because the C library's functions may be intercepted.
 pub fn restore(signal: c_int) {
     let default = Action {
         handler: libc::SIG_DFL,
@@ -87,14 +89,14 @@ pub fn restore(signal: c_int) {
     };
 }
 
-/// Lets a signal, in whose handler this thread is, do what it does by default once the handler has returned: an
-/// instruction that caused it does so again, any other signal is sent again (it is blocked until then).
+/// Lets a signal whose handler this thread is in do its default action once the handler has returned. An instruction
+/// that caused the signal does so again; any other signal is sent again (it is blocked until then).
 pub fn end(signal: c_int, code: c_int) {
     restore(signal);
     if is_fault(signal, code) {
         return;
     }
-    // SAFETY: sends this thread a signal.
+    // SAFETY: the call only sends this thread a signal.
     unsafe {
         libc::syscall(
             libc::SYS_tgkill,
@@ -116,12 +118,12 @@ mod tests {
             let expected = is_fatal(signal) || signal == libc::SIGKILL;
             assert_eq!(ended, expected, "{signal}");
         }
-        // The C library's own.
+        // The C library uses these two itself.
         assert!(!is_fatal(32) && !is_fatal(33));
         assert_eq!(signals().count(), CLASSIC.len() + 31);
     }
 
-    /// Whether a copy of this process that sends itself the signal ends by it.
+    /// Whether a copy of this process that sends itself the signal is ended by it.
     fn ends_a_copy(signal: c_int) -> bool {
         // SAFETY: the copy only makes system calls, and leaves no memory image behind.
         unsafe {

@@ -1,22 +1,21 @@
-//! The functions of the C library that recorder and observer stand in front of.
+//! The functions of the C library that recorder and observer intercept.
 
 use std::ffi::c_int;
 
 use crate::memory::Errno;
 
-/// A point in time, or a span.
 pub type Time = *const libc::timespec;
-/// What is run once.
+/// The function that `pthread_once` runs.
 pub type Routine = unsafe extern "C-unwind" fn();
 
-/// Expands `$listener!` with a row for every function that threads wait, synchronise or come and go by:
+/// Expands `$listener!` with a row for every function in which threads wait, synchronise, begin or end:
 ///
 /// ```text
 /// name @ "version of the symbol" (argument: type, ...) -> result: [what it does] [what a thread does that waits in it];
 /// ```
 ///
-/// What it does is for the recorder, the other for the observer. A new function is one row here, if it does what one of the
-/// others does. The first argument is the object.
+/// The first bracket is for the recorder, the second for the observer. A new function needs one row here, if it does
+/// the same as one of the others. The first argument is the object.
 ///
 /// | what it does | recorded |
 /// |---|---|
@@ -29,10 +28,11 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// | `own MODULE` | whatever the listener's function of that name does |
 /// | nothing | nothing |
 ///
-/// A wait state is that of the observation; `own MODULE` as above; nothing: not observed. [`Posix`], [`C11`] and [`Semaphore`] are
-/// the families: how functions answer.
+/// The wait states are those of the observation; `own MODULE` has the same meaning as above; an empty bracket means
+/// that the function is not observed. [`Posix`], [`C11`] and [`Semaphore`] are the families, which differ in how their
+/// functions report results.
 ///
-/// What stands in braces before the name of the listener is passed on to it.
+/// Text in braces before the name of the listener is passed on to the listener.
 #[macro_export]
 macro_rules! for_each_function {
     ($listener:ident! $({$($own:tt)*})?) => { $listener! { $({$($own)*})?
@@ -85,7 +85,7 @@ macro_rules! for_each_function {
         sem_clockwait(semaphore: Ptr, clock: c_int, until: Time) -> c_int: [acquire Semaphore SemWait sem_trywait] [Condition];
         sem_post(semaphore: Ptr) -> c_int: [release SemPost] [];
 
-        // An older version of these, for programs of another age, has conditions of another layout.
+        // The C library has older versions of these functions for old programs, whose conditions have another layout.
         pthread_cond_init @ "GLIBC_2.3.2" (condition: Ptr, attributes: Ptr) -> c_int: [create] [];
         pthread_cond_destroy @ "GLIBC_2.3.2" (condition: Ptr) -> c_int: [destroy] [];
         pthread_cond_wait @ "GLIBC_2.3.2" (condition: Ptr, mutex: Ptr) -> c_int: [wait] [Condition];
@@ -119,32 +119,31 @@ macro_rules! for_each_function {
     } };
 }
 
-/// What became of a call that takes an object.
+/// The outcome of a call that takes an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// It has the object.
+    /// The thread has the object.
     Taken,
-    /// Somebody else has it.
+    /// Another thread has the object.
     Busy,
-    /// Somebody else had it for too long.
+    /// Another thread had the object until the time was over.
     Late,
     /// The call failed.
     Failed,
 }
 
-/// How functions answer that take an object.
+/// How the functions of a family that take an object report the outcome.
 pub trait Family {
-    /// What a result means.
     fn answer(result: c_int) -> Answer;
 
-    /// Tries something that the program did not ask for: if it fails, the program sees nothing of it.
+    /// Makes a call that the program did not ask for; if the call fails, the program must see nothing of it.
     #[inline(always)]
     fn try_first(call: impl FnOnce() -> c_int) -> c_int {
         call()
     }
 }
 
-/// Functions of pthreads: the result is an error.
+/// Functions of pthreads, whose result is an error number.
 #[derive(Debug)]
 pub struct Posix;
 /// Functions of threads.h.
@@ -158,7 +157,7 @@ impl Family for Posix {
     #[inline(always)]
     fn answer(result: c_int) -> Answer {
         match result {
-            // The owner before may have died.
+            // The thread has the lock even if the previous owner died.
             0 | libc::EOWNERDEAD => Answer::Taken,
             libc::EBUSY => Answer::Busy,
             libc::ETIMEDOUT => Answer::Late,

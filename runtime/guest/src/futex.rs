@@ -7,20 +7,20 @@ use std::ffi::c_int;
 pub enum Does {
     /// Waits until another thread wakes it.
     Wait,
-    /// Wakes threads that wait, and says how many.
+    /// Wakes waiting threads, and returns their number.
     Wake,
-    /// Takes a lock that the kernel knows the owner of.
+    /// Takes a lock whose owner the kernel knows.
     Lock,
-    /// Gives such a lock back, to one thread that waits for it.
+    /// Releases such a lock to one thread that waits for it.
     Unlock,
     /// Something else: no thread waits, and none is woken.
     Other,
 }
 
-/// What the call with this operation does.
+/// What a futex call with this operation does.
 #[must_use]
 pub fn does(operation: usize) -> Does {
-    /// `FUTEX_LOCK_PI2`, of Linux 5.14.
+    /// `FUTEX_LOCK_PI2`, which Linux 5.14 added.
     const LOCK_PI2: c_int = 13;
     let [a, b, c, d, ..] = operation.to_le_bytes(); // the kernel takes 32 bits of the argument
     let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;

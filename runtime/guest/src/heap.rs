@@ -1,5 +1,5 @@
-//! A library's own memory: it must be able to allocate while the program is inside its
-//! allocator, in a signal handler that interrupted it, or after it was corrupted.
+//! A library's own heap. The library must be able to allocate while the program is inside its allocator, in a signal
+//! handler that interrupted the allocator, or after the program's heap was corrupted.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Orderi
 use crate::mask::Blocked;
 use crate::memory;
 
-/// Size classes: 16 bytes to 32 KiB, powers of two. Larger blocks are mapped one by one.
+/// Number of size classes: powers of two from 16 bytes to 32 KiB. Larger blocks are mapped one by one.
 const CLASSES: usize = 12;
 const SMALLEST: usize = 16;
 const LARGEST: usize = SMALLEST << (CLASSES - 1);
-/// Mapped at a time for small blocks.
+/// Bytes that are mapped at a time for small blocks.
 const CHUNK: usize = 256 << 10;
-/// Alignment every block has.
+/// Alignment of every block in bytes.
 const ALIGN: usize = 16;
 
 struct Free {
@@ -23,12 +23,12 @@ struct Free {
     left: usize,
 }
 
-/// Blocks of powers of two, recycled by size; locked, with signals blocked so that no handler waits
-/// for the code it interrupted.
+/// Blocks whose sizes are powers of two, recycled by size. The heap is locked with signals blocked, so that no handler
+/// waits for the code it interrupted.
 pub struct Heap {
     locked: AtomicBool,
     free: UnsafeCell<Free>,
-    /// The calling thread has its signals blocked already.
+    /// Whether the calling thread has its signals blocked already.
     is_quiet: fn() -> bool,
 }
 
@@ -38,11 +38,11 @@ impl std::fmt::Debug for Heap {
     }
 }
 
-// SAFETY: `free` is only touched while `locked` is held.
+// SAFETY: `free` is only used while `locked` is held.
 unsafe impl Sync for Heap {}
 
 impl Heap {
-    /// An empty one; it is told which threads have their signals blocked already.
+    /// An empty heap. `is_quiet` says whether the calling thread has its signals blocked already.
     #[must_use]
     pub const fn new(is_quiet: fn() -> bool) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl Heap {
         }
     }
 
-    /// Keeps the heap as it is until [`Heap::unlock`], across a fork.
+    /// Locks the heap until [`Heap::unlock`], so that it does not change during a fork.
     pub fn lock(&self) {
         while self.locked.swap(true, Acquire) {
             while self.locked.load(Relaxed) {
@@ -80,7 +80,7 @@ impl Heap {
     }
 }
 
-/// Class of a block, `None` when it is mapped by itself.
+/// Size class of a block; `None` if the block is mapped by itself.
 fn class(layout: Layout) -> Option<usize> {
     if layout.align() > ALIGN || layout.size() > LARGEST {
         return None;
@@ -89,14 +89,13 @@ fn class(layout: Layout) -> Option<usize> {
     Some((rounded / SMALLEST).trailing_zeros() as usize)
 }
 
-/// Bytes of the mapping of a large block: its offset in the mapping is its alignment (at least a
-/// cache line), which page-aligned mappings satisfy up to a page.
+/// Bytes of the mapping of a large block. Mappings begin at a page, so they satisfy every alignment up to a page.
 fn mapping(layout: Layout) -> usize {
     layout.size().next_multiple_of(4096)
 }
 
-// SAFETY: blocks are distinct, large enough for their class or mapping, aligned to 16 bytes (small) or
-// a page (large), and go back to where they came from because the class depends on the layout alone.
+// SAFETY: blocks are distinct, large enough for their class or mapping, and aligned to 16 bytes (small) or a page
+// (large). They go back to where they came from, because the class depends only on the layout.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(class) = class(layout) else {
@@ -114,7 +113,7 @@ unsafe impl GlobalAlloc for Heap {
             }
             let bytes = SMALLEST << class;
             if free.left < bytes {
-                // What is left of the last chunk is lost: less than the block asked for.
+                // The rest of the last chunk, which is smaller than the requested block, is lost.
                 let Some(chunk) = memory::map(CHUNK) else {
                     return std::ptr::null_mut();
                 };
@@ -131,11 +130,11 @@ unsafe impl GlobalAlloc for Heap {
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
         match class(layout) {
             Some(class) => self.with(|free| {
-                // SAFETY: the block is at least 16 bytes, aligned, and nobody's any more.
+                // SAFETY: the block is at least 16 bytes and aligned, and nothing uses it any more.
                 unsafe { old.cast::<*mut u8>().write(free.heads[class]) };
                 free.heads[class] = old;
             }),
-            // SAFETY: it was mapped by `alloc` with the same layout.
+            // SAFETY: `alloc` mapped the block with the same layout.
             None => unsafe { memory::unmap(old, mapping(layout)) },
         }
     }

@@ -1,8 +1,8 @@
-//! What any library inside a foreign process needs: the processor ([`arch`]), the stubs by which it stands in front of the
-//! program's functions ([`exports`]) and the functions behind them ([`real_functions`]), system calls by number, memory of its
-//! own, a voice, the signals that end a process, the functions of threads, the OpenMP tools interface, time.
+//! What any library inside a foreign process needs: the processor ([`arch`]), stubs that intercept the program's
+//! functions ([`exports`]) and the functions behind them ([`real_functions`]), system calls by number, a heap of its
+//! own, messages, the signals that end a process, the functions of threads, the OpenMP tools interface, and time.
 //!
-//! Recorder, observer and on-line profiler are made of it. It exports no symbol itself.
+//! The recorder, the observer and the on-line profiler use this crate. It exports no symbol itself.
 #![allow(
     unsafe_code,
     reason = "symbols of other libraries, and what they promise about them"

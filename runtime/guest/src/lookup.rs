@@ -1,4 +1,4 @@
-//! The functions a library stands in front of, as the next object in line defines them.
+//! Looks up the functions that a library intercepts, as the next object in the search order defines them.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_void};
@@ -9,16 +9,16 @@ use crate::mask::Blocked;
 use crate::notice;
 
 /// Declares the type `Real` of a table of functions, and `real()`, which looks them up at its first call. `= "symbol"`
-/// gives another name to look for, `@ "version"` the version of the symbol. A function the process does not have says
-/// so when it is called.
+/// gives another name to look for, `@ "version"` the version of the symbol. A function that the process does not have
+/// reports that when it is called.
 #[macro_export]
 macro_rules! real_functions {
-    // Those of `for_each_function`, and the listener's own.
+    // The functions of `for_each_function`, and the listener's own.
     ({$($own:tt)*} $($name:ident $(@ $version:literal)? ($($arg:ident: $ty:ty),*) $(-> $ret:ty)?: $does:tt $state:tt;)*) => {
         $crate::real_functions! { $($own)* $($name $(@ $version)? : ($($ty),*) $(-> $ret)?;)* }
     };
     ($($name:ident $(= $symbol:literal)? $(@ $version:literal)? : ($($arg:ty),*) $(-> $ret:ty)?;)*) => {
-        /// The real functions, by name. A function the process does not have says so when it is called.
+        /// The real functions, by name. A function that the process does not have reports that when it is called.
         #[allow(dead_code, reason = "each listener calls its part of the functions")]
         pub(crate) struct Real { $(pub(crate) $name: unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?,)* }
 
@@ -30,7 +30,7 @@ macro_rules! real_functions {
             TABLE.get(resolve_all)
         }
 
-        /// The real functions, unless they are being looked up just now, perhaps by this very thread.
+        /// The real functions, unless a thread, perhaps this one, is looking them up at the moment.
         #[inline(always)]
         #[allow(dead_code, reason = "for functions that dlsym itself calls")]
         pub(crate) fn real_if_ready() -> Option<&'static Real> {
@@ -41,8 +41,7 @@ macro_rules! real_functions {
             Real { $($name: {
                 let symbol = $crate::real_functions!(@symbol $name $($symbol)?);
                 let found = $crate::lookup::find(symbol, $crate::real_functions!(@version $($version)?));
-                // SAFETY: the symbol's C prototype is this type; `missing` takes and returns nothing,
-                // and does not return at all.
+                // SAFETY: the symbol's C prototype is this type; `missing` takes no arguments and does not return.
                 unsafe { std::mem::transmute::<*mut ::std::ffi::c_void, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(found) }
             },)* }
         }
@@ -64,8 +63,8 @@ pub struct Table<T> {
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-// SAFETY: written once, by the thread that moved `state` from unknown to resolving, and read only once
-// it is ready.
+// SAFETY: the value is written once, by the thread that changed `state` from unknown to resolving, and is read only
+// once it is ready.
 unsafe impl<T: Sync> Sync for Table<T> {}
 
 impl<T> Default for Table<T> {
@@ -75,7 +74,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    /// Not made yet.
+    /// A table that is not made yet.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -84,17 +83,17 @@ impl<T> Table<T> {
         }
     }
 
-    /// The table.
+    /// The table, which is made now if it does not exist yet.
     #[inline(always)]
     pub fn get(&self, make: fn() -> T) -> &T {
         if self.state.load(Acquire) != READY {
             self.resolve(make);
         }
-        // SAFETY: ready means written, for good.
+        // SAFETY: once the state is ready, the value is written and does not change.
         unsafe { (*self.value.get()).assume_init_ref() }
     }
 
-    /// The table, unless it is being made just now, perhaps by this very thread.
+    /// The table, unless a thread, perhaps this one, is making it at the moment.
     #[inline(always)]
     pub fn get_if_ready(&self, make: fn() -> T) -> Option<&T> {
         match self.state.load(Acquire) {
@@ -113,12 +112,12 @@ impl<T> Table<T> {
         {
             Ok(_) => {
                 let table = make();
-                // SAFETY: this thread alone is resolving.
+                // SAFETY: only this thread is resolving.
                 unsafe { (*self.value.get()).write(table) };
                 self.state.store(READY, Release);
             }
-            // Another thread is at it (this one would be in `dlsym`, which calls allocation functions
-            // only, and those ask for it if ready).
+            // Another thread is making the table. This thread cannot be the one: inside `dlsym` it could only call
+            // allocation functions, and those use `get_if_ready`.
             Err(_) => {
                 while self.state.load(Acquire) != READY {
                     std::thread::yield_now();
@@ -128,13 +127,15 @@ impl<T> Table<T> {
     }
 }
 
-/// The next definition after this library's; in a plain program that uses an instrumented library, the
-/// C library comes before this one, and is asked by name; a function that ends the process where there is none.
+/// The next definition of a symbol after this library's. In a plain program that uses an instrumented library, the C
+/// library comes before this one, so it is also searched by name. If there is no definition, the result is a function
+/// that ends the process.
 #[must_use]
 pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
     let name = symbol.as_ptr().cast::<c_char>();
-    // Opened only if asked for: that takes memory from the program's heap, and moves what the program allocates.
-    // SAFETY: the name is a C string; nothing is loaded that is not there already.
+    // The C library is opened only if needed, because that allocates on the program's heap and so moves the program's
+    // own allocations.
+    // SAFETY: the name is a C string; `RTLD_NOLOAD` loads nothing that is not loaded already.
     let c_library =
         || unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     let next: fn() -> *mut c_void = || libc::RTLD_NEXT;
@@ -150,7 +151,7 @@ pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
                 return found;
             }
         }
-        // SAFETY: as above.
+        // SAFETY: the name ends in a zero byte; the place is a handle or a pseudo-handle.
         let found = unsafe { libc::dlsym(place, name) };
         if !found.is_null() {
             return found;
@@ -159,7 +160,7 @@ pub fn find(symbol: &str, version: Option<&str>) -> *mut c_void {
     missing as *const () as *mut c_void
 }
 
-/// A function by name from the objects after this one, for those that come and go with a library.
+/// A function by name from the objects after this one, for functions that come and go with a library.
 #[must_use]
 pub fn next(symbol: &CStr) -> *mut c_void {
     // SAFETY: the name is a C string.
@@ -168,6 +169,6 @@ pub fn next(symbol: &CStr) -> *mut c_void {
 
 extern "C" fn missing() -> ! {
     notice::say("the program called a function that its C library does not have");
-    // SAFETY: ends the process, as calling a function that is not there would.
+    // SAFETY: the call ends the process, as a call of a function that does not exist would.
     unsafe { libc::abort() }
 }

@@ -1,16 +1,15 @@
 #![allow(unsafe_code, reason = "the signal mask is a system call")]
-//! Blocking of all signals around the slow path, so that no handler and no cancellation ever finds
-//! the runtime half way.
+//! Blocks all signals around the slow path, so that no handler and no cancellation interrupts the runtime halfway.
 
-/// All signals are blocked while this lives, those the C library keeps for itself included (its own
-/// functions would leave cancellation open).
+/// All signals are blocked while this value lives, including those that the C library keeps for itself. (The C
+/// library's own functions do not block these, and so would leave cancellation open.)
 #[derive(Debug)]
 pub struct Blocked(u64);
 
 const SET_BYTES: usize = 8;
 
 impl Blocked {
-    /// Blocks everything, remembers what was blocked before.
+    /// Blocks all signals and remembers the mask from before.
     #[must_use]
     pub fn new() -> Self {
         Blocked(set(u64::MAX))
@@ -18,13 +17,13 @@ impl Blocked {
 }
 
 impl Blocked {
-    /// What was blocked before.
+    /// The mask from before.
     #[must_use]
     pub fn before(&self) -> u64 {
         self.0
     }
 
-    /// Blocks exactly this.
+    /// Blocks exactly the signals in `mask`.
     pub fn restore(mask: u64) {
         set(mask);
     }
@@ -57,7 +56,7 @@ fn set(mask: u64) -> u64 {
     old
 }
 
-/// Whether a signal by which users end a program waits until it is no longer blocked.
+/// Whether a signal with which users end a program is pending, because it is blocked.
 #[must_use]
 pub fn end_is_asked() -> bool {
     const ASKING: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT];
@@ -71,14 +70,14 @@ unsafe extern "C" {
     fn pthread_setcancelstate(state: libc::c_int, old: *mut libc::c_int) -> libc::c_int;
 }
 
-/// The thread cannot be cancelled while this lives: for the rare work (opening files, the end of the
-/// trace) that calls functions of the C library where a cancellation may strike. The slow path makes
-/// its system calls directly instead.
+/// The thread cannot be cancelled while this value lives. It is for rare work (opening files, the end of the trace)
+/// that calls functions of the C library in which a cancellation may happen. The slow path makes its system calls
+/// directly instead.
 #[derive(Debug)]
 pub struct Uncancellable(libc::c_int);
 
 impl Uncancellable {
-    /// Disables cancellation, remembers how it was.
+    /// Disables cancellation and remembers the state from before.
     #[must_use]
     pub fn new() -> Self {
         const DISABLE: libc::c_int = 1;
@@ -97,23 +96,23 @@ impl Default for Uncancellable {
 
 impl Drop for Uncancellable {
     fn drop(&mut self) {
-        // SAFETY: restores what `new` found; null says the state now is not asked for.
+        // SAFETY: the call restores the state that `new` found; null means that the current state is not wanted.
         unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
     }
 }
 
-/// Runs `f` while signals are blocked: no handler of the program interrupts it, nor a thread that `f` makes.
+/// Runs `f` while signals are blocked, so that no handler of the program interrupts `f` or a thread that `f` creates.
 pub fn unhandled<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: a set is plain data.
+    // SAFETY: a set is plain data for which zero is a value.
     let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
-    // Not those the C library keeps for itself: it waits for all threads to answer them.
+    // The signals that the C library keeps for itself stay open, because it waits for all threads to answer them.
     // SAFETY: the sets are live.
     unsafe {
         libc::sigfillset(&raw mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
     }
     let result = f();
-    // SAFETY: as above.
+    // SAFETY: the set is live.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     result
 }

@@ -1,4 +1,4 @@
-//! The functions of MPI that recorder and observer stand in front of.
+//! The functions of MPI that recorder and observer intercept.
 
 /// Expands `$listener!` with a row for every function:
 ///
@@ -6,7 +6,7 @@
 /// name, name of the profiling interface, name the recorder exports: [module and function of the recorder] [wait state];
 /// ```
 ///
-/// A call that the observer counts as waiting has a state.
+/// Only calls that the observer counts as waiting have a wait state.
 #[macro_export]
 macro_rules! for_each_mpi_function {
     ($listener:ident!) => { $listener! {

@@ -1,4 +1,4 @@
-//! The runtime's only voice: single lines on stderr.
+//! Messages of the runtime: single lines on stderr.
 
 use crate::memory;
 

@@ -1,4 +1,4 @@
-//! What of the OMPT interface is used here, as OpenMP 5.2 (chapter 19) and LLVM's `omp-tools.h` define it.
+//! The part of the OMPT interface that is used here, as OpenMP 5.2 (chapter 19) and LLVM's `omp-tools.h` define it.
 #![allow(missing_docs, reason = "the names are the standard's")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A word that belongs to the tool, in a thread, region or task of the OpenMP runtime.
 pub type Data = *mut u64;
-/// Any callback.
+/// The type of any callback.
 pub type Callback = unsafe extern "C" fn();
-/// Gives the runtime's functions by name.
+/// Looks up the runtime's functions by name.
 pub type Lookup = unsafe extern "C" fn(*const c_char) -> Option<Callback>;
 /// `ompt_set_callback`.
 pub type SetCallback = unsafe extern "C" fn(c_int, Callback) -> c_int;
@@ -112,15 +112,15 @@ pub struct Frames {
     pub exit: usize,
     /// The function of libomp that the task called.
     pub enter: usize,
-    /// Of the first.
+    /// Flags of `exit`.
     pub exit_flags: c_int,
-    /// Of the second.
+    /// Flags of `enter`.
     pub enter_flags: c_int,
 }
 
-/// Frames of the encountering task: of no interest.
+/// Frames of the encountering task, which are not used here.
 pub type Frame = *const c_void;
-/// Address in the program, of no interest.
+/// Address in the program.
 pub type Code = *const c_void;
 
 /// The value of a word.

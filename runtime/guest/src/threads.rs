@@ -1,50 +1,51 @@
-//! Functions that create and join threads: a stand-in becomes the new thread's function, so that the thread has its state
-//! before anything of the program runs in it.
+//! Functions that create and join threads. A function of this module replaces the new thread's function, so that the
+//! thread has its state before any code of the program runs in it.
 
 use std::ffi::{c_int, c_void};
 
-/// A pointer of the program's.
 pub type Ptr = *mut c_void;
-/// What a thread of `pthread_create` runs.
+/// The function that a thread of `pthread_create` runs.
 pub type Body = unsafe extern "C-unwind" fn(Ptr) -> Ptr;
-/// What a thread of `thrd_create` runs.
+/// The function that a thread of `thrd_create` runs.
 pub type Body11 = unsafe extern "C-unwind" fn(Ptr) -> c_int;
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: Ptr, state: *mut c_int) -> c_int;
 }
 
-/// A thread as its creator wants it.
+/// The thread that a creator asks for.
 #[derive(Debug)]
 pub struct Wanted {
-    /// Where its handle goes.
+    /// Where the thread's handle is to be stored.
     pub handle: *mut usize,
-    /// Address of what it is to run: a [`Body`] or [`Body11`].
+    /// Address of the function that the thread is to run: a [`Body`] or [`Body11`].
     pub body: usize,
-    /// What with.
+    /// The argument of that function.
     pub argument: Ptr,
-    /// The place that creates it.
+    /// The place from which the thread is created.
     pub caller: usize,
-    /// Somebody may join it.
+    /// Whether the thread may be joined.
     pub joinable: bool,
 }
 
-/// What a library does about threads; [`thread_functions`](crate::thread_functions) makes the exported functions of it.
+/// What a library does about threads. [`thread_functions`](crate::thread_functions) makes the exported functions from
+/// an implementation.
 pub trait Threads {
-    /// Creates a thread by `call`, which gets the new thread's state if it is to have one.
+    /// Creates a thread with `call`, which gets the new thread's state if the thread is to have one.
     fn create(wanted: &Wanted, call: impl FnOnce(Option<Ptr>) -> c_int) -> c_int;
 
-    /// First act of the new thread, given its state; what it is to run (of the creator's type), and with what.
+    /// Runs first in the new thread, with its state. The result is the address of the thread's function (of the type
+    /// that the creator used) and its argument.
     fn begin(state: Ptr) -> (usize, Ptr);
 
-    /// What the thread ran has returned.
+    /// Called when the thread's function has returned.
     fn returned() {}
 
-    /// Joins a thread by `call`.
+    /// Joins a thread with `call`.
     fn join(handle: usize, caller: usize, call: impl FnOnce() -> c_int) -> c_int;
 }
 
-/// Whether a thread of these attributes (null: the default ones) can be joined.
+/// Whether a thread with these attributes can be joined; null means the default attributes.
 ///
 /// # Safety
 /// The attributes are valid.
@@ -52,46 +53,48 @@ pub trait Threads {
 pub unsafe fn is_joinable(attributes: Ptr) -> bool {
     let mut detached = libc::PTHREAD_CREATE_JOINABLE;
     if !attributes.is_null() {
-        // SAFETY: valid, as the caller says.
+        // SAFETY: the caller promises that the attributes are valid.
         unsafe { pthread_attr_getdetachstate(attributes, &raw mut detached) };
     }
     detached == libc::PTHREAD_CREATE_JOINABLE
 }
 
-/// The [`Body`] that stands in for another one.
+/// The [`Body`] that replaces another one.
 ///
 /// # Safety
-/// Run once by a new thread, with the state that [`Threads::create`] gave for one whose body is of this type.
+/// A new thread calls this function once, with the state that [`Threads::create`] gave for a thread whose body has
+/// this type.
 pub unsafe extern "C-unwind" fn run<T: Threads>(state: Ptr) -> Ptr {
     let (body, argument) = T::begin(state);
-    // SAFETY: the creator was given this function as the thread's body.
+    // SAFETY: the creator passed this function as the thread's body.
     let body = unsafe { std::mem::transmute::<usize, Body>(body) };
-    // SAFETY: called once with its argument, as the creator asked.
+    // SAFETY: the function is called once with its argument, as the creator asked.
     let result = unsafe { body(argument) };
     T::returned();
     result
 }
 
-/// The [`Body11`] that stands in for another one.
+/// The [`Body11`] that replaces another one.
 ///
 /// # Safety
-/// As [`run`].
+/// The same as for [`run`].
 pub unsafe extern "C-unwind" fn run11<T: Threads>(state: Ptr) -> c_int {
     let (body, argument) = T::begin(state);
-    // SAFETY: as in `run`.
+    // SAFETY: the same holds as in `run`.
     let body = unsafe { std::mem::transmute::<usize, Body11>(body) };
-    // SAFETY: as in `run`.
+    // SAFETY: the same holds as in `run`.
     let result = unsafe { body(argument) };
     T::returned();
     result
 }
 
-/// Defines the functions that create and join threads, to be exported with their callers' places, for a type that
-/// implements [`Threads`](crate::threads::Threads); `real` gives the table of the real ones.
+/// Defines the functions that create and join threads, for a type that implements
+/// [`Threads`](crate::threads::Threads). The functions are to be exported with their callers' places; `real` gives the
+/// table of the real functions.
 #[macro_export]
 macro_rules! thread_functions {
     ($threads:ty, $real:path) => {
-        /// Stands in for `pthread_create`.
+        /// Replaces `pthread_create`.
         pub(crate) unsafe extern "C-unwind" fn pthread_create(
             handle: *mut usize,
             attributes: $crate::threads::Ptr,
@@ -99,7 +102,7 @@ macro_rules! thread_functions {
             argument: $crate::threads::Ptr,
             caller: usize,
         ) -> ::std::ffi::c_int {
-            // SAFETY: the caller's attributes.
+            // SAFETY: the attributes are the caller's.
             let joinable = unsafe { $crate::threads::is_joinable(attributes) };
             let wanted = $crate::threads::Wanted {
                 handle,
@@ -111,12 +114,12 @@ macro_rules! thread_functions {
             <$threads as $crate::threads::Threads>::create(&wanted, |state| {
                 let run: $crate::threads::Body = $crate::threads::run::<$threads>;
                 let (body, argument) = state.map_or((body, argument), |state| (run, state));
-                // SAFETY: the caller's arguments, or the stand-in with the state it expects.
+                // SAFETY: the arguments are the caller's, or the replacement with the state that it expects.
                 unsafe { ($real().pthread_create)(handle, attributes, body, argument) }
             })
         }
 
-        /// Stands in for `thrd_create`.
+        /// Replaces `thrd_create`.
         pub(crate) unsafe extern "C-unwind" fn thrd_create(
             handle: *mut usize,
             body: $crate::threads::Body11,
@@ -133,7 +136,7 @@ macro_rules! thread_functions {
             <$threads as $crate::threads::Threads>::create(&wanted, |state| {
                 let run: $crate::threads::Body11 = $crate::threads::run11::<$threads>;
                 let (body, argument) = state.map_or((body, argument), |state| (run, state));
-                // SAFETY: as in `pthread_create`.
+                // SAFETY: the same holds as in `pthread_create`.
                 unsafe { ($real().thrd_create)(handle, body, argument) }
             })
         }
@@ -157,7 +160,7 @@ macro_rules! thread_functions {
             $($argument: $ty,)*
             caller: usize,
         ) -> ::std::ffi::c_int {
-            // SAFETY: the caller's arguments, passed on.
+            // SAFETY: the caller's arguments are passed on.
             let call = || unsafe { ($real().$name)(handle, $($argument),*) };
             <$threads as $crate::threads::Threads>::join(handle, caller, call)
         }

@@ -1,4 +1,4 @@
-//! The observation out of lanes, sites and phases.
+//! Makes the observation from lanes, sites and phases.
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -10,7 +10,7 @@ use crate::lane::{self, Ticks, halved};
 use crate::options::Options;
 use crate::{alone, api, clock, lanes, openmp, phase, places};
 
-/// Ticks in nanoseconds.
+/// Converts ticks to nanoseconds.
 struct Scale(f64);
 
 impl Scale {
@@ -29,7 +29,7 @@ impl Scale {
     }
 }
 
-/// The files addresses are in.
+/// The files that addresses are in.
 #[derive(Default)]
 struct Modules {
     list: Vec<Module>,
@@ -49,7 +49,7 @@ impl Modules {
         let next = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
         let module = *self.known.entry(base).or_insert(next);
         if module == next {
-            // SAFETY: the linker's own C string.
+            // SAFETY: the linker keeps this C string.
             let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy();
             self.list.push(Module {
                 path: absolute(&path),
@@ -58,7 +58,7 @@ impl Modules {
         let symbol = if info.dli_sname.is_null() {
             String::new()
         } else {
-            // SAFETY: as above.
+            // SAFETY: the linker keeps this C string too.
             unsafe { CStr::from_ptr(info.dli_sname) }
                 .to_string_lossy()
                 .into_owned()
@@ -71,7 +71,8 @@ impl Modules {
     }
 }
 
-/// The linker knows the program by the name it was called by.
+/// The absolute path of a module. The linker knows the program only by the name that it was called by, so the path of
+/// the executable stands for names that are not absolute.
 fn absolute(path: &str) -> String {
     let path = std::path::Path::new(path);
     let own = || std::fs::read_link("/proc/self/exe").ok();
@@ -86,15 +87,15 @@ fn absolute(path: &str) -> String {
     )
 }
 
-/// Processor time and switches of a thread that lives.
+/// Processor time in nanoseconds, and voluntary and involuntary switches, of a thread that lives.
 fn living(tid: u32) -> (u64, u64, u64) {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // The kernel's number of the clock of a thread (CPUCLOCK_SCHED, per thread).
+    // The kernel's number of a thread's clock (CPUCLOCK_SCHED, per thread).
     let clock = (!tid << 3 | 6).cast_signed();
-    // SAFETY: the record is live; a thread that is gone is an error.
+    // SAFETY: the record is live; for a thread that is gone the call fails.
     let known = unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
     let ns = time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs();
     let status =
@@ -131,7 +132,7 @@ fn lane(lane: &lane::Lane, now: u64, scale: &Scale, shift: u32) -> (Lane, u32) {
     (lane, reading.shift)
 }
 
-/// Everything until now.
+/// The observation of everything until now.
 pub(crate) fn observation(options: &Options) -> Observation {
     let now = clock::now();
     phase::end_all(now);

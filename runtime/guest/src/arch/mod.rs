@@ -1,5 +1,5 @@
-//! What depends on the processor, and nothing else: the clock, the thread pointer, registers, the stack, system calls, and
-//! the stubs by which functions are exported. No other module of the runtime holds an instruction or a register.
+//! Everything that depends on the processor: the clock, the thread pointer, registers, the stack, system calls, and
+//! the stubs that export functions. No other module of the runtime contains an instruction or a register.
 //!
 //! A port is a file beside `x86_64.rs` that defines the same functions and macros.
 

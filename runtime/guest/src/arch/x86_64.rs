@@ -12,7 +12,8 @@ mod stubs;
 pub use calls::system_call;
 pub use flush::keeping_all;
 
-/// The clock: ticks at a constant rate, the same on every core but for a few ticks. Only differences mean anything.
+/// The clock: ticks at a constant rate, the same on every core except for a few ticks. Only differences have a
+/// meaning.
 #[inline(always)]
 #[must_use]
 pub fn ticks() -> u64 {
@@ -20,14 +21,14 @@ pub fn ticks() -> u64 {
     unsafe { _rdtsc() }
 }
 
-/// Waits until every instruction before it is done. [`ticks`] alone is read ahead of a slow instruction.
+/// Waits until every earlier instruction is done. [`ticks`] alone may be read ahead of a slow instruction.
 #[inline(always)]
 pub fn in_order() {
-    // SAFETY: every x86-64 processor has it; it changes no memory.
+    // SAFETY: every x86-64 processor has LFENCE, which changes no memory.
     unsafe { _mm_lfence() }
 }
 
-/// Frequency of the clock as the processor or the hypervisor states it, in Hz; 0 where neither does.
+/// Frequency of the clock in Hz, as the processor or the hypervisor states it; 0 if neither does.
 #[must_use]
 pub fn stated_hz() -> u64 {
     let highest = __cpuid(0).eax;
@@ -56,18 +57,19 @@ pub fn thread_pointer() -> usize {
     pointer
 }
 
-/// Stack pointer that a `longjmp` to this buffer sets.
+/// The stack pointer that a `longjmp` to this buffer sets.
 ///
 /// # Safety
 /// `setjmp` filled the buffer.
 #[must_use]
 pub unsafe fn jump_target(buffer: *const u64) -> usize {
-    /// Word of the buffer that holds the stack pointer (`JB_RSP` of the C library).
+    /// The word of the buffer that holds the stack pointer (`JB_RSP` of the C library).
     const STACK_POINTER: usize = 6;
-    /// The C library rotates it by this many bits after it mixed in the guard.
+    /// The C library mixes in the guard and then rotates the word by this many bits.
     const ROTATION: u32 = 0x11;
     let guard: u64;
-    // SAFETY: reads the pointer guard, which the C library keeps at this place of every thread's control block.
+    // SAFETY: the instruction reads the pointer guard, which the C library keeps at this place of every thread's
+    // control block.
     unsafe {
         asm!("mov {g}, qword ptr fs:[0x30]", g = out(reg) guard, options(nostack, readonly, pure));
     }
@@ -82,7 +84,7 @@ pub type Registers = [usize; 16];
 /// General registers of the code that a signal interrupted.
 #[must_use]
 pub fn registers(context: &libc::ucontext_t) -> Registers {
-    // The first sixteen are the general ones.
+    // The first sixteen registers of the context are the general ones.
     let all = context.uc_mcontext.gregs;
     std::array::from_fn(|i| usize::try_from(all[i].cast_unsigned()).unwrap_or(0))
 }
@@ -102,16 +104,16 @@ pub fn program_counter(context: &libc::ucontext_t) -> usize {
 pub unsafe fn follows_system_call(at: usize) -> bool {
     const SYSCALL: [u8; 2] = [0x0f, 0x05];
     let before = std::ptr::with_exposed_provenance::<[u8; 2]>(at.wrapping_sub(SYSCALL.len()));
-    // SAFETY: mapped, as the caller says.
+    // SAFETY: the caller promises that the code is mapped.
     unsafe { before.read_unaligned() == SYSCALL }
 }
 
 /// Calls a function on another stack.
 ///
 /// # Safety
-/// `top` is the upper end of a stack that nobody uses, aligned to 16 bytes; the function does not unwind.
+/// `top` is the upper end of an unused stack, aligned to 16 bytes; the function does not unwind.
 pub unsafe fn call_on_stack(top: usize, function: extern "C" fn()) {
-    // SAFETY: the stack is free; the old one comes back before the block ends.
+    // SAFETY: the stack is unused; the old stack pointer comes back before the block ends.
     unsafe {
         asm!(
             "mov r12, rsp",
@@ -126,29 +128,30 @@ pub unsafe fn call_on_stack(top: usize, function: extern "C" fn()) {
     }
 }
 
-/// Touches the stack so many bytes below: a stack that is full causes its fault here.
+/// Reads the stack `BYTES` below the stack pointer, so that a full stack causes its fault here.
 #[inline(always)]
 pub fn touch_stack<const BYTES: usize>() {
-    // SAFETY: reads what the stack grows to next; where it cannot grow, the program ends by the fault.
+    // SAFETY: the instruction reads where the stack grows next; if it cannot grow, the program ends by the fault.
     unsafe {
         asm!("test byte ptr [rsp - {}], 0", const BYTES, options(nostack, readonly));
     }
 }
 
-/// Subtracts in one instruction: no handler of this thread comes in between. Another thread may.
+/// Subtracts in one instruction, so that no handler of this thread comes in between. Another thread may.
 #[inline(always)]
 pub fn subtract_here(word: &AtomicI64, what: i64) {
-    // SAFETY: changes the word only, which is live.
+    // SAFETY: the instruction changes only the word, which is live.
     unsafe {
         asm!("sub qword ptr [{word}], {what}", word = in(reg) word.as_ptr(), what = in(reg) what, options(nostack));
     }
 }
 
-/// Adds in one instruction, and gives what was there before: no handler of this thread comes in between. Another thread may.
+/// Adds in one instruction and returns the old value, so that no handler of this thread comes in between. Another
+/// thread may.
 #[inline(always)]
 pub fn fetch_add_here(word: &AtomicUsize, what: usize) -> usize {
     let mut what = what;
-    // SAFETY: changes the word only, which is live.
+    // SAFETY: the instruction changes only the word, which is live.
     unsafe {
         asm!("xadd qword ptr [{word}], {what}", word = in(reg) word.as_ptr(), what = inout(reg) what, options(nostack));
     }

@@ -1,5 +1,6 @@
-//! Functions of libomp whose time is the runtime's own work: making tasks, handing out iterations. About every 16th call of
-//! a thread is timed, and counts for those since the last one; the others cost two instructions.
+//! Functions of libomp whose time is the runtime's own work: making tasks, and handing out iterations. About every
+//! 16th call of a thread is timed, and counts for those since the last timed one. The other calls cost two more
+//! instructions.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -14,7 +15,7 @@ type Ptr = *mut c_void;
 
 macro_rules! timed {
     ($($index:literal $name:ident, $c_name:literal, $real:ident, $slow:ident($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {$(
-        /// The function itself; until it is known, ours that looks for it.
+        /// The function itself; until it is known, the observer's function that looks for it.
         static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
 
         exports! {
@@ -22,7 +23,8 @@ macro_rules! timed {
         }
 
         unsafe extern "C-unwind" fn $slow($($arg: $ty),*) -> $ret {
-            // The address of a function of ours is no name: it may have several.
+            // A function of ours may have several addresses, so the address stored in the static above does not tell
+            // whether the real function is known.
             static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
             let mut real = FOUND.load(Relaxed);
             if real.is_null() {
@@ -32,7 +34,7 @@ macro_rules! timed {
             }
             // SAFETY: libomp's function of that name has this type.
             let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn($($ty),*) -> $ret>(real) };
-            // SAFETY: the caller's arguments, passed on.
+            // SAFETY: the caller's arguments are passed on.
             time($index, || unsafe { real($($arg),*) })
         }
     )*};
@@ -48,13 +50,13 @@ timed! {
     6 __kmpc_dispatch_next_8u, "__kmpc_dispatch_next_8u", NEXT_8U, next_8u(at: Ptr, thread: c_int, last: Ptr, lower: Ptr, upper: Ptr, stride: Ptr) -> c_int;
 }
 
-/// From this one on they hand out parts of loops.
+/// The functions from this index on hand out parts of loops.
 const PARTS: usize = 3;
 
-/// Cost of reading the clock twice, in ticks: what is measured of nothing.
+/// Ticks measured for an empty call: the cost of reading the clock twice.
 pub(super) const READING: u64 = 40;
 
-/// What takes more ticks was interrupted: it happened, but stands for no others.
+/// A call that takes more ticks was interrupted: its time counts, but does not stand for other calls.
 const UNUSUAL: u64 = 20_000;
 
 /// Times a call, which stands for the calls since the last one that was timed.
@@ -69,7 +71,7 @@ fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
         return call();
     };
     let part = &lane.openmp;
-    // A task that runs within a call that is timed makes its own tasks.
+    // A task that runs within a timed call may itself make tasks in timed calls, so the outer call's values are kept.
     let outer = part.timed.replace(part.depth() + 1);
     let nested = part.nested.swap(0, Relaxed);
     let nested_from = part.nested_from.load(Relaxed);
@@ -92,7 +94,7 @@ fn time<R>(index: usize, call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Of the thread's own cells.
+/// A load and a store for cells that only the own thread writes.
 trait Replace {
     fn replace(&self, value: u32) -> u32;
 }

@@ -1,4 +1,5 @@
-//! What a thread comes back to: regions, barriers and tasks nest.
+//! Each thread's stack of regions, waits and tasks, which nest; the end of one returns the thread to its earlier
+//! state.
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -8,45 +9,42 @@ use super::costs::READING;
 use crate::lane::Lane;
 use crate::phase::Instance;
 
-/// How deep that is followed.
+/// The largest depth of the stack.
 const FRAMES: usize = 250;
 
-/// A lane's part in OpenMP, which its thread alone uses. All zero is none.
+/// A lane's part in OpenMP, which its thread alone uses. A part that is all zero is empty.
 pub(crate) struct Part {
-    /// The outermost region.
+    /// The outermost region that the thread is in.
     region: AtomicPtr<Instance>,
     depth: AtomicU32,
-    /// Frames that found no room.
+    /// Number of frames that found no room.
     beyond: AtomicU32,
     frames: [AtomicU64; FRAMES],
-    /// When the wait of the topmost frame began, if nothing has been counted of it yet: many a wait for tasks has nothing to wait
-    /// for. 0 for none.
+    /// When the wait of the topmost frame began, if none of it has been counted yet; 0 if there is no such wait. Many
+    /// waits for tasks have nothing to wait for.
     pending: AtomicU64,
-    /// Waits that had nothing to wait for since some were last counted, and what they took.
+    /// Number of waits that had nothing to wait for since such waits were last counted, and the ticks that they took.
     asks: AtomicU64,
     asking: AtomicU64,
-    /// When the thread asked for a lock it does not have yet; 0 for none.
+    /// When the thread asked for a lock that it does not have yet; 0 if there is none.
     pub(super) asked: AtomicU64,
-    /// The depth at which a call that is being timed began, and one more; 0 for none.
+    /// 1 + the depth at which a call that is being timed began; 0 if no call is being timed.
     pub(super) timed: AtomicU32,
-    /// When the tasks within it began, and what they took.
+    /// When the current task within that call began, and the ticks of the tasks within the call so far.
     pub(super) nested_from: AtomicU64,
     pub(super) nested: AtomicU64,
-    /// What such a call takes of late.
+    /// A running average of the ticks of such a call.
     pub(super) usual: AtomicU64,
 }
 
-/// Why there is a frame.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
     /// From `parallel_begin` to `parallel_end`.
     Region,
-    /// An implicit task.
     Implicit,
-    /// A wait.
     Wait,
-    /// An explicit task.
     Task,
 }
 
@@ -61,7 +59,7 @@ fn state_of(number: u64) -> State {
 impl Part {
     /// The region the thread is in.
     pub(super) fn region(&self) -> Option<&'static Instance> {
-        // SAFETY: null, or one of the table of instances, which is for ever.
+        // SAFETY: the pointer is null, or points into the table of instances, which is static.
         unsafe { self.region.load(Relaxed).as_ref() }
     }
 
@@ -79,7 +77,7 @@ impl Part {
         Some(self.frames[depth as usize].load(Relaxed))
     }
 
-    /// Nothing is nested any more: another thread uses the lane.
+    /// Clears everything, because another thread uses the lane.
     pub(crate) fn forget(&self) {
         self.depth.store(0, Relaxed);
         self.beyond.store(0, Relaxed);
@@ -92,19 +90,19 @@ impl Part {
     }
 }
 
-/// Shorter than this, in ticks, there was nothing to wait for.
+/// If a wait is shorter than this, in ticks, there was nothing to wait for.
 pub(super) const FREE: u64 = 1000;
-/// So many of those are counted at once.
+/// Number of such waits that are counted at once.
 const ASKS: u64 = 32;
-/// A task that begins this soon, in ticks, after the thread was free for it was there to be found: what passed is taking it,
-/// from the thread's own queue or another's, which is work of the runtime.
+/// If a task begins within these ticks after the thread was free, the task was already there. Then the time that
+/// passed is the time to take the task from the thread's own queue or from another's, which is work of the runtime.
 const FOUND: u64 = 10_000;
 
 fn place_of(frame: u64) -> usize {
     usize::try_from(frame >> PLACE_SHIFT).unwrap_or(0)
 }
 
-/// A wait that began in the topmost frame is one.
+/// Counts the wait that began in the topmost frame as a wait, if that is not done yet.
 fn settle(lane: &Lane) {
     let since = lane.openmp.pending.load(Relaxed);
     if since != 0 {
@@ -115,7 +113,7 @@ fn settle(lane: &Lane) {
     }
 }
 
-/// A wait for tasks begins.
+/// Begins a wait for tasks.
 pub(super) fn push_join(lane: &Lane, place: usize, now: u64) {
     if lane.is_running() && lane.openmp.pending.load(Relaxed) == 0 {
         push(lane, Kind::Wait, place, State::Running, || now);
@@ -126,7 +124,7 @@ pub(super) fn push_join(lane: &Lane, place: usize, now: u64) {
     }
 }
 
-/// It ends.
+/// Ends a wait.
 pub(super) fn pop_wait(lane: &Lane, now: u64) {
     let part = &lane.openmp;
     let since = part.pending.load(Relaxed);
@@ -137,7 +135,8 @@ pub(super) fn pop_wait(lane: &Lane, now: u64) {
     }
     part.pending.store(0, Relaxed);
     pop(lane, Kind::Wait, || now);
-    // No wait: but asking whether there is something to wait for is the runtime's work, counted a few dozen at a time.
+    // There was nothing to wait for, but to find that out is work of the runtime, which is counted a few dozen times
+    // at once.
     let count = part.asks.load(Relaxed) + 1;
     let ticks = part.asking.load(Relaxed) + passed.saturating_sub(READING);
     let full = count >= ASKS;
@@ -148,7 +147,7 @@ pub(super) fn pop_wait(lane: &Lane, now: u64) {
     }
 }
 
-/// Changes the state, if it is another one; what was waited belongs to the place of the topmost frame.
+/// Changes the state if it is another one. The time that was waited belongs to the place of the topmost frame.
 fn change(lane: &Lane, to: State, now: impl FnOnce() -> u64) {
     settle(lane);
     let state = lane.state();
@@ -168,7 +167,7 @@ fn change(lane: &Lane, to: State, now: impl FnOnce() -> u64) {
     lane.switch(to, now);
 }
 
-/// A task begins, perhaps within a wait.
+/// Begins a task, perhaps within a wait.
 #[inline]
 pub(super) fn push_task(lane: &Lane, now: impl FnOnce() -> u64) {
     settle(lane);
@@ -187,7 +186,7 @@ pub(super) fn push_task(lane: &Lane, now: impl FnOnce() -> u64) {
     frame(lane, Kind::Task, 0, state);
 }
 
-/// Something begins; the thread is in `state`.
+/// Begins something of the given kind, in which the thread is in `state`.
 pub(super) fn push(lane: &Lane, kind: Kind, place: usize, state: State, now: impl FnOnce() -> u64) {
     settle(lane);
     let prior = lane.state();
@@ -195,7 +194,7 @@ pub(super) fn push(lane: &Lane, kind: Kind, place: usize, state: State, now: imp
     frame(lane, kind, place, prior);
 }
 
-/// The thread will come back to state `prior`.
+/// Adds a frame; at its end the thread returns to state `prior`.
 #[inline]
 fn frame(lane: &Lane, kind: Kind, place: usize, prior: usize) {
     let part = &lane.openmp;
@@ -209,7 +208,7 @@ fn frame(lane: &Lane, kind: Kind, place: usize, prior: usize) {
     part.depth.store(depth + 1, Relaxed);
 }
 
-/// The innermost thing of that kind ends, and whatever is within it: the thread is in the state it was in before.
+/// Ends the innermost frame of that kind and all frames within it. The thread returns to the state it was in before.
 pub(super) fn pop(lane: &Lane, kind: Kind, now: impl FnOnce() -> u64) {
     let part = &lane.openmp;
     let beyond = part.beyond.load(Relaxed);
@@ -304,7 +303,7 @@ mod tests {
         let [running, scheduling, join] = ticks(lane, now);
         assert!(scheduling <= 3 * ASKS && join == 0, "{scheduling} {join}");
         assert_eq!(running + scheduling, now - zero);
-        // Not more than the thread ran.
+        // The thread cannot have scheduled for longer than it ran.
         assert!(scheduling == 3 * ASKS || running == 0, "{running}");
     }
 }

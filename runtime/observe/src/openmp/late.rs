@@ -1,5 +1,6 @@
-//! Callbacks that are registered when the program first does what they tell of: libomp calls those of critical sections for
-//! each lock, too, and those of task groups at each barrier and wait for tasks.
+//! Callbacks that are registered when the program first uses what they report. Registering them always would be slow:
+//! libomp calls those of critical sections for each lock too, and those of task groups at each barrier and each wait
+//! for tasks.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{
@@ -12,22 +13,23 @@ use contech_guest::{exports, lookup};
 use super::{callbacks, regions, tasks};
 use crate::real::real;
 
-/// Nobody wants them yet; somebody does, before libomp started or after; they are being registered; they are.
+/// States of a group of callbacks: not wanted yet; wanted (before libomp started, or after); being registered;
+/// registered.
 const UNUSED: u8 = 0;
 const WANTED: u8 = 1;
 const BUSY: u8 = 2;
 const DONE: u8 = 3;
 
-/// `ompt_set_callback`, when libomp has started.
+/// `ompt_set_callback`; null until libomp has started.
 static SET: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Some callbacks.
+/// A group of callbacks that are registered late.
 pub(super) struct Late {
     state: AtomicU8,
     register: fn(SetCallback),
 }
 
-/// Of critical, ordered and atomic sections and nested locks.
+/// The callbacks of critical, ordered and atomic sections and of nested locks.
 static MUTEXES: Late = Late::new(|set| {
     super::register(
         set,
@@ -37,7 +39,7 @@ static MUTEXES: Late = Late::new(|set| {
         },
     );
 });
-/// Of waits for task groups.
+/// The callback of waits for task groups.
 pub(super) static GROUPS: Late = Late::new(|set| {
     super::register(
         set,
@@ -47,7 +49,7 @@ pub(super) static GROUPS: Late = Late::new(|set| {
     );
 });
 
-/// libomp has started.
+/// Called when libomp has started: registers the callbacks that are already wanted.
 pub(super) fn start(set: SetCallback) {
     SET.store(set as *mut c_void, SeqCst);
     for late in [&MUTEXES, &GROUPS] {
@@ -65,7 +67,7 @@ impl Late {
         }
     }
 
-    /// From now on libomp tells, or from its start.
+    /// Registers the callbacks now, or as soon as libomp starts.
     #[inline]
     pub(super) fn want(&self) {
         if self.state.load(Acquire) != DONE {
@@ -83,13 +85,13 @@ impl Late {
         }
         let first = self.state.compare_exchange(WANTED, BUSY, SeqCst, SeqCst);
         if first.is_ok() {
-            // SAFETY: it was one when it was stored.
+            // SAFETY: the pointer was a `SetCallback` when it was stored.
             let set = unsafe { std::mem::transmute::<*mut c_void, SetCallback>(set) };
             (self.register)(set);
             self.state.store(DONE, Release);
         }
         while self.state.load(Acquire) != DONE {
-            // SAFETY: no arguments.
+            // SAFETY: the function takes no arguments.
             unsafe { (real().sched_yield)() };
         }
     }
@@ -97,22 +99,22 @@ impl Late {
 
 macro_rules! first {
     ($($name:ident, $c_name:literal, $real:ident, $slow:ident;)*) => {$(
-        /// The function itself; until it is known, ours that looks for it.
+        /// The function itself; until it is known, the observer's function that looks for it.
         static $real: AtomicPtr<c_void> = AtomicPtr::new($slow as *mut c_void);
 
-        // libomp tells of it from its first call on.
+        // The callbacks are registered before the first call goes on, so libomp reports that call too.
         exports! {
             $name [through] = $real;
         }
 
-        /// None of them has more arguments.
+        /// None of these functions has more than four arguments.
         unsafe extern "C-unwind" fn $slow(a: usize, b: usize, c: usize, d: usize) {
             MUTEXES.want();
             let real = lookup::find(concat!($c_name, "\0"), None);
             $real.store(real, Relaxed);
             // SAFETY: the function of that name takes these arguments, or the first of them.
             let real = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn(usize, usize, usize, usize)>(real) };
-            // SAFETY: the caller's arguments, passed on.
+            // SAFETY: the caller's arguments are passed on.
             unsafe { real(a, b, c, d) };
         }
     )*};

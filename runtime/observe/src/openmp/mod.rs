@@ -1,5 +1,5 @@
-//! OpenMP: what LLVM's libomp tells a tool (OMPT), and the cost of making tasks and handing out iterations, which it does
-//! not tell.
+//! OpenMP: what LLVM's libomp tells a tool (OMPT), and the cost of making tasks and handing out iterations, which
+//! libomp does not tell.
 
 mod costs;
 mod frames;
@@ -19,21 +19,21 @@ pub(crate) use frames::Part;
 
 use crate::{clock, options, places, tls};
 
-/// Numbers of callbacks, with our functions.
+/// The numbers of callbacks, each with the observer's function.
 macro_rules! callbacks {
     ($($number:ident, $function:path as fn($($arg:ty),*);)*) => {
         [$((event::$number, {
             let typed: unsafe extern "C" fn($($arg),*) = $function;
-            // SAFETY: libomp calls it with the arguments of its number, as the type says.
+            // SAFETY: libomp calls the function with the arguments of its number, as the type says.
             unsafe { std::mem::transmute::<unsafe extern "C" fn($($arg),*), Callback>(typed) }
         }),)*]
     };
 }
 use callbacks;
 
-/// The OpenMP library's own name.
+/// The OpenMP library's name, as the library gives it.
 static NAME: OnceLock<String> = OnceLock::new();
-/// It tells us what the program does.
+/// Whether libomp tells the observer what the program does.
 static LISTENS: AtomicBool = AtomicBool::new(false);
 
 static RESULT: StartToolResult = StartToolResult {
@@ -42,7 +42,7 @@ static RESULT: StartToolResult = StartToolResult {
     tool_data: AtomicU64::new(0),
 };
 
-/// `ompt_start_tool`: libomp asks for a tool when it starts. Null: nobody is interested.
+/// `ompt_start_tool`, which libomp calls when it starts to ask for a tool. Null means that there is no tool.
 pub(crate) unsafe extern "C" fn start_tool(
     _: c_uint,
     name: *const c_char,
@@ -59,11 +59,11 @@ pub(crate) unsafe extern "C" fn start_tool(
 }
 
 unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> c_int {
-    // SAFETY: libomp's own function, with a C string.
+    // SAFETY: libomp passed its own function, which takes a C string.
     let Some(set) = (unsafe { lookup(c"ompt_set_callback".as_ptr()) }) else {
         return 0;
     };
-    // SAFETY: that name has this type.
+    // SAFETY: the function of that name has this type.
     let set = unsafe { std::mem::transmute::<Callback, SetCallback>(set) };
     LISTENS.store(true, Relaxed);
     register(
@@ -91,12 +91,12 @@ fn register(set: SetCallback, callbacks: &[(c_int, Callback)]) {
 
 unsafe extern "C" fn finalize(_: Data) {}
 
-/// The OpenMP library, as it names itself; empty without.
+/// The OpenMP library's name, as the library gives it; empty if there is none.
 pub(crate) fn name() -> String {
     NAME.get().cloned().unwrap_or_default()
 }
 
-/// What cannot be seen of an OpenMP library that is loaded.
+/// A note about a loaded OpenMP library that cannot be observed.
 pub(crate) fn note() -> Option<String> {
     if LISTENS.load(Relaxed) {
         return None;
@@ -110,7 +110,7 @@ pub(crate) fn note() -> Option<String> {
         );
     }
     let other = places::is_loaded(c"libomp.so.5") || places::is_loaded(c"libiomp5.so");
-    // One that never started has nothing to tell either.
+    // A libomp that never started has nothing to tell either, so it needs no note.
     let deaf = std::env::var_os("OMP_TOOL").is_some_and(|tool| tool == "disabled") || asked();
     (other && deaf).then(|| {
         "this program's libomp does not use OMPT (built without it, or OMP_TOOL=disabled): waiting in it counts as \
@@ -119,12 +119,12 @@ pub(crate) fn note() -> Option<String> {
     })
 }
 
-/// libomp asked for a tool: it started.
+/// Whether libomp has started, and so has asked for a tool.
 fn asked() -> bool {
     NAME.get().is_some()
 }
 
-/// The calling thread's lane, and now.
+/// The calling thread's lane, and the current time.
 fn event() -> Option<(&'static crate::lane::Lane, u64)> {
     Some((tls::lane()?, clock::now()))
 }

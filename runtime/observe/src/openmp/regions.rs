@@ -17,23 +17,23 @@ use crate::phase::{self, Instance};
 
 /// `ompt_task_initial`.
 const INITIAL: c_int = 1;
-/// In a region's word: it is within another one.
+/// Bit of a region's word that is set if the region is within another one.
 const INNER: u64 = 1;
-/// In an implicit task's word.
+/// Value of an implicit task's word.
 pub(super) const IMPLICIT: u64 = 2;
 /// `ompt_work_loop_dynamic`, `_guided`, `_other`.
 const WORK_DYNAMIC: std::ops::RangeInclusive<c_int> = 11..=13;
 
-/// The phase of a region's word.
+/// The phase in a region's word, and whether the region is within another one.
 ///
 /// # Safety
 /// libomp passed the word, or it is null.
 unsafe fn instance(parallel: Data) -> (Option<&'static Instance>, bool) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller promises that the word is valid or null.
     let word = unsafe { ompt::read(parallel) };
     let address = usize::try_from(word & !INNER).unwrap_or(0);
     let pointer = std::ptr::with_exposed_provenance::<Instance>(address);
-    // SAFETY: null, or one of the table of instances, which is for ever.
+    // SAFETY: the pointer is null, or points into the table of instances, which is static.
     (unsafe { pointer.as_ref() }, word & INNER != 0)
 }
 
@@ -66,7 +66,7 @@ pub(super) unsafe extern "C" fn parallel_begin(
     });
     if let Some(region) = region {
         let address = std::ptr::from_ref(region).expose_provenance() as u64;
-        // SAFETY: libomp's word for the new region.
+        // SAFETY: libomp passed its word for the new region.
         unsafe { ompt::write(parallel, address | inner) };
     }
     push(lane, Kind::Region, place.addr(), State::Scheduling, || now);
@@ -92,7 +92,7 @@ pub(super) unsafe extern "C" fn implicit_task(
     flags: c_int,
 ) {
     if endpoint == BEGIN {
-        // SAFETY: libomp's word of the task.
+        // SAFETY: libomp passed its word of the task.
         unsafe { ompt::write(task, IMPLICIT) };
     }
     if flags & INITIAL != 0 {
@@ -116,7 +116,7 @@ pub(super) unsafe extern "C" fn implicit_task(
     }
 }
 
-/// At a taskgroup it is the body that begins: its wait is in [`sync_region_wait`].
+/// At a taskgroup this event is the begin of the body; [`sync_region_wait`] sees the wait.
 pub(super) unsafe extern "C" fn sync_region(
     kind: c_int,
     endpoint: c_int,
@@ -161,7 +161,7 @@ fn waits(kind: c_int, endpoint: c_int, place: usize) {
     } else {
         State::Barrier
     };
-    // Workers do not know where their region ends: it is where it began.
+    // Workers do not know where their region ends, so the place where it began is used.
     let region = || lane.openmp.region().map_or(0, Instance::place);
     let place = if place == 0 { region() } else { place };
     if is_barrier(kind) {

@@ -16,7 +16,7 @@ use crate::lane::Lane;
 use crate::sites::bump;
 use crate::{clock, tls};
 
-/// In an explicit task's word: it has begun.
+/// Value of an explicit task's word after the task has begun.
 const BEGUN: u64 = 1;
 
 pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
@@ -27,10 +27,10 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
         return;
     }
     let Some(lane) = tls::lane() else { return };
-    // SAFETY: libomp's words of tasks that live, of which no other thread uses these now.
+    // SAFETY: libomp passed the words of tasks that live, and no other thread uses these words now.
     let (left, entered) = unsafe { (ompt::read(prior), ompt::read(next)) };
     if matches!(status, STATUS_COMPLETE | STATUS_CANCEL | STATUS_DETACH) {
-        // One that was cancelled before it began is no task that ran.
+        // A task that was cancelled before it began has not run.
         if left == BEGUN {
             pop(lane, Kind::Task, clock::now);
             timed(lane, false);
@@ -38,7 +38,7 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
         return;
     }
     if entered <= BEGUN {
-        // SAFETY: as above.
+        // SAFETY: the task's word is valid, as above.
         unsafe { ompt::write(next, BEGUN) };
         timed(lane, true);
         push_task(lane, clock::now);
@@ -52,7 +52,7 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
     }
 }
 
-/// A task begins or ends within a call that is being timed: it is not the call's own time.
+/// Subtracts the time of a task that runs within a call that is being timed: it is not the call's own time.
 fn timed(lane: &Lane, begins: bool) {
     let part = &lane.openmp;
     if part.timed.load(Relaxed) != part.depth() + 1 {
@@ -67,7 +67,7 @@ fn timed(lane: &Lane, begins: bool) {
     }
 }
 
-/// `omp_set_lock` and its like, which [`crate::locks`] sees as it does other locks.
+/// Kinds of locks of `omp_set_lock` and the like, which [`crate::locks`] observes as it does other locks.
 const LOCKS: std::ops::RangeInclusive<c_int> = 1..=2;
 
 pub(super) unsafe extern "C" fn acquire(

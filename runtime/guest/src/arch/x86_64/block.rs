@@ -1,7 +1,8 @@
-//! Thread-local blocks that code outside of Rust finds by their symbol.
+//! Thread-local blocks that code that is not Rust finds by their symbol.
 
-/// Defines a thread-local block and the function that gives the calling thread's. The block is a symbol for the linker, which
-/// stable Rust has no way to say; its section makes it thread-local. Its initial value must be all zero.
+/// Defines a thread-local block and the function that returns the calling thread's block. The block is a symbol for
+/// the linker, which stable Rust cannot declare as thread-local, so its section makes it thread-local. Its initial
+/// value must be all zero.
 #[macro_export]
 macro_rules! thread_block {
     (
@@ -19,8 +20,8 @@ macro_rules! thread_block {
         #[inline(always)]
         $vis fn $block() -> &'static $ty {
             let address: *const $ty;
-            // SAFETY: initial-exec access as the linker defines it for x86-64: the offset of the symbol from the thread
-            // pointer, and the thread pointer at fs:0. Reads memory, writes none.
+            // SAFETY: this is the initial-exec access that the linker defines for x86-64: the offset of the symbol
+            // from the thread pointer, plus the thread pointer at fs:0. It reads memory and writes none.
             unsafe {
                 ::std::arch::asm!(
                     concat!("mov {a}, qword ptr [rip + ", stringify!($symbol), "@GOTTPOFF]"),
@@ -29,8 +30,8 @@ macro_rules! thread_block {
                     options(pure, readonly, nostack)
                 );
             }
-            // SAFETY: the symbol is above, of that type, all zero at first, which is a value of it; it lives as long as the
-            // thread, and no reference to it is used later.
+            // SAFETY: the symbol above has that type, and its initial value of all zeros is valid; it lives as long as
+            // the thread, and no reference to it is used later.
             unsafe { &*address }
         }
     };

@@ -1,12 +1,12 @@
-//! System calls of the program, as the C library's `syscall` makes them.
+//! System calls of the program, made as the C library's `syscall` makes them.
 
 use std::arch::naked_asm;
 use std::ffi::c_long;
 
-/// Any system call: a failure is -1 and errno.
+/// Makes any system call; a failure is -1 and errno.
 ///
 /// # Safety
-/// That of the system call.
+/// The requirements of the system call apply.
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn system_call(
     number: c_long,
@@ -45,13 +45,12 @@ pub unsafe extern "C-unwind" fn system_call(
     )
 }
 
-/// Exports `syscall`. Calls with the numbers that are given go to a function that takes the seven arguments and the address
-/// of the caller; all others are made here, for this library's own come this way, too, while it does not know the C library's
-/// function yet.
+/// Exports `syscall`. Calls with the given numbers go to a function that takes the seven arguments and the address of
+/// the caller. All others are made here, because this library's own calls use this function too, before the C
+/// library's function is known.
 #[macro_export]
 macro_rules! export_syscall {
     ($watch:path: $($key:ident = $number:expr),*) => {
-        /// `syscall`, exported.
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub(crate) extern "C-unwind" fn syscall() {
@@ -88,7 +87,7 @@ mod tests {
     fn a_result_is_passed_on_and_a_failure_is_errno() {
         let six = [0; 6];
         let call = |number, [a, b, c, d, e, f]: [usize; 6]| {
-            // SAFETY: calls without pointers.
+            // SAFETY: the calls take no pointers.
             unsafe { system_call(number, a, b, c, d, e, f) }
         };
         assert_eq!(call(libc::SYS_getpid, six), i64::from(std::process::id()));
@@ -100,14 +99,14 @@ mod tests {
     #[test]
     fn all_six_arguments_arrive() {
         let length = 4096;
-        // SAFETY: makes a mapping, whose file and offset are the last two arguments.
+        // SAFETY: the call makes a new mapping, whose file and offset are the last two arguments.
         let refused = unsafe { system_call(libc::SYS_mmap, 0, length, 1, 2, usize::MAX, 1) };
         assert_eq!((refused, Errno::get()), (-1, libc::EINVAL), "an odd offset");
-        // SAFETY: as above.
+        // SAFETY: the call makes a new mapping.
         let at = unsafe { system_call(libc::SYS_mmap, 0, length, 1, 0x22, usize::MAX, 0) };
         assert!(at > 0);
         let at = usize::try_from(at).unwrap();
-        // SAFETY: nothing refers to it.
+        // SAFETY: nothing refers to the mapping.
         let gone = unsafe { system_call(libc::SYS_munmap, at, length, 0, 0, 0, 0) };
         assert_eq!(gone, 0);
     }

@@ -1,25 +1,25 @@
-//! From instrumented code in the middle of anything to the slow path and back, with every register as it was.
+//! Calls the slow path from instrumented code at any point, and returns with every register unchanged.
 
 use std::arch::naked_asm;
 use std::sync::atomic::AtomicU32;
 
-/// State components to save with XSAVE: 0 before it is known, [`FXSAVE`] where there is no XSAVE.
+/// State components to save with XSAVE: 0 before they are known, [`FXSAVE`] if there is no XSAVE.
 static COMPONENTS: AtomicU32 = AtomicU32::new(0);
-/// Bit 31 is no component.
+/// A value that no set of components has: bit 31 is no component.
 const FXSAVE: u32 = 1 << 31;
-/// x87, SSE, AVX, and AVX-512's masks, upper halves and upper registers. Not AMX: tiles are 8 KiB, and
-/// nothing here touches them.
+/// x87, SSE, AVX, and AVX-512's masks, upper halves and upper registers. AMX is not saved: its tiles are 8 KiB, and
+/// nothing here uses them.
 const WANTED: u32 = 0b1110_0111;
-/// Bytes of the standard XSAVE area up to and including those components.
+/// Bytes of the standard XSAVE area up to these components, including them.
 const AREA: u32 = 2688;
 
-/// Defines what instrumented code calls when its buffer is full: `flush` takes the cursor in rdi and returns the next one in rax,
-/// `check_flush` does the same for the second cursor. Every register but rax, r11 and the flags is as it was
-/// (`preserve_all`).
+/// Defines the functions that instrumented code calls when its buffer is full: `flush` takes the cursor in rdi and
+/// returns the next one in rax, `check_flush` does the same for the second cursor. Every register except rax, r11 and
+/// the flags is unchanged (`preserve_all`).
 ///
-/// Where the buffer is not full but the time is to be noted, `flush` writes that event itself and saves few registers. The
-/// operands are offsets in the calling thread's block and constants of that event; `slow`, `gap` and `check_slow` are the slow
-/// paths, which take a cursor and return one.
+/// If the buffer is not full but the time must be noted, `flush` writes that event itself and saves few registers. The
+/// operands are offsets in the calling thread's block and constants of that event; `slow`, `gap` and `check_slow` are
+/// the slow paths, which take a cursor and return one.
 #[macro_export]
 macro_rules! flush_stubs {
     ($block:ident; {$($operand:tt)*} {$($check_operand:tt)*}) => {
@@ -42,13 +42,13 @@ macro_rules! flush_stubs {
                 "rdtsc",
                 "shl rdx, 32",
                 "or rax, rdx",
-                // Ticks since the last one.
+                // rcx is the number of ticks since the last time event.
                 "mov rcx, rax",
                 "sub rcx, qword ptr fs:[r11 + {last}]",
                 "cmp rcx, {long}",
                 "ja 3f",
                 "mov qword ptr fs:[r11 + {last}], rax",
-                // The event: each store writes two bytes more than it means, the next one over them.
+                // Each store of the event writes two bytes more than it means, and the next store overwrites them.
                 "sub rax, qword ptr fs:[r11 + {epoch}]",
                 "mov qword ptr [rdi], rax",
                 "mov rax, qword ptr fs:[r11 + {taken}]",
@@ -58,7 +58,7 @@ macro_rules! flush_stubs {
                 "mov qword ptr fs:[r11 + {cursor}], rax",
                 "mov qword ptr fs:[r11 + {spin_event}], 0",
                 "mov qword ptr fs:[r11 + {spin_mark}], 0",
-                // The next one: at the next check that has something before it, or some bytes on.
+                // The next time event comes at the next check that has something before it, or some bytes on.
                 "lea rdx, [rax + 1]",
                 "cmp rcx, {apart}",
                 "lea rcx, [rax + {every}]",
@@ -79,7 +79,8 @@ macro_rules! flush_stubs {
                 "lea rax, [rip + {slow}]",
                 "jmp {preserving}",
                 "5:",
-                // Its scratch memory from the start again: this thread may be allowed no system call any more.
+                // The scratch memory is used from the start again, because this thread may not be allowed any system
+                // call any more.
                 "mov rax, qword ptr fs:[r11 + {limit}]",
                 "sub rax, {scratch}",
                 "jb 4b",
@@ -121,7 +122,8 @@ macro_rules! flush_stubs {
     };
 }
 
-/// Calls the function in rax with the argument in rdi, returns its result in rax. Every other register is as it was.
+/// Calls the function in rax with the argument in rdi and returns its result in rax. Every other register is
+/// unchanged.
 #[unsafe(naked)]
 pub extern "C" fn keeping_all() {
     naked_asm!(
@@ -145,7 +147,7 @@ pub extern "C" fn keeping_all() {
         "mov eax, dword ptr [rip + {components}]",
         "test eax, eax",
         "jnz 3f",
-        // Which components the system has enabled; CPUID clobbers rbx, rcx, rdx, saved above.
+        // The enabled components are looked up; CPUID changes rbx, rcx and rdx, which are saved above.
         "mov eax, 1",
         "xor ecx, ecx",
         "cpuid",
@@ -160,7 +162,7 @@ pub extern "C" fn keeping_all() {
         "3:",
         "test eax, eax",
         "js 5f",
-        // XSAVE reads the header it finds: it must be zero.
+        // XSAVE reads the header that it finds, which must be zero.
         "xor edx, edx",
         "mov qword ptr [rsp + 512], rdx",
         "mov qword ptr [rsp + 520], rdx",
@@ -196,8 +198,8 @@ pub extern "C" fn keeping_all() {
         "call 6f",
         "fxrstor64 [rsp]",
         "jmp 4b",
-        // Cursor in rdi, result in rbx. Signals are blocked and released here, outside of all Rust
-        // frames: an asynchronous cancellation that waits unwinds from the second system call.
+        // The cursor is in rdi, the result in rbx. Signals are blocked and released here, outside of all Rust frames,
+        // because a pending asynchronous cancellation unwinds from the second system call.
         "6:",
         "mov rbx, rdi",
         "mov qword ptr [rsp + {area} - 16], -1",

@@ -1,6 +1,6 @@
-//! The stubs by which symbols are exported.
+//! The stubs that export symbols.
 
-/// Exports symbols. Each is a stub that jumps to a function, with all arguments as they were:
+/// Exports symbols. Each is a stub that jumps to a function with all arguments unchanged:
 ///
 /// | before the `=` | what the stub does |
 /// |---|---|
@@ -128,9 +128,10 @@ macro_rules! exports {
     };
 }
 
-/// Exports a function that takes a lock, at the cost of nine instructions where the lock is free and the call is not one to
-/// time: counts down a word of the calling thread's block; where the word was zero, jumps to `timed`. Else calls `attempt`,
-/// and jumps to `wait` where that says `busy`. Both take the lock and the address of the caller.
+/// Exports a function that takes a lock. The stub costs nine instructions if the lock is free and the call is not one
+/// to time. It counts down a word of the calling thread's block; if the word was zero, it jumps to `timed`. Otherwise
+/// it calls `attempt` and jumps to `wait` if the result is `busy`. `timed` and `wait` take the lock and the address of
+/// the caller.
 #[macro_export]
 macro_rules! export_lock {
     ($name:ident [$block:ident $offset:expr]: $attempt:path, $busy:expr => $wait:path, $timed:path) => {
