@@ -1,5 +1,5 @@
-//! Programs with one planted bottleneck each (`bench/planted`): does the first thing that is said of a recorded run name
-//! its cause and its line, and is it gone in the mended twin.
+//! Programs with one planted bottleneck each (`bench/planted`). The first finding of a recorded run should name the
+//! bottleneck's cause and line, and should be gone in the mended twin.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,22 +13,22 @@ use contech_tests::program::is_cxx;
 use contech_tests::recording::backend_json;
 use serde_json::Value;
 
-/// A loss of less than this share of the processors' time is gone.
+/// A loss below this share of the processors' time counts as gone.
 const GONE: f64 = 0.15;
-/// Lines beside a marked one that are as good.
+/// A line this close to a marked line is right too.
 const NEAR: u64 = 1;
 
-/// A program; its marked lines end in `// PLANTED: CAUSE`, or several causes, each of which is right.
+/// A program. Its marked lines end in `// PLANTED: CAUSE`, with one or more causes, each of which is right.
 #[derive(Clone, Debug)]
 pub struct Planted {
     source: PathBuf,
-    /// The causes of which one is to be named.
+    /// The right causes; the finding must name one of them.
     pub causes: BTreeSet<String>,
-    /// The lines of which one is to be named.
+    /// The right lines; the finding must name one of them.
     lines: BTreeSet<u64>,
 }
 
-/// What a run was said to lose most by.
+/// The largest loss that was reported for a run.
 #[derive(Clone, Debug)]
 pub struct Said {
     cause: String,
@@ -37,7 +37,7 @@ pub struct Said {
 }
 
 impl Planted {
-    /// All of them, by name.
+    /// All programs, sorted by name.
     ///
     /// # Errors
     /// When the folder cannot be read, or a program has no mark.
@@ -71,17 +71,16 @@ impl Planted {
         })
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> String {
         let stem = self.source.file_stem().unwrap_or_default();
         stem.to_string_lossy().into_owned()
     }
 
-    /// Builds it for recording, planted or mended.
+    /// Builds the program for recording, planted or mended.
     ///
     /// # Errors
-    /// With the compiler's messages.
+    /// When the compiler fails; the error has its messages.
     pub fn build(&self, dir: &Path, mended: bool) -> Result<PathBuf> {
         fs::create_dir_all(dir)?;
         let program = dir.join(format!("{}.{mended}", self.name()));
@@ -105,10 +104,10 @@ impl Planted {
         Ok(program)
     }
 
-    /// Records it and asks what costs most.
+    /// Records the program and asks what costs most.
     ///
     /// # Errors
-    /// When it fails, or a tool does.
+    /// When the program or a tool fails.
     pub fn said(&self, program: &Path, threads: u32) -> Result<Said> {
         let (trace, graph) = (program.with_extension("bin"), program.with_extension("tg"));
         let mut command = Command::new(program);
@@ -124,7 +123,7 @@ impl Planted {
         Said::of(&report?)
     }
 
-    /// Whether the cause is right, and the line.
+    /// Whether the reported cause is right, and whether the line is.
     #[must_use]
     pub fn right(&self, said: &Said) -> (bool, bool) {
         let file = self.source.file_name().unwrap_or_default();
@@ -136,7 +135,7 @@ impl Planted {
         (cause, said.places.iter().any(at))
     }
 
-    /// Whether what was planted is not what the mended twin is said to lose by.
+    /// Whether the planted bottleneck is not the largest loss that is reported for the mended twin.
     #[must_use]
     pub fn gone(&self, said: &Said) -> bool {
         said.share < GONE || !self.causes.contains(&said.cause)
@@ -162,7 +161,7 @@ impl Said {
         })
     }
 
-    /// In a few words.
+    /// The loss in a few words.
     #[must_use]
     pub fn words(&self) -> String {
         let lines: Vec<String> = self

@@ -1,9 +1,10 @@
-//! Who is to blame for each moment in which a processor had nothing to do.
+//! Finds the cause of each moment in which a processor had nothing to do.
 //!
-//! At each moment as many processors are idle as fewer contexts run than there are processors. Their time is divided among the
-//! contexts that wait for a reason, and laid on what the awaited context does at that moment: where it waits itself, on
-//! what that waits for, and so on. Who waits for the end of what it has started has nothing to add while others wait;
-//! where nobody does, the code that still runs is to blame, as serial code or, within a parallel phase, as the largest share of the work.
+//! The number of idle processors at a moment is the number of processors less the number of running contexts. Their
+//! time is divided among the contexts that wait for a reason, and charged to what the awaited context does at that
+//! moment: if that context waits too, to what it waits for, and so on. A context that waits for the end of what it has
+//! started gets no share while others wait. If no other context waits, the code that still runs is to blame: as serial
+//! code or, within a parallel phase, as the largest share of the work.
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
@@ -14,64 +15,64 @@ use super::wait::{Kind, Wait};
 use crate::analysis::Graph;
 use crate::parallelism::{Change, State, end_of, sweep};
 
-/// Waits of a chain that are followed at most.
+/// The largest number of waits that are followed in a chain.
 const DEEP: usize = 32;
-/// Waiting contexts looked at in one moment, at most.
+/// The largest number of waiting contexts that are considered at one moment.
 const MOST: usize = 64;
-/// Who ran for less than one part in so many of its wait had nothing to do.
+/// A context that ran for less than one part in so many of its wait had nothing to do.
 const IDLE: u64 = 10;
-/// Less than one part in so many with two at work is a moment: creating and joining take that long.
+/// A phase with two contexts at work for less than one part in so many is serial, because creating and joining take
+/// that long.
 const SERIAL: u64 = 50;
 
-/// Where the time of idle processors belongs.
+/// The causes of idle processor time.
 #[derive(Debug)]
 pub(super) struct Blame {
     /// Length of the run from its first task on, without what the recording took, ns.
     pub(super) duration_ns: u64,
-    /// Processor time in which contexts ran.
+    /// Processor time in which contexts ran, ns.
     pub(super) used: f64,
-    /// That in the making of contexts.
+    /// The part of `used` in which contexts were created, ns.
     pub(super) making: f64,
-    /// One of those made in the way that is used most, by the operation.
+    /// By the operation that creates contexts: the number of creations, and the task of one of them.
     pub(super) makers: FxHashMap<SyncOp, (u64, TaskId)>,
-    /// Contexts that ran.
+    /// Number of contexts that ran.
     pub(super) contexts: u64,
-    /// Causes with what they cost.
     pub(super) groups: Vec<Group>,
-    /// Shares of groups in what a task did meanwhile, ns.
+    /// For each task, the groups that are charged to it, and how much of each, ns.
     pub(super) by_task: FxHashMap<TaskId, Vec<(u32, f64)>>,
 }
 
-/// A context at a moment.
+/// The current state of a context.
 #[derive(Clone, Copy, Debug)]
 struct Now {
     id: ContextId,
     doing: Doing,
-    /// Time it has run, and since when it does what it does.
+    /// How long the context has run.
     ran_ns: u64,
-    /// ... when its wait before ended.
+    /// The value of `ran_ns` when the context's previous wait ended.
     ran_before_ns: u64,
     since_ns: u64,
     born_ns: u64,
-    /// What was laid on its wait so far.
+    /// The time that was charged to its wait so far, ns.
     blamed: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Doing {
     Away,
-    /// Runs, making a context in this way or none.
+    /// Runs a task, which may create a context by an operation.
     Runs(TaskId, Option<SyncOp>),
     Waits(Wait),
 }
 
-/// What an idle processor's moment is due to.
+/// The cause of an idle processor's moment.
 enum Root {
-    /// A task that runs, and whether it is awaited by way of others.
+    /// A running task, and whether it is awaited only through other contexts.
     Task(TaskId, bool),
     /// A wait for something outside.
     Outside(Wait),
-    /// Nothing any more: the wait should be over.
+    /// Nothing is awaited any more, so the wait should be over.
     Late,
 }
 
@@ -85,17 +86,18 @@ struct Sweep<'g> {
     waiting: Vec<usize>,
     alive: u32,
     groups: FxHashMap<Key, u32>,
-    /// The code alone at work in this phase, with idle processor time; how long the phase is, and how long more than one ran.
+    /// Idle processor time of this phase that no wait accounts for, by the task that ran meanwhile; the length of the
+    /// phase; how long more than one context ran in it.
     phase: FxHashMap<TaskId, f64>,
     phase_ns: u64,
     together_ns: u64,
-    /// Most at a time that did something else than wait for the end of others.
+    /// The largest number of contexts at one time that did something other than wait for the end of others.
     most: u32,
     blame: Blame,
 }
 
 impl Blame {
-    /// That of a run on so many processors.
+    /// The blame of a run on `processors` processors.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -258,7 +260,7 @@ impl Sweep<'_> {
         self.now_ns = now_ns;
     }
 
-    /// So much processor time that nobody used.
+    /// Charges `idle` ns of processor time that no context used.
     fn idle(&mut self, idle: f64, until_ns: u64) {
         let ns = (until_ns - self.now_ns) as f64;
         let mut waiting: Vec<usize> = self
@@ -288,7 +290,8 @@ impl Sweep<'_> {
             }
             return;
         }
-        // Nobody runs, and nobody waits for anybody who does: for something outside, if anything is known.
+        // No context runs, and none waits for a context that runs. If one waits for something outside, that is the
+        // cause.
         let outside = self
             .waiting
             .iter()
@@ -311,8 +314,9 @@ impl Sweep<'_> {
         }
     }
 
-    /// Whether a context waits for something that keeps it from working: not for the end of what it has started, not
-    /// for what never comes, and not as its purpose (a thread that only sleeps, or waits for signals).
+    /// Whether a context waits for something that keeps it from working. The end of what it has started is no such
+    /// thing, nor is an event that never comes, nor a wait that is the context's purpose (a thread that only sleeps,
+    /// or waits for signals).
     fn has_reason(&self, at: usize, until_ns: u64) -> bool {
         let now = &self.contexts[at];
         let Some(wait) = now.wait() else { return false };
@@ -367,7 +371,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// What the awaited context does, or what that waits for.
+    /// What the awaited context does or, if that context waits, what it waits for.
     fn root(&self, wait: &Wait) -> Root {
         let mut wait = *wait;
         if wait.kind == Kind::Outside {
@@ -401,11 +405,12 @@ impl Sweep<'_> {
         })
     }
 
-    /// One at work at a time, with others that waited for it: serial code. More: those that ran last had more to do.
+    /// Charges the time of a finished phase in which the running code is to blame. If one context worked at a time and
+    /// others waited for it, the code is serial. Otherwise the contexts that ran last had more to do.
     fn end_phase(&mut self) {
         let serial = self.together_ns * SERIAL <= self.phase_ns;
         let group = self.group(if serial { Key::Serial } else { Key::Imbalance });
-        // Processors for which there was no thread in the whole phase.
+        // The number of processors that had no thread in the whole phase.
         let fewer = self.processors.saturating_sub(self.most.max(1));
         let missing = if serial {
             0.0

@@ -1,7 +1,8 @@
-//! What is lost while contexts run, by models: caches, lines that go back and forth, allocation.
+//! Estimates, by models, what is lost while contexts run: to caches, to lines that move between processors, and to
+//! allocation.
 //!
-//! The running time is divided in proportion to what the code and each of these would take on a usual machine, so that
-//! the slowness of recording, which all of them share, does not count.
+//! The running time is divided in proportion to what the code and each of these would take on a usual machine. So the
+//! slowness of recording, which all of them share, does not matter.
 
 use super::{Loss, Report, Row};
 use crate::analysis::source::Place;
@@ -10,19 +11,20 @@ use crate::{memuse, misses, sharing};
 
 /// Time of an IR instruction, ns.
 const OP_NS: f64 = 0.3;
-/// What a miss costs more in a cache of at least so many bytes than in a smaller one, ns.
+/// The additional cost of a miss in a cache of at least so many bytes over a miss in a smaller one, ns.
 const MISS_NS: [(u64, f64); 3] = [(32 << 10, 3.0), (1 << 20, 12.0), (32 << 20, 60.0)];
-/// An instruction that misses in a smaller part of its accesses goes through memory in order: lines are there before they are asked for.
+/// If an instruction misses in a smaller part of its accesses than this, it goes through memory in order, and its
+/// lines are prefetched.
 const IN_ORDER: f64 = 0.3;
-/// What is left of a miss then.
+/// The part of a miss's cost that remains with prefetching.
 const AHEAD: f64 = 0.1;
-/// What it costs to fetch a line that another processor wrote, ns.
+/// Cost of fetching a line that another processor wrote, ns.
 const TRANSFER_NS: f64 = 80.0;
-/// An allocation and its end, ns.
+/// Cost of an allocation and its release, ns.
 const ALLOCATION_NS: f64 = 50.0;
 
 impl Report {
-    /// Takes what models say is lost out of the useful time.
+    /// Moves the time that the models call lost from the useful time to the losses.
     pub fn estimate(
         &mut self,
         misses: Option<&misses::Report>,
@@ -73,7 +75,7 @@ fn cache(misses: &misses::Report, memory: Option<&memuse::Report>) -> Estimate {
     };
     let rows = misses.instructions.iter().map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
-    // What is used for the first time must be fetched in any case.
+    // Lines that are used for the first time must be fetched in any case.
     let lines = memory.map_or(0, |memory| memory.footprint_bytes / misses.line.max(1));
     let all = misses.points.first().map_or(0, |point| point.misses);
     let again = ratio(all.saturating_sub(lines), all);

@@ -1,14 +1,14 @@
-//! The waits for one thing, and what they cost.
+//! Groups of waits for one thing, and what each group costs.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
 
 use super::wait::{Kind, Wait};
 
-/// Waits kept of a group, those that cost most: where they happen is looked at.
+/// Number of waits kept for each group, the costliest, to find out where they happen.
 const SAMPLES: usize = 8;
 
-/// What idle processor time is due to.
+/// The cause of idle processor time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// Waits for an object.
@@ -19,7 +19,7 @@ pub(super) enum Key {
     Imbalance,
     /// Fewer threads than processors.
     Threads,
-    /// Threads begin, or find that what they waited for has happened.
+    /// Threads that begin, or that find that what they waited for has happened.
     Starting,
     /// The recording itself.
     Recording,
@@ -32,7 +32,7 @@ impl Key {
         match wait.kind {
             Kind::Unknown => Self::Nothing,
             Kind::Recording => Self::Recording,
-            // Where it sleeps is what tells one from another.
+            // Such waits have no object; the places where contexts sleep tell them apart.
             Kind::Outside => Self::Wait(Kind::Outside, 0),
             kind => Self::Wait(kind, wait.object),
         }
@@ -43,17 +43,18 @@ impl Key {
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) key: Key,
-    /// Processor time lost.
+    /// Lost processor time, ns.
     pub(super) ns: f64,
-    /// ... after what was waited for had happened.
+    /// The part of `ns` that was lost after what was waited for had happened.
     pub(super) late: f64,
-    /// ... that hung on what the waiting context itself has started, or on what others wait for.
+    /// The part of `ns` that depended on contexts that the waiting context itself has started, or on what others wait
+    /// for.
     pub(super) indirect: f64,
-    /// Waits that cost something.
+    /// Number of waits that cost something.
     pub(super) waits: u64,
-    /// The costliest waits.
+    /// The costliest waits, each with its cost in ns.
     pub(super) samples: Vec<(f64, TaskId)>,
-    /// How often a context waited here, and what others lost by it.
+    /// How often each context waited here, and the time (ns) that others lost while waiting for each context.
     pub(super) waiters: FxHashMap<ContextId, u64>,
     pub(super) holders: FxHashMap<ContextId, f64>,
 }
@@ -72,7 +73,7 @@ impl Group {
         }
     }
 
-    /// A wait that cost so much is over.
+    /// Counts a finished wait that cost `ns`.
     pub(super) fn waited(&mut self, wait: &Wait, ns: f64) {
         self.waits += 1;
         *self.waiters.entry(wait.task.context).or_default() += 1;
@@ -88,12 +89,12 @@ impl Group {
         self.samples.truncate(SAMPLES);
     }
 
-    /// A context did something meanwhile.
+    /// Notes that others lost `ns` while waiting for `context`.
     pub(super) fn held_by(&mut self, context: ContextId, ns: f64) {
         *self.holders.entry(context).or_default() += ns;
     }
 
-    /// Adds another one of the same kind.
+    /// Adds another group of the same kind.
     pub(super) fn add(&mut self, other: Self) {
         self.ns += other.ns;
         self.late += other.late;
@@ -109,7 +110,7 @@ impl Group {
         }
     }
 
-    /// Those who are waited for wait here as well, about as often as the others: they take turns.
+    /// Whether contexts take turns: those that are waited for wait here as well, about as often as the others.
     pub(super) fn takes_turns(&self) -> bool {
         let all: f64 = self.holders.values().sum();
         let mean = self.waits as f64 / self.waiters.len().max(1) as f64;

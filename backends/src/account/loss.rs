@@ -1,4 +1,4 @@
-//! What processor time is lost to.
+//! The causes to which processor time is lost.
 
 use serde::Serialize;
 
@@ -6,17 +6,17 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loss {
-    /// One context at work, the others wait for it.
+    /// One context works and the others wait for it.
     Serial,
-    /// Some have more work than others.
+    /// Some contexts have more work than others.
     Imbalance,
     /// Waiting for a lock that another context holds.
     Lock,
-    /// Barriers that come more often than their waits are worth.
+    /// Barriers with too little work between them.
     Barrier,
-    /// Waiting for what another context makes.
+    /// Waiting for data that another context makes.
     Producer,
-    /// Contexts take turns: what they do in their turn is done one at a time.
+    /// Contexts take turns, so the work in their turns is done by one at a time.
     Handover,
     /// Making, handing out and waiting for pieces of work that are too small.
     Scheduling,
@@ -37,7 +37,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The word for it, as in JSON.
+    /// The name of the loss, as in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Loss {
         }
     }
 
-    /// What is lost, as a part of a sentence.
+    /// The loss as a part of a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Loss {
         }
     }
 
-    /// What helps.
+    /// What to do about the loss, as a sentence.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {

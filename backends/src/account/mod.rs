@@ -1,8 +1,9 @@
 //! `account`: where the time of the processors went, and what it was lost to, by cause and place.
 //!
-//! The base of all of it is the processors that the program could use times the length of the run. Running contexts use it; what
-//! is left is laid, moment by moment, on what the waiting contexts wait for (`blame`), and there on the code that the
-//! awaited context executes at the time. A recorded run is slower than a native one: shares are comparable, times are not.
+//! The total is the number of processors that the program could use times the length of the run. Running contexts use
+//! a part of it. At each moment the rest is charged to what the waiting contexts wait for (`blame`), and there to the
+//! code that the awaited context executes at the time. A recorded run is slower than a native one, so shares are
+//! comparable and times are not.
 
 mod blame;
 mod estimate;
@@ -40,7 +41,7 @@ pub struct Options {
     pub processors: Option<u32>,
 }
 
-/// The analysis: the blame up front, the code of it task by task.
+/// The analysis: the blame is computed first, and its code is found task by task.
 #[derive(Debug)]
 pub struct Account {
     processors: u32,
@@ -48,12 +49,11 @@ pub struct Account {
     blame: Blame,
 }
 
-/// What a shard adds up.
 #[derive(Debug, Default)]
 pub struct Shard {
-    /// By group and block, ns.
+    /// Time by group and block, ns.
     code: FxHashMap<(u32, BlockId), f64>,
-    /// The task with most of a group.
+    /// For each group, the task with the most of its time.
     most: FxHashMap<u32, (f64, TaskId)>,
     weights: Weights,
 }
@@ -61,23 +61,23 @@ pub struct Shard {
 /// Where the processors' time went.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Processors the program could use.
+    /// Number of processors that the program could use.
     pub processors: u32,
-    /// Whether that is recorded; otherwise it is the most contexts that ran at one time.
+    /// Whether that number is recorded or given; otherwise it is the largest number of contexts that ran at one time.
     pub recorded: bool,
     /// Length of the run.
     pub duration_ns: u64,
     /// Processor time: the processors times the length of the run.
     pub total_ns: u64,
-    /// Processor time in which the recording had paused the program; not counted.
+    /// Processor time in which the recording had paused the program; it is not part of `total_ns`.
     pub recording_ns: u64,
     /// Processor time in which contexts ran, less what is estimated to be lost in it.
     pub useful_ns: u64,
-    /// What the rest was lost to, the most first.
+    /// What the rest was lost to, the largest loss first.
     pub losses: Vec<Row>,
-    /// Contexts of the run.
+    /// Number of contexts of the run.
     pub contexts: u64,
-    /// IR instructions executed.
+    /// Number of executed IR instructions.
     #[serde(skip)]
     pub ir_ops: u64,
 }
@@ -85,21 +85,20 @@ pub struct Report {
 /// A loss.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Why.
     pub cause: Loss,
-    /// Processor time.
+    /// Lost processor time.
     pub ns: u64,
-    /// That as a share of all processor time.
+    /// The loss as a share of all processor time.
     pub share: f64,
-    /// The code that others waited for meanwhile, or that costs the time itself.
+    /// The code that other contexts waited for, or that costs the time itself.
     pub code: Option<Place>,
-    /// Who called it, where it is a function that others call.
+    /// The place from which that code's function was called, if it was seen.
     pub caller: Option<Place>,
-    /// Where they waited.
+    /// Where the contexts waited.
     pub wait: Option<Place>,
-    /// Where in the function called there.
+    /// Where in the function called at `wait` they waited, if that function is only a wrapper.
     pub inner: Option<Place>,
-    /// How many waits.
+    /// Number of waits.
     pub waits: u64,
 }
 
@@ -139,7 +138,7 @@ impl Analysis for Account {
         let Some(shares) = self.blame.by_task.get(&task.id()) else {
             return Ok(());
         };
-        // A task that spends its time in a call of other code spends it there.
+        // A task that spends its time in a call of code that was not recorded spends it at that call.
         let call = long_call(task).map(LongCall::block);
         let all: u64 = counts
             .iter()
@@ -182,7 +181,7 @@ impl Analysis for Account {
     }
 }
 
-/// The most first; what nothing is known of last, however much it is.
+/// Sorts by time, the largest loss first. Unknown losses are last, however large they are.
 fn sort(losses: &mut [Row]) {
     losses.sort_by_key(|row| {
         (

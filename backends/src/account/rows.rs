@@ -1,4 +1,4 @@
-//! The rows of the account.
+//! Makes the rows of the account from the groups of waits.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::analysis::Graph;
 use crate::analysis::source::Place;
 use crate::view::units::whole;
 
-/// Groups whose place is looked for, the costliest.
+/// Number of groups, the costliest, whose place is searched.
 const PLACED: usize = 64;
-/// Contexts that run for less on average are too small to hand out; fewer of them than this do not matter.
+/// Contexts that run for less than `SMALL_NS` on average are too small to hand out, if there are at least `MANY`.
 const SMALL_NS: f64 = 5000.0;
 const MANY: u64 = 1000;
-/// What making and handing out a task takes, ns (libomp, bench/scaling).
+/// Time to make and hand out a task, ns (libomp, bench/scaling).
 const TASK_NS: f64 = 200.0;
-/// Work between two waits at a barrier that is too little for it, ns.
+/// If there is less work between two waits at a barrier than this, ns, it is too little for the barrier.
 const BETWEEN_NS: f64 = 200_000.0;
-/// Blocks of a task that are followed to find who calls a function.
+/// Tasks with more executed blocks than this are not searched for the caller of a function.
 const FOLLOWED: u64 = 2_000_000;
 
 /// A group with its place and code.
@@ -38,8 +38,8 @@ struct Placed {
 pub(super) fn report(account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
     let blame = account.blame;
     let (groups, weights) = placed(graph, blame.groups, shards)?;
-    // Waits for others and waits of those that had nothing to do are waits at one barrier, whichever functions the line
-    // is a part of.
+    // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
+    // line, whatever function the line is in.
     let line = |placed: &Placed| {
         let site = placed.site.as_ref()?;
         Some((site.place.file.clone(), site.place.line))
@@ -95,7 +95,7 @@ pub(super) fn report(account: Account, graph: &Graph, shards: Vec<Shard>) -> Res
         };
         losses.push((row, scheduling));
     }
-    // What the recording took is nobody's.
+    // The time that the recording took belongs to no loss.
     let total = (blame.duration_ns as f64 * f64::from(account.processors) - recording).max(0.0);
     Ok(Report {
         processors: account.processors,
@@ -123,7 +123,7 @@ fn shares(losses: Vec<(Row, f64)>, total: f64) -> Vec<Row> {
     losses
 }
 
-/// The groups, the costliest with their place, and those at one place as one.
+/// The groups, of which the costliest have their place, and groups at the same place are merged.
 fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<Placed>, Weights)> {
     let mut weights = Weights::default();
     let mut code: FxHashMap<u32, FxHashMap<BlockId, f64>> = FxHashMap::default();
@@ -158,12 +158,12 @@ fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<
     Ok((merged(placed), weights))
 }
 
-/// Whether contexts are so small that making and handing them out is what they cost.
+/// Whether contexts are so small that their cost is mostly that of making and handing them out.
 fn small(contexts: u64, ran: f64) -> bool {
     contexts >= MANY && ran / (contexts as f64) < SMALL_NS
 }
 
-/// Where most of the sampled waits of a group are.
+/// The place with the costliest sampled waits of a group.
 fn site(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Site>> {
     let mut sums: FxHashMap<Site, f64> = FxHashMap::default();
     for &(ns, task) in &group.samples {
@@ -177,7 +177,7 @@ fn site(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Site>>
     Ok(most.map(|(site, _)| site))
 }
 
-/// Groups of one kind at one place are one: locks of parts of the data, a semaphore for each thread.
+/// Merges groups of one kind at one place, such as locks of parts of the data, or a semaphore for each thread.
 fn merged(groups: Vec<Placed>) -> Vec<Placed> {
     let mut merged: Vec<Placed> = Vec::new();
     for placed in groups {
@@ -205,7 +205,8 @@ fn merged(groups: Vec<Placed>) -> Vec<Placed> {
 }
 
 impl Group {
-    /// What it is; `between`: how long contexts run between two waits at the barrier, if it is one.
+    /// The kind of loss. `between` is how long (ns) contexts run between two waits at the barrier, if the group is
+    /// one.
     fn loss(&self, between: f64) -> Loss {
         match self.key {
             Key::Serial => Loss::Serial,
@@ -260,7 +261,7 @@ fn row(graph: &Graph, placed: &Placed, loss: Loss) -> Result<Row> {
     })
 }
 
-/// The function with most of the time, and the block with most of that.
+/// The function with the most time, and the block of it with the most time.
 fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(FunctionId, BlockId)> {
     let mut functions: FxHashMap<FunctionId, f64> = FxHashMap::default();
     let function = |block: BlockId| info.block(block).map(|block| block.function);
@@ -280,7 +281,7 @@ fn hottest(info: &StaticInfo, code: &FxHashMap<BlockId, f64>) -> Option<(Functio
     Some((most, *block))
 }
 
-/// Where a task calls a function most, if it is seen to.
+/// Where a task calls a function most often, if the task's blocks show it.
 fn caller(graph: &Graph, task: TaskId, function: FunctionId) -> Result<Option<Place>> {
     let info = graph.info();
     let task = graph.task(task)?;

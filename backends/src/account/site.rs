@@ -1,4 +1,4 @@
-//! Where contexts wait: the call, and who called the function it is in if that is only a wrapper.
+//! Where contexts wait: the call, and the caller of its function if that function is only a wrapper.
 
 use anyhow::Result;
 use taskgraph::{BlockId, CallStack, TaskId, TaskKind};
@@ -7,18 +7,18 @@ use super::weights::Weights;
 use crate::analysis::Graph;
 use crate::analysis::source::Place;
 
-/// Tasks looked at before a wait for one that executed code.
+/// Number of tasks before a wait that are searched for executed code.
 const LOOK_BACK: u32 = 16;
-/// A function that executes no more IR instructions in each call is there for the call it makes.
+/// A function is a wrapper if each of its calls executes at most this many IR instructions.
 const WRAPPER: u64 = 200;
-/// Wrappers of wrappers.
+/// The largest number of nested wrappers that are followed.
 const DEEP: usize = 4;
 
-/// A place, with the functions it goes through.
+/// A place where contexts wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Site {
     pub(super) place: Place,
-    /// Where in the wrapper, if one is called there.
+    /// Where in the wrapper they wait, if a wrapper is called at `place`.
     pub(super) inner: Option<Place>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Site {
 pub(super) fn of_wait(graph: &Graph, weights: &Weights, task: TaskId) -> Result<Option<Site>> {
     let info = graph.info();
     let (mut stack, mut tasks, mut at) = (CallStack::default(), Vec::new(), Some(task));
-    // A task that waits in a call has the call itself.
+    // A task that waits in a call contains that call itself.
     if graph.task(task)?.kind() != TaskKind::Work {
         at = task.previous();
     }

@@ -1,4 +1,4 @@
-//! Whom a context waits for: the task that ends its wait.
+//! Finds the task that ends a context's wait.
 
 use anyhow::Result;
 use taskgraph::{ContextId, SyncOp, TaskId, TaskKind};
@@ -9,37 +9,35 @@ use crate::parallelism::Cause;
 /// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// A lock.
     Lock,
-    /// Others at a barrier.
+    /// Other contexts at a barrier.
     Barrier,
-    /// Others at a barrier, with nothing to do before.
+    /// Other contexts at a barrier, by a context that had nothing to do before.
     Idle,
-    /// Word from another context: a condition, a semaphore, a flag.
+    /// A signal from another context: a condition, a semaphore, a flag.
     Word,
-    /// The own place in an order that the program asks for.
+    /// The context's own turn in an order that the program asks for.
     Turn,
-    /// A message.
     Message,
-    /// The end of what the context itself has started.
+    /// The end of contexts that the context itself has started.
     End,
     /// Something outside of the program: time, input, a signal.
     Outside,
-    /// The recording, which paused it.
+    /// The end of a pause that the recording made.
     Recording,
-    /// Nothing that is recorded.
+    /// The recording does not tell.
     Unknown,
 }
 
-/// A wait under way.
+/// A wait that has begun.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     pub(super) kind: Kind,
-    /// The object, as the graph has it.
+    /// The object's number in the graph.
     pub(super) object: u64,
-    /// The task it happens in, or the one after a gap.
+    /// The task in which the wait happens, or the task after the gap that is the wait.
     pub(super) task: TaskId,
-    /// The task that ends it, and when that ends.
+    /// The task that ends the wait, and when that task ends, ns.
     pub(super) ended_by: Option<(TaskId, u64)>,
 }
 
@@ -78,8 +76,8 @@ fn kind(cause: Cause, op: SyncOp) -> Kind {
     }
 }
 
-/// The latest of what a task waits for in other contexts, and the object. Behind a barrier that another context has
-/// stands the last to arrive there.
+/// The last to end of the tasks in other contexts that a task waits for, and the object. If the task waits behind a
+/// barrier that another context owns, the result is the last task to arrive at that barrier.
 fn awaited(graph: &Graph, task: &Task<'_>) -> Result<(Option<(TaskId, u64)>, u64)> {
     let own = task.id().context;
     let mut object = task.object();

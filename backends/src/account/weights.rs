@@ -1,17 +1,17 @@
-//! How much code the run executed, by block: IR instructions, which a task's time is divided by.
+//! How much code the run executed, by block. The unit is IR instructions, in proportion to which a task's time is
+//! divided among its blocks.
 
 use taskgraph::{Block, BlockCounts, BlockId, FunctionId, StaticInfo};
 
-/// Executions of blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Weights {
     /// Executed IR instructions, by block.
     pub(super) blocks: Vec<u64>,
-    /// By function: executed IR instructions, calls.
+    /// Executed IR instructions and calls, by function.
     functions: Vec<(u64, u64)>,
 }
 
-/// IR instructions of so many executions.
+/// IR instructions of `times` executions of a block.
 pub(super) fn weight(info: &StaticInfo, block: BlockId, times: u64) -> u64 {
     info.block(block).map_or(0, |block| {
         u64::from(block.ir_ops.max(1)).saturating_mul(times)
@@ -19,7 +19,7 @@ pub(super) fn weight(info: &StaticInfo, block: BlockId, times: u64) -> u64 {
 }
 
 impl Weights {
-    /// Adds a task's.
+    /// Adds the executions of a task.
     pub(super) fn add(&mut self, info: &StaticInfo, counts: &BlockCounts) {
         self.blocks.resize(info.blocks.len(), 0);
         for (block, times) in counts.iter() {
@@ -29,7 +29,7 @@ impl Weights {
         }
     }
 
-    /// Adds another shard's.
+    /// Adds the executions of another shard.
     pub(super) fn merge(&mut self, other: &Self) {
         let most = self.blocks.len().max(other.blocks.len());
         self.blocks.resize(most, 0);
@@ -38,7 +38,7 @@ impl Weights {
         }
     }
 
-    /// Sums up functions.
+    /// Adds up the blocks of each function.
     pub(super) fn finish(&mut self, info: &StaticInfo) {
         self.functions = vec![(0, 0); info.functions.len()];
         for (block, &ops) in info.blocks.iter().zip(&self.blocks) {
@@ -52,12 +52,12 @@ impl Weights {
         }
     }
 
-    /// IR instructions of all code.
+    /// Executed IR instructions of all code.
     pub(super) fn total(&self) -> u64 {
         self.functions.iter().map(|sum| sum.0).sum()
     }
 
-    /// IR instructions that a call of a function executes of its own, on average.
+    /// Average number of IR instructions that a call of a function executes in the function itself.
     pub(super) fn each_call(&self, function: FunctionId) -> u64 {
         let (ops, calls) = self
             .functions

@@ -1,4 +1,5 @@
-//! As many processors as there are threads: children inherit the affinity of who starts them.
+//! Limits a program to as many processors as it has threads. Child processes inherit the affinity of the thread that
+//! starts them.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -16,7 +17,7 @@ pub(super) struct Limited {
 }
 
 impl Processors {
-    /// Those of this process; one where the system does not say.
+    /// The processors of this process; one processor if the system does not tell.
     pub(super) fn own() -> Self {
         let all = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
         let list = (0..CpuSet::MAX_CPU)
@@ -25,12 +26,11 @@ impl Processors {
         Self { all, list }
     }
 
-    /// How many.
     pub(super) fn count(&self) -> u32 {
         u32::try_from(self.list.len()).unwrap_or(1).max(1)
     }
 
-    /// Limits what this thread starts to the first `count` of them.
+    /// Limits the processes that this thread starts to the first `count` processors.
     pub(super) fn limit(&self, count: u32) -> Limited {
         let mut few = CpuSet::new();
         let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -45,7 +45,7 @@ impl Processors {
 impl Drop for Limited {
     fn drop(&mut self) {
         if let Some(all) = &self.all {
-            // It worked a moment ago; if not, the next limit fails as well and nothing is pinned.
+            // The same call worked a moment ago. If it fails now, the next limit fails too, and nothing is pinned.
             let _ = sched_setaffinity(None, all);
         }
     }

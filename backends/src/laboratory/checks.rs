@@ -1,4 +1,4 @@
-//! What is no measurement, and the words that say so.
+//! Checks that reject runs that are no measurement, with the reason in words.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use anyhow::{Result, anyhow, bail};
 use super::run::{Outcome, Output};
 use crate::view::units::time;
 
-/// Runs must take long enough.
+/// Checks that a run took long enough.
 ///
 /// # Errors
-/// When this one did not.
+/// When it did not.
 pub(super) fn long_enough(outcome: &Outcome, name: &str, least: Duration) -> Result<()> {
     let took = Duration::from_nanos(outcome.observation.duration_ns);
     if took >= least {
@@ -23,10 +23,10 @@ pub(super) fn long_enough(outcome: &Outcome, name: &str, least: Duration) -> Res
     )
 }
 
-/// Runs must say the same.
+/// Checks that two runs printed the same output.
 ///
 /// # Errors
-/// When they do not.
+/// When they did not.
 pub(super) fn same_output(first: (&str, &Output), other: (&str, &Output)) -> Result<()> {
     if first.1.bytes == other.1.bytes && first.1.hash == other.1.hash {
         return Ok(());

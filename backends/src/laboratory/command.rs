@@ -1,4 +1,4 @@
-//! A command with placeholders, and what it is at a number of threads.
+//! A command with placeholders, and its words for a number of threads.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,21 +8,20 @@ use anyhow::{Result, bail};
 const THREADS: &[u8] = b"{threads}";
 const WORK_FOR: &[u8] = b"{p}";
 
-/// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Template {
     words: Vec<OsString>,
 }
 
 impl Template {
-    /// Of the words of a command line.
+    /// A command from the words of a command line.
     pub(super) fn of(words: &[OsString]) -> Self {
         Self {
             words: words.to_owned(),
         }
     }
 
-    /// Of a command in one word.
+    /// A command from one string, which is split as a shell does.
     ///
     /// # Errors
     /// When quotes do not close, or it is empty.
@@ -36,7 +35,7 @@ impl Template {
         }
     }
 
-    /// Whether what it does depends on the number of processors, not only by how many threads do it.
+    /// Whether the command's work depends on the number of processors, and not only the number of threads that do it.
     pub(super) fn work_depends(&self) -> bool {
         self.words.iter().any(|word| find(word, WORK_FOR).is_some())
     }
@@ -49,7 +48,7 @@ impl Template {
             .collect()
     }
 
-    /// For people.
+    /// The words of the command as text.
     pub(super) fn words(&self) -> Vec<String> {
         let words = self.words.iter();
         words

@@ -1,5 +1,5 @@
 //! `contech scale`: measures an unmodified program at several numbers of threads, observed by a preloaded library, and
-//! says why it does not scale ([`crate::scaling`]).
+//! explains why it does not scale ([`crate::scaling`]).
 
 mod affinity;
 mod checks;
@@ -20,11 +20,11 @@ use crate::scaling::{Measurement, Report, analyse, ascending, document};
 pub use options::Options;
 pub use page::render;
 
-/// Does it.
+/// Runs the command `contech scale`.
 ///
 /// # Errors
-/// When a command cannot be run, fails, ends too early to be measured, or says different things at different numbers of
-/// threads; when a file cannot be read or written.
+/// When a command cannot be run, fails, ends too early to be measured, or prints different output at different numbers
+/// of threads; when a file cannot be read or written.
 pub fn scale(options: &Options) -> Result<()> {
     let measurement = match &options.from {
         Some(file) => read(file)?,
@@ -49,7 +49,7 @@ pub fn scale(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// A measurement that `--save` wrote.
+/// Reads a measurement that `--save` wrote.
 fn read(file: &Path) -> Result<Measurement> {
     let measurement: Measurement = document(file, "measurement", "contech scale --save")?;
     if measurement.points.iter().all(|point| point.runs.is_empty()) {
@@ -64,7 +64,7 @@ fn read(file: &Path) -> Result<Measurement> {
     Ok(measurement)
 }
 
-/// The report of a measurement: for tests and other programs.
+/// The report of a measurement, for tests and other programs.
 #[must_use]
 pub fn of(measurement: Measurement) -> Report {
     analyse(measurement, Default::default(), Default::default())

@@ -1,4 +1,4 @@
-//! The observer's library: where it is, and what it left behind.
+//! Finds the observer's library, and reads the observation that it writes.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use contech_observation::Observation;
 
 const NAME: &str = "libcontech_observe.so";
 
-/// The library, beside this program.
+/// The path of the library, which is beside this program.
 ///
 /// # Errors
 /// When it is not there.
@@ -24,10 +24,10 @@ pub(super) fn find() -> Result<PathBuf> {
     })
 }
 
-/// What was observed.
+/// Reads the observation of a run.
 ///
 /// # Errors
-/// When there is no observation, it is damaged, or does not go to the program's end.
+/// When there is no observation, it is damaged, or it does not reach the program's end.
 pub(super) fn read(path: &Path, command: &str) -> Result<Observation> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,

@@ -71,7 +71,7 @@ pub struct Options {
     pub program: Vec<OsString>,
 }
 
-/// `50ms`, `2s`, `1.5s`, `100us`.
+/// Parses a duration such as `50ms`, `2s`, `1.5s` or `100us`.
 fn duration(text: &str) -> Result<Duration, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, unit) = text.split_at(split.unwrap_or(text.len()));

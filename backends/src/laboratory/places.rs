@@ -1,4 +1,4 @@
-//! Places of an observation in words: function, file and line from debug information, or the name the symbols have.
+//! Names the places of an observation: function, file and line from debug information, or the name of the symbol.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -9,16 +9,17 @@ use contech_observation::{Observation, Place};
 
 use crate::scaling::PlaceName;
 
-/// Where the linker puts an executable that is not position-independent.
+/// The address at which the linker puts an executable that is not position-independent.
 const FIXED: u64 = 0x40_0000;
 
 /// The places of all runs.
 #[derive(Default)]
 pub(super) struct Places {
     names: Vec<PlaceName>,
-    /// Module's path, offset: its index in `names`.
+    /// Index in `names`, by the module's path and the offset.
     known: HashMap<(String, u64), usize>,
-    /// Equal names are one place: a run may have been loaded elsewhere, a line may wait at two addresses.
+    /// Index in `names`, by name. Equal names are one place, because a module may have been loaded elsewhere in
+    /// another run, and a line may wait at two addresses.
     same: HashMap<PlaceName, usize>,
     files: HashMap<String, Option<(Loader, u64)>>,
 }
@@ -44,7 +45,7 @@ impl Places {
         index
     }
 
-    /// All of them.
+    /// The names of all places.
     pub(super) fn names(self) -> Vec<PlaceName> {
         self.names
     }
@@ -61,7 +62,7 @@ impl Places {
         let Some((loader, base)) = file else {
             return name;
         };
-        // A call returns behind itself.
+        // The address is that to which a call returns, so the call is before it.
         let at = (place.offset + *base).saturating_sub(1);
         if let Some(symbol) = loader.find_symbol(at) {
             symbol.clone_into(&mut name.function);
@@ -81,11 +82,12 @@ impl Places {
             }
         }
         name.function = addr2line::demangle_auto(name.function.as_str().into(), None).into_owned();
-        // OpenMP: a region's code is a function of its own that the compiler named after the one it is in.
+        // The code of an OpenMP region is a function that the compiler named after the function that contains the
+        // region.
         if let Some((outer, _)) = name.function.split_once(".omp_outlined") {
             name.function = outer.to_owned();
         }
-        // Without lines, functions have several places: their addresses tell them apart.
+        // Without line numbers, the places in a function are distinguished by their addresses.
         if name.line == 0 && !name.function.is_empty() {
             let _ = write!(name.function, " [{:#x}]", place.offset);
         }
@@ -99,7 +101,7 @@ fn open(path: &str) -> Option<(Loader, u64)> {
         .ok()?
         .read_exact(&mut header)
         .ok()?;
-    // ELF's e_type: 2 is an executable at fixed addresses.
+    // In ELF's `e_type`, 2 is an executable at fixed addresses.
     let fixed = header.starts_with(b"\x7fELF") && header[16] == 2;
     let base = if fixed { FIXED } else { 0 };
     Some((Loader::new(path).ok()?, base))

@@ -19,56 +19,55 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::observer;
 
-/// The end of standard error kept for messages.
+/// Bytes at the end of standard error that are kept for messages.
 const KEPT: usize = 2000;
-/// Beginning of the output kept to show a difference.
+/// Bytes at the beginning of the output that are kept to show a difference.
 const SHOWN: usize = 64 << 10;
-/// Most bytes the kernel keeps in a pipe: more than that is not from before the program's end.
+/// The most bytes that the kernel keeps in a pipe. Of the bytes read after the program's end, only so many can be from
+/// before it.
 const PIPE: usize = 1 << 20;
 
-/// Ctrl-C was pressed.
+/// Whether ctrl-C was pressed.
 pub(super) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// What is run how.
+/// A run to make.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// The words of the command.
     pub(super) words: Vec<OsString>,
-    /// For OMP_NUM_THREADS, where the caller's environment does not set it.
+    /// The value of OMP_NUM_THREADS, if the caller's environment does not set it.
     pub(super) threads: u32,
-    /// Thread to run alone.
+    /// The thread that is to run alone.
     pub(super) alone: Option<u32>,
-    /// Bytes for the Pirate to keep.
+    /// Bytes that the Pirate is to keep in the cache.
     pub(super) pirate: u64,
 }
 
-/// A run that ended well.
+/// The result of a run that succeeded.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// What was observed.
     pub(super) observation: Observation,
-    /// What it printed.
+    /// What the program printed.
     pub(super) output: Output,
 }
 
-/// Standard output of a run, as much as comparing takes.
+/// Standard output of a run, as far as comparisons need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Output {
-    /// Bytes in all.
+    /// Number of all bytes.
     pub(super) bytes: u64,
-    /// Hash of all of it.
+    /// Hash of all bytes.
     pub(super) hash: u64,
-    /// The beginning.
+    /// The first bytes.
     pub(super) start: Vec<u8>,
 }
 
-/// A command for people.
+/// A command as text.
 pub(super) fn words(words: &[OsString]) -> String {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     words.join(" ")
 }
 
-/// Why a program did not start.
+/// The error for a program that did not start.
 pub(super) fn cannot_start(command: &[OsString], error: io::Error) -> anyhow::Error {
     let name = command
         .first()
@@ -77,7 +76,6 @@ pub(super) fn cannot_start(command: &[OsString], error: io::Error) -> anyhow::Er
     crate::pipeline::cannot_start(&name, error)
 }
 
-/// Runs commands.
 #[derive(Debug)]
 pub(super) struct Runner {
     library: PathBuf,
@@ -86,7 +84,7 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    /// With results in a folder of its own.
+    /// A runner that keeps observations in a folder of its own.
     pub(super) fn new(timeout: Duration) -> Result<Self> {
         Ok(Self {
             library: observer::find()?,
@@ -95,10 +93,10 @@ impl Runner {
         })
     }
 
-    /// Runs it to its end.
+    /// Runs a command to its end.
     ///
     /// # Errors
-    /// When it cannot be started, fails, takes too long, or was not observed.
+    /// When the command cannot be started, fails, takes too long, or was not observed.
     pub(super) fn run(&self, order: &Order) -> Result<Outcome> {
         let name = words(&order.words);
         let file = self.folder.path().join("observation");
@@ -147,7 +145,7 @@ impl Runner {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // With the processes it starts, so that none of them is left when it has to be ended.
+            // The program gets its own process group, so that the processes it starts can be ended with it.
             .process_group(0);
         if let Some(thread) = order.alone {
             command.env("CONTECH_ALONE", thread.to_string());
@@ -160,7 +158,8 @@ impl Runner {
 
     fn wait(&self, child: &mut Child, name: &str) -> Result<ExitStatus> {
         let begin = Instant::now();
-        // Short at first: how long a run takes is taken from the observer, not from here.
+        // The pause is short at first, which does not affect the measurement: the observer measures how long a run
+        // takes.
         let mut pause = Duration::from_micros(500);
         loop {
             if let Some(status) = child
@@ -186,7 +185,7 @@ impl Runner {
     }
 }
 
-/// Ends the program and the processes it started.
+/// Ends the program and the processes that it started.
 fn end(child: &mut Child) {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(group) = group {
@@ -209,13 +208,14 @@ fn failure(name: &str, status: ExitStatus, said: &str) -> String {
     }
 }
 
-/// Gives out what comes through a pipe, to its end. Once the program has `ended` nobody waits for more: a process it
-/// left behind may keep the pipe open.
+/// Passes on what comes through a pipe, up to its end. Once the program has `ended`, no more data is awaited, because
+/// a process that the program left behind may keep the pipe open.
 fn read(mut pipe: impl Read + AsFd, ended: &AtomicBool, mut take: impl FnMut(&[u8])) {
     let mut buffer = vec![0; 64 << 10];
     let mut left = PIPE;
     while left > 0 {
-        // Asked first: what the program wrote before its end is there then.
+        // The flag is read before the pipe: if it is set, everything that the program wrote before its end is in the
+        // pipe.
         let last = ended.load(Ordering::Acquire);
         let pause = Timespec {
             tv_sec: 0,
@@ -239,13 +239,13 @@ fn read(mut pipe: impl Read + AsFd, ended: &AtomicBool, mut take: impl FnMut(&[u
     }
 }
 
-/// All of a pipe as a hash, its length and its beginning: outputs may be large.
+/// Reads a whole pipe into its hash, its length and its first bytes, because outputs may be large.
 fn digest(pipe: impl Read + AsFd, ended: &AtomicBool) -> Output {
     use std::hash::Hasher;
     let mut hasher = rustc_hash::FxHasher::default();
     let mut output = Output::default();
     read(pipe, ended, |bytes| {
-        // Byte by byte: what a read returns depends on timing.
+        // Bytes are hashed one by one, because the number of bytes of a read depends on timing.
         bytes.iter().for_each(|byte| hasher.write_u8(*byte));
         output.bytes += bytes.len() as u64;
         let room = SHOWN.saturating_sub(output.start.len()).min(bytes.len());
@@ -255,7 +255,7 @@ fn digest(pipe: impl Read + AsFd, ended: &AtomicBool) -> Output {
     output
 }
 
-/// The end of a pipe.
+/// Reads a whole pipe and returns its last part.
 fn tail(pipe: impl Read + AsFd, ended: &AtomicBool) -> String {
     let mut kept = Vec::new();
     read(pipe, ended, |bytes| {

@@ -1,5 +1,5 @@
-//! All the runs of a measurement, commands and numbers of threads in turn, so that what else the machine does hits all
-//! alike.
+//! Makes all runs of a measurement. Commands and numbers of threads take turns, so that other activity of the machine
+//! affects all of them alike.
 
 use std::sync::atomic::Ordering;
 
@@ -16,19 +16,19 @@ use crate::cli::progress;
 use crate::scaling::{Activity, AloneRun, Measurement, Point, Run};
 use crate::view::units;
 
-/// Threads whose alone-runs are measured: with equal shares one would do.
+/// The most threads whose alone-runs are measured; one would suffice if shares are equal.
 const PROFILED: u32 = 4;
 
-/// Runs what `options` ask for.
+/// Makes the measurement that `options` ask for.
 ///
 /// # Errors
-/// When a run is none, in one sentence that says why and what to do.
+/// When a run is no measurement: one sentence says why and what to do.
 pub(super) fn measure(options: &Options) -> Result<Measurement> {
     let program = Template::of(&options.program);
     let baseline = parse("--baseline", options.baseline.as_deref())?;
     let elision = parse("--elision", options.elision.as_deref())?;
     let threads = numbers(options)?;
-    // Ctrl-C ends the program that runs, and leaves nothing half-written.
+    // Ctrl-C ends the running program and leaves no half-written file.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
     let mut series = Series {
         options,
@@ -70,7 +70,8 @@ pub(super) fn measure(options: &Options) -> Result<Measurement> {
             let p = point.threads;
             step(&units::plural(p.into(), "thread"));
             let (run, observation) = series.run(&program, p, p)?;
-            // The activity of the run in the middle is not known before the last one; that of the first is as good.
+            // The median run is not known before the last run, so the activity of the first run is kept, which is as
+            // good.
             if round == 1 {
                 point.activity = Some(Activity::of(&observation));
             }
@@ -98,7 +99,7 @@ fn parse(option: &str, text: Option<&str>) -> Result<Option<Template>> {
     text.map(|text| Template::parse(option, text)).transpose()
 }
 
-/// Ascending, with 1 among them: T_1 is needed for all else.
+/// The numbers of threads, ascending. 1 is among them, because everything else needs T_1.
 fn numbers(options: &Options) -> Result<Vec<u32>> {
     let mut numbers = options.threads.clone();
     numbers.sort_unstable();
@@ -125,7 +126,7 @@ struct Series<'a> {
 }
 
 impl Series<'_> {
-    /// One run with `threads` threads of the work for `p` processors.
+    /// Makes one run with `threads` threads of the work for `p` processors.
     fn run(&mut self, template: &Template, threads: u32, p: u32) -> Result<(Run, Observation)> {
         let order = Order {
             words: template.at(threads, p),
@@ -167,7 +168,7 @@ impl Series<'_> {
         }
     }
 
-    /// Each thread alone, with all of the shared cache and with its share of it.
+    /// Runs each thread alone, with all of the shared cache and with its share of the cache.
     fn alone(&mut self, template: &Template, threads: u32) -> Result<Vec<AloneRun>> {
         let cache = self
             .options
@@ -231,7 +232,7 @@ impl Series<'_> {
     }
 }
 
-/// The size of the cache that processors share, from the system.
+/// The size of the cache that processors share, as the system says, bytes.
 fn shared_cache() -> Option<u64> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok()?;
     text.trim()

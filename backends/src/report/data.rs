@@ -1,4 +1,4 @@
-//! The data of the page: results of the analyses cut down to what can be drawn.
+//! The data of the page: results of the analyses, reduced to what can be drawn.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -13,17 +13,17 @@ use crate::parallelism::{self, Cause, WaitTime};
 use crate::view::page::cut;
 use crate::{blocks, cache, stats};
 
-/// Blocks in the scatter plot, the most executed ones.
+/// The most blocks in the scatter plot; the most executed ones are kept.
 const SCATTERED: usize = 1500;
-/// Rows of the heat map.
+/// The most rows of the heat map.
 const HEATED: usize = 240;
-/// Functions in the table.
+/// The most functions in the table.
 const FUNCTIONS: usize = 40;
 
 /// Everything the page shows.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageData {
-    /// Sentences, the most important first.
+    /// The findings, the most important first.
     pub findings: Vec<Finding>,
     /// The run in one sentence.
     pub headline: String,
@@ -34,15 +34,12 @@ pub struct PageData {
     pub warnings: Vec<String>,
     /// Facts about the recording.
     pub run: taskgraph::RunMeta,
-    /// Counts.
     pub stats: stats::Report,
-    /// Plot of parallelism over time.
     pub parallelism: ParallelismPlot,
-    /// Plots of block executions.
     pub blocks: BlocksPlot,
-    /// Plot of miss curves.
+    /// The miss curves.
     pub cache: cache::Report,
-    /// The other analyses, in their own words.
+    /// The views of the other analyses.
     pub sections: Vec<Section>,
 }
 
@@ -64,7 +61,7 @@ pub struct ParallelismPlot {
     levels: Vec<parallelism::LevelTime>,
     waits: Vec<WaitTime>,
     places: Vec<parallelism::WaitPlace>,
-    /// As-soon-as-possible schedule: start of stretch, average tasks at once.
+    /// The as-soon-as-possible schedule: start of each stretch, and the average number of tasks that run at once.
     potential: Vec<(u64, f64)>,
 }
 
@@ -79,15 +76,15 @@ struct WaitSeries {
 pub struct BlocksPlot {
     max_running: u32,
     executions: u64,
-    /// Executed blocks, drawn or not.
+    /// Number of executed blocks, drawn or not.
     total: usize,
-    /// The first of these rows have `levels` and are rows of the heat map.
+    /// The most executed blocks. The first of them have `levels`, and are the rows of the heat map.
     rows: Vec<blocks::BlockRow>,
     functions: Vec<blocks::FunctionRow>,
 }
 
 impl PageData {
-    /// Runs the analyses; `progress` is told what begins.
+    /// Runs the analyses; `progress` is called with the name of each step that begins.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -99,7 +96,8 @@ impl PageData {
         Self::collect_telling(graph, choices, progress, |_| {})
     }
 
-    /// The same; what order and times alone say, in one sentence, is told as soon as it is known.
+    /// The same; `tell` is called with the result of the analyses that read only order and times, in one sentence, as
+    /// soon as it is known.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -127,7 +125,7 @@ impl PageData {
             races: all.get(),
         };
         let mut sections = all.sections();
-        // With what the other analyses know.
+        // The account's section is replaced, because the account now includes what the other analyses know.
         let own = sections
             .iter_mut()
             .find(|section| section.id == Account::NAME);
@@ -218,7 +216,7 @@ impl From<blocks::Report> for BlocksPlot {
     }
 }
 
-/// Three decimals: enough to draw, short to embed.
+/// Rounds to three decimals, which is enough to draw and short to embed.
 fn short(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

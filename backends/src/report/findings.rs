@@ -1,4 +1,4 @@
-//! What a run's results say, in sentences with numbers and source lines, the most important first.
+//! Findings: what a run's results mean, in sentences with numbers and source lines, the most important first.
 
 use serde::Serialize;
 
@@ -6,39 +6,39 @@ use crate::account::located;
 use crate::view::units::{ratio, share};
 use crate::{account, parallelism, races, workspan};
 
-/// Shares below this are not worth a sentence.
+/// Losses below this share of processor time get no sentence.
 const WORTH: f64 = 0.02;
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// 1 is the most important.
+    /// The rank; 1 is the most important.
     pub rank: usize,
-    /// What processor time is lost to ([`account::Loss`]), the most first; then `spawns`, `unrecorded`, `bottleneck`, `races`.
+    /// The cause: first those of [`account::Loss`], the largest loss first, then `unrecorded`, `bottleneck`, `races`.
+    /// `spawns` comes before all others.
     pub cause: &'static str,
-    /// Source line it is about; may be empty.
+    /// The source line that the finding is about; may be empty.
     #[serde(rename = "where")]
     pub place: String,
-    /// How much: a share of all processor time; of `spawns` and `bottleneck` of the longest path, of `races` of the accesses.
+    /// The share of all processor time; for `spawns` and `bottleneck` of the longest path, for `races` of the
+    /// accesses.
     pub share: f64,
-    /// The sentence.
     pub text: String,
 }
 
-/// The results that findings are drawn from.
+/// The results from which findings are derived.
 #[derive(Clone, Copy, Debug)]
 pub struct Results<'a> {
     /// Where the processors' time went.
     pub account: &'a account::Report,
-    /// Running and waiting.
+    /// Running and waiting contexts.
     pub parallelism: &'a parallelism::Report,
     /// Work and span by call site.
     pub workspan: &'a workspan::Report,
-    /// Unordered accesses; absent where no access was recorded.
+    /// Unordered accesses; `None` if no access was recorded.
     pub races: Option<&'a races::Report>,
 }
 
-/// The findings of a run.
 #[must_use]
 pub fn find(results: &Results<'_>) -> Vec<Finding> {
     let losses = results.account.losses.iter();
@@ -71,7 +71,7 @@ fn finding(cause: &'static str, place: String, share: f64, text: String) -> Find
     }
 }
 
-/// A program of `contech/cilk.h` that ran serially: only its spawns say what could run at once.
+/// The finding for a program of `contech/cilk.h` that ran serially: only its spawns tell what could run in parallel.
 fn serial_form(results: &Results<'_>) -> Option<Finding> {
     let workspan = results.workspan;
     let spawns = workspan.sites.iter().any(|site| site.kind == "spawn");
@@ -86,7 +86,7 @@ fn serial_form(results: &Results<'_>) -> Option<Finding> {
     Some(finding("spawns", String::new(), share, text))
 }
 
-/// Running time in libraries that were not recorded: no other finding knows whose time it is.
+/// The finding for running time in libraries that were not recorded, which no other finding covers.
 fn outside(results: &Results<'_>) -> Option<Finding> {
     let most = results.parallelism.outside.first()?;
     let ns = results.parallelism.outside.iter().map(|at| at.ns).sum();
@@ -113,7 +113,7 @@ fn outside(results: &Results<'_>) -> Option<Finding> {
     Some(finding("unrecorded", short, part, text))
 }
 
-/// The call site whose own code is a good part of the longest path of a program that has parallelism to lose.
+/// The finding for a call site whose own code is at least a quarter of the longest path, in a program with spawns.
 fn bottleneck(workspan: &workspan::Report) -> Option<Finding> {
     let share = workspan.bottleneck_share();
     let spawns = workspan.sites.iter().any(|site| site.kind == "spawn");
@@ -126,7 +126,7 @@ fn bottleneck(workspan: &workspan::Report) -> Option<Finding> {
     ))
 }
 
-/// Races: about the results of the program, not its speed, and so last.
+/// The finding for races. It is about the results of the program and not its speed, and so comes last.
 fn races(races: &races::Report) -> Option<Finding> {
     let first = races.races.first()?;
     let share = ratio(first.count, races.accesses).min(1.0);

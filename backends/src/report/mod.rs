@@ -1,5 +1,5 @@
-//! `report`: one self-contained, offline HTML page with the findings and every analysis, with
-//! interactive plots; or its data as JSON.
+//! `report`: one self-contained, offline HTML page with the findings and every analysis, with interactive plots, or
+//! the data of the page as JSON.
 
 mod data;
 mod findings;
@@ -44,7 +44,7 @@ pub struct Options {
     choices: Choices,
 }
 
-/// What analyses of the page are told.
+/// Options of the analyses on the page.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Choices {
@@ -75,7 +75,7 @@ enum Form {
     Json,
 }
 
-/// Does it.
+/// Runs the command `report`.
 ///
 /// # Errors
 /// When the graph cannot be read or the output cannot be written.
@@ -88,7 +88,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     analysis::warnings(&graph)
         .iter()
         .for_each(|warning| eprintln!("warning: {}: {warning}", options.graph.display()));
-    // The output first: who cannot write it says so before minutes of work.
+    // The output is opened first, so that an output that cannot be written is reported before minutes of work.
     output::to(options.output.as_deref(), |out| {
         let bar = progress::spinner("report");
         let data = PageData::collect(&graph, options.choices, |step| bar.set_message(step))?;

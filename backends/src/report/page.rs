@@ -68,17 +68,15 @@ pub struct MeasuredPage {
     pub brand: &'static str,
     /// The command.
     pub command: String,
-    /// How it was measured.
+    /// How the program was measured, in words.
     pub measured: String,
     /// The run in one sentence.
     pub headline: String,
     /// What limits the results.
     pub warnings: Vec<String>,
-    /// The diagnosis.
     pub findings: Vec<scaling::Finding>,
-    /// Numbers with their names.
+    /// The most important numbers, each with its name.
     pub tiles: Vec<(&'static str, String)>,
-    /// The rest.
     pub sections: Vec<Section>,
 }
 

@@ -1,4 +1,4 @@
-//! How an analysis takes part in the report: one line in the registry.
+//! How an analysis takes part in the report, which takes one line in the registry.
 
 use std::any::Any;
 
@@ -9,38 +9,38 @@ use super::Choices;
 use crate::analysis::{Analysis, Graph, Part, Reads, Visitor, default_config};
 use crate::view::{PagePart, Render};
 
-/// What the report knows of an analysis.
+/// What the report knows about an analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
-    /// The word in the page's menu for its section; none where the page draws its result itself.
+    /// The word for its section in the page's menu; `None` if the page draws the analysis' result itself.
     pub menu: Option<&'static str>,
-    /// What it reads of tasks.
+    /// What the analysis reads of tasks.
     pub(super) reads: Reads,
-    /// Gets it ready for a pass over a graph.
+    /// Prepares the analysis for a pass over a graph.
     pub(super) begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>,
 }
 
 /// An analysis that is ready for a pass, or has taken part in it.
 pub trait Begun: Send {
-    /// For the driver.
+    /// The analysis as the driver of the pass needs it.
     fn visitor(&mut self) -> &mut dyn Visitor;
-    /// The result.
+    /// Ends the pass and returns the result.
     ///
     /// # Errors
     /// When the graph cannot be read.
     fn finish(self: Box<Self>, graph: &Graph) -> Result<Box<dyn Outcome>>;
 }
 
-/// A result.
+/// The result of an analysis, of any type.
 pub trait Outcome: Any + Send {
-    /// What is in its section.
+    /// The contents of the result's section.
     fn parts(&self) -> Vec<PagePart>;
-    /// For those who know what it is.
+    /// The result as a type that can be cast to its own.
     fn as_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 impl Shown {
-    /// With the options that its command has without any.
+    /// An analysis with the options that its command has by default.
     #[must_use]
     pub const fn of<A>() -> Self
     where
@@ -55,7 +55,7 @@ impl Shown {
         }
     }
 
-    /// Got ready in a way of its own: [`begin`] with other options.
+    /// An analysis that is prepared by `begin`, which usually calls [`begin`] with other options.
     #[must_use]
     pub const fn with<A: Analysis>(begin: fn(&Graph, &Choices) -> Result<Box<dyn Begun>>) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Shown {
         }
     }
 
-    /// With a section of its own, filled by its view.
+    /// Adds a section of the page, which the analysis' own view fills.
     #[must_use]
     pub const fn section(self, menu: &'static str) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Shown {
     }
 }
 
-/// An analysis with these options, ready for a pass over a graph.
+/// Prepares an analysis with these options for a pass over a graph.
 ///
 /// # Errors
 /// When the options make no sense, or the graph holds too little for them.

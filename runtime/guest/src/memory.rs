@@ -45,7 +45,7 @@ pub fn thread_id() -> u32 {
     u32::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).unwrap_or(0)
 }
 
-/// Writes to stderr, as far as it goes.
+/// Writes to stderr as much as one system call takes.
 pub(crate) fn write_stderr(bytes: &[u8]) {
     // SAFETY: the pointer and length are those of a slice.
     unsafe { libc::syscall(libc::SYS_write, 2, bytes.as_ptr(), bytes.len()) };
@@ -63,7 +63,7 @@ impl Errno {
         Errno(unsafe { *libc::__errno_location() })
     }
 
-    /// The value now.
+    /// The current value.
     #[must_use]
     pub fn get() -> i32 {
         Self::save().0

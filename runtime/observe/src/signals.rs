@@ -79,7 +79,7 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
     let result = unsafe { (real().sigaction)(signal, new, old) };
     // SAFETY: the call above has filled the caller's action.
     if result == 0 && !old.is_null() && unsafe { (*old).sa_sigaction } == ours() {
-        // SAFETY: as above; zero is the default action.
+        // SAFETY: the action is the caller's; zero is the default action.
         unsafe { *old = std::mem::zeroed() };
     }
     if result == 0 && !new.is_null() {

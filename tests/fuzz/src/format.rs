@@ -1,24 +1,24 @@
 //! What a mutation must know of a file format.
 
-/// A piece of a file: a chunk, a unit.
+/// A piece of a file, such as a chunk or a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// What says what it is; its length and checksum are made again.
+    /// The part of the header that tells the kind of piece. Length and checksum are computed again.
     pub(crate) head: Vec<u8>,
-    /// As it stands in the file.
+    /// The contents as stored in the file.
     pub(crate) stored: Vec<u8>,
-    /// Where it stood, 0 for a new one.
+    /// The piece's old offset in the file; 0 for a new piece.
     pub(crate) at: u64,
 }
 
 /// A file format, as mutations see it.
 pub(crate) struct Format {
-    /// The pieces, if the bytes are of the format that far.
+    /// Splits a file into its pieces; `None` if the bytes are not of the format.
     pub(crate) split: fn(&[u8]) -> Option<Vec<Piece>>,
-    /// What is inside a piece, without compression, in independent parts.
+    /// The contents of a piece, without compression, in independent parts.
     pub(crate) open: fn(&Piece) -> Option<Vec<Vec<u8>>>,
-    /// What a piece with these parts stores.
+    /// The stored form of a piece with these parts.
     pub(crate) shut: fn(&Piece, &[Vec<u8>]) -> Vec<u8>,
-    /// A file of these pieces, with checksums and offsets that fit.
+    /// Makes a file of these pieces, with correct checksums and offsets.
     pub(crate) join: fn(&[Piece]) -> Vec<u8>,
 }

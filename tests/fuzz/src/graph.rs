@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::format::{Format, Piece};
 use crate::trace;
 
-/// The file header, the units, the trailer's place is made.
+/// A graph's pieces: the file header and the units. The place in the trailer is computed again.
 pub(crate) const FORMAT: Format = Format {
     split,
     open,
@@ -20,10 +20,10 @@ pub(crate) const FORMAT: Format = Format {
 const HEADER: usize = 32;
 const TRAILER: usize = 32;
 const UNIT_HEADER: usize = 16;
-/// Parts of a frame.
+/// Number of parts of a frame.
 const PARTS: usize = 4;
 
-/// What cannot be opened.
+/// The error for a piece that cannot be opened.
 #[derive(Debug)]
 struct Closed;
 
@@ -66,7 +66,7 @@ fn unpack(raw: usize, packed: &[u8]) -> Option<Vec<u8>> {
     zstd::bulk::decompress(packed, raw.min(1 << 20)).ok()
 }
 
-/// How many columns the pages with that tag have.
+/// Number of columns of the pages with that tag.
 fn columns(tag: &[u8]) -> Option<usize> {
     match tag {
         b"TASK" => Some(11),
@@ -76,7 +76,7 @@ fn columns(tag: &[u8]) -> Option<usize> {
     }
 }
 
-/// The columns of a page; the counts, parts and state of a frame; the bytes of a table.
+/// The parts of a piece: the columns of a page; the counts, parts and state of a frame; the bytes of a table.
 fn open(piece: &Piece) -> Option<Vec<Vec<u8>>> {
     let stored = &piece.stored;
     match &piece.head[..4] {
@@ -122,7 +122,7 @@ fn frame(stored: &[u8]) -> std::result::Result<Option<Vec<Vec<u8>>>, Closed> {
     Ok(Some(parts))
 }
 
-/// Parts are stored as they are, which is one of the forms that readers must know.
+/// Stores the parts without compression, which is one of the forms that readers must know.
 fn shut(piece: &Piece, parts: &[Vec<u8>]) -> Vec<u8> {
     let mut out = Vec::new();
     match &piece.head[..4] {
@@ -195,8 +195,8 @@ fn join(pieces: &[Piece]) -> Vec<u8> {
     file
 }
 
-/// The footer and the indices say where units are: there, what is the old place of a unit becomes its new one. (Tasks name
-/// frames as well. The first frame is the first unit and stays where it is.)
+/// Replaces the old place of each unit by its new one in the footer and the indices, which say where units are. (Tasks
+/// name frames as well. The first frame is the first unit and stays where it is.)
 fn relocated(tag: [u8; 4], stored: &[u8], moved: &[(u64, u64)]) -> Vec<u8> {
     let mut stored = stored.to_vec();
     let (first, step) = match &tag {
@@ -215,14 +215,14 @@ fn relocated(tag: [u8; 4], stored: &[u8], moved: &[(u64, u64)]) -> Vec<u8> {
     stored
 }
 
-/// Graphs of the traces, and one with what they lack.
+/// Graphs of the seed traces, and one with what those lack.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<_> = trace::seeds().iter().map(|t| trace::graph_of(t)).collect();
     seeds.push(rich().expect("the graph is sound"));
     seeds
 }
 
-/// Every kind of task and action.
+/// A graph with every kind of task and action.
 fn rich() -> Result<Vec<u8>> {
     let mut b = GraphBuilder::new();
     let body = b.block("loop", "a.c", 7, &[MemOp::load(8), MemOp::store(4)]);
@@ -252,7 +252,7 @@ fn rich() -> Result<Vec<u8>> {
     b.bytes()
 }
 
-/// More executions of blocks, or accesses, than are worth reading one by one.
+/// Tasks with more block executions or accesses than this are not read one by one.
 const MANY: u64 = 20_000;
 
 /// Reads a graph in every way there is.
@@ -291,7 +291,7 @@ fn everything(graph: &TaskGraph<&[u8]>, verified: bool) -> Result<()> {
         for task in graph.tasks_of(context.id) {
             task?;
         }
-        // One behind the last.
+        // A task after the last one does not exist.
         let none = graph.task(TaskId::new(context.id, context.task_count));
         assert!(!verified || none.is_err(), "{}", context.id);
     }

@@ -1,4 +1,4 @@
-//! Fuzzing of every reader: no bytes make one panic, hang, or take memory that the bytes do not account for.
+//! Fuzzes every reader: no bytes may make a reader panic, hang, or take memory out of proportion to the bytes.
 //!
 //! libFuzzer chooses inputs by the code they reach. Inputs are files of the formats; a mutation opens a file, changes
 //! what is below the compression, and makes lengths, offsets and checksums right again ([`mutate`]), as nothing else
@@ -26,23 +26,22 @@ mod trace;
 
 pub use mutate::mutate;
 
-/// What is read, and the name of the folder with its inputs.
+/// The kind of file that is read, which also names the folder with its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Chunks, tables and streams of a trace.
     Trace,
-    /// The middle layer: whatever the trace, a graph it writes is one that `verify` finds sound.
+    /// The middle layer: `verify` must accept every graph that it writes, whatever the trace.
     Middle,
-    /// A graph, in every way it can be read. One that `verify` finds sound is read without an error.
+    /// A graph, read in every possible way. If `verify` accepts the graph, it is read without an error.
     Graph,
-    /// An observation. What is read is written and read again unchanged.
+    /// An observation. One that can be read is written and read again unchanged.
     Observation,
     /// An on-line work/span profile, shown as text and as a page.
     Profile,
 }
 
 impl Target {
-    /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Trace,
         Self::Middle,
@@ -51,7 +50,6 @@ impl Target {
         Self::Profile,
     ];
 
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -69,7 +67,7 @@ impl Target {
         Self::ALL.into_iter().find(|target| target.name() == name)
     }
 
-    /// Small sound files, made by the writers.
+    /// Small valid files that the writers made.
     #[must_use]
     pub fn seeds(self) -> Vec<Vec<u8>> {
         match self {
@@ -80,10 +78,10 @@ impl Target {
         }
     }
 
-    /// Reads a file; whether it is sound.
+    /// Reads a file; whether it is valid.
     ///
     /// # Panics
-    /// When the oracle says no, or for more memory than 64 MB and 16 times the file.
+    /// When the oracle rejects the result, or when reading takes more memory than 64 MB and 16 times the file.
     #[must_use]
     pub fn read(self, bytes: &[u8]) -> bool {
         memory::within(bytes.len(), || match self {

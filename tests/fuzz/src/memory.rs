@@ -1,15 +1,15 @@
 #![allow(unsafe_code, reason = "an allocator that counts")]
-//! How much memory a thread takes at most: readers may not believe what bytes claim.
+//! Measures the most memory that a thread takes, because readers must not believe sizes that the bytes claim.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes this thread has allocated and not freed, and the most since [`within`] began.
+    /// Bytes that this thread has allocated and not freed, and the largest such number since [`within`] began.
     static TAKEN: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
-/// The system's allocator, counting.
+/// The system's allocator with a count of bytes.
 pub(crate) struct Counting;
 
 #[global_allocator]
@@ -17,7 +17,7 @@ static ALLOCATOR: Counting = Counting;
 
 fn count(bytes: usize, sign: isize) {
     let change = isize::try_from(bytes).unwrap_or(isize::MAX) * sign;
-    // A thread that ends has no count any more.
+    // A thread that is ending has no count any more.
     let _ = TAKEN.try_with(|taken| {
         let (now, most) = taken.get();
         let now = now.saturating_add(change);
@@ -25,7 +25,7 @@ fn count(bytes: usize, sign: isize) {
     });
 }
 
-// SAFETY: the system's allocator does it all.
+// SAFETY: every call is passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 1);
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(layout.size(), -1);
-        // SAFETY: the caller's block and its layout.
+        // SAFETY: the block and its layout are the caller's.
         unsafe { System.dealloc(at, layout) }
     }
 }
@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
 /// Reads a file of `bytes` bytes.
 ///
 /// # Panics
-/// When that takes more than 64 MB and 16 times the file at any moment.
+/// When reading takes more than 64 MB and 16 times the file at any moment.
 pub(crate) fn within<R>(bytes: usize, read: impl FnOnce() -> R) -> R {
     let before = TAKEN.get().0;
     TAKEN.set((before, before));

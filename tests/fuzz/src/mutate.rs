@@ -4,7 +4,7 @@ use crate::Target;
 use crate::format::Piece;
 use crate::random::Random;
 
-/// Mutates a file; `bytes` mutates plain bytes. The same for the same seed.
+/// Mutates a file; `bytes` mutates plain bytes. The result is the same for the same seed.
 pub fn mutate(
     target: Target,
     file: &[u8],
@@ -16,7 +16,7 @@ pub fn mutate(
         bytes(&mut file);
         file
     };
-    // The fuzzer begins with nothing.
+    // The fuzzer begins with an empty file, so a seed takes its place.
     if file.len() < 8 || random.below(256) == 0 {
         let mut seeds = target.seeds();
         return seeds.swap_remove(random.below(seeds.len()));

@@ -4,7 +4,7 @@ use contech_observation::{Lane, Model, Module, Observation, Phase, Place, State,
 
 use crate::format::{Format, Piece};
 
-/// One piece: its head is the magic and the version.
+/// An observation is one piece, whose head is the magic and the version.
 pub(crate) const FORMAT: Format = Format {
     split: |file| {
         Some(vec![Piece {
@@ -27,7 +27,7 @@ pub(crate) const FORMAT: Format = Format {
     },
 };
 
-/// With everything in it.
+/// An observation with every kind of entry.
 pub(crate) fn seed() -> Vec<u8> {
     let place = Place {
         module: Some(0),
@@ -75,7 +75,7 @@ pub(crate) fn seed() -> Vec<u8> {
     observation.encode().unwrap_or_default()
 }
 
-/// What is read is written and read again unchanged.
+/// Reads an observation; one that can be read must be written and read again unchanged.
 pub(crate) fn read(bytes: &[u8]) -> bool {
     let Ok(observation) = Observation::decode(bytes) else {
         return false;

@@ -3,7 +3,7 @@
 use contech_backends::workspan::online;
 use serde_json::{Value, json};
 
-/// With a call site of each kind.
+/// A profile with a call site of each kind.
 pub(crate) fn seed() -> Vec<u8> {
     let sum = |count: u64, work, span| json!({"count": count, "work": work, "span": span});
     let measure = |work: u64, span: u64| json!({"top_call_site": sum(1, work, span), "top_caller": sum(0, 0, 0), "local": sum(8, 90, 60)});
@@ -22,7 +22,7 @@ pub(crate) fn seed() -> Vec<u8> {
     .into_bytes()
 }
 
-/// Shows it in every form.
+/// Shows a profile in every form.
 pub(crate) fn read(bytes: &[u8]) -> bool {
     online::shown(bytes, "workspan.json".as_ref()).is_ok()
 }

@@ -1,6 +1,6 @@
-//! Numbers that are the same on every machine.
+//! Pseudo-random numbers that are the same on every machine.
 
-/// Xorshift.
+/// A generator by the xorshift method.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -15,7 +15,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32
     }
 
-    /// A number below `n`; 0 where there is none.
+    /// A number below `n`; 0 if `n` is 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.next() % n.max(1) as u64).unwrap_or(0)
     }

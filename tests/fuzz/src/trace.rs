@@ -21,7 +21,7 @@ use crate::synthetic::{
     BASE, COPY, GATHER, LOAD, LOOP, STORE_LOAD, TraceBuilder, module_with_cuts, module_with_loop,
 };
 
-/// The file header, then the chunks.
+/// A trace's pieces: the file header, then the chunks.
 pub(crate) const FORMAT: Format = Format {
     split,
     open,
@@ -29,12 +29,12 @@ pub(crate) const FORMAT: Format = Format {
     join,
 };
 
-/// Where a chunk header has its kind, codec, raw and stored length.
+/// Offsets of kind, codec, raw length and stored length in a chunk header.
 const KIND: usize = 4;
 const CODEC: usize = 5;
 const RAW_LENGTH: usize = 24;
 const STORED_LENGTH: usize = 28;
-/// Where it has the checksum of the payload, then its own; the file header has its own there, too.
+/// Offsets of the payload's checksum and of the header's own. The file header has its own checksum at the same offset.
 const SUM: usize = 48;
 const OWN_SUM: usize = 56;
 
@@ -62,7 +62,7 @@ fn split(file: &[u8]) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// The payload; of a module what is loaded where, and its table.
+/// The payload of a chunk; for a module, the list of what is loaded where, and the module's table.
 fn open(piece: &Piece) -> Option<Vec<Vec<u8>>> {
     let payload = if piece.head[CODEC] == CODEC_ZSTD {
         zstd::bulk::decompress(&piece.stored, 1 << 20).ok()?
@@ -119,7 +119,7 @@ fn join(pieces: &[Piece]) -> Vec<u8> {
     file
 }
 
-/// Traces with every kind of record: in both forms, compressed, cut in every round of a loop.
+/// Traces with every kind of record: in both forms, compressed, and cut in every round of a loop.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let fast = |codec, checked| {
         let mut t = TraceBuilder::empty();
@@ -131,7 +131,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             for context in 0..2 {
                 t.block(context, LOAD, &[0x1000 + 8 * round]);
                 t.block(context, STORE_LOAD, &[0x2000, 0x3000 + round]);
-                // The loop records how often it went back.
+                // The loop records how often it was repeated.
                 t.record(context, LOOP, &[5 + round], 6);
                 t.sync(context, MutexLock, 0x10);
                 t.block(context, COPY, &[0x5000, 0x6000, 64]);
@@ -175,7 +175,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     vec![fast(CODEC_RAW, false), fast(CODEC_ZSTD, true), cut()]
 }
 
-/// Takes records and keeps nothing.
+/// A receiver of records that keeps none of them.
 #[derive(Default)]
 struct Nothing(u64);
 
@@ -235,8 +235,8 @@ pub(crate) fn read(bytes: &[u8]) -> bool {
     sound
 }
 
-/// Makes a graph of a trace. What is written is sound, whatever the trace; but frames hold what was recorded, and that a
-/// loop claims more iterations than there are addresses is found by who reads them.
+/// Makes a graph of a trace. The graph must be valid, whatever the trace. But frames contain what was recorded, so
+/// only their readers find that a loop claims more iterations than there are addresses.
 pub(crate) fn convert(bytes: &[u8]) -> bool {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a temporary folder");
     let path = folder.path().join("graph.tg");
@@ -264,7 +264,7 @@ pub(crate) fn convert(bytes: &[u8]) -> bool {
     summary.complete
 }
 
-/// The graph of a sound trace.
+/// The graph of a valid trace.
 pub(crate) fn graph_of(bytes: &[u8]) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("graph.tg");
