@@ -96,7 +96,7 @@ pub struct Row {
     pub caller: Option<Place>,
     /// Where the contexts waited.
     pub wait: Option<Place>,
-    /// Where in the function called at `wait` they waited, if that function is only a wrapper.
+    /// Where in the function called at `wait` the contexts waited, if that function is only a wrapper.
     pub inner: Option<Place>,
     /// Number of waits.
     pub waits: u64,

@@ -94,7 +94,7 @@ impl Row {
         text
     }
 
-    /// The place that has to change: that of the code, or of the wait where nothing is known of it.
+    /// The place that has to change: the place of the code or, if that is not known, of the wait.
     #[must_use]
     pub fn place(&self) -> String {
         let place = known(self.code.as_ref()).or(known(self.wait.as_ref()));
@@ -106,7 +106,7 @@ fn known(place: Option<&Place>) -> Option<&Place> {
     place.filter(|place| !place.function.is_empty() || !place.file.is_empty())
 }
 
-/// `in work (main.c:41)`; what a compiler made a function of has the name that the program has for it.
+/// A place as in `in work (main.c:41)`. A function that the compiler made has the name that the program has for it.
 pub(crate) fn located(place: &Place) -> String {
     let short = place.short();
     let name = place.function.as_str();

@@ -18,7 +18,7 @@ const DEEP: usize = 4;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Site {
     pub(super) place: Place,
-    /// Where in the wrapper they wait, if a wrapper is called at `place`.
+    /// Where in the wrapper contexts wait, if a wrapper is called at `place`.
     pub(super) inner: Option<Place>,
 }
 

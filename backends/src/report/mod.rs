@@ -44,7 +44,7 @@ pub struct Options {
     choices: Choices,
 }
 
-/// Options of the analyses on the page.
+/// What analyses of the page are told.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Choices {

@@ -66,7 +66,7 @@ impl Measured {
         Ok(measured)
     }
 
-    /// For a command line: the file is read at once, before minutes of work.
+    /// A parser for a command-line argument. It reads the file at once, before minutes of work.
     #[must_use]
     pub fn argument() -> impl TypedValueParser<Value = Self> {
         OsStringValueParser::new()

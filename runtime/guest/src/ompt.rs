@@ -132,18 +132,18 @@ pub unsafe fn read(word: Data) -> u64 {
     if word.is_null() {
         return 0;
     }
-    // SAFETY: a live word of the runtime's, aligned as its type is.
+    // SAFETY: the caller promises a live word of the runtime, which is aligned as its type is.
     unsafe { AtomicU64::from_ptr(word) }.load(Relaxed)
 }
 
 /// Sets a word.
 ///
 /// # Safety
-/// As for [`read`].
+/// The same as for [`read`].
 #[inline]
 pub unsafe fn write(word: Data, value: u64) {
     if !word.is_null() {
-        // SAFETY: as in `read`.
+        // SAFETY: the same holds as in `read`.
         unsafe { AtomicU64::from_ptr(word) }.store(value, Relaxed);
     }
 }

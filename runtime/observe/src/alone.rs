@@ -36,6 +36,7 @@ pub(crate) struct Part {
 struct Gate {
     locked: AtomicBool,
     turn: AtomicU32,
+    /// The phase of the threads that take turns.
     instance: AtomicPtr<Instance>,
     /// Number of threads besides the profiled one that must arrive, and number that have arrived.
     others: AtomicU32,

@@ -18,6 +18,7 @@ const INSTANCES: usize = 64;
 
 /// A thread's participation in a phase.
 pub(crate) struct Member {
+    /// Number of the phase; 0 for none.
     instance: AtomicU64,
     epoch: AtomicU32,
     /// The lane's times when the thread joined the phase.
@@ -316,7 +317,8 @@ fn total(place: usize, model: u32) -> Option<&'static Total> {
         ((place as u64 ^ u64::from(model)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
     for step in 0..PLACES {
         let total = &TOTALS[(hash + step) % PLACES];
-        // A place is an address in the program, whose topmost bits are zero, or 0 if it is not known.
+        // A place is an address in the program, whose topmost bits are zero, the number of a marked phase's name, or 0
+        // if it is not known.
         let key = place << 2 | (model as usize + 1);
         let found = match total.key.load(Acquire) {
             0 => match total.key.compare_exchange(0, key, AcqRel, Acquire) {

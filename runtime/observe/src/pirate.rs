@@ -98,14 +98,14 @@ impl Rings {
         }
     }
 
-    /// Ticks of [`STEPS`] steps in each ring.
+    /// Ticks of `STEPS` steps in each ring.
     fn timed(&mut self) -> u64 {
         let before = ticks();
         self.walk(STEPS);
         ticks().saturating_sub(before)
     }
 
-    /// The median ticks of [`STEPS`] steps in each ring, over `steps` steps.
+    /// The median ticks of `STEPS` steps in each ring, over `steps` steps.
     fn measure(&mut self, steps: usize) -> u64 {
         let mut ticks: Vec<u64> = (0..steps / STEPS).map(|_| self.timed()).collect();
         median(&mut ticks)
