@@ -1,12 +1,12 @@
-//! The clocks of several traces made one: no message arrives before it was sent.
+//! Puts the clocks of several traces onto one: afterwards no message arrives before it was sent.
 //!
 //! Each trace has its own zero. Traces of one host with one clock frequency count the same ticks, and their zeros are
-//! known exactly; those of different hosts are first placed by the wall clock. Every message from rank a to rank b then
-//! says that b's clock must be at least so much ahead of where it is (the difference of the times of receive's end and
-//! send's start); of each pair of ranks the largest such bound is kept, and the offsets are raised until all bounds
-//! hold (Bellman and Ford's algorithm for difference constraints; the bounds are those of Duda et al., *Estimating
-//! global time in distributed systems*, 1987). Where clocks ran at different speeds no offsets may do; the remark
-//! says so, and times of the ranks are then comparable to within that only.
+//! known exactly. The clocks of different hosts are first placed by the wall clock. Every message from rank a to rank
+//! b then gives a lower bound for the offset of b's clock against a's: the start of the send minus the end of the
+//! receive. For each pair of ranks the largest bound is kept, and the offsets are raised until all bounds hold
+//! (Bellman and Ford's algorithm for difference constraints; the bounds are those of Duda et al., *Estimating global
+//! time in distributed systems*, 1987). If clocks ran at different speeds, there may be no offsets that hold all
+//! bounds. A remark then says so, and times of different ranks can be compared only roughly.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,10 @@ use contech_trace::file::FileHeader;
 use crate::clock::Clock;
 use crate::notes::Notes;
 
-/// One trace's clock.
 #[derive(Debug, Clone, Copy)]
 struct Time {
     clock: Clock,
-    /// Nanoseconds to add.
+    /// Nanoseconds that are added to the trace's times.
     offset: i128,
 }
 
@@ -27,11 +26,11 @@ struct Time {
 #[derive(Debug, Default)]
 pub(crate) struct Align {
     times: Vec<Time>,
-    /// By the traces of sender and receiver: the least difference of their offsets.
+    /// For the traces of a sender and a receiver, the least difference of their offsets.
     bounds: BTreeMap<(u16, u16), i128>,
 }
 
-/// What places a trace's clock.
+/// What is needed to place a trace's clock.
 #[derive(Debug, Clone)]
 pub(crate) struct Zero {
     pub(crate) header: FileHeader,
@@ -41,12 +40,12 @@ pub(crate) struct Zero {
 }
 
 impl Align {
-    /// Clocks by their zeros: a single trace's times stay ticks.
+    /// Makes the clocks from their zeros. The times of a single trace stay ticks.
     pub(crate) fn new(zeros: &[Zero]) -> Self {
         if zeros.len() < 2 {
             return Align::default();
         }
-        // A rank that was killed says no frequency; another of its host does.
+        // A rank that was killed does not say its clock's frequency, but another rank of its host does.
         let stated = |z: &Zero| {
             let same = |o: &&Zero| o.hz > 0 && o.host == z.host;
             let other = || zeros.iter().find(same).map_or(0, |o| o.hz);
@@ -90,7 +89,7 @@ impl Align {
         *known = bound.max(*known);
     }
 
-    /// Raises the offsets until all bounds hold; the first moment becomes 0.
+    /// Raises the offsets until all bounds hold. The first moment of all traces becomes 0.
     pub(crate) fn settle(&mut self, notes: &mut Notes) {
         let mut raised = false;
         for _ in 0..=self.times.len() {
@@ -119,12 +118,12 @@ impl Align {
         }
     }
 
-    /// Whether times are in nanoseconds of one clock already.
+    /// Whether times already are nanoseconds of one clock.
     pub(crate) fn is_common(&self) -> bool {
         !self.times.is_empty()
     }
 
-    /// The time of a tick in the common clock; the tick where there is but one trace.
+    /// The time of a tick in the common clock. If there is only one trace, this is the tick itself.
     pub(crate) fn time(&self, trace: u16, ticks: u64) -> u64 {
         match self.times.get(usize::from(trace)) {
             Some(t) => u64::try_from(i128::from(t.clock.ns(ticks)) + t.offset).unwrap_or(0),

@@ -1,4 +1,4 @@
-//! Pass 3: the breadth-first order, then tasks in (context, seq) order with their edges, to the graph.
+//! Pass 3 finds the breadth-first order, then writes the tasks with their edges to the graph in (context, seq) order.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Writes everything but the frames; `edges` are `[place, task before it]`. Returns the contexts.
+    /// Writes everything except the frames and returns the contexts; `edges` are `[place, task before it]`.
     pub(crate) fn write(
         &self,
         edges: &Sorted<2>,
@@ -71,7 +71,7 @@ impl Parts<'_> {
         self.each_task(|id, place, draft| {
             let dependencies = collect.of(place, draft)?;
             skeleton.push(id, draft.start, dependencies)?;
-            // A whole trace loses no edges: its tasks are final here.
+            // A complete trace loses no edges, so its tasks are final here.
             if complete {
                 out.task(id, draft, dependencies)
             } else {
@@ -106,7 +106,7 @@ impl Parts<'_> {
         Ok(contexts)
     }
 
-    /// Calls `f` with every task by (context, seq), and its place.
+    /// Calls `f` with every task and its place, in the order of (context, seq).
     fn each_task(&self, mut f: impl FnMut(TaskId, Place, &mut Draft) -> Result<()>) -> Result<()> {
         let mut names = Renumber::new(self.aliases)?;
         let mut draft = Draft::default();
@@ -127,7 +127,7 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// A tick of a context in the clock of all.
+    /// Converts a tick of a context to the clock that all contexts share.
     fn time(&self, context: u32, trace: u16, ticks: u64) -> u64 {
         // The root context of several traces begins before all others.
         if context == 0 && self.align.is_common() {
@@ -136,7 +136,7 @@ impl Parts<'_> {
         self.align.time(trace, ticks)
     }
 
-    /// How many places of each context are names of other contexts' tasks.
+    /// Counts, for each context, the places that are names of other contexts' tasks.
     fn arrivals(&self) -> Result<FxHashMap<u32, u32>> {
         let mut arrivals = FxHashMap::default();
         let mut aliases = self.aliases.iter()?;
@@ -148,7 +148,7 @@ impl Parts<'_> {
         Ok(arrivals)
     }
 
-    /// The error for a contradiction: where in the trace the waiting event is.
+    /// The error for a contradiction. It says where in the trace the waiting event is.
     fn cycle(&self, stuck: Stuck) -> Result<Error> {
         let context = stuck.task.context.get();
         let mut names = Renumber::new(self.aliases)?;
@@ -190,17 +190,17 @@ impl Collect<'_> {
     fn of(&mut self, place: Place, draft: &Draft) -> Result<&[TaskId]> {
         let dependencies = &mut self.dependencies;
         dependencies.clear();
-        // Edges to an arrival are passed over: each is also there as an edge to the barrier's task.
+        // Edges to an arrival are skipped, because each of them also exists as an edge to the barrier's task.
         self.edges
             .take(place.bits(), |from| dependencies.push(task_from_bits(from)))?;
         if draft.op == SyncOp::ThreadJoin {
-            // The rule knows the child's last place: perhaps a barrier's task by another name.
+            // The rule knows the child's last place, which may be another name of a barrier's task.
             let child = u32::try_from(draft.object).ok();
             let last = child.and_then(|c| self.last(c));
             self.dependencies.extend(last);
             self.dependencies.sort_unstable();
         }
-        // An alias may name a task of this very context, and program order is not stored.
+        // An alias may name a task of this same context, and edges in program order are not stored.
         let dependencies = &mut self.dependencies;
         dependencies.retain(|d| d.context.get() != place.context());
         dependencies.dedup();
@@ -208,13 +208,12 @@ impl Collect<'_> {
     }
 }
 
-/// Puts tasks out.
 struct Output<'a> {
     parts: &'a Parts<'a>,
     outgoing: &'a mut Outgoing,
     /// `[from, to]`.
     dependents: Sorter<2>,
-    /// Contexts and the tasks that created them, by ascending context.
+    /// The tasks that created contexts, by ascending context.
     creators: Vec<(u32, TaskId)>,
 }
 
@@ -303,7 +302,7 @@ fn put_dependents(edges: &Sorted<2>, out: &mut Outgoing) -> Result<()> {
     Ok(())
 }
 
-/// Sorted pairs, taken by their first word in ascending order.
+/// Sorted pairs that are read by ascending first word.
 struct Lookahead<'a> {
     all: Merge<'a, 2>,
     head: Option<[u64; 2]>,
@@ -316,7 +315,8 @@ impl<'a> Lookahead<'a> {
         Ok(Lookahead { all, head })
     }
 
-    /// Calls `f` with the second words that stand beside `key`; skips those before.
+    /// Calls `f` with the second words of all pairs whose first word is `key`. Pairs with a smaller first word are
+    /// skipped.
     fn take(&mut self, key: u64, mut f: impl FnMut(u64)) -> Result<()> {
         while let Some([first, second]) = self.head.filter(|h| h[0] <= key) {
             if first == key {

@@ -1,5 +1,5 @@
-//! Which chunk a worker takes next: those of one context one after the other, of different contexts at the
-//! same time, always the one that came first in the file.
+//! Decides which chunk a worker takes next. Chunks of one context are taken one after the other, and chunks of
+//! different contexts at the same time. A worker always takes the chunk that came first in the file.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,22 +15,22 @@ pub(crate) struct Job<T> {
     pub(crate) index: u64,
     pub(crate) context: u32,
     pub(crate) what: T,
-    /// What is known at the end of the context's chunk before.
+    /// What is known at the end of the context's previous chunk.
     pub(crate) stream: Box<Stream>,
 }
 
-/// A context's stream as far as it was decoded.
+/// The state of a context's stream as far as it was decoded.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
-    /// Number of the chunk to come next.
+    /// Number of the chunk that comes next.
     pub(crate) next: u64,
     pub(crate) decoder: Decoder,
-    /// Whose frame goes on in the next chunk, and the version of its program.
+    /// The encoder whose frame goes on in the next chunk, and the version of its program.
     pub(crate) encoder: Option<(u64, FrameEncoder)>,
 }
 
-/// The jobs. Because the one that came first is taken first, the first unfinished chunk of the file is always
-/// being worked on, whatever the other workers wait for.
+/// The jobs. Because workers take the job that came first, one of them is always working on the first unfinished chunk
+/// of the file, whatever the other workers wait for.
 #[derive(Debug)]
 pub(crate) struct Board<T> {
     state: Mutex<State<T>>,
@@ -46,9 +46,9 @@ struct State<T> {
 
 #[derive(Debug)]
 enum Line<T> {
-    /// Nobody works on the context.
+    /// No worker has a chunk of this context.
     Idle(Box<Stream>),
-    /// Somebody does, or is about to; these wait.
+    /// A worker has a chunk of this context or is about to take one. The chunks in the queue wait for it.
     Busy(VecDeque<(u64, T)>),
 }
 
@@ -88,7 +88,7 @@ impl<T> Board<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds work; indices ascend.
+    /// Adds work. The indices must ascend.
     pub(crate) fn add(&self, index: u64, context: u32, what: T) {
         let mut state = self.lock();
         let line = state
@@ -112,7 +112,7 @@ impl<T> Board<T> {
         }
     }
 
-    /// Waits for work; none when the board is closed and empty.
+    /// Waits for work. Returns `None` when the board is closed and empty.
     pub(crate) fn take(&self) -> Option<Job<T>> {
         let state = self.lock();
         let mut state = self
@@ -122,7 +122,7 @@ impl<T> Board<T> {
         state.ready.pop().map(|Reverse(Ready(job))| job)
     }
 
-    /// The work on a chunk of `context` is done.
+    /// Says that the work on a chunk of `context` is done.
     pub(crate) fn done(&self, context: u32, stream: Box<Stream>) {
         let mut state = self.lock();
         let Some(line) = state.contexts.get_mut(&context) else {
@@ -147,13 +147,13 @@ impl<T> Board<T> {
         }
     }
 
-    /// No more work comes; workers end when what is there is done.
+    /// Says that no more work comes. The workers end when the work that is left is done.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// Throws away what waits and closes.
+    /// Throws away the work that is left and closes the board.
     pub(crate) fn clear(&self) {
         let mut state = self.lock();
         state.ready.clear();

@@ -1,10 +1,10 @@
-//! Ticks of the recording clock to nanoseconds.
+//! Conversion of ticks of the recording clock to nanoseconds.
 
 /// Converts ticks (48 bits) of a clock of a known frequency.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Clock {
     Nanoseconds,
-    /// Nanoseconds per tick times 2^64; for clocks faster than 1 GHz.
+    /// Nanoseconds per tick times 2^64, for clocks faster than 1 GHz.
     Fast(u64),
     Slow(u64),
 }
@@ -12,7 +12,7 @@ pub(crate) enum Clock {
 const GIGA: u64 = 1_000_000_000;
 
 impl Clock {
-    /// A clock of `hz` ticks per second; 0 counts as nanoseconds.
+    /// A clock of `hz` ticks per second; 0 means that ticks are nanoseconds.
     pub(crate) fn new(hz: u64) -> Self {
         match hz {
             0 | GIGA => Clock::Nanoseconds,

@@ -1,5 +1,5 @@
-//! What is known of each context. A program can have millions: only those whose streams are being cut have all of
-//! their state in memory, of the others remains a record of a few words.
+//! What is known of each context. A program can have millions of contexts. Only those whose streams are being cut have
+//! all of their state in memory; the others have a record of a few words.
 
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameSpan};
@@ -13,15 +13,15 @@ use crate::sparse::Sparse;
 /// A context while its stream is cut into tasks.
 #[derive(Debug, Default)]
 pub(crate) struct ContextState {
-    /// The tick at which its thread left it, while the thread has not come back.
+    /// The tick at which the context's thread left it; `None` once the thread has come back.
     pub(crate) away: Option<u64>,
-    /// Ticks that its thread spent in other contexts since the last task: they are no work of this one.
+    /// Ticks that the context's thread spent in other contexts since the last task. They are not work of this context.
     pub(crate) shift: u64,
-    /// Last piece that was read to its end, of a context that goes from thread to thread.
+    /// Number of the last piece that was read to its end, for a context that goes from thread to thread.
     pub(crate) piece: u32,
-    /// Such a piece is being read.
+    /// A piece of such a context is being read.
     pub(crate) in_piece: bool,
-    /// Tasks and barrier arrivals so far.
+    /// Number of tasks and barrier arrivals so far.
     pub(crate) places: u32,
     /// End of the last event, in ticks.
     pub(crate) clock: u64,
@@ -29,19 +29,19 @@ pub(crate) struct ContextState {
     pub(crate) last: u64,
     /// First moment seen, in ticks.
     pub(crate) first: u64,
-    /// Its start was recorded in another context, or it is the first one.
+    /// The context's start was recorded in another context, or it is the first context.
     pub(crate) announced: bool,
-    /// It was begun by a thread that has a context of its own or none.
+    /// The context was begun by a thread that has another context of its own, or no context.
     pub(crate) entered: bool,
-    /// Its start event was seen.
+    /// The context's start event was seen.
     pub(crate) started: bool,
-    /// Its end is all that was recorded: the program ended before the thread began.
+    /// Only the context's end was recorded, because the program ended before the thread began.
     pub(crate) idle: bool,
-    /// Its end event was seen.
+    /// The context's end event was seen.
     pub(crate) end_seen: bool,
-    /// It ended by itself, not with the program.
+    /// The context ended by itself, not with the program.
     pub(crate) ended: bool,
-    /// The work task that grows.
+    /// The work task that still grows.
     pub(crate) open: OpenWork,
     pub(crate) writer: DraftWriter,
     pub(crate) fences: Fences,
@@ -51,7 +51,7 @@ pub(crate) struct ContextState {
 #[derive(Debug, Default)]
 pub(crate) struct OpenWork {
     pub(crate) counts: Counts,
-    /// Its last span; the others are in the log already.
+    /// The last span of the task. The earlier spans are already in the log.
     pub(crate) span: Option<FrameSpan>,
 }
 
@@ -63,10 +63,10 @@ pub(crate) struct ContextRecord {
     pub(crate) clock: u64,
     pub(crate) last: u64,
     pub(crate) first: u64,
-    /// Where its last draft ended.
+    /// Tick at which the context's last draft ended.
     drafted: u64,
     pub(crate) announced: bool,
-    /// Somebody waited for its end.
+    /// Another context waited for this one's end.
     pub(crate) joined: bool,
     entered: bool,
     pub(crate) started: bool,
@@ -76,7 +76,7 @@ pub(crate) struct ContextRecord {
 }
 
 impl ContextState {
-    /// Its end was seen, and nothing of it is left to be written.
+    /// Whether the context's end was seen and nothing of it is left to be written.
     fn is_over(&self) -> bool {
         self.end_seen && self.open.span.is_none() && self.open.counts == Counts::default()
     }
@@ -118,22 +118,22 @@ impl ContextState {
     }
 }
 
-/// All contexts, by number.
+/// All contexts, by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
-    /// The one that was asked for last: most events are of the same context as the event before.
+    /// The context that was asked for last. Most events are of the same context as the event before.
     at_hand: Option<(u32, Box<ContextState>)>,
-    /// The others that have all of their state.
+    /// The other contexts that have all of their state.
     live: FxHashMap<u32, Box<ContextState>>,
-    /// Records of retired contexts. A context with state has an entry here, too, which is out of date.
+    /// Records of retired contexts. A context that has state also has an entry here, which is out of date.
     records: Sparse<ContextRecord>,
     fulfilled: FxHashMap<u32, Place>,
     retire_at: usize,
-    /// Of several traces, in the order they are read.
+    /// How the numbers of each trace map to the graph, for several traces in the order they are read.
     pub(crate) spaces: Vec<Space>,
 }
 
-/// So many contexts keep their state.
+/// Number of contexts that keep their state.
 const MANY: usize = 4096;
 
 impl Contexts {
@@ -145,7 +145,7 @@ impl Contexts {
         self.is_known(context).then(|| self.entry(context).0)
     }
 
-    /// The context, made when it is new; and whether it is.
+    /// Returns the context, and whether it is new. A new context is made.
     #[inline]
     pub(crate) fn entry(&mut self, context: u32) -> (&mut ContextState, bool) {
         let here = self.at_hand.as_ref().is_some_and(|(c, _)| *c == context);
@@ -154,7 +154,7 @@ impl Contexts {
         (state, new)
     }
 
-    /// Makes the context the one at hand; true when it is new.
+    /// Makes the context the one at hand. Returns true if it is new.
     #[cold]
     fn take_up(&mut self, context: u32) -> bool {
         self.put_down();
@@ -174,12 +174,12 @@ impl Contexts {
         self.live.extend(self.at_hand.take());
     }
 
-    /// The event of a detached task was fulfilled at a place.
+    /// Says that the event of a detached task was fulfilled at a place.
     pub(crate) fn fulfilled(&mut self, context: u32, at: Place) {
         self.fulfilled.insert(context, at);
     }
 
-    /// Makes records of the contexts that are over, when there are many.
+    /// Turns the contexts that are over into records, if there are many.
     pub(crate) fn retire(&mut self) {
         if self.live.len() < self.retire_at.max(MANY) {
             return;
@@ -200,7 +200,7 @@ impl Contexts {
         self.records.iter().map(|(context, _)| context).collect()
     }
 
-    /// The records of all.
+    /// Returns the records of all contexts.
     pub(crate) fn finish(mut self) -> ContextTable {
         self.put_down();
         for (context, state) in self.live.drain() {
@@ -224,7 +224,7 @@ pub(crate) struct ContextTable {
 }
 
 impl ContextTable {
-    /// Which of the traces a context is of, in the order they were read.
+    /// Number of the trace that a context belongs to, in the order the traces were read.
     pub(crate) fn trace_of(&self, context: u32) -> u16 {
         let begun = self.spaces.partition_point(|s| s.holds(context));
         u16::try_from(begun.saturating_sub(1)).unwrap_or(u16::MAX)

@@ -26,7 +26,7 @@ mod events;
 mod piece;
 mod switches;
 
-/// Where the results of pass 1 go.
+/// Cuts streams into tasks, and sends the results of pass 1 on.
 #[derive(Debug)]
 pub(crate) struct Cutter {
     name: String,
@@ -37,19 +37,19 @@ pub(crate) struct Cutter {
     pub(crate) notes: Notes,
     pub(crate) regions: Regions,
     pub(crate) has_barriers: bool,
-    /// Bytes the runtime said it lost, or that could not be read.
+    /// Bytes that the runtime said it lost, or that could not be read.
     pub(crate) lost_bytes: u64,
-    /// Without blocks (recorded in sync mode) work tasks have time only, and are kept although empty.
+    /// In a trace without blocks (recorded in sync mode) work tasks have nothing but time, so they are kept although
+    /// they are empty.
     pub(crate) keep_empty: bool,
-    /// Where the frames are, by the numbers that drafts have for them; 0 for those that have not ended.
+    /// Where the frames are, by the numbers that drafts have for them; 0 for frames that have not ended.
     pub(crate) frames: Vec<FrameRef>,
-    /// By stream, the frame that goes on.
+    /// For each stream, the frame that goes on in the next chunk.
     open: FxHashMap<u32, FrameRef>,
     /// The chunk at hand is ignored.
     ignored: bool,
-    /// How the numbers of the trace being read become numbers of the graph.
+    /// How the numbers of the trace that is being read become numbers of the graph.
     pub(crate) space: Space,
-    /// Messages and collective operations of MPI.
     pub(crate) messages: Messages,
 }
 
@@ -74,7 +74,7 @@ impl Cutter {
         }
     }
 
-    /// The first context of several traces: one task creates the first contexts of them all.
+    /// Makes the first context of several traces. One task of it creates the first contexts of all traces.
     pub(crate) fn root(&mut self) -> Result<Place> {
         let (state, _) = self.contexts.entry(0);
         (state.announced, state.started) = (true, true);
@@ -87,7 +87,7 @@ impl Cutter {
         self.task(0, draft)
     }
 
-    /// What comes from now on is of this trace, one of several.
+    /// Says that everything from now on is of trace `trace`, one of several.
     pub(crate) fn begin_trace(&mut self, name: &str, trace: u16) {
         name.clone_into(&mut self.name);
         self.events.set_trace(trace);
@@ -97,7 +97,7 @@ impl Cutter {
         self.streams = Streams::default();
     }
 
-    /// Takes the next chunk of the file, or the next part of a long one.
+    /// Takes the next chunk of the file, or the next part of a long chunk.
     pub(crate) fn chunk(
         &mut self,
         mut chunk: EncodedChunk,
@@ -162,7 +162,7 @@ impl Cutter {
             return Ok(());
         };
         state.last = state.last.max(state.clock);
-        // A context that has ended is over then, not when its buffer was handed over.
+        // A context that has ended is over at its end event, not when its buffer was handed over.
         let ended = matches!(chunk.events.last(), Some(Event::ContextEnd { .. }));
         if !ended || state.open.span.is_some() {
             state.last = state.last.max(chunk.last);
@@ -170,7 +170,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Writes the frames that end in a chunk; the numbers of all that its spans are of.
+    /// Writes the frames that end in a chunk. Returns the numbers of all frames that its spans belong to.
     fn frames(
         &mut self,
         chunk: &mut EncodedChunk,
@@ -203,12 +203,12 @@ impl Cutter {
         Ok(numbers)
     }
 
-    /// The time within work: it ends there, and more of it begins `taken` later.
+    /// Takes time out of work: the work ends at `at`, and more of it begins `taken` later.
     fn time(&mut self, context: u32, at: u64, taken: u64) -> Result<()> {
         let keep_empty = self.keep_empty;
         let (state, _) = self.contexts.entry(context);
         if state.open.span.is_none() {
-            // No task ends: what is left out is so from the one that grows.
+            // No task ends here, so the time is taken out of the task that grows.
             state.shift = state.shift.saturating_add(taken);
             return Ok(());
         }
@@ -231,7 +231,7 @@ impl Cutter {
             && open.frame == span.frame
             && open.first_record.checked_add(open.records) == Some(span.first_record)
         {
-            // Its frame goes on in the next chunk.
+            // The frame of the span goes on in the next chunk.
             open.records = open.records.saturating_add(span.records);
             return Ok(());
         }
@@ -244,7 +244,7 @@ impl Cutter {
     }
 }
 
-/// The full tick count of a 48-bit one: the nearest to the time of its chunk.
+/// The full tick count of a 48-bit one: the count nearest to the time of its chunk.
 fn unwrap_ticks(ticks: u64, near: u64) -> u64 {
     const WRAP: u64 = 1 << 48;
     let mut full = near & !(WRAP - 1) | ticks;

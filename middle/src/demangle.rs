@@ -1,8 +1,9 @@
-//! Linkage names to names as written in the source.
+//! Conversion of linkage names to names as the source has them.
 
-/// The source name of a linkage name, or the name itself where it is not a mangled one.
+/// The source name of a linkage name, or the name itself if it is not mangled.
 ///
-/// Rust names (both manglings) come out without their hash, C++ names (Itanium ABI) with their
+/// Rust names (both manglings) come out without their hash, C++ names (Itanium ABI) with their parameter types, and
+/// flang's names (`_QM` module, `F` host, `P` procedure) as `module::host::procedure`.
 /// parameter types, flang's (`_QM` module, `F` host, `P` procedure) as `module::host::procedure`.
 pub(crate) fn demangle(linkage: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(linkage) {
@@ -20,8 +21,8 @@ pub(crate) fn demangle(linkage: &str) -> String {
     fortran(linkage).unwrap_or_else(|| linkage.to_owned())
 }
 
-/// flang's names: `_Q`, then parts that begin with a capital letter; Fortran's own names have none. What follows a
-/// dot (`..omp_par`, the outlined body of a parallel region) is kept.
+/// Decodes flang's names: `_Q`, then parts that begin with a capital letter, which Fortran's own names do not have.
+/// What follows a dot (`..omp_par`, the outlined body of a parallel region) is kept.
 fn fortran(linkage: &str) -> Option<String> {
     let rest = linkage.strip_prefix("_Q")?;
     let end = rest.find('.').unwrap_or(rest.len());

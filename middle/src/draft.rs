@@ -1,5 +1,5 @@
-//! Tasks on their way from the recorded streams to the graph: times still in ticks, barriers not yet
-//! numbered. Drafts of a context are stored one after the other in its log.
+//! Tasks on their way from the recorded streams to the graph. Their times are still ticks, and barriers have no
+//! numbers yet. The drafts of a context are stored one after the other in its log.
 
 use taskgraph::{Counts, FrameRef, FrameSpan, SyncOp, TaskKind};
 
@@ -7,28 +7,28 @@ use crate::error::{Error, Result};
 use crate::log::Pages;
 use crate::varint::{get, get32, put};
 
-/// A task or an arrival at a barrier (then of kind Barrier).
+/// A task or an arrival at a barrier, which then has the kind Barrier.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Draft {
     pub(crate) kind: TaskKind,
     pub(crate) op: SyncOp,
     pub(crate) object: u64,
-    /// Ticks; not before the end of the context's previous draft.
+    /// In ticks; not before the end of the context's previous draft.
     pub(crate) start: u64,
-    /// Ticks; not before the start.
+    /// In ticks; not before the start.
     pub(crate) end: u64,
     pub(crate) spans: Vec<FrameSpan>,
     pub(crate) counts: Counts,
 }
 
-/// What a log holds.
+/// An entry of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
-    /// The draft is whole.
+    /// The last entry of a draft, which is now complete.
     Draft,
     /// A span of the draft that follows.
     Span,
-    /// What follows came from the chunk at this place in the file.
+    /// The drafts that follow came from the chunk at this place in the file.
     Chunk(u64),
 }
 
@@ -38,35 +38,35 @@ const SYNC: u8 = 1;
 const SPAN: u8 = 2;
 const CHUNK: u8 = 3;
 const ENTRY: u8 = 3;
-/// Work with the counts of the work before; synchronisation of the object of the one before.
+/// A work task with the counts of the previous one, or a synchronisation with the object of the previous one.
 const SAME: u8 = 4;
-/// Work whose last span begins where the last span ended: the number of its records follows.
+/// A work task whose last span begins where the last span ended. Only the number of the span's records follows.
 const GOES_ON: u8 = 8;
-/// From this bit on: the kind of a synchronisation task.
+/// From this bit on, the byte holds the kind of a synchronisation task.
 const KIND: u32 = 3;
 
-/// Where a span would begin that goes on where another has ended: frame and record.
+/// Frame and record at which a span begins if it goes on where `span` ended.
 fn after(span: &FrameSpan) -> (u64, u32) {
     (span.frame.0, span.first_record.wrapping_add(span.records))
 }
 
-/// Writes the entries of one context, against what the reader is known to have seen.
+/// Writes the entries of one context as differences from what the reader has already seen.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DraftWriter {
     previous_end: u64,
     object: Option<u64>,
     counts: Option<Counts>,
-    /// Where the last span ended.
+    /// Frame and record at which the last span ended.
     next: Option<(u64, u32)>,
 }
 
 impl DraftWriter {
-    /// Where the last draft ends.
+    /// Tick at which the last draft ends.
     pub(crate) fn end(self) -> u64 {
         self.previous_end
     }
 
-    /// Goes on after a draft that ended there.
+    /// An encoder that goes on after a draft that ended at `previous_end`.
     pub(crate) fn after(previous_end: u64) -> Self {
         DraftWriter {
             previous_end,
@@ -79,7 +79,7 @@ impl DraftWriter {
         put(out, offset);
     }
 
-    /// A span of the work task whose draft follows.
+    /// Writes a span of the work task whose draft follows.
     pub(crate) fn put_span(&mut self, out: &mut Vec<u8>, span: &FrameSpan) {
         out.push(SPAN);
         put(out, span.frame.0);
@@ -94,7 +94,7 @@ impl DraftWriter {
         self.previous_end = end;
     }
 
-    /// A work task with its last span; those before were put before.
+    /// Writes a work task with its last span. The earlier spans were written before.
     pub(crate) fn put_work(
         &mut self,
         out: &mut Vec<u8>,
@@ -130,7 +130,7 @@ impl DraftWriter {
         }
     }
 
-    /// Any other task.
+    /// Writes any task that is not work.
     pub(crate) fn put_sync(&mut self, out: &mut Vec<u8>, draft: &Draft) {
         let same = self.object.replace(draft.object) == Some(draft.object);
         let tag = SYNC | if same { SAME } else { 0 } | (draft.kind as u8) << KIND;
@@ -142,14 +142,13 @@ impl DraftWriter {
     }
 }
 
-/// Reads the drafts of one context.
 #[derive(Debug)]
 pub(crate) struct Drafts<'a> {
     pages: Pages<'a>,
     page: Vec<u8>,
     at: usize,
     decoder: Decoder,
-    /// Place in the file of the chunk that the last draft ended in.
+    /// Place in the file of the chunk in which the last draft ended.
     pub(crate) chunk: u64,
 }
 
@@ -164,7 +163,7 @@ impl<'a> Drafts<'a> {
         }
     }
 
-    /// Reads the next draft; false at the end.
+    /// Reads the next draft. Returns false at the end.
     pub(crate) fn next(&mut self, draft: &mut Draft) -> Result<bool> {
         draft.spans.clear();
         loop {
@@ -192,7 +191,7 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// Reads the entry at `*at` and moves past it, into `draft` unless it is a chunk's place.
+    /// Reads the entry at `*at` into `draft`, unless the entry is a chunk's place, and moves `at` past it.
     fn next(&mut self, bytes: &[u8], at: &mut usize, draft: &mut Draft) -> Result<Entry> {
         let tag = *bytes.get(*at).ok_or_else(cut)?;
         *at += 1;
@@ -283,7 +282,7 @@ mod tests {
             }
             let (start, end) = (u64::from(i) * 10, u64::from(i) * 10 + 9);
             let object = u64::from(i / 8) * 0x1000;
-            // Counts and objects that change now and then, spans that go on now and then.
+            // Counts and objects change in some tasks only, and spans go on in some tasks only.
             let counts = Counts {
                 blocks: u64::from(i / 9),
                 ..Counts::default()

@@ -1,4 +1,4 @@
-//! The text form of a trace: one line per block execution and event, for tests and for looking.
+//! The text form of a trace has one line for each block execution and event. It serves tests and people.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::program::{Program, ProgramBuilder};
 
-/// Writes the text form of a trace, in file order; with `context`, only what that context recorded.
+/// Writes the text form of a trace, in file order. With `context`, only what that context recorded is written.
 ///
 /// | line | |
 /// |---|---|
@@ -79,7 +79,7 @@ pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Re
 struct Dump {
     context: Option<u32>,
     program: ProgramBuilder,
-    /// By context: the chunk to come next, and what is known before it.
+    /// For each context, the number of the chunk that comes next and what is known before it.
     decoders: HashMap<u32, (u64, Decoder)>,
     text: String,
 }
@@ -168,7 +168,6 @@ impl Dump {
     }
 }
 
-/// Writes what a chunk holds.
 struct Lines<'a> {
     context: u32,
     program: &'a Program,

@@ -1,4 +1,4 @@
-//! What the rules produce: edges between places, second names of barrier tasks.
+//! What the rules produce: edges between places, and second names of barrier tasks.
 
 use std::sync::Arc;
 
@@ -9,23 +9,22 @@ use crate::place::Place;
 use crate::sorter::Sorter;
 use crate::spill::Spill;
 
-/// Collects the results of pass 2.
 #[derive(Debug)]
 pub(crate) struct Edges<'a> {
-    /// `[from, to]`, or `[to, from]` when places are task ids already.
+    /// `[from, to]`, or `[to, from]` if places are already task ids.
     pub(crate) edges: Sorter<2>,
-    /// `[arrival, owner]`: the arrival is the owner's task by another name.
+    /// `[arrival, owner]`: the arrival is another name of the owner's task.
     pub(crate) aliases: Sorter<2>,
     pub(crate) notes: &'a mut Notes,
-    /// The object whose events are being looked at.
+    /// The object whose events are being read.
     pub(crate) object: u64,
     contexts: &'a mut ContextTable,
     by_target: bool,
 }
 
 impl<'a> Edges<'a> {
-    /// Uses about `budget` bytes of memory. Without barriers, places are task ids, and edges can be sorted as
-    /// they are needed.
+    /// Uses about `budget` bytes of memory. Without barriers, places are task ids, and edges can be sorted in the
+    /// order in which they are needed.
     pub(crate) fn new(
         spill: &Arc<Spill>,
         budget: usize,
@@ -43,7 +42,7 @@ impl<'a> Edges<'a> {
         }
     }
 
-    /// `from` comes before `to`. Within one context that is program order, and not stored.
+    /// Says that `from` comes before `to`. Within one context that is program order, which is not stored.
     pub(crate) fn edge(&mut self, from: Place, to: Place) -> Result<()> {
         if from.context() == to.context() {
             return Ok(());
@@ -55,42 +54,41 @@ impl<'a> Edges<'a> {
         })
     }
 
-    /// `arrival` is the barrier task at `owner`.
+    /// Says that `arrival` is another name of the barrier task at `owner`.
     pub(crate) fn alias(&mut self, arrival: Place, owner: Place) -> Result<()> {
         self.aliases.push([arrival.bits(), owner.bits()])
     }
 
-    /// The last place of a context, if it left any records.
+    /// The last place of a context; `None` if the context left no records.
     pub(crate) fn last_place(&self, context: u32) -> Option<Place> {
         let last = self.contexts.get(context)?.places.checked_sub(1)?;
         Some(Place::new(context, last))
     }
 
-    /// Where a context was over: at its last place and, of a detached task, where its event was fulfilled.
+    /// Where a context was over: at its last place and, for a detached task, where its event was fulfilled.
     pub(crate) fn ends_of(&self, context: u32) -> [Option<Place>; 2] {
         let fulfilled = self.contexts.fulfilled(context);
         [self.last_place(context), fulfilled]
     }
 
-    /// Which of the traces a place is in.
+    /// Number of the trace that a place is in.
     pub(crate) fn trace_of(&self, place: Place) -> u16 {
         self.contexts.trace_of(place.context())
     }
 
-    /// Whether there is such a place.
     pub(crate) fn exists(&self, place: Place) -> bool {
         self.last_place(place.context())
             .is_some_and(|last| place <= last)
     }
 
-    /// Somebody waited for the end of the context.
+    /// Says that another context waited for the end of this one.
     pub(crate) fn joined(&mut self, context: u32) {
         if let Some(c) = self.contexts.get_mut(context) {
             c.joined = true;
         }
     }
 
-    /// Somebody started the context.
+    /// Says that another context started this one.
     pub(crate) fn created(&mut self, context: u32) {
         if let Some(c) = self.contexts.get_mut(context) {
             c.announced = true;

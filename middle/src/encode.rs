@@ -1,7 +1,8 @@
-//! One chunk of a stream to frames: the parallel part of the work.
+//! Encodes one chunk of a stream into frames: the parallel part of the work.
 //!
-//! Decoding a chunk needs what is known at the end of the context's chunk before ([`Decoder`]); encoding goes on with its
-//! last frame, unless there are so many contexts that their frames would take too much memory.
+//! To decode a chunk one must know the state at the end of the context's previous chunk ([`Decoder`]). The encoder
+//! goes on with that chunk's last frame, unless there are so many contexts that their frames would take too much
+//! memory.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -15,15 +16,15 @@ use taskgraph::{BlockId, Counts, EncodedFrame, FrameEncoder};
 use crate::board::Stream;
 use crate::program::Program;
 
-/// A part of a chunk's result is handed over when its frames have this many bytes, or are this many: a few
-/// bytes of collapsed loops can stand for any number of block executions.
+/// A part of a chunk's result is handed over when its frames have this many bytes, or when there are this many frames.
+/// A few bytes of collapsed loops can stand for any number of block executions.
 const PART_BYTES: usize = 4 << 20;
 const PART_FRAMES: usize = 64;
 
 /// Actions between two events of a chunk.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Segment {
-    /// One past its last span in [`EncodedChunk::spans`]; the first is where the segment before ends.
+    /// One past the segment's last span in [`EncodedChunk::spans`]. Its first span is where the segment before ends.
     pub(crate) spans_end: usize,
     pub(crate) counts: Counts,
 }
@@ -31,41 +32,41 @@ pub(crate) struct Segment {
 /// A run of records within a frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
-    /// Which of the frames that end here; their number is the one that does not.
+    /// Index among the frames that end in the chunk. An index equal to their number means the frame that does not end.
     pub(crate) frame: usize,
     pub(crate) first_record: u32,
     pub(crate) records: u32,
 }
 
-/// What became of a chunk, or of a part of it.
+/// The result for a chunk, or for a part of a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedChunk {
     pub(crate) context: u32,
     pub(crate) seq: u64,
     /// Place of the chunk in the file.
     pub(crate) offset: u64,
-    /// Ticks from the header.
+    /// The ticks in the chunk's header.
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// How long it waited to be written.
+    /// How long the chunk waited to be written.
     pub(crate) waited: u64,
-    /// Bytes of its payload.
+    /// Bytes of the chunk's payload.
     pub(crate) raw_len: u32,
-    /// Not the first part of its chunk.
+    /// This is not the first part of its chunk.
     pub(crate) continued: bool,
-    /// The frames that end in it. The first may have begun in chunks before.
+    /// The frames that end in the chunk. The first of them may have begun in earlier chunks.
     pub(crate) frames: Vec<EncodedFrame>,
     pub(crate) spans: Vec<Span>,
-    /// One more than events: before, between and after them.
+    /// Segments lie before, between and after events, so there is one more than events.
     pub(crate) segments: Vec<Segment>,
-    /// Events that are no actions, in program order.
+    /// Events that are not actions, in program order.
     pub(crate) events: Vec<Event>,
-    /// What could not be read, and how many bytes of the payload that is, as far as is known.
+    /// Why something could not be read, and how many bytes of the payload that is, as far as is known.
     pub(crate) fault: Option<(String, u64)>,
 }
 
 impl EncodedChunk {
-    /// What becomes of a chunk that was read before.
+    /// The result for a chunk that was already read before.
     pub(crate) fn repeated(chunk: &Chunk) -> Self {
         EncodedChunk {
             context: chunk.header.context,
@@ -75,7 +76,7 @@ impl EncodedChunk {
         }
     }
 
-    /// What is left of a stream after its last chunk: the frame that did not end.
+    /// The result for the end of a stream: the frame that had not ended.
     pub(crate) fn last(context: u32, encoder: Option<(u64, FrameEncoder)>) -> Self {
         let last = encoder.and_then(|(_, mut encoder)| encoder.finish());
         EncodedChunk {
@@ -86,7 +87,7 @@ impl EncodedChunk {
         }
     }
 
-    /// Which chunk it is, without contents.
+    /// Identifies the chunk, without contents.
     fn place(&self) -> Self {
         EncodedChunk {
             context: self.context,
@@ -99,18 +100,19 @@ impl EncodedChunk {
     }
 }
 
-/// Encodes chunks one after the other; keeps its buffers.
+/// Encodes chunks one after the other, and keeps its buffers.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkEncoder {
     encoder: Option<(u64, FrameEncoder)>,
-    /// Its working memory serves the decoders of all contexts.
+    /// A decoder whose working memory serves the decoders of all contexts.
     scratch: Decoder,
     raw: Vec<u8>,
 }
 
 impl ChunkEncoder {
-    /// Encodes a chunk of a stream that has seen the context's chunks before; with `spanning`, its last frame goes on in the
-    /// next one. Results so large that they should not wait are given to `hand_over`, the rest is returned.
+    /// Encodes a chunk of a stream that has seen the context's earlier chunks. With `spanning`, the chunk's last frame
+    /// goes on in the next chunk. Results that are too large to wait are given to `hand_over`; the others are
+    /// returned.
     pub(crate) fn encode(
         &mut self,
         chunk: &Chunk,
@@ -151,7 +153,7 @@ impl ChunkEncoder {
         if spanning {
             std::mem::swap(&mut self.encoder, &mut stream.encoder);
             if let Some(Event::ContextEnd { .. }) = encoded.events.last() {
-                // Its last frame has ended.
+                // The encoder's last frame has ended.
                 stream.encoder = None;
             }
         }
@@ -197,7 +199,8 @@ impl ChunkEncoder {
     }
 }
 
-/// Bytes that an error of the decoder means: the parse runs backwards, so all before the place is lost.
+/// Number of bytes that an error of the decoder costs. The parse runs backwards, so everything before the place of the
+/// error is lost.
 fn lost_bytes(error: &contech_trace::Error) -> u64 {
     match error {
         contech_trace::Error::Truncated { have, .. } => *have,
@@ -206,11 +209,11 @@ fn lost_bytes(error: &contech_trace::Error) -> u64 {
     }
 }
 
-/// The chunk's payload, decompressed into `raw` where it is compressed.
+/// The chunk's payload, which is decompressed into `raw` if it is compressed.
 pub(crate) fn payload<'a>(chunk: &'a Chunk, raw: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
     let expected = chunk.header.raw_len as usize;
     let payload = if chunk.header.codec == CODEC_ZSTD {
-        // Grows with what really comes out, at most one byte more than the header claims.
+        // The buffer grows with what really comes out, at most to one byte more than the header claims.
         zstd::stream::read::Decoder::with_buffer(chunk.stored.as_slice())
             .and_then(|d| d.single_frame().take(expected as u64 + 1).read_to_end(raw))
             .map_err(|e| format!("zstd: {e}"))?;
@@ -229,9 +232,9 @@ pub(crate) fn payload<'a>(chunk: &'a Chunk, raw: &'a mut Vec<u8>) -> Result<&'a 
 /// Cuts a chunk into segments while its actions are encoded.
 struct Cutting<'a> {
     encoder: &'a mut FrameEncoder,
-    /// First record of the running frame that belongs to the running segment.
+    /// First record of the current frame that belongs to the current segment.
     first_record: u32,
-    /// Totals at the start of the running segment.
+    /// Totals at the start of the current segment.
     counts: Counts,
     /// Bytes of the frames in `out`.
     frame_bytes: usize,
@@ -280,7 +283,8 @@ impl Records for Cutting<'_> {
             Event::Unmap { addr, size } => self.encoder.unmap(addr, size),
             _ => {
                 self.end_segment();
-                // Before the frame ends, and with it perhaps the part: the event ends this part's segment.
+                // The event must be there before the frame ends, because the part may end with the frame, and the
+                // event ends this part's segment.
                 self.out.events.push(event);
                 if inside || matches!(event, Event::ContextEnd { .. }) {
                     // The next task goes on with what this one knew, and can be read without it.
@@ -296,7 +300,7 @@ impl Records for Cutting<'_> {
 }
 
 impl Cutting<'_> {
-    /// Closes the span of the running segment in the running frame.
+    /// Closes the span of the current segment in the current frame.
     fn end_span(&mut self) {
         let end = self.encoder.record_count();
         if end > self.first_record {
@@ -321,7 +325,7 @@ impl Cutting<'_> {
         }
     }
 
-    /// Hands over what there is; the running segment goes on in the next part.
+    /// Hands over what is there. The current segment goes on in the next part.
     fn end_part(&mut self) {
         self.end_segment();
         self.frame_bytes = 0;

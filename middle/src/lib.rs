@@ -1,6 +1,6 @@
 //! The middle layer: from a recorded trace to a task graph (contech.txt, section 4.2).
 //!
-//! Memory is bounded by [`Options::memory`], not by the length of the trace. Three passes:
+//! Memory is bounded by [`Options::memory`], not by the length of the trace. There are three passes:
 //!
 //! 1. Chunks are encoded into frames in parallel, each on its own ([`encode`], [`pipeline`]); in file order
 //!    each context's stream is cut into tasks ([`cutter`]). Frames go to the graph at once, drafts of tasks
@@ -90,8 +90,8 @@ use taskgraph::{FrameRef, GraphWriter};
 
 /// Converts the trace `input` into the task graph file `output`.
 ///
-/// The graph appears under its name only when it is whole; on an error nothing is left. A damaged or cut
-/// trace is no error: what is whole becomes a graph with [`Summary::complete`] false.
+/// The graph appears under its name only when it is complete; after an error nothing is left. A damaged or cut trace
+/// is not an error: what can be read becomes a graph with [`Summary::complete`] false.
 ///
 /// # Errors
 /// The input cannot be read or is no trace of this version, the output cannot be written, or the recorded
@@ -107,13 +107,14 @@ pub fn convert(input: impl Into<Input>, output: &Path, options: &Options) -> Res
     conversion.order_and_write(Vec::new())
 }
 
-/// Converts the traces of the ranks of one MPI run into one task graph: an empty first context creates the ranks,
-/// messages and collective operations are edges between them, addresses have the rank's number in front.
+/// Converts the traces of the ranks of one MPI run into one task graph. An empty first context creates the ranks,
+/// messages and collective operations become edges between them, and addresses get the rank's number in front.
 ///
-/// A missing rank is no error, nor is one whose trace was cut: what is there becomes a graph that is marked.
+/// A missing rank is not an error, and neither is a rank whose trace was cut: the graph of what is there is then
+/// marked.
 ///
 /// # Errors
-/// As [`convert`]; [`Error::Apart`] for traces that are not those of one run.
+/// Those of [`convert`], and [`Error::Apart`] for traces that are not those of one run.
 pub fn merge(inputs: &[PathBuf], output: &Path, options: &Options) -> Result<Summary> {
     for input in inputs {
         refuse_same_file(&Input::from(input.clone()), output)?;
@@ -144,7 +145,7 @@ fn mpi_rank(rank: u32) -> u16 {
     contech_trace::mpi::rank16(rank.into())
 }
 
-/// A conversion while traces are read.
+/// The state of a conversion while traces are read.
 struct Conversion<'a> {
     name: String,
     output: &'a Path,
@@ -155,7 +156,7 @@ struct Conversion<'a> {
     facts: Vec<Facts>,
     builder: ProgramBuilder,
     program: Option<Arc<Program>>,
-    /// What is to be compared of the trace just read.
+    /// What is to be compared of the trace that was just read.
     kept: Option<Kept>,
     check: Option<Check>,
 }
@@ -178,7 +179,7 @@ impl<'a> Conversion<'a> {
         })
     }
 
-    /// Pass 1 over one trace.
+    /// Does pass 1 for one trace.
     fn read(&mut self, input: impl Into<Input>, label: String) -> Result<()> {
         let input = input.into();
         let (name, options) = (input.name(), self.options);
@@ -225,7 +226,7 @@ impl<'a> Conversion<'a> {
         Ok(())
     }
 
-    /// After a trace was read: where its first context begins, and the modules so far.
+    /// Finishes a trace that was read. Returns where its first context begins, and the modules so far.
     fn finish_trace(&mut self) -> Result<(Place, ProgramBuilder)> {
         self.options.check_cancelled()?;
         self.cutter.finish()?;
@@ -237,7 +238,7 @@ impl<'a> Conversion<'a> {
         Ok((first, std::mem::take(&mut self.builder)))
     }
 
-    /// Passes 2 and 3, with these edges besides those recorded.
+    /// Does passes 2 and 3. The edges in `firsts` are added to those recorded.
     fn order_and_write(mut self, firsts: Vec<(Place, Place)>) -> Result<Summary> {
         if let (Some(program), Some(facts)) = (self.program.take(), self.facts.first_mut()) {
             facts.see_program(&program);
@@ -312,7 +313,7 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// The recording against its naive form, where there is one.
+/// Compares the recording with its naive form, if there is one.
 fn compare(
     kept: &Kept,
     program: &Program,
@@ -326,11 +327,9 @@ fn compare(
     check::compare(kept, program, options, notes).map(Some)
 }
 
-/// What pass 2 leaves.
 struct Ordered {
     contexts: ContextTable,
     logs: Logs,
-    /// Where the frames are.
     frames: Vec<FrameRef>,
     aliases: Sorted<2>,
     by_target: Sorted<2>,
@@ -340,7 +339,7 @@ struct Ordered {
     regions: Regions,
 }
 
-/// Pass 2.
+/// Does pass 2.
 fn order(
     cutter: Cutter,
     facts: &[Facts],

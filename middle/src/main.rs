@@ -1,4 +1,4 @@
-//! `contech-middle trace.bin [more.bin ...] graph.tg`: a trace to a task graph.
+//! `contech-middle trace.bin [more.bin ...] graph.tg` converts a trace to a task graph.
 #![forbid(unsafe_code)]
 
 use std::io::{self, IsTerminal, Write};
@@ -13,9 +13,9 @@ use clap::Parser;
 use contech_middle::{Error, Input, Options, Progress, compare_graph, convert, dump_trace, merge};
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Exit code for a graph recovered from an incomplete trace.
+/// Exit code for a graph that was recovered from an incomplete trace.
 const RECOVERED: u8 = 3;
-/// Exit code after ctrl-C, as shells have it.
+/// Exit code after Ctrl-C, as in shells.
 const INTERRUPTED: u8 = 130;
 
 /// Converts a recorded trace into a task graph.
@@ -68,9 +68,9 @@ fn main() -> ExitCode {
     match run(Arguments::parse()) {
         Ok(code) => code,
         Err(e) => {
-            // Nothing can be done when standard error is gone.
+            // Nothing can be done if standard error is gone.
             let _ = match e.downcast_ref::<Error>() {
-                // It says what caused it.
+                // The message of an own error already contains its cause.
                 Some(own) => writeln!(io::stderr(), "contech-middle: {own}"),
                 None => writeln!(io::stderr(), "contech-middle: {e:#}"),
             };
@@ -162,7 +162,7 @@ fn dump(arguments: Arguments) -> anyhow::Result<ExitCode> {
         .map_err(anyhow::Error::from)
         .and_then(|()| Ok(out.flush()?));
     match dumped {
-        // A reader that has seen enough (head) is no error.
+        // A reader that has seen enough and closes the pipe (such as `head`) is not an error.
         Err(e) if is_broken_pipe(&e) => Ok(ExitCode::SUCCESS),
         other => other.map(|()| ExitCode::SUCCESS),
     }
@@ -186,7 +186,7 @@ fn progress_bar() -> ProgressBar {
 
 fn show(bar: &ProgressBar, progress: Progress) {
     let style = |template: &str| {
-        // A wrong template would show the default style.
+        // The default style is good enough if a template is wrong.
         ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
     };
     match progress {

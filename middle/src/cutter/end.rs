@@ -1,4 +1,4 @@
-//! The end of a trace: all contexts end where their data ends, and what is missing is told.
+//! The end of a trace: each context ends where its data ends, and remarks say what is missing.
 
 use super::Cutter;
 use super::piece::Piece;
@@ -6,14 +6,14 @@ use crate::error::Result;
 use crate::streams::TEAM_STREAMS;
 
 impl Cutter {
-    /// Ends all contexts where their data ends.
+    /// Ends every context where its data ends.
     pub(crate) fn finish(&mut self) -> Result<()> {
-        // The run starts in context 0: a graph has 0:0 even when nothing of it was recorded.
+        // The run starts in context 0. A graph has the task 0:0 even if nothing of it was recorded.
         let first = self.space.first();
         let (_, unseen) = self.contexts.entry(first);
         if unseen {
-            // No damage by itself (a program in sync mode may do nothing to record); lost chunks and a
-            // missing end are told where they are found.
+            // This is no damage by itself, because a program in sync mode may do nothing that is recorded. Lost chunks
+            // and a missing end are reported where they are found.
             self.notes
                 .remark("nothing was recorded of the first context", String::new);
         }

@@ -1,4 +1,4 @@
-//! What each event becomes: a task, an entry for the rules of pass 2, a note.
+//! What each event becomes: a task, an entry for the rules of pass 2, or a note.
 
 use contech_trace::event::{EndReason, Event, SyncOp};
 use contech_trace::mpi::Meeting;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::fences::{acquires, releases};
 use crate::place::Place;
 
-/// What the task of an event is called: the end of a collective operation has the operation's name.
+/// The operation that an event's task shows. The end of a collective operation has the operation's name.
 fn shown(op: SyncOp, aux: u64) -> SyncOp {
     match op {
         SyncOp::MpiEnd => Meeting::unpack(aux).map_or(SyncOp::Other, |m| m.what),
@@ -112,7 +112,7 @@ impl Cutter {
                 });
             }
             Event::Time { before, taken } => return self.time(context, full(before), taken),
-            // Taken out of the stream before; actions, which the encoder has.
+            // Switches were taken out of the stream before, and the encoder has the actions.
             Event::Switch { .. }
             | Event::Alloc { .. }
             | Event::Free { .. }
@@ -155,7 +155,7 @@ impl Cutter {
         self.events.push(op, object, ticket, aux, at)
     }
 
-    /// An atomic operation or a fence: relaxed loads say nothing to the rules but through fences.
+    /// Passes on an atomic operation or a fence. Relaxed loads reach the rules only through fences.
     fn atomic(&mut self, op: SyncOp, object: u64, ticket: u64, aux: u64, at: Place) -> Result<()> {
         let order = aux & contech_trace::abi::ATOMIC_ORDER;
         let (state, _) = self.contexts.entry(at.context());
@@ -173,7 +173,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Ends the work before, appends a task.
+    /// Ends the work before, and appends a task.
     pub(super) fn task(&mut self, context: u32, mut draft: Draft) -> Result<Place> {
         let keep_empty = self.keep_empty;
         let (state, _) = self.contexts.entry(context);
@@ -206,7 +206,7 @@ impl Cutter {
     }
 }
 
-/// How much is missing, where that is known.
+/// How much is missing, if that is known.
 fn lost(bytes: u64, context: u32) -> String {
     match bytes {
         0 => format!("of context {context}, how many is not known"),

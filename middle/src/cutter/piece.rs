@@ -1,11 +1,10 @@
-//! One context being written: the work task that grows, and the numbers of its tasks.
+//! One context while its tasks are written: the work task that grows, and the numbers of the tasks.
 
 use crate::contexts::ContextState;
 use crate::error::{Error, Result};
 use crate::log::Logs;
 use crate::place::Place;
 
-/// One context being written.
 pub(super) struct Piece<'a> {
     pub(super) context: u32,
     pub(super) name: &'a str,
@@ -30,7 +29,7 @@ impl Piece<'_> {
     /// Ends the work task that grows, if it has actions or is the context's first task.
     pub(super) fn end_work(&mut self, at: u64, keep_empty: bool) -> Result<()> {
         let end = at.max(self.state.clock);
-        // What its thread did elsewhere meanwhile is no work of this context.
+        // What the context's thread did in other contexts meanwhile is not work of this context.
         let start = self.state.clock.saturating_add(self.state.shift).min(end);
         let kept = keep_empty && end > start;
         if self.state.open.span.is_none() && self.state.places > 0 && !kept {

@@ -1,4 +1,4 @@
-//! Whose records a chunk holds: what a switch to another context, a piece of it or a gap means.
+//! Which context the records of a chunk belong to, and what a switch, a piece of a context or a gap means.
 
 use contech_trace::event::Arrival;
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::streams::{Record, TEAM_STREAMS, piece_after};
 
 impl Cutter {
-    /// A record of the context at hand.
+    /// Takes a record of the context at hand.
     pub(super) fn feed(&mut self, record: Record) -> Result<()> {
         match self.streams.holding {
             Some(piece) => {
@@ -35,7 +35,7 @@ impl Cutter {
         }
     }
 
-    /// What follows in the stream belongs to another context.
+    /// Says that what follows in the stream belongs to another context.
     pub(super) fn switch(&mut self, context: u32, piece: u32, how: Arrival, at: u64) -> Result<()> {
         let stays = how == Arrival::Stays;
         if !stays && self.contexts.is_known(self.streams.context) {
@@ -119,7 +119,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// A chunk begins; false when it is to be ignored.
+    /// Begins a chunk. Returns false if the chunk is to be ignored.
     pub(super) fn begin(&mut self, chunk: &EncodedChunk) -> Result<bool> {
         let context = chunk.context;
         let next_chunk = self.streams.next_chunk(context);
@@ -132,7 +132,7 @@ impl Cutter {
             });
             return Ok(false);
         }
-        // Where a gap ends the data, as far as is known: in the context that was at hand before it.
+        // The gap ends the data of the context that was at hand before it, as far as is known.
         let before = if next_chunk > 0 {
             self.streams.context_of(context)
         } else {
@@ -162,7 +162,7 @@ impl Cutter {
         Ok(true)
     }
 
-    /// The task before a gap ends where its data ends.
+    /// Ends the task before a gap where its data ends.
     fn end_before_gap(&mut self, context: u32, after: u64) -> Result<()> {
         let Some(state) = self.contexts.get_mut(context) else {
             return Ok(());
