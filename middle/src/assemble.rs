@@ -25,7 +25,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) name: &'a str,
     pub(crate) contexts: &'a ContextTable,
     pub(crate) logs: &'a Logs,
-    /// Where the frames are, by their numbers in drafts.
+    /// Where the frames are, by the numbers that drafts have for them.
     pub(crate) frames: &'a [FrameRef],
     /// `[arrival, barrier task]`.
     pub(crate) aliases: &'a Sorted<2>,

@@ -4,7 +4,6 @@
 ///
 /// Rust names (both manglings) come out without their hash, C++ names (Itanium ABI) with their parameter types, and
 /// flang's names (`_QM` module, `F` host, `P` procedure) as `module::host::procedure`.
-/// parameter types, flang's (`_QM` module, `F` host, `P` procedure) as `module::host::procedure`.
 pub(crate) fn demangle(linkage: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(linkage) {
         return format!("{rust:#}");

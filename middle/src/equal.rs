@@ -1,8 +1,8 @@
-//! Whether a graph holds what its trace recorded: all blocks with their operands and all changes of the address space,
-//! context by context, decoded from both.
+//! Checks whether a graph holds what its trace recorded. All blocks with their operands, and all changes of the
+//! address space, are decoded from both and compared context by context.
 //!
-//! The trace is decoded here by [`Decoder::chunk`], which computes every block execution at once, not by the way
-//! records take into the graph.
+//! The trace is decoded here by [`Decoder::chunk`], which computes every block execution at once. The records take
+//! another way into the graph.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::input::Input;
 use crate::program::ProgramBuilder;
 use crate::streams::piece_after;
 
-/// What [`compare_graph`] found equal.
+/// The totals that [`compare_graph`] found equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Equal {
     /// Contexts with actions.
@@ -117,7 +117,7 @@ fn of_trace(trace: Input) -> Result<BTreeMap<u32, Digest>> {
                 let load = payload(&chunk, &mut raw)
                     .ok()
                     .and_then(|p| ModuleLoad::from_bytes(p).ok());
-                // A module that cannot be used has no blocks, here as in the graph.
+                // A module that cannot be used has no blocks here, and none in the graph.
                 let _ = load.map(|load| program.add(load));
             }
             ChunkKind::Stream => {
@@ -149,7 +149,7 @@ fn of_chunk(
     }
     *next = seq.saturating_add(1);
     match payload(chunk, raw) {
-        // What cannot be read is left out of both.
+        // What cannot be read is missing in both.
         Ok(payload) => drop(decoder.chunk(payload, &program.snapshot().ids, split)),
         Err(_) => decoder.forget(),
     }
@@ -159,19 +159,19 @@ const FREE: u8 = 32;
 const MAP: u8 = 33;
 const UNMAP: u8 = 34;
 const FRESH: u8 = 35;
-/// Actions between two marks.
+/// Number of actions between two marks.
 const MARK: u64 = 1 << 12;
 
-/// A running hash of the actions of a context, with marks to find a difference by.
+/// A running hash of the actions of a context, with marks that serve to find a difference.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Digest {
     actions: u64,
     others: u64,
     hash: u64,
     marks: Vec<u64>,
-    /// Last piece, of a context that goes from thread to thread.
+    /// The last piece, for a context that goes from thread to thread.
     piece: u32,
-    /// Its pieces do not stand in order in the file: the hash says nothing.
+    /// The pieces do not stand in order in the file, so the hash says nothing.
     unordered: bool,
 }
 
@@ -212,7 +212,7 @@ impl Digest {
         counts && (hashes || self.unordered || other.unordered)
     }
 
-    /// Between which actions the first difference is.
+    /// The numbers of two actions between which the first difference is.
     fn first_difference(&self, other: &Digest) -> (u64, u64) {
         let same = self
             .marks

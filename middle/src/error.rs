@@ -1,9 +1,8 @@
-//! The one error of the crate: which file, what was wrong, what to do.
+//! The one error type of the crate. An error says which file is meant, what was wrong, and what to do.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What the functions of this crate return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a trace could not be converted.
@@ -22,7 +21,7 @@ pub enum Error {
         /// What to do.
         remedy: &'static str,
     },
-    /// The bytes are no trace this version reads.
+    /// The bytes are not a trace that this version reads.
     #[error("{file}: {source}")]
     Trace {
         /// Name of the trace.
@@ -36,19 +35,19 @@ pub enum Error {
     /// Input and output are the same file.
     #[error("{0} is both trace and graph; give another name for the graph")]
     SameFile(PathBuf),
-    /// Several traces that are not the ranks of one run.
+    /// The traces are not the ranks of one run.
     #[error("{what}")]
     Apart {
-        /// Which, why, and what to do.
+        /// Which traces, why, and what to do.
         what: String,
     },
-    /// The temporary file failed.
+    /// The temporary file could not be used.
     #[error(
         "temporary file in {}: {source}; the folder of the graph needs room for sorting, give a path elsewhere or a larger --memory",
         folder.display()
     )]
     Spill {
-        /// Its folder.
+        /// The folder of the temporary file.
         folder: PathBuf,
         /// Why it failed.
         source: io::Error,
@@ -60,15 +59,15 @@ pub enum Error {
     Cycle {
         /// Name of the trace.
         file: String,
-        /// Context of the waiting task with the oldest start.
+        /// Context of the waiting task that starts first.
         context: u32,
-        /// That task.
+        /// The waiting task.
         task: String,
-        /// Number of the event in the context, tasks and barrier arrivals counted from 0.
+        /// Number of the event in the context. Tasks and barrier arrivals are counted from 0.
         event: u32,
         /// Place in the file of the chunk that holds the event.
         offset: u64,
-        /// A task it waits for.
+        /// A task that the waiting task needs.
         needed: String,
     },
     /// A graph does not hold what the trace recorded.
@@ -78,13 +77,12 @@ pub enum Error {
     Differs {
         /// Name of the trace.
         file: String,
-        /// The context.
         context: u32,
-        /// Actions of the context between which the first difference is.
+        /// Numbers of the actions of the context between which the first difference is.
         place: (u64, u64),
-        /// Actions in the trace.
+        /// Number of actions in the trace.
         recorded: u64,
-        /// Actions in the graph.
+        /// Number of actions in the graph.
         stored: u64,
     },
     /// A context has more tasks than a task id can count.
@@ -92,13 +90,12 @@ pub enum Error {
     TooManyTasks {
         /// Name of the trace.
         file: String,
-        /// The context.
         context: u32,
     },
     /// The conversion was stopped by [`crate::Options::cancel`].
     #[error("interrupted; no graph was written")]
     Cancelled,
-    /// A broken promise within this program.
+    /// An invariant of this program does not hold.
     #[error("internal error: {0}; please report it with the trace")]
     Internal(String),
 }

@@ -1,29 +1,29 @@
-//! Memory orders, and the fences of one context (ISO C++ 32.4, atomics.fences): a release fence makes later relaxed writes release,
-//! an acquire fence makes earlier relaxed loads acquire, from the fence on.
+//! Memory orders, and the fences of one context (ISO C++ 32.4, atomics.fences). A release fence makes later relaxed
+//! writes release writes. An acquire fence makes earlier relaxed loads acquire loads, from the fence on.
 
 use contech_trace::event::SyncOp;
 
 use crate::place::Place;
 
-/// Whether an operation of this memory order (as C numbers them) comes after what it reads.
+/// Whether an operation of this memory order (in C's numbering) comes after the write that it reads.
 pub(crate) fn acquires(order: u64) -> bool {
     matches!(order & contech_trace::abi::ATOMIC_ORDER, 1 | 2 | 4 | 5)
 }
 
-/// Whether what reads its write comes after it.
+/// Whether an operation that reads a write of this memory order comes after the write.
 pub(crate) fn releases(order: u64) -> bool {
     matches!(order & contech_trace::abi::ATOMIC_ORDER, 3..=5)
 }
 
 const ACQUIRE: u64 = 2;
 const RELEASE: u64 = 3;
-/// Variables whose relaxed loads an acquire fence remembers, the last ones.
+/// Number of variables whose relaxed loads an acquire fence remembers: those that were loaded last.
 const MOST: usize = 64;
 
 /// An event for the rules: operation, address, ticket, memory order, task.
 pub(crate) type Ordered = (SyncOp, u64, u64, u64, Place);
 
-/// What fences of a context are to know.
+/// What is remembered of a context for its fences.
 #[derive(Debug, Default)]
 pub(crate) struct Fences {
     released: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Fences {
 }
 
 impl Fences {
-    /// The memory order of a recorded operation, with what the fences before it make of it.
+    /// The memory order of a recorded operation, strengthened by the fences before it.
     pub(crate) fn order(&mut self, op: SyncOp, object: u64, ticket: u64, order: u64) -> u64 {
         let reads = op != SyncOp::AtomicStore;
         if reads && !acquires(order) {
@@ -50,7 +50,8 @@ impl Fences {
         }
     }
 
-    /// A fence at `at`: loads that acquire at it, each where the load is in its variable's order.
+    /// Takes a fence at `at`. Returns the loads that acquire at the fence, each with the ticket of the load in its
+    /// variable's order.
     pub(crate) fn fence(&mut self, order: u64, at: Place) -> Vec<Ordered> {
         self.released |= releases(order);
         if !acquires(order) {

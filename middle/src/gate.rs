@@ -1,4 +1,4 @@
-//! Limits how many bytes are in memory at once, and whose turn it is.
+//! Limits how many bytes are in memory at once, and says whose turn it is.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -37,18 +37,17 @@ impl Gate {
         !state.closed
     }
 
-    /// Takes `cost` bytes, waits while that would exceed the limit (what is larger than the limit passes
-    /// alone). False when the gate was closed.
+    /// Takes `cost` bytes, and waits as long as that would exceed the limit. A cost above the limit is let in alone.
+    /// Returns false if the gate was closed.
     pub(crate) fn enter(&self, cost: usize) -> bool {
         self.enter_when(cost, |_| true)
     }
 
-    /// As [`Gate::enter`], and waits for this turn.
+    /// Does the same as [`Gate::enter`], and also waits for this turn.
     pub(crate) fn enter_in_turn(&self, cost: usize, turn: u64) -> bool {
         self.enter_when(cost, |s| s.turn == turn)
     }
 
-    /// Gives bytes back.
     pub(crate) fn leave(&self, cost: usize) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.used -= cost.min(state.used);
@@ -56,7 +55,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// It is this one's turn.
+    /// Says that it is this one's turn.
     pub(crate) fn set_turn(&self, turn: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.turn = turn;
@@ -64,7 +63,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Lets everybody through: the conversion stops.
+    /// Lets everybody through, because the conversion stops.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.closed = true;

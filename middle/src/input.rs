@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub enum Input {
     /// A path; `-` is standard input.
     Path(PathBuf),
-    /// Any source, with a name for messages.
+    /// Any source, with a name that messages use.
     Reader(Box<dyn Read + Send>, String),
 }
 
@@ -41,7 +41,7 @@ impl From<Vec<u8>> for Input {
 }
 
 impl Input {
-    /// Its name in messages.
+    /// The name of the input in messages.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -51,7 +51,6 @@ impl Input {
         }
     }
 
-    /// Opens it.
     pub(crate) fn open(self) -> Result<Source> {
         let file = self.name();
         let path = match self {
@@ -84,10 +83,9 @@ impl Input {
     }
 }
 
-/// An opened trace.
 pub(crate) struct Source {
     pub(crate) reader: Box<dyn Read + Send>,
-    /// Known for regular files only.
+    /// The size of a regular file; `None` for other sources.
     pub(crate) size: Option<u64>,
     /// When a regular file was last written.
     pub(crate) modified_unix_ns: Option<u64>,

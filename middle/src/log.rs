@@ -1,5 +1,5 @@
-//! One append-only log of bytes per context, in pages on a common tape. Memory: the unwritten end of each log and of
-//! the tape, together bounded by the budget, and a word per context.
+//! One append-only log of bytes for each context, in pages on a common tape. In memory are the unwritten ends of the
+//! logs and of the tape, which the budget bounds together, and one word for each context.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::tape::Tape;
 
 /// A page is written when it has this many bytes.
 const PAGE: usize = 1 << 16;
-/// Place of the page before, bytes in this one.
+/// Bytes of a page's header: the place of the page before, and the number of bytes in this page.
 const HEADER: usize = 16;
 const NONE: u64 = u64::MAX;
-/// Memory that a log with an unwritten end takes beside its bytes.
+/// Memory that a log with an unwritten end takes besides its bytes.
 const OVERHEAD: usize = 96;
 
-/// Entries of one context that are collected before they go to its log.
+/// Bytes of entries of one context that are collected before they go to its log.
 const TOGETHER: usize = 1 << 12;
 
 /// The logs of all contexts.
@@ -30,7 +30,7 @@ pub(crate) struct Logs {
     tails: FxHashMap<u32, Vec<u8>>,
     buffered: usize,
     limit: usize,
-    /// Entries that came last, and of which context.
+    /// The context whose entries came last, and these entries.
     at_hand: (u32, Vec<u8>),
 }
 
@@ -46,7 +46,7 @@ impl Logs {
         }
     }
 
-    /// Appends one entry (or several) to a context's log; it will not be split across pages.
+    /// Appends one or more entries to a context's log. They are not split across pages.
     #[inline]
     pub(crate) fn append(&mut self, context: u32, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         if self.at_hand.0 != context || self.at_hand.1.len() >= TOGETHER {
@@ -57,7 +57,7 @@ impl Logs {
         Ok(())
     }
 
-    /// Puts what is at hand into its log.
+    /// Puts the entries at hand into their log.
     pub(crate) fn put_down(&mut self) -> Result<()> {
         let (context, entries) = &mut self.at_hand;
         if entries.is_empty() {
@@ -75,7 +75,7 @@ impl Logs {
             flush(&mut self.tape, &mut self.last, *context, tail)?;
             tail.clear();
         } else if self.buffered > self.limit {
-            // In the order they will be read.
+            // The tails are written in the order in which they will be read.
             let mut tails: Vec<_> = self.tails.drain().collect();
             tails.sort_unstable_by_key(|(context, _)| *context);
             for (context, tail) in tails {
@@ -86,7 +86,7 @@ impl Logs {
         Ok(())
     }
 
-    /// The pages of a context, in order, but for entries that are at hand.
+    /// The pages of a context in order, without the entries that are at hand.
     pub(crate) fn pages(&self, context: u32) -> Result<Pages<'_>> {
         let mut places = Vec::new();
         let mut at = self.last.get(context).copied().unwrap_or(NONE);
@@ -130,13 +130,13 @@ fn flush(tape: &mut Tape, last: &mut Sparse<u64>, context: u32, bytes: &[u8]) ->
 #[derive(Debug)]
 pub(crate) struct Pages<'a> {
     tape: &'a Tape,
-    /// Places and lengths of those to be read, the next one last.
+    /// Places and lengths of the pages that are still to be read, the next one last.
     places: Vec<(u64, u64)>,
     tail: &'a [u8],
 }
 
 impl Pages<'_> {
-    /// Replaces `page` by the next page; false at the end.
+    /// Replaces `page` by the next page. Returns false at the end.
     pub(crate) fn next(&mut self, page: &mut Vec<u8>) -> Result<bool> {
         page.clear();
         match self.places.pop() {

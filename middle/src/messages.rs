@@ -1,11 +1,11 @@
-//! MPI: which receive got which send, and who met in which collective operation.
+//! MPI: which receive got which send, and which ranks met in which collective operation.
 //!
-//! Messages of one communicator, sender, receiver and tag do not overtake each other (MPI-4.0, 3.5): the n-th that was
-//! sent is the one that the n-th of those receives got which were posted for it, in the order of posting. A receive
-//! with wildcards is recorded with the sender and tag that its status named. Memory does not grow with the number of
-//! messages: both orders come from sorting.
+//! Messages of one communicator, sender, receiver and tag do not overtake each other (MPI-4.0, 3.5). Of the receives
+//! that were posted for them, in the order of posting, the n-th got the n-th message that was sent. A receive with
+//! wildcards is recorded with the sender and tag that its status named. Memory does not grow with the number of
+//! messages, because both orders come from sorting.
 //!
-//! Communicators have the same name in all ranks, and each rank counts its collective operations on each.
+//! A communicator has the same name in all ranks, and each rank counts its collective operations on it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::rules::barrier::meet;
 use crate::sorter::{Sorted, Sorter};
 use crate::spill::Spill;
 
-/// More ranks than this say nothing about clocks that fewer do not.
+/// Most ranks of a collective operation that are compared to place clocks; further ranks add nothing.
 const MOST_COMPARED: usize = 32;
 
 /// Collects the events of all ranks.
@@ -32,7 +32,7 @@ pub(crate) struct Messages {
     single: Sorter<6>,
     /// `[communicator, number, rank << 2 | role, place, start, end, meeting]`.
     collective: Sorter<7>,
-    /// The rank whose events come.
+    /// The rank whose events are being added.
     rank: u16,
     any: bool,
 }
@@ -62,7 +62,7 @@ struct Tally {
     lost_sends: u64,
     lost_receives: u64,
     first: Option<String>,
-    /// Operations that ranks are missing in.
+    /// Collective operations in which ranks are missing.
     partial: u64,
 }
 
@@ -78,12 +78,12 @@ impl Messages {
         }
     }
 
-    /// What is added from now on is of this rank.
+    /// Says that everything added from now on is of this rank.
     pub(crate) fn set_rank(&mut self, rank: u16) {
         self.rank = rank;
     }
 
-    /// Adds an event: communicator, ticket, aux; where it stands; its start and end.
+    /// Adds an event: its communicator, ticket and aux, where it stands, and its start and end.
     pub(crate) fn push(
         &mut self,
         op: SyncOp,
@@ -126,7 +126,7 @@ impl Messages {
             .push([name, ticket, who, at.bits(), start, end, aux])
     }
 
-    /// Makes edges of what was collected. `alone`: only one of the ranks is there.
+    /// Makes edges of what was collected. `alone` says that only one of the ranks is there.
     pub(crate) fn apply(self, out: &mut Edges, align: &mut Align, alone: bool) -> Result<()> {
         if !self.any {
             return Ok(());
@@ -182,7 +182,7 @@ fn number(single: &Sorted<6>, spill: &Arc<Spill>, budget: usize) -> Result<Sorte
     Ok(numbered.finish())
 }
 
-/// The n-th send with the n-th receive.
+/// Pairs the n-th send with the n-th receive.
 fn pair(numbered: &Sorted<6>, out: &mut Edges, align: &mut Align, tally: &mut Tally) -> Result<()> {
     let mut all = numbered.iter()?;
     let mut sent: Option<[u64; 6]> = None;
@@ -259,7 +259,7 @@ fn collectives(
     together(&mut members, out, align, tally)
 }
 
-/// All events of one collective operation, by rank.
+/// Collects all events of one collective operation, by rank.
 fn together(
     members: &mut Vec<Member>,
     out: &mut Edges,
@@ -301,14 +301,14 @@ fn together(
 }
 
 impl Member {
-    /// Whether the other cannot leave before this one has come.
+    /// Whether the other member cannot leave before this one has come.
     fn is_before(&self, other: &Member) -> bool {
         let root = u64::from(self.meeting.root);
         match self.meeting.direction() {
             Direction::All => true,
             Direction::FromRoot => self.rank == root,
             Direction::ToRoot => other.rank == root,
-            // Here the number is a member's own rank in the communicator.
+            // For this direction, the number is a member's own rank in the communicator.
             Direction::Ascending => self.meeting.root < other.meeting.root,
         }
     }

@@ -11,27 +11,27 @@ use crate::pipeline::Item;
 use crate::program::Program;
 use crate::tally::Tally;
 
-/// Most sentences taken over from the runtime.
+/// Largest number of notes that are taken over from the runtime.
 const MOST_NOTES: usize = 1000;
 
-/// Collected while the trace is read.
+/// The facts that are collected while the trace is read.
 #[derive(Debug)]
 pub(crate) struct Facts {
     header: FileHeader,
-    /// Which of several traces, for remarks.
+    /// Which of several traces this is, for remarks.
     label: String,
     run: Option<RunInfo>,
     rank: Option<RankInfo>,
     totals: Option<Totals>,
-    /// The last item was the totals.
+    /// The last item of the trace was the totals.
     ended: bool,
     skipped: u64,
     trace_bytes: u64,
     complete: bool,
-    /// When the file was last written, and the latest tick in it.
+    /// When the file was last written; `last_tick` is the latest tick in it.
     modified_unix_ns: Option<u64>,
     last_tick: u64,
-    /// How long the chunk with that one waited to be written, in ticks.
+    /// How long the chunk with the last tick waited to be written, in ticks.
     waited: u64,
     tally: Tally,
     /// Places that could not be recorded, by reason.
@@ -66,7 +66,7 @@ impl Facts {
                 self.at_end(notes);
                 return;
             }
-            // Comes after all chunks.
+            // Such an item comes after all chunks.
             Item::Last(_) => return,
             Item::Run(run) => {
                 self.run.get_or_insert_with(|| run.clone());
@@ -127,7 +127,8 @@ impl Facts {
         }
     }
 
-    /// The file is cut: what is missing, as far as the chunks tell. They are in the order in which they were handed over.
+    /// Notes what is missing from a file that is cut, as far as the chunks tell. They are in the order in which they
+    /// were handed over.
     fn at_no_end(&self, notes: &mut Notes) {
         const LATE: f64 = 0.1;
         let of = if self.label.is_empty() { "" } else { " of " };
@@ -155,7 +156,7 @@ impl Facts {
         }
     }
 
-    /// The rank the trace is of, and what places its clock.
+    /// The rank that the trace is of, and what places its clock.
     pub(crate) fn zero(&self) -> (Option<&RankInfo>, Zero) {
         let zero = Zero {
             header: self.header,
@@ -168,8 +169,8 @@ impl Facts {
         (self.rank.as_ref(), zero)
     }
 
-    /// Ticks per second if the last chunk was written right before the file was last changed; 0 when that gives
-    /// no frequency a machine has.
+    /// Estimates the ticks per second, on the assumption that the last chunk was written right before the file was
+    /// last changed. Returns 0 if no machine has the resulting frequency.
     fn estimated_hz(&self) -> u64 {
         let hz = self.modified_unix_ns.and_then(|modified| {
             let ns = modified.checked_sub(self.header.start_unix_ns)?;
@@ -188,7 +189,7 @@ impl Facts {
         }
     }
 
-    /// Ticks per second, 0 when not known.
+    /// Ticks per second; 0 if they are not known.
     pub(crate) fn clock_hz(&self) -> u64 {
         let measured = self.totals.as_ref().map_or(0, |t| t.clock_hz);
         if measured > 0 {
@@ -198,13 +199,13 @@ impl Facts {
         }
     }
 
-    /// Whether the trace, as far as is known, is whole.
+    /// Whether the trace is complete, as far as is known.
     pub(crate) fn is_complete(&mut self, notes: &Notes) -> bool {
         self.complete = self.totals.is_some() && self.ended && !notes.is_damaged();
         self.complete
     }
 
-    /// The metadata of the graph: of all traces in order, of which the first names the run.
+    /// The metadata of the graph, from all traces in order. The first trace names the run.
     pub(crate) fn all(all: Vec<Facts>, notes: &Notes, lost_in_streams: u64) -> RunMeta {
         let merged = all.len() > 1;
         let mut result: Option<RunMeta> = None;
@@ -237,7 +238,7 @@ impl Facts {
             whole.complete &= meta.complete;
             whole.processors = whole.processors.max(meta.processors);
             whole.trace_bytes += meta.trace_bytes;
-            // Those of the streams are counted once, in the first.
+            // The losses in the streams of all traces are counted once, in the first.
             whole.lost_bytes += meta.lost_bytes.saturating_sub(lost_in_streams);
             let own = meta.notes.drain(notes.sentences().len()..);
             let named = |note: Note| Note::new(note.kind, format!("{label}: {note}"));
@@ -296,7 +297,7 @@ impl Facts {
     }
 }
 
-/// One sentence per reason; the library functions that read memory share one.
+/// Makes one sentence for each reason. The library functions that read memory share one sentence.
 fn unrecorded(places: BTreeMap<String, u64>) -> Vec<Note> {
     const READS: &str = "reads inside the library function ";
     let (reads, others): (Vec<_>, Vec<_>) = places

@@ -1,8 +1,8 @@
-//! Remarks for the user about what was found in a trace, each kind once with a count.
+//! Remarks for the user about what was found in a trace. Each kind is stored once, with a count.
 
 use taskgraph::NoteKind;
 
-/// Collects remarks; memory does not grow with how often one is made.
+/// Collects remarks. Memory does not grow with how often one is made.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     list: Vec<Note>,
@@ -18,12 +18,12 @@ struct Note {
 }
 
 impl Notes {
-    /// Something worth knowing.
+    /// Adds something worth knowing.
     pub(crate) fn remark(&mut self, what: &'static str, detail: impl FnOnce() -> String) {
         self.add(NoteKind::Remark, what, detail);
     }
 
-    /// Something worth knowing of the run, however often it is told.
+    /// Adds something worth knowing of the run, which counts once however often it is told.
     pub(crate) fn fact(&mut self, what: &'static str) {
         if !self.list.iter().any(|n| n.what == what) {
             self.remark(what, String::new);
@@ -43,13 +43,13 @@ impl Notes {
         }
     }
 
-    /// Something is missing from the trace: the graph is not complete.
+    /// Says that something is missing from the trace, so the graph is not complete.
     pub(crate) fn damage(&mut self, what: &'static str, detail: impl FnOnce() -> String) {
         self.told_damage();
         self.add(NoteKind::Loss, what, detail);
     }
 
-    /// The same, where another sentence says so.
+    /// Says that something is missing which another sentence reports.
     pub(crate) fn told_damage(&mut self) {
         self.damaged = true;
     }
@@ -58,7 +58,7 @@ impl Notes {
         self.damaged
     }
 
-    /// One sentence per kind.
+    /// Returns one sentence for each kind.
     pub(crate) fn sentences(&self) -> Vec<taskgraph::Note> {
         let note = |n: &Note| taskgraph::Note::new(n.kind, n.sentence());
         self.list.iter().map(note).collect()

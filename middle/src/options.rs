@@ -1,4 +1,4 @@
-//! How to convert.
+//! The options of a conversion.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,17 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 
-/// Options of [`crate::convert`].
 #[derive(Clone)]
 pub struct Options {
-    /// Working memory in bytes; what does not fit goes to a temporary file beside the graph. The static tables
-    /// and a few hundred bytes per context come on top.
+    /// Working memory in bytes; what does not fit goes to a temporary file beside the graph. The static tables and a
+    /// few hundred bytes for each context are not counted.
     pub memory: usize,
-    /// Threads that encode.
+    /// Number of threads that encode.
     pub threads: usize,
     /// Set to true to stop; the conversion then returns [`crate::Error::Cancelled`] and leaves nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,
-    /// Told about progress, now and then.
+    /// Called now and then with the progress.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
 }
 
@@ -24,23 +23,23 @@ pub struct Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// So many bytes of the trace were read, of so many if that is known.
+    /// The trace is being read.
     Reading {
         /// Bytes read.
         done: u64,
-        /// Size of the trace, for regular files.
+        /// Size of the trace; `None` unless it is a regular file.
         of: Option<u64>,
     },
     /// The two recordings of `--contech-check` are being compared.
     Comparing,
-    /// The trace was read; events are being ordered.
+    /// The trace was read, and events are being ordered.
     Ordering,
     /// Tasks and edges are being written.
     Writing,
 }
 
 impl Default for Options {
-    /// 512 MiB and one thread per core.
+    /// The default is 512 MiB and one thread per core.
     fn default() -> Self {
         Options {
             memory: 512 << 20,

@@ -1,8 +1,8 @@
-//! The breadth-first order of a graph, ties by start time (contech.txt, section 4.2).
+//! The breadth-first order of a graph, with ties broken by start time (contech.txt, section 4.2).
 //!
-//! Every context is a chain, so at most one task per context can be next: the order needs memory for the
-//! contexts (about 100 bytes each), not for the tasks. It is found before the tasks are written, because edges that a damaged trace
-//! contradicts are dropped here.
+//! Every context is a chain, so at most one task of each context can be next. Therefore the order needs memory for the
+//! contexts (about 100 bytes each), not for the tasks. It is found before the tasks are written, because edges that a
+//! damaged trace contradicts are dropped here.
 
 mod search;
 mod skeleton;
@@ -17,14 +17,14 @@ use crate::error::Result;
 use crate::sorter::Sorted;
 use crate::spill::Spill;
 
-/// A task that waits for one that comes after it.
+/// A task that waits for a task that comes after it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stuck {
     pub(crate) task: TaskId,
     pub(crate) needs: TaskId,
 }
 
-/// What was found.
+/// The result of the search for an order.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// All tasks were emitted; these edges `[to, from]` contradict the others.
@@ -33,8 +33,8 @@ pub(crate) enum Outcome {
     Contradiction(Stuck),
 }
 
-/// Emits all tasks in order. A contradiction ends it, or, with `drop_contradictions`, is resolved by dropping
-/// the edges that the oldest waiting task waits for.
+/// Emits all tasks in order. A contradiction ends this, unless `drop_contradictions` is set: then the edges to the
+/// oldest waiting task that are not satisfied are dropped.
 pub(crate) fn breadth_first(
     skeleton: &Skeleton,
     spill: &Arc<Spill>,

@@ -1,5 +1,5 @@
-//! Pass 1, the parallel part: one thread reads chunks, workers encode them, the caller gets the results in
-//! file order. The gate bounds what is between reader and caller.
+//! Pass 1, the parallel part. One thread reads chunks, workers encode them, and the caller gets the results in file
+//! order. A gate bounds the memory of what is between the reader and the caller.
 
 mod reading;
 mod work;
@@ -26,54 +26,54 @@ use crate::options::Options;
 use crate::program::{Program, ProgramBuilder};
 use crate::spill::Spill;
 
-/// What the trace holds, in file order.
+/// An item of the trace, in file order.
 #[derive(Debug)]
 pub(crate) enum Item {
     Run(RunInfo),
     /// The process is an MPI rank.
     Rank(RankInfo),
     Stream(Box<EncodedChunk>),
-    /// What is left of a stream.
+    /// The frame that is left at the end of a stream.
     Last(Box<EncodedChunk>),
-    /// A module was added; whether any of them has blocks.
+    /// A module was added. The flag says whether any module has blocks.
     Modules(bool),
-    /// A naive reference stream, although no module is known to be recorded in naive form.
+    /// A naive reference stream was found, although no module is known to be recorded in naive form.
     Check,
     Totals(Totals),
-    /// A chunk or module that cannot be used: why.
+    /// A chunk or module cannot be used; the text says why.
     Unusable(String),
-    /// Bytes that belong to no chunk.
+    /// Bytes were skipped because they belong to no chunk.
     Skipped {
         from: u64,
         to: u64,
         error: String,
     },
-    /// Reading failed.
+    /// The trace could not be read.
     Failed(io::Error),
-    /// The temporary file failed.
+    /// The temporary file could not be used.
     Broken(Error),
-    /// The end of the file.
+    /// The file has ended.
     End(Box<End>),
 }
 
-/// What is left at the end of a file.
+/// What is known at the end of a file.
 #[derive(Debug)]
 pub(crate) struct End {
-    /// Its length.
+    /// Length of the file.
     pub(crate) bytes: u64,
     pub(crate) program: Arc<Program>,
     /// What is to be compared.
     pub(crate) kept: Kept,
-    /// For the next file.
+    /// The modules so far, for the next file.
     pub(crate) builder: ProgramBuilder,
 }
 
-/// Parts of one chunk's result that may wait for the caller.
+/// Number of parts of one chunk's result that may wait for the caller.
 const WAITING_PARTS: usize = 4;
 
-/// From reader or worker to the caller.
+/// A message from the reader or a worker to the caller.
 enum Message {
-    /// The item at this place in the file: bytes to give back to the gate, position after it.
+    /// The item at place `index` of the file, with the bytes to give back to the gate and the position after the item.
     Item {
         index: u64,
         cost: usize,
@@ -82,29 +82,29 @@ enum Message {
     },
     /// A part of the stream chunk whose turn it is.
     Part(Box<EncodedChunk>),
-    /// A thread panicked: its results will never come.
+    /// A thread panicked, so its results will never come.
     Died,
 }
 
-/// A chunk for a worker; none at the end of a stream.
+/// Work for a worker; `chunk` is `None` at the end of a stream.
 struct Task {
     cost: usize,
     position: u64,
     chunk: Option<Chunk>,
-    /// The last frame goes on in the next chunk of its context.
+    /// The chunk's last frame goes on in the next chunk of its context.
     spanning: bool,
     program: Arc<Program>,
 }
 
 struct Shared {
     board: Board<Task>,
-    /// Bounds the chunks in memory.
+    /// Bounds the bytes of chunks in memory.
     chunks: Gate,
-    /// Bounds the parts handed over early, and says which chunk may do so.
+    /// Bounds the parts that are handed over early, and says which chunk may do so.
     parts: Gate,
 }
 
-/// Running threads of pass 1.
+/// The running threads of pass 1.
 pub(crate) struct Pipeline {
     results: Receiver<Message>,
     waiting: BTreeMap<u64, (usize, u64, Item)>,
@@ -157,7 +157,7 @@ impl Pipeline {
         Ok((header, pipeline))
     }
 
-    /// The next item in file order; [`Item::End`], [`Item::Failed`] or [`Item::Broken`] is the last.
+    /// Returns the next item in file order. [`Item::End`], [`Item::Failed`] or [`Item::Broken`] is the last one.
     pub(crate) fn next(&mut self) -> Result<Item> {
         loop {
             if self
@@ -198,7 +198,7 @@ impl Pipeline {
         }
     }
 
-    /// Bytes of the trace handed out so far.
+    /// Number of bytes of the trace that were handed out so far.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
@@ -206,20 +206,20 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // The reader may be blocked in a read from a pipe: it is left to end with the process or the pipe.
+        // The reader may be blocked while it reads from a pipe. It is left to end with the process or the pipe.
         self.shared.chunks.close();
         self.shared.parts.close();
         self.shared.board.clear();
     }
 }
 
-/// Tells the caller when its thread panics.
+/// Tells the caller when the thread that holds it panics.
 struct Watch(Sender<Message>);
 
 impl Drop for Watch {
     fn drop(&mut self) {
         if thread::panicking() {
-            // A caller that is gone need not know.
+            // If the caller is gone, it need not know.
             let _ = self.0.send(Message::Died);
         }
     }

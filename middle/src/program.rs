@@ -1,4 +1,4 @@
-//! The program behind the ids: all module tables of a trace merged into one static table.
+//! The static table of the program, merged from all module tables of a trace.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,39 +12,38 @@ use taskgraph::{FrameEncoder, FunctionId, StaticInfo};
 
 use crate::demangle::demangle;
 
-/// What decoding and encoding a chunk need to know; never changes once made.
+/// A snapshot of what one needs to decode and encode a chunk. It never changes.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// Which of the snapshots this is, ascending.
+    /// Number of the snapshot; later snapshots have higher numbers.
     pub(crate) version: u64,
-    /// What the recorded ids mean.
+    /// The meaning of the recorded ids.
     pub(crate) ids: Ids,
     pub(crate) info: Arc<StaticInfo>,
-    /// What paths occur, in the form of the graph.
+    /// The paths that occur, in the form of the graph.
     pub(crate) paths: Arc<PathTable>,
-    /// By block, whether it is recorded in naive form too.
+    /// For each block, whether it is also recorded in naive form.
     checked: Vec<bool>,
-    /// The first encoder made for this program; the others share what it derived from the tables.
+    /// The first encoder made for this program. The others share the data that it derived from the tables.
     encoder: Mutex<FrameEncoder>,
 }
 
 impl Program {
-    /// Whether a block is recorded in naive form too.
+    /// Whether a block is also recorded in naive form.
     pub(crate) fn is_checked(&self, block: u32) -> bool {
         self.checked.get(block as usize).is_some_and(|c| *c)
     }
 
-    /// Whether any block is recorded in naive form too.
+    /// Whether any block is also recorded in naive form.
     pub(crate) fn has_checked(&self) -> bool {
         self.checked.contains(&true)
     }
 
-    /// A path by its dense number, in the form of the graph.
+    /// Returns a path by its dense number, in the form of the graph.
     pub(crate) fn path(&self, number: u32) -> Option<Path> {
         Some(self.ids.path(number).ok()?.path)
     }
 
-    /// An empty encoder.
     pub(crate) fn encoder(&self) -> FrameEncoder {
         self.encoder
             .lock()
@@ -58,13 +57,13 @@ impl Program {
 struct Loaded {
     base: u32,
     count: u32,
-    /// Checksum of the encoded table: the same module may be announced again.
+    /// Checksum of the encoded table. It shows that the same module is announced again.
     sum: u64,
     table: ModuleTable,
     globals: Vec<u64>,
-    /// Which process it is of, in the order they are read.
+    /// Number of the process that the module belongs to, in the order the processes are read.
     space: u32,
-    /// Another module was loaded in its place.
+    /// Another module was loaded in this one's place.
     gone: bool,
     first_block: u32,
 }
@@ -72,7 +71,7 @@ struct Loaded {
 /// Adds modules as their chunks are read.
 #[derive(Debug, Default)]
 pub(crate) struct ProgramBuilder {
-    /// All modules so far, while no snapshot holds them.
+    /// All modules so far; `None` while a snapshot holds them.
     ids: Option<Ids>,
     info: StaticInfo,
     checked: Vec<bool>,
@@ -84,10 +83,10 @@ pub(crate) struct ProgramBuilder {
 }
 
 impl ProgramBuilder {
-    /// Adds a module; the same one again changes nothing.
+    /// Adds a module. Nothing changes if the module was already added.
     ///
     /// # Errors
-    /// What is wrong with it, in words; blocks of its ids then cannot be read.
+    /// The text says what is wrong with the module. Blocks with its ids then cannot be read.
     pub(crate) fn add(&mut self, load: ModuleLoad) -> Result<(), String> {
         let identity = (load.id_base, load.id_count, checksum(&load.table));
         let same = |l: &Loaded| {
@@ -132,18 +131,18 @@ impl ProgramBuilder {
         Ok(())
     }
 
-    /// Modules of the process at hand.
+    /// The modules of the current process.
     fn here(&self) -> impl Iterator<Item = &Loaded> {
         self.loaded.iter().filter(|l| l.space == self.space)
     }
 
-    /// Block 0 of a module that another process has too, or that this one had before.
+    /// Returns the first block of the module if another process has it too, or this process had it before.
     fn known(&self, sum: u64) -> Option<u32> {
         let same = |l: &&Loaded| l.sum == sum && (l.space != self.space || l.gone);
         self.loaded.iter().find(same).map(|l| l.first_block)
     }
 
-    /// The modules added from now on are those of another process.
+    /// Says that the modules added from now on are those of another process.
     pub(crate) fn begin_space(&mut self) {
         self.space += 1;
         self.current = None;
@@ -152,8 +151,8 @@ impl ProgramBuilder {
         }
     }
 
-    /// All modules anew, when those before are shared by chunks in flight: a program that loads modules while
-    /// it runs does so now and then.
+    /// Adds all modules again, because chunks in flight share the earlier ids. This happens now and then in a program
+    /// that loads modules while it runs.
     fn replay(&self) -> contech_trace::Result<Ids> {
         let mut ids = Ids::default();
         let mut space = 0;
@@ -177,21 +176,22 @@ impl ProgramBuilder {
         !self.info.blocks.is_empty()
     }
 
-    /// Whether any module is recorded in naive form too.
+    /// Whether any module is also recorded in naive form.
     pub(crate) fn has_checked(&self) -> bool {
         self.checked.contains(&true)
     }
 
-    /// The program as known now; cheap when no module was added since.
+    /// The program as it is known now. This is cheap if no module was added since the last snapshot.
     pub(crate) fn snapshot(&mut self) -> Arc<Program> {
         if let Some(p) = &self.current {
             return Arc::clone(p);
         }
         let info = Arc::new(self.info.clone());
-        // What was added once is added again without an error.
+        // Adding a module again cannot fail, because it did not fail the first time.
         let ids = self.ids.take().or_else(|| self.replay().ok());
         let ids = ids.unwrap_or_default();
-        // The functions were checked as they were added: no error. Without them every segment would be one.
+        // The functions were checked when they were added, so there is no error. Without functions, every segment
+        // would be an error.
         let functions = ids.functions().cloned().collect();
         let table = PathTable::new(&info, functions, ids.path_count() as usize)
             .or_else(|_| PathTable::new(&info, Vec::new(), 0));
@@ -220,7 +220,7 @@ impl ProgramBuilder {
         Some(i)
     }
 
-    /// `None` when an index does not fit.
+    /// Merges a module's table. Returns `None` if an index does not fit.
     fn merge(&mut self, table: &ModuleTable) -> Option<()> {
         let module = u32::try_from(self.info.modules.len()).ok()?;
         self.info.modules.push(taskgraph::Module {
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(second.info.files, ["shared.h"]);
         assert_eq!(second.info.blocks[4].function, FunctionId::new(1));
         second.info.validate().unwrap();
-        // Another one is loaded in its place, then it comes back.
+        // Another module is loaded in the place of the first one, which then comes back.
         b.add(module("c", 0x10_0001, 3)).unwrap();
         b.add(module("a", 0x10_0000, 3)).unwrap();
         let third = b.snapshot();

@@ -1,4 +1,5 @@
-//! The next task of every context, those that are ready by their start, the others by what they wait for.
+//! The next task of every context. Tasks that are ready are kept by their start, and the others by the task that they
+//! wait for.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,26 +15,26 @@ use crate::renumber::task_bits;
 use crate::sorter::{Sorted, Sorter};
 use crate::spill::Spill;
 
-/// Bytes read at a time.
+/// Bytes that a cursor reads at a time, at the least and at the most.
 const SMALLEST: usize = 256;
 const LARGEST: usize = 1 << 14;
-/// Bytes of a cursor beside those.
+/// Bytes that a cursor takes besides its window.
 const CURSOR: usize = 256;
 const NONE: u32 = u32::MAX;
 
 /// The next task of a context.
 #[derive(Debug, Clone, Copy)]
 struct Head {
-    /// Place on the tape, and the start of the task before.
+    /// Place of the task on the tape, and the start of the task before.
     at: u64,
     start_before: u64,
-    /// Tasks of the context that are in the order.
+    /// Number of tasks of the context that are in the order.
     emitted: u32,
-    /// First dependency that is not known to be in the order.
+    /// Index of the first dependency that is not known to be in the order.
     unmet: u32,
     /// The next context that waits for the same task.
     next: u32,
-    /// Where its cursor is, while it has one.
+    /// Index of the context's cursor, or `NONE`.
     cursor: u32,
 }
 
@@ -50,24 +51,24 @@ impl Default for Head {
     }
 }
 
-/// The search: of each context the next task, ready or waiting.
+/// The search keeps the next task of each context, which is ready or waits.
 pub(super) struct Search<'a, F> {
     skeleton: &'a Skeleton,
     window: usize,
     heads: Vec<Head>,
-    /// Reading positions of some contexts; the others read their next task again when it is needed.
+    /// Reading positions of some contexts. The others read their next task again when it is needed.
     cursors: Vec<Cursor>,
     most_cursors: usize,
     free: Vec<u32>,
     ready: BinaryHeap<Reverse<(u64, u32)>>,
-    /// The first of the contexts that wait for a task.
+    /// For each task that contexts wait for, the first of these contexts.
     waiting: FxHashMap<TaskId, u32>,
     dropped: Sorter<2>,
     emit: F,
 }
 
 impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
-    /// Every context at its first task.
+    /// Puts every context at its first task.
     pub(super) fn start(
         skeleton: &'a Skeleton,
         spill: &Arc<Spill>,
@@ -103,7 +104,7 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
         Ok(())
     }
 
-    /// The edges that were dropped.
+    /// Returns the edges that were dropped.
     pub(super) fn finish(self) -> Sorted<2> {
         self.dropped.finish()
     }
@@ -129,7 +130,7 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
         Ok(())
     }
 
-    /// The cursor of context `i`, at its next task; made if it has none.
+    /// Makes sure that context `i` has a cursor at its next task.
     fn open(&mut self, i: usize) -> Result<()> {
         if self.heads[i].cursor != NONE {
             return Ok(());
@@ -150,7 +151,7 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
         self.cursors[place as usize].restart(cursor);
     }
 
-    /// Reads the next task of context `i`; false when it has no more.
+    /// Reads the next task of context `i`. Returns false if there is none.
     fn step(&mut self, i: usize) -> Result<bool> {
         let head = &mut self.heads[i];
         let cursor = &mut self.cursors[head.cursor as usize];
@@ -185,7 +186,7 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
         context.is_some_and(|j| self.heads[j].emitted > d.seq)
     }
 
-    /// Puts the head of context `i` among the ready or the waiting; it has a cursor.
+    /// Puts the next task of context `i` among the ready or the waiting ones. The context must have a cursor.
     fn place(&mut self, i: usize) {
         let head = self.heads[i];
         let number = u32::try_from(i).unwrap_or(NONE);
@@ -258,7 +259,7 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
         Ok(())
     }
 
-    /// Context `i` waits no more.
+    /// Takes context `i` out of the chain of contexts that wait for `needed`.
     fn unchain(&mut self, needed: TaskId, i: usize) {
         let next = std::mem::replace(&mut self.heads[i].next, NONE);
         let Some(first) = self.waiting.get_mut(&needed) else {

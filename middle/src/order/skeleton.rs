@@ -1,4 +1,4 @@
-//! What the order needs of all tasks, on a tape.
+//! What the search for the order must know of all tasks, on a tape.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::spill::Spill;
 use crate::tape::{Tape, TapeReader};
 use crate::varint::{get, get32, put};
 
-/// What the order needs of all tasks: start and dependencies, by (context, seq).
+/// The start and the dependencies of all tasks, by (context, seq).
 #[derive(Debug)]
 pub(crate) struct Skeleton {
     tape: Tape,
@@ -34,7 +34,7 @@ impl Skeleton {
         }
     }
 
-    /// Appends the next task by (context, seq).
+    /// Appends the task that is next by (context, seq).
     pub(crate) fn push(&mut self, id: TaskId, start: u64, dependencies: &[TaskId]) -> Result<()> {
         if id.seq == 0 {
             let at = self.tape.len();
@@ -65,7 +65,7 @@ impl Skeleton {
         &self.parts
     }
 
-    /// Reads tasks of the `i`-th context, from the one at a place on the tape; `start` is that of the task before.
+    /// Reads tasks of the `i`-th context from a place on the tape; `start` is the start of the task before that place.
     pub(super) fn read(&self, i: usize, from: u64, start: u64) -> Cursor {
         let end = self.parts.get(i + 1).map_or(self.tape.len(), |p| p.from);
         Cursor {
@@ -75,7 +75,7 @@ impl Skeleton {
         }
     }
 
-    /// Which context it is, in the order of their numbers.
+    /// The index of a context when contexts are sorted by number.
     pub(super) fn index(&self, context: ContextId) -> Option<usize> {
         match self.parts.get(context.index()) {
             Some(part) if part.context == context => Some(context.index()),
@@ -86,7 +86,7 @@ impl Skeleton {
         }
     }
 
-    /// Reads the dependencies of all tasks; starts are of no use across contexts.
+    /// Reads the dependencies of all tasks. The starts are wrong from the second context on.
     pub(crate) fn read_all(&self) -> Cursor {
         Cursor {
             reader: TapeReader::new(0, self.tape.len()),
@@ -95,25 +95,25 @@ impl Skeleton {
     }
 }
 
-/// Reading position.
+/// A reading position on the tape.
 #[derive(Debug, Default)]
 pub(crate) struct Cursor {
     reader: TapeReader,
     pub(super) start: u64,
-    /// Place on the tape of the task at hand, and the start of the one before.
+    /// Place on the tape of the current task, and the start of the task before.
     pub(super) at: u64,
     pub(super) start_before: u64,
     pub(crate) dependencies: Vec<TaskId>,
 }
 
 impl Cursor {
-    /// Becomes another one, but keeps its memory.
+    /// Takes over the position of `other`, and keeps its own memory.
     pub(super) fn restart(&mut self, other: Cursor) {
         self.reader.restart(other.reader);
         self.start = other.start;
     }
 
-    /// Reads the next task; false at the end.
+    /// Reads the next task. Returns false at the end.
     pub(crate) fn next(&mut self, skeleton: &Skeleton, window: usize) -> Result<bool> {
         const NUMBER: usize = 10;
         if self.reader.is_at_end() {

@@ -1,4 +1,4 @@
-//! The reader: it hands chunks of streams to the workers and tells the caller what all others hold.
+//! The reader hands chunks of streams to the workers, and tells the caller what all other chunks hold.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -13,30 +13,29 @@ use crate::encode::payload;
 use crate::program::ProgramBuilder;
 use crate::spill::Spill;
 
-/// What anything but a stream chunk counts.
+/// Bytes that the gate counts for anything that is not a stream chunk.
 const SMALL: usize = 256;
-/// Frames go on from chunk to chunk in so many contexts: each takes up to 8 MB until it ends.
+/// Number of contexts whose frames go on from chunk to chunk. Each such frame takes up to 8 MB until it ends.
 const MOST_SPANNING: usize = 16;
-/// The conversion stops.
+/// Says that the conversion stops.
 struct Stopped;
 
-/// The reading thread.
 pub(super) struct Reading {
     reader: ChunkReader<Box<dyn Read + Send>>,
     shared: Arc<Shared>,
     to_caller: Sender<Message>,
     program: ProgramBuilder,
-    /// A module is recorded in naive form too.
+    /// At least one module is also recorded in naive form.
     checked: bool,
-    /// Streams to be compared.
+    /// The streams that are to be compared.
     kept: Kept,
-    /// The contexts whose frames go on from chunk to chunk: the first ones of the file.
+    /// The contexts whose frames go on from chunk to chunk: the first contexts of the file.
     spanning: Vec<u32>,
     index: u64,
 }
 
 impl Reading {
-    /// From the first chunk on.
+    /// A reader that starts with the first chunk.
     pub(super) fn new(
         reader: ChunkReader<Box<dyn Read + Send>>,
         shared: Arc<Shared>,
@@ -56,7 +55,7 @@ impl Reading {
         }
     }
 
-    /// To the end of the file, or of the conversion.
+    /// Reads to the end of the file, or until the conversion stops.
     pub(super) fn run(mut self) {
         let _watch = Watch(self.to_caller.clone());
         loop {
@@ -103,7 +102,7 @@ impl Reading {
         }
     }
 
-    /// What the caller is to know of a chunk.
+    /// What the caller must know of a chunk.
     fn chunk(&mut self, chunk: Chunk) -> std::result::Result<Option<Item>, Stopped> {
         let kind = chunk.header.kind;
         if self.checked && matches!(kind, ChunkKind::Stream | ChunkKind::Check) {
@@ -129,7 +128,7 @@ impl Reading {
 
     /// Hands a stream chunk to the encoders.
     fn dispatch(&mut self, chunk: Chunk) -> std::result::Result<(), Stopped> {
-        // Stored bytes, raw bytes, records (four times the raw bytes at most) and frames.
+        // The cost covers the stored bytes, raw bytes, records (at most four times the raw bytes) and frames.
         let raw = chunk.header.raw_len as usize;
         let cost = chunk.stored.len() + raw * 5 + 4096;
         let context = chunk.header.context;
@@ -139,7 +138,7 @@ impl Reading {
         self.hand_out(context, cost, Some(chunk))
     }
 
-    /// Has the frames end that still go on.
+    /// Tells the workers to end the frames that still go on.
     fn end_streams(&mut self) -> std::result::Result<(), Stopped> {
         for context in std::mem::take(&mut self.spanning) {
             self.hand_out(context, SMALL, None)?;

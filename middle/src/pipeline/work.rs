@@ -1,4 +1,4 @@
-//! The workers: they encode chunks of streams.
+//! The workers encode chunks of streams.
 
 use crossbeam_channel::Sender;
 
@@ -20,7 +20,7 @@ pub(super) fn work(shared: &Shared, to_caller: &Sender<Message>) {
         let (cost, position) = (what.cost, what.position);
         let mut hand_over = |part| {
             shared.parts.enter_in_turn(1, index);
-            // A caller that is gone needs no result.
+            // If the caller is gone, it needs no result.
             let _ = to_caller.send(Message::Part(Box::new(part)));
         };
         let item = encode(&mut encoder, context, what, &mut stream, &mut hand_over);
@@ -52,7 +52,7 @@ fn encode(
     };
     let seq = chunk.header.seq;
     if seq < stream.next {
-        // Seen before; must not disturb what is known.
+        // This chunk was seen before, so it must not change what is known.
         return Item::Stream(Box::new(EncodedChunk::repeated(&chunk)));
     }
     if seq > stream.next {
