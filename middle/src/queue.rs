@@ -1,4 +1,4 @@
-//! First-in first-out queue of any length in bounded memory: its middle lies in the temporary file.
+//! A first-in first-out queue of any length in bounded memory. Its middle is in the temporary file.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::spill::Spill;
 
-/// Entries of a spilled block.
+/// Number of entries of a block in the temporary file.
 const BLOCK: usize = 4096;
 
 /// A queue of numbers; at most two blocks of it are in memory.

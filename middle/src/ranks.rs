@@ -1,4 +1,4 @@
-//! Several traces that are the ranks of one run: which is which, and whether they belong together.
+//! Finds the ranks of several traces of one run, and checks that the traces belong together.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::rules::MOST_TRACES;
 
-/// A trace and what it says about itself.
+/// A trace, and what it says about itself.
 #[derive(Debug)]
 pub(crate) struct Ranked {
     pub(crate) path: PathBuf,
@@ -20,10 +20,10 @@ pub(crate) struct Ranked {
     host: String,
 }
 
-/// The traces by rank, and the ranks that are missing.
+/// Returns the traces sorted by rank, and the ranks that are missing.
 ///
 /// # Errors
-/// They are not those of one run, or one of them is of no rank.
+/// The traces are not of one run, or one of them is not of a rank.
 pub(crate) fn in_order(paths: &[PathBuf]) -> Result<(Vec<Ranked>, Vec<u32>)> {
     if paths.len() > MOST_TRACES {
         return Err(apart(format!(
@@ -46,12 +46,12 @@ fn apart(what: String) -> Error {
     Error::Apart { what }
 }
 
-/// Two traces, neighbours by rank.
+/// Checks that two traces agree; they are neighbours by rank.
 fn agree(a: &Ranked, b: &Ranked) -> Result<()> {
     let names = format!("{} and {}", a.path.display(), b.path.display());
     let (one, two) = (&a.rank, &b.rank);
     let same_job = one.run == two.run;
-    // Without a job's number only ranks of one host can be compared.
+    // Without the number of a job, only ranks of one host can be compared.
     let comparable = one.job == two.job && (one.job || a.host == b.host);
     if one.size != two.size || (comparable && !same_job) || one.library != two.library {
         return Err(apart(format!(
@@ -112,7 +112,7 @@ fn peek(path: &Path) -> Result<Ranked> {
     )))
 }
 
-/// `1, 3 to 5` of ascending numbers.
+/// Writes ascending numbers as `1, 3 to 5`.
 pub(crate) fn list(numbers: &[u32]) -> String {
     let mut runs: BTreeMap<u32, u32> = BTreeMap::new();
     for &n in numbers {

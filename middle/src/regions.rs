@@ -1,9 +1,9 @@
-//! Regions of interest that the program marked.
+//! The regions of interest that the program marked.
 
-/// Marks that are kept; a program that makes more has regions of no interest.
+/// Number of marks that are kept. The regions of a program that makes more are of no interest.
 const MOST: usize = 1 << 16;
 
-/// Begins and ends as they were found, in ticks.
+/// The begins and ends as they were found, in ticks.
 #[derive(Debug, Default)]
 pub(crate) struct Regions {
     marks: Vec<(u16, u64, bool)>,
@@ -17,13 +17,13 @@ impl Regions {
         }
     }
 
-    /// The marks from now on are of this trace, one of several.
+    /// Says that the marks from now on are of this trace, one of several.
     pub(crate) fn set_trace(&mut self, trace: u16) {
         self.trace = trace;
     }
 
-    /// Starts and ends in nanoseconds, by start; `time` is of a trace and a tick. Within a region marks of another begin are none; a region that does not end
-    /// ends with the run.
+    /// Returns starts and ends in nanoseconds, sorted by start; `time` converts a tick of a trace. A begin within a
+    /// region is ignored, and a region that does not end ends with the run.
     pub(crate) fn finish(self, time: impl Fn(u16, u64) -> u64, run_ns: u64) -> Vec<(u64, u64)> {
         let at = |&(trace, at, begins): &(u16, u64, bool)| (time(trace, at), begins);
         let mut marks: Vec<_> = self.marks.iter().map(at).collect();

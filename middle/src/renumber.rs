@@ -1,4 +1,4 @@
-//! From places to task ids: the arrivals at barriers that are not tasks of their own fall out.
+//! Turns places into task ids. Arrivals at barriers that are not tasks of their own get no id.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::place::Place;
 use crate::sorter::{Merge, Sorted, Sorter};
 use crate::spill::Spill;
 
-/// A task id as a sort key; the order is that of task ids.
+/// The task id as a sort key, in the order of task ids.
 pub(crate) fn task_bits(id: TaskId) -> u64 {
     Place::new(id.context.get(), id.seq).bits()
 }
@@ -19,27 +19,27 @@ pub(crate) fn task_from_bits(bits: u64) -> TaskId {
     TaskId::new(ContextId::new(place.context()), place.position())
 }
 
-/// What a place is.
+/// What a place stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
-    /// This task.
+    /// The place is this task.
     Task(TaskId),
-    /// An arrival; the number stands beside it in the list of aliases.
+    /// The place is an arrival. The number is the one beside it in the list of aliases.
     Alias(u64),
 }
 
-/// Turns places into task ids; places must be asked for in ascending order.
+/// Turns places into task ids. The places must be asked for in ascending order.
 #[derive(Debug)]
 pub(crate) struct Renumber<'a> {
     aliases: Merge<'a, 2>,
     head: Option<[u64; 2]>,
     context: u32,
-    /// Aliases of the context before the place last asked for.
+    /// Number of aliases in the context before the place that was asked for last.
     fallen: u32,
 }
 
 impl<'a> Renumber<'a> {
-    /// `aliases` are `[arrival, number]`.
+    /// Reads `aliases`, which are `[arrival, number]`.
     pub(crate) fn new(aliases: &'a Sorted<2>) -> Result<Self> {
         let mut aliases = aliases.iter()?;
         Ok(Renumber {
@@ -72,7 +72,7 @@ impl<'a> Renumber<'a> {
     }
 }
 
-/// `[arrival, owner's place]` to `[arrival, owner's task]`.
+/// Turns `[arrival, owner's place]` into `[arrival, owner's task]`.
 pub(crate) fn resolve_aliases(
     aliases: &Sorted<2>,
     spill: &Arc<Spill>,
@@ -88,7 +88,7 @@ pub(crate) fn resolve_aliases(
     let mut numbers = Renumber::new(aliases)?;
     let mut all = by_owner.iter()?;
     while let Some([owner, arrival]) = all.next()? {
-        // An owner is never an arrival of another: it is the smallest of its own generation.
+        // An owner is never an arrival of another owner, because it is the smallest of its own generation.
         if let Named::Task(id) = numbers.name(Place::from_bits(owner))? {
             resolved.push([arrival, task_bits(id)])?;
         }
@@ -96,7 +96,7 @@ pub(crate) fn resolve_aliases(
     Ok(resolved.finish())
 }
 
-/// Edges `[from, to]` of places to `[to, from]`, with `to` still a place and `from` a task.
+/// Turns edges `[from, to]` of places into `[to, from]`, where `to` is still a place and `from` is a task.
 pub(crate) fn resolve_sources(
     edges: &Sorted<2>,
     aliases: &Sorted<2>,

@@ -1,7 +1,8 @@
 //! External merge sort of fixed-size records: sorted runs on a tape, merged with a heap when read (Knuth, The Art of
 //! Computer Programming 3, section 5.4.1).
 //!
-//! Records of a run stand there as what differs from the record before: of most events a byte for each word.
+//! The records of a run are stored as differences from the record before: for most events, this takes one byte for
+//! each word.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -13,15 +14,15 @@ use crate::spill::Spill;
 use crate::tape::{Tape, TapeReader};
 use crate::varint::{get, put};
 
-/// Fewest records of a run: below, seeking dominates.
+/// Smallest number of records of a run. With fewer, seeking would dominate.
 const FEWEST: usize = 64;
-/// Bytes of a run that are read at a time.
+/// Bytes of a run that are read at a time, at the least.
 const SMALLEST: usize = 1 << 9;
 const LARGEST: usize = 1 << 16;
-/// Most bytes of a word on the tape.
+/// Largest number of bytes of a word on the tape.
 const NUMBER: usize = 10;
 
-/// Collects records `[u64; N]`, to be read in ascending order of all words.
+/// Collects records `[u64; N]`, which are then read in ascending order of all words.
 #[derive(Debug)]
 pub(crate) struct Sorter<const N: usize> {
     run: Vec<[u64; N]>,
@@ -31,7 +32,7 @@ pub(crate) struct Sorter<const N: usize> {
     runs: Vec<Run>,
 }
 
-/// Where a run is on the tape.
+/// Place of a run on the tape.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     from: u64,
@@ -45,7 +46,7 @@ impl<const N: usize> Sorter<N> {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
         Sorter {
             run: Vec::new(),
-            // Sorting takes as much again; the other half is the tape's.
+            // Sorting takes as much memory again. The other half belongs to the tape.
             limit: (budget / 4 / Self::BYTES).max(FEWEST),
             budget,
             tape: Tape::new(spill, budget / 2),
@@ -74,7 +75,7 @@ impl<const N: usize> Sorter<N> {
         Ok(())
     }
 
-    /// Ends collecting.
+    /// Ends collecting, and sorts.
     pub(crate) fn finish(mut self) -> Sorted<N> {
         sort(&mut self.run);
         Sorted {
@@ -86,7 +87,8 @@ impl<const N: usize> Sorter<N> {
     }
 }
 
-/// A record as the differences of its words to those before, with their signs in the lowest bits.
+/// Writes a record as the differences of its words from those of the record before, with their signs in the lowest
+/// bits.
 fn put_record<const N: usize>(out: &mut Vec<u8>, before: &[u64; N], record: &[u64; N]) {
     for (word, before) in record.iter().zip(before) {
         let change = word.wrapping_sub(*before);
@@ -97,12 +99,12 @@ fn put_record<const N: usize>(out: &mut Vec<u8>, before: &[u64; N], record: &[u6
     }
 }
 
-/// Most groups of records that are made by the high half of their first words.
+/// Largest number of groups into which records are divided by the high half of their first words.
 const GROUPS: usize = 1 << 16;
 
-/// Sorts records that are, as a rule, ascending sequences one after the other (of an object, by the contexts that use
-/// it) or side by side (of each context, when places stand first). The former are found by the stable sort; the latter
-/// become the former by counting.
+/// Sorts records that are usually ascending sequences, either one after the other (for an object, by the contexts that
+/// use it) or side by side (for each context, when places stand first). The stable sort finds sequences of the former
+/// kind; counting turns the latter kind into the former.
 fn sort<const N: usize>(records: &mut Vec<[u64; N]>) {
     let ascending = |r: &[[u64; N]]| r.is_sorted_by(|a, b| order(a, b).is_le());
     if ascending(records) {
@@ -141,13 +143,13 @@ fn sort<const N: usize>(records: &mut Vec<[u64; N]>) {
     }
 }
 
-/// Ascending by all words; the first two at once, which the sort turns into code without branches.
+/// Compares by all words. The first two words are compared at once, which the sort turns into code without branches.
 fn order<const N: usize>(a: &[u64; N], b: &[u64; N]) -> Ordering {
     let pair = |r: &[u64; N]| u128::from(r[0]) << 64 | u128::from(r[1]);
     pair(a).cmp(&pair(b)).then_with(|| a[2..].cmp(&b[2..]))
 }
 
-/// Sorted records; can be read more than once.
+/// Sorted records, which can be read more than once.
 #[derive(Debug)]
 pub(crate) struct Sorted<const N: usize> {
     run: Vec<[u64; N]>,
@@ -161,7 +163,6 @@ impl<const N: usize> Sorted<N> {
         self.run.is_empty() && self.runs.is_empty()
     }
 
-    /// The records in ascending order.
     pub(crate) fn iter(&self) -> Result<Merge<'_, N>> {
         let cursor = |run: &Run| Cursor {
             reader: TapeReader::new(run.from, run.to),
@@ -182,7 +183,7 @@ impl<const N: usize> Sorted<N> {
     }
 }
 
-/// Reading position in one run on the tape.
+/// A reading position in one run on the tape.
 #[derive(Debug)]
 struct Cursor<const N: usize> {
     reader: TapeReader,
@@ -206,7 +207,6 @@ impl<const N: usize> Cursor<N> {
     }
 }
 
-/// Merges the runs.
 #[derive(Debug)]
 pub(crate) struct Merge<'a, const N: usize> {
     sorted: &'a Sorted<N>,
@@ -216,7 +216,7 @@ pub(crate) struct Merge<'a, const N: usize> {
 }
 
 impl<const N: usize> Merge<'_, N> {
-    /// The next record in order.
+    /// Returns the next record in order.
     pub(crate) fn next(&mut self) -> Result<Option<[u64; N]>> {
         let in_memory = self.sorted.run.get(self.next_in_memory);
         let Some(mut head) = self.heads.peek_mut() else {

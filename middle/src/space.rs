@@ -1,30 +1,30 @@
-//! Several traces in one graph: the numbers of each become numbers of the graph.
+//! Several traces in one graph: the numbers of each trace become numbers of the graph.
 //!
-//! Contexts of a trace follow those of the trace before; the first one, 0, is the root's. Addresses get the trace's
-//! number in front, from bit 48 on, so that the same address in two processes is not the same memory
-//! (contech.txt, section 6.4: a partitioned global address space).
+//! The contexts of a trace follow those of the trace before; the first one, 0, is the root's. Addresses get the
+//! trace's number in front, from bit 48 on. So the same address in two processes is not the same memory (contech.txt,
+//! section 6.4: a partitioned global address space).
 
 use contech_trace::event::{Event, SyncOp};
 
 use crate::encode::EncodedChunk;
 use crate::streams::TEAM_STREAMS;
 
-/// Where the process's number stands in an address.
+/// The bit from which on an address holds the process's number.
 pub(crate) const PREFIX: u32 = 48;
 
-/// What becomes of the numbers of a trace.
+/// How the numbers of a trace become numbers of the graph.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Space {
-    /// Which trace, in the order they are read.
+    /// Number of the trace, in the order the traces are read.
     trace: u16,
-    /// Its context 0.
+    /// The context that is 0 in the trace.
     base: u32,
-    /// Its first stream without a context, from [`TEAM_STREAMS`].
+    /// The first stream of the trace that has no context, counted from [`TEAM_STREAMS`].
     teams: u32,
 }
 
 impl Space {
-    /// After these contexts, ascending.
+    /// The space of the trace that follows these contexts, which ascend.
     pub(crate) fn after(contexts: &[u32], trace: u16) -> Self {
         let below = contexts.partition_point(|c| *c < TEAM_STREAMS);
         let next = |part: &[u32], first: u32| part.last().map_or(0, |last| last - first + 1);
@@ -35,12 +35,12 @@ impl Space {
         }
     }
 
-    /// The context the run of this trace starts in.
+    /// The context in which the run of this trace starts.
     pub(crate) fn first(&self) -> u32 {
         self.base
     }
 
-    /// Whether the context is of this trace, when no later one was read.
+    /// Whether the context is of this trace, if no later trace was read.
     pub(crate) fn holds(&self, context: u32) -> bool {
         match context.checked_sub(TEAM_STREAMS) {
             Some(stream) => stream >= self.teams,
@@ -56,7 +56,7 @@ impl Space {
         }
     }
 
-    /// An object as the graph has it.
+    /// Converts an object to the graph's form.
     pub(crate) fn object(&self, op: SyncOp, object: u64) -> u64 {
         if object == 0 || is_context(op) || op.is_mpi() || op == SyncOp::Fork {
             object
@@ -65,7 +65,7 @@ impl Space {
         }
     }
 
-    /// A chunk's contexts become those of the graph.
+    /// Converts a chunk's contexts to those of the graph.
     pub(crate) fn translate(&self, chunk: &mut EncodedChunk) {
         if self.base == 0 {
             return;

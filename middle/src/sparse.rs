@@ -1,9 +1,9 @@
-//! A table by context number: few bytes each where numbers are dense, and no memory for those that only a damaged
-//! file names in between.
+//! A table by context number. Each entry takes few bytes where numbers are dense, and numbers in between that only a
+//! damaged file names take no memory.
 
 use std::collections::BTreeMap;
 
-/// Entries that are stored together.
+/// Number of entries that are stored together.
 const GROUP: usize = 16;
 
 /// A value for some of the numbers.
@@ -38,7 +38,7 @@ impl<T: Copy> Sparse<T> {
         group.or_insert_with(|| Box::new([None; GROUP]))[within] = Some(value);
     }
 
-    /// All entries by ascending number.
+    /// Returns all entries by ascending number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.0.iter().flat_map(|(group, values)| {
             let numbered = (group * 16..=group * 16 + 15).zip(values.iter());

@@ -1,4 +1,4 @@
-//! The one temporary file of a conversion: what does not fit into the memory budget.
+//! The one temporary file of a conversion. It holds what does not fit into the memory budget.
 
 use std::fs::File;
 use std::io;
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
-/// An append-only temporary file beside the output. It is made when first needed and has no name, so
-/// nothing is left of it however the program ends.
+/// An append-only temporary file beside the output. It is made when it is first needed, and has no name, so nothing is
+/// left of it however the program ends.
 #[derive(Debug)]
 pub(crate) struct Spill {
     folder: PathBuf,
@@ -19,7 +19,7 @@ pub(crate) struct Spill {
 }
 
 impl Spill {
-    /// A file to be made in the folder of `output`.
+    /// The file will be made in the folder of `output`.
     pub(crate) fn beside(output: &Path) -> Self {
         let folder = match output.parent() {
             Some(p) if !p.as_os_str().is_empty() => p.to_owned(),
@@ -47,7 +47,7 @@ impl Spill {
         Ok(self.file.get_or_init(|| made))
     }
 
-    /// Appends bytes, returns where they are.
+    /// Appends bytes. Returns where they are.
     pub(crate) fn append(&self, bytes: &[u8]) -> Result<u64> {
         let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.write(bytes, at)?;
@@ -68,7 +68,7 @@ impl Spill {
             .map_err(|e| self.error(e))
     }
 
-    /// Bytes in the file.
+    /// Number of bytes in the file.
     #[cfg(test)]
     pub(crate) fn len(&self) -> u64 {
         self.end.load(Ordering::Relaxed)

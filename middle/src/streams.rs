@@ -1,8 +1,8 @@
-//! Which context the records of a stream belong to: that of the thread, until a switch says otherwise.
+//! The context that the records of a stream belong to: that of the thread, until a switch names another one.
 //!
-//! A context that goes from thread to thread (an untied OpenMP task) is recorded in numbered pieces. A piece
-//! that is read before the one in front of it has been read to its end is held back; the runtime hands over
-//! what a thread recorded when it leaves such a context, so little ever is.
+//! A context that goes from thread to thread (an untied OpenMP task) is recorded in numbered pieces. A piece is held
+//! back if it is read before the previous piece has been read to its end. This is rare, because the runtime hands over
+//! what a thread recorded when the thread leaves such a context.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use contech_trace::event::{Arrival, Event};
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameSpan};
 
-/// No context is at hand.
+/// Means that no context is at hand.
 const NO_CONTEXT: u32 = u32::MAX;
-/// Pieces are numbered from 1 to this, and from 1 again.
+/// Pieces are numbered from 1 to this number, and then from 1 again.
 const LAST_PIECE: u32 = (1 << 20) - 1;
 
-/// What a stream holds, in order.
+/// An item of a stream.
 #[derive(Debug)]
 pub(crate) enum Record {
     Span(FrameSpan),
     Counts(Counts),
-    /// An event, and the tick its chunk began at.
+    /// An event, and the tick at which its chunk began.
     Event(Event, u64),
     /// The thread leaves the context.
     Leave(u64),
@@ -29,32 +29,32 @@ pub(crate) enum Record {
     Arrive(Arrival, u64),
 }
 
-/// A piece of a context.
+/// A piece of a context: the context and the number of the piece.
 pub(crate) type Piece = (u32, u32);
 
-/// All streams as far as they were read.
+/// The state of all streams as far as they were read.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
-    /// Number of the chunk that comes next.
+    /// For each stream, the number of the chunk that comes next.
     next_chunk: FxHashMap<u32, u64>,
     /// The stream at hand.
     stream: u32,
-    /// The context in which reading of each stream stopped, unless it is the thread's own.
+    /// For each stream, the context in which reading stopped, unless it is the thread's own.
     last: FxHashMap<u32, u32>,
-    /// Context the records at hand belong to.
+    /// The context that the current records belong to.
     pub(crate) context: u32,
-    /// The records at hand are held back as this piece.
+    /// The piece as which the current records are held back.
     pub(crate) holding: Option<Piece>,
     held: BTreeMap<Piece, Vec<Record>>,
 }
 
 impl Streams {
-    /// Number of the chunk that comes next in a stream.
+    /// The number of the chunk that comes next in a stream.
     pub(crate) fn next_chunk(&self, stream: u32) -> u64 {
         self.next_chunk.get(&stream).copied().unwrap_or(0)
     }
 
-    /// Context the last records of a stream belong to.
+    /// The context that the last records of a stream belong to.
     pub(crate) fn context_of(&self, stream: u32) -> u32 {
         if self.stream == stream {
             return self.context;
@@ -62,7 +62,7 @@ impl Streams {
         self.last.get(&stream).copied().unwrap_or(stream)
     }
 
-    /// A chunk of the stream begins.
+    /// Begins a chunk of the stream.
     pub(crate) fn begin(&mut self, stream: u32, chunk: u64) {
         self.last.insert(self.stream, self.context);
         self.stream = stream;
@@ -71,19 +71,18 @@ impl Streams {
         self.holding = None;
     }
 
-    /// The context at hand has ended; where it was not the thread's own, none is at hand now.
+    /// Says that the current context has ended. If it was not the thread's own, no context is at hand now.
     pub(crate) fn ended(&mut self) {
         if self.context != self.stream {
             (self.context, self.holding) = (NO_CONTEXT, None);
         }
     }
 
-    /// Holds back a record of `piece`.
     pub(crate) fn hold(&mut self, piece: Piece, record: Record) {
         self.held.entry(piece).or_default().push(record);
     }
 
-    /// Takes what was held back of a piece.
+    /// Takes the records of a piece that were held back.
     pub(crate) fn release(&mut self, piece: Piece) -> Option<Vec<Record>> {
         self.held.remove(&piece)
     }
@@ -94,7 +93,7 @@ impl Streams {
     }
 }
 
-/// The piece after this one; 0 is before the first.
+/// The number of the piece after this one; 0 stands before the first.
 pub(crate) fn piece_after(piece: u32) -> u32 {
     piece % LAST_PIECE + 1
 }

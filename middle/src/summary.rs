@@ -7,27 +7,25 @@ use serde::Serialize;
 /// Totals of a conversion. The JSON names are part of the command line's contract.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Contexts.
+    /// Number of contexts.
     pub contexts: u64,
-    /// Tasks by kind.
+    /// Number of tasks by kind.
     pub tasks: taskgraph::TaskCounts,
-    /// Stored edges: those between contexts.
+    /// Number of stored edges, which are the edges between contexts.
     pub edges: u64,
-    /// Executions of basic blocks.
+    /// Number of executions of basic blocks.
     pub blocks: u64,
-    /// Memory accesses.
+    /// Number of memory accesses.
     pub accesses: u64,
-    /// Bytes of the trace.
     pub trace_bytes: u64,
-    /// Bytes of the graph file.
     pub graph_bytes: u64,
-    /// The trace was whole.
+    /// Whether the trace was complete.
     pub complete: bool,
-    /// Bytes known to be lost or unreadable.
+    /// Number of bytes known to be lost or unreadable.
     pub lost_bytes: u64,
-    /// Comparison of fast and naive recording; none when the trace holds no naive one.
+    /// Comparison of the fast and the naive recording; `None` if the trace holds no naive recording.
     pub check: Option<Check>,
-    /// Latest end of a task, nanoseconds since the start of the run.
+    /// Latest end of a task, in nanoseconds since the start of the run.
     pub duration_ns: u64,
     /// Remarks about the trace.
     pub notes: Vec<taskgraph::Note>,
@@ -36,16 +34,17 @@ pub struct Summary {
 /// Comparison of the two recordings of `--contech-check`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Block executions compared.
+    /// Number of block executions that were compared.
     pub compared: u64,
-    /// Those that differ. A context is not compared beyond the first block that is another one.
+    /// Number of block executions that differ. A context is not compared beyond the first place where the blocks
+    /// themselves differ.
     pub mismatches: u64,
     /// The first differences, in words.
     pub differences: Vec<String>,
 }
 
 impl Check {
-    /// Of two traces, as far as there is something to compare in them.
+    /// The sum of the comparisons of two traces, if there is any.
     pub(crate) fn sum(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
             (Some(mut a), Some(b)) => {

@@ -1,11 +1,11 @@
-//! What the end of a trace claims was recorded, against what the trace holds.
+//! Compares what the end of a trace claims was recorded with what the trace holds.
 
 use contech_trace::event::{Arrival, Event};
 use contech_trace::file::Totals;
 
 use crate::encode::EncodedChunk;
 
-/// Counts of what was seen of one trace.
+/// Counts of what one trace holds.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     bytes: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts the next chunk, or part of one.
+    /// Counts the next chunk, or the next part of one.
     pub(crate) fn add(&mut self, chunk: &EncodedChunk) {
         if !chunk.continued {
             self.bytes += u64::from(chunk.raw_len);
@@ -32,8 +32,8 @@ impl Tally {
         }
     }
 
-    /// What is not there although the totals claim it. Threads that still ran when the trace ended may have recorded more
-    /// than the totals know of, but never less; of bytes there are as many as they say.
+    /// What is missing although the totals claim it. Threads that still ran when the trace ended may have recorded
+    /// more than the totals say, but never less. The number of bytes is exactly that of the totals.
     pub(crate) fn missing(&self, totals: &Totals) -> Option<String> {
         let claims = [
             (

@@ -1,5 +1,5 @@
-//! Bytes written once from front to back and read at any place: the first ones in memory, the others in the temporary
-//! file.
+//! Bytes that are written once from front to back and can be read at any place. The first ones are in memory, the
+//! others in the temporary file.
 
 use std::sync::Arc;
 
@@ -13,15 +13,14 @@ const BLOCK: usize = 1 << 18;
 #[derive(Debug)]
 enum Block {
     Memory(Box<[u8]>),
-    /// At this place of the temporary file.
+    /// The block is at this place of the temporary file.
     File(u64),
 }
 
-/// A tape.
 #[derive(Debug)]
 pub(crate) struct Tape {
     spill: Arc<Spill>,
-    /// So many blocks stay in memory.
+    /// Number of blocks that stay in memory.
     most: usize,
     blocks: Vec<Block>,
     /// The bytes after the blocks.
@@ -65,7 +64,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Bytes so far.
+    /// Number of bytes so far.
     pub(crate) fn len(&self) -> u64 {
         (self.blocks.len() * BLOCK + self.pending.len()) as u64
     }
@@ -115,7 +114,7 @@ impl TapeReader {
         }
     }
 
-    /// Becomes another one, but keeps its memory.
+    /// Takes over the position of `other`, and keeps its own memory.
     pub(crate) fn restart(&mut self, other: TapeReader) {
         (self.next, self.end, self.at) = (other.next, other.end, 0);
         self.window.clear();
@@ -131,7 +130,7 @@ impl TapeReader {
         self.at == self.window.len() && self.next == self.end
     }
 
-    /// Makes at least `n` bytes available (fewer at the end), reading about `size` at a time.
+    /// Makes at least `n` bytes available (fewer at the end), and reads about `size` bytes at a time.
     pub(crate) fn fill(&mut self, tape: &Tape, n: usize, size: usize) -> Result<()> {
         if self.window.len() - self.at >= n || self.next == self.end {
             return Ok(());
@@ -145,7 +144,7 @@ impl TapeReader {
         Ok(())
     }
 
-    /// The bytes available and the position within them, to decode from.
+    /// Returns the available bytes and the position within them, for decoding.
     pub(crate) fn parts(&mut self) -> (&[u8], &mut usize) {
         (&self.window, &mut self.at)
     }

@@ -1,11 +1,11 @@
-//! Numbers of the temporary file, each after the other.
+//! The encoding of numbers in the temporary file.
 
 pub(crate) use contech_program::wire::put_varint as put;
 use contech_program::wire::{Malformed, Reader};
 
 use crate::error::{Error, Result};
 
-/// Reads a number at `*at` and moves past it. Most have one byte.
+/// Reads a number at `*at` and moves `at` past it. Most numbers have one byte.
 #[inline]
 pub(crate) fn get(bytes: &[u8], at: &mut usize) -> Result<u64> {
     match bytes.get(*at) {

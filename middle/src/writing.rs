@@ -1,5 +1,5 @@
-//! Tasks, successors and order on their way into the graph: handed over in batches to a thread that packs and writes
-//! pages while the next ones are being made.
+//! Tasks, successors and order on their way into the graph. They are handed over in batches to a thread that packs and
+//! writes pages while the next ones are being made.
 
 use std::thread;
 
@@ -8,19 +8,19 @@ use taskgraph::{GraphWriter, TaskId, TaskRecord};
 
 use crate::error::{Error, Result};
 
-/// Batches on their way.
+/// Number of batches on their way.
 const BATCHES: usize = 3;
-/// A batch is full with so many tasks, or so many numbers of tasks.
+/// A batch is full when it has this many tasks, or this many numbers of tasks.
 const TASKS: usize = 1024;
 const NUMBERS: usize = 1 << 14;
 
-/// Entries for the graph, in order.
 #[derive(Debug, Default)]
 struct Batch {
-    /// The first of these, each with the end of its predecessors in `numbers`; the others are memory for later ones.
+    /// The first `used` entries are tasks, each with the end of its predecessors in `numbers`. The memory of the other
+    /// entries is kept for later tasks.
     tasks: Vec<(TaskRecord, usize)>,
     used: usize,
-    /// Tasks, each with the end of its successors in `numbers`.
+    /// The tasks whose successors are stored, each with the end of its successors in `numbers`.
     sources: Vec<(TaskId, usize)>,
     numbers: Vec<TaskId>,
     order: Vec<TaskId>,
@@ -50,8 +50,8 @@ impl Batch {
     }
 }
 
-/// Takes what is to be written: tasks, then the order, then successors. Another sequence needs a
-/// [`Outgoing::hand_over`] in between.
+/// Takes what is to be written: tasks, then the order, then successors. In any other sequence, [`Outgoing::hand_over`]
+/// must be called in between.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     batch: Batch,
@@ -60,7 +60,7 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Appends a task, which `fill` makes of another one.
+    /// Appends a task. `fill` overwrites an earlier task with it.
     #[inline]
     pub(crate) fn task(
         &mut self,
@@ -101,7 +101,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Hands over what there is.
+    /// Hands over the batch that is there.
     pub(crate) fn hand_over(&mut self) -> Result<()> {
         let gone = || Error::internal("the thread that writes the graph has ended");
         let batch = std::mem::take(&mut self.batch);
@@ -111,7 +111,7 @@ impl Outgoing {
     }
 }
 
-/// Runs `produce` while a thread writes what it puts out; ends when all of it is written.
+/// Runs `produce` while a thread writes what it produces. Returns when everything is written.
 pub(crate) fn beside<T>(
     writer: &mut GraphWriter,
     produce: impl FnOnce(&mut Outgoing) -> Result<T>,
@@ -119,14 +119,14 @@ pub(crate) fn beside<T>(
     let (full, to_write) = bounded::<Batch>(BATCHES);
     let (written, empty) = bounded(BATCHES);
     for _ in 0..BATCHES - 1 {
-        // There is room for all of them.
+        // The channel has room for all batches.
         let _ = written.send(Batch::default());
     }
     thread::scope(|scope| {
         let writing = scope.spawn(move || {
             for mut batch in to_write {
                 batch.write(writer)?;
-                // Who has put out everything needs none back.
+                // If everything was put out, no batch is needed back.
                 let _ = written.send(batch);
             }
             Ok::<_, Error>(())
@@ -139,7 +139,7 @@ pub(crate) fn beside<T>(
         let produced = produce(&mut out).and_then(|t| out.hand_over().map(|()| t));
         drop(out);
         let panicked = || Error::internal("the thread that writes the graph panicked");
-        // What went wrong there is why nothing more could be handed over.
+        // The thread's error is the reason why nothing more could be handed over.
         writing.join().map_err(|_| panicked())??;
         produced
     })

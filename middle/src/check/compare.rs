@@ -1,4 +1,4 @@
-//! One context: its recording decoded, the naive form read beside it.
+//! Compares one context: its recording is decoded, and the naive form is read beside it.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,16 @@ use super::naive::{Naive, Next};
 use crate::options::Options;
 use crate::program::Program;
 
-/// One level of the context: the program, or signal handlers on top of it.
+/// One level of the context: the program itself, or the signal handlers on top of it.
 struct Level<'a> {
     decoder: Decoder,
     naive: Naive<'a>,
-    /// Blocks compared.
+    /// Number of blocks compared.
     compared: u64,
-    /// Nothing more of it is compared.
+    /// Nothing more of this level is compared.
     ended: bool,
 }
 
-/// Compares a context.
 pub(crate) fn context(
     context: u32,
     recordings: &Recordings,
@@ -81,7 +80,7 @@ pub(crate) fn context(
         if report.error.is_some() {
             return report;
         }
-        // A function of a module that is not compared may go on where the first chunk kept begins.
+        // A function of a module that is not compared may go on at the start of the first chunk that was kept.
         let inherited = kept.began_late && i == 0;
         if let Err(e) = decoded
             && !inherited
@@ -109,7 +108,7 @@ pub(crate) fn context(
     report
 }
 
-/// The recording has ended: nothing of the naive form may be left.
+/// Ends a level at the end of the recording. Nothing of the naive form may be left.
 fn finish(context: u32, level: u8, state: &mut Level<'_>, program: &Program, report: &mut Report) {
     if state.ended {
         return;
@@ -134,7 +133,7 @@ fn place(context: u32, level: u8, number: u64) -> String {
     }
 }
 
-/// Takes the blocks of a chunk of the recording.
+/// Compares the blocks of a chunk of the recording with the naive form.
 struct Pair<'a, 'b> {
     context: u32,
     level: u8,
@@ -165,7 +164,7 @@ impl Sink for Pair<'_, '_> {
                     let other = || describe::block(program, naive);
                     self.report
                         .differs(|| format!("{}: recorded {}, naive {}", at(), here(), other()));
-                    // All that follows would be compared with the wrong blocks.
+                    // Everything that follows would be compared with the wrong blocks.
                     self.state.ended = true;
                 }
             }

@@ -1,4 +1,4 @@
-//! Differences in words.
+//! Descriptions of differences in words.
 
 use taskgraph::{BlockId, MemOp, OpKind};
 
@@ -18,7 +18,7 @@ pub(crate) fn block(program: &Program, block: u32) -> String {
     format!("block {block} ({name}, {file}:{})", b.line)
 }
 
-/// The first operand that differs.
+/// Describes the first operand that differs.
 pub(crate) fn operands(program: &Program, block: u32, main: &[u64], naive: &[u64]) -> String {
     let at = main.iter().zip(naive).position(|(a, b)| a != b);
     let Some(at) = at else {
@@ -33,7 +33,7 @@ pub(crate) fn operands(program: &Program, block: u32, main: &[u64], naive: &[u64
     )
 }
 
-/// The operation that has the block's operand `at`, and its number in the block.
+/// Finds the operation that has the block's operand `at`, and its number in the block.
 fn operation(program: &Program, block: u32, at: usize) -> Option<(usize, &MemOp)> {
     let info = &program.info;
     let b = info.blocks.get(BlockId::new(block).index())?;

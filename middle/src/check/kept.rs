@@ -1,4 +1,4 @@
-//! The chunks of both recordings, kept in the temporary file until the trace was read.
+//! The chunks of both recordings, which the temporary file keeps until the trace was read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,11 +15,12 @@ use crate::spill::Spill;
 #[derive(Debug)]
 pub(crate) struct KeptChunk {
     pub(crate) header: ChunkHeader,
-    /// The modules as they were when it was recorded: one loaded later may have taken another's ids.
+    /// The modules as they were when the chunk was recorded. A module that was loaded later may have taken another
+    /// one's ids.
     pub(crate) program: Arc<Program>,
-    /// Place in the trace.
+    /// Place of the chunk in the trace.
     offset: u64,
-    /// Place in the temporary file.
+    /// Place of the chunk in the temporary file.
     at: u64,
 }
 
@@ -27,25 +28,24 @@ pub(crate) struct KeptChunk {
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     pub(crate) chunks: Vec<KeptChunk>,
-    /// Number of the next chunk.
+    /// Number of the chunk that comes next.
     next: u64,
-    /// A chunk is missing after those kept.
+    /// A chunk is missing after those that were kept.
     pub(crate) gap: bool,
 }
 
-/// Both recordings of a context.
 #[derive(Debug, Default)]
 pub(crate) struct Recordings {
     pub(crate) main: Recording,
     pub(crate) naive: Recording,
 }
 
-/// All that is to be compared.
+/// Everything that is to be compared.
 #[derive(Debug)]
 pub(crate) struct Kept {
     spill: Arc<Spill>,
     pub(crate) contexts: BTreeMap<u32, Recordings>,
-    /// Streams began before the first module recorded in both forms: their first chunks are not here.
+    /// Streams began before the first module that is recorded in both forms, so their first chunks are missing here.
     pub(crate) began_late: bool,
 }
 
@@ -58,13 +58,12 @@ impl Kept {
         }
     }
 
-    /// What was kept, leaving nothing.
+    /// Takes what was kept and leaves nothing.
     pub(crate) fn take(&mut self) -> Self {
         let nothing = Kept::new(&self.spill);
         std::mem::replace(self, nothing)
     }
 
-    /// Keeps a chunk of a stream.
     pub(crate) fn keep(&mut self, chunk: &Chunk, program: Arc<Program>) -> Result<()> {
         let header = chunk.header;
         let recordings = self.contexts.entry(header.context).or_default();
@@ -91,7 +90,7 @@ impl Kept {
         Ok(())
     }
 
-    /// The payload of a chunk; the inner error says why it has none.
+    /// Reads the payload of a chunk. The inner error says why the chunk has none.
     pub(crate) fn payload(&self, kept: &KeptChunk) -> Result<Result<Vec<u8>, String>> {
         let mut stored = vec![0; kept.header.stored_len as usize];
         self.spill.read(&mut stored, kept.at)?;

@@ -1,13 +1,13 @@
-//! `--contech-check`: the recording against the naive form of the same run, block by block and operand by
+//! `--contech-check` compares the recording with the naive form of the same run, block by block and operand by
 //! operand.
 //!
-//! The two forms of a run reach the file in different chunks at different times. So the chunks of both go to
-//! the temporary file as they are ([`Kept`]), and when the trace was read, each context's recording is decoded
-//! once more, from there, and its naive form read beside it ([`Naive`]): memory is a chunk of each per thread.
+//! The two forms of a run reach the file in different chunks at different times. So the chunks of both go to the
+//! temporary file as they are ([`Kept`]). When the trace was read, each context's recording is decoded again from
+//! there, and its naive form is read beside it ([`Naive`]). Each thread has one chunk of each form in memory.
 //!
-//! The naive form shares nothing with the fast one but the ids of blocks; it is read here by code of its own.
-//! What a signal handler recorded takes its place in the two streams at different points, so each level is
-//! compared with the same level. Blocks of modules compiled without the check are not compared.
+//! The naive form shares nothing with the fast one except the ids of blocks, and separate code reads it here. What a
+//! signal handler recorded stands at different points of the two streams, so each level is compared with the same
+//! level. Blocks of modules that were compiled without the check are not compared.
 
 mod compare;
 mod describe;
@@ -29,10 +29,10 @@ use crate::summary::Check;
 
 pub(crate) use kept::Kept;
 
-/// Most differences described.
+/// Largest number of differences that are described.
 const MOST: usize = 8;
 
-/// What became of the comparison of one context.
+/// The result of comparing one context.
 #[derive(Debug, Default)]
 struct Report {
     compared: u64,
@@ -40,14 +40,15 @@ struct Report {
     differences: Vec<String>,
     /// Why the comparison ended before the data did.
     ended_early: Option<String>,
-    /// One form went on when the other had ended.
+    /// Cases in which one form went on when the other had ended.
     tails: Vec<String>,
-    /// Chunks of the recording that cannot be decoded.
+    /// Chunks of the recording that could not be decoded.
     broken: Vec<String>,
     end: Option<EndReason>,
-    /// Records were lost: of either form, up to different places (a thread cancelled asynchronously).
+    /// Records were lost. Each form may have lost records from a different place on, if a thread was cancelled
+    /// asynchronously.
     lost: bool,
-    /// Signal handlers recorded something.
+    /// At least one signal handler recorded something.
     handlers: bool,
     error: Option<Error>,
 }
@@ -65,7 +66,6 @@ impl Report {
     }
 }
 
-/// Compares all contexts.
 pub(crate) fn compare(
     kept: &Kept,
     program: &Program,
@@ -96,8 +96,8 @@ pub(crate) fn compare(
 
 fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
     let still_ran = |r: &&Report| r.end != Some(EndReason::Finished);
-    // The only context that had not ended by itself ended the process, or replaced its program: from a call, so
-    // with all its records.
+    // If only one context did not end by itself, it ended the process or replaced its program. It did so in a call, so
+    // all its records are there.
     let alone = reports.values().filter(still_ran).count() == 1;
     let mut check = Check::default();
     for (context, mut report) in reports {
@@ -111,7 +111,8 @@ fn sum(reports: BTreeMap<u32, Report>, notes: &mut Notes) -> Result<Check> {
             _ => false,
         };
         if report.lost {
-            // The thread notices the loss only later: a difference before the event that reports it may be the loss itself.
+            // The thread notices the loss only later. A difference before the event that reports the loss may be the
+            // loss itself.
             report.mismatches = 0;
             report.differences.clear();
         }

@@ -1,4 +1,4 @@
-//! The naive form of one level of a context, one block execution after the other.
+//! Reads the naive form of one level of a context, one block execution after the other.
 
 use contech_trace::abi::ID_BYTES;
 use contech_trace::program::{Meaning, Program as Ids};
@@ -10,11 +10,11 @@ use crate::error::Result;
 /// What comes next.
 #[derive(Debug)]
 pub(crate) enum Next<'a> {
-    /// Execution of the block with these operands.
+    /// A block is executed with these operands.
     Block(u32, &'a [u64]),
     /// The recording ends here.
     End,
-    /// It cannot be read on: why.
+    /// The recording cannot be read any further; the text says why.
     Broken(String),
 }
 
@@ -22,13 +22,13 @@ pub(crate) enum Next<'a> {
 #[derive(Debug)]
 pub(crate) struct Naive<'a> {
     kept: &'a Kept,
-    /// What the ids of the chunk at hand mean.
+    /// The meaning of the ids in the chunk at hand.
     ids: &'a Ids,
     level: u8,
     recording: &'a Recording,
     chunks: std::slice::Iter<'a, KeptChunk>,
     payload: Vec<u8>,
-    /// Blocks of the chunk not given out yet and where their operands start, the next one last.
+    /// Blocks of the chunk that were not given out yet, and where their operands start. The next block is last.
     records: Vec<(u32, u32)>,
     operands: Vec<u64>,
 }
@@ -47,7 +47,7 @@ impl<'a> Naive<'a> {
         }
     }
 
-    /// The next block execution.
+    /// Returns the next block execution.
     pub(crate) fn next(&mut self) -> Result<Next<'_>> {
         loop {
             if let Some((block, offset)) = self.records.pop() {
@@ -83,7 +83,7 @@ impl<'a> Naive<'a> {
         }
     }
 
-    /// Finds the chunk's records, from its end.
+    /// Finds the chunk's records, starting from its end.
     fn parse(&mut self) -> Result<(), String> {
         let mut end = self.payload.len();
         while end > 0 {

@@ -1,8 +1,8 @@
-//! Atomic variables, by the memory model of C and C++ (ISO C++ 6.9.2): an acquire that reads what a release
-//! wrote, or a read-modify-write of its release sequence, comes after it.
+//! Atomic variables, by the memory model of C and C++ (ISO C++ 6.9.2). An acquire comes after a release if it reads
+//! what the release wrote, or what a read-modify-write of its release sequence wrote.
 //!
-//! All operations of a variable are here in the order they really had, so what a load read is what the last
-//! write before it wrote. Relaxed operations order nothing; fences make them (`fences`).
+//! All operations of a variable are here in the order in which they really happened, so a load read what the last
+//! write before it wrote. Relaxed operations do not order anything; fences can change that (`fences`).
 
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
@@ -13,15 +13,14 @@ use crate::error::Result;
 use crate::fences::{acquires, releases};
 use crate::place::Place;
 
-/// State of an atomic variable.
 #[derive(Debug, Default)]
 pub(super) struct Atomic {
-    /// The releases that a load would read now, directly or through their release sequence: the last one of
-    /// each context, with its number.
+    /// The releases that a load would read now, directly or through their release sequence. For each context it is the
+    /// last release, with its number.
     releases: FxHashMap<u32, (u64, Place)>,
-    /// Releases so far.
+    /// Number of releases so far.
     count: u64,
-    /// How many of the releases each context has acquired: its later operations need not acquire them again.
+    /// Number of the releases that each context has acquired. Its later operations need not acquire them again.
     acquired: FxHashMap<u32, u64>,
 }
 
@@ -50,8 +49,8 @@ impl Rule for Atomic {
             self.acquire(event.at, out)?;
         }
         match event.op {
-            // A store ends release sequences; so does a read-modify-write that comes after all of them,
-            // for whoever comes after it comes after them.
+            // A store ends release sequences. So does a read-modify-write that comes after all of them, because an
+            // operation that comes after it also comes after them.
             Op::Recorded(SyncOp::AtomicStore) => self.releases.clear(),
             Op::Recorded(SyncOp::AtomicRmw) if acquires && releases => self.releases.clear(),
             Op::Recorded(SyncOp::AtomicRmw) => {}

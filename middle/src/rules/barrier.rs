@@ -1,8 +1,8 @@
-//! Barriers: arrivals in ticket order form generations of as many as take part. A generation is one task,
-//! in the context with the smallest number; the places of the other arrivals become names of that task.
+//! Barriers: arrivals in ticket order form generations, each with as many arrivals as contexts take part. A generation
+//! is one task in the context with the smallest number. The places of the other arrivals become names of that task.
 //!
-//! Contexts that have arrived at an OpenMP barrier may combine partial results there, each after what the
-//! others did before they arrived or when they combined themselves.
+//! Contexts that have arrived at an OpenMP barrier may combine partial results there. A context does so after what the
+//! others did before they arrived, or after they combined themselves.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,24 +11,24 @@ use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
 
-/// State of a barrier: the generation that fills.
+/// State of a barrier: the generation that is not complete yet.
 #[derive(Debug, Default)]
 pub(super) struct Barrier {
-    /// How many take part; 0 where that is not known.
+    /// How many contexts take part; 0 if that is not known.
     participants: u64,
     arrivals: Vec<Place>,
     contexts: FxHashSet<u32>,
     combining: Combining,
 }
 
-/// What is combined inside of a generation.
+/// What contexts combine inside of a generation.
 #[derive(Debug, Default)]
 struct Combining {
-    /// By context, where it first began to.
+    /// For each context, the place where it first began to combine.
     first: FxHashMap<u32, Place>,
-    /// By context, where it last ended.
+    /// For each context, the place where it last ended.
     done: FxHashMap<u32, Place>,
-    /// Contexts, with a place that comes after everything the context did before it arrived.
+    /// The contexts, each with a place that comes after everything it did before it arrived.
     after: Vec<(u32, Place)>,
 }
 
@@ -75,7 +75,8 @@ impl Barrier {
     }
 }
 
-/// All arrivals are one task, that of `owner`, the smallest of them: all arrive, all leave.
+/// Makes one task of all arrivals: that of `owner`, which is the smallest of them. All arrive before it, and all leave
+/// after it.
 pub(crate) fn meet(
     arrivals: impl Iterator<Item = Place>,
     owner: Place,
@@ -83,7 +84,7 @@ pub(crate) fn meet(
 ) -> Result<()> {
     for at in arrivals.filter(|at| *at != owner) {
         out.alias(at, owner)?;
-        // The place before may itself be another name of a barrier's task.
+        // The place before may also be another name of a barrier's task.
         if let Some(before) = at.before() {
             out.edge(before, owner)?;
         }
@@ -99,9 +100,9 @@ impl Rule for Barrier {
         if !event.waits() {
             return self.combine(event, out);
         }
-        // A context that arrives again, or another number of participants: the generation is not going to fill.
+        // If a context arrives again, or the number of participants changes, the generation will not be complete.
         let again = !self.contexts.insert(event.at.context());
-        // A full generation is closed only now, because its members may combine after the last one has arrived.
+        // A complete generation is closed only now, because its members may combine after the last one has arrived.
         let full = self.arrivals.len() as u64 == self.participants;
         if again || full || (!self.arrivals.is_empty() && event.aux != self.participants) {
             self.close(out)?;

@@ -1,9 +1,9 @@
 //! Condition variables: which signal or broadcast caused a wake.
 //!
-//! A wake takes the earliest signal nobody took, or the earliest broadcast, sent after its wait began; a
-//! wake without one is spurious. The waits are known when they begin (pass 1 adds an event for that), so
-//! what can still be taken is bounded by the contexts that wait: of the signals sent while the same waits
-//! were pending, only as many as those waits matter.
+//! A wake takes the earliest signal that no other wake took, or the earliest broadcast, if it was sent after the wait
+//! began. A wake without either is spurious. The beginnings of waits are known, because pass 1 adds an event for each.
+//! So the number of signals that can still be taken is bounded by the contexts that wait: while the same waits are
+//! pending, only as many signals matter as there are waits.
 
 use std::collections::VecDeque;
 
@@ -18,16 +18,15 @@ use crate::place::Place;
 /// Ticket and task of a signal or broadcast.
 type Sent = (u64, Place);
 
-/// State of a condition variable.
 #[derive(Debug, Default)]
 pub(super) struct Cond {
-    /// Waiting contexts that no broadcast has reached.
+    /// Waiting contexts that no broadcast has reached, and when their waits began.
     waiting: FxHashMap<u32, u64>,
-    /// Waiting contexts by the first broadcast since they began, and when that was.
+    /// For each waiting context that a broadcast has reached, when its wait began and the first such broadcast.
     reached: FxHashMap<u32, (u64, Sent)>,
-    /// Signals nobody took, by ticket.
+    /// Signals that no wake took, by ticket.
     signals: VecDeque<Sent>,
-    /// How many of them were sent since the last wait began.
+    /// Number of these signals that were sent since the last wait began.
     since_begin: usize,
 }
 
@@ -47,7 +46,7 @@ impl Cond {
         }
     }
 
-    /// Ends the wait of a context; returns what could have woken it.
+    /// Ends the wait of a context. Returns the signal and the broadcast that could have woken it.
     fn end(&mut self, context: u32) -> (Option<usize>, Option<Sent>) {
         let (begin, broadcast) = match self.reached.remove(&context) {
             Some((begin, sent)) => (begin, Some(sent)),
@@ -66,7 +65,7 @@ impl Cond {
         match (signal, broadcast) {
             (Some(i), b) if b.is_none_or(|b| Some(b) > earliest) => {
                 self.signals.remove(i);
-                // Those since the last begin are at the end of the queue.
+                // The signals since the last begin are at the end of the queue.
                 if i >= self.signals.len() + 1 - self.since_begin {
                     self.since_begin -= 1;
                 }

@@ -1,12 +1,11 @@
-//! Creating and joining contexts: the Create comes before the child's first task, its last task before the
-//! Join.
+//! Creating and joining contexts: the Create comes before the child's first task, and the child's last task comes
+//! before the Join.
 
 use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
 
-/// State of a child context.
 #[derive(Debug, Default)]
 pub(super) struct CreateJoin {
     created: bool,

@@ -1,6 +1,6 @@
-//! Dependences of OpenMP tasks on an item: among the tasks one context has generated, in the order in which
-//! it did (OpenMP 5.2, section 15.9.5). Tasks that may use the item at the same time form a set; each waits
-//! for all of the set before.
+//! Dependences of OpenMP tasks on an item. They exist among the tasks that one context has generated, in the order in
+//! which it generated them (OpenMP 5.2, section 15.9.5). Tasks that may use the item at the same time form a set, and
+//! each of them waits for all tasks of the previous set.
 
 use contech_trace::event::SyncOp;
 use rustc_hash::FxHashMap;
@@ -18,7 +18,7 @@ struct Sets {
     before: Vec<Place>,
 }
 
-/// State of an item, by generating context.
+/// State of an item, for each generating context.
 #[derive(Debug, Default)]
 pub(super) struct Depend(FxHashMap<u64, Sets>);
 
@@ -34,7 +34,7 @@ impl Rule for Depend {
         for place in &sets.before {
             let context = place.context();
             if u64::from(context) == parent {
-                // A taskwait of the generating context: what it waited for came before, by program order.
+                // This is a taskwait of the generating context. What it waited for came before it in program order.
                 continue;
             }
             for end in out.ends_of(context).into_iter().flatten() {

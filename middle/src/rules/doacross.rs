@@ -1,15 +1,14 @@
-//! Doacross loops: an iteration that was posted comes before who waited for it.
+//! Doacross loops: the post of an iteration comes before the waits for it.
 
 use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
 
-/// State of one iteration.
 #[derive(Debug, Default)]
 pub(super) struct Doacross {
     post: Option<Place>,
-    /// libomp may say that a wait is over before it says what it waited for.
+    /// Waits that are over before their post. libomp may say that a wait is over before it says what it waited for.
     early: Vec<Place>,
 }
 

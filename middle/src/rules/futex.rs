@@ -1,4 +1,4 @@
-//! Futexes: the kernel says how many waiters a wake has woken; each of them comes after it.
+//! Futexes: the kernel says how many waiters a wake has woken. Each of these waiters comes after the wake.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
 
-/// Wakes kept whose waiters are not all seen: more are of waiters that are not recorded.
+/// Number of wakes that are kept until all their waiters were seen. If there are more, their waiters are not recorded.
 const MOST: usize = 4096;
 
-/// State of a futex: wakes, with the number of waiters that have not returned yet.
+/// The wakes of a futex, each with the number of waiters that have not returned yet.
 #[derive(Debug, Default)]
 pub(super) struct Futex(VecDeque<(u64, Place)>);
 

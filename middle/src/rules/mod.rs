@@ -1,7 +1,8 @@
-//! Pass 2: from synchronisation events to edges, one object after the other, its events in ticket order.
+//! Pass 2 turns synchronisation events into edges. It takes one object after the other, with its events in ticket
+//! order.
 //!
-//! The table of operations says of which family an operation is, and whether it may wait: what waits comes after, what
-//! does not wait is what others come after. An operation of a family that is here needs nothing else.
+//! The table of operations says which family an operation belongs to, and whether it may wait. An operation that waits
+//! comes after those that do not. An operation of a family in this table needs nothing else.
 //!
 //! | family | file | edges |
 //! |---|---|---|
@@ -53,27 +54,26 @@ pub(crate) struct Event {
     pub(crate) aux: u64,
 }
 
-/// What an event does to its object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
-    /// As recorded.
+    /// The operation as the trace has it.
     Recorded(SyncOp),
-    /// A condition wait began; derived from the wake (or timeout) that ended it.
+    /// A condition wait began. This is derived from the wake (or timeout) that ended it.
     WaitBegin,
 }
 
 impl Event {
-    /// Whether the operation comes after others; else others come after it.
+    /// Whether the operation comes after others; if not, others come after it.
     fn waits(&self) -> bool {
         matches!(self.op, Op::Recorded(op) if op.cause().is_some())
     }
 }
 
-/// What one family of objects does. State is of one object's life.
+/// The rule of one family of objects. Its state covers one object's life.
 trait Rule {
-    /// The next event of the object.
+    /// Takes the next event of the object.
     fn apply(&mut self, event: &Event, out: &mut Edges) -> Result<()>;
-    /// The object's life ends, or begins anew with this initial number.
+    /// Ends the object's life, or begins it anew with this initial number.
     fn cut(&mut self, init: Option<u64>, out: &mut Edges) -> Result<()>;
 }
 
@@ -81,21 +81,21 @@ trait Rule {
 #[derive(Debug)]
 pub(crate) struct Events {
     sorter: Sorter<4>,
-    /// Which of the traces the events are of: objects of one are not those of another.
+    /// Number of the trace that the events are of. Objects of different traces are different objects.
     trace: u64,
 }
 
 const OBJECT_BITS: u32 = 48;
 const MASK: u64 = (1 << OBJECT_BITS) - 1;
-/// Objects that are contexts, not addresses.
+/// Marks objects that are contexts, not addresses.
 const THREAD: u64 = 1 << OBJECT_BITS;
-/// Atomic variables: their tickets are of another count than those of other objects at the address.
+/// Marks atomic variables. Their tickets are counted separately from those of other objects at the same address.
 const ATOMIC: u64 = 1 << (OBJECT_BITS + 1);
-/// From this bit on: which of the traces.
+/// From this bit on, the object holds the number of its trace.
 const TRACE: u32 = OBJECT_BITS + 3;
-/// Most traces whose objects are told apart.
+/// Largest number of traces whose objects are told apart.
 pub(crate) const MOST_TRACES: usize = 1 << (64 - TRACE);
-/// Objects of their own: what a context generates and waits for, items of dependences.
+/// Marks the objects of OpenMP tasks: what a context generates and waits for, and items of dependences.
 const TREE: u64 = 4 << OBJECT_BITS;
 const DEPEND: u64 = 5 << OBJECT_BITS;
 const WAIT_BEGIN: u64 = 0;
@@ -108,12 +108,12 @@ impl Events {
         }
     }
 
-    /// What is added from now on is of this trace.
+    /// Says that everything added from now on is of this trace.
     pub(crate) fn set_trace(&mut self, trace: u16) {
         self.trace = u64::from(trace) << TRACE;
     }
 
-    /// Adds an event as recorded.
+    /// Adds an event as the trace has it.
     pub(crate) fn push(
         &mut self,
         op: SyncOp,
@@ -129,11 +129,11 @@ impl Events {
             Some(Family::CreateJoin) => (object | THREAD, u64::from(waits)),
             Some(Family::Atomic) => (object | ATOMIC, ticket),
             Some(Family::Depend) => (object | DEPEND, ticket << 2),
-            // The release of an OpenMP lock has the ticket of its acquire.
+            // The release of an OpenMP lock has the same ticket as its acquire.
             Some(Family::Mutex) => (object, ticket << 2 | u64::from(!waits)),
             Some(Family::Tree) => {
                 aux = tree::pack(object, aux);
-                // Later contexts first. A mark stands before the task at its place.
+                // Later contexts come first. A mark stands before the task at its place.
                 let task = u64::from(!op.is_mark());
                 let position = u64::from(at.position()) << 1 | task;
                 (TREE | u64::from(u32::MAX - at.context()), position)
@@ -142,7 +142,7 @@ impl Events {
         };
         let key = key | self.trace;
         if matches!(op, SyncOp::CondWake | SyncOp::CondTimeout) {
-            // After the event that has the ticket, before the next.
+            // The wait begins after the event that has the ticket, and before the next event.
             let begin = (aux & MASK) << 2 | 2;
             self.sorter.push([key, begin, at.bits(), WAIT_BEGIN])?;
         }
@@ -150,7 +150,7 @@ impl Events {
             .push([key, order, at.bits(), op as u64 | aux << 8])
     }
 
-    /// Ends collecting.
+    /// Ends collecting, and sorts.
     pub(crate) fn finish(self) -> Sorted<4> {
         self.sorter.finish()
     }
@@ -172,11 +172,11 @@ fn decode(words: [u64; 4]) -> Result<Event> {
     })
 }
 
-/// The states of all families that occur, for the object at hand.
+/// The states of all families that occur for the object at hand.
 struct Rules<'a> {
     spill: &'a Arc<Spill>,
     made: Vec<(Family, Box<dyn Rule>)>,
-    /// The family of the object's last event: usually the only one.
+    /// The family of the object's last event, which is usually the only one.
     known: Option<Family>,
 }
 
@@ -204,7 +204,7 @@ impl Rules<'_> {
         &mut *self.made[at].1
     }
 
-    /// The object's life ends, as far as it is known.
+    /// Ends the object's life, as far as it is known.
     fn cut(&mut self, out: &mut Edges) -> Result<()> {
         match self.known {
             Some(family) => self.of(family).cut(None, out),
@@ -216,7 +216,7 @@ impl Rules<'_> {
         let family = match event.op {
             Op::Recorded(SyncOp::ObjectInit) => {
                 self.cut(out)?;
-                // A new life may be of another family; only a semaphore has something to begin with.
+                // A new life may be of another family. Only a semaphore has an initial number.
                 self.known = Some(Family::Sem);
                 return self.of(Family::Sem).cut(Some(event.aux), out);
             }
@@ -233,7 +233,6 @@ impl Rules<'_> {
     }
 }
 
-/// Applies the rules to all events.
 pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> Result<()> {
     let mut rules = Rules {
         spill,

@@ -1,12 +1,11 @@
-//! Mutexes, spin locks and all that excludes like them: the last release comes before the next acquire by another
-//! context. A condition wait releases its mutex and acquires it again.
+//! Mutexes, spin locks and everything that excludes like them: the last release comes before the next acquire by
+//! another context. A condition wait releases its mutex and acquires it again.
 
 use super::{Event, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
 
-/// State of a lock held by one context at a time.
 #[derive(Debug, Default)]
 pub(super) struct Mutex {
     release: Option<Place>,
@@ -18,7 +17,8 @@ impl Rule for Mutex {
             self.release = Some(event.at);
             return Ok(());
         }
-        // Taken: the nested acquires of a recursive lock follow their own context's first one.
+        // The release is taken out, because the nested acquires of a recursive lock follow the first acquire of the
+        // same context.
         match self.release.take() {
             Some(release) => out.edge(release, event.at),
             None => Ok(()),

@@ -5,7 +5,6 @@ use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
 
-/// State of a once-object.
 #[derive(Debug, Default)]
 pub(super) struct Once {
     run: Option<Place>,

@@ -1,4 +1,4 @@
-//! Reader-writer locks: a write release comes before the acquires that follow, read releases before the
+//! Reader-writer locks: a write release comes before the acquires that follow it, and read releases come before the
 //! next write acquire. Readers are not ordered among themselves.
 
 use contech_trace::event::SyncOp;
@@ -9,14 +9,13 @@ use crate::edges::Edges;
 use crate::error::Result;
 use crate::place::Place;
 
-/// State of a reader-writer lock.
 #[derive(Debug, Default)]
 pub(super) struct RwLock {
-    /// Context that holds it for writing: says what its release is.
+    /// The context that holds the lock for writing. It shows whether a release is a write release.
     writer: Option<u32>,
     write_release: Option<Place>,
-    /// Last read release of each context since the last write acquire; earlier ones of the same context
-    /// come before it by program order.
+    /// Last read release of each context since the last write acquire. Earlier releases of the same context come
+    /// before it in program order.
     read_releases: FxHashMap<u32, Place>,
 }
 
@@ -25,7 +24,7 @@ impl RwLock {
         if let (true, Some(release)) = (self.read_releases.is_empty(), self.write_release) {
             out.edge(release, at)?;
         }
-        // The write release before the readers reaches this acquire through them.
+        // The write release before the readers reaches this acquire through the readers.
         for release in self.read_releases.drain().map(|(_, at)| at) {
             out.edge(release, at)?;
         }

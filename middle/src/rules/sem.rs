@@ -1,5 +1,4 @@
-//! Counting semaphores: units are taken first in, first out; the wait that takes a posted unit comes after
-//! the post.
+//! Counting semaphores: units are taken first in, first out. The wait that takes a posted unit comes after the post.
 
 use std::sync::Arc;
 
@@ -10,12 +9,11 @@ use crate::place::Place;
 use crate::queue::SpillQueue;
 use crate::spill::Spill;
 
-/// State of a semaphore.
 #[derive(Debug)]
 pub(super) struct Sem {
-    /// Units left of its initial value, which nobody posted.
+    /// Number of units that are left of the initial value, which no context posted.
     initial: u64,
-    /// Posts whose unit was not yet taken.
+    /// Posts whose unit was not taken yet.
     posts: SpillQueue,
 }
 
@@ -38,7 +36,8 @@ impl Rule for Sem {
         } else if let Some(post) = self.posts.pop()? {
             out.edge(Place::from_bits(post), event.at)?;
         }
-        // Else a unit of an initial value that was not recorded: ordered by nothing we know.
+        // Otherwise the wait took a unit of an initial value that was not recorded, so nothing that is known comes
+        // before it.
         Ok(())
     }
 
