@@ -33,8 +33,8 @@ pub(crate) enum Outcome {
     Contradiction(Stuck),
 }
 
-/// Emits all tasks in order. A contradiction ends the search, unless `drop_contradictions` is set: then the edges that the
-/// oldest waiting task waits for are dropped.
+/// Emits all tasks in order. A contradiction ends the search, unless `drop_contradictions` is set: then the edges that
+/// the oldest waiting task waits for are dropped.
 pub(crate) fn breadth_first(
     skeleton: &Skeleton,
     spill: &Arc<Spill>,

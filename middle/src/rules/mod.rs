@@ -2,7 +2,7 @@
 //! order.
 //!
 //! The table of operations says which family an operation belongs to, and whether it may wait. An operation that waits
-//! comes after those that do not. An operation of a family in this table needs nothing else.
+//! comes after those that do not. A new operation of one of the families below needs nothing else.
 //!
 //! | family | file | edges |
 //! |---|---|---|
