@@ -1,4 +1,5 @@
-//! The contents of tasks in chunks: executions and accesses in columns, loops as they are, for several readers at once.
+//! The contents of tasks in chunks. Executions and accesses are in columns, and loops stay loops, so that several
+//! readers can use a chunk at once.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,17 +17,18 @@ use crate::space::prefix;
 use crate::statics::StaticInfo;
 use crate::task::Task;
 
-/// Executions and accesses of a full chunk: 200 KB, which stay in the caches while every reader goes over them.
+/// Executions and accesses of a full chunk. They take 200 KB, which stay in the caches while every reader goes over
+/// them.
 const FULL: usize = 4096;
 
 /// Some of what a task does, in program order.
 #[derive(Debug, Default)]
 pub struct Chunk<'g> {
     pieces: Vec<Stored<'g>>,
-    /// Blocks executed one by one, and the ends of their accesses.
+    /// Blocks that were executed one by one, and the ends of their accesses.
     blocks: Vec<(BlockId, u32)>,
     accesses: Vec<Access>,
-    /// Of runs and nests.
+    /// The operands of runs and nests.
     operands: Vec<u64>,
 }
 
@@ -54,16 +56,16 @@ enum Stored<'g> {
 pub enum Piece<'c> {
     /// Executions of blocks, one by one.
     Blocks(Executions<'c>),
-    /// Many executions of the same blocks, their accesses moving by constants.
+    /// Many executions of the same blocks, whose accesses move by constants.
     Run(AffineRun<'c>),
     /// Many executions of blocks without operands.
     Nest(Nest<'c>),
-    /// Anything but an execution of a block.
+    /// An action that is not an execution of a block.
     Action(Action<'c>),
 }
 
 impl Piece<'_> {
-    /// How many actions it stands for.
+    /// The number of actions that the piece stands for.
     #[must_use]
     #[inline]
     pub fn actions(&self) -> u64 {
@@ -75,7 +77,7 @@ impl Piece<'_> {
         }
     }
 
-    /// The block executed last; `None` where none is.
+    /// The block that is executed last; `None` if no block is executed.
     #[must_use]
     #[inline]
     pub fn last_block(&self) -> Option<BlockId> {
@@ -87,8 +89,8 @@ impl Piece<'_> {
         }
     }
 
-    /// Calls `f` with pieces that together are some of the actions, counted from 0, and with the number of the first action
-    /// of each.
+    /// Calls `f` with pieces that together are the actions in a range, counted from 0. The other argument is the
+    /// number of each piece's first action.
     ///
     /// # Errors
     /// What `f` returns first.
@@ -104,7 +106,7 @@ impl Piece<'_> {
             Self::Nest(nest) => f(start, &Piece::Nest(nest.part(start..end))),
             Self::Run(run) => {
                 let one = (run.blocks.len() as u64).max(1);
-                // Whole iterations stay a run, what is before and after them are single executions.
+                // Whole iterations stay a run. What is before and after them becomes single executions.
                 let (first, last) = (start.div_ceil(one), end / one);
                 let mut chunk = Chunk::default();
                 let mut single = |from: u64, to: u64, f: &mut dyn FnMut(u64, &Piece<'_>) -> _| {
@@ -125,8 +127,8 @@ impl Piece<'_> {
         }
     }
 
-    /// Calls `f` with blocks and how often they are executed. A block may come several times, and not in the order of
-    /// execution.
+    /// Calls `f` with blocks and how often they are executed. A block may come several times, and the blocks do not
+    /// come in the order of execution.
     #[inline]
     pub fn for_each_times(&self, mut f: impl FnMut(BlockId, u64)) {
         match self {
@@ -142,20 +144,20 @@ impl Piece<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Executions<'c> {
     blocks: &'c [(BlockId, u32)],
-    /// The first access, counted as the ends are.
+    /// The first access, counted like the ends of accesses.
     first: u32,
     accesses: &'c [Access],
 }
 
 impl<'c> Executions<'c> {
-    /// How many.
+    /// The number of executions.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no executions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
@@ -177,14 +179,14 @@ impl<'c> Executions<'c> {
         })
     }
 
-    /// All their accesses, in order.
+    /// All accesses of the executions, in order.
     #[must_use]
     #[inline]
     pub fn accesses(&self) -> &'c [Access] {
         self.accesses
     }
 
-    /// Those from one to another, counted from 0.
+    /// The executions in a range, counted from 0.
     #[must_use]
     pub fn part(&self, range: Range<u64>) -> Self {
         let within = |index: u64| usize::try_from(index).unwrap_or(usize::MAX).min(self.len());
@@ -200,7 +202,7 @@ impl<'c> Executions<'c> {
 }
 
 impl<'g> Chunk<'g> {
-    /// Forgets what is in it.
+    /// Forgets the contents of the chunk.
     pub fn clear(&mut self) {
         self.pieces.clear();
         self.blocks.clear();
@@ -208,12 +210,12 @@ impl<'g> Chunk<'g> {
         self.operands.clear();
     }
 
-    /// Its pieces, in order.
+    /// The pieces of the chunk, in order.
     pub fn pieces<'c>(&'c self, info: &'c StaticInfo) -> impl Iterator<Item = Piece<'c>> {
         (0..self.pieces.len()).filter_map(|at| self.piece(at, info))
     }
 
-    /// A piece, counted from 0; `None` after the last.
+    /// The piece with this number, counted from 0; `None` after the last.
     #[must_use]
     pub fn piece<'c>(&'c self, at: usize, info: &'c StaticInfo) -> Option<Piece<'c>> {
         Some(match self.pieces.get(at)? {
@@ -247,7 +249,7 @@ impl<'g> Chunk<'g> {
         })
     }
 
-    /// Replaces what is in it by some of the executions of a run, counted from 0, one by one.
+    /// Replaces the contents of the chunk by some of the executions of a run, counted from 0, one by one.
     pub fn expand(&mut self, run: &AffineRun<'_>, executions: Range<u64>) {
         self.clear();
         let blocks = run.blocks.len() as u64;
@@ -315,14 +317,14 @@ impl<'g> Chunk<'g> {
     }
 }
 
-/// Reads tasks chunk by chunk; keeps decoded frames and memory from one task to the next.
+/// Reads tasks chunk by chunk, and keeps decoded frames and memory from one task to the next.
 #[derive(Debug)]
 pub struct Reader<'g, D> {
     graph: &'g TaskGraph<D>,
-    /// Frames read last, by where they are and, modulo their number, by context.
+    /// The frames that were read last, with their places. A frame's index is its context modulo the number of frames.
     recent: Vec<Option<(u64, Arc<DecodedFrame>)>>,
     at: usize,
-    /// The task being read, its next span, and whether the player is in the one before.
+    /// The task being read, its next span, and whether the player is in the span before.
     task: Option<Task<'g, D>>,
     span: usize,
     inside: bool,
@@ -331,7 +333,7 @@ pub struct Reader<'g, D> {
 }
 
 impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
-    /// One that keeps so many frames, for as many contexts whose tasks alternate; one at least.
+    /// A reader that keeps `frames` frames, for as many contexts whose tasks alternate. It keeps at least one.
     #[must_use]
     pub fn new(graph: &'g TaskGraph<D>, frames: usize) -> Self {
         let mut recent = Vec::new();
@@ -358,10 +360,10 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         self.task = Some(task.clone());
     }
 
-    /// Replaces what is in `chunk` by what comes next; false when the task is over.
+    /// Replaces the contents of `chunk` by what comes next. Returns false when the task is over.
     ///
     /// # Errors
-    /// A damaged frame.
+    /// The frame is damaged.
     pub fn next(&mut self, chunk: &mut Chunk<'g>) -> Result<bool> {
         chunk.clear();
         let read = self.fill(chunk);

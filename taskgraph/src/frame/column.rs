@@ -1,16 +1,16 @@
-//! One column of a frame: how its values become bytes in planes, and back.
+//! One column of a frame: how its values become bytes in planes, and how the bytes become values again.
 
 use crate::error::Result;
 use crate::wire::{Reader, put_varint, unzigzag, zigzag};
 
-/// What is stored of each value.
+/// What is stored of each value in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
-    /// The value.
+    /// The value itself.
     Plain = 0,
-    /// The difference to the value before in the column.
+    /// The difference from the previous value in the column.
     Delta = 1,
-    /// The difference to the value of the column before.
+    /// The difference from the value in the previous column.
     Beside = 2,
 }
 
@@ -18,11 +18,11 @@ impl Coding {
     const ALL: [Self; 3] = [Self::Plain, Self::Delta, Self::Beside];
 }
 
-/// Most bytes of a value.
+/// Largest number of bytes of a value.
 const MOST: u8 = 8;
 
-/// Replaces values by what a coding stores of them; `beside` is the column before. The first difference of a delta
-/// would be far from all others: it is 0, and the value is returned.
+/// Replaces values by what a coding stores of them; `beside` is the previous column. The first difference of a delta
+/// would be far from all others. So it is stored as 0, and the first value is returned.
 fn encode(coding: Coding, values: &[u64], beside: &[u64], out: &mut Vec<u64>) -> u64 {
     out.clear();
     match coding {
@@ -30,7 +30,7 @@ fn encode(coding: Coding, values: &[u64], beside: &[u64], out: &mut Vec<u64>) ->
         Coding::Delta => {
             out.extend(values.first().map(|_| 0));
             out.extend(values.windows(2).map(|w| w[1].wrapping_sub(w[0])));
-            // The one after it is as good as any, and leaves the range as it is.
+            // The next value is as good as any, and does not change the range.
             if let [first, second, ..] = &mut out[..] {
                 *first = *second;
             }
@@ -41,7 +41,7 @@ fn encode(coding: Coding, values: &[u64], beside: &[u64], out: &mut Vec<u64>) ->
     0
 }
 
-/// Appends a column: how it is stored to `heads`, the bytes to `planes`. `scratch` is working memory.
+/// Appends a column: the way it is stored goes to `heads`, and its bytes to `planes`. `scratch` is working memory.
 pub(super) fn put(
     coding: Coding,
     values: &[u64],
@@ -69,9 +69,9 @@ pub(super) fn put(
     }
 }
 
-/// Takes the least value off all; it, and all bits that are left.
+/// Subtracts the least value from all values. Returns the least value, and all bits that are left.
 fn shrink(values: &mut [u64], signed: bool) -> (u64, u64) {
-    // Flipping the highest bit makes the order of signed numbers that of unsigned ones.
+    // If the highest bit is flipped, signed numbers have the order of unsigned ones.
     let flip = u64::from(signed) << 63;
     let least = values.iter().fold(u64::MAX, |m, v| m.min(v ^ flip)) ^ flip;
     let mut or = 0;
@@ -82,7 +82,6 @@ fn shrink(values: &mut [u64], signed: bool) -> (u64, u64) {
     (least, or)
 }
 
-/// How a column is stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     coding: Coding,
@@ -116,7 +115,7 @@ impl Head {
         })
     }
 
-    /// Fills `out` from the planes; `beside` is the column before, if that has as many values.
+    /// Fills `out` from the planes; `beside` is the previous column, if it has as many values.
     pub(super) fn fill(
         self,
         planes: &mut Reader<'_>,
@@ -143,7 +142,7 @@ impl Head {
             }
             _ => {
                 for (byte, plane) in (0..).zip(bytes.chunks_exact(n.max(1))) {
-                    // Bits beyond the highest are lost, of damaged bytes only.
+                    // Bits beyond the highest are lost. This happens only with damaged bytes.
                     let at = shift + 8 * byte;
                     for (v, b) in out.iter_mut().zip(plane) {
                         *v = v.wrapping_add(u64::from(*b).checked_shl(at).unwrap_or(0));
@@ -174,12 +173,13 @@ impl Head {
     }
 }
 
-/// Values of a sample, and samples of a column.
+/// Number of values in a sample, and number of samples of a column.
 const SAMPLE: usize = 48;
 const SAMPLES: usize = 4;
 
-/// The coding whose bytes change least from one value to the next, as far as samples show. zstd finds what repeats in
-/// planes that change, too, which differences hide: they must be better by a quarter.
+/// Chooses the coding whose bytes change least from one value to the next, as far as samples show. zstd also finds
+/// repetitions in planes that change, and differences hide these, so a coding with differences must be better by a
+/// quarter.
 pub(super) fn choose(values: &[u64], beside: &[u64]) -> Coding {
     let mut scratch = Vec::with_capacity(SAMPLE);
     let step = values.len().div_ceil(SAMPLES).max(SAMPLE);
@@ -211,7 +211,7 @@ pub(super) fn choose(values: &[u64], beside: &[u64]) -> Coding {
     }
 }
 
-/// Bytes that are not 0.
+/// Counts the bytes that are not 0.
 fn changed_bytes(v: u64) -> u32 {
     let any = v | v >> 4;
     let any = any | any >> 2;

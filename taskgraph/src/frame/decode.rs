@@ -1,4 +1,4 @@
-//! Decodes whole frames into records: which path or block, and its stored values. Nothing is computed here; see
+//! Decodes whole frames into records, which name a path or block and its stored values. Nothing is computed here; see
 //! [`Player`](crate::frame::Player).
 
 use std::sync::Arc;
@@ -21,9 +21,9 @@ pub(super) const WHAT: &str = "frame";
 /// One record of a decoded frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// Its table.
+    /// Index of the record's table.
     pub(super) table: u32,
-    /// Which of the records of the table, or of the other actions, it is.
+    /// Number of the record among those of the table, or among the other actions.
     pub(super) row: u32,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct DecodedFrame {
     pub(super) tables: Vec<Table>,
     pub(super) columns: Columns,
     pub(super) others: Vec<Action<'static>>,
-    /// What the first path goes on with: its function (an index), and what is known.
+    /// What the first path goes on with: the index of its function, and what is known of the function.
     pub(super) initial: Option<(u32, State)>,
 }
 
@@ -52,7 +52,7 @@ impl DecodedFrame {
             + 32 * self.others.capacity()
     }
 
-    /// The table of a record: a block or path.
+    /// The table of a record, which stands for a block or path.
     #[inline]
     pub(super) fn table(&self, record: Record) -> Option<&Table> {
         self.tables.get(record.table as usize)
@@ -68,12 +68,12 @@ impl DecodedFrame {
     }
 }
 
-/// Decodes frames of one program; reusable, one per thread.
+/// Decodes frames of one program. Each thread can use one decoder for many frames.
 #[derive(Debug)]
 pub(crate) struct FrameDecoder {
     layout: Arc<Layout>,
     paths: Arc<PathSet>,
-    /// By symbol, as far as it was met.
+    /// For each symbol that was met, its shape.
     shapes: Vec<Option<Arc<Shape>>>,
     unpacker: Unpacker,
     parts: [Vec<u8>; PARTS],
@@ -92,7 +92,7 @@ impl FrameDecoder {
         }
     }
 
-    /// Decodes the payload of a frame, replacing what is in `out` (its memory is used again).
+    /// Decodes the payload of a frame into `out`. The contents of `out` are replaced, and its memory is used again.
     pub(crate) fn decode(&mut self, payload: &[u8], out: &mut DecodedFrame) -> Result<()> {
         out.records.clear();
         out.columns.values.clear();
@@ -145,7 +145,7 @@ impl FrameDecoder {
         r.end()
     }
 
-    /// Makes the records, and counts those of each table.
+    /// Makes the records, and counts the records of each table.
     fn count(&self, records: usize, tables: usize, out: &mut DecodedFrame) -> Result<()> {
         out.tables.clear();
         out.tables.resize(tables, Table::empty());
@@ -163,7 +163,7 @@ impl FrameDecoder {
             let Some(own) = out.tables.get_mut(table as usize) else {
                 return Err(malformed(WHAT, "a record of no table"));
             };
-            // No frame has more records than numbers.
+            // No frame has more records than a 32-bit number can count.
             let row = u32::try_from(own.records).unwrap_or(u32::MAX);
             own.records += 1;
             out.records.push(Record { table, row });

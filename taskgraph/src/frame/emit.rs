@@ -1,5 +1,6 @@
-//! The accesses of many records at a time. One pass over the records gives each its place among the accesses and notes what it
-//! goes on with; then the records of each block or path write theirs, all at once: nothing branches on their order.
+//! Computes the accesses of many records at a time. One pass over the records gives each record its place among the
+//! accesses, and notes what the record goes on with. Then the records of each block or path write their accesses all
+//! at once, so no branch depends on the records' order.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -16,9 +17,9 @@ use crate::statics::StaticInfo;
 
 mod iterated;
 
-/// A batch is given out when it has so many accesses.
+/// A batch is given out when it has this many accesses.
 const FULL: usize = 1 << 13;
-/// Runs of at most so many iterations, of blocks with at most so many operands, are given out access by access.
+/// Runs of at most this many iterations, of blocks with at most `FEW` operands, are given out access by access.
 const SHORT: u64 = 16;
 const FEW: usize = 16;
 
@@ -41,53 +42,53 @@ pub(crate) enum Emitted<'e> {
     Compact(Compact<'e>),
 }
 
-/// Working memory; one per thread.
+/// Working memory of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Emitter {
     player: Player,
     addresses: Vec<u64>,
     sites: Vec<Site>,
-    /// Accesses so far in the batch.
+    /// Number of accesses in the batch so far.
     end: usize,
-    /// By table of the frame, its records in the batch; and the tables that have some.
+    /// For each table of the frame, its records in the batch; `used` lists the tables that have some.
     rows: Vec<Rows>,
     used: Vec<u32>,
     /// The values of a record.
     row: Vec<u64>,
 }
 
-/// The records of a table in a batch: one after the other.
+/// The records of one table in a batch.
 #[derive(Debug, Default)]
 struct Rows {
     first: usize,
-    /// The first access of each.
+    /// The place of each record's first access.
     places: Vec<u32>,
-    /// What each goes on with.
+    /// The values that each record goes on with.
     carried: Vec<u64>,
 }
 
-/// Tables with room for records that are kept with an emitter nobody uses.
+/// The most tables with room for records that a spare emitter keeps.
 const KEPT_TABLES: usize = 1 << 10;
 
 thread_local! {
-    /// An emitter nobody uses, for its memory.
+    /// An emitter that is not in use, kept for its memory.
     static SPARE: Cell<Option<Box<Emitter>>> = const { Cell::new(None) };
 }
 
 impl Emitter {
-    /// One for a short time: give it back with [`Emitter::give_back`].
+    /// Takes an emitter for a short time. Give it back with [`Emitter::give_back`].
     pub(crate) fn lent() -> Box<Self> {
         SPARE.take().unwrap_or_default()
     }
 
-    /// Its memory serves for the next one of this thread.
+    /// Keeps the emitter's memory for the next emitter of this thread.
     pub(crate) fn give_back(mut self: Box<Self>) {
         self.used.clear();
         self.rows.truncate(KEPT_TABLES);
         SPARE.set(Some(self));
     }
 
-    /// For a task that says that it executes so many blocks.
+    /// Prepares for a task that says that it executes this many blocks.
     pub(crate) fn begin(&mut self, blocks: u64) {
         self.player.allow(blocks);
         self.rows.iter_mut().for_each(Rows::clear);
@@ -101,7 +102,7 @@ impl Emitter {
         self.end = 0;
     }
 
-    /// Gives out what these records of a frame do.
+    /// Gives out what a range of a frame's records does.
     pub(crate) fn frame(
         &mut self,
         e: Emission<'_>,
@@ -157,7 +158,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Makes known what a path goes on with.
+    /// Makes known the values that a path goes on with.
     #[inline]
     fn arrive(&mut self, e: Emission<'_>, flow: &Flow) -> Result<()> {
         let needs = &e.templates.needs[flow.function as usize];
@@ -171,7 +172,7 @@ impl Emitter {
         }
         let state = &mut self.player.state;
         if needs.slots.is_empty() && !needs.iterations {
-            // Nobody asks for any.
+            // No record asks for such values.
         } else if known {
             needs
                 .slots
@@ -201,7 +202,7 @@ impl Emitter {
         }
     }
 
-    /// Executes a record that is no straight one.
+    /// Executes a record that has no straight template.
     fn walked(
         &mut self,
         e: Emission<'_>,
@@ -221,7 +222,7 @@ impl Emitter {
                     strides,
                     iterations,
                 } => iterations <= SHORT && self.run(e, blocks, strides, iterations),
-                // This player plays them node by node.
+                // This player plays nests node by node.
                 Played::Nest { .. } => false,
                 Played::Other(_) => false,
             };
@@ -238,7 +239,8 @@ impl Emitter {
         Ok(())
     }
 
-    /// Appends the accesses of a short run, whose blocks have few; false, and nothing is appended, when it is none.
+    /// Appends the accesses of a short run, whose blocks have few operands. Returns false, and appends nothing, if the
+    /// run is not short.
     fn run(
         &mut self,
         e: Emission<'_>,
@@ -265,7 +267,7 @@ impl Emitter {
         true
     }
 
-    /// Appends the accesses of a block with operands that were played; false when they are not of known sizes.
+    /// Appends the accesses of a block with operands that were played. Returns false if their sizes are not known.
     #[inline]
     fn block(&mut self, e: Emission<'_>, id: BlockId, operands: Range<usize>) -> bool {
         let Some(Some(t)) = e.templates.straight.get(id.index()) else {
@@ -284,7 +286,7 @@ impl Emitter {
         true
     }
 
-    /// Makes room for so many accesses more.
+    /// Makes room for this many more accesses.
     #[inline]
     fn room(&mut self, n: usize) {
         let needed = self.end + n;
@@ -295,7 +297,6 @@ impl Emitter {
         }
     }
 
-    /// Gives out the batch.
     fn flush(&mut self, e: Emission<'_>, frame: &DecodedFrame, f: &mut impl FnMut(Emitted<'_>)) {
         self.room(0);
         let front = u64::from(e.space) << PREFIX;
@@ -326,7 +327,6 @@ impl Emitter {
     }
 }
 
-/// The records of a table in a batch.
 struct Kernel<'k> {
     t: &'k Straight,
     table: &'k Table,
@@ -358,7 +358,7 @@ impl<'k> Kernel<'k> {
         self.rows.first..self.rows.first + self.rows.places.len()
     }
 
-    /// A value of all records: every so many of these.
+    /// Returns a value of all records, and the distance from one record's value to the next.
     fn column(&self, value: usize) -> (&'k [u64], usize) {
         match value.checked_sub(self.t.fields) {
             None => {
@@ -372,7 +372,7 @@ impl<'k> Kernel<'k> {
         }
     }
 
-    /// So many addresses per record, each near a value.
+    /// Writes `N` addresses for each record, each of which is near a value.
     fn near<const N: usize>(&self, near: &[Near], addresses: &mut [u64], sites: &mut [Site]) {
         let (Some(near), Some(own)) = (near.first_chunk::<N>(), self.t.sites.first_chunk::<N>())
         else {
@@ -425,7 +425,7 @@ impl Rows {
     }
 }
 
-/// The addresses of one execution from its row.
+/// Computes the addresses of one execution from its row.
 #[inline]
 fn write(addresses: &Addresses, row: &[u64], to: &mut [u64], front: u64) {
     match addresses {

@@ -23,24 +23,24 @@ mod takes;
 /// A finished frame, for [`GraphWriter::put_frame`](crate::GraphWriter::put_frame).
 #[derive(Debug)]
 pub struct EncodedFrame {
-    /// The unit: header and payload.
+    /// The unit of the file: header and payload.
     pub(crate) bytes: Vec<u8>,
-    /// What was wrong with the calls that made it.
+    /// What was wrong with the calls that made the frame.
     pub(crate) fault: Option<String>,
-    /// Numbers of the paths in it.
+    /// Numbers of the paths in the frame.
     pub(crate) paths: Vec<u32>,
     pub(crate) counts: Counts,
     records: u32,
 }
 
 impl EncodedFrame {
-    /// Records in the frame.
+    /// Number of records in the frame.
     #[must_use]
     pub fn record_count(&self) -> u32 {
         self.records
     }
 
-    /// Bytes it takes in the file.
+    /// Number of bytes that the frame takes in the file.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         self.bytes.len()
@@ -52,10 +52,11 @@ impl EncodedFrame {
 pub struct Segment<'a> {
     /// Number of the path.
     pub path: u32,
-    /// Its leaves in execution order, little-endian, each in its width; after the iterations of a loop whose count is not
-    /// computed, 6 bytes that are passed over. What follows is not looked at; with 32 bytes more this is faster.
+    /// The leaves of the path in execution order, little-endian, each in its width. After the iterations of a loop
+    /// whose count is not computed, there are 6 bytes that are skipped. The encoder does not look at what follows the
+    /// record, but is faster with 32 bytes more.
     pub bytes: &'a [u8],
-    /// The counts of these loops, the first one last.
+    /// The counts of the loops whose count is not computed; that of the first loop is last.
     pub counts: &'a [u64],
 }
 
@@ -80,7 +81,7 @@ pub struct FrameEncoder {
     running: Running,
 }
 
-/// All but the path tables, which are read while this changes.
+/// All state except the path tables, which are read while this state changes.
 #[derive(Debug)]
 struct Running {
     info: Arc<StaticInfo>,
@@ -88,11 +89,11 @@ struct Running {
     counts: Counts,
     /// Totals before this frame.
     counts_before: Counts,
-    /// The numbers of the records: 0 for other actions, 1 + place in `used` for those of a block or path.
+    /// The numbers of the records: 0 for other actions, or 1 + the place in `used` for those of a block or path.
     ids: Vec<u32>,
-    /// By symbol (block, or number of blocks + path), what it has stored.
+    /// For each symbol (block, or number of blocks + path), the table of what it has stored.
     tables: Vec<Option<Box<Table>>>,
-    /// The symbols in this frame, by their first records.
+    /// The symbols in this frame, in the order of their first records.
     used: Vec<u32>,
     /// Values in this frame.
     values: usize,
@@ -100,9 +101,9 @@ struct Running {
     scratch: Scratch,
     others: Vec<u8>,
     last_address: u64,
-    /// The frame says what the function being executed knows.
+    /// The frame itself says what the function being executed knows.
     known: bool,
-    /// The state the frame starts with, encoded.
+    /// The encoded state that the frame starts with.
     initial: Vec<u8>,
     walk: Walk,
     operands: Vec<u64>,
@@ -111,7 +112,7 @@ struct Running {
 }
 
 impl FrameEncoder {
-    /// An encoder of blocks for the program with these static tables; O(blocks + operations).
+    /// Makes an encoder of blocks for the program with these static tables; O(blocks + operations).
     #[must_use]
     pub fn new(info: Arc<StaticInfo>) -> Self {
         let layout = Arc::new(Layout::new(&info));
@@ -119,15 +120,15 @@ impl FrameEncoder {
         Self::with_layout(info, layout, table)
     }
 
-    /// An encoder of blocks and paths. The table was made for the same static tables.
+    /// Makes an encoder of blocks and paths. The path table must have been made for the same static tables.
     #[must_use]
     pub fn with_paths(info: Arc<StaticInfo>, table: Arc<PathTable>) -> Self {
         let layout = Arc::new(Layout::new(&info));
         Self::with_layout(info, layout, table)
     }
 
-    /// An empty encoder for the same program. Cheaper than [`FrameEncoder::new`]: what is derived from the static tables
-    /// is shared.
+    /// Makes an empty encoder for the same program. This is cheaper than [`FrameEncoder::new`], because the encoders
+    /// share what is derived from the static tables.
     #[must_use]
     pub fn fresh(&self) -> Self {
         let of = &self.running;
@@ -173,8 +174,8 @@ impl FrameEncoder {
         self.running.block(id, operands);
     }
 
-    /// Appends the execution of a path, which `define` describes if it is not known yet. False when there is no such path,
-    /// or the segment is not one of it: nothing of it is then in the frame.
+    /// Appends the execution of a path, which `define` describes if it is not known yet. Returns false if there is no
+    /// such path, or if the segment does not fit the path. The frame then holds nothing of the segment.
     ///
     /// `known` gives what is known before it (of a fresh path, anything), which becomes what is known after it. It is asked for
     /// only by a path that goes on with what is not in this frame, or that has to be executed to know what it counts.
@@ -208,7 +209,7 @@ impl FrameEncoder {
         self.running.other(other::MAP, addr, Some(size));
     }
 
-    /// Appends that a range of addresses begins a new life.
+    /// Appends an action that says that a range of addresses begins a new life.
     pub fn begin_life(&mut self, addr: u64, size: u64) {
         self.running.other(other::FRESH, addr, Some(size));
     }
@@ -218,7 +219,7 @@ impl FrameEncoder {
         self.running.other(other::UNMAP, addr, Some(size));
     }
 
-    /// Records in the frame so far; 0 right after [`FrameEncoder::finish`].
+    /// Number of records in the frame so far; 0 right after [`FrameEncoder::finish`].
     #[must_use]
     #[inline]
     pub fn record_count(&self) -> u32 {

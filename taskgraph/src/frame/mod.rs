@@ -26,18 +26,18 @@ pub(crate) use template::Templates;
 
 /// A frame with this many values, or half as many records, is full.
 pub(crate) const FULL_VALUES: usize = 1 << 17;
-/// The same where values repeat so far apart that a larger frame takes fewer bytes.
+/// The same for frames whose values repeat so far apart that a larger frame takes fewer bytes.
 pub(crate) const FULL_REPEATING: usize = 1 << 19;
 /// No frame has more records than this.
 pub(crate) const MAX_RECORDS: usize = 1 << 20;
-/// No frame has more values than this, however large its last record: a chunk of the trace can be one path.
+/// No frame has more values than this, however large its last record is: a chunk of the trace can be one path.
 pub(crate) const MAX_VALUES: usize = 1 << 26;
-/// Packed parts of a frame: ids, heads of columns, planes, other actions.
+/// Number of packed parts of a frame: ids, heads of columns, planes, and other actions.
 pub(crate) const PARTS: usize = 4;
-/// Most bytes of the planes, and of each of the other parts.
+/// Largest number of bytes of the planes, and of each of the other parts.
 pub(crate) const MAX_PART: usize = 8 * MAX_VALUES;
 
-/// Bytes of the number of a record, where so many numbers are used.
+/// Bytes of a record's number in a frame that uses this many numbers.
 fn id_bytes(numbers: usize) -> usize {
     match numbers {
         ..=0x100 => 1,

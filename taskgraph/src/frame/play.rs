@@ -1,4 +1,4 @@
-//! Plays the records of a frame: computes the executions of blocks from paths and their stored values.
+//! Plays the records of a frame: executions of blocks are computed from paths and their stored values.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -20,21 +20,22 @@ pub(crate) struct Score<'g> {
     pub(crate) paths: &'g PathSet,
 }
 
-/// What comes next.
+/// What comes next when records are played.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Played<'g> {
-    /// An execution; its operands are in [`Player::operands`].
+    /// One execution of a block; its operands are in [`Player::operands`].
     Block(BlockId),
-    /// Executions of these blocks (each with the end of its operands) with [`Player::operands`] that change by these
-    /// strides, that often.
+    /// Several executions of these blocks, each with the end of its operands. The operands start as
+    /// [`Player::operands`], and change by these strides.
     Run {
         blocks: &'g [(BlockId, u32)],
         strides: &'g [u64],
         iterations: u64,
     },
-    /// Executions of a nest, with the counts that are in [`Player::operands`]; only where [`Player::nests`] says so.
+    /// Executions of a nest, with the counts that are in [`Player::operands`]. This comes only if [`Player::nests`] is
+    /// set.
     Nest { shape: &'g NestShape, cut: bool },
-    /// Another action.
+    /// An action that is not an execution.
     Other(Action<'static>),
 }
 
@@ -42,61 +43,62 @@ pub(crate) enum Played<'g> {
 #[derive(Debug, Default)]
 pub(crate) struct Player {
     records: Range<usize>,
-    /// What is known of which function (an index).
+    /// What is known of the function whose index is `known`.
     pub(super) state: State,
     pub(super) known: Option<u32>,
-    /// The path being executed: its index, and where in it.
+    /// The path being executed: its index, and the place in it.
     inside: Option<usize>,
     walk: Walk,
-    /// What the record being executed stores.
+    /// The stored values of the record being executed.
     pub(super) values: Vec<u64>,
     stored: Stored,
-    /// Executions that may still come.
+    /// Number of executions that may still come.
     pub(super) left: u64,
-    /// Nests are to be played as one.
+    /// Each nest is played as one.
     pub(crate) nests: bool,
     /// Operands of what was played last.
     pub(crate) operands: Vec<u64>,
 }
 
-/// Stored values still to be used, and the run found last.
+/// Stored values that are still to be used, and the run that was found last.
 #[derive(Debug, Default)]
 struct Stored {
     next: usize,
     run: u64,
 }
 
-/// Nodes without a block are few: for each execution of a block a path may have this many nodes, and [`SLACK`] more.
+/// Few nodes have no block: for each execution of a block, a path may have this many nodes, and [`SLACK`] more.
 const NODES: u64 = 16;
 const SLACK: u64 = 1 << 20;
-/// No loop whose operands leave their 48 bits goes on longer.
+/// A loop whose operands leave their 48 bits has at most this many iterations.
 pub(super) const MOST_WRAPPING: u64 = 1 << 24;
 
 thread_local! {
-    /// A player nobody uses, for its memory.
+    /// A player that is not in use, kept for its memory.
     static SPARE: Cell<Option<Box<Player>>> = const { Cell::new(None) };
 }
 
 impl Player {
-    /// [`Player::of_blocks`] for a short time: give it back with [`Player::give_back`].
+    /// Takes a [`Player::of_blocks`] for a short time. Give it back with [`Player::give_back`].
     pub(crate) fn lent(blocks: u64) -> Box<Self> {
         let mut player = SPARE.take().unwrap_or_default();
         player.restart(blocks);
         player
     }
 
-    /// Its memory serves for another task that says that it executes so many blocks; it plays nests as one.
+    /// Uses the player for another task, which says that it executes this many blocks. The player plays each nest as
+    /// one.
     pub(crate) fn restart(&mut self, blocks: u64) {
         self.allow(blocks);
         self.nests = true;
     }
 
-    /// Its memory serves for the next one of this thread.
+    /// Keeps the player's memory for the next player of this thread.
     pub(crate) fn give_back(self: Box<Self>) {
         SPARE.set(Some(self));
     }
 
-    /// For a task that says that it executes so many blocks: no damage makes it go on much longer.
+    /// A player for a task that says that it executes this many blocks. Damage cannot make it go on for much longer.
     pub(crate) fn of_blocks(blocks: u64) -> Self {
         Self {
             left: may_come(blocks),
@@ -104,18 +106,18 @@ impl Player {
         }
     }
 
-    /// From here on for a task that says that it executes so many blocks.
+    /// Prepares for a task that says that it executes this many blocks.
     pub(super) fn allow(&mut self, blocks: u64) {
         self.left = may_come(blocks);
         self.stored = Stored::default();
     }
 
-    /// To one record, with what is known now.
+    /// Goes to one record, with what is known now.
     pub(super) fn only(&mut self, record: usize) {
         self.records = record..record + 1;
     }
 
-    /// To a range of the records of a frame, which must be within [`DecodedFrame::len`].
+    /// Goes to a range of the records of a frame, which must be within [`DecodedFrame::len`].
     pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
         self.known = None;
         self.inside = None;
@@ -128,7 +130,7 @@ impl Player {
         self.records = records;
     }
 
-    /// Goes on; `None` after the last record of the range.
+    /// Plays on. Returns `None` after the last record of the range.
     #[inline]
     pub(crate) fn next<'g>(
         &mut self,
@@ -159,7 +161,7 @@ impl Player {
         }
     }
 
-    /// To the start of a path.
+    /// Goes to the start of a path.
     pub(super) fn enter(
         &mut self,
         index: usize,
@@ -183,7 +185,7 @@ impl Player {
         Ok(())
     }
 
-    /// Executes the path entered last, which has no collapsed loops, and counts nothing.
+    /// Executes the path that was entered last, which must not have collapsed loops. Nothing is counted.
     pub(super) fn pass(&mut self, path: &CompiledPath, f: &CompiledFunction) -> Result<()> {
         let mut next = 0;
         for stored in &path.stored {
@@ -196,7 +198,7 @@ impl Player {
         Ok(())
     }
 
-    /// Executes the path entered last and calls `add` with its blocks and how often they are executed.
+    /// Executes the path that was entered last, and calls `add` with its blocks and how often they are executed.
     pub(super) fn count(
         &mut self,
         index: usize,
@@ -219,7 +221,7 @@ impl Player {
         Ok(())
     }
 
-    /// Loads the leaves of a node, whose values begin there; where the next ones do.
+    /// Loads the leaves of a node, whose values begin at the given place. Returns where the next values begin.
     #[inline]
     fn load(&mut self, node: &CompiledNode, next: usize) -> Result<usize> {
         let end = next + node.leaves.len();
@@ -304,7 +306,7 @@ pub(super) fn endless() -> crate::Error {
     malformed(WHAT, "loops that execute more blocks than their task says")
 }
 
-/// Where a walk finds trip counts.
+/// The place where a walk finds trip counts.
 struct Reading<'a> {
     f: &'a CompiledFunction,
     values: &'a [u64],

@@ -1,24 +1,24 @@
-//! What the records of a block or path store: values once per record, and values per iteration of its loops. Each of them
-//! is a column of the frame.
+//! What the records of a block or path store: values once in each record, and values for each iteration of its loops.
+//! Each of these values is a column of the frame.
 
 use crate::path::{CompiledFunction, CompiledPath, Stored};
 
 /// What a record stores, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
-    /// Bytes of each value that is stored once, as recorded; trip counts are among them.
+    /// Bytes of each value that is stored once, as recorded. Trip counts are among these values.
     pub(super) fields: Box<[u8]>,
     /// The loops whose iterations store values.
     pub(super) loops: Box<[Iterated]>,
 }
 
-/// A loop whose iterations store values. They stand behind its count.
+/// A loop whose iterations store values. In the record, they stand behind the loop's count.
 #[derive(Clone, Debug)]
 pub(super) struct Iterated {
-    /// The field that is its count.
+    /// Index of the field that is the loop's count.
     pub(super) count: usize,
-    /// Iterations beyond the count: 1 where the last one, too, stores all of them. What a last iteration that ends
-    /// earlier stores is stored once, in fields.
+    /// Number of iterations beyond the count. It is 1 if the last iteration also stores all values. What a last
+    /// iteration that ends earlier stores is stored once, in fields.
     pub(super) more: u64,
     /// Bytes of each value of an iteration, as recorded.
     pub(super) values: Box<[u8]>,
@@ -28,7 +28,7 @@ pub(super) struct Iterated {
 pub(super) const WORD: u8 = 8;
 
 impl Shape {
-    /// That of a block, which stores its operands.
+    /// The shape of a block, which stores its operands.
     pub(crate) fn of_block(operands: usize) -> Self {
         Self {
             fields: vec![WORD; operands].into(),
@@ -69,7 +69,7 @@ impl Shape {
         }
     }
 
-    /// Columns it takes.
+    /// Number of columns that the records take.
     pub(super) fn columns(&self) -> usize {
         let iterated: usize = self.loops.iter().map(|l| l.values.len()).sum();
         self.fields.len() + iterated

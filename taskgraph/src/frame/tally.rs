@@ -1,4 +1,5 @@
-//! Counts the executions of blocks in records: a path without loops is counted as one, and no operand is computed.
+//! Counts the executions of blocks in records. The execution of a path without loops is counted as one, and no operand
+//! is computed.
 
 use std::ops::Range;
 
@@ -8,23 +9,24 @@ use crate::frame::play::{Player, Score};
 use crate::id::BlockId;
 use crate::path::{NO_BLOCK, Step};
 
-/// Paths counted, and the player for those with loops.
+/// The counts of paths, and the player for paths with loops.
 #[derive(Debug, Default)]
 pub(crate) struct Tallied {
     player: Player,
-    /// By path, and those that are not 0.
+    /// For each path, its count; `touched` lists the paths whose count is not 0.
     paths: Vec<u64>,
     touched: Vec<usize>,
 }
 
 impl Tallied {
-    /// For a task that says that it executes so many blocks.
+    /// Prepares for a task that says that it executes this many blocks.
     pub(crate) fn begin(&mut self, blocks: u64) {
         self.player.restart(blocks);
         self.touched.drain(..).for_each(|at| self.paths[at] = 0);
     }
 
-    /// Counts a range of the records of a frame. Paths without loops are counted by [`Tallied::paths`] only.
+    /// Counts a range of the records of a frame. Paths without loops get their blocks counted only by
+    /// [`Tallied::paths`].
     pub(crate) fn records(
         &mut self,
         score: Score<'_>,
@@ -61,7 +63,7 @@ impl Tallied {
         Ok(())
     }
 
-    /// Adds what the paths counted execute.
+    /// Adds what the counted paths execute.
     pub(crate) fn paths(&self, score: Score<'_>, add: &mut impl FnMut(BlockId, u64)) {
         for &index in &self.touched {
             let Some((path, f)) = score.paths.get(index) else {

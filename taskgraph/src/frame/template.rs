@@ -1,5 +1,5 @@
-//! Blocks and paths made ready for being read many records at a time: which accesses an execution makes, each as a value over
-//! the row of the record.
+//! Prepares blocks and paths so that many records can be read at a time. A template says which accesses an execution
+//! makes. Each of them is a value over the row of the record.
 
 use contech_program::path::{Expr, Term, Value};
 
@@ -11,7 +11,7 @@ use crate::path::{
 };
 use crate::statics::StaticInfo;
 
-/// Which operation an access is of, and whether it writes.
+/// The operation of an access, and whether the access writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Site(u32);
 
@@ -27,7 +27,7 @@ impl Site {
         OpId::new(self.0 >> 1)
     }
 
-    /// A write, otherwise a read.
+    /// Whether the access is a write; otherwise it is a read.
     #[must_use]
     #[inline]
     pub fn write(self) -> bool {
@@ -35,17 +35,17 @@ impl Site {
     }
 }
 
-/// A value of the row that is not in the record: what is known before it.
+/// A value of the row that is not in the record, because it is known before the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carried {
     Slot(u32),
     Iteration(u32),
 }
 
-/// What an execution of a block, or of a path without collapsed loops, does. All its accesses are of known sizes.
+/// What an execution does, of a block or of a path without collapsed loops. The sizes of all its accesses are known.
 #[derive(Debug)]
 pub(super) struct Straight {
-    /// Values of a record; the carried ones follow them in its row.
+    /// Number of values of a record. The carried values follow them in its row.
     pub(super) fields: usize,
     pub(super) carried: Box<[Carried]>,
     pub(super) sites: Box<[Site]>,
@@ -54,14 +54,14 @@ pub(super) struct Straight {
     pub(super) flow: Option<Flow>,
 }
 
-/// What a path does to what is known.
+/// How a path changes what is known.
 #[derive(Debug)]
 pub(super) struct Flow {
     pub(super) function: u32,
     pub(super) fresh: bool,
-    /// Slots that others need, and the values they get.
+    /// Slots that other paths need, and the values that they get.
     pub(super) sets: Box<[(u32, u32)]>,
-    /// Iteration numbers: loop, and whether it is entered.
+    /// Changes of iteration numbers: the loop, and whether it is entered.
     pub(super) steps: Box<[(u32, bool)]>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Node {
     pub(super) values: Box<[Value]>,
 }
 
-/// The whole iterations of a loop, made ready for being executed all at once.
+/// The whole iterations of a loop, prepared so that they can all be executed at once.
 #[derive(Debug)]
 pub(super) struct Iteration {
     pub(super) sites: Box<[Site]>,
@@ -83,23 +83,24 @@ pub(super) struct Iteration {
 /// An address that moves from iteration to iteration.
 #[derive(Debug)]
 pub(super) struct Moving {
-    /// What of it is known before the loop, in its first iteration; then its change per iteration.
+    /// The part of the address that is known before the loop, for its first iteration. The next field is its change
+    /// per iteration.
     pub(super) fixed: Value,
     pub(super) stride: u64,
-    /// What the iteration stores (which of its values) adds.
+    /// What the iteration adds: for each term, which of the iteration's values it uses.
     pub(super) terms: Box<[(usize, Term)]>,
     pub(super) mask: u64,
 }
 
-/// How addresses follow from a row.
+/// How addresses are computed from a row.
 #[derive(Debug)]
 pub(super) enum Addresses {
-    /// All are a value of the row and a constant.
+    /// Each address is the sum of a value of the row and a constant.
     Near(Box<[Near]>),
     Any(Box<[Value]>),
 }
 
-/// A value of the row, a constant, what is left of their sum.
+/// A value of the row, a constant, and the bits of their sum that are kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Near {
     pub(super) value: u32,
@@ -107,7 +108,7 @@ pub(super) struct Near {
     pub(super) mask: u64,
 }
 
-/// What is known from one path of a function to the next, as far as somebody needs it.
+/// What is known from one path of a function to the next, as far as a later path needs it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs {
     pub(super) slots: Vec<u32>,
@@ -117,17 +118,17 @@ pub(super) struct Needs {
 /// The templates of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Templates {
-    /// By symbol; none for what has to be walked.
+    /// For each symbol, its template; `None` for symbols that have to be walked.
     pub(super) straight: Vec<Option<Straight>>,
-    /// By path, whether none of its loops is in another, and all its accesses are of known sizes.
+    /// For each path, whether its loops are not nested and the sizes of all its accesses are known.
     pub(super) iterated: Vec<bool>,
-    /// By function, its loops; none for those whose iterations are executed one by one.
+    /// For each function, its loops; `None` for those whose iterations are executed one by one.
     pub(super) iterations: Vec<Vec<Option<Iteration>>>,
-    /// By function, its nodes; none for those with accesses of other sizes.
+    /// For each function, its nodes; `None` for those with accesses of other sizes.
     pub(super) nodes: Vec<Vec<Option<Node>>>,
-    /// By function.
+    /// For each function, what its paths need.
     pub(super) needs: Vec<Needs>,
-    /// By operation, bytes of an access where that is known.
+    /// For each operation, the bytes of an access, if they are known.
     pub(crate) sizes: Vec<u64>,
 }
 
@@ -213,7 +214,7 @@ struct Accesses {
 }
 
 impl Accesses {
-    /// Those of a block with these operands; false when they depend on more than addresses.
+    /// Collects the accesses of a block with these operands. Returns false if they depend on more than addresses.
     fn block(&mut self, info: &StaticInfo, block: BlockId, operands: &[Value]) -> bool {
         let first = info.block(block).map_or(0, |b| b.first_op);
         let mut operands = operands;
@@ -222,7 +223,7 @@ impl Accesses {
                 return false;
             };
             operands = rest;
-            // A site has a bit less than the number of an operation.
+            // A site has one bit less than the number of an operation.
             if !op.has_static_counts() || id > u32::MAX >> 1 {
                 return false;
             }
@@ -290,7 +291,7 @@ fn of_loop(
     }
     let leaves = own.body.iter().flat_map(|n| &f.nodes[*n as usize].leaves);
     let changing: Vec<u32> = leaves.map(|leaf| leaf.slot).collect();
-    // Slots that the iteration has set so far, and by which of its values.
+    // Slots that the iteration has set so far, with the number of the value that set each.
     let (mut set, mut next): (Vec<(u32, usize)>, usize) = Default::default();
     let (mut sites, mut moving) = (Vec::new(), Vec::new());
     for n in &own.body {
@@ -302,7 +303,7 @@ fn of_loop(
         sites.extend_from_slice(&node.sites);
         for value in &node.values {
             let (mask, fixed, terms) = value.split(l, |slot| changing.contains(&slot))?;
-            // One that is set later has what the iteration before left.
+            // A slot that is set later still holds what the iteration before left.
             let term = |t: Term| Some((set.iter().rfind(|s| s.0 == t.slot)?.1, t));
             moving.push(Moving {
                 stride: fixed.stride(l)?,
@@ -339,7 +340,7 @@ fn of_path(info: &StaticInfo, path: &CompiledPath, f: &CompiledFunction) -> Opti
     let fresh = path.path.fresh;
     let mut accesses = Accesses::default();
     let (mut carried, mut steps): (Vec<Carried>, Vec<(u32, bool)>) = Default::default();
-    // Slot, and the value of the row that is in it now.
+    // Slots, and the values of the row that are in them now.
     let mut sets: Vec<(u32, u32)> = Vec::new();
     let mut next = 0;
     for step in &path.path.steps {

@@ -1,4 +1,4 @@
-//! The other actions of a frame.
+//! Decodes the other actions of a frame.
 
 use super::WHAT;
 use crate::action::{Action, AllocKind};

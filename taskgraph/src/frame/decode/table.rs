@@ -1,4 +1,4 @@
-//! The columns of one block or path in a frame.
+//! Decodes the columns of one block or path in a frame.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::frame::column::Head;
 use crate::frame::shape::Shape;
 use crate::wire::Reader;
 
-/// Where the columns of a table are among those of its frame.
+/// The places of a table's columns among those of its frame.
 #[derive(Clone, Debug)]
 pub(in crate::frame) struct Table {
-    /// A block; or the number of blocks + index of a path; or [`Table::OTHER`].
+    /// A block, or the number of blocks + the index of a path, or [`Table::OTHER`].
     pub(in crate::frame) symbol: u32,
-    /// Values in each of its fields.
+    /// Number of values in each of the table's fields.
     pub(in crate::frame) records: usize,
-    /// Its first column.
+    /// Index of the table's first column.
     at: usize,
     shape: Option<Arc<Shape>>,
     loops: Vec<Iterations>,
@@ -26,29 +26,29 @@ pub(in crate::frame) struct Table {
 /// The columns of the iterations of a loop.
 #[derive(Clone, Copy, Debug)]
 struct Iterations {
-    /// The first column, and values in each.
+    /// The place of the first column; `all` is the number of values in each column.
     at: usize,
     all: usize,
-    /// How many columns.
+    /// Number of columns.
     width: usize,
-    /// Where it is said which iteration is the first of each record.
+    /// The place of the numbers that say which iteration is the first of each record.
     firsts: usize,
 }
 
 /// The columns of a frame.
 #[derive(Debug, Default)]
 pub(in crate::frame) struct Columns {
-    /// Column by column.
+    /// The values, column by column.
     pub(in crate::frame) values: Vec<u64>,
-    /// By loop and record, the first iteration.
+    /// For each loop and record, the first iteration.
     pub(in crate::frame) firsts: Vec<u32>,
 }
 
 impl Table {
-    /// The other actions.
+    /// The symbol of the other actions.
     pub(in crate::frame) const OTHER: u32 = u32::MAX;
 
-    /// One that nothing is known of.
+    /// A table of which nothing is known.
     pub(super) fn empty() -> Self {
         Self {
             symbol: Self::OTHER,
@@ -59,7 +59,7 @@ impl Table {
         }
     }
 
-    /// Reads how its columns are stored, and appends their values.
+    /// Reads how the table's columns are stored, and appends their values.
     pub(super) fn read(
         &mut self,
         symbol: u32,
@@ -82,7 +82,7 @@ impl Table {
             let counts = &columns.values[self.at + l.count * records..][..records];
             let mut all = 0u64;
             for count in counts {
-                // More than fit are refused below.
+                // If more values come than fit, they are refused below.
                 columns.firsts.push(u32::try_from(all).unwrap_or(u32::MAX));
                 all = all.saturating_add(count.saturating_add(l.more));
             }
@@ -102,7 +102,7 @@ impl Table {
         Ok(())
     }
 
-    /// A field of some of its records.
+    /// A field of some of the table's records.
     #[inline]
     pub(in crate::frame) fn field<'c>(
         &self,
@@ -140,7 +140,7 @@ impl Table {
         })
     }
 
-    /// Appends the values of one of its records, in the order of their execution.
+    /// Appends the values of one of the table's records, in the order of their execution.
     #[inline]
     pub(in crate::frame) fn row(&self, row: usize, columns: &Columns, out: &mut Vec<u64>) {
         let Some(shape) = &self.shape else { return };
@@ -169,27 +169,27 @@ impl Table {
     }
 }
 
-/// What the iterations of a loop in a record store, column by column.
+/// What the iterations of a loop store in one record, column by column.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::frame) struct Iterated<'c> {
     values: &'c [u64],
     all: usize,
     first: usize,
-    /// Values of an iteration.
+    /// Number of values of an iteration.
     width: usize,
-    /// How many iterations.
+    /// Number of iterations.
     pub(in crate::frame) len: usize,
 }
 
 impl<'c> Iterated<'c> {
-    /// One of the values, of all iterations.
+    /// One of the values, for all iterations.
     #[inline]
     pub(in crate::frame) fn column(&self, k: usize) -> &'c [u64] {
         let from = k * self.all + self.first;
         self.values.get(from..from + self.len).unwrap_or(&[])
     }
 
-    /// The values of one of the iterations, in order; nothing where there are not so many.
+    /// The values of one of the iterations, in order. There are none if the number is too large.
     #[inline]
     pub(in crate::frame) fn iteration(self, at: u64) -> impl Iterator<Item = u64> + use<'c> {
         let at = usize::try_from(at).ok().filter(|at| *at < self.len);
@@ -199,7 +199,7 @@ impl<'c> Iterated<'c> {
     }
 }
 
-/// Appends so many columns of the same length.
+/// Appends several columns of the same length.
 fn read_columns(
     columns: usize,
     length: usize,

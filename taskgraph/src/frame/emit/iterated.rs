@@ -1,5 +1,5 @@
-//! Paths with collapsed loops, none of which is in another: their iterations are executed without a walk, and all at once
-//! where each address is a sum of what is known before the loop and of what the iteration stores.
+//! Executes paths whose collapsed loops are not nested. Their iterations need no walk. If each address is a sum of
+//! what is known before the loop and of what the iteration stores, all iterations are executed at once.
 
 use contech_program::path::{Flat, MIN_RUN, Term};
 
@@ -12,12 +12,12 @@ use crate::frame::template::{Iteration, Moving};
 use crate::path::{CompiledFunction, CompiledLoop, Step};
 use crate::space::{PREFIX, prefix};
 
-/// The stored values of a record that come next.
+/// The part of a record's stored values that comes next.
 struct Values<'f> {
     frame: &'f DecodedFrame,
     table: &'f Table,
     row: usize,
-    /// The next field, and the next loop whose iterations store values.
+    /// The next field; `iterated` is the next loop whose iterations store values.
     field: usize,
     iterated: usize,
 }
@@ -39,7 +39,7 @@ impl<'f> Values<'f> {
 }
 
 impl Emitter {
-    /// Executes a record of such a path.
+    /// Executes a record of a path whose collapsed loops are not nested.
     pub(super) fn iterated(
         &mut self,
         e: Emission<'_>,
@@ -84,7 +84,6 @@ impl Emitter {
         Ok(())
     }
 
-    /// Executes a loop.
     fn executed(
         &mut self,
         e: Emission<'_>,
@@ -147,7 +146,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Executes the whole iterations of a loop, many at a time.
+    /// Executes the whole iterations of a loop, many of them at a time.
     #[allow(clippy::too_many_arguments, reason = "one call")]
     fn together(
         &mut self,
@@ -166,7 +165,7 @@ impl Emitter {
             return Err(short());
         }
         let width = iteration.sites.len();
-        // Without accesses there is nothing but what is known afterwards.
+        // Without accesses, all that counts is what is known after the loop.
         let tile = FULL
             .checked_div(width)
             .map_or(u64::MAX, |n| n.max(1) as u64);
@@ -199,7 +198,7 @@ impl Emitter {
             self.flush_full(e, frame, f);
         }
         self.row = fixed;
-        // What the last of them leaves.
+        // Stores what the last of the iterations leaves.
         let state = &mut self.player.state;
         let mut last = stored.map(|s| s.iteration(count - 1));
         for leaf in l
@@ -223,7 +222,7 @@ impl Emitter {
         Ok(count.map_or(0, |c| c.eval(&state.slots, &state.iterations)))
     }
 
-    /// Executes a node, whose leaves come from there.
+    /// Executes a node, whose leaves start at the given place.
     #[inline]
     fn node(
         &mut self,
@@ -252,7 +251,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Gives out all iterations of a flat loop as a run; false when an operand would leave its bits on the way.
+    /// Gives out all iterations of a flat loop as a run. Returns false if an operand would leave its bits on the way.
     fn affine(
         &mut self,
         e: Emission<'_>,
@@ -310,7 +309,7 @@ impl Emitter {
 }
 
 impl Moving {
-    /// Writes the addresses of iterations from that one on; `start` is what is known of the first.
+    /// Writes the addresses of iterations from a given one on; `start` is what is known of the first.
     #[inline]
     fn write<'t>(
         &self,

@@ -1,4 +1,4 @@
-//! The end of a frame: its tables become columns, and these a unit.
+//! The end of a frame: its tables become columns, and the columns become a unit of the file.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use crate::frame::{MAX_RECORDS, MAX_VALUES, PARTS, id_bytes};
 use crate::unit::{self, Tag};
 use crate::wire::put_varint;
 
-/// Memory for rows that is kept for the next frame.
+/// Bytes of memory for rows that are kept for the next frame.
 const KEPT_BYTES: usize = 16 << 20;
 
 impl Running {
@@ -63,7 +63,7 @@ impl Running {
                 "a frame of {records} records and {values} values; finish the frame when is_full says so"
             )));
         }
-        // Those with most records get the lowest numbers.
+        // The symbols with most records get the lowest numbers.
         let records = |local: u32| {
             let symbol = local.checked_sub(1).map(|at| self.used[at as usize]);
             let table = symbol.and_then(|s| self.tables[s as usize].as_ref());

@@ -1,4 +1,4 @@
-//! Executions of paths: their bytes go to the table of the path as they are. What they execute is counted.
+//! Executions of paths: their bytes go to the table of the path unchanged, and what they execute is counted.
 
 use super::table::Table;
 use super::{Running, Segment};
@@ -51,12 +51,13 @@ impl Running {
             (None, None) => {}
         }
         self.known = true;
-        // Symbols fit: there is a table for each.
+        // The symbol fits, because there is a table for each.
         self.recorded(u32::try_from(symbol).unwrap_or(u32::MAX), local);
         true
     }
 
-    /// A segment that goes on with what the frame does not know, or that has to be executed to know what it counts.
+    /// Appends a segment that goes on with what the frame does not know, or that must be executed to know what it
+    /// counts.
     fn followed(
         &mut self,
         path: &CompiledPath,

@@ -1,26 +1,26 @@
-//! How large frames become: what repeats, often repeats further apart than a small frame reaches.
+//! Decides how large frames become. What repeats often does so further apart than a small frame reaches.
 
 use crate::codec::Packer;
 use crate::error::Result;
 use crate::frame::{FULL_REPEATING, FULL_VALUES};
 
-/// Small frames until large ones are tried once more; each time twice as many, up to [`MOST_SMALL`].
+/// Number of small frames until large ones are tried again. It doubles each time, up to [`MOST_SMALL`].
 const FIRST_SMALL: u32 = 4;
 const MOST_SMALL: u32 = 64;
-/// Large frames until one is judged once more.
+/// Number of large frames until one is judged again.
 const LARGE: u32 = 16;
-/// A byte is saved for so many values at least.
+/// Smallest number of values for each byte that is saved.
 const LEAST: usize = 16;
-/// Parts of a large frame that would be frames.
+/// Number of small frames that a large frame would be.
 const PARTS: usize = FULL_REPEATING / FULL_VALUES;
 
-/// The size of frames.
+/// The size of the next frames.
 #[derive(Debug)]
 pub(super) struct Size {
     large: bool,
-    /// Frames until this is thought over.
+    /// Number of frames until the size is judged again.
     left: u32,
-    /// Small frames after the next try.
+    /// Number of small frames after the next try.
     small: u32,
 }
 
@@ -35,7 +35,7 @@ impl Default for Size {
 }
 
 impl Size {
-    /// Values of a full frame.
+    /// Number of values of a full frame.
     #[inline]
     pub(super) fn values(&self) -> usize {
         if self.large {
@@ -45,8 +45,8 @@ impl Size {
         }
     }
 
-    /// After a frame of so many values, whose planes have these lengths and were packed to so many bytes. A part of it is
-    /// packed, too, when it is time to find out whether it pays.
+    /// Judges the size after a frame with this many values, whose planes have these lengths and were packed to this
+    /// many bytes. When it is time to find out whether a large frame saves bytes, a part of the frame is packed, too.
     pub(super) fn judge(
         &mut self,
         values: usize,
@@ -65,7 +65,7 @@ impl Size {
             self.large = true;
             return Ok(());
         }
-        // The last part of each plane is what a smaller frame would have of it.
+        // The last part of each plane is what a smaller frame would have of the plane.
         let (mut part, mut rest) = (Vec::new(), planes);
         for length in lengths {
             let (plane, after) = rest.split_at(rest.len().min(*length));
@@ -89,7 +89,7 @@ impl Size {
 mod tests {
     use super::*;
 
-    /// A plane of random bytes that repeat after so many, judged once.
+    /// Makes a plane of random bytes that repeat after `period`, and judges it once.
     fn values_after_a_frame(period: usize) -> usize {
         let mut x = 1u64;
         let mut plane = Vec::with_capacity(FULL_REPEATING);

@@ -1,31 +1,32 @@
-//! The records of one block or path in a frame: rows of bytes as they were recorded, which become columns at its end.
+//! The records of one block or path in a frame. They are rows of bytes as they were recorded, and become columns at
+//! the end of the frame.
 
 use super::takes::{COUNT_BYTES, Take, takes};
 use crate::frame::column::{self, Coding};
 use crate::frame::shape::{Iterated, Shape};
 use crate::path::{CompiledFunction, CompiledPath};
 
-/// A coding serves for as many frames: choosing costs as much as storing a short column.
+/// Number of frames that keep a coding. To choose a coding costs as much as to store a short column.
 const KEPT: u32 = 16;
-/// Fewer values than this say nothing of the next frames.
+/// A column with fewer values than this does not tell how the next frames should be coded.
 const FEW: usize = 16;
 
 /// The rows of a block or path.
 #[derive(Debug)]
 pub(super) struct Table {
     takes: Box<[Take]>,
-    /// A record is its row.
+    /// The row is the whole record.
     is_plain: bool,
     fields: Rows,
     loops: Box<[(u64, Rows)]>,
-    /// How its columns were coded last, and for how many frames that is still good.
+    /// How the columns were coded last; `kept` says for how many frames that is still good.
     codings: Box<[Coding]>,
     kept: u32,
-    /// Its number in the frame at hand.
+    /// The table's number in the current frame.
     pub(super) local: Option<u32>,
 }
 
-/// Values of fixed widths, again and again.
+/// Rows of values of fixed widths.
 #[derive(Debug, Default)]
 struct Rows {
     widths: Box<[u8]>,
@@ -58,7 +59,7 @@ impl Rows {
     }
 }
 
-/// The number its first bytes are.
+/// The number that the first bytes of a row make.
 #[inline]
 fn word<const N: usize>(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
@@ -74,7 +75,7 @@ pub(super) struct Scratch {
     column: Vec<u64>,
     before: Vec<u64>,
     coded: Vec<u64>,
-    /// Of the planes of a frame, in order.
+    /// The lengths of the planes of a frame, in order.
     pub(super) lengths: Vec<usize>,
 }
 
@@ -100,18 +101,18 @@ impl Table {
         }
     }
 
-    /// Records so far.
+    /// Number of records so far.
     pub(super) fn len(&self) -> usize {
         self.fields.len
     }
 
-    /// Bytes of memory for rows.
+    /// Bytes of memory that the rows take.
     pub(super) fn weight(&self) -> usize {
         let loops: usize = self.loops.iter().map(|l| l.1.bytes.capacity()).sum();
         self.fields.bytes.capacity() + loops
     }
 
-    /// Appends the execution of a block; the values stored.
+    /// Appends the execution of a block. Returns the number of values stored.
     #[inline]
     pub(super) fn put_operands(&mut self, operands: &[u64]) {
         self.fields.len += 1;
@@ -119,8 +120,8 @@ impl Table {
         self.fields.bytes.extend(bytes);
     }
 
-    /// Appends the execution of a path, the counts of whose loops are these, the first one last; the values stored. `None`, and
-    /// nothing is appended, when there are more iterations than bytes.
+    /// Appends the execution of a path. `counts` are those of its loops; the count of the first loop is last. Returns
+    /// the number of values stored. If there are more iterations than bytes, it returns `None` and appends nothing.
     #[inline]
     pub(super) fn put(&mut self, bytes: &[u8], counts: &[u64]) -> Option<usize> {
         if !self.is_plain {
@@ -128,7 +129,7 @@ impl Table {
         }
         let rows = &mut self.fields;
         rows.len += 1;
-        // Most rows are short: to copy some words and take back what is too much calls nothing.
+        // Most rows are short. It needs no call to copy some words and to take back what is too much.
         let (len, stride) = (rows.bytes.len(), rows.stride);
         match (stride, bytes.first_chunk::<16>(), bytes.first_chunk::<32>()) {
             (..=16, Some(words), _) => rows.bytes.extend_from_slice(words),
@@ -185,7 +186,7 @@ impl Table {
         Some(values)
     }
 
-    /// Takes back what of a record was appended.
+    /// Takes back what was appended of a record.
     #[cold]
     fn take_back(&mut self) {
         let loops = self.loops.iter_mut().map(|l| &mut l.1);
@@ -194,7 +195,7 @@ impl Table {
         }
     }
 
-    /// Moves all to columns: how they are stored to `heads`, their bytes to `planes`.
+    /// Moves all rows to columns: how they are stored goes to `heads`, and their bytes to `planes`.
     pub(super) fn seal(
         &mut self,
         scratch: &mut Scratch,
@@ -233,7 +234,7 @@ impl Table {
         }
     }
 
-    /// Forgets the records, and with `free` their memory.
+    /// Forgets the records and, with `free`, gives back their memory.
     pub(super) fn clear(&mut self, free: bool) {
         self.local = None;
         let loops = self.loops.iter_mut().map(|l| &mut l.1);

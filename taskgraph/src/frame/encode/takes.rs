@@ -1,17 +1,17 @@
-//! Where the bytes of a recorded path go, in order.
+//! The order in which the bytes of a recorded path are stored, and where.
 
 use crate::path::{CompiledFunction, CompiledPath, Stored};
 
 /// What comes next in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Take {
-    /// So many bytes of values that are stored once.
+    /// This many bytes of values that are stored once.
     Bytes(usize),
     /// The count of a loop, which is not among the bytes here.
     Count,
-    /// The iterations of the loop counted last.
+    /// The iterations of the loop that was counted last.
     Loop,
-    /// The count of a loop as it was recorded, behind what its iterations store.
+    /// The count of a loop as it was recorded, which stands behind what its iterations store.
     Pass,
 }
 
