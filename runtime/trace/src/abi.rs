@@ -1,16 +1,17 @@
-//! The contract between instrumented code and the runtime: thread-local layout, runtime functions,
-//! module descriptors. Both sides expand it from here; change it and [`ABI_VERSION`] together.
+//! The contract between instrumented code and the runtime: thread-local layout, runtime functions, module descriptors.
+//! Both sides take it from here. Whoever changes it must also change [`ABI_VERSION`].
 
-/// Version of this contract; part of every [`ModuleDescriptor`], checked when a module registers.
+/// Version of this contract. Every [`ModuleDescriptor`] contains it, and it is checked when a module registers.
 pub const ABI_VERSION: u32 = 3;
 
-/// Thread-local block of the runtime (initial-exec), a [`TLS_SIZE`]-byte struct of pointers.
+/// Thread-local block of the runtime (initial-exec): a struct of pointers with [`TLS_SIZE`] bytes.
 pub const TLS_SYMBOL: &str = "__contech_tls";
 /// Size of the thread-local block in bytes; the tail is reserved and zero.
 pub const TLS_SIZE: usize = 192;
-/// Offset of the cursor: where the next record goes. Null until the thread first flushes.
+/// Offset of the cursor, which is where the next record goes. It is null until the thread first flushes.
 pub const TLS_CURSOR: usize = 0;
-/// Offset of the limit: `cursor >= limit` must flush before writing. Null at first, so `0 >= 0` flushes.
+/// Offset of the limit: if `cursor >= limit`, the code must flush before it writes. The limit is null at first, so `0
+/// >= 0` flushes.
 pub const TLS_LIMIT: usize = 8;
 /// Offset of the runtime's own per-thread state pointer; instrumented code never touches it.
 pub const TLS_STATE: usize = 16;
@@ -19,13 +20,13 @@ pub const TLS_CHECK_CURSOR: usize = 24;
 /// Offset of the limit of the second cursor.
 pub const TLS_CHECK_LIMIT: usize = 32;
 
-/// Bytes that may be written after a passed check before the next one: the limit is this far before
-/// the end of the buffer.
+/// Bytes that may be written after a passed check and before the next one: the limit is this far before the end of the
+/// buffer.
 pub const SLACK: usize = 16 * 1024;
-/// Most bytes a path without a check may write; the rest of the slack takes the overlap of 8-byte
-/// stores and the runtime's own events.
+/// Most bytes that a path without a check may write. The rest of the slack takes the overlap of 8-byte stores and the
+/// runtime's own events.
 pub const MAX_UNCHECKED: usize = SLACK - 4096;
-/// Largest record of one block, in bytes; the pass splits longer pieces.
+/// Largest record of one block, in bytes. The pass splits blocks with longer records.
 pub const MAX_RECORD: usize = 4096;
 pub use contech_program::op::{ADDRESS_BYTES, MASK_BYTES};
 pub use contech_program::path::COUNT_BYTES;
@@ -34,7 +35,7 @@ pub const ID_BYTES: usize = 4;
 /// Ids below this are runtime events, never blocks.
 pub const RESERVED_IDS: u32 = 0x1_0000;
 
-/// Section holding one [`ModuleDescriptor`] per instrumented module; a C identifier, so linkers
+/// Section that holds one [`ModuleDescriptor`] for each instrumented module. Its name is a C identifier, so linkers
 /// define `__start_` and `__stop_` symbols.
 pub const MODULE_SECTION: &str = "contech_modules";
 /// First bytes of a descriptor.
@@ -44,9 +45,9 @@ pub const MODULE_MAGIC: u32 = 0x444d_5443; // "CTMD"
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ModuleDescriptor {
-    /// [`MODULE_MAGIC`].
+    /// Always [`MODULE_MAGIC`].
     pub magic: u32,
-    /// [`ABI_VERSION`].
+    /// [`ABI_VERSION`] of the pass that wrote the descriptor.
     pub abi: u32,
     /// Address of the module's id array; the low 32 bits of `ids + k` are the id of block `k`.
     pub ids: u64,
@@ -60,33 +61,33 @@ pub struct ModuleDescriptor {
     pub globals: u64,
     /// Number of those globals.
     pub global_count: u64,
-    /// [`MODULE_SYNC`], [`MODULE_FORTRAN`]; other bits zero.
+    /// [`MODULE_SYNC`] and [`MODULE_FORTRAN`]; all other bits are zero.
     pub flags: u64,
 }
 
-/// Descriptor flag: written by `--contech-mode=sync` (no blocks).
+/// Descriptor flag: the module was written with `--contech-mode=sync` (no blocks).
 pub const MODULE_SYNC: u64 = 1;
-/// Descriptor flag: calls flang's run-time library, which is linked into the same executable or library; what
-/// that locks for itself is not the program's.
+/// Descriptor flag: the module calls flang's run-time library, which is linked into the same executable or library.
+/// What that library locks for itself does not belong to the program.
 pub const MODULE_FORTRAN: u64 = 2;
 const _: () = assert!(size_of::<ModuleDescriptor>() == 64);
 
-/// What an atomic operation was, bits 0..3: its memory order, as C numbers them (0 relaxed, 1 consume,
-/// 2 acquire, 3 release, 4 both, 5 sequentially consistent); of a failed compare-exchange that of failure.
+/// Bits 0..3 of what an atomic operation was: its memory order, in C's numbering (0 relaxed, 1 consume, 2 acquire, 3
+/// release, 4 both, 5 sequentially consistent). A failed compare-exchange has the order of failure.
 pub const ATOMIC_ORDER: u64 = 7;
-/// Bits 3..5: the kind, one of the four below.
+/// Bits 3..5: the kind of the operation, which is one of the four below.
 pub const ATOMIC_KIND: u64 = 3 << 3;
-/// It read.
+/// The operation read.
 pub const ATOMIC_LOAD: u64 = 0;
-/// It wrote.
+/// The operation wrote.
 pub const ATOMIC_STORE: u64 = 1 << 3;
-/// It read and wrote.
+/// The operation read and wrote.
 pub const ATOMIC_RMW: u64 = 2 << 3;
-/// A compare-exchange that found another value: it read.
+/// The operation was a compare-exchange that found another value, so it only read.
 pub const ATOMIC_FAIL: u64 = 3 << 3;
-/// Bit 5: a read-modify-write that wrote what it found (a lock that was taken already).
+/// Bit 5: the operation was a read-modify-write that wrote the value it found (a lock that was already taken).
 pub const ATOMIC_SILENT: u64 = 1 << 5;
-/// Bit 6: the value it found is not stated (wider than 64 bits).
+/// Bit 6: the value that the operation found is not stated (it is wider than 64 bits).
 pub const ATOMIC_UNSTATED: u64 = 1 << 6;
 
 /// Expands `$m!` with every runtime function that instrumented code calls:
@@ -95,26 +96,27 @@ pub const ATOMIC_UNSTATED: u64 = 1 << 6;
 /// constant: function of the runtime = symbol(kinds of the arguments) -> kind of the result, convention;
 /// ```
 ///
-/// Kinds are [`Ptr`] and [`Word`]. The pass declares the functions of it, the runtime exports them, and its functions have
+/// Kinds are [`Ptr`] and [`Word`]. The pass declares these functions, the runtime exports them, and its functions have
 /// these types.
 #[macro_export]
 macro_rules! for_each_runtime_fn {
     ($m:ident!) => {
         $m! {
-            /// Buffer full (or none yet): takes the cursor, returns the cursor to go on with.
-            /// Preserves every register but the result.
+            /// The buffer is full, or there is none yet: takes the cursor, and returns the cursor to go on with.
+            /// Preserves every register except the result.
             FLUSH: flush = __contech_flush(Ptr) -> Ptr, PreserveAll;
-            /// The same for the second cursor (`--contech-check`).
+            /// Does the same for the second cursor (`--contech-check`).
             CHECK_FLUSH: check_flush = __contech_check_flush(Ptr) -> Ptr, PreserveAll;
-            /// Registers the descriptors between two section symbols; called once per executable or
-            /// shared library before its constructors, harmless when repeated.
+            /// Registers the descriptors between two section symbols. It is called once in each executable or shared
+            /// library before its constructors; further calls are harmless.
             REGISTER: register = __contech_register(Ptr, Ptr), C;
-            /// The same range goes away (dlclose, exit).
+            /// Says that the same range goes away (dlclose, exit).
             UNREGISTER: unregister = __contech_unregister(Ptr, Ptr), C;
-            /// An atomic operation on the address follows. Returns a token for [`ATOMIC_END`], by which
-            /// nobody else operates on the address; does not touch the cursor.
+            /// Says that an atomic operation on the address follows. Returns a token for [`ATOMIC_END`]; until then no
+            /// other thread operates on the address. Does not touch the cursor.
             ATOMIC_BEGIN: atomic_begin = __contech_atomic_begin(Ptr) -> Word, C;
-            /// It is done: address, token, what it was (see the `ATOMIC_*` bits), the value it found.
+            /// Says that the operation is done: address, token, what it was (see the `ATOMIC_*` bits), and the value
+            /// it found.
             ATOMIC_END: atomic_end = __contech_atomic_end(Ptr, Word, Word, Word), Caller;
             /// A fence of this memory order.
             FENCE: fence = __contech_fence(Word), C;
@@ -124,10 +126,10 @@ macro_rules! for_each_runtime_fn {
 
 /// An address.
 pub type Ptr = *mut u8;
-/// 64 bits.
+/// A number of 64 bits.
 pub type Word = u64;
 
-/// What an argument or a result is.
+/// Kind of an argument or a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A [`Ptr`](type@Ptr).
@@ -139,11 +141,12 @@ pub enum Kind {
 /// How a runtime function is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Convention {
-    /// As C functions are.
+    /// The function is called like C functions.
     C,
-    /// The same; the runtime's function takes the address of its caller as one more argument, which the stub adds.
+    /// The function is called like C functions. The runtime's function takes the address of its caller as one more
+    /// argument, which the stub adds.
     Caller,
-    /// Every register but that of the result is as it was.
+    /// The call preserves every register except that of the result.
     PreserveAll,
 }
 
@@ -156,7 +159,6 @@ pub struct RuntimeFn {
     pub args: &'static [Kind],
     /// Kind of the result, if there is one.
     pub ret: Option<Kind>,
-    /// How it is called.
     pub convention: Convention,
 }
 

@@ -1,4 +1,4 @@
-//! The one error of the crate: what was read, where, what was expected, what to do.
+//! The one error type of the crate. An error says what was read, where, what was expected, and what to do.
 
 /// Why bytes could not be read as a trace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum Error {
         /// What the file looks like instead.
         hint: String,
     },
-    /// Written by another version of the format.
+    /// The trace was written by another version of the format.
     #[error(
         "trace format version {got}, this program reads version {expected}: use the contech-middle that came with the recording runtime"
     )]
@@ -26,16 +26,16 @@ pub enum Error {
     /// Written on a machine of the other byte order.
     #[error("the trace was written on a machine of the other byte order")]
     ByteOrder,
-    /// The bytes end in the middle of something.
+    /// The bytes end in the middle of an item.
     #[error("truncated: {what} at byte {offset} needs {need} bytes, {have} are there")]
     Truncated {
         /// What was being read.
         what: &'static str,
-        /// Where it starts, in bytes from the start of what was read.
+        /// Where the item starts, in bytes from the start of what was read.
         offset: u64,
-        /// Bytes it needs.
+        /// Number of bytes that the item needs.
         need: u64,
-        /// Bytes present.
+        /// Number of bytes that are there.
         have: u64,
     },
     /// A checksum does not match.
@@ -43,19 +43,19 @@ pub enum Error {
     Checksum {
         /// What was being read.
         what: &'static str,
-        /// Where it starts.
+        /// Where the item starts.
         offset: u64,
         /// Checksum of the bytes found.
         got: u64,
         /// Checksum written beside them.
         expected: u64,
     },
-    /// A value that no writer produces.
+    /// A value is one that no writer produces.
     #[error("damaged: {what} at byte {offset}: {detail}")]
     Invalid {
         /// What was being read.
         what: &'static str,
-        /// Where it is.
+        /// Where the value is.
         offset: u64,
         /// The value and what was expected.
         detail: String,
@@ -72,5 +72,4 @@ impl From<contech_program::wire::Malformed> for Error {
     }
 }
 
-/// Result of reading trace bytes.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,5 +1,5 @@
-//! Runtime events in a context's stream: fixed-size postfix records whose last four bytes are a
-//! reserved id. Encoding allocates nothing, so the runtime can do it anywhere.
+//! Runtime events in a context's stream are fixed-size postfix records whose last four bytes are a reserved id. To
+//! encode one takes no allocation, so the runtime can do it anywhere.
 
 mod code;
 mod kinds;
@@ -10,14 +10,14 @@ pub use code::{MAX_EVENT, TIME, field_bytes};
 pub use contech_program::SyncOp;
 pub use kinds::{AllocKind, Arrival, EndReason};
 
-/// Streams of threads without a context of their own are numbered from here.
+/// Streams of threads that have no context of their own are numbered from here.
 pub const TEAM_STREAMS: u32 = 1 << 31;
 
-/// A runtime event. All times are ticks of the processor's clock since the trace's start (48 bits); objects, addresses,
-/// tickets and sizes are 48 bits.
+/// A runtime event. All times are ticks of the processor's clock since the trace's start (48 bits). Objects,
+/// addresses, tickets and sizes have 48 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A synchronisation: times around the operation, ticket in its object's order.
+    /// A synchronisation, with the times around the operation and the ticket in its object's order.
     Sync {
         /// What was done.
         op: SyncOp,
@@ -25,47 +25,47 @@ pub enum Event {
         object: u64,
         /// Position in the object's order; tickets of one object are distinct and ascend.
         ticket: u64,
-        /// Extra number, see [`SyncOp`].
+        /// Extra number; see [`SyncOp`].
         aux: u64,
         /// Ticks before the operation.
         before: u64,
         /// Ticks the operation took.
         duration: u64,
     },
-    /// Memory obtained.
+    /// Memory was obtained.
     Alloc {
-        /// How.
+        /// How the memory was obtained.
         kind: AllocKind,
-        /// First byte.
+        /// First byte of the memory.
         addr: u64,
-        /// Bytes asked for.
+        /// Number of bytes asked for.
         size: u64,
     },
-    /// Memory given back.
+    /// Memory was given back.
     Free {
-        /// Its first byte.
+        /// First byte of the memory.
         addr: u64,
     },
-    /// mmap.
+    /// The program called mmap.
     Map {
-        /// First byte.
+        /// First byte of the range.
         addr: u64,
-        /// Bytes.
+        /// Number of bytes.
         size: u64,
     },
-    /// Memory that begins a new life without being allocated: the stack below an OpenMP task that begins, and what
+    /// Memory begins a new life although it was not allocated: the stack below an OpenMP task that begins, or what
     /// libomp keeps of a task (its firstprivate variables).
     Fresh {
-        /// First byte.
+        /// First byte of the range.
         addr: u64,
-        /// Bytes.
+        /// Number of bytes.
         size: u64,
     },
-    /// munmap.
+    /// The program called munmap.
     Unmap {
-        /// First byte.
+        /// First byte of the range.
         addr: u64,
-        /// Bytes.
+        /// Number of bytes.
         size: u64,
     },
     /// First event of a context.
@@ -74,44 +74,44 @@ pub enum Event {
         context: u32,
         /// The context that created it (itself for the first).
         creator: u32,
-        /// False for a thread nobody announced (no creation was seen).
+        /// False for a thread whose creation was not seen.
         announced: bool,
         /// Kernel thread id.
         tid: u32,
-        /// Ticks.
+        /// Ticks at the start.
         at: u64,
     },
     /// Last event of a context.
     ContextEnd {
-        /// Why.
+        /// Why the context ended.
         reason: EndReason,
-        /// Ticks.
+        /// Ticks at the end.
         at: u64,
     },
     /// The runtime paused the program because its queue had reached the memory limit.
     Delay {
         /// Ticks at the start of the pause.
         before: u64,
-        /// Ticks paused.
+        /// Ticks that the pause took.
         duration: u64,
     },
-    /// Records of this context were lost here (left a signal handler by longjmp ...).
+    /// Records of this context were lost here (for example, a longjmp left a signal handler).
     Lost {
-        /// Bytes lost, 0 where unknown.
+        /// Number of bytes lost, or 0 if it is not known.
         bytes: u64,
     },
     /// The region of interest begins or ends here.
     Roi {
-        /// True where it begins.
+        /// True if the region begins.
         begin: bool,
-        /// Ticks.
+        /// Ticks at this event.
         at: u64,
     },
-    /// The time between two records: what is before took until then.
+    /// The time between two records: the records before took until then.
     Time {
-        /// Ticks.
+        /// Ticks at this event.
         before: u64,
-        /// Ticks that noting it took.
+        /// Ticks that it took to note the time.
         taken: u64,
     },
     /// What follows in this stream belongs to another context, until the next such event or the end of the
@@ -119,11 +119,12 @@ pub enum Event {
     Switch {
         /// The context.
         context: u32,
-        /// Pieces of a context that may go on in another thread's stream are numbered from 1; else 0.
+        /// Number of the piece, from 1, if pieces of the context may go on in another thread's stream; 0 for other
+        /// contexts.
         piece: u32,
-        /// Whether it begins here.
+        /// How the thread comes to the context.
         how: Arrival,
-        /// Ticks.
+        /// Ticks at the switch.
         at: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! The file around the streams: header, chunk headers, run information and totals.
+//! The parts of a trace file around the streams: header, chunk headers, run information and totals.
 
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
-/// Version of the format; increment when anything in this crate's encodings changes.
+/// Version of the format. It must be increased when anything in this crate's encodings changes.
 pub const VERSION: u32 = 7;
 /// Bytes of the file header.
 pub const HEADER_BYTES: usize = 64;
@@ -16,7 +16,7 @@ pub const HEADER_BYTES: usize = 64;
 pub const CHUNK_HEADER_BYTES: usize = 64;
 /// First bytes of a chunk.
 pub const CHUNK_MAGIC: [u8; 4] = *b"CTCK";
-/// Largest payload of a chunk, stored or raw: larger claims are damage.
+/// Largest payload of a chunk, stored or raw. A header that claims more is damaged.
 pub const MAX_CHUNK: usize = 256 << 20;
 const ORDER: u32 = 0x0a0b_0c0d;
 
@@ -29,13 +29,13 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 /// The start of a trace file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileHeader {
-    /// Process that wrote it.
+    /// Process that wrote the file.
     pub pid: u32,
     /// The processor's clock when recording started: the zero of all ticks in the file.
     pub start_ticks: u64,
-    /// Wall clock then, nanoseconds since 1970.
+    /// Wall clock at that moment, in nanoseconds since 1970.
     pub start_unix_ns: u64,
-    /// First estimate of the clock's frequency in Hz (0 unknown); [`Totals::clock_hz`] is better.
+    /// First estimate of the clock's frequency in Hz (0 if unknown); [`Totals::clock_hz`] is better.
     pub clock_hz: u64,
 }
 
@@ -52,7 +52,6 @@ fn get_u64(b: &[u8], at: usize) -> u64 {
 }
 
 impl FileHeader {
-    /// Encodes the header.
     #[must_use]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut b = [0; HEADER_BYTES];
@@ -71,7 +70,7 @@ impl FileHeader {
     /// Decodes and checks the header.
     ///
     /// # Errors
-    /// Empty, foreign (with a hint), other version, other byte order, cut, damaged.
+    /// The header is empty, foreign (with a hint), of another version, of the other byte order, cut or damaged.
     pub fn decode(b: &[u8]) -> Result<Self> {
         if b.is_empty() {
             return Err(Error::Empty);
@@ -134,7 +133,7 @@ fn hint(b: &[u8]) -> String {
 numbered! {
     /// What a chunk holds.
     pub enum ChunkKind {
-        /// [`RunInfo`], once, first.
+        /// [`RunInfo`], which comes once, as the first chunk.
         Run = 1,
         /// [`ModuleLoad`]: a module was registered.
         Module = 2,
@@ -142,16 +141,16 @@ numbered! {
         Stream = 3,
         /// A piece of a context's naive reference stream (`--contech-check`).
         Check = 4,
-        /// [`Totals`]: recording ended cleanly; the file is whole when this is its last chunk.
+        /// [`Totals`]: recording ended cleanly. The file is complete if this is its last chunk.
         End = 5,
         /// [`RankInfo`]: the process is a rank of an MPI program.
         Rank = 6,
     }
 }
 
-/// Payload is stored as is.
+/// The payload is stored as it is.
 pub const CODEC_RAW: u8 = 0;
-/// Payload is one zstd frame.
+/// The payload is one zstd frame.
 pub const CODEC_ZSTD: u8 = 1;
 
 /// Ticks of which [`ChunkHeader::waited`] is a multiple.
@@ -160,15 +159,16 @@ pub const WAITED_UNIT: u64 = 1024;
 /// Header of a chunk; the stored payload follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkHeader {
-    /// What it holds.
+    /// What the chunk holds.
     pub kind: ChunkKind,
     /// [`CODEC_RAW`] or [`CODEC_ZSTD`].
     pub codec: u8,
-    /// 0 the program, n the n-th signal handler on top of it; no buffer holds records of two levels.
+    /// 0 for the program, n for the n-th signal handler on top of it. No buffer holds records of two levels.
     pub level: u8,
-    /// Context of a stream, else 0.
+    /// Context of a stream; 0 in other chunks.
     pub context: u32,
-    /// Ticks from [`ChunkHeader::last`] until it was written, in units of [`WAITED_UNIT`] and as far as the field goes.
+    /// Ticks from [`ChunkHeader::last`] until the chunk was written, in units of [`WAITED_UNIT`], limited to what the
+    /// field can hold.
     pub waited: u64,
     /// Number of this chunk in its context and kind, from 0 without gaps.
     pub seq: u64,
@@ -176,16 +176,15 @@ pub struct ChunkHeader {
     pub raw_len: u32,
     /// Payload bytes in the file.
     pub stored_len: u32,
-    /// Ticks when the buffer was begun.
+    /// Ticks when the chunk's buffer was begun.
     pub first: u64,
-    /// Ticks when it was handed over.
+    /// Ticks when the buffer was handed over.
     pub last: u64,
     /// Checksum of the stored payload.
     pub payload_sum: u64,
 }
 
 impl ChunkHeader {
-    /// Encodes the header.
     #[must_use]
     pub fn encode(&self) -> [u8; CHUNK_HEADER_BYTES] {
         let mut b = [0; CHUNK_HEADER_BYTES];
@@ -210,7 +209,7 @@ impl ChunkHeader {
     /// Decodes and checks a header at the start of `b`; `offset` is its place, for messages.
     ///
     /// # Errors
-    /// Cut, damaged, unknown kind or codec, claimed length over [`MAX_CHUNK`].
+    /// The header is cut or damaged, has an unknown kind or codec, or claims a length over [`MAX_CHUNK`].
     pub fn decode(b: &[u8], offset: u64) -> Result<Self> {
         if b.len() < CHUNK_HEADER_BYTES {
             return Err(Error::Truncated {
@@ -268,7 +267,7 @@ impl ChunkHeader {
     }
 }
 
-/// Payload of the first chunk: the run.
+/// Payload of the first chunk: information on the run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct RunInfo {
     /// Program and arguments.
@@ -277,53 +276,53 @@ pub struct RunInfo {
     pub exe: String,
     /// Machine name.
     pub host: String,
-    /// Process that forked this one while traced, 0 for none.
+    /// Process that forked this one while it was traced; 0 if there is none.
     pub parent: u32,
-    /// Options in effect, `NAME=value`.
+    /// Options in effect, as `NAME=value`.
     pub options: Vec<String>,
     /// Version of the runtime.
     pub version: String,
 }
 
-/// Payload of the last chunk: what was recorded.
+/// Payload of the last chunk: the totals of what was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Totals {
-    /// False when something was not recorded (memory or disk ran out, a conflict ...).
+    /// False if something was not recorded (memory or disk ran out, a conflict ...).
     pub complete: bool,
     /// Frequency of the clock in Hz, measured over the run.
     pub clock_hz: u64,
-    /// Ticks at the end.
+    /// Ticks at the end of the run.
     pub end: u64,
-    /// Contexts started.
+    /// Number of contexts that were started.
     pub contexts: u64,
-    /// Contexts of threads whose creation was not seen.
+    /// Number of contexts of threads whose creation was not seen.
     pub unannounced: u64,
-    /// Bytes put into buffers.
+    /// Number of bytes that were put into buffers.
     pub bytes: u64,
-    /// Bytes known to be lost.
+    /// Number of bytes known to be lost.
     pub lost_bytes: u64,
-    /// Sync events.
+    /// Number of sync events.
     pub syncs: u64,
-    /// Times the program was paused, as its records waited to be written.
+    /// How often the program was paused because its records waited to be written.
     pub pauses: u64,
     /// Sentences for the user.
     pub notes: Vec<String>,
-    /// How many of them, the first ones, say why something was not recorded.
+    /// How many of the notes say why something was not recorded. These are the first ones.
     pub losses: u64,
 }
 
-/// Payload of a module chunk: where the module's ids lie, and its table.
+/// Payload of a module chunk: the place of the module's ids, and its table.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct ModuleLoad {
     /// Low 32 bits of the id array's address.
     pub id_base: u32,
     /// Number of ids.
     pub id_count: u32,
-    /// Path of the executable or library that holds it.
+    /// Path of the executable or library that holds the module.
     pub object: String,
     /// Address the object is loaded at.
     pub load_address: u64,
-    /// Addresses of the globals that fast-form expressions name, from its descriptor.
+    /// Addresses of the globals that fast-form expressions name, from the module's descriptor.
     pub globals: Vec<u64>,
     /// Encoded [`crate::table::ModuleTable`].
     pub table: Vec<u8>,
@@ -336,15 +335,17 @@ pub struct RankInfo {
     pub rank: u32,
     /// Number of ranks.
     pub size: u32,
-    /// Number of the run: the same in all its ranks, of those on one host where [`RankInfo::job`] is false.
+    /// Number of the run. It is the same in all ranks of the run, or, if [`RankInfo::job`] is false, in all its ranks
+    /// on one host.
     pub run: u64,
-    /// The number is that of the launcher's job, not only of the launcher's process on this host.
+    /// The number is that of the launcher's job, not only that of the launcher's process on this host.
     pub job: bool,
-    /// What the MPI library says it is.
+    /// What the MPI library says about itself.
     pub library: String,
 }
 
-/// Decodes a payload. Lengths in it are claims: no list may take more memory than a payload of this size can fill.
+/// Decodes a payload. The lengths in it are only claims, so no list may take more memory than a payload of this size
+/// can fill.
 fn decode<T: Decode<()>>(b: &[u8]) -> std::result::Result<T, DecodeError> {
     fn within<T: Decode<()>, const LIMIT: usize>(b: &[u8]) -> std::result::Result<T, DecodeError> {
         let config = bincode::config::standard().with_limit::<LIMIT>();
@@ -361,17 +362,16 @@ fn decode<T: Decode<()>>(b: &[u8]) -> std::result::Result<T, DecodeError> {
 macro_rules! small_metadata {
     ($($t:ty),*) => {$(
         impl $t {
-            /// Encodes the payload.
             #[must_use]
             pub fn to_bytes(&self) -> Vec<u8> {
-                // Encoding into a growing vector has no failure for these types.
+                // For these types, encoding into a growing vector cannot fail.
                 bincode::encode_to_vec(self, bincode::config::standard()).unwrap_or_default()
             }
 
             /// Decodes the payload.
             ///
             /// # Errors
-            /// [`Error::Invalid`] where the bytes are not such a payload.
+            /// [`Error::Invalid`] if the bytes are not such a payload.
             pub fn from_bytes(b: &[u8]) -> Result<Self> {
                 decode(b).map_err(|e| Error::Invalid {
                     what: stringify!($t),

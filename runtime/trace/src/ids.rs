@@ -1,4 +1,4 @@
-//! From recorded ids to blocks: the id ranges of all modules of a trace, one dense numbering.
+//! Maps recorded ids to blocks. The id ranges of all modules of a trace have one dense numbering.
 
 use crate::abi::RESERVED_IDS;
 use crate::event;
@@ -16,13 +16,13 @@ struct Range {
 /// What an id stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Id {
-    /// Block with this dense index, whose operands take this many bytes.
+    /// The block with this dense index, whose operands take this many bytes.
     Block(u32, usize),
-    /// Runtime event with this id, whose fields take this many bytes.
+    /// The runtime event with this id, whose fields take this many bytes.
     Event(u32, usize),
 }
 
-/// Maps ids to dense block indices; blocks are numbered in the order modules are added.
+/// Maps ids to dense block indices. Blocks are numbered in the order in which modules are added.
 #[derive(Debug, Default, Clone)]
 pub struct IdMap {
     ranges: Vec<Range>,
@@ -31,10 +31,11 @@ pub struct IdMap {
 }
 
 impl IdMap {
-    /// Adds a module, returns the dense index of its first block. Modules with which it shares ids were unloaded before.
+    /// Adds a module. Returns the dense index of its first block. Modules that share ids with this one were unloaded
+    /// before.
     ///
     /// # Errors
-    /// When its ids overlap the reserved ones, or are not as many as the table has blocks.
+    /// The module's ids overlap the reserved ones, or their number is not the table's number of blocks.
     pub fn add(&mut self, base: u32, count: u32, table: &ModuleTable) -> Result<u32> {
         let invalid = |detail| Error::Invalid {
             what: "module ids",
@@ -72,7 +73,7 @@ impl IdMap {
         Ok(first)
     }
 
-    /// Blocks known so far.
+    /// Number of blocks known so far.
     #[must_use]
     pub fn blocks(&self) -> u32 {
         self.next

@@ -1,31 +1,31 @@
-//! What the numbers in events of MPI mean.
+//! The meaning of the numbers in events of MPI.
 //!
-//! A communicator is named by a hash of its members and of how many communicators of the same members came
-//! before it: the same in all ranks, without asking them. Ranks are those of MPI_COMM_WORLD.
+//! A communicator is named by a hash of its members and of the number of earlier communicators with the same members.
+//! This name is the same in all ranks, and no rank has to ask the others. Ranks are those of MPI_COMM_WORLD.
 
 use contech_program::SyncOp;
 
-/// Most ranks: numbers of this many bits.
+/// Number of bits of a rank, which limits how many ranks there are.
 pub const RANK_BITS: u32 = 16;
 const RANKS: u64 = (1 << RANK_BITS) - 1;
 
-/// The other side of a message, and its tag: `aux` of a send or receive.
+/// The other side of a message, and the message's tag: `aux` of a send or receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
-    /// Its rank.
+    /// The rank of the other side.
     pub rank: u16,
     /// The message's tag.
     pub tag: u32,
 }
 
 impl Peer {
-    /// As a number of 48 bits.
+    /// Packs the envelope into a number of 48 bits.
     #[must_use]
     pub fn pack(self) -> u64 {
         u64::from(self.rank) | u64::from(self.tag) << RANK_BITS
     }
 
-    /// From that number.
+    /// Unpacks the number.
     #[must_use]
     pub fn unpack(aux: u64) -> Self {
         let [a, b, c, d, e, f, ..] = aux.to_le_bytes();
@@ -36,20 +36,20 @@ impl Peer {
     }
 }
 
-/// Who comes before whom in a collective operation.
+/// Which ranks come before which in a collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// All before all.
+    /// All ranks come before all.
     All,
-    /// The root before all others.
+    /// The root comes before all others.
     FromRoot,
-    /// All others before the root.
+    /// All others come before the root.
     ToRoot,
-    /// Each rank before those of greater rank.
+    /// Each rank comes before those of greater rank.
     Ascending,
 }
 
-/// Who comes before whom in a collective operation, `None` for what is none.
+/// Which ranks come before which in a collective operation; `None` for other operations.
 #[must_use]
 pub fn direction(op: SyncOp) -> Option<Direction> {
     Some(match op {
@@ -70,29 +70,29 @@ pub fn direction(op: SyncOp) -> Option<Direction> {
 /// A collective operation: `aux` of its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meeting {
-    /// Which.
+    /// Which operation it is.
     pub what: SyncOp,
-    /// Rank of the root; of a scan the own rank in the communicator; for others anything.
+    /// Rank of the root; in a scan, the own rank in the communicator; in other operations, any number.
     pub root: u16,
-    /// How many take part, at most 2^24 - 1.
+    /// Number of ranks that take part, at most 2^24 - 1.
     pub size: u32,
 }
 
 impl Meeting {
-    /// Who comes before whom.
+    /// Which ranks come before which.
     #[must_use]
     pub fn direction(self) -> Direction {
         direction(self.what).unwrap_or(Direction::All)
     }
 
-    /// As a number of 48 bits.
+    /// Packs the operation into a number of 48 bits.
     #[must_use]
     pub fn pack(self) -> u64 {
         let size = u64::from(self.size) & 0xff_ffff;
         u64::from(self.root) | (self.what as u64) << RANK_BITS | size << (RANK_BITS + 8)
     }
 
-    /// From that number; `None` where there is no such operation.
+    /// Unpacks the number; `None` if there is no such operation.
     #[must_use]
     pub fn unpack(aux: u64) -> Option<Self> {
         let [a, b, what, d, e, f, ..] = aux.to_le_bytes();

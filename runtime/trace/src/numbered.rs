@@ -1,7 +1,8 @@
 //! Enums whose numbers are part of the format.
 
-/// Declares such an enum, each number beside its variant, with the list of all and the way back from a number, which
-/// knows no others. (Twenty lines, against a derive macro and what it depends on in every traced process's library.)
+/// Declares such an enum, with each number beside its variant. The macro also makes the list of all variants, and the
+/// conversion from a number, which accepts no other numbers. (It has twenty lines; a derive macro would add its
+/// dependencies to the library in every traced process.)
 macro_rules! numbered {
     ($(#[$about:meta])* pub enum $name:ident {
         $($(#[$item:meta])* $variant:ident = $number:literal,)*
@@ -12,10 +13,10 @@ macro_rules! numbered {
         pub enum $name { $($(#[$item])* $variant = $number,)* }
 
         impl $name {
-            /// All, in the order of their numbers.
+            /// All variants, in the order of their numbers.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The one with this number, if there is one.
+            /// The variant with this number, if there is one.
             #[must_use]
             pub const fn from_u8(number: u8) -> Option<Self> {
                 match number {

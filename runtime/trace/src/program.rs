@@ -1,4 +1,4 @@
-//! All modules of a trace: what every recorded id means.
+//! All modules of a trace, and so the meaning of every recorded id.
 
 use std::sync::OnceLock;
 
@@ -15,29 +15,29 @@ use crate::{Error, Result};
 /// What an id stands for.
 #[derive(Debug, Clone, Copy)]
 pub enum Meaning<'a> {
-    /// Execution of a block in naive form.
+    /// An execution of a block in naive form.
     Block {
         /// Dense index of the block.
         block: u32,
-        /// Bytes of its operands.
+        /// Number of bytes of the block's operands.
         operand_bytes: u32,
     },
     /// A runtime event.
     Event {
-        /// Bytes of its fields.
+        /// Number of bytes of the event's fields.
         field_bytes: usize,
     },
     /// A segment of a function in fast form.
     Path {
         /// Dense number of the path, over all modules.
         number: u32,
-        /// What it executes, or why the table is wrong.
+        /// What the path executes, or why the table is wrong.
         plan: std::result::Result<&'a Plan, &'a Error>,
     },
 }
 
 impl Meaning<'_> {
-    /// Whether it is a runtime event.
+    /// Whether the id stands for a runtime event.
     #[must_use]
     pub fn is_event(&self) -> bool {
         matches!(self, Meaning::Event { .. })
@@ -48,11 +48,11 @@ impl Meaning<'_> {
 #[derive(Debug)]
 struct Path {
     plan: Plan,
-    /// The same made ready to be walked, when that was first asked for.
+    /// The plan made ready to be walked; it is made when it is first asked for.
     compiled: OnceLock<CompiledPath>,
 }
 
-/// A function, its blocks numbered densely and the addresses of globals put in.
+/// A function whose blocks are numbered densely, and whose globals are replaced by their addresses.
 #[derive(Debug)]
 struct Function {
     table: FastFunction,
@@ -71,17 +71,17 @@ struct Module {
     starts: Vec<(u32, u32, u32)>,
 }
 
-/// The static side of a trace; blocks and fast functions are numbered densely in module order.
+/// The static side of a trace. Blocks and fast functions are numbered densely in module order.
 #[derive(Debug, Default)]
 pub struct Program {
     modules: Vec<Module>,
-    /// First id and index of each module that has ids, ascending.
+    /// First id and index of each module that has ids, in ascending order.
     by_base: Vec<(u32, u32)>,
     functions: Vec<Function>,
-    /// Per path, by its dense number, what it executes; made when first met.
+    /// What each path executes, by the path's dense number; it is made when the path is first met.
     paths: Vec<OnceLock<Result<Path>>>,
     operand_bytes: Vec<u32>,
-    /// Blocks and their operations; nothing else of them is known here.
+    /// Blocks and their operations. Nothing else of them is known here.
     info: StaticInfo,
     layout: Layout,
     path_count: u32,
@@ -96,15 +96,15 @@ fn invalid(detail: String) -> Error {
 }
 
 impl Program {
-    /// What is added from now on is of another process: its ids mean nothing of what was added before, which
-    /// keeps its dense numbers.
+    /// Says that everything added from now on is of another process. Its ids have nothing to do with what was added
+    /// before, which keeps its dense numbers.
     pub fn begin_space(&mut self) {
         self.by_base.clear();
     }
 
-    /// Adds a module whose id `k` is `base + k` (mod 2^32), returns the dense index of its block 0.
-    /// Ids below the number of blocks are blocks in naive form, those above are path ids. Modules with which it shares ids
-    /// were unloaded before: their ids mean nothing from now on, their dense numbers stay.
+    /// Adds a module whose id `k` is `base + k` (mod 2^32). Returns the dense index of its block 0. Ids below the
+    /// number of blocks are blocks in naive form, and those above are path ids. Modules that share ids with this one
+    /// were unloaded before: their ids mean nothing from now on, and their dense numbers stay.
     ///
     /// # Errors
     /// When ids overlap the reserved ones, or the table contradicts itself.
@@ -118,7 +118,8 @@ impl Program {
         self.add_as(base, count, table, globals, None)
     }
 
-    /// The same; the blocks may be known already, from another process or a time before, by the dense index of block 0.
+    /// Does the same as [`Program::add`]. The blocks may be known already, from another process or from an earlier
+    /// time, by the dense index of block 0.
     ///
     /// # Errors
     /// As [`Program::add`].
@@ -207,13 +208,13 @@ impl Program {
         Ok(first_block)
     }
 
-    /// Number of blocks of all modules.
+    /// Number of blocks in all modules.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.operand_bytes.len()
     }
 
-    /// Number of paths of all modules, whether they occur or not.
+    /// Number of paths in all modules, whether they occur or not.
     #[must_use]
     pub fn path_count(&self) -> u32 {
         self.path_count
@@ -237,7 +238,7 @@ impl Program {
         Some(&path.plan)
     }
 
-    /// A path whose id has been met and its function, ready to be walked.
+    /// A path whose id has been met, and its function, both ready to be walked.
     pub(crate) fn compiled(&self, number: u32) -> Option<(&CompiledFunction, &CompiledPath)> {
         let path = self.paths.get(number as usize)?.get()?.as_ref().ok()?;
         let f = &self.functions[path.plan.path.function as usize];
@@ -264,14 +265,14 @@ impl Program {
         self.info.ops_of(BlockId::new(block))
     }
 
-    /// What `id` means, `None` when it belongs to no module.
+    /// What `id` means; `None` if it belongs to no module.
     #[inline]
     #[must_use]
     pub fn meaning(&self, id: u32) -> Option<Meaning<'_>> {
         if id < RESERVED_IDS {
             return event::field_bytes(id).map(|field_bytes| Meaning::Event { field_bytes });
         }
-        // Before the first base, the range that wraps, if any, is the last one.
+        // For an id before the first base, the last range may match, because it may wrap.
         let after = self.by_base.partition_point(|b| b.0 <= id);
         let at = after.checked_sub(1).or(self.by_base.len().checked_sub(1))?;
         let m = &self.modules[self.by_base[at].1 as usize];

@@ -1,4 +1,4 @@
-//! Reading the chunks of a trace from any source, and skipping what is damaged.
+//! Reads the chunks of a trace from any source, and skips what is damaged.
 
 use std::io::{self, Read};
 
@@ -10,39 +10,38 @@ use crate::{Error, Result};
 /// A chunk with its stored (perhaps compressed) payload.
 #[derive(Debug, Clone)]
 pub struct Chunk {
-    /// Its header.
     pub header: ChunkHeader,
-    /// Stored bytes, checksum already checked.
+    /// The stored bytes, whose checksum was already checked.
     pub stored: Vec<u8>,
     /// Place of the header in the file.
     pub offset: u64,
 }
 
-/// What came next.
+/// What comes next in the file.
 #[derive(Debug)]
 pub enum Next {
-    /// A whole chunk.
+    /// A complete chunk.
     Chunk(Chunk),
-    /// Damage: bytes `from .. to` were skipped up to the next whole chunk header or the end.
+    /// Damage: bytes `from .. to` were skipped, up to the next complete chunk header or the end.
     Skipped {
         /// First byte skipped.
         from: u64,
-        /// First byte after.
+        /// First byte after the skipped ones.
         to: u64,
-        /// What was wrong there.
+        /// What was wrong at `from`.
         error: Error,
     },
-    /// End of the file.
+    /// The end of the file.
     End,
 }
 
-/// Reads chunks one after another; memory is one chunk. After damage it searches for the next chunk
-/// header, so a cut or damaged file yields every whole chunk.
+/// Reads chunks one after another, with one chunk in memory. After damage it searches for the next chunk header, so a
+/// cut or damaged file yields every complete chunk.
 #[derive(Debug)]
 pub struct ChunkReader<R> {
     input: R,
     offset: u64,
-    /// Bytes read ahead while searching.
+    /// Bytes that were read ahead during a search.
     ahead: Vec<u8>,
 }
 
@@ -50,7 +49,7 @@ impl<R: Read> ChunkReader<R> {
     /// Reads and checks the file header.
     ///
     /// # Errors
-    /// The outer error is of the source, the inner one of the bytes.
+    /// The outer error comes from the source, the inner one from the bytes.
     pub fn new(mut input: R) -> io::Result<Result<(FileHeader, Self)>> {
         let mut head = Vec::with_capacity(HEADER_BYTES);
         input
@@ -69,15 +68,15 @@ impl<R: Read> ChunkReader<R> {
         }))
     }
 
-    /// Bytes of the file consumed so far.
+    /// Number of bytes of the file that were consumed so far.
     pub fn position(&self) -> u64 {
         self.offset
     }
 
-    /// The next chunk, damage, or the end.
+    /// Returns the next chunk, damage, or the end.
     ///
     /// # Errors
-    /// Of the source only; damage is [`Next::Skipped`].
+    /// An error of the source. Damage is no error, but [`Next::Skipped`].
     pub fn next_chunk(&mut self) -> io::Result<Next> {
         self.fill(CHUNK_HEADER_BYTES)?;
         if self.ahead.is_empty() {
@@ -118,7 +117,7 @@ impl<R: Read> ChunkReader<R> {
         Ok(Next::Chunk(chunk))
     }
 
-    /// Reads until `ahead` has `n` bytes or the input ends; grows only by what is really there.
+    /// Reads until `ahead` has `n` bytes or the input ends. Memory grows only by what is really there.
     fn fill(&mut self, n: usize) -> io::Result<()> {
         let need = n.saturating_sub(self.ahead.len());
         self.input
@@ -133,7 +132,7 @@ impl<R: Read> ChunkReader<R> {
         self.offset += n as u64;
     }
 
-    /// Skips at least one byte, up to the next chunk header that is whole.
+    /// Skips at least one byte, up to the next complete chunk header.
     fn skip(&mut self, error: Error) -> io::Result<Next> {
         let from = self.offset;
         self.consume(1);

@@ -1,4 +1,4 @@
-//! Behaviour of the reader on whole, cut and damaged files.
+//! Tests of the reader on complete, cut and damaged files.
 
 use crate::event::{Event, MAX_EVENT};
 use crate::file::{ChunkHeader, ChunkKind, FileHeader, HEADER_BYTES, checksum};
@@ -156,10 +156,10 @@ fn a_stream_is_read_back_in_program_order() {
     operands(&p, records[1].offset, &table().blocks[1].ops, &mut values);
     assert_eq!(values, [0x7fff_1234_5678, 0x1000, 0x8000_0000_0000_0001]);
     assert_eq!(event(&p, records[2].offset, 3), Ok(Event::Free { addr: 5 }));
-    // Cut in front: what is whole after the cut remains.
+    // The file is cut in front. What is complete after the cut remains.
     assert!(scan(&p[7..], &ids, &mut records).is_err());
     assert_eq!(records.len(), 1);
-    // An unknown id is named.
+    // The error names an unknown id.
     p.extend(0x3000_0000_u32.to_le_bytes());
     assert!(
         scan(&p, &ids, &mut records)

@@ -1,4 +1,4 @@
-//! A chunk of a context's stream: parsed backwards from its end, used forwards.
+//! A chunk of a context's stream, which is parsed backwards from its end and used forwards.
 
 use crate::abi::ID_BYTES;
 use crate::event::Event;
@@ -9,25 +9,25 @@ use contech_program::MemOp;
 /// One record of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// Where its operands or fields start in the payload.
+    /// Where the record's operands or fields start in the payload.
     pub offset: u32,
-    /// What it is.
+    /// What the record is.
     pub what: What,
 }
 
 /// Kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// Execution of the block with this dense index.
+    /// An execution of the block with this dense index.
     Block(u32),
-    /// Runtime event with this id.
+    /// A runtime event with this id.
     Event(u32),
 }
 
 /// Fills `records` with the chunk's records in program order.
 ///
-/// On an error, `records` holds what is whole *after* the fault (the parse runs backwards), and the
-/// error says where.
+/// On an error, `records` holds what is complete *after* the fault, because the parse runs backwards. The error says
+/// where the fault is.
 ///
 /// # Errors
 /// [`Error::Invalid`] at an id that belongs to no module, [`Error::Truncated`] at a record that would
@@ -89,7 +89,7 @@ fn step(payload: &[u8], ids: &IdMap, end: usize, hint: &mut usize) -> Result<Rec
 /// The event of a record of kind [`What::Event`].
 ///
 /// # Errors
-/// As [`Event::decode`].
+/// Those of [`Event::decode`].
 pub fn event(payload: &[u8], offset: u32, id: u32) -> Result<Event> {
     let at = offset as usize;
     let fields = crate::event::field_bytes(id)
@@ -119,8 +119,8 @@ pub fn u48(payload: &[u8], at: usize) -> u64 {
         .fold(0, |v, (i, b)| v | u64::from(*b) << (8 * i))
 }
 
-/// Appends the operands of one block execution to `out`, in program order: addresses and lengths
-/// zero-extended from 48 bits, masks whole.
+/// Appends the operands of one block execution to `out`, in program order. Addresses and lengths are zero-extended
+/// from 48 bits; masks are whole.
 pub fn operands(payload: &[u8], offset: u32, ops: &[MemOp], out: &mut Vec<u64>) {
     let mut at = offset as usize;
     for op in ops {

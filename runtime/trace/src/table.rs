@@ -1,5 +1,5 @@
-//! The static table of one instrumented module: its functions, blocks and memory operations.
-//! Written by the pass into the object file, copied by the runtime into the trace, read by the middle.
+//! The static table of one instrumented module: its functions, blocks and memory operations. The pass writes it into
+//! the object file, the runtime copies it into the trace, and the middle layer reads it.
 
 use contech_program::wire::{put_bytes, put_varint};
 use contech_program::{MemOp, OpKind};
@@ -12,17 +12,17 @@ pub const TABLE_MAGIC: u32 = 0x544d_5443; // "CTMT"
 /// Version of the encoding below.
 pub const TABLE_VERSION: u32 = 2;
 
-/// Block is the entry of its function.
+/// The block is the entry of its function.
 pub const BLOCK_ENTRY: u8 = 1;
-/// Block ends by returning from its function.
+/// The block ends by returning from its function.
 pub const BLOCK_RETURN: u8 = 2;
-/// Block starts a basic block that is a loop header.
+/// The block starts a basic block that is a loop header.
 pub const BLOCK_LOOP_HEADER: u8 = 4;
-/// Block continues its basic block after a call (a later piece).
+/// The block continues its basic block after a call (it is a later piece).
 pub const BLOCK_CONTINUED: u8 = 8;
-/// Block is a landing pad or other exception entry.
+/// The block is a landing pad or another exception entry.
 pub const BLOCK_LANDING: u8 = 16;
-/// Block is recorded in naive form too, in the check stream (`--contech-check`).
+/// The block is also recorded in naive form, in the check stream (`--contech-check`).
 pub const BLOCK_CHECKED: u8 = 32;
 
 /// A function of the module.
@@ -30,16 +30,16 @@ pub const BLOCK_CHECKED: u8 = 32;
 pub struct Function {
     /// Linkage name.
     pub name: String,
-    /// Source file, empty where unknown.
+    /// Source file; empty if it is not known.
     pub file: String,
-    /// Line of the definition, 0 where unknown.
+    /// Line of the definition; 0 if it is not known.
     pub line: u32,
 }
 
 /// The boundary call that ends a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Linkage name of the callee, empty for an indirect call.
+    /// Linkage name of the callee; empty for an indirect call.
     pub callee: String,
     /// Line of the call.
     pub line: u32,
@@ -48,22 +48,22 @@ pub struct Call {
 /// A block: a basic block or a piece of one between boundary calls. Its index is its id.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
-    /// Index of its function.
+    /// Index of the block's function.
     pub function: u32,
-    /// First source line, 0 where unknown.
+    /// First source line; 0 if it is not known.
     pub line: u32,
     /// `BLOCK_*` bits.
     pub flags: u8,
-    /// IR instructions of the program in it (before instrumentation).
+    /// Number of the program's IR instructions in the block (before instrumentation).
     pub ir_ops: u32,
-    /// The boundary call that ends it, if one does.
+    /// The boundary call that ends the block, if one does.
     pub call: Option<Call>,
     /// Memory operations in program order.
     pub ops: Vec<MemOp>,
 }
 
 impl Block {
-    /// Bytes of the operands in its record (the id comes after them).
+    /// Bytes of the operands in the block's record (the id comes after them).
     #[must_use]
     pub fn operand_bytes(&self) -> usize {
         self.ops.iter().map(MemOp::record_bytes).sum()
@@ -75,18 +75,16 @@ impl Block {
 pub struct ModuleTable {
     /// Source file name of the module.
     pub name: String,
-    /// Functions.
     pub functions: Vec<Function>,
-    /// Blocks, by id.
+    /// The blocks, by their ids.
     pub blocks: Vec<Block>,
-    /// What could not be recorded: reason and how many places.
+    /// Reasons why something could not be recorded, each with the number of places.
     pub unrecorded: Vec<(String, u64)>,
-    /// Functions in fast form; their path ids follow the ids of all blocks.
+    /// Functions in fast form. Their path ids follow the ids of all blocks.
     pub fast: Vec<FastFunction>,
 }
 
 impl ModuleTable {
-    /// Encodes the table.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut strings = Strings::default();
@@ -123,7 +121,7 @@ impl ModuleTable {
     /// Decodes a table.
     ///
     /// # Errors
-    /// [`Error`] where the bytes are not what [`ModuleTable::encode`] writes.
+    /// [`Error`] if the bytes are not what [`ModuleTable::encode`] writes.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut w = Reader::new("module table", bytes);
         if w.u32()? != TABLE_MAGIC {
@@ -247,7 +245,7 @@ fn take_block(
     })
 }
 
-/// Names are bytes to a linker; what is not UTF-8 is replaced.
+/// Reads a string. Names are bytes to a linker, so what is not UTF-8 is replaced.
 fn string(w: &mut Reader<'_>) -> Result<String> {
     Ok(String::from_utf8_lossy(w.bytes()?).into_owned())
 }

@@ -22,7 +22,7 @@ const SWITCH: u32 = 16;
 /// Longest encoded event in bytes.
 pub const MAX_EVENT: usize = 5 * 6 + 2 + ID_BYTES;
 
-/// Bytes of the fields of the event with this id (the id itself excluded), `None` for no event.
+/// Bytes of the fields of the event with this id, without the id itself; `None` if no event has it.
 #[must_use]
 pub fn field_bytes(id: u32) -> Option<usize> {
     Some(match id {
@@ -60,7 +60,7 @@ impl Out<'_> {
 }
 
 impl Event {
-    /// Encodes the event at the start of `buf`, returns its length in bytes.
+    /// Encodes the event at the start of `buf`. Returns its length in bytes.
     pub fn encode(&self, buf: &mut [u8; MAX_EVENT]) -> usize {
         let mut o = Out { buf, len: 0 };
         match *self {
@@ -131,10 +131,10 @@ impl Event {
         o.len
     }
 
-    /// Decodes the fields of the event `id`; `fields` has exactly [`field_bytes`]`(id)` bytes.
+    /// Decodes the fields of the event `id`; `fields` must have exactly [`field_bytes`]`(id)` bytes.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for an unknown id, a wrong length or a number no writer produces.
+    /// [`Error::Invalid`] for an unknown id, a wrong length, or a number that no writer produces.
     pub fn decode(id: u32, fields: &[u8]) -> Result<Event> {
         let invalid = |detail: &str| Error::Invalid {
             what: "event",

@@ -1,15 +1,15 @@
-//! How memory was obtained, why a context ended, how a thread comes to one: small numbers of events.
+//! The small numbers of events: how memory was obtained, why a context ended, and how a thread comes to a context.
 
 use crate::numbered::numbered;
 
 numbered! {
     /// How memory was obtained. Numbers are part of the format.
     pub enum AllocKind {
-        /// malloc and kin
+        /// malloc and its kin
         Malloc = 0,
         /// calloc
         Calloc = 1,
-        /// realloc (a Free of the old address comes before when it moved or was freed)
+        /// realloc (if the memory moved or was freed, a Free of the old address comes before)
         Realloc = 2,
         /// posix_memalign, aligned_alloc, memalign ...
         Aligned = 3,
@@ -23,7 +23,7 @@ numbered! {
     pub enum EndReason {
         /// The thread's function returned, pthread_exit or cancellation.
         Finished = 0,
-        /// The process ended while the context still ran (exit, quick_exit, return from main of another).
+        /// The process ended while the context still ran (exit, quick_exit, or another thread returned from main).
         ProcessExit = 1,
         /// A fatal signal ended the process.
         Signal = 2,
@@ -35,13 +35,13 @@ numbered! {
 numbered! {
     /// How a thread comes to a context. Numbers are part of the format.
     pub enum Arrival {
-        /// Goes on with it.
+        /// The thread goes on with the context.
         Resumes = 0,
         /// The context begins here.
         Begins = 1,
-        /// It was there all the time: a new buffer begins.
+        /// The thread was in the context all the time; only a new buffer begins.
         Stays = 2,
-        /// Goes on with it inside of a wait, whose event will follow.
+        /// The thread goes on with the context inside of a wait, whose event will follow.
         Waits = 3,
     }
 }

@@ -1,4 +1,4 @@
-//! Events survive encoding; what no writer produces is an error.
+//! Tests that events survive encoding, and that bytes which no writer produces are an error.
 
 use super::code::{FREE, SYNC};
 use super::*;

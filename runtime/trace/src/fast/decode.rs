@@ -1,4 +1,4 @@
-//! From a context's chunks to records: they are found backwards, from their ends, and given forwards.
+//! Turns a context's chunks into records. Records are found backwards, from their ends, and given out forwards.
 
 use contech_program::path::Walk;
 
@@ -14,13 +14,13 @@ mod resume;
 pub use known::Known;
 pub(super) use resume::next;
 
-/// Decoder of one context's stream: give it the context's chunks in order.
+/// Decoder of one context's stream. It must be given the context's chunks in order.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// Function (dense index) and node the next segment must start at, unless it is fresh.
+    /// Function (dense index) and node at which the next segment must start, unless it is fresh.
     pub(super) expected: Option<Resume>,
     pub(super) follower: Follower,
-    /// Functions cut by a signal handler, whose records stand between their segments.
+    /// Functions that a signal handler has cut. The handler's records stand between their segments.
     suspended: Vec<Suspended>,
     pub(super) records: Vec<Found>,
     pub(super) counts: Vec<u64>,
@@ -28,7 +28,7 @@ pub struct Decoder {
     pub(super) scratch: Scratch,
 }
 
-/// Memory for expanding one segment after the other.
+/// Memory that serves to expand one segment after the other.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     pub(super) walk: Walk,
@@ -40,28 +40,29 @@ pub(super) struct Scratch {
 pub(super) struct Found {
     offset: u32,
     pub(super) id: u32,
-    /// Dense number of its path, [`NO_PATH`] if it is none.
+    /// Dense number of the segment's path, or [`NO_PATH`] if the record is not a segment.
     pub(super) number: u32,
 }
 
 const NO_PATH: u32 = u32::MAX;
 
 impl Found {
-    /// Where its operands begin.
+    /// Where the record's operands begin.
     pub(super) fn offset(&self) -> usize {
         self.offset as usize
     }
 }
 
 impl Decoder {
-    /// Forgets what is known, as after lost chunks: segments that need it become errors.
+    /// Forgets what is known, for example after lost chunks. Segments that need it become errors.
     pub fn forget(&mut self) {
         self.expected = None;
         self.suspended.clear();
         self.follower.forget();
     }
 
-    /// Whether the bytes are whole records of instrumented code, whatever came before them; events are none.
+    /// Whether the bytes are complete records of instrumented code, whatever came before them. Events do not count as
+    /// such.
     pub fn is_code(&mut self, payload: &[u8], program: &Program) -> bool {
         let is_event = |found: &Found| {
             found.number == NO_PATH
@@ -70,8 +71,8 @@ impl Decoder {
         self.parse(payload, program).is_ok() && !self.records.iter().any(is_event)
     }
 
-    /// Exchanges working memory with `other`, not what is known of the streams: a thread that decodes
-    /// many contexts in turn needs it once, not once per context.
+    /// Exchanges working memory with `other`, but not what is known of the streams. A thread that decodes many
+    /// contexts in turn needs working memory once, not once for each context.
     pub fn swap_buffers(&mut self, other: &mut Decoder) {
         std::mem::swap(&mut self.records, &mut other.records);
         std::mem::swap(&mut self.counts, &mut other.counts);

@@ -1,4 +1,4 @@
-//! From segments to the blocks they execute: what the program crate's walker finds on their paths.
+//! Turns segments into the blocks that they execute, which the program crate's walker finds on their paths.
 
 use contech_program::BlockId;
 use contech_program::path::{
@@ -11,18 +11,17 @@ use crate::Result;
 use crate::event::Event;
 use crate::program::Program;
 
-/// No segment executes more nodes than this, which takes many minutes, whatever its trip counts say.
+/// No segment executes more nodes than this, whatever its trip counts say. This many take many minutes.
 const MOST_EXECUTIONS: u64 = if cfg!(test) { 1 << 16 } else { 1 << 38 };
 
-/// Many iterations of the same blocks whose operands change by constants: the compact form of an
-/// affine loop.
+/// Many iterations of the same blocks whose operands change by constants. This is the compact form of an affine loop.
 #[derive(Debug, Clone, Copy)]
 pub struct Affine<'a> {
-    /// Blocks of one iteration in order, and where the operands of each end in `starts`.
+    /// Blocks of one iteration in order, each with the end of its operands in `starts`.
     pub blocks: &'a [(BlockId, u32)],
     /// Operands of the first iteration.
     pub starts: &'a [u64],
-    /// Change of each operand per iteration, wrapping; no operand leaves 48 bits.
+    /// Change of each operand per iteration (wrapping). No operand leaves 48 bits.
     pub strides: &'a [u64],
     /// Number of iterations.
     pub iterations: u64,
@@ -48,11 +47,11 @@ impl Affine<'_> {
 
 /// Takes what the decoder produces, in program order.
 pub trait Sink {
-    /// One block execution with the operands of its operations, as the naive form records them.
+    /// Takes one block execution with the operands of its operations, as the naive form records them.
     fn block(&mut self, block: u32, operands: &[u64]);
-    /// One runtime event.
+    /// Takes one runtime event.
     fn event(&mut self, event: Event);
-    /// The iterations of an affine loop at once; unless overridden, expands them into blocks.
+    /// Takes the iterations of an affine loop at once. By default, it expands them into blocks.
     fn affine(&mut self, run: &Affine<'_>, scratch: &mut Vec<u64>) {
         run.expand(scratch, |block, operands| self.block(block, operands));
     }
@@ -124,7 +123,7 @@ impl<S: Sink> Records for Expander<'_, S> {
         while reading.left > 0 {
             match walk.next(f, path, state, &mut reading) {
                 Walked::End => break,
-                // Nests come only to those who take them (`Visit::nest`): here each block is told.
+                // Nests come only to visitors that take them (`Visit::nest`). Here each block comes by itself.
                 Walked::Nest(..) => {}
                 Walked::Run(l) => {
                     let flat = f.loops[l as usize].as_ref().and_then(|l| l.flat.as_ref());
@@ -158,16 +157,16 @@ impl<S: Sink> Records for Expander<'_, S> {
     }
 }
 
-/// Where the walk finds trip counts, and what it makes of affine loops.
+/// The place where the walk finds trip counts, and what it makes of affine loops.
 struct Reading<'a> {
     f: &'a CompiledFunction,
     recorded: Recorded<'a>,
     /// Where the next leaf is recorded.
     at: usize,
-    /// Operands of the first iteration of the affine loop at hand, and how many iterations there are.
+    /// Operands of the first iteration of the current affine loop, and the number of iterations.
     starts: &'a mut Vec<u64>,
     iterations: u64,
-    /// Nodes that may still be executed.
+    /// Number of nodes that may still be executed.
     left: u64,
 }
 

@@ -1,4 +1,4 @@
-//! From a path id back to the nodes of a segment (Ball and Larus 1996, section 3.5).
+//! Finds the nodes of a segment from its path id (Ball and Larus 1996, section 3.5).
 
 use contech_program::path::{Path, PathLoop, Step};
 
@@ -10,22 +10,22 @@ use crate::{Error, Result};
 pub struct Plan {
     /// Start node of the segment.
     pub start: u32,
-    /// The collapsed loop it resumes.
+    /// The collapsed loop that the segment resumes, if any.
     pub resumes: Option<u32>,
-    /// What it executes, and whether it knows nothing at its start.
+    /// What the segment executes, and whether it knows nothing at its start.
     pub path: Path,
-    /// How it ends: never [`Target::Node`].
+    /// How the segment ends; this is never [`Target::Node`].
     pub end: Target,
-    /// What its record consists of, without the id, from its end.
+    /// The parts of the segment's record from its end, without the id.
     pub recorded: Vec<Recorded>,
 }
 
 /// A part of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
-    /// So many bytes.
+    /// This many bytes.
     Bytes(usize),
-    /// A count, before it so many bytes, and before these so many for each counted iteration.
+    /// A count. Before it stand `last` bytes, and before these `each` bytes for each counted iteration.
     Loop {
         /// Bytes of the last iteration, which is not counted.
         last: usize,
@@ -35,7 +35,7 @@ pub enum Recorded {
 }
 
 impl Plan {
-    /// Bytes of its record without the id, when no loop's count decides about them.
+    /// Number of bytes of the segment's record without the id, if no loop's count affects it.
     #[inline]
     #[must_use]
     pub fn fixed_bytes(&self) -> Option<usize> {
@@ -46,7 +46,7 @@ impl Plan {
         }
     }
 
-    /// Loops whose counts are recorded.
+    /// Number of loops whose counts are recorded.
     #[inline]
     pub(super) fn counts(&self) -> usize {
         let counted = |part: &&Recorded| matches!(part, Recorded::Loop { .. });
@@ -130,7 +130,7 @@ impl FastFunction {
                 }
                 Step::Loop { index, cut, .. } => (index, cut),
             };
-            // One that computes its count records nothing.
+            // A loop that computes its count records nothing.
             if let Some(PathLoop::Collapsed {
                 body,
                 last,

@@ -1,4 +1,5 @@
-//! A chunk's records as they are: segments with the bytes of their leaves, not the blocks they stand for.
+//! Gives a chunk's records out unexpanded: as segments with the bytes of their leaves, not as the blocks they stand
+//! for.
 
 use std::ops::Range;
 
@@ -9,41 +10,41 @@ use crate::event::Event;
 use crate::program::{Meaning, Program};
 use crate::{Error, Result};
 
-/// Bytes given beyond a record, so that it can be copied in words.
+/// Bytes given out beyond a record, so that it can be copied in words.
 const SLACK: usize = 32;
 
 /// One recorded segment.
 #[derive(Debug)]
 pub struct Segment<'a> {
-    /// Dense number of its path.
+    /// Dense number of the segment's path.
     pub number: u32,
-    /// What it executes.
+    /// What the segment executes.
     pub plan: &'a Plan,
-    /// Its leaves and recorded counts, and a few bytes of what follows.
+    /// The segment's leaves and recorded counts, and a few bytes of what follows.
     pub bytes: &'a [u8],
-    /// It goes on where something else interrupted its function.
+    /// The segment goes on where something else interrupted its function.
     pub resumed: bool,
     /// Recorded trip counts, the first one last.
     pub counts: &'a [u64],
-    /// What is known before it.
+    /// What is known before the segment.
     pub known: Known<'a>,
 }
 
 /// Takes records in program order.
 pub trait Records {
-    /// One block execution in naive form, with the operands of its operations.
+    /// Takes one block execution in naive form, with the operands of its operations.
     fn block(&mut self, block: u32, operands: &[u64]);
-    /// One runtime event; with `inside`, a function goes on after it with what is known now.
+    /// Takes one runtime event. With `inside`, a function goes on after the event with what is known now.
     fn event(&mut self, event: Event, inside: bool);
-    /// One segment; false when it cannot be used.
+    /// Takes one segment. Returns false if the segment cannot be used.
     fn segment(&mut self, segment: Segment<'_>) -> bool;
 }
 
 impl Decoder {
-    /// As [`Decoder::chunk`], but segments are not expanded.
+    /// Does the same as [`Decoder::chunk`], but does not expand segments.
     ///
     /// # Errors
-    /// As [`Decoder::chunk`].
+    /// The same as those of [`Decoder::chunk`].
     pub fn segments(
         &mut self,
         payload: &[u8],
@@ -100,7 +101,7 @@ impl Decoder {
             Some(Meaning::Event { .. }) => {
                 sink.event(Event::decode(id, fields)?, self.expected.is_some());
             }
-            // Paths were met when the chunk was parsed.
+            // Paths were handled when the chunk was parsed.
             Some(Meaning::Path { .. }) | None => {}
         }
         Ok(())

@@ -9,51 +9,51 @@ use crate::{Error, Reader, Result};
 /// Where an edge of the segment graph leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// On to this node within the segment (entering a collapsed loop when it is its header).
+    /// The segment goes on to this node (and enters a collapsed loop if the node is its header).
     Node(u32),
-    /// The segment ends; the next one starts at this node and knows what this one knew.
+    /// The segment ends. The next one starts at this node, and knows what this one knew.
     Cut(u32),
-    /// The segment ends in a boundary call, return or unwind: what was known is forgotten.
+    /// The segment ends in a boundary call, return or unwind, and what was known is forgotten.
     End,
-    /// The segment ends on the back edge of this collapsed loop (its buffer became full): the next
-    /// one goes on with the next iteration.
+    /// The segment ends on the back edge of this collapsed loop, because its buffer became full. The next segment goes
+    /// on with the next iteration.
     LoopCut(u32),
 }
 
 /// What an edge does to an iteration number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopStep {
-    /// Nothing.
+    /// It does nothing.
     None,
-    /// Enters this loop that is not collapsed: iteration 0.
+    /// It enters this loop, which is not collapsed: the iteration number becomes 0.
     Enter(u32),
-    /// Takes a back edge of this loop that is not collapsed: next iteration.
+    /// It takes a back edge of this loop, which is not collapsed: the next iteration begins.
     Next(u32),
 }
 
 /// An edge of the segment graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    /// Where to.
+    /// Where the edge leads.
     pub target: Target,
-    /// Ball-Larus increment: paths through earlier edges of the same node.
+    /// Ball-Larus increment: the number of paths through earlier edges of the same node.
     pub increment: u32,
-    /// Effect on a loop's iteration number.
+    /// What the edge does to a loop's iteration number.
     pub step: LoopStep,
 }
 
 /// A place where segments start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Start {
-    /// Its node.
+    /// The node where segments start.
     pub node: u32,
-    /// True after entry, boundary call, landing pad: nothing is known.
+    /// True after entry, boundary call and landing pad, where nothing is known.
     pub fresh: bool,
     /// First path id, relative to the module's first path id.
     pub base: u32,
     /// Number of paths.
     pub paths: u32,
-    /// Set when the segment resumes this collapsed loop (node is its header) after a [`Target::LoopCut`].
+    /// Set if the segment resumes this collapsed loop (whose header is `node`) after a [`Target::LoopCut`].
     pub resumes: Option<u32>,
 }
 
@@ -62,17 +62,17 @@ pub struct Start {
 pub struct FastFunction {
     /// Index in the module's functions.
     pub function: u32,
-    /// Its nodes and loops. Blocks are those of the module, and expressions may name its globals.
+    /// The function's nodes and loops. Blocks are those of the module, and expressions may name its globals.
     pub code: PathFunction,
-    /// Out edges of each node, ascending increments. Of a collapsed loop's nodes only the header's are used: they
-    /// are the edges that leave the whole loop.
+    /// Out edges of each node, with ascending increments. Of a collapsed loop's nodes, only the header's edges are
+    /// used: they are the edges that leave the whole loop.
     pub edges: Vec<Vec<Edge>>,
-    /// Segment starts, ascending and adjoining `base`.
+    /// Segment starts, whose `base` ascend and adjoin.
     pub starts: Vec<Start>,
 }
 
 impl FastFunction {
-    /// A function of nodes, each with its out edges.
+    /// Makes a function of nodes, each with its out edges.
     #[must_use]
     pub fn new(
         function: u32,

@@ -1,4 +1,4 @@
-//! The decoder on hand-made functions.
+//! Tests of the decoder on hand-made functions.
 
 use contech_program::path::{Expr, Leaf, PathLoop, PathNode};
 use contech_program::{BlockId, MemOp};
@@ -120,7 +120,7 @@ fn decode(p: &Program, chunks: &[&[u8]]) -> crate::Result<Vec<(u32, Vec<u64>)>> 
     Ok(seen.0)
 }
 
-/// if/else whose arms access base+8 and a global, base a leaf of the first block.
+/// if/else whose arms access base+8 and a global; base is a leaf of the first block.
 fn diamond() -> FastFunction {
     let plus = |c| Expr::Add(vec![Expr::Slot(0), Expr::Const(c)]);
     FastFunction::new(
@@ -206,7 +206,7 @@ fn knowledge_and_iteration_numbers_pass_over_back_edges_and_chunks() {
 fn a_function_goes_on_after_the_signal_handler_that_interrupted_it() {
     let p = program(&[0, 1], plain_loop());
     let interrupted = Stream::new(2).value(0x100, 6).path(0).path(2);
-    // The handler runs the same function, and is cut at the same place itself.
+    // The handler runs the same function, and is itself cut at the same place.
     let handler = Stream::new(2).value(0x500, 6).path(0).path(3);
     let rest = Stream::new(2).path(3);
     let want = vec![
@@ -224,7 +224,7 @@ fn a_function_goes_on_after_the_signal_handler_that_interrupted_it() {
     );
 }
 
-/// A nest whose counts are leaves: outer i < slot 1 + 1, inner j < 3; access base + 100 i + 8 j.
+/// A nest whose counts are leaves: outer i < slot 1 + 1, inner j < 3. It accesses base + 100 i + 8 j.
 fn nest() -> Program {
     let address = Expr::Add(vec![
         strided(0, 0, 100),
@@ -276,7 +276,7 @@ fn a_collapsed_nest_records_nothing_per_iteration() {
     assert_eq!(blocks, [0, 1, 2, 2, 2, 3, 1, 2, 2, 2, 3, 4]);
 }
 
-/// A gather loop: the leaf of each iteration is recorded, the count last; it may be cut and resumed.
+/// A gather loop: the leaf of each iteration is recorded, and the count last. The loop may be cut and resumed.
 fn gather_loop() -> FastFunction {
     let address = Expr::Add(vec![
         Expr::Slot(0),
@@ -320,7 +320,7 @@ fn gather_loop() -> FastFunction {
 fn a_recorded_loop_is_read_back_over_a_cut() {
     let p = program(&[0, 2, 0], gather_loop());
     let minus = u64::from((-1i32).cast_unsigned());
-    // Whole: 3 iterations (back edge taken twice).
+    // A complete loop has 3 iterations (the back edge is taken twice).
     let s = Stream::new(3)
         .value(0x800, 6)
         .value(5, 4)
@@ -336,7 +336,7 @@ fn a_recorded_loop_is_read_back_over_a_cut() {
         (2, vec![]),
     ];
     assert_eq!(decode(&p, &[&s.0]).unwrap(), want);
-    // Cut after two iterations, resumed in the next chunk, which ends at once.
+    // The loop is cut after two iterations, and resumed in the next chunk, which ends at once.
     let a = Stream::new(3)
         .value(0x800, 6)
         .value(5, 4)
@@ -345,7 +345,7 @@ fn a_recorded_loop_is_read_back_over_a_cut() {
         .path(1);
     let b = Stream::new(3).value(7, 4).value(0, 6).path(2);
     assert_eq!(decode(&p, &[&a.0, &b.0]).unwrap(), want);
-    // Resumed twice.
+    // The loop is resumed twice.
     let b = Stream::new(3).value(7, 4).value(1, 6).path(3);
     let c = Stream::new(3).value(1, 4).value(0, 6).path(2);
     let got = decode(&p, &[&a.0, &b.0, &c.0]).unwrap();
@@ -386,7 +386,7 @@ fn no_cut_or_flipped_stream_or_table_panics() {
         };
         let mut p = Program::default();
         if p.add(BASE, 7, &table(&[0, 2, 0], vec![f]), &[]).is_ok() {
-            // A damaged computed count could run for ever; recorded counts are bounded by the bytes.
+            // A damaged computed count could run for ever. Recorded counts are bounded by the bytes.
             let f = p.function(0);
             let computed = |l: &PathLoop| matches!(l, PathLoop::Collapsed { count: Some(_), .. });
             if !f.code.loops.iter().any(computed) {

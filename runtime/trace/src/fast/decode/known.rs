@@ -1,28 +1,29 @@
-//! What the function being executed knows: its segments are followed no further than somebody asks.
+//! What the function being executed knows. Its segments are followed only when somebody asks for this.
 
 use contech_program::path::{Recorded, State, Walk};
 
 use crate::program::Program;
 
-/// What was known somewhere, and the segments since.
+/// What was known at some segment, and the segments since then.
 #[derive(Debug, Default)]
 pub(in crate::fast) struct Follower {
-    /// What was known, of the function with this number; nothing yet where a fresh segment is the first of those since.
+    /// What was known at that segment. It means nothing yet if a fresh segment is the first of those since.
     state: State,
-    /// The segments that were not followed yet, in order, and their recorded counts, the last of each first.
+    /// The segments that were not followed yet, in order. `counts` holds their recorded counts; those of each segment
+    /// are reversed.
     behind: Vec<Behind>,
     counts: Vec<u64>,
     walk: Walk,
-    /// The segment at hand was followed by whoever asked.
+    /// The caller that asked for the state has followed the current segment.
     done: bool,
 }
 
 /// A segment that was not followed yet.
 #[derive(Clone, Copy, Debug)]
 struct Behind {
-    /// Dense number of its path.
+    /// Dense number of the segment's path.
     number: u32,
-    /// Where it begins in the chunk.
+    /// Where the segment begins in the chunk.
     offset: u32,
     counts: u32,
 }
@@ -36,7 +37,8 @@ pub struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// What is known before the segment; whoever asks makes it what is known after it. Of a fresh segment it is anything.
+    /// What is known before the segment. The caller must turn it into what is known after the segment. Before a fresh
+    /// segment it can be anything.
     #[must_use]
     pub fn follow(self) -> &'a mut State {
         self.follower.catch_up(self.payload, self.program);
@@ -46,7 +48,7 @@ impl<'a> Known<'a> {
 }
 
 impl Follower {
-    /// What is known is not needed any more.
+    /// Says that what is known is no longer needed.
     #[inline]
     pub(in crate::fast) fn forget(&mut self) {
         self.done = false;
@@ -54,14 +56,14 @@ impl Follower {
         self.counts.clear();
     }
 
-    /// A segment is over, after which its function goes on. `counts` are its recorded ones.
+    /// Says that a segment is over and that its function goes on. `counts` are the recorded counts of the segment.
     #[inline]
     pub(in crate::fast) fn went_on(&mut self, number: u32, offset: usize, counts: &[u64]) {
         if std::mem::take(&mut self.done) {
             return;
         }
         self.counts.extend_from_slice(counts);
-        // A chunk has less bytes than numbers of 32 bits.
+        // A chunk has fewer bytes than 32 bits can count.
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         self.behind.push(Behind {
             number,
@@ -70,7 +72,7 @@ impl Follower {
         });
     }
 
-    /// Follows all segments up to here, which are in this chunk.
+    /// Follows all segments so far. They must be in this chunk.
     pub(in crate::fast) fn catch_up(&mut self, payload: &[u8], program: &Program) {
         let hidden = self.hidden(program);
         let mut counts = self.counts.as_slice();
@@ -122,13 +124,13 @@ impl Follower {
         hidden
     }
 
-    /// Gives away what is known here.
+    /// Gives away what is known now.
     pub(super) fn take(&mut self, payload: &[u8], program: &Program) -> State {
         self.catch_up(payload, program);
         std::mem::take(&mut self.state)
     }
 
-    /// Goes on with what was given away.
+    /// Goes on with a state that was given away.
     pub(super) fn put_back(&mut self, state: State) {
         self.forget();
         self.state = state;

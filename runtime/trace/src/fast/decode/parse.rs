@@ -53,7 +53,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Bytes of a segment with recorded loops, reading their counts from behind.
+    /// Returns the bytes of a segment with recorded loops. It reads their counts from behind.
     fn measure(&mut self, payload: &[u8], end: usize, plan: &Plan) -> Result<usize> {
         let mut pos = end;
         for part in &plan.recorded {

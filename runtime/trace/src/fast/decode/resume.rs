@@ -1,4 +1,4 @@
-//! What a segment may follow: its function is where it ended, or goes on after an interruption.
+//! What a segment may follow. A function goes on where its last segment ended, or after an interruption.
 
 use contech_program::path::{PathLoop, State};
 
@@ -22,12 +22,12 @@ pub(super) struct Suspended {
     state: State,
 }
 
-/// Most functions suspended at a time: the runtime records no deeper nesting of handlers, and those
-/// left by a jump never go on.
+/// Largest number of functions that are suspended at a time. The runtime records no deeper nesting of handlers, and
+/// functions that a jump has left never go on.
 const MOST_SUSPENDED: usize = 16;
 
 impl Decoder {
-    /// Something else begins where a function was to go on: it was interrupted.
+    /// Notes that a function was interrupted: something else begins where the function was to go on.
     pub(in crate::fast) fn suspend(&mut self, payload: &[u8], program: &Program) {
         if let Some(expected) = self.expected.take() {
             if self.suspended.len() == MOST_SUSPENDED {
@@ -40,7 +40,8 @@ impl Decoder {
         }
     }
 
-    /// The function that goes on here, if it was interrupted; those above it never will.
+    /// Resumes the interrupted function that goes on here, and returns false if there is none. Functions that were
+    /// suspended later will never go on.
     fn resume(&mut self, here: Resume) -> bool {
         let Some(at) = self.suspended.iter().rposition(|s| s.expected == here) else {
             return false;
@@ -52,7 +53,7 @@ impl Decoder {
         true
     }
 
-    /// Checks that the segment at `at` may start there. True when it goes on after an interruption.
+    /// Checks that the segment at `at` may start there. Returns true if it goes on after an interruption.
     pub(in crate::fast) fn begin(
         &mut self,
         plan: &Plan,
