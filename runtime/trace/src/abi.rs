@@ -10,8 +10,8 @@ pub const TLS_SYMBOL: &str = "__contech_tls";
 pub const TLS_SIZE: usize = 192;
 /// Offset of the cursor, which is where the next record goes. It is null until the thread first flushes.
 pub const TLS_CURSOR: usize = 0;
-/// Offset of the limit: if `cursor >= limit`, the code must flush before it writes. The limit is null at first, so `0
-/// >= 0` flushes.
+/// Offset of the limit: if `cursor >= limit`, the code must flush before it writes. The limit is null at first, so
+/// `0 >= 0` flushes.
 pub const TLS_LIMIT: usize = 8;
 /// Offset of the runtime's own per-thread state pointer; instrumented code never touches it.
 pub const TLS_STATE: usize = 16;

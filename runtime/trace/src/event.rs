@@ -46,7 +46,7 @@ pub enum Event {
         /// First byte of the memory.
         addr: u64,
     },
-    /// The program called mmap.
+    /// Memory was mapped (mmap).
     Map {
         /// First byte of the range.
         addr: u64,
@@ -61,7 +61,7 @@ pub enum Event {
         /// Number of bytes.
         size: u64,
     },
-    /// The program called munmap.
+    /// Memory was unmapped (munmap).
     Unmap {
         /// First byte of the range.
         addr: u64,

@@ -158,7 +158,7 @@ fn path_ids_name_the_blocks_and_leaves_give_addresses() {
     assert_eq!(decode(&p, &[&s.0]).unwrap(), want);
 }
 
-/// entry records base; a loop that is not collapsed: header accesses base + 16 i.
+/// The entry records base. In a loop that is not collapsed, the header accesses base + 16 i.
 fn plain_loop() -> FastFunction {
     FastFunction::new(
         0,
