@@ -20,7 +20,8 @@ use crate::rules::barrier::meet;
 use crate::sorter::{Sorted, Sorter};
 use crate::spill::Spill;
 
-/// Most ranks of a collective operation that are compared to place clocks; further ranks add nothing.
+/// Largest number of ranks in a collective operation whose times are compared to place clocks. Operations with more
+/// ranks say nothing more about clocks.
 const MOST_COMPARED: usize = 32;
 
 /// Collects the events of all ranks.

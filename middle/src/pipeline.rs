@@ -80,7 +80,7 @@ enum Message {
         position: u64,
         item: Item,
     },
-    /// A part of the stream chunk whose turn it is.
+    /// A part of the result for the stream chunk that comes next in file order.
     Part(Box<EncodedChunk>),
     /// A thread panicked, so its results will never come.
     Died,

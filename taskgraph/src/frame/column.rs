@@ -22,7 +22,7 @@ impl Coding {
 const MOST: u8 = 8;
 
 /// Replaces values by what a coding stores of them; `beside` is the previous column. The first difference of a delta
-/// would be far from all others. So it is stored as 0, and the first value is returned.
+/// would be far from all others. So another one is stored in its place, and the first value is returned.
 fn encode(coding: Coding, values: &[u64], beside: &[u64], out: &mut Vec<u64>) -> u64 {
     out.clear();
     match coding {
@@ -30,7 +30,7 @@ fn encode(coding: Coding, values: &[u64], beside: &[u64], out: &mut Vec<u64>) ->
         Coding::Delta => {
             out.extend(values.first().map(|_| 0));
             out.extend(values.windows(2).map(|w| w[1].wrapping_sub(w[0])));
-            // The next value is as good as any, and does not change the range.
+            // The second difference does not change the range, so it is as good as any.
             if let [first, second, ..] = &mut out[..] {
                 *first = *second;
             }

@@ -9,7 +9,7 @@ const FIRST_SMALL: u32 = 4;
 const MOST_SMALL: u32 = 64;
 /// Number of large frames until one is judged again.
 const LARGE: u32 = 16;
-/// Smallest number of values for each byte that is saved.
+/// Large frames must save more than one byte for each group of this many values.
 const LEAST: usize = 16;
 /// Number of small frames that a large frame would be.
 const PARTS: usize = FULL_REPEATING / FULL_VALUES;
