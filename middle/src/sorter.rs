@@ -75,7 +75,7 @@ impl<const N: usize> Sorter<N> {
         Ok(())
     }
 
-    /// Ends collecting, and sorts.
+    /// Ends collecting.
     pub(crate) fn finish(mut self) -> Sorted<N> {
         sort(&mut self.run);
         Sorted {

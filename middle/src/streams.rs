@@ -43,7 +43,7 @@ pub(crate) struct Streams {
     last: FxHashMap<u32, u32>,
     /// The context that the current records belong to.
     pub(crate) context: u32,
-    /// The piece as which the current records are held back.
+    /// The piece that the current records belong to, while they are held back.
     pub(crate) holding: Option<Piece>,
     held: BTreeMap<Piece, Vec<Record>>,
 }

@@ -150,7 +150,7 @@ impl Events {
             .push([key, order, at.bits(), op as u64 | aux << 8])
     }
 
-    /// Ends collecting, and sorts.
+    /// Ends collecting.
     pub(crate) fn finish(self) -> Sorted<4> {
         self.sorter.finish()
     }

@@ -122,7 +122,7 @@ impl Program {
     /// time, by the dense index of block 0.
     ///
     /// # Errors
-    /// As [`Program::add`].
+    /// Those of [`Program::add`].
     pub fn add_as(
         &mut self,
         base: u32,
