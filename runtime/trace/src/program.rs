@@ -118,7 +118,7 @@ impl Program {
         self.add_as(base, count, table, globals, None)
     }
 
-    /// Does the same as [`Program::add`]. The blocks may be known already, from another process or from an earlier
+    /// Does the same as the function above. The blocks may be known already, from another process or from an earlier
     /// time, by the dense index of block 0.
     ///
     /// # Errors

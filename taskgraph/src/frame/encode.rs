@@ -177,8 +177,8 @@ impl FrameEncoder {
     /// Appends the execution of a path, which `define` describes if it is not known yet. Returns false if there is no
     /// such path, or if the segment does not fit the path. The frame then holds nothing of the segment.
     ///
-    /// `known` gives the state before the path (any state, if the path is fresh), which becomes the state after it. It is
-    /// called only if the path goes on with values that are not in this frame, or must be executed to know what it
+    /// `known` gives the state before the path (any state, if the path is fresh), which becomes the state after it. It
+    /// is called only if the path goes on with values that are not in this frame, or must be executed to know what it
     /// counts.
     #[must_use]
     pub fn segment<'s>(
