@@ -2,13 +2,12 @@
     unsafe_code,
     reason = "reads a thread's buffer beyond its thread-local cursor"
 )]
-//! Where interrupted code really was. Instrumented code keeps its cursor in a register between calls;
-//! when a signal ends the process, or a handler is left by a jump, the records beyond the thread-local
-//! cursor would be lost. The register that holds the cursor is the one that points into the buffer, and
-//! up to which the bytes are whole records: the format reads backwards, so that is hard to hit by
-//! chance. It is a find, not a proof: the cursor may be in memory, and a register hold an older one.
-//! A segment under way is no whole record; then what comes before it is kept: the bytes up to the last id
-//! at which they are whole.
+//! Where interrupted code really was. Instrumented code keeps its cursor in a register between calls. When a signal
+//! ends the process, or a jump leaves a handler, the records beyond the thread-local cursor would be lost. The register
+//! that holds the cursor is taken to be one that points into the buffer such that the bytes before it are whole
+//! records. The format reads backwards, so another register hardly passes this test by chance. But the test is no
+//! proof: the cursor may be in memory, and a register may hold an older cursor. A segment under way is not a whole
+//! record. In that case the bytes are kept up to the last id at which they are whole.
 
 use contech_trace::abi::ID_BYTES;
 use contech_trace::fast::Decoder;
@@ -21,12 +20,12 @@ use crate::recorder::Recorder;
 use crate::sync::lock;
 use contech_guest::arch::Registers;
 
-/// Each try reads all records again; after more of them the bytes are something else.
+/// Each try reads all records again. After this many tries the bytes are something else.
 const MOST_TRIED: usize = 64;
 
 impl Recorder {
-    /// The cursor of code interrupted with these registers, if one is ahead of `cursor` in this
-    /// buffer and the bytes between are whole records; else the end of the whole records before it.
+    /// The cursor of code interrupted with these registers, if one is ahead of `cursor` in this buffer and the bytes
+    /// between are whole records; otherwise the end of the whole records before it.
     pub(crate) fn cursor_ahead(
         &self,
         buffer: &Buffer,
@@ -36,7 +35,7 @@ impl Recorder {
         if !buffer.contains(cursor) {
             return None;
         }
-        // The limit is compared with the cursor, and says nothing itself.
+        // A register that holds the limit says nothing: code compares the limit with the cursor.
         let mut candidates = registers.to_vec();
         candidates.retain(|at| {
             *at > cursor.addr() && *at != limit.addr() && buffer.contains(cursor.with_addr(*at))
@@ -46,7 +45,8 @@ impl Recorder {
         // SAFETY: both ends lie in the buffer, whose thread is this one or stands still.
         let bytes = unsafe { std::slice::from_raw_parts(cursor, highest - cursor.addr()) };
         let program = program_of(&lock(&self.modules));
-        // The runtime's events move the thread-local cursor: beyond it, a leaf only looks like one.
+        // The runtime's events move the thread-local cursor. So beyond that cursor there are none, and a leaf only
+        // looks like one.
         let whole = |n: &usize| Decoder::default().is_code(&bytes[..*n], &program);
         let ends = candidates.iter().rev().map(|at| at - cursor.addr());
         let found = ends.clone().find(whole).or_else(|| {

@@ -2,7 +2,7 @@
     unsafe_code,
     reason = "writes events at the cursor, where instrumented code writes its records"
 )]
-//! The hot path: one event at the thread's cursor. No lock, no allocation, no system call.
+//! The hot path: writes one event at the thread's cursor, without a lock, an allocation or a system call.
 
 use contech_trace::abi::{MAX_UNCHECKED, SLACK};
 use contech_trace::event::{AllocKind, Event, MAX_EVENT, SyncOp};
@@ -12,30 +12,28 @@ use crate::registry;
 use crate::spin::EVENT;
 use crate::tls::TlsBlock;
 
-/// Ids of the events written here; the test below holds them against the format.
+/// Ids of the events that are written here.
 const SYNC: u64 = 1;
 const ALLOC: u64 = 2;
 const FREE: u64 = 3;
 
-/// Bytes the events of one intercepted call may take.
+/// The most bytes that the events of one intercepted call take.
 const EVENTS: usize = 1024;
-/// The slack takes them, and after them the longest unchecked path of instrumented code.
+/// The slack has room for these events and, after them, for the longest unchecked path of instrumented code.
 const _: () = assert!(EVENTS + MAX_EVENT + 8 + MAX_UNCHECKED < SLACK);
 
-/// A sync event.
 #[derive(Debug, Clone, Copy)]
 pub struct Sync {
-    /// What was done.
     pub op: SyncOp,
-    /// To which object (an address, a context, a process).
+    /// The object it was done to (an address, a context, a process).
     pub object: usize,
-    /// Its place in the object's order.
+    /// The place of the event in the object's order.
     pub ticket: u64,
-    /// See [`SyncOp`].
+    /// The extra number, whose meaning [`SyncOp`] tells.
     pub aux: u64,
-    /// Ticks before.
+    /// Ticks before the operation.
     pub before: u64,
-    /// Ticks it took.
+    /// Ticks that the operation took.
     pub duration: u64,
 }
 
@@ -50,8 +48,8 @@ unsafe fn store6(at: *mut u8, value: u64) {
 }
 
 impl Recorder {
-    /// Flushes if it is time to: before the times of an event are taken, so that a pause for the writer
-    /// comes before them.
+    /// Flushes if it is time to. Call this before the times of an event are taken, so that a pause for the writer comes
+    /// before them.
     #[inline]
     pub fn make_room(&'static self, tls: &TlsBlock) {
         let cursor = tls.cursor();
@@ -60,12 +58,12 @@ impl Recorder {
         }
     }
 
-    /// A cursor with room for an event. The few events of one call may pass the limit: the slack behind
-    /// it is for them too.
+    /// A cursor with room for an event. The few events of one call may pass the limit, because the slack behind the
+    /// limit has room for them too.
     #[inline]
     fn room(&'static self, tls: &TlsBlock) -> *mut u8 {
         let cursor = tls.cursor();
-        // One less, so that a null cursor is beyond any limit.
+        // The comparison is with one less, so that a null cursor is beyond any limit.
         if cursor.addr().wrapping_sub(1) < tls.limit().addr().wrapping_add(EVENTS) {
             cursor
         } else {
@@ -80,9 +78,10 @@ impl Recorder {
         self.sync_at(tls, at, s);
     }
 
-    /// Records a sync event, then does what it tells of. An event that others may go on after must stand in its place
-    /// before they can: a signal handler may run between the two, and what it does then comes after them. `done` says of
-    /// the result the event's extra number, or that nothing was done: then the event is made to say nothing.
+    /// Records a sync event, then does what the event tells of. If other threads may go on after the operation, its
+    /// event must stand in its place before they do: a signal handler may run between the event and the operation, and
+    /// what the handler does then comes after the event. `done` returns the event's extra number for the result, or
+    /// `None` if nothing was done; in that case the event is changed into one that says nothing.
     #[inline]
     pub fn announce<R>(
         &'static self,
@@ -95,15 +94,15 @@ impl Recorder {
         let end = tls.cursor();
         let result = call();
         let aux = done(&result);
-        // Only a call that itself recorded moves the cursor; handlers put it back.
+        // Only a call that recorded something itself moves the cursor; handlers put it back.
         if aux != Some(s.aux) && tls.cursor() == end {
             amend(end.wrapping_sub(EVENT), aux);
         }
         result
     }
 
-    /// The same right at the cursor, which is not null: nothing is handed over before it. The slack has
-    /// room for one such event after the longest unchecked path; see to it that room is checked after.
+    /// Records a sync event at the cursor, which must not be null, and hands over nothing before it. The slack has room
+    /// for one such event after the longest unchecked path. The caller must check for room afterwards.
     #[inline]
     pub(crate) fn sync_here(&'static self, tls: &TlsBlock, s: Sync) {
         self.sync_at(tls, tls.cursor(), s);
@@ -159,8 +158,8 @@ impl Recorder {
     }
 }
 
-/// Gives an event of the thread's buffer another extra number, or makes it one that says nothing. Its bytes may be on
-/// their way to the writer, so there is no taking them back.
+/// Gives an event of the thread's buffer another extra number, or makes it one that says nothing. The event cannot be
+/// removed instead, because its bytes may be on their way to the writer.
 #[cold]
 fn amend(at: *mut u8, aux: Option<u64>) {
     let (offset, bytes, len) = match aux {
@@ -171,7 +170,7 @@ fn amend(at: *mut u8, aux: Option<u64>) {
     unsafe { at.add(offset).copy_from(bytes.as_ptr(), len) };
 }
 
-/// Writes an event at a cursor with room, returns the cursor after it.
+/// Writes an event at a cursor with room and returns the cursor after it.
 pub(crate) fn encode_at(at: *mut u8, event: &Event) -> *mut u8 {
     let mut bytes = [0; MAX_EVENT];
     let n = event.encode(&mut bytes);

@@ -1,4 +1,4 @@
-//! Events of atomic operations.
+//! Records atomic operations as events.
 
 use contech_trace::abi::{
     ATOMIC_FAIL, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW, ATOMIC_SILENT, ATOMIC_STORE,
@@ -19,7 +19,7 @@ pub fn writes(what: u64) -> bool {
     matches!(what & ATOMIC_KIND, ATOMIC_STORE | ATOMIC_RMW)
 }
 
-/// Whether it may be one of many in vain.
+/// Whether the operation may be one of many that change nothing, as in a spin-wait.
 fn may_be_in_vain(what: u64) -> bool {
     what & ATOMIC_UNSTATED == 0
         && match what & ATOMIC_KIND {
@@ -30,10 +30,10 @@ fn may_be_in_vain(what: u64) -> bool {
 }
 
 impl Recorder {
-    /// Records an atomic operation of the calling thread (`what` it was: the `ATOMIC_*` bits), or counts it
-    /// as one more try of a spin-wait. The stripe is still held: nobody else's operation comes between this
-    /// one and its event, nor can that of a signal handler contradict it. So nothing is handed over here,
-    /// which may take long; check for room afterwards.
+    /// Records an atomic operation of the calling thread (`what` holds its `ATOMIC_*` bits), or counts it as one more
+    /// try of a spin-wait. The caller still holds the stripe, so that no other thread's operation comes between this
+    /// operation and its event, and none of a signal handler contradicts it. That is why nothing is handed over here,
+    /// which may take long. Check for room afterwards.
     #[inline]
     pub fn atomic(&'static self, tls: &TlsBlock, what: u64, t: &Try) {
         let spin = tls.spin();

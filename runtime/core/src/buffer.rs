@@ -2,12 +2,12 @@
     unsafe_code,
     reason = "owns memory mapped from the kernel that instrumented code writes"
 )]
-//! A trace buffer: mapped memory with a small header, and lists of such buffers that need no
-//! allocation (usable in signal handlers).
+//! A trace buffer is mapped memory with a small header. Lists of such buffers need no allocation, so signal handlers
+//! can use them.
 //!
-//! A thread writes records through its [`Buffer`]. What it hands over is a [`Part`]. The mapping counts its
-//! holders, and only the last one to let go can get the buffer back for another use. So a buffer is never
-//! written again from its start while the writer still has to read a part of it.
+//! A thread writes records through its [`Buffer`]. What the thread hands over is a [`Part`]. The mapping counts its
+//! holders, and only the last one to let go can get the buffer back for another use. So a buffer is never written again
+//! from its start while the writer still has to read a part of it.
 
 use std::ptr::NonNull;
 
@@ -18,12 +18,13 @@ use crate::primitive::atomic::{AtomicUsize, Ordering, fence};
 
 /// Bytes at the start of the mapping that hold the header.
 pub const HEADER: usize = 64;
-/// Most bytes of a buffer that are worth touching: what lies further on is out of the caches again when it is used.
+/// The most bytes of a buffer that are worth touching. Bytes further on would be out of the caches again when they are
+/// used.
 const TOUCHED: usize = 1 << 20;
 
 #[repr(C)]
 struct Header {
-    /// The buffer whose records are made in it, and every part of it.
+    /// Counts the buffer of the owner, who makes records in it, and every part of it.
     holders: AtomicUsize,
     bytes: usize,
     next: Option<Buffer>,
@@ -36,17 +37,17 @@ const _: () = assert!(size_of::<Header>() <= HEADER);
 pub struct Piece {
     /// Offset of the first byte from the start of the data.
     pub start: usize,
-    /// Bytes.
+    /// Number of bytes.
     pub len: usize,
-    /// Ticks when it was begun.
+    /// Ticks when the piece was begun.
     pub first: u64,
-    /// Ticks when it was handed over.
+    /// Ticks when the piece was handed over.
     pub last: u64,
-    /// Whose records they are: 0 the program's, n the n-th signal handler's on top of it.
+    /// Whose records they are: 0 for the program's, n for those of the n-th signal handler on top of it.
     pub level: u8,
 }
 
-/// A hold on a mapping: the last one to go unmaps it.
+/// A hold on a mapping. The last hold to be dropped unmaps it.
 struct Hold(NonNull<Header>);
 
 // SAFETY: a buffer is plain memory; nothing in it belongs to a thread. Holders share its counter, which is atomic.
@@ -65,7 +66,7 @@ impl Hold {
     }
 
     fn bytes(&self) -> usize {
-        // SAFETY: as above; the size never changes.
+        // SAFETY: the header is initialised as above, and the size never changes.
         unsafe { (*self.0.as_ptr()).bytes }
     }
 
@@ -79,11 +80,11 @@ impl Hold {
         Hold(self.0)
     }
 
-    /// Lets go; whether this was the last holder, which has the mapping for itself now.
+    /// Lets go of the mapping. Returns whether this was the last holder, which then has the mapping for itself.
     fn is_last(&self) -> bool {
         let last = self.holders().fetch_sub(1, Ordering::Release) == 1;
         if last {
-            // Whatever the others did with the bytes is done.
+            // The fence makes sure that whatever other holders did with the bytes is done.
             fence(Ordering::Acquire);
         }
         last
@@ -130,7 +131,7 @@ impl Buffer {
         self.0.bytes() - HEADER
     }
 
-    /// First byte for records.
+    /// The first byte for records.
     #[must_use]
     pub fn data(&self) -> *mut u8 {
         self.0.data()
@@ -143,14 +144,14 @@ impl Buffer {
         unsafe { self.data().add(self.room() - SLACK) }
     }
 
-    /// Bytes from here to the end of the buffer; `None` where no cursor into this buffer could be.
+    /// Bytes from `cursor` to the end of the buffer; `None` if `cursor` lies outside the buffer.
     #[must_use]
     pub fn room_after(&self, cursor: *const u8) -> Option<usize> {
         let at = cursor.addr().checked_sub(self.data().addr())?;
         self.room().checked_sub(at)
     }
 
-    /// Whether a cursor into this buffer could be here.
+    /// Whether `cursor` lies in this buffer.
     #[must_use]
     pub fn contains(&self, cursor: *const u8) -> bool {
         self.room_after(cursor).is_some()
@@ -171,15 +172,15 @@ impl Buffer {
         fits
     }
 
-    /// The part with records.
+    /// The part of the data that holds records.
     #[must_use]
     pub fn piece(&self) -> Piece {
         // SAFETY: only the owner of the buffer reaches this field.
         unsafe { (*self.0.0.as_ptr()).piece }
     }
 
-    /// Records that the owner does not change any more, while it goes on behind them; `None` when they are not
-    /// within the buffer.
+    /// A part with records that the owner does not change any more, while the owner goes on behind them; `None` if they
+    /// are not within the buffer.
     #[must_use]
     pub fn part(&self, start: usize, len: usize) -> Option<Part> {
         self.fits(start, len).then(|| Part {
@@ -190,12 +191,13 @@ impl Buffer {
         })
     }
 
-    /// Brings it, as far as `TOUCHED` bytes, into this processor's caches, to be written: its memory may not be there
-    /// yet, or be in the caches of the processor the writer runs on. Records in it are lost.
+    /// Brings up to `TOUCHED` bytes of the buffer into this processor's caches, to be written soon. The memory may not
+    /// be mapped yet, or may be in the caches of the processor that the writer runs on. Records in the buffer are lost.
     pub fn touch(&mut self) {
         const LINE: usize = 64;
         for at in (0..self.room().min(TOUCHED)).step_by(LINE) {
-            // SAFETY: within the mapping, of which this is the only owner; volatile, for nobody may ever read it.
+            // SAFETY: the address is within the mapping, of which this is the only owner. The write is volatile because
+            // nobody may ever read it.
             unsafe { self.data().add(at).write_volatile(0) };
         }
     }
@@ -211,11 +213,11 @@ pub struct Part {
 }
 
 impl Part {
-    /// The bytes.
+    /// The bytes of the records.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: `Buffer` made parts within the mapping, which is initialised (the kernel's zeros at least); its
-        // owner wrote these bytes before it handed them over, and does not change them after.
+        // SAFETY: `Buffer` made parts within the mapping, which is initialised (at least with the kernel's zeros). Its
+        // owner wrote these bytes before it handed them over, and does not change them afterwards.
         unsafe { std::slice::from_raw_parts(self.hold.data().add(self.start), self.len) }
     }
 
@@ -225,7 +227,7 @@ impl Part {
         self.keeps
     }
 
-    /// Lets go of the buffer; the last of its holders gets it back.
+    /// Lets go of the buffer. The last of its holders gets the buffer back.
     #[must_use]
     pub fn release(self) -> Option<Buffer> {
         let hold = std::mem::ManuallyDrop::new(self.hold);
@@ -236,7 +238,7 @@ impl Part {
     }
 }
 
-/// The owner has no more use for its buffer: what remains is its last piece.
+/// The owner has no more use for its buffer, so what remains of it is its last piece.
 impl From<Buffer> for Part {
     fn from(buffer: Buffer) -> Self {
         let Piece { start, len, .. } = buffer.piece();
@@ -261,7 +263,6 @@ pub struct List {
 unsafe impl Send for List {}
 
 impl List {
-    /// The empty list.
     #[must_use]
     pub const fn new() -> Self {
         List {
@@ -270,7 +271,6 @@ impl List {
         }
     }
 
-    /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.head.is_none()
@@ -324,19 +324,16 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// The empty stack.
     #[must_use]
     pub const fn new() -> Self {
         Stack { top: None, len: 0 }
     }
 
-    /// Buffers in it.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -349,7 +346,6 @@ impl Stack {
         self.len += 1;
     }
 
-    /// Takes the top one.
     pub fn pop(&mut self) -> Option<Buffer> {
         let mut buffer = self.top.take()?;
         self.top = buffer.next().take();

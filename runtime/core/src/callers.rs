@@ -1,10 +1,10 @@
-//! Whose calls are recorded: objects with instrumented code, and the C++ library that carries out
+//! The objects whose calls are recorded: those with instrumented code, and the C++ library that carries out
 //! `std::thread`, `std::mutex` and their kin for them. Locks inside other libraries are not the program's.
 
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
 
-/// Address ranges of the objects whose calls count. Replaced whole; old lists are kept, for another
-/// thread may be reading one and there are few.
+/// Address ranges of the objects whose calls count. The list is always replaced as a whole. Old lists are kept, because
+/// another thread may be reading one and there are few.
 #[derive(Debug)]
 pub struct Callers {
     list: AtomicPtr<Vec<(usize, usize)>>,
@@ -17,7 +17,7 @@ impl Default for Callers {
 }
 
 impl Callers {
-    /// Nobody.
+    /// No calls count.
     #[must_use]
     pub const fn new() -> Self {
         Callers {
@@ -30,7 +30,7 @@ impl Callers {
         self.list.store(Box::leak(Box::new(ranges)), Release);
     }
 
-    /// Whether the code at this address is one of them.
+    /// Whether the code at this address is in one of the ranges.
     #[inline]
     pub fn contains(&self, address: usize) -> bool {
         list(&self.list)
@@ -42,7 +42,7 @@ impl Callers {
 #[inline]
 #[allow(unsafe_code, reason = "reads a published list")]
 fn list(at: &AtomicPtr<Vec<(usize, usize)>>) -> &'static [(usize, usize)] {
-    // SAFETY: the pointer is null or of a leaked vector, published after it was filled and never
+    // SAFETY: the pointer is null or points to a leaked vector, which was filled before it was published and has not
     // changed since.
     unsafe { at.load(Acquire).as_ref() }.map_or(&[], Vec::as_slice)
 }

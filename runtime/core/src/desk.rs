@@ -1,11 +1,11 @@
 #![allow(unsafe_code, reason = "copies what another thread has recorded")]
-//! Where threads hand over what they have recorded, and who may still do so: the way of every record from a thread's
-//! buffer to the writer's queue. `tests/model` tries every interleaving of it.
+//! The way of every record from a thread's buffer to the writer's queue: how threads hand over what they have recorded,
+//! and which may still do so. `tests/model` tries every interleaving of it.
 //!
-//! A thread's recording ends once, under the lock on its state: by the thread itself, at its own end or at its next
-//! flush after the trace began to close, or by the thread that closes the trace, whichever comes first. Whoever finds
-//! it live hands over everything and marks it as ended; so nothing is handed over twice, and nothing is forgotten
-//! because each thought that the other one did it.
+//! A thread's recording ends once, under the lock on the thread's state. The thread itself ends it, at its own end or
+//! at its next flush after the trace began to close, or the thread that closes the trace does, whichever comes first.
+//! The one that finds the recording live hands over everything and marks the recording as ended. So nothing is handed
+//! over twice, and nothing is forgotten because each thought that the other one did it.
 
 use contech_trace::event::Event;
 
@@ -19,9 +19,9 @@ use crate::primitive::atomic::{AtomicU8, Ordering};
 use crate::queue::{INLINE, Message, Queue, Records};
 use crate::sync::try_lock;
 
-/// Threads record, and new ones begin to.
+/// Threads record, and new threads may begin to record.
 const OPEN: u8 = 0;
-/// Threads that record go on until their recording is ended; no other begins.
+/// Threads that record go on until their recording is ended; no other thread begins.
 const CLOSING: u8 = 1;
 /// Nothing is recorded any more.
 const CLOSED: u8 = 2;
@@ -33,45 +33,45 @@ pub(crate) enum Standing {
     Records,
     /// Hand over what it has, and end its recording.
     Ends,
-    /// Record into nothing.
+    /// Write its records to memory that nobody reads.
     Out,
 }
 
 /// How records leave a thread's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// As a part of the buffer: its thread goes on behind them, and changes nothing before.
+    /// As a part of the buffer. Its thread goes on behind the part and changes nothing in it.
     Lend,
-    /// As a copy: another thread closes the trace, and the owner may just count one more try of a spin-wait in an event
-    /// it wrote before.
+    /// As a copy. Another thread closes the trace, and the owner may at that moment be counting one more try of a
+    /// spin-wait in an event that it wrote before.
     Copy,
 }
 
-/// A thread as the one that closes the trace sees it.
+/// A thread, as seen by the thread that closes the trace.
 pub(crate) trait Party {
     /// Number of its stream.
     fn context(&self) -> u32;
 
-    /// Its state.
+    /// The state of the thread, behind its lock.
     fn inner(&self) -> &Mutex<Inner>;
 
-    /// Its cursor in a stream, while its state is locked and live.
+    /// The thread's cursor in a stream. Call this while the thread's state is locked and live.
     fn cursor(&self, lane: Lane) -> *mut u8;
 
-    /// The events that end what it runs, `at` so many ticks; asked for before its cursors.
+    /// The events that end what the thread runs, at the time `at` in ticks. Ask for them before the cursors.
     fn ends(&self, at: u64) -> Ends;
 }
 
-/// Events at the end of a thread's stream.
+/// The events at the end of a thread's stream.
 pub(crate) type Ends = [Option<Event>; 3];
 
-/// The desk of one trace.
+/// The place where the threads of one trace hand over their records.
 #[derive(Debug)]
 pub(crate) struct Desk {
     mode: AtomicU8,
     pub(crate) pool: Pool,
     pub(crate) queue: Queue,
-    /// Nobody wants the bytes: they are counted and thrown away by the threads themselves.
+    /// Nobody wants the bytes, so the threads count them and throw them away.
     pub(crate) counting_only: bool,
 }
 
@@ -91,7 +91,7 @@ impl Desk {
         self.mode.load(Ordering::Relaxed) != CLOSED
     }
 
-    /// From now on no thread begins to record; whether any could before.
+    /// Makes sure that no thread begins to record from now on. Returns whether any could before.
     pub(crate) fn begin_closing(&self) -> bool {
         let was = self
             .mode
@@ -99,12 +99,12 @@ impl Desk {
         was.is_ok()
     }
 
-    /// From now on nothing is recorded; whether anything was before.
+    /// Makes sure that nothing is recorded from now on. Returns whether anything was recorded before.
     pub(crate) fn close(&self) -> bool {
         self.mode.swap(CLOSED, Ordering::SeqCst) != CLOSED
     }
 
-    /// What the thread is to do whose state this is.
+    /// What the thread with this state is to do.
     pub(crate) fn standing(&self, inner: &Inner) -> Standing {
         let open = self.mode.load(Ordering::SeqCst) == OPEN;
         match inner.status {
@@ -114,8 +114,9 @@ impl Desk {
         }
     }
 
-    /// Takes a level's full buffer away, and those of the handlers that interrupted it: the program's go to the writer,
-    /// a handler's wait for their turn. `false` when the cursor is not where it could be, so that records are lost.
+    /// Takes away a level's full buffer and the buffers of the handlers that interrupted it. The program's buffers go
+    /// to the writer; a handler's wait for their turn. Returns `false` if the cursor lies outside the buffer, so that
+    /// records are lost.
     pub(crate) fn turn(
         &self,
         context: u32,
@@ -149,7 +150,7 @@ impl Desk {
         }
     }
 
-    /// Gives a buffer to the writer, or back to the pool where nobody wants its bytes.
+    /// Gives a buffer to the writer, or back to the pool if nobody wants its bytes.
     fn hand_over(&self, context: u32, inner: &mut Inner, lane: Lane, buffer: Buffer) {
         let piece = buffer.piece();
         self.part(context, inner, lane, piece, buffer.into());
@@ -164,7 +165,7 @@ impl Desk {
         }
     }
 
-    /// Whether anybody wants these bytes; where nobody does, they are counted here.
+    /// Whether anybody wants these bytes. If nobody does, this counts them.
     fn counts(&self, lane: Lane, bytes: usize) -> bool {
         if self.counting_only && lane == Lane::Stream {
             self.queue.count(bytes);
@@ -184,7 +185,8 @@ impl Desk {
         });
     }
 
-    /// Hands over what a level has recorded up to its cursor, and leaves it its buffer; `false` as for [`Desk::turn`].
+    /// Hands over what a level has recorded up to its cursor, and leaves the level its buffer. Returns `false` as
+    /// [`Desk::turn`] does.
     pub(crate) fn part_of(
         &self,
         context: u32,
@@ -207,8 +209,8 @@ impl Desk {
         };
         match copy {
             Some(mut copy) => {
-                // SAFETY: the bytes are within the thread's buffer, which has the size of the copy; the thread wrote
-                // them before its cursor, and is the only one to change any of them.
+                // SAFETY: the bytes are within the thread's buffer, which has the size of the copy. The thread wrote
+                // them before its cursor, and no other thread changes any of them.
                 unsafe { std::ptr::copy_nonoverlapping(start, copy.data(), piece.len) };
                 let fits = copy.set_piece(Piece { start: 0, ..piece });
                 self.hand_over(context, inner, lane, copy);
@@ -225,7 +227,7 @@ impl Desk {
         }
     }
 
-    /// The recording of the calling thread ends, if it has not ended yet. `false` when records are lost.
+    /// Ends the recording of the calling thread, if it has not ended yet. Returns `false` if records are lost.
     pub(crate) fn end_own(
         &self,
         context: u32,
@@ -237,7 +239,7 @@ impl Desk {
         status != Status::Live || self.end(context, inner, cursors, end, Way::Lend)
     }
 
-    /// The calling thread ends: it has no more use for its buffers.
+    /// Gives back the buffers of the calling thread, which ends and has no more use for them.
     pub(crate) fn let_go(&self, inner: &mut Inner) {
         for tape in inner.levels.iter_mut().flat_map(|level| &mut level.tapes) {
             if let Some(buffer) = tape.buffer.take() {
@@ -246,8 +248,9 @@ impl Desk {
         }
     }
 
-    /// Hands over all that a thread holds, and `ends` behind it. `false` when records are lost. The buffers stay the thread's: code that a handler interrupted,
-    /// or that holds the cursor of the other stream in a register, goes on in them.
+    /// Hands over all that a thread holds, and `ends` behind it. Returns `false` if records are lost. The thread keeps
+    /// its buffers, because code that a handler interrupted, or that holds the cursor of the other stream in a
+    /// register, goes on in them.
     fn end(
         &self,
         context: u32,
@@ -273,7 +276,7 @@ impl Desk {
         whole
     }
 
-    /// Hands over events that end a stream.
+    /// Hands over the events that end a stream.
     fn events(&self, context: u32, inner: &mut Inner, now: u64, events: &Ends) {
         let mut bytes = [0; INLINE];
         let mut len = 0;
@@ -295,8 +298,8 @@ impl Desk {
         }
     }
 
-    /// Closes the recordings of all these threads, of which `own` is the calling one. A thread whose state is locked is
-    /// in its slow path: it is tried again while `wait` says so. Returns how many lost records.
+    /// Closes the recordings of all these threads; `own` is the calling one. A thread whose state is locked is in its
+    /// slow path, and this tries it again while `wait` returns true. Returns the number of threads that lost records.
     pub(crate) fn end_all<P: Party>(
         &self,
         mut parties: Vec<&P>,

@@ -2,7 +2,7 @@
     unsafe_code,
     reason = "reads the cursors and buffers of threads that still run"
 )]
-//! The end of threads and of the trace: every live buffer is written up to its thread's cursor.
+//! Ends threads and the trace: writes every live buffer up to its thread's cursor.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::{Duration, Instant};
@@ -26,25 +26,25 @@ use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
 use contech_guest::arch::Registers;
 
-/// How long a thread may hold on to its own state (it is in its slow path) before the trace is
-/// finished without its last records.
+/// How long a thread may hold the lock on its own state (in its slow path) before the trace is finished without the
+/// thread's last records.
 const THREAD_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why and how the trace is finished.
 #[derive(Debug, Clone)]
 pub struct Finish {
-    /// Why contexts end that still run.
+    /// Why the contexts that still run end.
     pub reason: EndReason,
-    /// How long to wait for the writer; `None` for ever (the program has all the time it wants).
+    /// How long to wait for the writer. `None` waits for ever, because the program has all the time it wants.
     pub patience: Option<Patience>,
-    /// What the user should know of this end; it does not make the trace incomplete.
+    /// What the user should know of this end. It does not make the trace incomplete.
     pub note: Option<String>,
-    /// Registers of the calling thread's interrupted code, in a signal handler.
+    /// In a signal handler, the registers of the code that it interrupted.
     pub registers: Option<Registers>,
 }
 
 impl Recorder {
-    /// Whether the calling thread may be ended at any instruction: the program lets it be cancelled
+    /// Tells whether the calling thread may be ended at any instruction: the program lets it be cancelled
     /// asynchronously, and it is not leaving by itself. See [`Recorder::check_cancelled`].
     pub fn set_unsafe_end(&self, tls: &TlsBlock, may: bool) {
         if let Some(thread) = registry::current(tls) {
@@ -52,8 +52,8 @@ impl Recorder {
         }
     }
 
-    /// The calling thread ends. If that came at any instruction, the cursor was in a register that
-    /// unwinding has not kept, and what was recorded since the last call is lost. An event says so.
+    /// Records a loss if the calling thread, which ends, was cancelled asynchronously. Its cursor may then have been in
+    /// a register that unwinding has not kept, and what was recorded since the last call is lost.
     pub fn check_cancelled(&'static self, tls: &TlsBlock) {
         let Some(thread) = registry::current(tls) else {
             return;
@@ -66,8 +66,8 @@ impl Recorder {
         }
     }
 
-    /// The calling thread ends. Returns true when it is the last one of the program, in which case it
-    /// goes on recording: exit handlers will run in it.
+    /// Ends the calling thread. Returns true if it is the last thread of the program. In that case it goes on
+    /// recording, because exit handlers will run in it.
     pub fn end_thread(&'static self, tls: &TlsBlock) -> bool {
         let Some(thread) = registry::current(tls) else {
             return false;
@@ -93,12 +93,12 @@ impl Recorder {
         tls.reset();
         tls.set_role(tls::ENDED);
         self.release(thread);
-        // `reset` cleared the count that the guard would take back.
+        // `reset` cleared the count that the guard would decrement.
         std::mem::forget(quiet);
         false
     }
 
-    /// Ends the recording of the calling thread, if it is live; its context ends too if there is a reason.
+    /// Ends the recording of the calling thread, if it is live. The thread's context ends too if there is a reason.
     pub(crate) fn end_recording(
         &'static self,
         thread: &Thread,
@@ -122,8 +122,9 @@ impl Recorder {
         self.hand_on();
     }
 
-    /// The calling thread is about to lose the right to nearly all system calls. Its recording ends here, and where it is
-    /// the only thread, the trace and the writer's thread, too: the end of its only thread must end the process.
+    /// Ends the recording of the calling thread, which is about to lose the right to nearly all system calls. If it is
+    /// the only thread, the trace and the writer's thread end too, because the end of the program's only thread must
+    /// end the process.
     pub fn seal(&'static self, tls: &TlsBlock) {
         const WHY: &str = "strict seccomp leaves a thread no way to record; its recording ends here, the program goes on";
         if !self.is_own_process() || !self.is_recording() {
@@ -149,8 +150,8 @@ impl Recorder {
         }
     }
 
-    /// Finishes the trace: afterwards nothing is recorded. Another thread that calls it meanwhile
-    /// waits for its end. In a process that only shares the memory (vfork) nothing happens.
+    /// Finishes the trace: afterwards nothing is recorded. Another thread that calls this meanwhile waits for the end.
+    /// Nothing happens in a process that only shares the memory (vfork).
     pub fn finish(&'static self, tls: &TlsBlock, how: &Finish) {
         if !self.is_own_process() {
             return;
@@ -183,8 +184,8 @@ impl Recorder {
         self.ended.store(true, SeqCst);
     }
 
-    /// Writes out everything and an end, and goes on recording: the program may be about to be
-    /// replaced. What its other threads record until then is not written; it would be nobody's.
+    /// Writes out everything and an end, and goes on recording, because the program may be about to be replaced. What
+    /// other threads of the program record until then is not written, because it would belong to no trace.
     pub fn checkpoint(&'static self, tls: &TlsBlock, how: &Finish) {
         if !self.is_own_process() || !self.is_recording() {
             return;
@@ -202,8 +203,8 @@ impl Recorder {
         self.end(how, true, others);
     }
 
-    /// What the thread has counted goes into the totals. Its cursor is looked at afterwards: what the totals claim is in the
-    /// trace, whatever the thread does meanwhile.
+    /// Adds what the thread has counted to the totals. Look at the thread's cursor only afterwards: then the trace
+    /// holds what the totals claim, whatever the thread does meanwhile.
     fn tell(&self, thread: &Thread) {
         let c = &self.counters;
         for (count, told, total) in [
@@ -215,7 +216,7 @@ impl Recorder {
         }
     }
 
-    /// Moves the calling thread's cursor to where its interrupted code really was, if that is seen.
+    /// Moves the calling thread's cursor to where its interrupted code really was, if the registers show that.
     fn catch_up(&self, tls: &TlsBlock, registers: Option<&Registers>) {
         if let (Some(thread), Some(registers)) = (registers.and(registry::current(tls)), registers)
         {
@@ -230,8 +231,8 @@ impl Recorder {
         }
     }
 
-    /// Hands over what all threads have recorded; contexts end if there is a `reason`, recordings unless they are to
-    /// `resume`. True when nothing is lost.
+    /// Hands over what all threads have recorded. Contexts end if there is a `reason`; recordings end unless they are
+    /// to `resume`. Returns true if nothing is lost.
     pub(crate) fn close_all(
         &'static self,
         tls: &TlsBlock,
@@ -248,7 +249,7 @@ impl Recorder {
         let own = threads
             .iter()
             .find(|t| registry::current(tls).is_some_and(|own| std::ptr::eq(own, t.thread)));
-        // While the writer gets on, a thread that waits for it will come out of its slow path.
+        // While the writer makes progress, a thread that waits for it will come out of its slow path.
         let (mut seen, mut since) = (self.desk.queue.progress(), Instant::now());
         let wait = || {
             let now = self.desk.queue.progress();
@@ -265,7 +266,7 @@ impl Recorder {
         losses == 0
     }
 
-    /// The end of the file, and the statistics.
+    /// Writes the end of the file, and the statistics.
     fn end(&'static self, how: &Finish, recorded: bool, cork: bool) {
         let totals = self.totals(how, recorded);
         let stats = Stats {
@@ -333,7 +334,7 @@ impl Recorder {
     }
 }
 
-/// A thread whose recording ends with the trace, its context with it if there is a reason.
+/// A thread whose recording ends with the trace. Its context ends too if there is a reason.
 struct Closed {
     recorder: &'static Recorder,
     thread: &'static Thread,
@@ -350,7 +351,7 @@ impl Party for Closed {
     }
 
     fn cursor(&self, lane: Lane) -> *mut u8 {
-        // SAFETY: its state is locked and live, and the thread cannot end before it has had the lock.
+        // SAFETY: the thread's state is locked and live, and the thread cannot end before it gets the lock.
         let tls = unsafe { registry::block(self.thread) };
         tls.map_or(std::ptr::null_mut(), |tls| tls.at(lane).0)
     }
@@ -363,7 +364,7 @@ impl Party for Closed {
 }
 
 impl Thread {
-    /// The events that end, for a reason, the thread's context and the one it has entered.
+    /// The events that end the thread's context, and the context that it has entered, for a reason.
     fn ends(&self, reason: EndReason, at: u64) -> Ends {
         let end = Event::ContextEnd { reason, at };
         let own = (self.context() < TEAM_STREAMS).then_some(end);

@@ -1,4 +1,4 @@
-//! The slow path of a thread: its buffer is full, or it has none yet, or handlers' records are due.
+//! The slow path of a thread, taken when its buffer is full, when it has none yet, or when handlers' records are due.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -19,13 +19,13 @@ use crate::tls::{self, Lane, TlsBlock};
 use contech_guest::arch::ticks;
 
 impl Recorder {
-    /// Hands over what the thread recorded up to `cursor` and returns a cursor with room. The
-    /// thread-local block then holds the same cursor and its limit.
+    /// Hands over what the thread recorded up to `cursor`, and returns a cursor with room. The thread-local block then
+    /// holds the same cursor and its limit.
     pub fn flush(&'static self, tls: &TlsBlock, cursor: *mut u8) -> *mut u8 {
         self.flush_lane(tls, cursor, Lane::Stream)
     }
 
-    /// [`Recorder::flush`] for either stream.
+    /// Does what [`Recorder::flush`] does, for either stream.
     pub fn flush_lane(&'static self, tls: &TlsBlock, cursor: *mut u8, lane: Lane) -> *mut u8 {
         if tls.is_quiet() || tls.role() != tls::PROGRAM {
             return scratch::last_resort(tls, lane);
@@ -45,7 +45,7 @@ impl Recorder {
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
         if lane == Lane::Stream {
-            // Its event is about to leave the thread's hands.
+            // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
             tls.spin().forget();
         }
         let Some(thread) = self.thread(tls) else {
@@ -104,7 +104,7 @@ impl Recorder {
             return own_scratch(inner, tls, lane);
         };
         if self.stamp_cost > 0 && lane == Lane::Stream && depth == 0 {
-            // Here it is none of the program's time, between its records it would be.
+            // The time this takes here is not counted as the program's; between the program's records it would be.
             buffer.touch();
         }
         let (mut at, mut limit) = inner.tape(depth, lane).begin(buffer, self.clock.now());
@@ -130,10 +130,11 @@ impl Recorder {
                 at = encode_at(at, &delay);
             }
         }
-        // Handlers are short; what they interrupted has the limit it had.
+        // Only the program's level notes times, because handlers are short.
         if self.stamp_cost > 0 && lane == Lane::Stream && depth == 0 {
             let clock = (self.clock.start_ticks(), self.stamp_cost);
-            // What others took until now is in the time that this took: changing buffers is none of the program's.
+            // This reads the meter to clear it: what other programs took until now is part of the time that changing
+            // buffers took, and the program's time has none of that.
             thread.meter.read();
             let before = now.saturating_sub(stolen);
             let taken = self.clock.now().saturating_sub(before);
@@ -144,7 +145,8 @@ impl Recorder {
         at
     }
 
-    /// Waits for the writer when the queue has reached its limit, or when records wait for long that the file would take.
+    /// Waits for the writer if the queue has reached its limit, or if records have waited for long although the file
+    /// keeps up.
     fn pause_if_due(&'static self) -> Option<Event> {
         let before = self.clock.now();
         if self.desk.queue.is_full() {

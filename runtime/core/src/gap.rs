@@ -1,4 +1,5 @@
-//! Long intervals between two times within tasks: without what other programs took of the processor.
+//! Notes long intervals between two times within tasks, and takes out of them what other programs took of the
+//! processor.
 
 use contech_guest::meter::LONG;
 use contech_trace::event::Event;
@@ -11,8 +12,8 @@ use crate::tls::{self, TlsBlock};
 use contech_guest::arch::ticks;
 
 impl Recorder {
-    /// Notes the time at the cursor, which has room, after a long interval: without what others took of it. Returns the
-    /// cursor to go on with.
+    /// Notes the time after a long interval, without what other programs took of it. The cursor must have room. Returns
+    /// the cursor to go on with.
     pub fn gap(&'static self, tls: &TlsBlock, cursor: *mut u8) -> *mut u8 {
         let (_, limit) = tls.at(tls::Lane::Stream);
         if tls.is_quiet()
@@ -31,7 +32,7 @@ impl Recorder {
         at
     }
 
-    /// The same where the calling thread's records end: nothing may have been recorded for long before that.
+    /// Notes the time at the end of the calling thread's records, before which nothing may have been recorded for long.
     pub(crate) fn last_gap(&self, tls: &TlsBlock) {
         let cursor = tls.cursor();
         let noted = self.stamp_cost > 0 && tls.stamps().pass(cursor).is_some();

@@ -1,4 +1,4 @@
-//! Signal handlers of the program: entering and leaving their levels.
+//! Enters and leaves the levels of the program's signal handlers.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -19,29 +19,29 @@ type Cursors = [(*mut u8, *mut u8); 2];
 /// What a signal handler must give back when it returns.
 #[derive(Debug)]
 pub enum Entered {
-    /// The thread does not record: nothing was changed.
+    /// The thread does not record, so nothing was changed.
     Not,
-    /// Its records go to a level of their own, with this number.
+    /// The handler's records go to the level with this number.
     Level(usize),
-    /// Too many handlers on top of each other: not recorded.
+    /// Too many handlers run on top of each other, so this one is not recorded.
     TooDeep(Cursors),
 }
 
-/// Where and over what a handler runs.
+/// Where a handler runs, and what it interrupted.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// An address in its stack frame.
+    /// An address in the handler's stack frame.
     pub mark: usize,
-    /// The alternate stack it runs on, if it does.
+    /// The alternate stack, if the handler runs on one.
     pub stack: Option<StackRange>,
     /// General registers of the interrupted code.
     pub registers: Registers,
-    /// The interrupted code waits in a system call: its records are all in place.
+    /// The interrupted code waits in a system call, so all its records are in place.
     pub in_call: bool,
 }
 
 impl Recorder {
-    /// A signal handler begins in this thread. Give the result to [`Recorder::leave_handler`].
+    /// Begins the level of a signal handler in this thread. Give the result to [`Recorder::leave_handler`].
     pub fn enter_handler(&self, tls: &TlsBlock, entry: &Entry) -> Entered {
         let Some(thread) = registry::current(tls) else {
             return Entered::Not;
@@ -75,8 +75,8 @@ impl Recorder {
         Entered::Level(depth + 1)
     }
 
-    /// A signal handler returns; with `returned` false it is left by an exception or the end of its thread,
-    /// and what it interrupted never goes on ([`Recorder::jump`]).
+    /// Ends the level of a signal handler. If `returned` is false, an exception or the end of its thread leaves the
+    /// handler, and the code that it interrupted never goes on ([`Recorder::jump`]).
     pub fn leave_handler(&'static self, tls: &TlsBlock, entered: &Entered, returned: bool) {
         tls.spin().reset();
         match *entered {
@@ -102,11 +102,10 @@ impl Recorder {
         }
     }
 
-    /// A jump is about to leave the handlers entered below the stack pointer `target`. What the
-    /// interrupted code recorded beyond its thread-local cursor is found by its registers where
-    /// possible. That nothing is missing is certain only of code that waited in a system call; for any
-    /// other an event says that records were lost here, for its cursor may have been in memory, and
-    /// what its registers tell be older.
+    /// Leaves the handlers that were entered below the stack pointer `target`, because a jump is about to leave them.
+    /// Where possible, registers tell what the interrupted code recorded beyond its thread-local cursor. Only for code
+    /// that waited in a system call it is certain that nothing is missing. For any other code an event says that
+    /// records were lost here: the code's cursor may have been in memory, and its registers may hold older ones.
     pub fn jump(&'static self, tls: &TlsBlock, target: usize) {
         if tls.handlers() == 0 {
             return;
@@ -124,7 +123,7 @@ impl Recorder {
         });
     }
 
-    /// Leaves the handlers above the level that `to` says, and what they interrupted.
+    /// Leaves the handlers above the level that `to` returns, and the code that they interrupted.
     fn abandon(&'static self, tls: &TlsBlock, to: impl FnOnce(&Inner) -> usize) {
         let Some(thread) = registry::current(tls) else {
             return;
@@ -149,8 +148,8 @@ impl Recorder {
         }
     }
 
-    /// Moves the saved cursor of an interrupted level to where its registers say its code was; true
-    /// when nothing can be missing.
+    /// Moves the saved cursor of an interrupted level to where the registers say that its code was. Returns true if
+    /// nothing can be missing.
     fn recover(&self, inner: &mut Inner, depth: usize) -> bool {
         let (registers, in_call) = {
             let above = &inner.levels[depth + 1];

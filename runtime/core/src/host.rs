@@ -2,19 +2,20 @@
 
 use crate::Recorder;
 
-/// Services only the shared library can give: its functions bypass its own interception.
+/// Services that only the shared library can give, because its functions bypass its own interception.
 pub trait Host: Sync {
-    /// Starts a thread that runs [`Recorder::write_until_closed`] with all signals blocked; `false`
-    /// when none can be had.
+    /// Starts a thread that runs [`Recorder::write_until_closed`] with all signals blocked. Returns `false` if no
+    /// thread can be started.
     fn start_writer(&self, recorder: &'static Recorder) -> bool;
 
-    /// Waits for the end of that thread.
+    /// Waits for the end of the writer's thread.
     fn join_writer(&self);
 
-    /// A thread got its state by itself: see to it that [`Recorder::end_thread`] is called at its end.
+    /// Makes sure that [`Recorder::end_thread`] is called at the end of the calling thread, which got its state by
+    /// itself.
     fn watch_thread_end(&self);
 
-    /// What else the reader of the trace should know, asked for when it ends.
+    /// What else the reader of the trace should know. The recorder asks for it when the trace ends.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
     }

@@ -1,10 +1,10 @@
-//! What a thread has recorded and not handed over.
+//! The state of a thread: what it has recorded and not yet handed over.
 
 use crate::buffer::Buffer;
 use crate::lane::Lane;
 use crate::level::{Level, MOST, Tape};
 
-/// Of one thread; used again for another one after its end.
+/// The state of one thread. After the thread's end another one uses it again.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) status: Status,
@@ -12,20 +12,20 @@ pub(crate) struct Inner {
     pub(crate) introduced: bool,
     /// Number of the context's next chunk, by stream.
     pub(crate) seq: [u64; 2],
-    /// Signal handlers running.
+    /// Number of signal handlers that run.
     pub(crate) depth: usize,
     pub(crate) levels: [Level; MOST + 1],
-    /// Where it records while nothing is recorded, by stream.
+    /// Memory that the thread writes to, by stream, while nothing is recorded.
     pub(crate) scratch: [Option<Buffer>; 2],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// Has recorded nothing.
+    /// The thread has recorded nothing yet.
     Fresh,
-    /// Records.
+    /// The thread records.
     Live,
-    /// What it records is not kept any more: its context has ended, by itself or with the trace.
+    /// What the thread records is not kept any more, because its context has ended, by itself or with the trace.
     Ended,
 }
 
@@ -52,8 +52,8 @@ impl Inner {
         &mut self.levels[depth].tapes[lane as usize]
     }
 
-    /// Where a level's records end: at the thread's `cursor` for the topmost, else where the next handler interrupted
-    /// it.
+    /// The end of a level's records: the thread's `cursor` for the topmost level, otherwise the place where the next
+    /// handler interrupted the level.
     pub(crate) fn end_of(&self, depth: usize, lane: Lane, cursor: *mut u8) -> *mut u8 {
         if depth == self.depth {
             cursor

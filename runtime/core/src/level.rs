@@ -4,39 +4,39 @@
 )]
 //! Levels of a thread: its program, and the signal handlers running on top of it.
 //!
-//! Interrupted code may hold its cursor in a register, ahead of the thread-local one; a handler that
-//! recorded at the thread-local cursor would overwrite those records. So each handler records into
-//! buffers of its own, and they take their place in the context's stream at the next flush or event
-//! of the interrupted code: never in the middle of one of its records.
+//! Interrupted code may hold its cursor in a register, ahead of the thread-local one. A handler that recorded at the
+//! thread-local cursor would overwrite those records. So each handler records into buffers of its own. These take their
+//! place in the context's stream at the next flush or event of the interrupted code, and so never in the middle of one
+//! of its records.
 
 use contech_guest::arch::Registers;
 
 use crate::buffer::{Buffer, List, Piece};
 
-/// Most signal handlers on top of each other that are recorded; deeper ones are counted as lost.
+/// The most signal handlers on top of each other that are recorded. Deeper ones are counted as lost.
 pub const MOST: usize = 8;
 
 /// Stack region of an alternate signal stack: lowest address, and the one after the highest.
 pub type StackRange = (usize, usize);
 
-/// The number of a level as chunks have it.
+/// The number of a level, as chunks store it.
 pub(crate) fn number(depth: usize) -> u8 {
-    // At most `MOST`.
+    // A depth is at most `MOST`.
     u8::try_from(depth).unwrap_or(u8::MAX)
 }
 
 /// What a level records into one of its two streams.
 #[derive(Debug)]
 pub(crate) struct Tape {
-    /// Buffer in use, taken at the first flush.
+    /// The buffer in use, taken at the first flush.
     pub(crate) buffer: Option<Buffer>,
-    /// First byte in the buffer not yet handed over.
+    /// The first byte in the buffer that is not yet handed over.
     pub(crate) begin: *mut u8,
-    /// Ticks when that part was begun.
+    /// Ticks when the part from `begin` on was begun.
     pub(crate) first: u64,
     /// Cursor and limit when a handler interrupted this level.
     pub(crate) saved: (*mut u8, *mut u8),
-    /// Finished buffers of a handler, in order; those of the program go to the writer at once.
+    /// Finished buffers of a handler, in order. Those of the program go to the writer at once.
     pub(crate) out: List,
     /// Finished buffers of handlers that interrupted this level, due at its next flush.
     pub(crate) deeper: List,
@@ -45,15 +45,15 @@ pub(crate) struct Tape {
 /// The program (level 0) or one signal handler.
 #[derive(Debug)]
 pub(crate) struct Level {
-    /// By [`crate::lane::Lane`].
+    /// One tape for each [`crate::lane::Lane`].
     pub(crate) tapes: [Tape; 2],
     /// Stack address at which the handler was entered.
     pub(crate) mark: usize,
-    /// Its alternate stack, if it runs on one.
+    /// The handler's alternate stack, if it runs on one.
     pub(crate) stack: Option<StackRange>,
-    /// Registers of the code it interrupted.
+    /// Registers of the code that the handler interrupted.
     pub(crate) registers: Registers,
-    /// That code waits in a system call.
+    /// The interrupted code waits in a system call.
     pub(crate) in_call: bool,
 }
 
@@ -84,7 +84,7 @@ impl Tape {
         }
     }
 
-    /// Begins a buffer.
+    /// Begins a buffer. Returns its first byte and its limit.
     pub(crate) fn begin(&mut self, buffer: Buffer, now: u64) -> (*mut u8, *mut u8) {
         let range = (buffer.data(), buffer.limit());
         self.begin = range.0;
@@ -93,7 +93,7 @@ impl Tape {
         range
     }
 
-    /// What was recorded up to `cursor`, as a piece of the buffer; `None` where the cursor does not belong to it.
+    /// What was recorded up to `cursor`, as a piece of the buffer; `None` if the cursor does not belong to it.
     fn piece(&self, depth: usize, cursor: *mut u8, now: u64) -> Option<Piece> {
         let buffer = self.buffer.as_ref()?;
         let whole = buffer.contains(cursor) && cursor >= self.begin;
@@ -106,8 +106,8 @@ impl Tape {
         })
     }
 
-    /// Takes the buffer of the level `depth` with what is recorded up to `cursor`; the second value is false when the
-    /// cursor does not belong to it, so that records were lost.
+    /// Takes the buffer of the level `depth` with what is recorded up to `cursor`. The second value is false if the
+    /// cursor does not belong to the buffer, so that records were lost.
     pub(crate) fn take(
         &mut self,
         depth: usize,
@@ -122,8 +122,8 @@ impl Tape {
         (Some(buffer), piece.is_some() && fits)
     }
 
-    /// Goes on behind what is recorded up to `cursor`, in the same buffer; returns where that begins, and its place.
-    /// `None` where the cursor does not belong to the buffer.
+    /// Begins a new piece of the same buffer at `cursor`. Returns the start of the old piece, and the old piece.
+    /// Returns `None` if the cursor does not belong to the buffer.
     pub(crate) fn advance(
         &mut self,
         depth: usize,

@@ -1,23 +1,22 @@
-//! The instrumented modules of the process, and why one may have to be refused.
+//! The instrumented modules of the process, and the reasons to refuse one.
 
 use contech_trace::abi::{ABI_VERSION, MODULE_MAGIC, ModuleDescriptor, RESERVED_IDS};
 use contech_trace::file::{ModuleLoad, checksum};
 use contech_trace::ids::overlap;
 
-/// A module as found in memory.
+/// A module, as found in memory.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Where its descriptor is.
+    /// Address of the descriptor.
     pub address: usize,
-    /// Its descriptor.
     pub descriptor: ModuleDescriptor,
-    /// Its encoded table.
+    /// The encoded table.
     pub table: &'static [u8],
-    /// Addresses of the globals its fast-form expressions name.
+    /// Addresses of the globals that the module's fast-form expressions name.
     pub globals: &'static [u64],
-    /// Path of the object that holds it.
+    /// Path of the object that holds the module.
     pub object: String,
-    /// Address the object is loaded at.
+    /// Address that the object is loaded at.
     pub load_address: u64,
 }
 
@@ -25,32 +24,32 @@ pub struct Found {
 struct Known {
     base: u32,
     count: u32,
-    /// Checksum of all that the trace says of it.
+    /// Checksum of all that the trace says of the module.
     sum: u64,
     object: String,
-    /// Where its table is, while its object is loaded.
+    /// The module in memory, while its object is loaded.
     found: Option<Found>,
 }
 
 /// What a module is to the trace.
 #[derive(Debug)]
 pub enum Added {
-    /// It is in it already.
+    /// The trace has the module already.
     Known,
-    /// It must be written to it.
+    /// The module must be written to the trace.
     New(ModuleLoad),
-    /// The same, but its ids were those of modules that have been unloaded: what was recorded of them must be written
-    /// before.
+    /// The module must be written to the trace, and its ids were those of modules that have been unloaded. What was
+    /// recorded of those modules must be written before.
     InPlaceOfOthers(ModuleLoad),
 }
 
-/// The modules whose ids mean something in the trace. Ids stay a module's after its object is unloaded, until another
-/// object is loaded in its place.
+/// The modules whose ids mean something in the trace. A module keeps its ids after its object is unloaded, until
+/// another object is loaded in its place.
 #[derive(Debug, Default)]
 pub struct Modules(Vec<Known>);
 
 impl Modules {
-    /// None.
+    /// No modules.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -58,8 +57,8 @@ impl Modules {
 
     /// Registers a module.
     ///
-    /// # Errors
-    /// A sentence: not a descriptor, another version of the contract, ids that another loaded module has.
+    /// A sentence for the user, when it is not a descriptor, has another version of the contract, or has ids that
+    /// another loaded module has.
     pub fn add(&mut self, found: Found) -> Result<Added, String> {
         let d = &found.descriptor;
         let object = &found.object;
@@ -118,7 +117,7 @@ impl Modules {
         })
     }
 
-    /// The module with its descriptor at this address is unloaded.
+    /// Notes that the module with its descriptor at this address is unloaded.
     pub fn remove(&mut self, address: usize) {
         for k in &mut self.0 {
             if k.found.as_ref().is_some_and(|f| f.address == address) {
@@ -127,7 +126,7 @@ impl Modules {
         }
     }
 
-    /// Every module that is loaded, as for a new trace (a forked child's).
+    /// Every module that is loaded. A new trace (a forked child's) needs them.
     pub fn loaded(&self) -> impl Iterator<Item = &Found> {
         self.0.iter().filter_map(|k| k.found.as_ref())
     }

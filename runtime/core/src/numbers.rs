@@ -1,4 +1,4 @@
-//! A number per address: the context a pthread handle stands for, the participants of a barrier.
+//! A number for each address: the context that a pthread handle stands for, or the participants of a barrier.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::mask::Blocked;
 use crate::primitive::Mutex;
 use crate::sync::lock;
 
-/// Numbers by address. The system uses addresses again, and the newest number counts.
+/// Numbers by address. The system reuses addresses, and the newest number counts.
 #[derive(Default)]
 #[allow(
     missing_debug_implementations,
@@ -15,25 +15,23 @@ use crate::sync::lock;
 pub struct Numbers(Mutex<HashMap<usize, u32>>);
 
 impl Numbers {
-    /// No numbers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The address stands for this number from now on.
+    /// Makes the address stand for this number from now on.
     pub fn insert(&self, address: usize, number: u32) {
         let _blocked = Blocked::new();
         lock(&self.0).insert(address, number);
     }
 
-    /// The number of an address.
     pub fn get(&self, address: usize) -> Option<u32> {
         let _blocked = Blocked::new();
         lock(&self.0).get(&address).copied()
     }
 
-    /// Forgets the number, unless the address stands for a newer one already.
+    /// Forgets the number, unless the address already stands for a newer one.
     pub fn remove(&self, address: usize, number: u32) {
         let _blocked = Blocked::new();
         let mut map = lock(&self.0);

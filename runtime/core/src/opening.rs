@@ -8,8 +8,8 @@ use crate::memory;
 use crate::output::{Descriptor, Output};
 use crate::target::{Target, expand};
 
-/// Opens what the trace is written to; `place` becomes its name, for messages. Where another process, or this one before it
-/// replaced its program, writes its trace there, a name beside it is taken.
+/// Opens what the trace is written to. `place` becomes its name, for messages. If another process writes its trace
+/// there, or this process did before it replaced its program, this takes a name beside it.
 pub(crate) fn open(
     target: &Target,
     forked: bool,
@@ -49,7 +49,7 @@ pub(crate) fn open(
     }
 }
 
-/// When this process began, in ns since 1970, a little early rather than late; 0 where unknown.
+/// When this process began, in ns since 1970, a little early rather than late; 0 if unknown.
 fn process_start_unix_ns() -> u64 {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let stat = read("/proc/self/stat");
@@ -70,7 +70,7 @@ fn process_start_unix_ns() -> u64 {
     }
 }
 
-/// What is to be known of the run.
+/// What the trace's first chunk says of the run.
 pub(crate) fn run_info(parent: u32, options: Vec<String>) -> RunInfo {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let command = std::fs::read("/proc/self/cmdline").unwrap_or_default();

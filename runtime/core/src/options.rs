@@ -1,4 +1,4 @@
-//! Run-time options, from environment variables; a bad value is one line on stderr and the default.
+//! Run-time options, from environment variables. A bad value causes one line on stderr and the default.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,6 @@ use contech_trace::abi::SLACK;
 use crate::size;
 use crate::target::Target;
 
-/// How a run is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Where the trace goes.
@@ -26,9 +25,9 @@ pub struct Options {
     pub times: bool,
 }
 
-/// Smallest buffer: twice the slack, so that at least half of it is used.
+/// The smallest buffer: twice the slack, so that at least half of it is used.
 pub const MIN_BUFFER: u64 = 2 * SLACK as u64;
-/// Largest buffer: a chunk holds one.
+/// The largest buffer: a chunk holds one buffer.
 pub const MAX_BUFFER: u64 = contech_trace::file::MAX_CHUNK as u64;
 
 struct Spec {
@@ -38,7 +37,6 @@ struct Spec {
     set: fn(&mut Options, &str, u64) -> Result<(), &'static str>,
 }
 
-/// Every option.
 const TABLE: &[Spec] = &[
     Spec {
         name: "CONTECH_TRACE",
@@ -109,8 +107,8 @@ fn flag(to: &mut bool, value: &str) -> Result<(), &'static str> {
 }
 
 impl Options {
-    /// Reads the options with `get` (the environment); `available` is the memory shares are of, in
-    /// bytes. Returns one warning per bad value, and the options in effect as `NAME=value`.
+    /// Reads the options with `get` (the environment). Shares are of `available` bytes of memory. Returns the options,
+    /// one warning for each bad value, and the options in effect as `NAME=value`.
     pub fn read(
         get: impl Fn(&str) -> Option<String>,
         available: u64,
@@ -139,7 +137,7 @@ impl Options {
                     }
                 ));
                 value = spec.default;
-                // Defaults are right by the test below.
+                // The test below shows that defaults are never bad.
                 let _ = (spec.set)(&mut options, value, available);
             }
             effective.push(format!("{}={value}", spec.name));
@@ -147,7 +145,7 @@ impl Options {
         (options, warnings, effective)
     }
 
-    /// Bytes that may wait for the writer, one buffer at least.
+    /// Bytes that may wait for the writer, at least one buffer.
     #[must_use]
     pub fn queue_limit(&self) -> u64 {
         self.memory.max(self.buffer as u64)

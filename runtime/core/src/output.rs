@@ -2,7 +2,7 @@
     unsafe_code,
     reason = "file descriptors are opened and written by system calls"
 )]
-//! The file, pipe or descriptor a trace is written to.
+//! The file, pipe or descriptor that a trace is written to.
 
 use std::ffi::CString;
 use std::io;
@@ -14,12 +14,11 @@ use contech_trace::file::{FileHeader, HEADER_BYTES};
 
 use crate::{mask, memory};
 
-/// Takes the bytes of a trace.
+/// What takes the bytes of a trace.
 pub trait Output: Send {
-    /// Writes a header and a payload, whole.
+    /// Writes all of a header and a payload.
     ///
-    /// # Errors
-    /// Of the system; the trace ends in the middle of something then.
+    /// An error of the system. In that case the trace may end in the middle of a chunk.
     fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()>;
 }
 
@@ -27,21 +26,21 @@ pub trait Output: Send {
 #[derive(Debug)]
 pub struct Descriptor {
     fd: RawFd,
-    /// Device and inode: a program that closes descriptors it does not know must not find the trace
-    /// in one of its own files.
+    /// Device and inode of the trace. They show when the program has closed the descriptor, which it does not know, and
+    /// opened a file of its own under its number: the trace must not be written there.
     identity: (u64, u64),
-    /// The program has ended: there is no more patience with a reader that rests.
+    /// True when the program has ended. Then a reader that rests is waited for only for `patience`.
     ending: Option<&'static AtomicBool>,
     patience: Duration,
 }
 
-/// How long a reader may rest before a signal that is to end the program ends the trace first: signals are blocked while
-/// the trace is written.
+/// How long a reader may rest before a signal that is to end the program ends the trace first. Signals are blocked
+/// while the trace is written.
 const REST: Duration = Duration::from_secs(1);
-/// How long a reader may rest before a program that has ended does so without the rest of the trace.
+/// How long a reader may rest before a program that has ended exits without the rest of the trace.
 const LAST_REST: Duration = Duration::from_secs(60);
 
-/// Descriptors from here on are out of the way of programs that count on low numbers.
+/// Descriptors from this number on are out of the way of programs that count on low numbers.
 const FIRST_DESCRIPTOR: RawFd = 900;
 
 fn last_error<T>() -> io::Result<T> {
@@ -59,7 +58,7 @@ fn identity(fd: RawFd) -> io::Result<(u64, u64, u32)> {
 }
 
 impl Descriptor {
-    /// Takes a copy of a descriptor, out of the program's way.
+    /// Takes a copy of a descriptor, under a number out of the program's way.
     ///
     /// # Errors
     /// When it is not open.
@@ -82,8 +81,8 @@ impl Descriptor {
         })
     }
 
-    /// Takes over a descriptor of the program's. A pipe or terminal is opened once more, for it may only be made
-    /// not to block where that changes nothing for the program.
+    /// Takes over a descriptor of the program. A pipe or terminal is opened once more, because only a descriptor of its
+    /// own can be made non-blocking without a change for the program.
     ///
     /// # Errors
     /// As of [`Descriptor::duplicate`].
@@ -104,7 +103,7 @@ impl Descriptor {
         made
     }
 
-    /// Once this is true, a reader that rests for long loses the rest of the trace.
+    /// From the moment `ending` is true, a reader that rests for long loses the rest of the trace.
     #[must_use]
     pub fn until(mut self, ending: &'static AtomicBool) -> Self {
         self.ending = Some(ending);
@@ -114,9 +113,8 @@ impl Descriptor {
     /// Opens and empties a trace file, or opens a FIFO or device. A FIFO waits for its reader, or for a signal that is to
     /// end the program.
     ///
-    /// # Errors
-    /// Of the system; [`io::ErrorKind::Interrupted`] by such a signal; [`io::ErrorKind::ResourceBusy`] when another process is writing its trace there,
-    /// or this process did before it replaced its program.
+    /// An error of the system; [`io::ErrorKind::Interrupted`] after such a signal; [`io::ErrorKind::ResourceBusy`] when
+    /// another process is writing its trace there, or this process did before it replaced its program.
     pub fn create(path: &str, started_unix_ns: u64) -> io::Result<Self> {
         let name = CString::new(path)?;
         let fifo = std::fs::metadata(path).is_ok_and(|m| {
@@ -128,10 +126,10 @@ impl Descriptor {
             // SAFETY: the path is a C string.
             unsafe { libc::open(name.as_ptr(), flags | common, 0o666) }
         };
-        // A FIFO is opened for writing only, so that a reader that goes is noticed; a file for reading
-        // too where possible, to look at what is there.
+        // A FIFO is opened only for writing, so that the end of its reader is noticed. A file is opened for reading too
+        // if possible, to look at what is there.
         let fd = if fifo {
-            // Without blocking, then and later: all signals are blocked here.
+            // The FIFO is opened, and later written, without blocking, because all signals are blocked here.
             loop {
                 let fd = open(libc::O_WRONLY | libc::O_NONBLOCK);
                 if fd >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENXIO) {
@@ -239,8 +237,8 @@ fn close(fd: RawFd) {
     unsafe { libc::syscall(libc::SYS_close, fd) };
 }
 
-/// Whether the file holds a trace this very process has written since it started: then it has
-/// replaced its program (exec), and the trace of before must stay.
+/// Whether the file holds a trace that this very process has written since it started. Then the process has replaced
+/// its program (exec), and the earlier trace must stay.
 fn is_own(fd: RawFd, started_unix_ns: u64) -> bool {
     let mut head = [0u8; HEADER_BYTES];
     // SAFETY: pointer and length are those of the array.

@@ -1,13 +1,12 @@
-//! Small numbers of threads: a lock word has room for one, so that a signal handler can tell whether the code it
-//! interrupted has taken the lock or was only about to.
+//! Small numbers for threads. A lock word has room for such a number, so that a signal handler can tell whether the
+//! code it interrupted has taken the lock or was only about to.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Bits of a number.
 pub const OWNER_BITS: u32 = 14;
 const WORDS: usize = (1 << OWNER_BITS) / 64;
 
-/// Numbers in use.
+/// The numbers in use.
 #[derive(Debug)]
 pub struct Owners {
     words: [AtomicU64; WORDS],
@@ -20,16 +19,16 @@ impl Default for Owners {
 }
 
 impl Owners {
-    /// None in use, but 0, which is nobody's.
+    /// No numbers in use.
     #[must_use]
     pub const fn new() -> Self {
         let words = [const { AtomicU64::new(0) }; WORDS];
         Owners { words }
     }
 
-    /// A number nobody else has; 0 when there are more threads than numbers.
+    /// A number that no other thread has; 0 if there are more threads than numbers.
     pub fn draw(&self) -> u64 {
-        // 0 is nobody's, and so never free.
+        // No thread gets the number 0, so it is never free.
         self.words[0].fetch_or(1, Relaxed);
         for (at, word) in (0u64..).zip(&self.words) {
             let mut used = word.load(Relaxed);
@@ -44,7 +43,7 @@ impl Owners {
         0
     }
 
-    /// Nobody has this number any more.
+    /// Makes this number free again.
     pub fn put_back(&self, owner: u64) {
         if owner == 0 {
             return;

@@ -2,45 +2,46 @@
     unsafe_code,
     reason = "asks the kernel for the thread's resource usage"
 )]
-//! Whether the trace's file takes what it is given. While it does, the writer lags only for want of a processor, and the
-//! program's threads give it theirs; where it does not, pausing the program would help nobody.
+//! Whether the trace's file keeps up. While it does, the writer lags only if it lacks a processor, and the program's
+//! threads give it theirs. If the file does not keep up, pausing the program would help nobody.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::queue::Patience;
 
-/// Records should not wait for longer.
+/// Records should not wait for longer than this.
 pub(crate) const LATE: Duration = Duration::from_millis(25);
-/// How long a thread of the program waits for a writer that is late: on a busy machine it may lack a processor for long.
+/// How long a thread of the program waits for a writer that is late. On a busy machine the writer may lack a processor
+/// for long.
 pub(crate) const PATIENCE: Patience = Patience {
     stall: Duration::from_millis(150),
     total: Duration::from_millis(300),
 };
-/// Nanoseconds of writes after which what the file did before counts half.
+/// After this many nanoseconds of writes, what the file did before counts half.
 const MEMORY: u64 = 50_000_000;
 
-/// How a file takes what it is given; whoever holds the writer tells.
+/// How a file keeps up. The thread that holds the writer reports its writes.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     slow: AtomicBool,
-    /// Nanoseconds in writes, and of these in ones in which the writer had to sleep.
+    /// Nanoseconds in writes; `slept` has those in writes in which the writer had to sleep.
     spent: AtomicU64,
     slept: AtomicU64,
 }
 
 impl Pace {
-    /// Whether the file takes what it is given.
+    /// Whether the file keeps up.
     pub(crate) fn keeps_up(&self) -> bool {
         !self.slow.load(Relaxed)
     }
 
-    /// Nothing was written for a while.
+    /// Notes that nothing was written for a while.
     pub(crate) fn stuck(&self) {
         self.slow.store(true, Relaxed);
     }
 
-    /// Times a write.
+    /// Runs a write and notes how long it took.
     pub(crate) fn time<R>(&self, write: impl FnOnce() -> R) -> R {
         let (sleeps, started) = (sleeps(), Instant::now());
         let result = write();

@@ -1,14 +1,13 @@
-//! The pool of free buffers: last in, first out, and no more kept than are worth keeping.
+//! The pool of free buffers, last in, first out. It keeps only as many as are worth keeping.
 
 use crate::buffer::{Buffer, Part, Stack};
 use crate::primitive::Mutex;
 use crate::sync::lock;
 
-/// Free buffers kept mapped; more go back to the system. Enough for the threads of a machine to swap
-/// theirs at once, little against the memory of the queue.
+/// Number of free buffers that are kept mapped; others go back to the system. This is enough for the threads of a
+/// machine to change their buffers at once, and little compared with the memory of the queue.
 const KEPT: usize = 64;
 
-/// Free buffers of one size.
 #[derive(Debug)]
 pub struct Pool {
     free: Mutex<Stack>,
@@ -39,13 +38,13 @@ impl Pool {
         self.buffer_bytes
     }
 
-    /// The warmest free buffer, else a new one; `None` when memory has run out.
+    /// The free buffer that was used last, or else a new one; `None` when memory has run out.
     pub fn take(&self) -> Option<Buffer> {
         let free = lock(&self.free).pop();
         free.or_else(|| Buffer::map(self.buffer_bytes))
     }
 
-    /// Lets go of a buffer or of a part of one, which comes back with the last of its holders.
+    /// Lets go of a buffer or of a part of one. The buffer comes back to the pool with its last holder.
     pub fn put(&self, held: impl Into<Part>) {
         let Some(buffer) = held.into().release() else {
             return;

@@ -1,5 +1,5 @@
-//! What threads share, by the name of its library: `tests/model` compiles the modules that use these names with
-//! loom's instead.
+//! The synchronization types, under names of this module. `tests/model` compiles the modules that use these names with
+//! loom's types instead.
 
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
