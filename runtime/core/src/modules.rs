@@ -57,6 +57,7 @@ impl Modules {
 
     /// Registers a module.
     ///
+    /// # Errors
     /// A sentence for the user, when it is not a descriptor, has another version of the contract, or has ids that
     /// another loaded module has.
     pub fn add(&mut self, found: Found) -> Result<Added, String> {

@@ -18,6 +18,7 @@ use crate::{mask, memory};
 pub trait Output: Send {
     /// Writes all of a header and a payload.
     ///
+    /// # Errors
     /// An error of the system. In that case the trace may end in the middle of a chunk.
     fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()>;
 }
@@ -61,7 +62,7 @@ impl Descriptor {
     /// Takes a copy of a descriptor, under a number out of the program's way.
     ///
     /// # Errors
-    /// When it is not open.
+    /// When the descriptor is not open.
     pub fn duplicate(fd: RawFd) -> io::Result<Self> {
         // SAFETY: duplicating needs no memory; a bad number is an error.
         let mut copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR) };
@@ -85,7 +86,7 @@ impl Descriptor {
     /// own can be made non-blocking without a change for the program.
     ///
     /// # Errors
-    /// As of [`Descriptor::duplicate`].
+    /// Those of [`Descriptor::duplicate`].
     pub fn given(fd: RawFd) -> io::Result<Self> {
         let (.., kind) = identity(fd)?;
         if kind == libc::S_IFREG {
@@ -113,6 +114,7 @@ impl Descriptor {
     /// Opens and empties a trace file, or opens a FIFO or device. A FIFO waits for its reader, or for a signal that is to
     /// end the program.
     ///
+    /// # Errors
     /// An error of the system; [`io::ErrorKind::Interrupted`] after such a signal; [`io::ErrorKind::ResourceBusy`] when
     /// another process is writing its trace there, or this process did before it replaced its program.
     pub fn create(path: &str, started_unix_ns: u64) -> io::Result<Self> {

@@ -1,10 +1,11 @@
-//! Hand-over from the program's threads to the writer.
+//! Hands messages over from the program's threads to the writer.
 //!
-//! A lock around a list, and no channel: what waits is bounded by its bytes, the program sleeps until the writer has
-//! dealt with what was sent, and the queue closes and opens again, so that the count and the messages must
-//! change together. A channel of crossbeam's inside would be a second lock; to sleep on, it would use the program's
-//! thread-locals; and loom, which tries every interleaving of this file (`tests/model`), cannot look into it. A message
-//! is a whole buffer as a rule, so that the lock is taken some thousand times a second.
+//! The queue is a lock around a list, and not a channel, for three reasons. The bytes that wait are bounded, the
+//! program sleeps until the writer has dealt with what was sent, and the queue closes and opens again; so the count and
+//! the messages must change together, and a channel of crossbeam inside would be a second lock. Such a channel would
+//! also use the program's thread-locals to sleep. And loom, which tries every interleaving of this file
+//! (`tests/model`), cannot look into it. A message is usually a whole buffer, so the lock is taken some thousand times
+//! a second.
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
@@ -17,24 +18,24 @@ use crate::lane::Lane;
 use crate::primitive::{Condvar, Mutex};
 use crate::sync::{lock, wait};
 
-/// Most bytes of records that travel inside a message.
+/// The most bytes of records that travel inside a message.
 pub const INLINE: usize = 48;
-/// So long after the end of the trace the program would have been replaced.
+/// If the program has not been replaced this long after the end of the trace, it will not be.
 const CORKED: Duration = Duration::from_secs(1);
-/// Messages there is room for from the start.
+/// Number of messages that there is room for from the start.
 const ROOM: usize = 256;
 
 /// Records on their way to the writer.
 #[derive(Debug)]
 pub enum Records {
-    /// In a buffer, of which the message is a holder.
+    /// Records in a buffer, of which the message is a holder.
     Part(Part),
-    /// A few bytes.
+    /// A few bytes, and their number.
     Inline([u8; INLINE], usize),
 }
 
 impl Records {
-    /// The bytes.
+    /// The bytes of the records.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match self {
@@ -49,40 +50,38 @@ impl Records {
 pub enum Message {
     /// Records of a context.
     Stream {
-        /// Which of its streams.
+        /// Which of the context's streams they belong to.
         lane: Lane,
-        /// The context.
         context: u32,
-        /// Level of its thread, see [`crate::buffer::Piece::level`].
+        /// The level of the thread, see [`crate::buffer::Piece::level`].
         level: u8,
-        /// Number of this chunk in the context.
+        /// Number of this chunk in the context's stream.
         seq: u64,
-        /// Ticks when it was begun.
+        /// Ticks when the chunk was begun.
         first: u64,
-        /// Ticks when it was handed over.
+        /// Ticks when the chunk was handed over.
         last: u64,
-        /// Its bytes.
         records: Records,
     },
     /// A module was registered: the encoded `ModuleLoad`.
     Module(Vec<u8>),
     /// The process is an MPI rank: the encoded `RankInfo`.
     Rank(Vec<u8>),
-    /// Recording ends here (perhaps not for good, if an exec fails).
+    /// Recording ends here, perhaps not for good: it goes on if an exec fails.
     End(Box<Totals>),
 }
 
 /// How long to wait for the writer.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// Without any progress.
+    /// The longest time without any progress.
     pub stall: Duration,
-    /// In all.
+    /// The longest time in all.
     pub total: Duration,
 }
 
 impl Message {
-    /// Bytes of memory it holds.
+    /// Bytes of memory that the message holds.
     fn keeps(&self) -> u64 {
         let records = match self {
             Message::Stream { records, .. } => match records {
@@ -95,7 +94,7 @@ impl Message {
         (size_of::<Message>() + records) as u64
     }
 
-    /// Bytes of the recording in it.
+    /// Bytes of the recording in the message.
     fn recorded(&self) -> u64 {
         match self {
             Message::Stream {
@@ -107,7 +106,7 @@ impl Message {
         }
     }
 
-    /// Ticks when its records were handed over.
+    /// Ticks when the message's records were handed over.
     fn handed_over(&self) -> Option<u64> {
         match self {
             Message::Stream { last, .. } => Some(*last),
@@ -119,15 +118,16 @@ impl Message {
 #[derive(Debug)]
 struct State {
     messages: VecDeque<Message>,
-    /// Messages sent, and of those the ones dealt with.
+    /// Number of messages sent, and of those the number that the writer has dealt with.
     sent: u64,
     done: u64,
-    /// Bytes of those that are not dealt with, and of the one that the writer deals with.
+    /// Bytes of memory of the messages that are not dealt with, and of the one that the writer is dealing with.
     keeps: u64,
     in_hand: u64,
     in_hand_since: Option<u64>,
     closed: bool,
-    /// Messages from this number on are not to be written yet: the trace has ended, as the program is about to be replaced.
+    /// Messages from this number on are not to be written yet, because the trace has ended and the program is about to
+    /// be replaced.
     cork: Option<u64>,
     /// Bytes of the recording in all messages so far.
     bytes: u64,
@@ -164,7 +164,6 @@ impl State {
     }
 }
 
-/// The queue of one trace.
 #[derive(Debug)]
 pub struct Queue {
     state: Mutex<State>,
@@ -195,15 +194,14 @@ impl Queue {
         }
     }
 
-    /// Hands a message over.
     pub fn send(&self, message: Message) {
         lock(&self.state).send(message);
         self.work.notify_one();
     }
 
-    /// Hands over the end of the trace, which says how many bytes of records came before it; returns how many messages
-    /// that makes. With `cork`, what comes after it stays here for a while: the program is about to be replaced, and if it
-    /// is not, nothing is lost.
+    /// Hands over the end of the trace, which says how many bytes of records came before it. Returns the number of
+    /// messages sent so far. With `cork`, messages after it are held back for a while, because the program is about to
+    /// be replaced. If it is not replaced, nothing is lost.
     pub fn send_end(&self, mut totals: Totals, cork: bool) -> u64 {
         let mut state = lock(&self.state);
         totals.bytes = state.bytes;
@@ -215,7 +213,7 @@ impl Queue {
         sent
     }
 
-    /// The program was not replaced.
+    /// Lets the held-back messages go, because the program was not replaced.
     pub fn uncork(&self) {
         lock(&self.state).cork = None;
         self.work.notify_one();
@@ -231,7 +229,7 @@ impl Queue {
         lock(&self.state).bytes += bytes as u64;
     }
 
-    /// Whether so much is waiting that the program must pause.
+    /// Whether so many bytes wait that the program must pause.
     pub fn is_full(&self) -> bool {
         lock(&self.state).keeps >= self.limit
     }
@@ -241,7 +239,7 @@ impl Queue {
         lock(&self.state).oldest()
     }
 
-    /// Messages dealt with so far.
+    /// Number of messages that the writer has dealt with so far.
     pub fn progress(&self) -> u64 {
         lock(&self.state).done
     }
@@ -266,13 +264,13 @@ impl Queue {
         true
     }
 
-    /// The next message, if there is one. Whoever takes it holds the writer meanwhile and says [`Queue::done`] before
-    /// it takes another: so messages are written in the order in which they were sent.
+    /// The next message, if there is one. The thread that takes it must hold the lock on the writer, and call
+    /// [`Queue::done`] before it takes another. So messages are written in the order in which they were sent.
     pub fn take(&self) -> Option<Message> {
         lock(&self.state).take()
     }
 
-    /// The writer has dealt with the message it took.
+    /// Notes that the writer has dealt with the message it took.
     pub fn done(&self) {
         let mut state = lock(&self.state);
         state.done += 1;
@@ -282,7 +280,7 @@ impl Queue {
         self.idle.notify_all();
     }
 
-    /// [`Queue::wait`] returns `false` from now on, once everything is taken.
+    /// Closes the queue: [`Queue::wait`] returns `false` from now on, once everything is taken.
     pub fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -291,23 +289,24 @@ impl Queue {
         self.work.notify_all();
     }
 
-    /// A closed queue may be used again.
+    /// Makes a closed queue usable again.
     pub fn reopen(&self) {
         lock(&self.state).closed = false;
     }
 
-    /// Waits until everything sent so far is dealt with; `false` when patience ran out first.
+    /// Waits until everything sent so far is dealt with. Returns `false` if patience ran out first.
     pub fn drain(&self, patience: Option<Patience>) -> bool {
         let target = lock(&self.state).sent;
         self.drain_to(target, patience)
     }
 
-    /// The same for so many messages.
+    /// Waits until the first `sent` messages are dealt with. Returns `false` if patience ran out first.
     pub fn drain_to(&self, sent: u64, patience: Option<Patience>) -> bool {
         self.wait_until(patience, |state| state.done >= sent)
     }
 
-    /// Waits until all records that were handed over before `ticks` are dealt with; `false` when patience ran out first.
+    /// Waits until all records that were handed over before `ticks` are dealt with. Returns `false` if patience ran out
+    /// first.
     pub fn drain_before(&self, ticks: u64, patience: Patience) -> bool {
         self.wait_until(Some(patience), |state| {
             state.oldest().is_none_or(|at| at >= ticks)

@@ -32,19 +32,18 @@ use crate::tls::TlsBlock;
 use crate::writer::Writer;
 use crate::{memory, notice};
 
-/// No [`EndReason`].
+/// Stands for no [`EndReason`].
 const NO_REASON: u8 = u8::MAX;
 
 /// What a trace starts from.
 #[derive(Debug)]
 pub struct Start {
-    /// Options in effect.
     pub options: Options,
-    /// The same as `NAME=value`.
+    /// The options in effect as `NAME=value`.
     pub effective: Vec<String>,
-    /// Process whose forked child this is, 0 for none.
+    /// The process whose forked child this is; 0 for none.
     pub parent: u32,
-    /// Modules loaded already (those of the parent).
+    /// Modules that are loaded already (those of the parent).
     pub modules: Vec<Found>,
 }
 
@@ -54,7 +53,7 @@ pub(crate) struct Counters {
     pub(crate) contexts: AtomicU64,
     pub(crate) unannounced: AtomicU64,
     pub(crate) lost_bytes: AtomicU64,
-    /// Places where records were lost.
+    /// Number of places where records were lost.
     pub(crate) losses: AtomicU64,
     /// Sync events of recordings that have ended.
     pub(crate) syncs: AtomicU64,
@@ -67,23 +66,23 @@ pub(crate) struct Counters {
     reason = "its state is of no use in text"
 )]
 pub struct Recorder {
-    /// Zero of all ticks.
+    /// Gives the time in ticks since the start of the trace.
     pub clock: Clock,
-    /// Whose calls are recorded.
+    /// The objects whose calls are recorded.
     pub callers: Callers,
-    /// Contexts by the handles of threads to be joined.
+    /// The context behind each handle of a thread to be joined.
     pub joins: Numbers,
-    /// Participants of barriers.
+    /// The number of participants of each barrier.
     pub barriers: Numbers,
-    /// Threads of the program that live, the first one included.
+    /// Number of threads of the program that live, including the first one.
     pub live: AtomicI64,
-    /// Where threads hand over what they record.
+    /// The place where threads hand over what they record.
     pub(crate) desk: Desk,
-    /// Why contexts end that still run when the trace is closed.
+    /// Why the contexts that still run when the trace is closed end.
     reason: AtomicU8,
     pub(crate) options: Options,
     pub(crate) process: u32,
-    /// Where the trace goes, for messages.
+    /// The name of the place the trace goes to, for messages.
     pub(crate) place: String,
     pub(crate) registry: Registry,
     pub(crate) modules: Mutex<Modules>,
@@ -96,17 +95,17 @@ pub struct Recorder {
     pub(crate) notes: Mutex<Vec<String>>,
     /// Notes that do not make the trace incomplete.
     pub(crate) remarks: Mutex<Vec<String>>,
-    /// Libraries that made threads, and how many of those have recorded something.
+    /// Libraries that made threads, and how many of those threads have recorded something.
     pub(crate) libraries: Mutex<Vec<(String, u64)>>,
     pub(crate) finishing: &'static AtomicBool,
-    /// A reason to stop was given; also one met while the trace is being finished is told.
+    /// A reason to stop was given. A reason that comes up while the trace is being finished is told too.
     stopped: AtomicBool,
     pub(crate) ended: AtomicBool,
     /// Kernel id of the thread that has last tried to replace the program, 0 for none.
     pub(crate) replacing: AtomicU32,
-    /// Held by that thread while it ends the trace.
+    /// Held by the thread that is to replace the program, while it ends the trace.
     pub(crate) checkpoint: Mutex<()>,
-    /// Ticks that noting a time takes; 0 where none are noted within tasks.
+    /// Ticks that noting a time takes; 0 if no times are noted within tasks.
     pub(crate) stamp_cost: u64,
     next_context: AtomicU32,
     next_stream: AtomicU32,
@@ -114,8 +113,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the trace and writes its beginning. Where that fails the recorder runs untraced and has
-    /// said so on stderr.
+    /// Opens the trace and writes its beginning. If that fails, the recorder says so on stderr and runs untraced.
     pub fn start(start: Start, host: &'static dyn Host) -> &'static Self {
         let clock = Clock::start();
         let options = start.options;
@@ -192,7 +190,7 @@ impl Recorder {
                 start_unix_ns: self.clock.start_unix_ns(),
                 clock_hz: stated_hz(),
             };
-            // Affinity and the quota of the control group are in it.
+            // The number takes affinity and the quota of the control group into account.
             effective.push(format!("processors={}", self.cores));
             writer.begin(&header, &run_info(parent, effective))
         });
@@ -213,12 +211,12 @@ impl Recorder {
         self.desk.is_recording()
     }
 
-    /// Why contexts end that the closing of the trace ends; `None` where it was stopped, and they go on unrecorded.
+    /// Why contexts end that end with the trace; `None` if the trace was stopped, after which they go on unrecorded.
     pub(crate) fn end_reason(&self) -> Option<EndReason> {
         EndReason::from_u8(self.reason.load(SeqCst))
     }
 
-    /// The trace is about to be closed for this reason.
+    /// Notes the reason for which the trace is about to be closed.
     pub(crate) fn set_end_reason(&self, reason: EndReason) {
         self.reason.store(reason as u8, SeqCst);
     }
@@ -239,7 +237,7 @@ impl Recorder {
         }
     }
 
-    /// Something worth knowing that makes the recording no less complete; said once.
+    /// Adds a remark on something that makes the recording no less complete, unless it was made before.
     pub fn remark(&self, text: &str) {
         let _blocked = Blocked::new();
         let mut remarks = lock(&self.remarks);
@@ -248,23 +246,23 @@ impl Recorder {
         }
     }
 
-    /// The process is a rank of an MPI program.
+    /// Notes that the process is a rank of an MPI program.
     pub fn set_rank(&'static self, rank: &RankInfo) {
         let _blocked = Blocked::new();
         if self.is_recording() && !self.desk.counting_only {
             self.send(Message::Rank(rank.to_bytes()));
-            // A rank may be killed at any time because another one ended: what it is must be in the file by then.
+            // A rank may be killed at any time because another one ended. The file must say by then which rank it is.
             self.drain(None);
         }
     }
 
-    /// Modules that are loaded now, for the trace of a forked child.
+    /// The modules that are loaded now, for the trace of a forked child.
     pub fn loaded_modules(&self) -> Vec<Found> {
         lock(&self.modules).loaded().cloned().collect()
     }
 
-    /// Registers modules; those known already are skipped. A module that cannot be recorded beside the
-    /// others stops the recording; what was recorded before it is kept.
+    /// Registers modules; those already known are skipped. A module that cannot be recorded beside the others stops the
+    /// recording. What was recorded before it is kept.
     pub fn register(&'static self, tls: &TlsBlock, modules: Vec<Found>) {
         let _blocked = Blocked::new();
         for found in modules {
@@ -293,7 +291,7 @@ impl Recorder {
         }
     }
 
-    /// The module whose descriptor is at this address is unloaded.
+    /// Notes that the module whose descriptor is at this address is unloaded.
     pub fn unregister(&self, address: usize) {
         let _blocked = Blocked::new();
         lock(&self.modules).remove(address);
@@ -319,7 +317,7 @@ impl Recorder {
         self.next_stream.fetch_add(1, Relaxed)
     }
 
-    /// State of the calling thread; made at its first use. `None` when memory has run out.
+    /// The state of the calling thread, which is made at its first use. `None` when memory has run out.
     pub(crate) fn thread(&self, tls: &TlsBlock) -> Option<&'static Thread> {
         let thread = match registry::current(tls) {
             Some(thread) => thread,
@@ -334,13 +332,13 @@ impl Recorder {
                 self.counters.unannounced.fetch_add(1, Relaxed);
                 self.count_for_library(thread);
             }
-            // Nobody is known to have created it: it hangs on the first context.
+            // The creator of the thread is not known, so the first context counts as its creator.
             thread.creator.store(0, Relaxed);
         }
         Some(thread)
     }
 
-    /// The thread is being made by this library, whose calls are not the program's.
+    /// Notes that this library, whose calls are not the program's, makes the thread.
     pub fn made_by(&self, child: &Thread, library: &str) {
         let _blocked = Blocked::new();
         let mut libraries = lock(&self.libraries);
@@ -376,8 +374,8 @@ impl Recorder {
         Some(thread)
     }
 
-    /// State for a thread about to be created, which is to run `start(arg)`; with `announced` it gets
-    /// its context now, in order of creation. `None` when memory has run out.
+    /// The state for a thread about to be created, which is to run `start(arg)`. If `announced`, the thread gets its
+    /// context now, in order of creation. `None` when memory has run out.
     pub fn new_child(
         &self,
         tls: &TlsBlock,
@@ -410,8 +408,8 @@ impl Recorder {
         Some(child)
     }
 
-    /// The thread could not be created. Its context number is used for the next one where no other
-    /// was given meanwhile.
+    /// Takes back the state of a thread that could not be created. The next context gets its number, unless another
+    /// number was given out in the meantime.
     pub fn drop_child(&self, child: &'static Thread) {
         let _blocked = Blocked::new();
         self.live.fetch_sub(1, SeqCst);
@@ -424,7 +422,7 @@ impl Recorder {
         self.release(child);
     }
 
-    /// First act of the new thread.
+    /// Gives the new thread its state. This must be its first act.
     pub fn adopt(&'static self, tls: &TlsBlock, child: &'static Thread) {
         child.tls.store(std::ptr::from_ref(tls).cast_mut(), Relaxed);
         tls.set_thread(std::ptr::from_ref(child).cast_mut());
@@ -444,7 +442,7 @@ impl Recorder {
         self.registry.put(thread);
     }
 
-    /// A buffer, if need be by waiting for the writer to give one back; `None` when memory has run out.
+    /// A buffer; if necessary this waits for the writer to give one back. `None` when memory has run out.
     pub(crate) fn buffer(&'static self) -> Option<Buffer> {
         self.desk.pool.take().or_else(|| {
             self.drain(None);
@@ -452,20 +450,21 @@ impl Recorder {
         })
     }
 
-    /// Hands a message to the writer, which is started if it does not run.
+    /// Queues a message for the writer.
     pub(crate) fn send(&'static self, message: Message) {
         self.desk.queue.send(message);
     }
 
-    /// Sees to it that somebody writes what is queued: the writer thread, which is started if need be, else the caller.
-    /// Not for signal handlers, nor for threads that end: making a thread takes locks of the C library that the code a
-    /// handler interrupted may hold, and state that a thread about to end has given up.
+    /// Makes sure that what is queued gets written: by the writer thread, which this starts if necessary, or else by
+    /// the caller. Do not call this from signal handlers, nor from threads that end: making a thread takes locks of the
+    /// C library that the interrupted code may hold, and state that an ending thread has given up.
     pub(crate) fn serve(&'static self) {
         if self.desk.counting_only {
             return;
         }
         let mut running = lock(&self.service);
-        // The last of the program's threads goes on recording: beside it no other may be left, or the process never ends.
+        // After the last of the program's threads has ended, it goes on recording. No other thread may then be left
+        // beside it, or the process never ends.
         let others = self.live.load(SeqCst) > 0;
         if !*running && others && !self.finishing.load(SeqCst) {
             *running = self.host.start_writer(self);
@@ -474,8 +473,9 @@ impl Recorder {
         self.hand_on();
     }
 
-    /// While the trace is being ended for a program that is to be replaced, nobody hands anything over. Where the calling
-    /// thread is the one that was to replace it, that has failed: the recording goes on.
+    /// Waits while another thread ends the trace of a program that is to be replaced: until then nothing may be handed
+    /// over. If the calling thread is the one that was to replace the program, the exec has failed, and the recording
+    /// goes on.
     pub(crate) fn after_checkpoint(&self) {
         let replacing = self.replacing.load(SeqCst);
         if replacing != 0 {
@@ -487,7 +487,7 @@ impl Recorder {
         }
     }
 
-    /// Writes what is queued where no writer thread does.
+    /// Writes what is queued, unless a writer thread does.
     pub(crate) fn hand_on(&'static self) {
         let by_caller = !*lock(&self.service);
         if by_caller {
@@ -495,8 +495,8 @@ impl Recorder {
         }
     }
 
-    /// The program is about to make a thread. From here on the writer is one, too: the first of the program's threads to
-    /// end must not have to start it.
+    /// Starts the writer thread, because the program is about to make a thread: the first of the program's threads to
+    /// end must not have to start the writer.
     pub fn expect_threads(&'static self) {
         if self.is_recording() {
             let _blocked = Blocked::new();
@@ -504,7 +504,7 @@ impl Recorder {
         }
     }
 
-    /// Waits for everything queued to be written; `false` when patience ran out.
+    /// Waits for everything queued to be written. Returns `false` if patience ran out.
     pub(crate) fn drain(&'static self, patience: Option<crate::queue::Patience>) -> bool {
         self.hand_on();
         self.desk.queue.drain(patience)
@@ -518,7 +518,7 @@ impl Recorder {
         }
     }
 
-    /// Body of the writer thread.
+    /// The body of the writer thread.
     pub fn write_until_closed(&'static self) {
         while self.desk.queue.wait() {
             let mut writer = lock(&self.writer);
@@ -529,7 +529,7 @@ impl Recorder {
     }
 
     fn write(&self, writer: &mut Writer, message: Message) {
-        // The writer itself needs a core; beyond that one must be idle.
+        // The writer itself needs a core, and one more must be idle.
         let compress = self.options.compress && self.live.load(Relaxed) < self.cores;
         let now = self.clock.now();
         let (part, written) = self.pace.time(|| writer.put(message, compress, now));
@@ -545,7 +545,7 @@ impl Recorder {
         self.desk.queue.done();
     }
 
-    /// The writer thread writes what is queued and ends; another starts when there is more. For the
+    /// Lets the writer thread write what is queued, and ends it. Another one starts when there is more. This is for the
     /// last thread of the program, which must also be the last of the process.
     pub fn stop_writer(&self) {
         let mut running = lock(&self.service);

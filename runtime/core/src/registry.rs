@@ -2,7 +2,7 @@
     unsafe_code,
     reason = "hands out states that live as long as the process, from memory of its own"
 )]
-//! All threads: a list that only grows, of states that are used again.
+//! The states of all threads. The list only grows, and states are used again.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
@@ -14,7 +14,7 @@ use crate::sync::lock;
 use crate::thread::Thread;
 use crate::tls::TlsBlock;
 
-/// States mapped at a time.
+/// Number of states that are mapped at a time.
 const SLAB: usize = 16;
 
 /// The threads of one trace. States come from mapped memory, not from the heap, so that a signal
@@ -32,11 +32,10 @@ pub struct Registry {
 #[derive(Default)]
 struct FreeList(Option<NonNull<Thread>>);
 
-// SAFETY: the states it points to are shared by design and live as long as the process.
+// SAFETY: the states that the list points to are shared by design and live as long as the process.
 unsafe impl Send for FreeList {}
 
 impl Registry {
-    /// No threads.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -75,7 +74,7 @@ impl Registry {
         Some(())
     }
 
-    /// Gives a state back; its thread has ended or never came to be.
+    /// Gives a state back, because its thread has ended or was never created.
     pub fn put(&self, thread: &'static Thread) {
         {
             let mut inner = thread.lock();
@@ -91,7 +90,7 @@ impl Registry {
         free.0 = Some(NonNull::from(thread));
     }
 
-    /// Every state that anybody has taken so far; whoever takes another one later sees what the caller did before.
+    /// Every state that has been taken so far. A thread that takes another state later sees what the caller did before.
     pub fn all(&self) -> Vec<&'static Thread> {
         let free = lock(&self.free);
         let all = self.iter().collect();
@@ -112,10 +111,10 @@ impl Registry {
     }
 }
 
-/// State of the thread this block belongs to; `None` before it has one.
+/// The state of the thread that this block belongs to; `None` before it has one.
 #[inline]
 pub fn current(tls: &TlsBlock) -> Option<&'static Thread> {
-    // SAFETY: the pointer is null or to a state of a registry, and those never go away.
+    // SAFETY: the pointer is null or points to a state of a registry, and states never go away.
     unsafe { tls.thread().as_ref() }
 }
 

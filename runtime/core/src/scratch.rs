@@ -1,4 +1,4 @@
-//! Memory to record into where nobody will read it: untraced runs, threads whose context has ended.
+//! Memory for records that nobody will read: those of untraced runs, and of threads whose context has ended.
 
 use std::sync::atomic::AtomicU8;
 
@@ -17,12 +17,12 @@ const SHARED: usize = 32;
 #[repr(align(64))]
 struct Shared([AtomicU8; SHARED_BYTES]);
 
-/// Scratch for threads that can have none of their own, for they have ended or are inside the
-/// runtime. Two threads may share one, which costs them time but does no harm: it is never read.
+/// Scratch for threads that cannot have their own, because they have ended or are inside the runtime. Two threads may
+/// share one. That costs them time but does no harm, because nobody reads it.
 static LAST_RESORT: [Shared; SHARED] =
     [const { Shared([const { AtomicU8::new(0) }; SHARED_BYTES]) }; SHARED];
 
-/// Points the thread's cursor into shared scratch memory, returns it.
+/// Points the thread's cursor into shared scratch memory, and returns it.
 pub fn last_resort(tls: &TlsBlock, lane: Lane) -> *mut u8 {
     let address = std::ptr::from_ref(tls).addr();
     // Thread-local blocks of different threads differ above the page offset.

@@ -2,49 +2,50 @@
     unsafe_code,
     reason = "changes an event that stands in the thread's buffer"
 )]
-//! The last atomic operation of a thread: one that is repeated and finds nothing new is a spin-wait, and
-//! a spin-wait is one event.
+//! Remembers the last atomic operation of a thread. An operation that is repeated and finds nothing new is a spin-wait,
+//! and a spin-wait is one event.
 //!
-//! The event of the first try is in the buffer while the thread spins. Repeats only count there. When a
-//! try at last finds something, its event takes over the first one's time, and the first one is marked as
-//! nothing. A buffer that was handed over meanwhile keeps its event: a long wait is then two, the second
-//! with the time.
+//! The event of the first try is in the buffer while the thread spins, and repeats are only counted there. When a try
+//! at last finds something, its event takes over the time of the first event, and the first one is marked as nothing.
+//! If the buffer was handed over in the meantime, it keeps its event. A long wait then has two events, and the second
+//! has the time.
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use contech_trace::event::SyncOp;
 
-/// Most bytes of records between two tries of a spin-wait: more than that is work, not waiting.
+/// The most bytes of records between two tries of a spin-wait. More than that is work, not waiting.
 const TIGHT: usize = 1024;
 
-// Offsets in an encoded sync event; the test below holds them against the format.
+// Offsets in an encoded sync event. The tests below compare them with the format.
 const TICKET: usize = 6;
 const REPEATS: usize = 13;
 const OP: usize = 30;
 /// Bytes of an encoded sync event.
 pub(crate) const EVENT: usize = 36;
 
-/// Fields are atomics as those of the thread-local block they are in; only its thread uses them.
+/// The last operation and its repeats. The fields are atomics, as are the others of the thread-local block, but only
+/// the owner of the block uses them.
 #[derive(Debug)]
 pub struct Spin {
     address: AtomicU64,
     value: AtomicU64,
     site: AtomicU64,
     ticket: AtomicU64,
-    /// Events of the thread when it was recorded: another one since ends the wait.
+    /// The number of the thread's sync events when the operation was recorded. Another event since then ends the wait.
     syncs: AtomicU64,
-    /// Its event in the buffer; null when it is not to be changed any more.
+    /// The operation's event in the buffer; null if the event must not be changed any more.
     event: AtomicPtr<u8>,
     /// The cursor after the last try.
     mark: AtomicPtr<u8>,
-    /// When it began, in ticks.
+    /// When the wait began, in ticks.
     before: AtomicU64,
     repeats: AtomicU32,
-    /// There was work between tries.
+    /// 1 if there was work between tries.
     loose: AtomicU32,
 }
 
-/// Where the words are that [`Spin::forget`] clears.
+/// Offsets of the words that [`Spin::forget`] clears.
 pub(crate) const OFFSETS: [usize; 2] = [
     std::mem::offset_of!(Spin, event),
     std::mem::offset_of!(Spin, mark),
@@ -55,11 +56,11 @@ pub(crate) const OFFSETS: [usize; 2] = [
 pub struct Try {
     /// Address of the variable.
     pub address: u64,
-    /// Where the code is.
+    /// Address of the code.
     pub site: u64,
-    /// The value found.
+    /// The value that was found.
     pub value: u64,
-    /// Its place in the order.
+    /// The operation's place in the order of operations.
     pub ticket: u64,
 }
 
@@ -70,7 +71,7 @@ impl Default for Spin {
 }
 
 impl Spin {
-    /// None.
+    /// No operation.
     #[must_use]
     pub const fn new() -> Self {
         Spin {
@@ -87,13 +88,13 @@ impl Spin {
         }
     }
 
-    /// Whatever comes next is no repeat: another level of records begins or ends.
+    /// Makes sure that the next operation is no repeat, because another level of records begins or ends.
     pub fn reset(&self) {
         self.forget();
         self.address.store(0, Relaxed);
     }
 
-    /// The event leaves the buffer.
+    /// Forgets where the event is, because it leaves the buffer.
     #[inline]
     pub fn forget(&self) {
         self.event.store(std::ptr::null_mut(), Relaxed);
@@ -108,15 +109,15 @@ impl Spin {
             && self.syncs.load(Relaxed) == syncs
     }
 
-    /// Whether hardly anything was recorded since the last try. What a handed-over buffer held is not
-    /// known; it counts as little.
+    /// Whether hardly anything was recorded since the last try. What was in a buffer that was handed over is not known
+    /// and counts as little.
     fn is_tight(&self, cursor: *mut u8) -> bool {
         let mark = self.mark.load(Relaxed);
         mark.is_null() || cursor.addr().wrapping_sub(mark.addr()) <= TIGHT
     }
 
-    /// Takes a try that found `t.value` as a repeat of the last one, if it is one: it read what the last
-    /// one read, or nothing was done in between.
+    /// Counts a try that found `t.value` as a repeat of the last one, if it is one: it read what the last one read, or
+    /// nothing was done in between. Returns whether it is one.
     #[inline]
     pub(crate) fn repeats(&self, t: &Try, syncs: u64, cursor: *mut u8) -> bool {
         if !self.was_at(t, syncs) || self.value.load(Relaxed) != t.value {
@@ -137,8 +138,8 @@ impl Spin {
         let event = self.event.load(Relaxed);
         if !event.is_null() {
             let ticket = t.ticket.to_le_bytes();
-            // SAFETY: the event is in the thread's buffer (`forget` is called when that changes), whole,
-            // and 36 bytes long.
+            // SAFETY: the event is whole, 36 bytes long, and in the thread's buffer (`forget` is called when that
+            // changes).
             unsafe {
                 event.add(TICKET).copy_from(ticket.as_ptr(), 6);
                 event.add(REPEATS).cast::<u32>().write_unaligned(repeats);
@@ -147,8 +148,8 @@ impl Spin {
         true
     }
 
-    /// The try that ended a spin-wait takes the first one's place: returns its time and the number of
-    /// repeats.
+    /// Lets the try that ended a spin-wait take the place of the first one. Returns the first one's time and the number
+    /// of repeats.
     #[inline]
     pub(crate) fn end(&self, t: &Try, syncs: u64, cursor: *mut u8) -> Option<(u64, u32)> {
         let repeats = self.repeats.load(Relaxed);
@@ -161,18 +162,19 @@ impl Spin {
             return None;
         }
         if !event.is_null() {
-            // SAFETY: as in `repeats`.
+            // SAFETY: the event is there for the same reason as in `repeats`.
             unsafe { event.add(OP).write(SyncOp::AtomicSpun as u8) };
         }
         Some((self.before.load(Relaxed), repeats + 1))
     }
 
-    /// The thread was paused until now: a wait goes on from here.
+    /// Lets a wait begin now, because the thread was paused until now.
     pub(crate) fn resume(&self, now: u64) {
         self.before.store(now, Relaxed);
     }
 
-    /// The event of `t`, which came at `now`, was written, the thread's `syncs`-th; it ends at `cursor`.
+    /// Notes that the event of `t`, which came at `now`, was written. It is the thread's `syncs`-th and ends at
+    /// `cursor`.
     #[inline]
     pub(crate) fn set(&self, t: &Try, syncs: u64, now: u64, cursor: *mut u8) {
         self.before.store(now, Relaxed);

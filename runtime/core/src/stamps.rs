@@ -1,36 +1,37 @@
-//! Times within tasks (`CONTECH_TIMES=1`): where instrumented code checks its buffer's room, the time is noted now and
-//! then. The check is the one there is anyway; only its limit is lower than the buffer's, and `__contech_flush` writes
-//! an event where the buffer itself is not full (the runtime's `flush` module has that path, in assembly: a thread's
-//! registers are saved only where a buffer is handed over).
+//! Times within tasks (`CONTECH_TIMES=1`): now and then, where instrumented code checks its buffer's room, the time is
+//! noted. There is no extra check: only the limit is lower than the buffer's, and `__contech_flush` writes an event if
+//! the buffer itself is not full. The runtime's `flush` module has that path in assembly, because a thread's registers
+//! are saved only where a buffer is handed over.
 //!
-//! How often: at the next check if the last time was long ago ([`APART`]), since then the program records little and
-//! every function counts; else after [`EVERY`] bytes, so that a program which records much is not slowed down by it.
+//! The time is noted at the next check if the last time was long ago ([`APART`]), because then the program records
+//! little and every function counts. Otherwise it is noted after [`EVERY`] bytes, so that it does not slow down a
+//! program that records much.
 //!
-//! What changing buffers takes is nobody's time. A buffer is brought into the caches there, too
-//! (`crate::buffer::Buffer::touch`): page faults and lines that the writer's processor has can make a program that
-//! records much twice as slow, and that would be in its times.
+//! The time that changing buffers takes is not counted as the program's. A buffer is brought into the caches then, too
+//! (`crate::buffer::Buffer::touch`), because page faults and lines in the caches of the writer's processor can make a
+//! program that records much twice as slow, and its times would include that.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 /// Bytes between times that follow each other closely.
 pub const EVERY: usize = 2048;
-/// Ticks that are long: about half a microsecond.
+/// An interval of this many ticks is long: about half a microsecond.
 pub const APART: u64 = 1500;
-/// Bytes of the event.
+/// Bytes of an encoded time event.
 pub const EVENT: usize = 16;
 
-/// What noting a time needs, in a thread's block; all zero where no times are noted.
+/// What noting a time needs, in a thread's block; all zero if no times are noted.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Stamps {
     /// The buffer in which times are noted: its first byte and its limit.
     from: AtomicPtr<u8>,
     to: AtomicPtr<u8>,
-    /// Counter when the last one was noted.
+    /// Value of the counter when the last time was noted.
     last: AtomicU64,
-    /// Counter at the start of the trace.
+    /// Value of the counter at the start of the trace.
     epoch: AtomicU64,
-    /// Ticks that noting takes.
+    /// Ticks that noting a time takes.
     taken: AtomicU64,
 }
 
@@ -38,15 +39,10 @@ pub struct Stamps {
 pub mod offset {
     use super::Stamps;
 
-    /// See the field.
     pub const FROM: usize = std::mem::offset_of!(Stamps, from);
-    /// See the field.
     pub const TO: usize = std::mem::offset_of!(Stamps, to);
-    /// See the field.
     pub const LAST: usize = std::mem::offset_of!(Stamps, last);
-    /// See the field.
     pub const EPOCH: usize = std::mem::offset_of!(Stamps, epoch);
-    /// See the field.
     pub const TAKEN: usize = std::mem::offset_of!(Stamps, taken);
 }
 
@@ -61,7 +57,7 @@ impl Stamps {
         }
     }
 
-    /// Times are noted in this buffer from now on. Returns the limit to begin with.
+    /// Notes times in this buffer from now on. Returns the limit to begin with.
     pub(crate) fn begin(
         &self,
         (from, to): (*mut u8, *mut u8),
@@ -76,24 +72,24 @@ impl Stamps {
         self.after(cursor)
     }
 
-    /// No times are noted.
+    /// Notes no times from now on.
     pub(crate) fn off(&self) {
         self.to.store(std::ptr::null_mut(), Relaxed);
     }
 
-    /// The next limit where the cursor has passed one that is not the buffer's: what the runtime records at the cursor
-    /// now has a time of its own.
+    /// The next limit, if the cursor has passed a limit that is not the buffer's. What the runtime records at the
+    /// cursor now has a time of its own.
     pub(crate) fn pass(&self, cursor: *mut u8) -> Option<*mut u8> {
         let room = self.from.load(Relaxed) <= cursor && cursor < self.to.load(Relaxed);
         room.then(|| self.after(cursor))
     }
 
-    /// Ticks since the last time noted, at a counter of `now`.
+    /// Ticks from the last noted time to `now`, a value of the counter.
     pub(crate) fn interval(&self, now: u64) -> u64 {
         now.saturating_sub(self.last.load(Relaxed))
     }
 
-    /// A time was noted before the cursor after a long interval: the next limit.
+    /// The next limit after a time was noted before the cursor because of a long interval.
     pub(crate) fn soon(&self, cursor: *mut u8, now: u64) -> *mut u8 {
         self.last.store(now, Relaxed);
         cursor.wrapping_add(1).min(self.to.load(Relaxed))
@@ -104,8 +100,8 @@ impl Stamps {
     }
 }
 
-/// Ticks that a reading of the counter takes, which is most of what noting a time costs: the least mean of a few rounds,
-/// for a counter may advance by many ticks at a time.
+/// Ticks that a reading of the counter takes, which is most of what noting a time costs. This takes the least mean of a
+/// few rounds, because a counter may advance by many ticks at a time.
 pub(crate) fn cost() -> u64 {
     const READINGS: u64 = 64;
     let round = || {

@@ -1,21 +1,20 @@
-//! The statistics file: JSON of what was recorded, as far as it is known without decoding a record. Block executions and
-//! accesses are in the records only; `contech-middle trace.bin graph.tg --json` counts them after the run.
+//! The statistics file: JSON of what was recorded, as far as it is known without decoding a record. Only the records
+//! have block executions and accesses; `contech-middle trace.bin graph.tg --json` counts them after the run.
 
 use std::io;
 use std::path::Path;
 
 use crate::memory;
 
-/// What was recorded; the keys of the file are the names of the fields, and `blocks` and `accesses`, which are null.
+/// What was recorded. The keys of the file are the names of the fields, and `blocks` and `accesses`, which are null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Bytes put into buffers.
+    /// Bytes of records in all buffers.
     pub bytes: u64,
-    /// Sync events.
+    /// Number of sync events.
     pub syncs: u64,
-    /// Times the program was paused.
+    /// How often the program was paused.
     pub pauses: u64,
-    /// Contexts.
     pub contexts: u64,
     /// Bytes known to be lost.
     pub lost_bytes: u64,
@@ -24,7 +23,6 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// The JSON text.
     #[must_use]
     pub fn json(&self) -> String {
         format!(
@@ -33,10 +31,10 @@ impl Stats {
         )
     }
 
-    /// Writes the file whole or not at all.
+    /// Writes the whole file, or does not touch it.
     ///
     /// # Errors
-    /// Of the system.
+    /// An error of the system.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".tmp-{}", memory::process_id()));

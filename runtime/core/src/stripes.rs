@@ -1,10 +1,11 @@
-//! The order of atomic operations: a ticket and the operation it is for must not be separable, so both
-//! happen under a lock that addresses of equal hash share.
+//! The order of atomic operations. A ticket and the operation it is for must not be separable, so both happen under a
+//! lock that addresses of equal hash share.
 //!
-//! The lock is the counter: a word holds the number of writes (the ticket) and whether somebody operates
-//! just now and who, so that taking it costs one locked instruction and giving it back none, and a signal handler
-//! knows at any instruction whether its own thread holds it. It is held over a few instructions. Should its holder never come back (a jump out of a signal handler in just that moment, a
-//! cancelled thread), whoever waits takes it over after [`PATIENCE`]: no program ever hangs by us.
+//! The lock is the counter. One word holds the number of writes (the ticket), whether a thread operates just now, and
+//! which thread. So taking the lock costs one locked instruction, giving it back costs none, and a signal handler knows
+//! at any instruction whether its own thread holds it. The lock is held over a few instructions. If its holder never
+//! comes back (a jump out of a signal handler in just that moment, a cancelled thread), a thread that waits takes the
+//! lock over after [`PATIENCE`], so that the runtime never makes a program hang.
 
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::time::{Duration, Instant};
@@ -12,17 +13,17 @@ use std::time::{Duration, Instant};
 use crate::owners::OWNER_BITS;
 
 const STRIPES: usize = 4096;
-/// Somebody operates.
+/// A thread operates.
 const LOCKED: u64 = 1;
 /// Tickets count in steps of this.
 const STEP: u64 = 2;
-/// The thread that took the lock last, see [`crate::owners`].
+/// The lowest bit of the thread that took the lock last, see [`crate::owners`].
 const OWNER: u64 = 1 << (COUNT.trailing_zeros() - OWNER_BITS);
-/// How often the lock was taken, in the highest bits: tells one holder from the next.
+/// The lowest bit of the number of times the lock was taken, which tells one holder from the next.
 const COUNT: u64 = 1 << 60;
 const TICKET: u64 = (OWNER - 1) & !LOCKED;
 
-/// The word once `owner` has the lock.
+/// The word after `owner` has taken the lock.
 fn taken_by(owner: u64, seen: u64) -> u64 {
     let count = (seen & !(COUNT - 1)).wrapping_add(COUNT);
     count | (owner * OWNER) | (seen & TICKET) | LOCKED
@@ -36,7 +37,6 @@ pub const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 struct Stripe(AtomicU64);
 
-/// All stripes.
 #[derive(Debug)]
 pub struct Stripes {
     words: [Stripe; STRIPES],
@@ -50,7 +50,7 @@ impl Default for Stripes {
 }
 
 impl Stripes {
-    /// Nobody operates, no tickets were drawn.
+    /// No thread operates, and no tickets were drawn.
     #[must_use]
     pub const fn new() -> Self {
         Stripes {
@@ -59,8 +59,8 @@ impl Stripes {
         }
     }
 
-    /// The stripe of an address. Operations of different widths that overlap share one: all within an
-    /// aligned 16 bytes, the widest there is, do.
+    /// The stripe of an address. All addresses within an aligned 16 bytes, the widest operation there is, share one, so
+    /// that overlapping operations of different widths do.
     #[inline]
     #[must_use]
     pub fn of(address: usize) -> usize {
@@ -75,7 +75,7 @@ impl Stripes {
         &self.words[stripe % STRIPES].0
     }
 
-    /// Takes the stripe for a thread if nobody has it.
+    /// Takes the stripe for a thread if no thread has it.
     #[inline]
     pub fn try_take(&self, stripe: usize, owner: u64) -> bool {
         let word = self.word(stripe);
@@ -131,14 +131,14 @@ impl Stripes {
         }
     }
 
-    /// The ticket of the operation that was made, a write or not, while the stripe is held.
+    /// The ticket of the operation that was made while the stripe is held, a write or not.
     #[inline]
     pub fn ticket(&self, stripe: usize, writes: bool) -> u64 {
         let ticket = self.word(stripe).load(Relaxed) & TICKET;
         ticket + if writes { STEP } else { 1 }
     }
 
-    /// Uses up a write's ticket and gives the stripe back, unless it is to be `kept`, by the code this one
+    /// Uses up a write's ticket and gives the stripe back. If it is to be `kept`, it stays with the code that this code
     /// interrupted.
     #[inline]
     pub fn give(&self, stripe: usize, writes: bool, kept: bool) {
@@ -149,12 +149,12 @@ impl Stripes {
         word.store(before.wrapping_add(step) - lock, Release);
     }
 
-    /// How often a stripe was taken over: that many operations may stand in a wrong order.
+    /// How often a stripe was taken over. That many operations may stand in a wrong order.
     pub fn taken_over(&self) -> u64 {
         self.taken_over.load(Relaxed)
     }
 
-    /// Nobody operates: in a forked child, where the holders are no more.
+    /// Frees all stripes in a forked child, where their holders do not exist.
     pub fn free_all(&self) {
         for stripe in &self.words {
             stripe.0.fetch_and(!LOCKED, Relaxed);

@@ -1,5 +1,5 @@
-//! Threads that run one context after another: OpenMP's. What a thread records belongs to its own context
-//! until it enters another one; a [`Event::Switch`] in the stream says so.
+//! Threads that run one context after another, as OpenMP's do. What a thread records belongs to its own context until
+//! it enters another one; a [`Event::Switch`] in the stream says so.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,7 +15,8 @@ use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::{Lane, TlsBlock};
 
 impl Recorder {
-    /// The calling thread was made by a library to run the contexts it will enter: it has none of its own.
+    /// Prepares the calling thread, which a library made to run the contexts it will enter. It has no context of its
+    /// own.
     pub fn join_team(&'static self, tls: &TlsBlock) {
         if tls.is_quiet() || !self.is_recording() {
             return;
@@ -35,12 +36,12 @@ impl Recorder {
         }
     }
 
-    /// Numbers for `n` contexts that follow each other.
+    /// Reserves `n` consecutive context numbers, and returns the first.
     pub fn reserve_contexts(&self, n: u32) -> u32 {
         self.next_context_of(n)
     }
 
-    /// The context the calling thread records for; `None` where it has none.
+    /// The context that the calling thread records for; `None` if it has none.
     pub fn current_context(&self, tls: &TlsBlock) -> Option<u32> {
         let thread = registry::current(tls)?;
         let entered = thread.entered.load(Relaxed);
@@ -52,13 +53,13 @@ impl Recorder {
         (context < TEAM_STREAMS).then_some(context)
     }
 
-    /// The context of the calling thread itself; `None` where it has none (yet).
+    /// The context of the calling thread itself; `None` if it has none (yet).
     pub fn own_context(&self, tls: &TlsBlock) -> Option<u32> {
         let own = registry::current(tls)?.context();
         (own < TEAM_STREAMS).then_some(own)
     }
 
-    /// What follows belongs to this context.
+    /// Makes what the calling thread records from now on belong to this context.
     pub fn enter(&'static self, tls: &TlsBlock, context: u32, piece: u32, how: Arrival) {
         self.make_room(tls);
         let Some(thread) = registry::current(tls) else {
@@ -84,7 +85,8 @@ impl Recorder {
         thread.entered.store(entered, Relaxed);
     }
 
-    /// The context that the calling thread has entered ends; until it enters another one it has none.
+    /// Ends the context that the calling thread has entered. Until the thread enters another one, it has none but its
+    /// own.
     pub fn end_entered(&'static self, tls: &TlsBlock) {
         let Some(thread) = registry::current(tls) else {
             return;
@@ -110,8 +112,8 @@ impl Recorder {
         tls.set_parked(context >= TEAM_STREAMS);
     }
 
-    /// Hands over what the calling thread has recorded: the context it leaves may go on in another thread,
-    /// and what that records is to come later in the file. Another context must be entered next.
+    /// Hands over what the calling thread has recorded. The context that it leaves may go on in another thread, whose
+    /// records must come later in the file. Another context must be entered next.
     pub fn publish(&'static self, tls: &TlsBlock) {
         let Some(thread) = registry::current(tls) else {
             return;
@@ -122,7 +124,7 @@ impl Recorder {
         let _errno = Errno::save();
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
-        // Its event is about to leave the thread's hands.
+        // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
         tls.spin().forget();
         let mut inner = thread.lock();
         if inner.status == Status::Live && inner.depth == 0 {
@@ -136,7 +138,7 @@ impl Recorder {
 }
 
 impl Thread {
-    /// The event that says, at the start of a chunk, which context the thread is in; `None` in its own.
+    /// The event that says, at the start of a chunk, which context the thread is in; `None` if that is its own.
     pub(crate) fn stay(&self, at: u64) -> Option<Event> {
         let context = self.entered.load(Relaxed);
         let piece = self.piece.load(Relaxed);

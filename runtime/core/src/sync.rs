@@ -1,8 +1,7 @@
-//! Locks that a panic of another thread does not take away: the data stay whole at every step.
+//! Locks that stay usable after a panic of another thread, because the data are consistent at every step.
 
 use crate::primitive::{Condvar, Mutex, MutexGuard};
 
-/// Locks.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.lock() {
         Ok(guard) => guard,
@@ -19,7 +18,6 @@ pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-/// Waits on a condition.
 pub(crate) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     match condition.wait(guard) {
         Ok(guard) => guard,

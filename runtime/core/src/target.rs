@@ -1,9 +1,9 @@
-//! Where a trace goes: a file by a pattern, an open descriptor, or nowhere.
+//! The place a trace goes to: a file by a pattern, an open descriptor, or nowhere.
 
 /// The value of `CONTECH_TRACE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// `null`: count and throw away.
+    /// `null`: records are counted and thrown away.
     Null,
     /// `-` (descriptor 1) or `fd:N`.
     Descriptor(i32),
@@ -11,7 +11,7 @@ pub enum Target {
     Path(String),
 }
 
-/// Variables in which MPI launchers and job managers say the rank.
+/// Variables in which MPI launchers and job managers give the rank.
 const RANKS: [&str; 5] = [
     "OMPI_COMM_WORLD_RANK",
     "PMI_RANK",
@@ -36,11 +36,11 @@ impl Target {
     }
 }
 
-/// Variables in which they say the number of ranks.
+/// Variables in which MPI launchers and job managers give the number of ranks.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 
-/// The path of a process's trace. A forked child's gets its process id at the end, unless the pattern
-/// has it already; that of one of several ranks its rank before the extension, unless the pattern has rank or
+/// The path of a process's trace. The path of a forked child gets the child's process id at the end, unless the pattern
+/// has it already. The path of one of several ranks gets the rank before the extension, unless the pattern has rank or
 /// process id. `variable` looks up a variable.
 #[must_use]
 pub fn expand(
@@ -86,13 +86,13 @@ pub fn expand(
     path
 }
 
-/// Whether the pattern tells processes apart.
+/// Whether different processes get different paths from the pattern.
 fn numbers(pattern: &str) -> bool {
     let pattern = pattern.replace("%%", "");
     pattern.contains("%r") || pattern.contains("%p")
 }
 
-/// `trace.bin` to `trace.%r.bin`; devices stay as they are.
+/// Turns `trace.bin` into `trace.%r.bin`; devices stay as they are.
 fn with_rank(pattern: &str) -> String {
     if pattern.starts_with("/dev/") {
         return pattern.to_owned();

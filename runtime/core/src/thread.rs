@@ -1,4 +1,4 @@
-//! State of one thread that takes part in recording.
+//! The state of one thread that takes part in recording.
 
 use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release,
@@ -14,44 +14,46 @@ use crate::tls::TlsBlock;
 /// Context of a thread that has none yet.
 pub const NO_CONTEXT: u32 = u32::MAX;
 
-/// Lives in the registry's memory and is used again for another thread after this one's end.
+/// The state of a thread. It is in the registry's memory, and after the thread's end it is used again for another one.
 #[repr(align(128))]
 #[allow(
     missing_debug_implementations,
     reason = "its state is of no use in text"
 )]
 pub struct Thread {
-    /// Sync events recorded, and contexts begun in it; only the owner writes them, after the events.
+    /// Number of sync events recorded and, in `begun`, of contexts begun in the thread. Only the owner writes them,
+    /// after the events.
     pub(crate) syncs: AtomicU64,
     pub(crate) begun: AtomicU64,
-    /// Of these the ones that are in the trace's totals; under the lock.
+    /// How many of these are in the trace's totals. Changed under the lock.
     pub(crate) told: (AtomicU64, AtomicU64),
     /// The owner's thread-local block.
     pub(crate) tls: AtomicPtr<TlsBlock>,
     pub(crate) context: AtomicU32,
-    /// The context the thread runs where that is not its own, else [`NO_CONTEXT`]; only the owner writes it.
+    /// The context that the thread runs, if that is not its own, otherwise [`NO_CONTEXT`]. Only the owner writes it.
     pub(crate) entered: AtomicU32,
-    /// Number of that context's piece.
+    /// Number of the piece of the entered context.
     pub(crate) piece: AtomicU32,
     pub(crate) creator: AtomicU32,
     pub(crate) announced: AtomicBool,
-    /// Counted among the program's threads that live.
+    /// The thread is counted among the program's live threads.
     pub(crate) counted: AtomicBool,
-    /// What the creator wants run, and with what; read once by the new thread.
+    /// The function that the creator wants run, and its argument. The new thread reads them once.
     pub(crate) start: (AtomicUsize, AtomicUsize),
     /// Signals the new thread is to block.
     pub(crate) mask: AtomicU64,
-    /// One more than the place, among the libraries that made threads, of the one that made it; 0: none did.
+    /// The library that made the thread: one more than its place in the list of libraries that made threads; 0 if none
+    /// did.
     pub(crate) library: AtomicUsize,
     /// The program lets the thread be cancelled anywhere, and it is not leaving by itself.
     pub(crate) unsafe_end: AtomicBool,
-    /// For times within tasks.
+    /// Measures what other programs take of the processor, for times within tasks.
     pub(crate) meter: Meter,
-    /// Held by the owner in its slow path, and by whoever finishes the trace.
+    /// The owner holds the lock in its slow path, and so does the thread that finishes the trace.
     pub(crate) inner: Mutex<Inner>,
-    /// Next state in the list of all.
+    /// The next state in the list of all.
     pub(crate) next: AtomicPtr<Thread>,
-    /// Next free one.
+    /// The next state in the list of free ones.
     pub(crate) next_free: AtomicPtr<Thread>,
 }
 
@@ -84,17 +86,17 @@ impl Thread {
         self.context.load(Relaxed)
     }
 
-    /// What the creator wants the thread to run, and with what.
+    /// The function that the creator wants the thread to run, and its argument.
     pub fn start(&self) -> (usize, usize) {
         (self.start.0.load(Relaxed), self.start.1.load(Relaxed))
     }
 
-    /// Signals the thread is to block once it has its state; until then it blocks all.
+    /// Sets the signals that the thread is to block once it has its state. Until then it blocks all.
     pub fn set_mask(&self, mask: u64) {
         self.mask.store(mask, Relaxed);
     }
 
-    /// What [`Thread::set_mask`] was told.
+    /// The signals that [`Thread::set_mask`] was given.
     pub fn mask(&self) -> u64 {
         self.mask.load(Relaxed)
     }
@@ -105,18 +107,18 @@ impl Thread {
         self.syncs.store(self.syncs.load(Relaxed) + 1, Release);
     }
 
-    /// Counts a context that begins in the thread; for the owner.
+    /// Counts a context that begins in the thread. Only the owner calls this.
     pub(crate) fn count_begun(&self) {
         self.begun.store(self.begun.load(Relaxed) + 1, Release);
     }
 
-    /// Sync events counted so far; for the owner.
+    /// Number of sync events counted so far. Only the owner calls this.
     #[inline]
     pub(crate) fn syncs(&self) -> u64 {
         self.syncs.load(Relaxed)
     }
 
-    /// The state is about to be another thread's.
+    /// Clears the counts, because the state is about to be another thread's.
     pub(crate) fn forget_counts(&self) {
         for count in [&self.syncs, &self.begun, &self.told.0, &self.told.1] {
             count.store(0, Relaxed);

@@ -1,17 +1,16 @@
-//! Tickets: the order in which each synchronisation object was really acquired and released.
+//! Tickets give the order in which each synchronisation object was really acquired and released.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Number of counters; objects share one where their addresses hash alike, which only makes their
-/// tickets sparse.
+/// Number of counters. Objects whose addresses hash alike share one, which only makes their tickets sparse.
 const COUNTERS: usize = 4096;
 
 #[repr(align(64))]
 #[derive(Debug)]
 struct Counter(AtomicU64);
 
-/// Counters by object, each in a cache line of its own. No counter is ever touched by anyone but the
-/// users of its objects, so tickets cost no more than the object itself.
+/// Counters by object, each in a cache line of its own. Only the users of a counter's objects touch it, so tickets cost
+/// no more than the object itself.
 #[derive(Debug)]
 pub struct Tickets([Counter; COUNTERS]);
 
@@ -30,15 +29,15 @@ impl Tickets {
 
     #[inline]
     fn counter(&self, object: usize) -> &AtomicU64 {
-        // Multiplicative hashing by the golden ratio; the top bits are the well-mixed ones.
+        // This is multiplicative hashing by the golden ratio, which mixes the top bits best.
         let hash = (object as u64 >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 12);
         #[allow(clippy::cast_possible_truncation, reason = "12 bits")]
         let index = hash as usize;
         &self.0[index].0
     }
 
-    /// The next ticket of the object at this address. Relaxed suffices: the object's own ordering puts
-    /// one draw before the next, and draws of one counter are totally ordered anyway.
+    /// The next ticket of the object at this address. Relaxed suffices, because the object's own ordering puts one draw
+    /// before the next, and draws of one counter are totally ordered anyway.
     #[inline]
     pub fn next(&self, object: usize) -> u64 {
         self.counter(object).fetch_add(1, Relaxed) + 1

@@ -1,4 +1,4 @@
-//! The thread-local block shared with instrumented code, as the runtime sees it.
+//! The thread-local block that the runtime shares with instrumented code.
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -11,7 +11,7 @@ use crate::thread::Thread;
 
 /// The thread takes part in recording.
 pub const PROGRAM: u32 = 0;
-/// The thread belongs to the runtime: whatever it calls passes straight through.
+/// The thread belongs to the runtime, so its calls are not intercepted.
 pub const RUNTIME: u32 = 1;
 /// The thread's context has ended; code that still runs in it is not recorded.
 pub const ENDED: u32 = 2;
@@ -19,8 +19,8 @@ pub const ENDED: u32 = 2;
 /// Bit of `allocating` beyond any nesting.
 const PARKED: u32 = 1 << 31;
 
-/// `__contech_tls`. Fields are atomics because the thread that finishes the trace reads those of
-/// others; their owner accesses them as plain words.
+/// The type of `__contech_tls`. Its fields are atomics because the thread that finishes the trace reads those of other
+/// threads. The owner accesses them as plain words.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct TlsBlock {
@@ -49,9 +49,9 @@ const _: () = {
     assert!(std::mem::offset_of!(TlsBlock, check_limit) == abi::TLS_CHECK_LIMIT);
 };
 
-/// Offset of the thread's role, for code that is no Rust.
+/// Offset of the thread's role, for code that is not Rust.
 pub const ROLE: usize = std::mem::offset_of!(TlsBlock, role);
-/// Offset of the thread's [`Stamps`], for code that is no Rust.
+/// Offset of the thread's [`Stamps`], for code that is not Rust.
 pub const STAMPS: usize = std::mem::offset_of!(TlsBlock, stamps);
 /// Offsets of the words that [`Spin::forget`] clears.
 pub const SPIN: [usize; 2] = [
@@ -100,26 +100,24 @@ impl TlsBlock {
         (cursor.load(Relaxed), limit.load(Relaxed))
     }
 
-    /// Moves cursor and limit of a stream.
     pub fn set_at(&self, lane: Lane, (cursor, limit): (*mut u8, *mut u8)) {
         let at = self.lane(lane);
         at.0.store(cursor, Relaxed);
         at.1.store(limit, Relaxed);
     }
 
-    /// Where the next record goes; null before the first flush.
+    /// The address of the next record; null before the first flush.
     #[inline]
     pub fn cursor(&self) -> *mut u8 {
         self.cursor.load(Relaxed)
     }
 
-    /// At this address a flush is due; null demands one at the next check.
+    /// The address at which a flush is due; null demands one at the next check.
     #[inline]
     pub fn limit(&self) -> *mut u8 {
         self.limit.load(Relaxed)
     }
 
-    /// Moves the cursor.
     #[inline]
     pub fn set_cursor(&self, cursor: *mut u8) {
         self.cursor.store(cursor, Relaxed);
@@ -131,7 +129,6 @@ impl TlsBlock {
         self.thread.load(Relaxed)
     }
 
-    /// Sets the state of the thread.
     pub fn set_thread(&self, thread: *mut Thread) {
         self.thread.store(thread, Relaxed);
     }
@@ -142,72 +139,69 @@ impl TlsBlock {
         self.role.load(Relaxed)
     }
 
-    /// Sets the role.
     pub fn set_role(&self, role: u32) {
         self.role.store(role, Relaxed);
     }
 
-    /// Whether calls of this thread are the runtime's own just now.
+    /// Whether the thread's calls are the runtime's own at the moment.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.quiet.load(Relaxed) != 0
     }
 
-    /// Calls until the guard is dropped are the runtime's own.
+    /// Makes the thread's calls the runtime's own until the guard is dropped.
     pub fn quiet(&self) -> Nested<'_> {
         Nested::new(&self.quiet)
     }
 
-    /// Whether an allocation is being recorded already (operator new over malloc).
+    /// Whether an allocation is already being recorded (`operator new` calls `malloc`).
     #[inline]
     pub fn is_allocating(&self) -> bool {
         self.allocating.load(Relaxed) != 0
     }
 
-    /// The thread has no context (see [`crate::switch`]): what the library it belongs to allocates then is
-    /// nobody's.
+    /// Notes whether the thread has no context (see [`crate::switch`]). What its library allocates in that state
+    /// belongs to no context.
     pub(crate) fn set_parked(&self, parked: bool) {
         let nested = self.allocating.load(Relaxed) & !PARKED;
         let bit = if parked { PARKED } else { 0 };
         self.allocating.store(nested | bit, Relaxed);
     }
 
-    /// Allocations until the guard is dropped are part of one already recorded.
+    /// Makes allocations part of one that is already recorded, until the guard is dropped.
     #[inline]
     pub fn allocating(&self) -> Nested<'_> {
         Nested::new(&self.allocating)
     }
 
-    /// Signal handlers being recorded on top of each other.
+    /// Number of signal handlers that are recorded on top of each other.
     #[inline]
     pub fn handlers(&self) -> u32 {
         self.handlers.load(Relaxed)
     }
 
-    /// Sets the number of handlers.
     pub(crate) fn set_handlers(&self, handlers: usize) {
-        // At most a few, see `level::MOST`.
+        // There are at most a few, see `level::MOST`.
         self.handlers
             .store(u32::try_from(handlers).unwrap_or(u32::MAX), Relaxed);
     }
 
-    /// A word for the interception of calls that call back (`pthread_once`): address of the current call.
+    /// A word for the interception of calls that call back (`pthread_once`). It holds the address of the current call.
     pub fn call(&self) -> u64 {
         self.call.load(Relaxed)
     }
 
-    /// Sets the word of [`TlsBlock::call`].
     pub fn set_call(&self, call: u64) {
         self.call.store(call, Relaxed);
     }
 
-    /// The last atomic operation.
+    /// The last atomic operation of the thread.
     #[inline]
     pub fn spin(&self) -> &Spin {
         &self.spin
     }
 
-    /// Times within tasks.
+    /// What the thread needs to note times within tasks.
     pub fn stamps(&self) -> &Stamps {
         &self.stamps
     }
@@ -218,7 +212,6 @@ impl TlsBlock {
         self.owner.load(Relaxed)
     }
 
-    /// Sets [`TlsBlock::owner`].
     pub fn set_owner(&self, owner: u64) {
         self.owner.store(owner, Relaxed);
     }
@@ -229,13 +222,12 @@ impl TlsBlock {
         self.held.load(Relaxed)
     }
 
-    /// Sets [`TlsBlock::held`].
     #[inline]
     pub fn set_held(&self, held: u64) {
         self.held.store(held, Relaxed);
     }
 
-    /// Forgets everything, as in a thread that never recorded; its number stays its own.
+    /// Forgets everything, as in a thread that never recorded. The thread keeps its number.
     pub fn reset(&self) {
         for lane in Lane::ALL {
             self.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
@@ -251,7 +243,7 @@ impl TlsBlock {
     }
 }
 
-/// Counts nesting while it lives; only the owner of the block writes the counter.
+/// Counts a level of nesting until it is dropped. Only the owner of the block writes the counter.
 #[derive(Debug)]
 pub struct Nested<'a>(&'a AtomicU32);
 

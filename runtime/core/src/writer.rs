@@ -12,22 +12,21 @@ use crate::lane::Lane;
 use crate::output::Output;
 use crate::queue::{Message, Records};
 
-/// zstd's fastest level with its usual ratio: the writer must keep up with the program.
+/// zstd's fastest level with its usual ratio, because the writer must keep up with the program.
 const LEVEL: i32 = 1;
 /// Smaller chunks are not worth compressing.
 const MIN_COMPRESSED: usize = 4096;
 
-/// Writes one trace.
 #[allow(missing_debug_implementations, reason = "the output is a trait object")]
 pub struct Writer {
     output: Option<Box<dyn Output>>,
     compressor: Option<zstd::bulk::Compressor<'static>>,
     compressed: Vec<u8>,
-    /// Next number of chunks that are in no context.
+    /// The next number, by kind, of chunks that are in no context.
     seqs: HashMap<u8, u64>,
 }
 
-/// A chunk's header fields that the payload does not give.
+/// The fields of a chunk's header that do not follow from the payload.
 struct Place {
     kind: ChunkKind,
     context: u32,
@@ -50,7 +49,7 @@ impl Writer {
         }
     }
 
-    /// Whether it writes to anywhere still.
+    /// Whether the writer still has an output.
     #[must_use]
     pub fn has_output(&self) -> bool {
         self.output.is_some()
@@ -59,7 +58,7 @@ impl Writer {
     /// Writes file header and run information.
     ///
     /// # Errors
-    /// Of the output.
+    /// An error of the output.
     pub fn begin(&mut self, header: &FileHeader, run: &RunInfo) -> io::Result<()> {
         if let Some(output) = &mut self.output {
             output.write(&header.encode(), &[])?;
@@ -67,11 +66,11 @@ impl Writer {
         self.small(ChunkKind::Run, &run.to_bytes())
     }
 
-    /// Writes what a message says, `now` in ticks; returns the part of a buffer it came in. With `compress`, streams are
-    /// compressed.
+    /// Writes what a message says. `now` is in ticks. Returns the part of a buffer that the message came in. With
+    /// `compress`, streams are compressed.
     ///
     /// # Errors
-    /// Of the output. The writer drops its output then, so that the file is visibly cut.
+    /// An error of the output. In that case the writer drops its output, so that the file is visibly cut.
     pub fn put(
         &mut self,
         message: Message,
@@ -159,7 +158,7 @@ impl Writer {
         written
     }
 
-    /// Compresses into the writer's own buffer; false where that fails or does not pay.
+    /// Compresses into the writer's own buffer. Returns false if that fails or does not pay.
     fn compress(&mut self, raw: &[u8]) -> bool {
         if self.compressor.is_none() {
             self.compressor = zstd::bulk::Compressor::new(LEVEL).ok();
@@ -184,7 +183,7 @@ mod tests {
     use contech_trace::reader::{ChunkReader, Next};
     use std::sync::{Arc, Mutex};
 
-    /// Takes so many bytes, then fails.
+    /// Takes as many bytes as the second field says, then fails.
     #[derive(Clone)]
     struct Disk(Arc<Mutex<Vec<u8>>>, usize);
 
