@@ -1,4 +1,4 @@
-//! Whether a call is one to record, and by whom it was made.
+//! Decides whether a call is recorded, and records it.
 
 use contech_guest::functions::{Answer, Family};
 use contech_runtime_core::append::Sync;
@@ -11,7 +11,7 @@ use crate::loader;
 use crate::real::Ptr;
 use crate::tls::block;
 
-/// Order of every object; survives forks, as the objects do.
+/// The order of every object's operations. It survives forks, as the objects do.
 pub(crate) static TICKETS: Tickets = Tickets::new();
 
 /// A thread that records, with its recorder.
@@ -37,8 +37,8 @@ pub(crate) fn active(caller: usize) -> Option<Active> {
     Some(Active { tls, recorder })
 }
 
-/// The calling thread, if it has recorded something and its allocations are recorded: the calls of
-/// whichever code, but not those an allocation function makes for another.
+/// The calling thread, if it has recorded something and its allocations are recorded. The calls of any code count,
+/// except those that one allocation function makes to another.
 #[inline(always)]
 pub(crate) fn allocating() -> Option<Active> {
     let recorder = current::recorder()?;
@@ -51,7 +51,7 @@ pub(crate) fn allocating() -> Option<Active> {
         .then_some(Active { tls, recorder })
 }
 
-/// The same, if the call does not come from the dynamic linker (see [`loader`]).
+/// The calling thread as from [`allocating`], if the call does not come from the dynamic linker (see [`loader`]).
 #[inline(always)]
 pub(crate) fn allocating_for(caller: usize) -> Option<Active> {
     allocating().filter(|_| !loader::contains(caller))
@@ -64,7 +64,7 @@ impl Active {
         self.recorder.clock.now()
     }
 
-    /// Ticks since `before`; another core's counter may be a few behind.
+    /// Ticks since `before`. Another core's counter may be a few ticks behind, so this never goes below 0.
     #[inline(always)]
     pub(crate) fn since(self, before: u64) -> u64 {
         self.now().saturating_sub(before)
@@ -76,7 +76,7 @@ impl Active {
         self.with_aux(op, object, ticket, 0, before, duration);
     }
 
-    /// The same with an extra number.
+    /// Records an event as [`Active::timed`] does, with an extra number.
     #[inline(always)]
     pub(crate) fn with_aux(
         self,
@@ -109,7 +109,7 @@ impl Active {
 }
 
 impl Active {
-    /// Makes an object, which has a number.
+    /// Records that `call` makes an object with an extra number.
     #[inline(always)]
     pub(crate) fn create(self, object: Ptr, number: u64, call: impl FnOnce() -> i32) -> i32 {
         let result = call();
@@ -119,7 +119,7 @@ impl Active {
         result
     }
 
-    /// Ends an object; the function may have no result.
+    /// Records that `call` ends an object. `call` may have no result.
     #[inline(always)]
     pub(crate) fn destroy<R: Default + PartialEq>(
         self,
@@ -133,7 +133,8 @@ impl Active {
         result
     }
 
-    /// Acquires: tries first, for a free lock costs one time stamp and a fought-over one two.
+    /// Records that the object is acquired. This tries first, because a free lock then costs one time stamp, and only a
+    /// contended one costs two.
     #[inline(always)]
     pub(crate) fn acquire<F: Family>(
         self,
@@ -160,7 +161,7 @@ impl Active {
         result
     }
 
-    /// Acquires if nobody has the object.
+    /// Records an attempt to acquire the object without waiting.
     #[inline(always)]
     pub(crate) fn attempt<F: Family>(
         self,
@@ -177,14 +178,15 @@ impl Active {
         result
     }
 
-    /// Releases: the ticket is drawn, and the event recorded, while the object is still held.
+    /// Records that the object is released. The ticket is drawn, and the event recorded, while the object is still
+    /// held.
     #[inline(always)]
     pub(crate) fn release(self, op: SyncOp, object: Ptr, release: impl FnOnce() -> i32) -> i32 {
         self.announce(op, object, release, |&result| (result == 0).then_some(0))
     }
 
-    /// Records an event of the object's order before `call` does what it tells of; `done` says of the result the event's
-    /// extra number, or that nothing was done.
+    /// Records an event in the object's order before `call` does what the event tells of. `done` returns the event's
+    /// extra number for the result, or `None` if nothing was done.
     #[inline(always)]
     pub(crate) fn announce<R>(
         self,

@@ -1,4 +1,5 @@
-//! malloc and its kin. Recorded for any caller: memory the program gets from a library is its memory.
+//! malloc and its kin. They are recorded for any caller, because memory that the program gets from a library is the
+//! program's memory.
 
 use std::ffi::c_int;
 
@@ -30,7 +31,7 @@ pub(crate) unsafe extern "C-unwind" fn malloc(size: usize, caller: usize) -> Ptr
     let Some(real) = real_if_ready() else {
         return bootstrap::alloc(size, 1).cast();
     };
-    // SAFETY: the caller's arguments, passed on; as everywhere below.
+    // SAFETY: the caller's arguments are passed on, as everywhere below.
     record_for(
         caller,
         AllocKind::Malloc,
@@ -43,12 +44,12 @@ pub(crate) unsafe extern "C-unwind" fn calloc(count: usize, size: usize, caller:
     let Some(real) = real_if_ready() else {
         return bootstrap::alloc(count.saturating_mul(size), 1).cast();
     };
-    // SAFETY: see `malloc`.
+    // SAFETY: the caller's arguments are passed on, as in `malloc`.
     let block = unsafe { (real.calloc)(count, size) };
     record_for(caller, AllocKind::Calloc, block, count.wrapping_mul(size))
 }
 
-/// Records a change of size: the old block is gone unless it grew or shrank where it is.
+/// Records a change of size. The old block is gone, unless it grew or shrank in place.
 fn record_change(caller: usize, old: Ptr, new: Ptr, size: usize) {
     let Some(a) = allocating_for(caller) else {
         return;
@@ -65,10 +66,10 @@ fn record_change(caller: usize, old: Ptr, new: Ptr, size: usize) {
 
 pub(crate) unsafe extern "C-unwind" fn realloc(old: Ptr, size: usize, caller: usize) -> Ptr {
     if bootstrap::owns(old.cast()) {
-        // SAFETY: see `malloc`.
+        // SAFETY: the caller's arguments are passed on, as in `malloc`.
         let new = unsafe { malloc(size, caller) };
         if !new.is_null() {
-            // SAFETY: the old block is the bootstrap's, of that size; the new one has `size` bytes.
+            // SAFETY: the old block is the bootstrap's and has that size; the new one has `size` bytes.
             unsafe {
                 let kept = bootstrap::size(old.cast()).min(size);
                 new.cast::<u8>().copy_from_nonoverlapping(old.cast(), kept);
@@ -79,7 +80,7 @@ pub(crate) unsafe extern "C-unwind" fn realloc(old: Ptr, size: usize, caller: us
     let Some(real) = real_if_ready() else {
         return bootstrap::alloc(size, 1).cast();
     };
-    // SAFETY: see `malloc`.
+    // SAFETY: the caller's arguments are passed on, as in `malloc`.
     let new = unsafe { (real.realloc)(old, size) };
     record_change(caller, old, new, size);
     new
@@ -92,11 +93,10 @@ pub(crate) unsafe extern "C-unwind" fn reallocarray(
     caller: usize,
 ) -> Ptr {
     match count.checked_mul(size) {
-        // What the C library's does; calling that would record the change twice.
-        // SAFETY: see `malloc`.
+        // This is what the C library's function does. Calling that one would record the change twice. SAFETY: the
+        // caller's arguments are passed on, as in `malloc`.
         Some(bytes) => unsafe { realloc(old, bytes, caller) },
-        // Fails and says why.
-        // SAFETY: see `malloc`.
+        // The C library's function fails and sets errno. SAFETY: the caller's arguments are passed on, as in `malloc`.
         None => unsafe { (real().reallocarray)(old, count, size) },
     }
 }
@@ -106,13 +106,13 @@ pub(crate) unsafe extern "C-unwind" fn free(block: Ptr, caller: usize) {
         return;
     }
     let Some(real) = real_if_ready() else { return };
-    // Before it is free: afterwards another thread may have it.
+    // The event comes before the block is free, because afterwards another thread may have the block.
     if !block.is_null()
         && let Some(a) = allocating_for(caller)
     {
         a.recorder.free(a.tls, block.addr());
     }
-    // SAFETY: see `malloc`.
+    // SAFETY: the caller's arguments are passed on, as in `malloc`.
     unsafe { (real.free)(block) };
 }
 
@@ -121,7 +121,7 @@ pub(crate) unsafe extern "C-unwind" fn posix_memalign(
     align: usize,
     size: usize,
 ) -> c_int {
-    // SAFETY: see `malloc`.
+    // SAFETY: the caller's arguments are passed on, as in `malloc`.
     let result = unsafe { (real().posix_memalign)(block, align, size) };
     if result == 0 {
         // SAFETY: success stored the block there.
@@ -134,7 +134,7 @@ pub(crate) unsafe extern "C-unwind" fn aligned_alloc(align: usize, size: usize) 
     let Some(real) = real_if_ready() else {
         return bootstrap::alloc(size, align).cast();
     };
-    // SAFETY: see `malloc`.
+    // SAFETY: the caller's arguments are passed on, as in `malloc`.
     record(
         AllocKind::Aligned,
         unsafe { (real.aligned_alloc)(align, size) },
@@ -146,7 +146,7 @@ pub(crate) unsafe extern "C-unwind" fn memalign(align: usize, size: usize) -> Pt
     let Some(real) = real_if_ready() else {
         return bootstrap::alloc(size, align).cast();
     };
-    // SAFETY: see `malloc`.
+    // SAFETY: the caller's arguments are passed on, as in `malloc`.
     record(
         AllocKind::Aligned,
         unsafe { (real.memalign)(align, size) },
@@ -155,6 +155,6 @@ pub(crate) unsafe extern "C-unwind" fn memalign(align: usize, size: usize) -> Pt
 }
 
 pub(crate) unsafe extern "C-unwind" fn valloc(size: usize) -> Ptr {
-    // SAFETY: see `malloc`.
+    // SAFETY: the caller's arguments are passed on, as in `malloc`.
     record(AllocKind::Aligned, unsafe { (real().valloc)(size) }, size)
 }

@@ -1,4 +1,4 @@
-//! Atomic operations of instrumented code: each stands between a call of [`begin`] and one of [`end`].
+//! Atomic operations of instrumented code. Each stands between a call of [`begin`] and one of [`end`].
 
 use contech_guest::mask::Blocked;
 use contech_runtime_core::owners::Owners;
@@ -12,10 +12,10 @@ use crate::active::Active;
 use crate::current;
 use crate::tls::block;
 
-/// Order of every atomic variable; survives forks, as the variables do.
+/// The order of the operations on every atomic variable. It survives forks, as the variables do.
 pub(crate) static STRIPES: Stripes = Stripes::new();
 
-// A token: what is to be done at the end, and above that the stripe held before.
+// A token says what is to be done at the end and, in the bits above, which stripe was held before.
 const TAKEN: u64 = 1;
 /// This code is a signal handler, and the code it interrupted holds the stripe.
 const INTERRUPTS: u64 = 2;
@@ -25,7 +25,7 @@ fn records(recorder: &Recorder, tls: &TlsBlock) -> bool {
     recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM
 }
 
-/// Numbers of threads in the words of stripes.
+/// The numbers of threads in the words of stripes.
 static OWNERS: Owners = Owners::new();
 
 #[inline]
@@ -38,7 +38,7 @@ fn number(tls: &TlsBlock) -> u64 {
 
 #[cold]
 fn draw(tls: &TlsBlock) -> u64 {
-    // A handler that draws one in between would have its number forgotten.
+    // If a handler drew a number in between, that number would be forgotten.
     let _blocked = Blocked::new();
     if tls.owner() == 0 {
         tls.set_owner(OWNERS.draw());
@@ -46,7 +46,7 @@ fn draw(tls: &TlsBlock) -> u64 {
     tls.owner()
 }
 
-/// The thread ends, and its number is free again.
+/// Frees the number of a thread that ends.
 pub(crate) fn forget(tls: &TlsBlock) {
     abandon(tls);
     OWNERS.put_back(tls.owner());
@@ -63,13 +63,13 @@ pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
     if !records(recorder, tls) {
         return 0;
     }
-    // Only code without blocks comes here with no cursor; there is none in a register then.
+    // Only code without blocks comes here with no cursor. In that case no register holds one either.
     if tls.cursor().is_null() {
         recorder.make_room(tls);
     }
     let stripe = Stripes::of(address);
     let (before, owner) = (tls.held(), number(tls));
-    // Held by this very thread, it will not be given back while we wait.
+    // If this very thread holds the stripe, it will not be given back while the thread waits.
     if STRIPES.is_held_by(stripe, owner) {
         return INTERRUPTS | before << BEFORE_BITS;
     }
@@ -95,8 +95,8 @@ pub(crate) unsafe extern "C" fn end(
     let writes = atomic::writes(what);
     let recorder = current::recorder().filter(|recorder| records(recorder, tls));
     if let Some(recorder) = recorder {
-        // A signal handler recorded something while this thread waited for the stripe: that comes first. It cannot
-        // come between from now on without having its place in the order within this operation.
+        // A signal handler recorded something while this thread waited for the stripe. Those records come first. From
+        // now on a handler's operation can only come in between with its place in the order inside this operation.
         if tls.limit().is_null() {
             recorder.make_room(tls);
         }
@@ -127,7 +127,8 @@ pub(crate) unsafe extern "C" fn fence(order: Word) {
     }
 }
 
-/// A jump out of a signal handler leaves for good what it interrupted; the end of a thread does, too.
+/// Gives back the stripe of an operation that never goes on: a jump out of a signal handler leaves for good what the
+/// handler interrupted, and so does the end of a thread.
 pub(crate) fn abandon(tls: &TlsBlock) {
     let held = tls.held();
     if let Some(stripe) = held.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! Barriers.
+//! Records the operations of barriers.
 
 use std::ffi::{c_int, c_uint};
 
@@ -13,7 +13,7 @@ pub(crate) unsafe extern "C-unwind" fn pthread_barrier_init(
     count: c_uint,
     caller: usize,
 ) -> c_int {
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on.
     let result = unsafe { (real().pthread_barrier_init)(barrier, attributes, count) };
     if result == 0
         && let Some(a) = active(caller)
@@ -28,7 +28,7 @@ pub(crate) unsafe extern "C-unwind" fn pthread_barrier_destroy(
     barrier: Ptr,
     caller: usize,
 ) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: the caller's arguments are passed on.
     let result = unsafe { (real().pthread_barrier_destroy)(barrier) };
     if result == 0
         && let Some(a) = active(caller)
@@ -42,7 +42,7 @@ pub(crate) unsafe extern "C-unwind" fn pthread_barrier_destroy(
 }
 
 pub(crate) unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Ptr, caller: usize) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: the caller's arguments are passed on.
     let call = || unsafe { (real().pthread_barrier_wait)(barrier) };
     let Some(a) = active(caller) else {
         return call();

@@ -1,5 +1,5 @@
-//! Memory for the program while the real allocator is being looked up: the dynamic linker itself may
-//! allocate then. Never given back; a few hundred bytes in practice.
+//! Memory for the program while the real allocator is being looked up, because the dynamic linker itself may allocate
+//! then. It is never given back; in practice it is a few hundred bytes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -8,7 +8,7 @@ const BYTES: usize = 64 << 10;
 #[repr(align(16))]
 struct Arena(std::cell::UnsafeCell<[u8; BYTES]>);
 
-// SAFETY: parts of it are handed out, each once.
+// SAFETY: parts of the arena are handed out, each only once.
 unsafe impl Sync for Arena {}
 
 static ARENA: Arena = Arena(std::cell::UnsafeCell::new([0; BYTES]));
@@ -32,16 +32,16 @@ pub(crate) fn alloc(bytes: usize, align: usize) -> *mut u8 {
     block
 }
 
-/// Whether the block is from here.
+/// Whether the block is from the arena.
 #[inline]
 pub(crate) fn owns(block: *const u8) -> bool {
     block.addr().wrapping_sub(ARENA.0.get().addr()) < BYTES
 }
 
-/// Size of a block from here.
+/// The size of a block from the arena.
 ///
 /// # Safety
-/// [`owns`] it.
+/// The block is from the arena, as [`owns`] tells.
 pub(crate) unsafe fn size(block: *const u8) -> usize {
     // SAFETY: `alloc` wrote the size before the block.
     unsafe { block.sub(8).cast::<usize>().read() }

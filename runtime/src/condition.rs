@@ -1,4 +1,4 @@
-//! Condition variables, pthread's and C11's.
+//! Records the waits of condition variables, pthread's and C11's.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -13,8 +13,8 @@ use crate::real::Ptr;
 type Cleanup = MaybeUninit<[usize; 4]>;
 
 unsafe extern "C" {
-    /// Registers a handler for the unwinding of cancellation and `pthread_exit`: the form that is a
-    /// function, which needs no help from a C compiler.
+    /// Registers a handler for the unwinding of cancellation and `pthread_exit`. This form of it is a function, which
+    /// needs no help from a C compiler.
     fn _pthread_cleanup_push(
         buffer: *mut Cleanup,
         handler: unsafe extern "C" fn(*mut c_void),
@@ -28,7 +28,7 @@ struct Waiting {
     a: Active,
     condition: Ptr,
     mutex: Ptr,
-    /// Last ticket of the condition when the wait began.
+    /// The last ticket of the condition when the wait began.
     seen: u64,
     before: u64,
 }
@@ -48,14 +48,14 @@ impl Waiting {
     }
 }
 
-/// The wait was cancelled: the C library has the mutex locked again before it unwinds to here.
+/// Records the end of a wait that was cancelled. The C library has locked the mutex again before it unwinds to here.
 unsafe extern "C" fn cancelled(waiting: *mut c_void) {
-    // SAFETY: `wait` passed its own record, and its frame is still there while it is unwound.
+    // SAFETY: `wait` passed its own record, whose frame is still there while it is unwound.
     unsafe { &*waiting.cast::<Waiting>() }.over(false);
 }
 
-/// Records a wait around `call`. Nothing here has a destructor, so that a cancellation may unwind
-/// through it.
+/// Records a wait around `call`. Nothing in this function has a destructor, so that a cancellation may unwind through
+/// it.
 pub(crate) fn wait(a: Active, condition: Ptr, mutex: Ptr, call: impl FnOnce() -> c_int) -> c_int {
     let before = a.now();
     let ticket = TICKETS.next(mutex.addr());

@@ -1,4 +1,4 @@
-//! The functions that instrumented code calls, exported as the contract says.
+//! Exports the functions that instrumented code calls, as the contract says.
 
 use contech_guest::exports;
 use contech_trace::abi::{Ptr, Word};

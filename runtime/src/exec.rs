@@ -1,5 +1,5 @@
-//! Replacing the program: the trace is written out before, for afterwards there is nobody to do it.
-//! Where the exec fails the program goes on, and so does the recording.
+//! Replacing the program. The trace is written out before, because nobody can do it afterwards. If the exec fails, the
+//! program and the recording go on.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -23,7 +23,7 @@ fn checkpoint() {
     }
 }
 
-/// Whether there is a program to become. Most failing execs are searches along a path.
+/// Whether there is a program to run. Most failing execs are searches along a path.
 fn is_executable(path: &CStr) -> bool {
     // SAFETY: the path is a C string.
     unsafe { libc::access(path.as_ptr(), libc::X_OK) == 0 }
@@ -48,7 +48,7 @@ unsafe fn before(file: *const c_char, search: bool) {
         return;
     }
     let _errno = contech_guest::memory::Errno::save();
-    // SAFETY: the program's C string.
+    // SAFETY: the program passes a C string.
     let name = unsafe { CStr::from_ptr(file) };
     if guarded(|| {
         if search {
@@ -67,7 +67,7 @@ pub(crate) unsafe extern "C-unwind" fn execve(
     args: Strings,
     env: Strings,
 ) -> c_int {
-    // SAFETY: the caller's arguments, passed on; as everywhere below.
+    // SAFETY: the caller's arguments are passed on, as everywhere below.
     unsafe {
         before(file, false);
         (real().execve)(file, args, env)
@@ -75,7 +75,7 @@ pub(crate) unsafe extern "C-unwind" fn execve(
 }
 
 pub(crate) unsafe extern "C-unwind" fn execv(file: *const c_char, args: Strings) -> c_int {
-    // SAFETY: see `execve`.
+    // SAFETY: the caller's arguments are passed on, as in `execve`.
     unsafe {
         before(file, false);
         (real().execv)(file, args)
@@ -83,7 +83,7 @@ pub(crate) unsafe extern "C-unwind" fn execv(file: *const c_char, args: Strings)
 }
 
 pub(crate) unsafe extern "C-unwind" fn execvp(file: *const c_char, args: Strings) -> c_int {
-    // SAFETY: see `execve`.
+    // SAFETY: the caller's arguments are passed on, as in `execve`.
     unsafe {
         before(file, true);
         (real().execvp)(file, args)
@@ -95,7 +95,7 @@ pub(crate) unsafe extern "C-unwind" fn execvpe(
     args: Strings,
     env: Strings,
 ) -> c_int {
-    // SAFETY: see `execve`.
+    // SAFETY: the caller's arguments are passed on, as in `execve`.
     unsafe {
         before(file, true);
         (real().execvpe)(file, args, env)
@@ -104,7 +104,7 @@ pub(crate) unsafe extern "C-unwind" fn execvpe(
 
 pub(crate) unsafe extern "C-unwind" fn fexecve(file: c_int, args: Strings, env: Strings) -> c_int {
     checkpoint();
-    // SAFETY: see `execve`.
+    // SAFETY: the caller's arguments are passed on, as in `execve`.
     unsafe { (real().fexecve)(file, args, env) }
 }
 
@@ -116,28 +116,28 @@ pub(crate) unsafe extern "C-unwind" fn execveat(
     flags: c_int,
 ) -> c_int {
     checkpoint();
-    // SAFETY: see `execve`.
+    // SAFETY: the caller's arguments are passed on, as in `execve`.
     unsafe { (real().execveat)(folder, file, args, env, flags) }
 }
 
-/// For the forms with a list of arguments, which only the real function can read: does what is to be
-/// done before, returns the real function for the stub to jump to.
+/// Prepares the forms with a list of arguments, which only the real function can read. Returns the real function for
+/// the stub to jump to.
 pub(crate) unsafe extern "C" fn before_execl(file: *const c_char) -> usize {
-    // SAFETY: see `execve`.
+    // SAFETY: the caller's arguments are passed on, as in `execve`.
     unsafe { before(file, false) };
     real().execl as usize
 }
 
-/// As [`before_execl`].
+/// Does what [`before_execl`] does, for another form.
 pub(crate) unsafe extern "C" fn before_execlp(file: *const c_char) -> usize {
-    // SAFETY: see `execve`.
+    // SAFETY: the caller's arguments are passed on, as in `execve`.
     unsafe { before(file, true) };
     real().execlp as usize
 }
 
-/// As [`before_execl`].
+/// Does what [`before_execl`] does, for another form.
 pub(crate) unsafe extern "C" fn before_execle(file: *const c_char) -> usize {
-    // SAFETY: see `execve`.
+    // SAFETY: the caller's arguments are passed on, as in `execve`.
     unsafe { before(file, false) };
     real().execle as usize
 }

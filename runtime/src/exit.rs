@@ -1,4 +1,4 @@
-//! The end of the process by its own will. The trace ends as late as it can: exit handlers, static
+//! The end of the process when the program exits. The trace ends as late as it can, so that exit handlers, static
 //! destructors and those of libraries are still recorded.
 
 use std::ffi::{c_int, c_long, c_void};
@@ -20,12 +20,12 @@ unsafe extern "C" {
     fn __cxa_at_quick_exit(handler: unsafe extern "C" fn(*mut c_void), dso: *mut c_void) -> c_int;
 }
 
-/// Objects are finished in reverse order of their dependence: this library after all that use it.
+/// Objects are finished in reverse order of their dependence, so this library is finished after all that use it.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static FINI: extern "C" fn() = at_exit;
 
-/// Handlers of `quick_exit` run in reverse order: this one, registered before main, last.
+/// Registers a handler of `quick_exit`. These run in reverse order, so this one, registered before main, runs last.
 pub(crate) fn install() {
     if !INSTALLED.swap(true, Relaxed) {
         // SAFETY: the handler lives for ever and ignores its argument.
@@ -53,14 +53,15 @@ unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
     finish();
 }
 
-/// Before `syscall(SYS_exit, ...)`, of a thread of which the C library will tell nothing, and `syscall(SYS_exit_group, ...)`.
+/// Called before `syscall(SYS_exit, ...)`, after which the C library does not report the thread's end, and before
+/// `syscall(SYS_exit_group, ...)`.
 pub(crate) fn before_system_call(number: c_long) {
     if number == libc::SYS_exit_group || current::recorder().is_some_and(end_thread) {
         finish();
     }
 }
 
-/// The calling thread ends here; whether it is the last one. No handler runs in it any more.
+/// Ends the calling thread. Returns whether it is the last one. No handler runs in it any more.
 fn end_thread(recorder: &'static Recorder) -> bool {
     // A thread that is not recorded any more may be allowed no other system call.
     if block().role() != PROGRAM || !recorder.is_own_process() {
@@ -70,9 +71,9 @@ fn end_thread(recorder: &'static Recorder) -> bool {
     guarded(|| recorder.end_thread(block())).unwrap_or(false)
 }
 
-/// `_exit` and `_Exit`. In the child of a vfork the trace is the parent's, which `finish` knows.
+/// Stands in for `_exit` and `_Exit`. In the child of a vfork the trace is the parent's, and `finish` leaves it alone.
 pub(crate) unsafe extern "C-unwind" fn underscore_exit(status: c_int) -> ! {
     finish();
-    // SAFETY: the caller's status, passed on.
+    // SAFETY: the caller's status is passed on.
     unsafe { (real()._exit)(status) }
 }

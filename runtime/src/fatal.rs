@@ -1,5 +1,5 @@
-//! Signals that end the process: what is recorded is written first, then the signal does what it would
-//! have done, so that whoever waits for the process sees the same.
+//! Signals that end the process. What is recorded is written first. Then the signal does what it would have done, so
+//! that a process that waits for this one sees the same.
 
 use std::ffi::c_int;
 use std::time::Duration;
@@ -37,7 +37,7 @@ unsafe extern "C" fn on_fatal(signal: c_int, info: *mut siginfo_t, context: Ptr)
     let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
     let own = code <= 0 && u32::try_from(sender) == Ok(memory::process_id());
     if let Some(recorder) = current::recorder() {
-        // A signal the thread sent itself came at a call, where every record was in place.
+        // A signal that the process sent itself came at a call, where every record was in place.
         let note = (!own).then(|| {
             format!("ended by signal {signal}: records of other running threads may miss their last blocks")
         });

@@ -1,5 +1,5 @@
-//! `__contech_flush`: from instrumented code in the middle of anything to the slow path and back. Where the buffer is not full
-//! but the time is to be noted ([`stamps`]), the stub does that alone.
+//! `__contech_flush` leads from instrumented code, in the middle of anything, to the slow path and back. If the buffer
+//! is not full but the time is to be noted ([`stamps`]), the stub does that alone.
 
 use contech_guest::{flush_stubs, meter};
 use contech_runtime_core::scratch::SHARED_ROOM;
@@ -44,17 +44,17 @@ flush_stubs! {
     }
 }
 
-/// The slow path proper.
+/// The slow path when the buffer is full.
 extern "C" fn slow(cursor: *mut u8) -> *mut u8 {
     start::flush(tls::block(), cursor, Lane::Stream)
 }
 
-/// The time is to be noted, and was not for long.
+/// The slow path when the time is to be noted after a long interval.
 extern "C" fn gap_slow(cursor: *mut u8) -> *mut u8 {
     start::gap(tls::block(), cursor)
 }
 
-/// The same for the second cursor.
+/// The slow path of the second stream.
 extern "C" fn check_slow(cursor: *mut u8) -> *mut u8 {
     start::flush(tls::block(), cursor, Lane::Check)
 }

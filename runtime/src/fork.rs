@@ -1,4 +1,4 @@
-//! Forks: the parent goes on; the child, if it ever records anything, gets a trace of its own.
+//! Forks: the parent goes on, and the child gets a trace of its own if it ever records anything.
 
 use std::ffi::c_int;
 use std::sync::Mutex;
@@ -14,18 +14,18 @@ use crate::heap::HEAP;
 use crate::real::real;
 use crate::tls::block;
 
-/// Modules of the process about to fork; in the child no lock of the old recorder can be relied on.
+/// The modules of the process that is about to fork. In the child no lock of the old recorder can be relied on.
 static MODULES: Mutex<Vec<Found>> = Mutex::new(Vec::new());
 static PARENT: AtomicU32 = AtomicU32::new(0);
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Process this one was forked from while it was traced (0 for none), and the modules it had.
+/// The traced process that this one was forked from (0 for none), and the modules it had.
 pub(crate) fn inherited() -> (u32, Vec<Found>) {
     let modules = MODULES.lock().map(|mut m| std::mem::take(&mut *m));
     (PARENT.load(Relaxed), modules.unwrap_or_default())
 }
 
-/// Asks to be told of forks. Ours is the first to be registered, so it runs closest to the fork.
+/// Registers handlers of forks. They are the first to be registered, so they run closest to the fork.
 pub(crate) fn install() {
     if !INSTALLED.swap(true, Relaxed) {
         // SAFETY: the functions take no arguments and live for ever.
@@ -62,13 +62,13 @@ unsafe extern "C" fn child() {
 }
 
 fn parent_id() -> u32 {
-    // SAFETY: no arguments.
+    // SAFETY: the call has no arguments.
     u32::try_from(unsafe { libc::getppid() }).unwrap_or(0)
 }
 
 pub(crate) unsafe extern "C-unwind" fn fork(caller: usize) -> c_int {
     let creator = active(caller);
-    // SAFETY: the caller's fork.
+    // SAFETY: the caller asks for this fork.
     let child = unsafe { (real().fork)() };
     if child > 0
         && let Some(a) = creator

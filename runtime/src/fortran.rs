@@ -1,5 +1,5 @@
-//! flang's run-time library, which is linked into the program's own file: the locks of its input and output are
-//! no locks of the program, so calls from its code do not count.
+//! flang's run-time library is linked into the program's own file. The locks of its input and output are not the
+//! program's, so calls from its code do not count.
 
 use std::fs::File;
 use std::ops::Range;
@@ -8,8 +8,8 @@ use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSymbol, ReadCache, SymbolKind};
 
-/// Code of the library in the object file, as addresses of its own; empty where the file cannot be read, has no
-/// symbols (stripped), or does not hold the library.
+/// The address ranges of the library's code in the object file, as the file numbers them. There are none if the file
+/// cannot be read, has no symbols (stripped), or does not hold the library.
 pub(crate) fn library(path: &str) -> Vec<Range<u64>> {
     let path = if path.is_empty() {
         "/proc/self/exe"
@@ -22,7 +22,7 @@ pub(crate) fn library(path: &str) -> Vec<Range<u64>> {
         .map_or_else(Vec::new, runs)
 }
 
-/// Whose code a function is, as far as its name says.
+/// The owner of a function's code, as far as the name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Library,
@@ -43,8 +43,9 @@ fn owner(name: &[u8]) -> Owner {
 
 type Function = (Range<u64>, Owner);
 
-/// The linker puts an archive's code in one place, so what lies between functions of the library is the library's,
-/// unless the program's own code is there: between the library's cold code and the rest of it.
+/// The address ranges of the library's code. The linker puts an archive's code in one place, so what lies between
+/// functions of the library is the library's too, unless the program's own code lies there: between the library's cold
+/// code and the rest of it.
 fn runs(mut functions: Vec<Function>) -> Vec<Range<u64>> {
     functions.sort_by_key(|(range, _)| range.start);
     let mut found: Vec<Range<u64>> = Vec::new();

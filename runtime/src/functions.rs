@@ -1,4 +1,4 @@
-//! What is recorded of the functions in [`contech_guest::functions`].
+//! Records the functions in [`contech_guest::functions`].
 
 use std::ffi::{c_int, c_uint};
 
@@ -10,7 +10,7 @@ use crate::active::active;
 use crate::condition;
 use crate::real::{Ptr, Time, real};
 
-/// Exports each function: passes the call on, and records it where the caller is recorded.
+/// Exports each function. It passes the call on, and records it if the caller's calls are recorded.
 macro_rules! record {
     ($($name:ident $(@ $version:literal)? ($($arguments:tt)*) $(-> $ret:ty)?: $does:tt $state:tt;)*) => {$(
         record!(@ $name ($($arguments)*) ($($ret)?) $does);
@@ -30,7 +30,7 @@ macro_rules! record {
     };
     (@ $name:ident ($o:ident: $o_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [acquire $family:ident $op:ident $try:ident]) => {
         record!(# $name ($o: $o_ty $(, $arg: $ty)*) $ret a call => {
-            // SAFETY: the caller's object.
+            // SAFETY: the caller passes a valid object.
             a.acquire::<$family>(SyncOp::$op, $o, || unsafe { (real().$try)($o) }, call)
         });
     };
@@ -46,7 +46,7 @@ macro_rules! record {
     (# $name:ident ($($arg:ident: $ty:ty),*) ($($ret:ty)?) $a:ident $call:ident => $recorded:expr) => {
         const _: () = {
             unsafe extern "C-unwind" fn hook($($arg: $ty,)* caller: usize) $(-> $ret)? {
-                // SAFETY: the caller's arguments, passed on.
+                // SAFETY: the caller's arguments are passed on.
                 let $call = || unsafe { (real().$name)($($arg),*) };
                 match active(caller) {
                     Some($a) => $recorded,

@@ -1,6 +1,6 @@
-//! `syscall(SYS_futex, ...)`: waiting and waking in headers of C++ (`std::atomic::wait`, semaphores, latches,
-//! barriers, futures) and in programs that make their own locks. A lock of
-//! the kernel's (`FUTEX_LOCK_PI`) is taken like a wait that the thread which unlocked it has ended.
+//! `syscall(SYS_futex, ...)`: waiting and waking in headers of C++ (`std::atomic::wait`, semaphores, latches, barriers,
+//! futures) and in programs that make their own locks. Taking a lock of the kernel (`FUTEX_LOCK_PI`) is recorded like a
+//! wait that the thread which unlocked it has ended.
 
 use std::ffi::c_long;
 
@@ -39,7 +39,7 @@ unsafe extern "C-unwind" fn watched(
         libc::SYS_exit | libc::SYS_exit_group => exit::before_system_call(number),
         _ => {}
     }
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on.
     let call =
         || unsafe { system_call(number, address, operation, value, timeout, address2, value3) };
     if number != libc::SYS_futex {
@@ -57,7 +57,7 @@ unsafe extern "C-unwind" fn watched(
         Does::Wake => {
             return a.announce(FutexWake, object, call, |&woken| u64::try_from(woken).ok());
         }
-        // One thread has the lock next: who takes it later comes after this one, too.
+        // One thread has the lock next. A thread that takes it later comes after this one, too.
         Does::Unlock => {
             return a.announce(FutexWake, object, call, |&done| (done == 0).then_some(1));
         }
@@ -65,9 +65,9 @@ unsafe extern "C-unwind" fn watched(
     }
     let before = a.now();
     let result = call();
-    // SAFETY: the C library's errno of this thread.
+    // SAFETY: the pointer is to the C library's errno of this thread.
     let errno = unsafe { *libc::__errno_location() };
-    // Anything but these did not wait: the value had changed already.
+    // A call with any other result did not wait, because the value had already changed.
     if result == 0 || errno == libc::ETIMEDOUT || errno == libc::EINTR {
         let op = if result == 0 { FutexWait } else { FutexTimeout };
         let ticket = TICKETS.next(address);

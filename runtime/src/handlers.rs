@@ -1,5 +1,5 @@
-//! The program's signal handlers: each runs inside a wrapper that gives its records a place of their
-//! own. Whoever asks for the handler of a signal sees the program's, never ours.
+//! The program's signal handlers. Each runs inside a wrapper that gives the handler's records a place of their own. A
+//! program that asks for the handler of a signal sees its own, never the wrapper.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -20,8 +20,8 @@ const ADDRESS: u64 = (1 << 48) - 1;
 const TAKES_INFO: u64 = 1 << 48;
 const RESETS: u64 = 1 << 49;
 
-/// The program's handler of each signal in one word, for a handler may be replaced while it runs: its
-/// address, and which of the flags above it has. Zero: none.
+/// The program's handler of each signal: its address, and above that its flags. It is one word because a handler may be
+/// replaced while it runs. Zero is no handler.
 static HANDLERS: [AtomicU64; SIGNALS] = [const { AtomicU64::new(0) }; SIGNALS];
 
 fn entry(signal: c_int) -> Option<&'static AtomicU64> {
@@ -36,7 +36,7 @@ fn is_handler(handler: usize) -> bool {
     handler != libc::SIG_DFL && handler != libc::SIG_IGN
 }
 
-/// What to install for what the program asks for, and the word to keep.
+/// The action to install in place of the one that the program asks for, and the word to keep.
 fn wrap(signal: c_int, wanted: &Action) -> (Action, u64) {
     if wanted.sa_sigaction == libc::SIG_DFL && is_fatal(signal) {
         return (fatal::action(), 0);
@@ -57,7 +57,7 @@ fn wrap(signal: c_int, wanted: &Action) -> (Action, u64) {
     (action, word)
 }
 
-/// What the program would see, given what is installed and the word kept for it.
+/// The action that the program sees, made from the installed one and the word that was kept.
 fn unwrap(installed: &Action, word: u64) -> Action {
     let mut seen = *installed;
     if installed.sa_sigaction == wrapper() {
@@ -66,27 +66,28 @@ fn unwrap(installed: &Action, word: u64) -> Action {
             seen.sa_flags &= !libc::SA_SIGINFO;
         }
     } else if installed.sa_sigaction == fatal::action().sa_sigaction {
-        // SAFETY: an action is plain data for which zero is a value: the default.
+        // SAFETY: an action is plain data for which zero is a value, the default.
         seen = unsafe { std::mem::zeroed() };
     }
     seen
 }
 
-/// Whether handlers stand in for the defaults, and wrap those of the program.
+/// True once handlers stand in for the defaults and wrap those of the program.
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Stands in for the default of every signal that ends the process, and wraps the handlers that are there already.
+/// Stands in for the default action of every signal that ends the process, and wraps the handlers that are already
+/// there.
 pub(crate) fn install() {
     if !INSTALLED.swap(true, Relaxed) {
         (1..=LAST).for_each(adopt);
     }
 }
 
-/// Wraps what is installed for a signal already; what ends the process gets a stand-in.
+/// Wraps the handler that is already installed for a signal. A default action that ends the process gets a stand-in.
 pub(crate) fn adopt(signal: c_int) {
-    // SAFETY: as in `unwrap`.
+    // SAFETY: zero is a value of an action, as in `unwrap`.
     let mut now: Action = unsafe { std::mem::zeroed() };
-    // SAFETY: asks only; the pointer is to a live action.
+    // SAFETY: the call only asks, and the pointer is to a live action.
     let known = unsafe { (real().sigaction)(signal, std::ptr::null(), &raw mut now) } == 0;
     if !known || now.sa_sigaction == libc::SIG_IGN {
         return;
@@ -109,20 +110,20 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
 ) -> c_int {
     let entry = match entry(signal) {
         Some(entry) if INSTALLED.load(Relaxed) => entry,
-        // SAFETY: the caller's arguments, passed on.
+        // SAFETY: the caller's arguments are passed on.
         _ => return unsafe { (real().sigaction)(signal, wanted, old) },
     };
-    // SAFETY: the caller's pointers, each null or to an action.
+    // SAFETY: each of the caller's pointers is null or points to an action.
     let (wanted, old) = unsafe { (wanted.as_ref(), old.as_mut()) };
     let word_before = entry.load(SeqCst);
     let wrapped = wanted.map(|wanted| wrap(signal, wanted));
-    // The word comes first: a signal that arrives in between must find a handler.
+    // The word is stored first, because a signal that arrives in between must find a handler.
     if let Some((_, word)) = &wrapped
         && *word != 0
     {
         entry.store(*word, SeqCst);
     }
-    // SAFETY: as in `unwrap`.
+    // SAFETY: zero is a value of an action, as in `unwrap`.
     let mut installed: Action = unsafe { std::mem::zeroed() };
     let new = wrapped
         .as_ref()
@@ -139,9 +140,9 @@ pub(crate) unsafe extern "C-unwind" fn sigaction(
     result
 }
 
-/// Sets a handler with these flags; returns the one before, `SIG_ERR` on failure.
+/// Sets a handler with these flags. Returns the one before, or `SIG_ERR` on failure.
 fn set(signal: c_int, handler: sighandler_t, flags: c_int, blocks_itself: bool) -> sighandler_t {
-    // SAFETY: as in `unwrap`.
+    // SAFETY: zero is a value of an action, as in `unwrap`.
     let (mut wanted, mut old): (Action, Action) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     wanted.sa_sigaction = handler;
@@ -157,7 +158,7 @@ fn set(signal: c_int, handler: sighandler_t, flags: c_int, blocks_itself: bool) 
     }
 }
 
-/// `signal` as the C library has it: the handler stays, and system calls are restarted.
+/// `signal` of the C library: the handler stays, and system calls are restarted.
 pub(crate) unsafe extern "C-unwind" fn signal(
     signal: c_int,
     handler: sighandler_t,
@@ -165,7 +166,7 @@ pub(crate) unsafe extern "C-unwind" fn signal(
     set(signal, handler, libc::SA_RESTART, true)
 }
 
-/// `signal` of System V: the handler is for once.
+/// `signal` of System V: the handler runs only once.
 pub(crate) unsafe extern "C-unwind" fn sysv_signal(
     signal: c_int,
     handler: sighandler_t,
@@ -197,9 +198,9 @@ pub(crate) unsafe extern "C-unwind" fn sigset(
     };
     let before = if handler == HOLD {
         change(libc::SIG_BLOCK, &raw mut old);
-        // SAFETY: as in `unwrap`.
+        // SAFETY: zero is a value of an action, as in `unwrap`.
         let mut action: Action = unsafe { std::mem::zeroed() };
-        // SAFETY: asks only.
+        // SAFETY: the call only asks, and the pointer is to a live action.
         match unsafe { sigaction(signal, std::ptr::null(), &raw mut action) } {
             0 => action.sa_sigaction,
             _ => return libc::SIG_ERR,
@@ -226,8 +227,8 @@ pub(crate) unsafe extern "C-unwind" fn sigignore(signal: c_int) -> c_int {
     }
 }
 
-/// Takes the level of a handler back when it returns, or is left by an exception or the end of its
-/// thread (whose unwinding runs this, on Linux, as it runs the destructors of C++).
+/// Takes back the level of a handler when the handler returns, or when an exception or the end of its thread leaves it.
+/// (On Linux the unwinding of a thread's end runs this, as it runs the destructors of C++.)
 struct Leave {
     recorder: &'static Recorder,
     entered: Entered,
@@ -242,17 +243,16 @@ impl Drop for Leave {
 }
 
 /// # Safety
-/// The context is the kernel's.
+/// The kernel made the context.
 unsafe fn entry_of(recorder: &Recorder, context: Ptr, here: usize) -> Entry {
-    // SAFETY: the kernel passes the interrupted context, which says which alternate stack there is and
-    // where the code was.
+    // SAFETY: the kernel passes the interrupted context, which says which alternate stack there is and where the code
+    // was.
     let context = unsafe { &*context.cast::<libc::ucontext_t>() };
     let (stack, at) = (context.uc_stack, arch::program_counter(context));
     let low = stack.ss_sp.addr();
     let stack = (low, low.wrapping_add(stack.ss_size));
-    // System calls are made in the C library, whose range is among those of the callers; a jump through
-    // a wild pointer may have left the program anywhere.
-    // SAFETY: the address is within an object that stays loaded.
+    // System calls are made in the C library, whose range is among those of the callers. After a jump through a wild
+    // pointer the program may be anywhere. SAFETY: the address is within an object that stays loaded.
     let in_call = recorder.callers.contains(at) && unsafe { arch::follows_system_call(at) };
     Entry {
         mark: here,
@@ -262,7 +262,7 @@ unsafe fn entry_of(recorder: &Recorder, context: Ptr, here: usize) -> Entry {
     }
 }
 
-/// Installed for every signal the program handles.
+/// The wrapper, installed for every signal that the program handles.
 unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, context: Ptr) {
     let Some(entry) = entry(signal) else { return };
     let word = entry.load(SeqCst);
@@ -270,12 +270,12 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut siginfo_t, conte
         return;
     }
     if word & RESETS != 0 && entry.compare_exchange(word, 0, SeqCst, Relaxed).is_ok() {
-        // The kernel has put the default back; what ends the process needs its stand-in.
+        // The kernel has put the default back. A default that ends the process needs its stand-in.
         adopt(signal);
     }
     let here = std::ptr::from_ref(&word).addr();
     let mut leave = current::recorder().map(|recorder| {
-        // SAFETY: the kernel's argument.
+        // SAFETY: the kernel passed the context.
         let entry = unsafe { entry_of(recorder, context, here) };
         Leave {
             recorder,

@@ -1,4 +1,4 @@
-//! longjmp: harmless, but for jumps out of signal handlers, which never return to us.
+//! longjmp needs care only when it jumps out of a signal handler, which then never returns to the wrapper.
 
 use contech_guest::arch;
 
@@ -23,7 +23,7 @@ unsafe fn before(buffer: *const u64) {
 
 macro_rules! jumps {
     ($($name:ident($real:ident);)*) => {$(
-        /// Does what is to be done before, returns the real function for the stub to jump to.
+        /// Does what must be done before the jump, and returns the real function for the stub to jump to.
         pub(crate) unsafe extern "C" fn $name(buffer: *const u64) -> usize {
             // SAFETY: the caller's jump buffer.
             unsafe { before(buffer) };

@@ -1,5 +1,5 @@
-//! The shared library inside the traced process: the functions instrumented code calls, and the
-//! functions of the system the program calls that this library stands in front of.
+//! The shared library inside the traced process: the functions that instrumented code calls, and the functions of the
+//! system that the program calls and this library stands in front of.
 //!
 //! Every exported symbol is in the lists of `functions` and `exports`; each leads to a few lines in the module of its
 //! family, which pass the call on and tell the core what happened. Rules that hold throughout:

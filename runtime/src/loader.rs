@@ -1,6 +1,6 @@
-//! The dynamic linker's own code. It allocates in the middle of a block (the first use of a
-//! thread-local variable of a library), when the cursor in thread-local storage is behind the one in
-//! the program's register: an event written then would tear the record apart.
+//! Finds the dynamic linker's own code. It allocates in the middle of a block (at the first use of a thread-local
+//! variable of a library), when the cursor in thread-local storage is behind the one in the program's register. An
+//! event written then would tear the record apart.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -13,9 +13,9 @@ pub(crate) fn contains(address: usize) -> bool {
     (START.load(Relaxed)..END.load(Relaxed)).contains(&address)
 }
 
-/// Finds it; called once when recording starts.
+/// Finds the dynamic linker. Called once, when recording starts.
 pub(crate) fn find() {
-    // SAFETY: reads the auxiliary vector of this process.
+    // SAFETY: the call reads the auxiliary vector of this process.
     let base = unsafe { libc::getauxval(libc::AT_BASE) };
     let Ok(base) = usize::try_from(base) else {
         return;
@@ -24,8 +24,8 @@ pub(crate) fn find() {
         return; // linked statically: nobody loads anything
     }
     let header = std::ptr::with_exposed_provenance::<libc::Elf64_Ehdr>(base);
-    // SAFETY: AT_BASE is where the kernel mapped the dynamic linker, which begins with its ELF header;
-    // its program headers lie in the same first mapping and stay for the life of the process.
+    // SAFETY: AT_BASE is where the kernel mapped the dynamic linker, which begins with its ELF header. Its program
+    // headers lie in the same first mapping and stay for the life of the process.
     let segments = unsafe {
         let first = std::ptr::with_exposed_provenance::<libc::Elf64_Phdr>(
             base + usize::try_from((*header).e_phoff).unwrap_or(0),

@@ -1,5 +1,5 @@
-//! Mapping and unmapping memory. The system calls are made here: they are what the C library's
-//! functions of these names are.
+//! Mapping and unmapping memory. The system calls are made here, because the C library's functions of these names only
+//! make them.
 
 use std::ffi::{c_int, c_long};
 
@@ -26,7 +26,7 @@ pub(crate) unsafe extern "C-unwind" fn mmap(
     file: c_int,
     offset: i64,
 ) -> c_long {
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on.
     let at = unsafe {
         libc::syscall(
             libc::SYS_mmap,
@@ -48,12 +48,12 @@ pub(crate) unsafe extern "C-unwind" fn mmap(
 }
 
 pub(crate) unsafe extern "C-unwind" fn munmap(address: Ptr, length: usize) -> c_int {
-    // Before it is gone: afterwards another thread may get it.
+    // The event comes before the memory is unmapped, because afterwards another thread may get the memory.
     record(&Event::Unmap {
         addr: address.addr() as u64,
         size: length as u64,
     });
-    // SAFETY: as above.
+    // SAFETY: the caller's arguments are passed on.
     let result = unsafe { libc::syscall(libc::SYS_munmap, address, length) };
     c_int::from(result == 0) - 1
 }
@@ -65,7 +65,7 @@ pub(crate) unsafe extern "C-unwind" fn mremap(
     flags: c_int,
     new: Ptr,
 ) -> c_long {
-    // SAFETY: as above; without MREMAP_FIXED the kernel ignores the last argument.
+    // SAFETY: the caller's arguments are passed on. Without MREMAP_FIXED the kernel ignores the last one.
     let at = unsafe { libc::syscall(libc::SYS_mremap, old, old_length, length, flags, new) };
     if succeeded(at) {
         record(&Event::Unmap {

@@ -65,7 +65,7 @@ unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> 
             address: at.addr(),
             // SAFETY: the descriptor says where its module's table and globals are.
             table: unsafe { slice(descriptor.table, descriptor.table_len) },
-            // SAFETY: as above.
+            // SAFETY: the descriptor says where its module's table and globals are.
             globals: unsafe { slice(descriptor.globals, descriptor.global_count) },
             descriptor,
             object: object.map_or_else(String::new, |o| {
@@ -82,7 +82,7 @@ unsafe fn find(first: *const ModuleDescriptor, end: *const ModuleDescriptor) -> 
 }
 
 /// # Safety
-/// `len` values of the type lie at `address` (or it is null), and stay.
+/// `address` is null, or `len` values of the type lie there and stay.
 unsafe fn slice<T>(address: u64, len: u64) -> &'static [T] {
     let (Ok(address), Ok(len)) = (usize::try_from(address), usize::try_from(len)) else {
         return &[];
@@ -90,6 +90,6 @@ unsafe fn slice<T>(address: u64, len: u64) -> &'static [T] {
     if address == 0 || len == 0 {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the values are there and stay.
     unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), len) }
 }

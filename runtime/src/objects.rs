@@ -1,4 +1,4 @@
-//! The objects (executable, shared libraries) of the process, and whose calls are recorded.
+//! The objects (executable, shared libraries) of the process, and which of them make calls that are recorded.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
@@ -11,7 +11,6 @@ use contech_trace::abi::MODULE_FORTRAN;
 use crate::fortran;
 use crate::ompt;
 
-/// A loaded object.
 pub(crate) struct Object {
     /// Empty for the executable.
     pub(crate) path: String,
@@ -20,10 +19,10 @@ pub(crate) struct Object {
     len: usize,
 }
 
-/// Libraries whose calls are the program's. Those of C++ carry out its std::thread, std::mutex and kin.
-/// The C library and the dynamic linker make no such calls of their own, but call the program back
-/// (qsort, exit handlers, constructors), and where it then calls us last of all, by a jump, it is their
-/// code we would return to.
+/// Libraries whose calls count as the program's. Those of C++ carry out its std::thread, std::mutex and kin. The C
+/// library and the dynamic linker make no such calls of their own, but they call the program back (qsort, exit
+/// handlers, constructors). If the program's last act there is a jump to a function of this library, the return address
+/// lies in their code.
 const ALSO: [&str; 5] = [
     "/libstdc++.so",
     "/libc++.so",
@@ -74,7 +73,8 @@ unsafe extern "C" fn collect(
 }
 
 impl Object {
-    /// First address and length of what is left without these ranges, ascending, of the file's own addresses.
+    /// First address and length of each part of the object that is left without these ranges. The ranges are ascending,
+    /// in the file's own addresses.
     fn without(&self, ranges: &[Range<u64>]) -> Vec<(usize, usize)> {
         let place = |address: u64| {
             self.base
@@ -95,15 +95,15 @@ impl Object {
     }
 }
 
-/// Where this library is: first address and length.
+/// First address and length of this library.
 static OWN: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
 
-/// Whether the code at this address is this library's, as far as that is known yet.
+/// Whether the code at this address is this library's. Always false before the first [`refresh_callers`].
 pub(crate) fn is_own(address: usize) -> bool {
     address.wrapping_sub(OWN.0.load(Relaxed)) < OWN.1.load(Relaxed)
 }
 
-/// Sees anew whose calls are recorded.
+/// Finds out again which objects' calls are recorded.
 pub(crate) fn refresh_callers(recorder: &'static Recorder) {
     let _blocked = Blocked::new();
     let modules = recorder.module_addresses();

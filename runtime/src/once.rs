@@ -1,4 +1,4 @@
-//! Once-routines, pthread's and C11's.
+//! Records once-routines, pthread's and C11's.
 
 use std::ffi::c_int;
 
@@ -8,7 +8,7 @@ use crate::active::{Active, TICKETS, active};
 use crate::real::{Ptr, Routine, real};
 use crate::tls::block;
 
-/// A call in progress; the thread-local block points at it, for the routine takes no argument.
+/// A call in progress. The thread-local block points at it, because the routine takes no argument.
 struct Call {
     a: Active,
     object: Ptr,
@@ -19,16 +19,16 @@ struct Call {
     outer: u64,
 }
 
-/// Stands in for the routine: records that it has run while everybody else still waits.
+/// Stands in for the routine, and records that it has run while all other threads still wait.
 unsafe extern "C-unwind" fn run() {
     let call =
         std::ptr::with_exposed_provenance_mut::<Call>(usize::try_from(block().call()).unwrap_or(0));
     // SAFETY: only `once` passes this function, from a frame that waits for it to return.
     let (a, object, routine) = unsafe { ((*call).a, (*call).object, (*call).routine) };
-    // SAFETY: the program's routine, called once as it asked. It may be left by an exception or by
-    // cancellation: nothing here has a destructor.
+    // SAFETY: the program asked for one call of its routine. An exception or cancellation may leave the routine,
+    // because nothing in this function has a destructor.
     unsafe { routine() };
-    // The routine's own time is the program's.
+    // The event has no duration, because the routine's time is the program's.
     a.instant(OnceRun, object, 0);
     // SAFETY: as above.
     unsafe { (*call).ran = true };

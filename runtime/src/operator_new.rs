@@ -1,6 +1,5 @@
-//! C++ operator new and delete: recorded once, as themselves, not again as the malloc below them. The
-//! C++ library may be absent, or come with a library that is loaded later, so each is looked up when it
-//! is first called.
+//! C++ operator new and delete. Each is recorded only as itself, not again as the malloc below it. The C++ library may
+//! be absent, or come with a library that is loaded later, so each function is looked up when it is first called.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -13,7 +12,7 @@ use crate::real::{self, Ptr, real};
 type New = unsafe extern "C-unwind" fn(usize, usize, usize) -> Ptr;
 type Delete = unsafe extern "C-unwind" fn(Ptr, usize, usize, usize);
 
-/// C++ runtime libraries, to look into where their functions are not globally visible.
+/// C++ runtime libraries, to search if their functions are not globally visible.
 const LIBRARIES: [&CStr; 3] = [c"libstdc++.so.6", c"libc++abi.so.1", c"libc++.so.1"];
 
 #[cold]
@@ -50,8 +49,7 @@ fn find(symbol: &CStr, cache: &AtomicPtr<std::ffi::c_void>) -> Ptr {
 #[inline(always)]
 unsafe fn new(found: Ptr, size: usize, second: usize, third: usize) -> Ptr {
     if found.is_null() {
-        // No C++ library at all: this is what its operator new would do first.
-        // SAFETY: the caller's size.
+        // There is no C++ library. Its operator new would call malloc first. SAFETY: the caller's size is passed on.
         return unsafe { (real().malloc)(size) };
     }
     // SAFETY: the symbol is an operator new; the forms with fewer arguments ignore the rest.
@@ -61,7 +59,7 @@ unsafe fn new(found: Ptr, size: usize, second: usize, third: usize) -> Ptr {
         return unsafe { function(size, second, third) };
     };
     let block = {
-        // An exception drops the guard on its way; a new-handler does not end threads.
+        // An exception drops the guard on its way, and a new-handler does not end threads.
         let _once = a.tls.allocating();
         // SAFETY: as above.
         unsafe { function(size, second, third) }

@@ -1,4 +1,4 @@
-//! The functions this library stands in front of, as the next object in line defines them.
+//! The functions that this library stands in front of, as the next object in the search order defines them.
 
 use std::ffi::{c_char, c_int, c_uint};
 
@@ -11,7 +11,7 @@ use libc::{sigaction, siginfo_t, timespec};
 
 /// A list of strings ended by null.
 pub(crate) type Strings = *const *const c_char;
-/// Handler that takes information.
+/// A signal handler that takes information.
 pub(crate) type Handler = unsafe extern "C-unwind" fn(c_int, *mut siginfo_t, Ptr);
 
 for_each_function! { real_functions! {

@@ -1,4 +1,4 @@
-//! The program gives up the right to most system calls (seccomp).
+//! Prepares the recording when the program gives up the right to most system calls (seccomp).
 
 use std::ffi::c_int;
 
@@ -9,15 +9,15 @@ use contech_runtime_core::{Recorder, scratch};
 use crate::current::{self, guarded};
 use crate::tls::block;
 
-/// What becomes of the recording before the calling thread is confined.
+/// Runs `act` on the recorder, before the calling thread is confined.
 fn before(act: impl FnOnce(&'static Recorder)) {
     if let Some(recorder) = current::recorder() {
         guarded(|| act(recorder));
     }
 }
 
-/// Only read, write, exit and the return from signal handlers are left. Code of this thread goes on in scratch memory for
-/// which `flush` makes no system call.
+/// Ends the recording of a thread that only keeps read, write, exit and the return from signal handlers. Code of this
+/// thread goes on in scratch memory, for which `flush` makes no system call.
 fn strict() {
     let tls = block();
     before(|recorder| recorder.seal(tls));
@@ -27,7 +27,7 @@ fn strict() {
     tls.set_role(ENDED);
 }
 
-/// A filter judges the calls of this thread and of those it makes: the writer's thread is made before.
+/// A filter applies to the calls of this thread and of the threads it makes. So the writer's thread is made before.
 fn filter() {
     before(Recorder::expect_threads);
 }
@@ -48,12 +48,12 @@ pub(crate) unsafe extern "C-unwind" fn prctl(
     }
     #[allow(clippy::cast_sign_loss, reason = "the kernel takes 32 bits of it")]
     let option = option as usize;
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on.
     let result = unsafe { system_call(libc::SYS_prctl, option, a, b, c, d, 0) };
     c_int::try_from(result).unwrap_or(-1)
 }
 
-/// Before `syscall(SYS_seccomp, operation, ...)`.
+/// Called before `syscall(SYS_seccomp, operation, ...)`.
 pub(crate) fn before_seccomp(operation: usize) {
     const STRICT: usize = libc::SECCOMP_SET_MODE_STRICT as usize;
     const FILTER: usize = libc::SECCOMP_SET_MODE_FILTER as usize;

@@ -1,4 +1,4 @@
-//! What the core asks of this library: the writer thread, and word of every thread's end.
+//! What the core asks of this library: the writer thread, and a notice of every thread's end.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
@@ -15,14 +15,14 @@ use crate::ompt;
 use crate::real::{Ptr, real};
 use crate::tls::block;
 
-/// Stack of the writer thread: its deepest call is zstd's, which keeps its state on the heap.
+/// Bytes of the writer thread's stack. Its deepest call is zstd's, which keeps its state on the heap.
 const STACK: usize = 512 << 10;
-/// Rounds of thread-specific destructors the C library makes (PTHREAD_DESTRUCTOR_ITERATIONS).
+/// Rounds of thread-specific destructors that the C library makes (PTHREAD_DESTRUCTOR_ITERATIONS).
 const ROUNDS: usize = 4;
 
 pub(crate) struct Service {
     writer: AtomicUsize,
-    /// Key whose destructor runs at the end of every thread that records; -1 before there is one.
+    /// The key whose destructor runs at the end of every thread that records; -1 before there is one.
     key: AtomicI32,
 }
 
@@ -32,7 +32,7 @@ pub(crate) static SERVICE: Service = Service {
 };
 
 impl Service {
-    /// Makes the key, as early as possible: low keys need no memory in their threads.
+    /// Makes the key. This should come as early as possible, because low keys need no memory in their threads.
     pub(crate) fn prepare(&self) {
         if self.key.load(Relaxed) >= 0 {
             return;
@@ -53,8 +53,8 @@ impl Service {
     }
 }
 
-/// At the end of a thread. Destructors of the program's own may still record, so this one asks to be
-/// called again until the last round.
+/// Called at the end of a thread. The program's own destructors may still record, so this one asks to be called again
+/// until the last round.
 unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
     if let Some(recorder) = current::recorder() {
         guarded(|| recorder.check_cancelled(block()));
@@ -62,7 +62,7 @@ unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
     match rounds.addr() {
         0 | 1 => {
             if let Some(recorder) = current::recorder() {
-                // What a signal handler did from here on would not be recorded; the C library blocks signals itself a
+                // What a signal handler does from here on would not be recorded. The C library itself blocks signals a
                 // few instructions later.
                 let blocked = Blocked::new();
                 atomic::forget(block());
@@ -88,8 +88,8 @@ impl Host for Service {
     }
 
     fn start_writer(&self, recorder: &'static Recorder) -> bool {
-        // The C library may get the thread's memory from an allocator of the program's own: what that records is
-        // nobody's, and the buffers of this thread are just being handed over.
+        // The C library may get the thread's memory from an allocator of the program. What that allocator records must
+        // not go into the buffers of this thread, which are just being handed over.
         let tls = block();
         let saved = Lane::ALL.map(|lane| tls.at(lane));
         for lane in Lane::ALL {
@@ -103,7 +103,7 @@ impl Host for Service {
     }
 
     fn join_writer(&self) {
-        // SAFETY: called once per started writer, whose handle this is.
+        // SAFETY: this is the handle of the writer, and the call is made once for each started writer.
         unsafe { (real().pthread_join)(self.writer.load(Relaxed), std::ptr::null_mut()) };
     }
 
@@ -136,7 +136,7 @@ impl Service {
     }
 }
 
-/// Body of the writer thread.
+/// The body of the writer thread.
 unsafe extern "C-unwind" fn write(recorder: Ptr) -> Ptr {
     block().set_role(RUNTIME);
     // SAFETY: the name is a C string of at most 16 bytes.

@@ -1,5 +1,5 @@
-//! Makes the recorder of the process: at the first module, flush or, after a fork, the first call that is recorded; never
-//! needed before.
+//! Makes the recorder of the process at the first module, at the first flush or, after a fork, at the first call that
+//! is recorded. It is never needed before.
 
 use std::sync::Mutex;
 
@@ -18,7 +18,8 @@ use crate::{exit, fork, handlers, loader, real, threads};
 
 static STARTING: Mutex<()> = Mutex::new(());
 
-/// The recorder, made now if need be; `None` while that is not possible yet, or goes on in this thread.
+/// The recorder, which this makes if there is none. `None` while that is not possible yet, or while this thread is
+/// making it.
 #[cold]
 pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
     if tls.is_quiet() || !has_environment() || is_privileged() {
@@ -37,7 +38,8 @@ pub(crate) fn start(tls: &TlsBlock) -> Option<&'static Recorder> {
     }
     let made = guarded(make).flatten();
     if tls.thread().is_null() {
-        // An instrumented allocator that was called meanwhile recorded into nothing; from now on it counts.
+        // An instrumented allocator that was called in the meantime wrote its records to memory that nobody reads. From
+        // now on its records count.
         for lane in Lane::ALL {
             tls.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
         }
@@ -84,10 +86,10 @@ fn has_environment() -> bool {
     unsafe { !environ.is_null() }
 }
 
-/// A program that runs with more rights than its caller (setuid, file capabilities) writes no file that the
-/// caller's environment names: it is not traced.
+/// Whether the program runs with more rights than its caller (setuid, file capabilities). It must not write a file that
+/// the caller's environment names, so it is not traced.
 fn is_privileged() -> bool {
-    // SAFETY: reads the kernel's auxiliary vector.
+    // SAFETY: the call reads the kernel's auxiliary vector.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 

@@ -17,7 +17,7 @@ const STRIPES: usize = 4096;
 const LOCKED: u64 = 1;
 /// Tickets count in steps of this.
 const STEP: u64 = 2;
-/// The lowest bit of the thread that took the lock last, see [`crate::owners`].
+/// The lowest bit of the number of the thread that took the lock last, see [`crate::owners`].
 const OWNER: u64 = 1 << (COUNT.trailing_zeros() - OWNER_BITS);
 /// The lowest bit of the number of times the lock was taken, which tells one holder from the next.
 const COUNT: u64 = 1 << 60;
