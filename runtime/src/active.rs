@@ -51,7 +51,7 @@ pub(crate) fn allocating() -> Option<Active> {
         .then_some(Active { tls, recorder })
 }
 
-/// The calling thread as from [`allocating`], if the call does not come from the dynamic linker (see [`loader`]).
+/// The calling thread as from `allocating`, if the call does not come from the dynamic linker (see [`loader`]).
 #[inline(always)]
 pub(crate) fn allocating_for(caller: usize) -> Option<Active> {
     allocating().filter(|_| !loader::contains(caller))
@@ -76,7 +76,7 @@ impl Active {
         self.with_aux(op, object, ticket, 0, before, duration);
     }
 
-    /// Records an event as [`Active::timed`] does, with an extra number.
+    /// Records an event as `timed` does, with an extra number.
     #[inline(always)]
     pub(crate) fn with_aux(
         self,

@@ -93,10 +93,11 @@ pub(crate) unsafe extern "C-unwind" fn reallocarray(
     caller: usize,
 ) -> Ptr {
     match count.checked_mul(size) {
-        // This is what the C library's function does. Calling that one would record the change twice. SAFETY: the
-        // caller's arguments are passed on, as in `malloc`.
+        // This is what the C library's function does. Calling that one would record the change twice.
+        // SAFETY: the caller's arguments are passed on, as in `malloc`.
         Some(bytes) => unsafe { realloc(old, bytes, caller) },
-        // The C library's function fails and sets errno. SAFETY: the caller's arguments are passed on, as in `malloc`.
+        // The C library's function fails and sets errno.
+        // SAFETY: the caller's arguments are passed on, as in `malloc`.
         None => unsafe { (real().reallocarray)(old, count, size) },
     }
 }

@@ -252,7 +252,8 @@ unsafe fn entry_of(recorder: &Recorder, context: Ptr, here: usize) -> Entry {
     let low = stack.ss_sp.addr();
     let stack = (low, low.wrapping_add(stack.ss_size));
     // System calls are made in the C library, whose range is among those of the callers. After a jump through a wild
-    // pointer the program may be anywhere. SAFETY: the address is within an object that stays loaded.
+    // pointer the program may be anywhere.
+    // SAFETY: the address is within an object that stays loaded.
     let in_call = recorder.callers.contains(at) && unsafe { arch::follows_system_call(at) };
     Entry {
         mark: here,

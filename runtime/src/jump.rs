@@ -16,7 +16,7 @@ unsafe fn before(buffer: *const u64) {
     let Some(recorder) = current::recorder() else {
         return;
     };
-    // SAFETY: the caller's jump buffer.
+    // SAFETY: the caller passes a valid jump buffer.
     let target = unsafe { arch::jump_target(buffer) };
     guarded(|| recorder.jump(tls, target));
 }
@@ -25,7 +25,7 @@ macro_rules! jumps {
     ($($name:ident($real:ident);)*) => {$(
         /// Does what must be done before the jump, and returns the real function for the stub to jump to.
         pub(crate) unsafe extern "C" fn $name(buffer: *const u64) -> usize {
-            // SAFETY: the caller's jump buffer.
+            // SAFETY: the caller passes a valid jump buffer.
             unsafe { before(buffer) };
             real().$real as usize
         }

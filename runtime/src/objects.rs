@@ -98,7 +98,7 @@ impl Object {
 /// First address and length of this library.
 static OWN: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
 
-/// Whether the code at this address is this library's. Always false before the first [`refresh_callers`].
+/// Whether the code at this address is this library's. Always false before the first `refresh_callers`.
 pub(crate) fn is_own(address: usize) -> bool {
     address.wrapping_sub(OWN.0.load(Relaxed)) < OWN.1.load(Relaxed)
 }

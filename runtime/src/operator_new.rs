@@ -49,7 +49,8 @@ fn find(symbol: &CStr, cache: &AtomicPtr<std::ffi::c_void>) -> Ptr {
 #[inline(always)]
 unsafe fn new(found: Ptr, size: usize, second: usize, third: usize) -> Ptr {
     if found.is_null() {
-        // There is no C++ library. Its operator new would call malloc first. SAFETY: the caller's size is passed on.
+        // There is no C++ library. Its operator new would call malloc first.
+        // SAFETY: the caller's size is passed on.
         return unsafe { (real().malloc)(size) };
     }
     // SAFETY: the symbol is an operator new; the forms with fewer arguments ignore the rest.
