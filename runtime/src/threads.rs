@@ -1,4 +1,4 @@
-//! Creating, joining and detaching threads.
+//! Records how threads are created, joined and detached.
 
 use std::ffi::c_int;
 
@@ -22,8 +22,8 @@ fn object(context: u32) -> Ptr {
     std::ptr::without_provenance_mut(context as usize)
 }
 
-/// State for the thread about to be made: every thread has one while something is recorded, whoever
-/// creates it, so that its end is seen; a context only if the creator is the program.
+/// The state for the thread about to be made. Every thread has one while something is recorded, even if the program
+/// does not create it, so that its end is seen. It gets a context only if the program creates it.
 fn child(creator: Option<Active>, wanted: &Wanted) -> Option<&'static Thread> {
     let recorder = current::recorder()?;
     if !recorder.is_recording() {
@@ -34,7 +34,7 @@ fn child(creator: Option<Active>, wanted: &Wanted) -> Option<&'static Thread> {
         return None;
     }
     guarded(|| {
-        // A handler that ran meanwhile would not be recorded.
+        // A handler that ran in the meantime would not be recorded.
         let _blocked = Blocked::new();
         let _quiet = tls.quiet();
         recorder.expect_threads();
@@ -43,10 +43,10 @@ fn child(creator: Option<Active>, wanted: &Wanted) -> Option<&'static Thread> {
         .flatten()
 }
 
-/// The first thread may be joined, too, when it left by `pthread_exit`.
+/// Makes the first thread known, which may be joined too if it left by `pthread_exit`.
 pub(crate) fn announce_main(recorder: &Recorder) {
     if memory::thread_id() == memory::process_id() {
-        // SAFETY: no arguments.
+        // SAFETY: the call has no arguments.
         let this = unsafe { libc::pthread_self() };
         recorder.joins.insert(handle(this), 0);
     }
@@ -56,23 +56,23 @@ fn handle(thread: libc::pthread_t) -> usize {
     usize::try_from(thread).unwrap_or(0)
 }
 
-/// The calling thread ends by itself, or can be cancelled only at calls: no record of it is missing.
+/// Notes that the calling thread ends by itself, or can be cancelled only at calls, so that no record of it is missing.
 fn leaving() {
     if let Some(recorder) = current::recorder() {
         recorder.set_unsafe_end(block(), false);
     }
 }
 
-/// The program says where the calling thread may be cancelled.
+/// Stands in for `pthread_setcanceltype`, with which the program says where the calling thread may be cancelled.
 pub(crate) unsafe extern "C-unwind" fn setcanceltype(kind: c_int, old: *mut c_int) -> c_int {
     const ASYNCHRONOUS: c_int = 1;
-    // Before, as a cancellation may strike inside.
+    // This comes before the call, because a cancellation may strike inside the call.
     if kind == ASYNCHRONOUS
         && let Some(recorder) = current::recorder()
     {
         recorder.set_unsafe_end(block(), true);
     }
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on.
     let result = unsafe { (real().pthread_setcanceltype)(kind, old) };
     if result == 0 && kind != ASYNCHRONOUS {
         leaving();
@@ -80,19 +80,19 @@ pub(crate) unsafe extern "C-unwind" fn setcanceltype(kind: c_int, old: *mut c_in
     result
 }
 
-/// Before `pthread_exit`; the function to call.
+/// Called before `pthread_exit`. Returns the function to call.
 pub(crate) extern "C" fn before_pthread_exit() -> usize {
     leaving();
     real().pthread_exit as usize
 }
 
-/// As [`before_pthread_exit`].
+/// Does what [`before_pthread_exit`] does, for `thrd_exit`.
 pub(crate) extern "C" fn before_thrd_exit() -> usize {
     leaving();
     real().thrd_exit as usize
 }
 
-/// What is recorded of threads.
+/// Records the program's threads.
 struct Recorded;
 
 impl Threads for Recorded {
@@ -115,8 +115,9 @@ impl Threads for Recorded {
         }
         let context = child.context();
         let before = creator.map_or(0, Active::now);
-        // The new thread inherits the mask: no handler may run in it before it has its state. Nor in this one before the
-        // creation is recorded: the new thread's work may come before what the handler does, but never before its creation.
+        // The new thread inherits the mask, so that no handler runs in it before it has its state. Nor may a handler
+        // run in this thread before the creation is recorded: the new thread's work may come before what the handler
+        // does, but never before its creation.
         let blocked = Blocked::new();
         child.set_mask(blocked.before());
         let result = call(Some(std::ptr::from_ref(child).cast_mut().cast()));
@@ -151,7 +152,7 @@ impl Threads for Recorded {
                 SERVICE.watch_thread_end();
                 recorder.adopt(block(), child);
                 if child.context() != NO_CONTEXT {
-                    // SAFETY: no arguments.
+                    // SAFETY: the call has no arguments.
                     let this = unsafe { libc::pthread_self() };
                     recorder.joins.insert(handle(this), child.context());
                 }
@@ -165,7 +166,7 @@ impl Threads for Recorded {
         leaving();
     }
 
-    /// The context is looked up first: after the join the system may use the handle for another thread.
+    /// The context is looked up first, because after the join the system may use the handle for another thread.
     fn join(handle: usize, caller: usize, call: impl FnOnce() -> c_int) -> c_int {
         let Some(a) = active(caller) else {
             return call();
@@ -198,11 +199,11 @@ fn detach(thread: usize, call: impl FnOnce() -> c_int) -> c_int {
 }
 
 pub(crate) unsafe extern "C-unwind" fn pthread_detach(thread: usize) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: the caller's argument is passed on.
     detach(thread, || unsafe { (real().pthread_detach)(thread) })
 }
 
 pub(crate) unsafe extern "C-unwind" fn thrd_detach(thread: usize) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: the caller's argument is passed on.
     detach(thread, || unsafe { (real().thrd_detach)(thread) })
 }

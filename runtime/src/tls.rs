@@ -1,4 +1,4 @@
-//! The thread-local block, and how this library finds the calling thread's.
+//! The thread-local block, and the function that finds the calling thread's.
 
 use contech_guest::thread_block;
 use contech_runtime_core::TlsBlock;
@@ -6,6 +6,6 @@ use contech_runtime_core::TlsBlock;
 thread_block! {
     /// The block itself, for instrumented code and the stubs.
     static __contech_tls: TlsBlock = TlsBlock::new();
-    /// The calling thread's block.
+    /// Returns the calling thread's block.
     pub(crate) fn block();
 }

@@ -1,20 +1,20 @@
-//! The two binary interfaces there are: constants and the layout of the status.
+//! The two binary interfaces of MPI that exist: constants and the layout of the status.
 //!
-//! Sources: mpi.h of Open MPI 4.1 (unchanged since 1.7, and in 5.0) and of MPICH 4.0 (the ABI its initiative fixed
-//! in 2014 for MPICH, Intel MPI, MVAPICH and Cray MPT).
+//! The sources are mpi.h of Open MPI 4.1 (unchanged since 1.7, and in 5.0) and of MPICH 4.0 (the ABI that its
+//! initiative fixed in 2014 for MPICH, Intel MPI, MVAPICH and Cray MPT).
 
 use std::ffi::{c_char, c_int};
 
 use super::entry::{find, pmpi};
 
-/// What is different in the interfaces.
+/// What differs between the interfaces.
 #[derive(Debug)]
 pub(crate) struct Abi {
     /// Handles are pointers, not ints.
     pub(super) wide: bool,
     /// Bytes of a status.
     pub(super) status_bytes: usize,
-    /// Where in it the source is; the tag comes after.
+    /// Offset of the source in a status; the tag comes after it.
     pub(super) source_at: usize,
     pub(super) any_source: c_int,
     pub(super) any_tag: c_int,
@@ -68,10 +68,10 @@ static MPICH: Abi = Abi {
     request_null: Constant::Number(0x2c00_0000),
 };
 
-/// MPI_UNDEFINED in both.
+/// MPI_UNDEFINED in both interfaces.
 pub(super) const UNDEFINED: c_int = -32766;
 
-/// The interface of the library in this process, and what the library calls itself.
+/// The interface of the library in this process, and the library's name for itself.
 pub(super) fn detect() -> (Option<&'static Abi>, String) {
     let mut text = [0u8; 8192];
     let mut length: c_int = 0;
@@ -105,12 +105,12 @@ impl Abi {
         self.itself.word()
     }
 
-    /// MPI_REQUEST_NULL, as [`Abi::handle`] has it.
+    /// MPI_REQUEST_NULL, in the form of [`Abi::handle`].
     pub(super) fn request_null(&self) -> u64 {
         self.handle(self.request_null.word())
     }
 
-    /// A handle as it was passed, without what is not of it.
+    /// A handle, cut from the word in which it was passed.
     pub(super) fn handle(&self, word: usize) -> u64 {
         let word = word as u64;
         if self.wide { word } else { word & 0xffff_ffff }
@@ -120,11 +120,11 @@ impl Abi {
     pub(super) fn handle_in(&self, array: usize, at: usize) -> u64 {
         if self.wide {
             let place = std::ptr::with_exposed_provenance::<u64>(array).wrapping_add(at);
-            // SAFETY: the program passed an array of so many handles.
+            // SAFETY: the program passed an array that has a handle at this place.
             unsafe { place.read() }
         } else {
             let place = std::ptr::with_exposed_provenance::<u32>(array).wrapping_add(at);
-            // SAFETY: as above.
+            // SAFETY: the program passed an array that has a handle at this place.
             unsafe { place.read() }.into()
         }
     }
@@ -132,12 +132,12 @@ impl Abi {
     /// Source and tag in a status.
     pub(super) fn envelope(&self, status: usize) -> (c_int, c_int) {
         let place = std::ptr::with_exposed_provenance::<c_int>(status + self.source_at);
-        // SAFETY: the address of a status that MPI filled: source and tag are ints that follow each other.
+        // SAFETY: the address is that of a status that MPI filled. Source and tag are ints that follow each other.
         unsafe { (place.read(), place.add(1).read()) }
     }
 }
 
-/// An int of the program's.
+/// An int that the program passed.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -147,9 +147,9 @@ pub(super) fn int(word: usize) -> c_int {
     word as c_int
 }
 
-/// An int at an address the program passed.
+/// An int of an array whose address the program passed.
 pub(super) fn int_at(address: usize, at: usize) -> c_int {
     let place = std::ptr::with_exposed_provenance::<c_int>(address).wrapping_add(at);
-    // SAFETY: the program passed an array of so many ints, which MPI filled.
+    // SAFETY: the program passed an array that has an int at this place, which MPI filled.
     unsafe { place.read() }
 }

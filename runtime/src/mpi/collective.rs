@@ -1,4 +1,4 @@
-//! Collective operations, blocking and not.
+//! Records collective operations, blocking and non-blocking ones.
 
 use std::ffi::c_int;
 
@@ -9,7 +9,8 @@ use super::entry::pmpi;
 use super::model::Request;
 use super::{Call, call};
 
-/// A blocking operation: its number is drawn before, for all ranks call those of a communicator in one order.
+/// Records a blocking operation. Its number is drawn before it, because all ranks call the operations of a communicator
+/// in one order.
 pub(super) fn meet(
     communicator: usize,
     what: SyncOp,
@@ -31,7 +32,7 @@ pub(super) fn meet(
     result
 }
 
-/// A non-blocking operation, whose request is at an address.
+/// Records the begin of a non-blocking operation. `request` is the address of its request.
 fn begin(
     communicator: usize,
     what: SyncOp,
@@ -88,7 +89,7 @@ collectives! {
 }
 
 impl Call {
-    /// A call that is a mark only.
+    /// Records a call as a mark, if it succeeded.
     pub(super) fn marked(call: Option<Self>, mark: SyncOp, result: c_int) -> c_int {
         if let (0, Some(call)) = (result, call) {
             call.mark(mark);

@@ -1,4 +1,4 @@
-//! Communicators: names that all ranks agree on, and which of its ranks is which of the world's.
+//! Communicators. All ranks agree on a communicator's name. Each of its ranks also has a rank in the world.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use super::entry::pmpi;
 use super::model::Communicator;
 use super::state;
 
-/// Names are of 48 bits, as objects are.
+/// Names have 48 bits, as objects do.
 const NAME: u64 = (1 << 48) - 1;
-/// Between the two groups of an intercommunicator in what is hashed.
+/// Stands between the two groups of an intercommunicator in the hashed list.
 const BETWEEN: c_int = -1;
 
 impl Call {
-    /// The communicator of a handle the program passed.
+    /// The communicator of a handle that the program passed.
     pub(super) fn communicator(&self, handle: usize) -> Arc<Communicator> {
         let known = state::with(|t| t.communicators.get(&self.abi.handle(handle)).cloned());
         known.unwrap_or_else(|| add(self.abi, handle))
     }
 
-    /// A communicator was made; `at` is where its handle is. MPI_COMM_NULL is none.
+    /// Makes a new communicator known. `at` is the address of its handle. MPI_COMM_NULL is ignored.
     pub(super) fn made(&self, at: usize) {
         add_at(self.abi, at);
     }
 }
 
-/// The communicator whose handle is at an address, if it is not null.
+/// Makes the communicator known whose handle is at an address, if it is not null.
 pub(super) fn add_at(abi: &Abi, at: usize) {
-    // MPI_COMM_NULL in both interfaces: 0x04000000, the address of ompi_mpi_comm_null.
+    // MPI_COMM_NULL is 0x04000000 in one interface and the address of ompi_mpi_comm_null in the other.
     let handle = abi.handle_in(at, 0);
     let null = if abi.wide {
         super::entry::find("ompi_mpi_comm_null\0").map_or(0, |a| a as u64)
@@ -44,7 +44,7 @@ pub(super) fn add_at(abi: &Abi, at: usize) {
     }
 }
 
-/// Makes a communicator known; its handle may have been another's.
+/// Makes a communicator known. Another communicator may have had its handle before.
 pub(super) fn add(abi: &Abi, handle: usize) -> Arc<Communicator> {
     let mut between: c_int = 0;
     pmpi!(Comm_test_inter(handle, (&raw mut between).addr()));
@@ -88,7 +88,7 @@ pub(super) fn add(abi: &Abi, handle: usize) -> Arc<Communicator> {
     })
 }
 
-/// The ranks in MPI_COMM_WORLD of a group, which is freed.
+/// The ranks in MPI_COMM_WORLD of a group. This frees the group.
 fn members(abi: &Abi, mut group: usize) -> Vec<c_int> {
     let mut size: c_int = 0;
     pmpi!(Group_size(group, (&raw mut size).addr()));

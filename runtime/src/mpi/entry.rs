@@ -1,13 +1,13 @@
-//! The functions of the MPI library, by name, found when first called.
+//! The functions of the MPI library. They are found by name when they are first called.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
 
 use contech_guest::notice;
 
-/// Our own library, which has functions of the same names.
+/// This recorder's own library, which has functions of the same names.
 const OWN: &str = "libcontech_mpi.so";
-/// Names of the libraries, for programs that reach them otherwise than by their own dependences.
+/// Names of the libraries, for programs that do not reach them as their own dependences.
 const LIBRARIES: [&CStr; 4] = [
     c"libmpi.so.40",
     c"libmpich.so.12",
@@ -15,9 +15,9 @@ const LIBRARIES: [&CStr; 4] = [
     c"libmpi.so",
 ];
 
-/// A function, found once.
+/// A function that is looked up only once.
 pub(crate) struct Entry {
-    /// Ends in a zero byte.
+    /// The name, which ends in a zero byte.
     name: &'static str,
     address: AtomicUsize,
 }
@@ -30,7 +30,7 @@ impl Entry {
         }
     }
 
-    /// Its address; that of a function that says what is missing where there is none.
+    /// The function's address. If there is none, the address of a function that says what is missing.
     pub(crate) fn address(&self) -> usize {
         match self.address.load(Acquire) {
             0 => {
@@ -43,7 +43,7 @@ impl Entry {
     }
 }
 
-/// The address of a symbol (whose name ends in a zero byte), in any object but our own.
+/// The address of a symbol (whose name ends in a zero byte), in any object except this recorder's own.
 pub(crate) fn find(name: &str) -> Option<usize> {
     let name = name.as_ptr().cast::<c_char>();
     let in_place = |place| {
@@ -56,7 +56,7 @@ pub(crate) fn find(name: &str) -> Option<usize> {
         .or_else(|| {
             LIBRARIES.iter().find_map(|library| {
                 let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-                // SAFETY: a C string; nothing is loaded that is not there already.
+                // SAFETY: the name is a C string, and nothing is loaded that is not there already.
                 let place = unsafe { libc::dlopen(library.as_ptr(), flags) };
                 (!place.is_null()).then(|| in_place(place)).flatten()
             })
@@ -64,14 +64,14 @@ pub(crate) fn find(name: &str) -> Option<usize> {
 }
 
 fn is_own(address: usize) -> bool {
-    // SAFETY: plain data for which zero is a value; filled by the call below.
+    // SAFETY: the record is plain data for which zero is a value; the call below fills it.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: any address may be asked for; the record is live.
+    // SAFETY: the call takes any address, and the record is live.
     let known = unsafe { libc::dladdr(std::ptr::without_provenance(address), &raw mut info) };
     if known == 0 || info.dli_fname.is_null() {
         return false;
     }
-    // SAFETY: the linker's own C string.
+    // SAFETY: the linker passes a C string.
     let path = unsafe { CStr::from_ptr(info.dli_fname) };
     path.to_bytes().ends_with(OWN.as_bytes())
 }
@@ -80,17 +80,17 @@ extern "C-unwind" fn missing() -> c_int {
     notice::say(
         "the program called an MPI function that is not in a shared library: link MPI dynamically (libmpi.so, libmpich.so)",
     );
-    // SAFETY: ends the process, as calling a function that is not there would.
+    // SAFETY: this ends the process, as a call of a missing function would.
     unsafe { libc::abort() }
 }
 
-/// Calls a function of the MPI library; each argument is a word: what C passes as an int is its low half.
+/// Calls a function of the MPI library. Each argument is a word, and what C passes as an int is its low half.
 macro_rules! pmpi {
     ($name:ident($($argument:expr),* $(,)?)) => {{
         static ENTRY: $crate::mpi::entry::Entry =
             $crate::mpi::entry::Entry::new(concat!("PMPI_", stringify!($name), "\0"));
         type Function = unsafe extern "C-unwind" fn($($crate::mpi::entry::pmpi!(@word $argument)),*) -> std::ffi::c_int;
-        // SAFETY: the function takes so many words, ints and pointers, and returns an int.
+        // SAFETY: the function takes this many words, which are ints and pointers, and returns an int.
         let function = unsafe { std::mem::transmute::<usize, Function>(ENTRY.address()) };
         // SAFETY: the arguments are the program's, or pointers to live values of the size the function expects.
         unsafe { function($($argument),*) }

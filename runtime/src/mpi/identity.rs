@@ -1,4 +1,4 @@
-//! Which run a rank is of, without asking the other ranks: they may run other programs, untraced.
+//! Finds out which run a rank belongs to, without asking the other ranks, which may run other programs, untraced.
 
 use contech_trace::file::checksum;
 
@@ -9,8 +9,8 @@ const JOBS: [&[&str]; 3] = [
     &["SLURM_JOB_ID", "SLURM_STEP_ID"],
 ];
 
-/// A number that is the same in all ranks, or (false) in those that one launcher's process has started on this
-/// host.
+/// A number that is the same in all ranks of the run. If the second value is false, it is only the same in those that
+/// one process of the launcher has started on this host.
 pub(super) fn run() -> (u64, bool) {
     for names in JOBS {
         let values: Option<Vec<String>> = names.iter().map(|n| std::env::var(n).ok()).collect();
@@ -18,7 +18,7 @@ pub(super) fn run() -> (u64, bool) {
             return (checksum(values.join(" ").as_bytes()), true);
         }
     }
-    // SAFETY: asks the kernel for a number.
+    // SAFETY: the call asks the kernel for a number.
     let parent = unsafe { libc::getppid() };
     let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
     // The name, in parentheses, may hold anything; the start time is field 22.

@@ -1,14 +1,14 @@
-//! MPI: the calls of the program, recorded around those of the MPI library.
+//! MPI: records the calls of the program, around those of the MPI library.
 //!
-//! `libcontech_mpi.so`, which the drivers link where a program is linked with an MPI, defines `MPI_Send` and
-//! `PMPI_Send`, and so on, and leads them here; the functions here call the library's own `PMPI_` ones. Both names
-//! are taken because the Fortran bindings of Open MPI call `PMPI_Send`, those of MPICH `MPI_Send`: all bindings
-//! come here with C handles.
+//! `libcontech_mpi.so`, which the drivers link if a program is linked with an MPI, defines `MPI_Send` and `PMPI_Send`,
+//! and so on, and leads them here. The functions here call the library's own `PMPI_` ones. Both names are taken because
+//! the Fortran bindings of Open MPI call `PMPI_Send`, and those of MPICH call `MPI_Send`. All bindings come here with C
+//! handles.
 //!
-//! Handles are passed through as the words they are: the few constants and the layout of the status that differ
-//! between the two ABIs there are (Open MPI's, and MPICH's, which Intel MPI and MVAPICH share) are in [`abi`],
-//! chosen when MPI is initialised. So nothing of ours is compiled against an `mpi.h`, at no one's build, and how a
-//! build finds its MPI (a wrapper, CMake, flags) does not matter.
+//! Handles are passed through as plain words. There are two ABIs (Open MPI's, and MPICH's, which Intel MPI and MVAPICH
+//! share). The few constants that differ between them, and the layout of the status, are in [`abi`] and chosen when MPI
+//! is initialised. So no code of this recorder is compiled against an `mpi.h`, and it does not matter how a build finds
+//! its MPI (a wrapper, CMake, flags).
 //!
 //! What is recorded says enough to match messages afterwards: see [`contech_trace::mpi`].
 
@@ -40,11 +40,11 @@ use crate::current;
 use crate::tls::block;
 
 thread_local! {
-    /// Calls of MPI this thread is in: what MPI calls itself is not the program's.
+    /// 1 while this thread is in a call of MPI: calls that MPI makes itself are not the program's.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Within a call of the program's.
+/// Exists while the thread is in a call that the program made.
 struct Within;
 
 impl Within {
@@ -65,17 +65,17 @@ impl Drop for Within {
     }
 }
 
-/// A call of the program's that is recorded.
+/// A call of the program that is recorded.
 pub(crate) struct Call {
     active: Active,
     abi: &'static Abi,
     before: u64,
-    /// What MPI allocates for itself is nobody's.
+    /// Keeps what MPI allocates for itself out of the recording.
     _allocating: contech_runtime_core::tls::Nested<'static>,
     _within: Within,
 }
 
-/// The call being made, if it is to be recorded: MPI is initialised, and the program makes it.
+/// The current call, if it is to be recorded: MPI is initialised, and the program makes the call.
 fn call() -> Option<Call> {
     let abi = state::abi()?;
     let active = recording()?;
@@ -105,13 +105,14 @@ impl Call {
         self.at(op, object, ticket, aux, self.before, duration);
     }
 
-    /// Records an event at the end of the call, which took `(before, duration)`; further ones took none.
+    /// Records an event at the end of the call, which took `(before, duration)`. Further events of the call take no
+    /// time.
     fn further(&self, op: SyncOp, object: u64, ticket: u64, aux: u64, took: &mut (u64, u64)) {
         self.at(op, object, ticket, aux, took.0, took.1);
         *took = (took.0 + took.1, 0);
     }
 
-    /// Beginning and duration of the call, which is over.
+    /// Beginning and duration of the call, which ends now.
     fn took(&self) -> (u64, u64) {
         (self.before, self.active.since(self.before))
     }

@@ -7,23 +7,22 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use contech_trace::event::SyncOp;
 use contech_trace::mpi::{Direction, Meeting, Peer, direction, rank16};
 
-/// What is known of a communicator.
 pub(super) struct Communicator {
-    /// The same in all its ranks.
+    /// The name, which is the same in all ranks of the communicator.
     pub(super) name: u64,
-    /// Ranks in MPI_COMM_WORLD of those that messages go to, by rank in the communicator.
+    /// The ranks in MPI_COMM_WORLD that messages go to, by rank in the communicator.
     pub(super) world: Vec<c_int>,
-    /// Our rank in it.
+    /// This process's rank in the communicator.
     pub(super) rank: u32,
-    /// How many take part in its collective operations.
+    /// Number of ranks that take part in the communicator's collective operations.
     pub(super) size: u32,
-    /// It is between two groups.
+    /// The communicator is between two groups.
     pub(super) between: bool,
     pub(super) collectives: AtomicU64,
 }
 
 impl Communicator {
-    /// The rank in MPI_COMM_WORLD; the last number for a process that is not in it.
+    /// The rank in MPI_COMM_WORLD; the largest number for a process that is not in it.
     pub(super) fn world(&self, rank: c_int) -> u16 {
         let found = usize::try_from(rank).ok().and_then(|r| self.world.get(r));
         let world = found.and_then(|w| u64::try_from(*w).ok());
@@ -44,7 +43,7 @@ impl Communicator {
         self.collectives.fetch_add(1, Relaxed)
     }
 
-    /// What an operation says of itself.
+    /// The packed description of a collective operation.
     pub(super) fn meeting(&self, what: SyncOp, root: c_int) -> u64 {
         let root = match direction(what) {
             Some(Direction::Ascending) => rank16(u64::from(self.rank)),
@@ -59,36 +58,35 @@ impl Communicator {
     }
 }
 
-/// What a request stands for. Sends are not kept: they were recorded where they began.
+/// What a request stands for. Sends are not kept, because they were recorded when they began.
 #[derive(Clone)]
 pub(super) enum Request {
     Receive(Receive),
-    /// A collective operation: communicator, number, what.
+    /// A collective operation: name of the communicator, number, packed [`Meeting`].
     Collective(u64, u64, u64),
-    /// A communicator is being made; where its handle will be.
+    /// A communicator that is being made: the address its handle will be at.
     Communicator(usize),
     /// A request that may be started again.
     Persistent(Persistent),
 }
 
-/// A receive that was posted.
 #[derive(Clone)]
 pub(super) struct Receive {
     pub(super) communicator: Arc<Communicator>,
     pub(super) source: c_int,
     pub(super) tag: c_int,
-    /// Its place in the order of posting.
+    /// The receive's place in the order of posting.
     pub(super) posted: u64,
 }
 
-/// What a persistent request does each time.
+/// What a persistent request does each time it is started.
 #[derive(Clone)]
 pub(super) struct Persistent {
     pub(super) send: bool,
     pub(super) communicator: Arc<Communicator>,
     pub(super) peer: c_int,
     pub(super) tag: c_int,
-    /// Where a receive was posted, while it goes on.
+    /// A receive's place in the order of posting, while it goes on.
     pub(super) posted: Option<u64>,
 }
 

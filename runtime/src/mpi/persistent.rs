@@ -1,4 +1,4 @@
-//! Persistent requests, and requests given up.
+//! Persistent requests, and requests that are freed or cancelled.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use super::model::{Persistent, Request};
 use super::request;
 use super::{Call, call, state};
 
-/// A request was cancelled: from now on each status is looked at.
+/// True once a request was cancelled. From then on each status is looked at.
 static CANCELS: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn may_be_cancelled() -> bool {
@@ -54,7 +54,7 @@ inits! {
 }
 
 impl Call {
-    /// A persistent request is about to start: what it sends, and its place in the order.
+    /// Prepares the start of a persistent request. If it is a send, returns the request and its place in the order.
     fn starting(&self, handle: u64) -> Option<(Persistent, u64)> {
         let posted = state::posted();
         state::with(|t| match t.requests.get_mut(&handle)?.front_mut()? {

@@ -11,23 +11,22 @@ use super::model::Communicator;
 use super::model::{Receive, Request};
 use super::{Call, call, state};
 
-/// The widest status there is.
+/// A status, as wide as the widest of all interfaces.
 pub(super) type Status = [u64; 4];
 
 impl Call {
-    /// Draws a send's place in the order; `None` where nobody is to get it.
+    /// Draws a send's place in the order; `None` if the send goes to no rank.
     pub(super) fn sending(&self, to: usize) -> Option<u64> {
         (int(to) != self.abi.proc_null).then(state::posted)
     }
 
-    /// Records a send that was made.
     pub(super) fn sent(&self, posted: u64, communicator: usize, to: usize, tag: usize) {
         let communicator = self.communicator(communicator);
         let peer = communicator.peer(int(to), int(tag));
         self.event(SyncOp::MpiSend, communicator.name, posted, peer);
     }
 
-    /// A receive to be posted now.
+    /// A receive that is posted now.
     pub(super) fn posting(&self, communicator: usize, source: usize, tag: usize) -> Receive {
         let communicator: Arc<Communicator> = self.communicator(communicator);
         Receive {
@@ -96,7 +95,7 @@ pub(crate) extern "C-unwind" fn recv(
 }
 
 impl Call {
-    /// The program's status, or ours where it wants none.
+    /// The program's status, or `own` if the program wants none.
     pub(super) fn status_for(&self, status: usize, own: &mut Status) -> usize {
         if status == self.abi.ignore {
             own.as_mut_ptr().expose_provenance()
@@ -196,7 +195,7 @@ pub(crate) extern "C-unwind" fn sendrecv_replace(
     )
 }
 
-/// A send and a receive at once: two tasks, the send first.
+/// Records a send and a receive in one call as two tasks, the send first.
 fn exchange(
     (to, send_tag): (usize, usize),
     (source, tag): (usize, usize),

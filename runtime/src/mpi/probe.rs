@@ -34,7 +34,7 @@ pub(crate) extern "C-unwind" fn iprobe(
 ) -> c_int {
     let call = call();
     let result = pmpi!(Iprobe(source, tag, communicator, flag, status));
-    // One that finds nothing is asked again and again.
+    // A probe that finds nothing is not recorded, because programs repeat it again and again.
     if let (0, Some(call)) = (result, call)
         && int_at(flag, 0) != 0
     {
@@ -75,7 +75,7 @@ pub(crate) extern "C-unwind" fn improbe(
     )
 }
 
-/// The message is taken here; what is received later is this one.
+/// Records a probe that takes a message. The program receives that message later.
 fn matching(
     source: usize,
     tag: usize,

@@ -1,4 +1,4 @@
-//! Requests: what they stand for until they are complete.
+//! Keeps what requests stand for until they are complete.
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -10,7 +10,7 @@ use super::model::{Receive, Request};
 use super::state;
 
 impl Call {
-    /// Whether source and tag of the message are known only from the status.
+    /// Whether only the status tells source and tag of the message.
     pub(super) fn is_wild(&self, source: c_int, tag: c_int) -> bool {
         source == self.abi.any_source || tag == self.abi.any_tag
     }
@@ -28,7 +28,8 @@ impl Call {
         state::with(|t| t.requests.get(&handle)?.front().cloned())
     }
 
-    /// The request is complete: records it if something is to be. `status` is that of the request, or 0.
+    /// Takes a request that is complete, and records what it stands for. `status` is that of the request, or 0. Returns
+    /// whether anything was recorded.
     pub(super) fn complete(&self, handle: u64, status: usize, took: &mut (u64, u64)) -> bool {
         match take(handle) {
             Some(Request::Receive(receive)) => self.received(&receive, status, took),
@@ -48,7 +49,7 @@ impl Call {
         }
     }
 
-    /// A receive is over; false when it got no message.
+    /// Records the end of a receive. Returns false if it got no message.
     pub(super) fn received(&self, receive: &Receive, status: usize, took: &mut (u64, u64)) -> bool {
         let mut envelope = (receive.source, receive.tag);
         if status != 0 {
@@ -79,7 +80,7 @@ impl Call {
     }
 }
 
-/// Takes what a request stands for; a persistent one stays, at rest.
+/// Takes what a request stands for. A persistent request stays, at rest.
 fn take(handle: u64) -> Option<Request> {
     state::with(|t| {
         let queue: &mut VecDeque<Request> = t.requests.get_mut(&handle)?;
@@ -96,7 +97,7 @@ fn take(handle: u64) -> Option<Request> {
     })
 }
 
-/// The request is no more, or nobody will ask for it.
+/// Forgets a request that was freed.
 pub(super) fn forget(handle: u64) {
     state::with(|t| t.requests.remove(&handle));
 }

@@ -1,4 +1,4 @@
-//! The beginning and the end of MPI.
+//! Records the beginning and the end of MPI.
 
 use std::ffi::c_int;
 
@@ -86,7 +86,7 @@ pub(crate) extern "C-unwind" fn abort(communicator: usize, code: usize) -> c_int
         call.mark(SyncOp::MpiAbort);
     }
     if let Some(recorder) = current::recorder() {
-        // The library may end the process in any way.
+        // The trace is finished first, because the library may end the process in any way.
         let code = abi::int(code);
         let how = Finish {
             reason: EndReason::ProcessExit,

@@ -1,4 +1,4 @@
-//! Communicators made of others, and freed.
+//! Records communicators that are made of others, and freed.
 
 use std::ffi::c_int;
 
@@ -10,7 +10,7 @@ use super::entry::pmpi;
 use super::model::Request;
 use super::state;
 
-/// All ranks of the old communicator meet; each may get a new one.
+/// Functions in which all ranks of the old communicator meet. Each may get a new communicator.
 macro_rules! meetings {
     ($($name:ident $real:ident ($on:ident $($argument:ident)*) $made:ident;)*) => {$(
         #[allow(clippy::too_many_arguments, reason = "as MPI has it")]
@@ -21,7 +21,7 @@ macro_rules! meetings {
     )*};
 }
 
-/// Those of the new communicator meet, whichever they are in the old one: no task.
+/// Functions in which only ranks of the new communicator meet. They make no task.
 macro_rules! others {
     ($($name:ident $real:ident ($($argument:ident)*) $made:ident;)*) => {$(
         pub(crate) extern "C-unwind" fn $name($($argument: usize,)* $made: usize) -> c_int {
@@ -30,7 +30,7 @@ macro_rules! others {
     )*};
 }
 
-/// The new communicator's handle is at an address.
+/// Makes a new communicator known, whose handle is at an address.
 fn made(result: c_int, at: usize) -> c_int {
     if let (0, Some(call)) = (result, call()) {
         call.made(at);
@@ -74,7 +74,7 @@ pub(crate) extern "C-unwind" fn disconnect(communicator: usize) -> c_int {
     gone(communicator, || pmpi!(Comm_disconnect(communicator)))
 }
 
-/// Its handle may be given to another.
+/// Forgets a communicator that was freed, because another one may get its handle.
 fn gone(at: usize, real: impl FnOnce() -> c_int) -> c_int {
     let call = call();
     let handle = call.as_ref().map(|c| c.abi.handle_in(at, 0));

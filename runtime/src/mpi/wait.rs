@@ -1,4 +1,4 @@
-//! Waiting for requests, and asking whether they are complete.
+//! Records waits for requests, and tests of whether they are complete.
 
 use std::ffi::c_int;
 
@@ -10,19 +10,19 @@ use super::model::Request;
 use super::persistent::may_be_cancelled;
 use super::{Call, call};
 
-/// The requests of a call: their handles as they were, and where their statuses are.
+/// The requests of a call: their handles before the call, and the address of their statuses.
 struct Waited {
     handles: Vec<u64>,
-    /// The program's statuses, ours, or 0 where none are needed.
+    /// Address of the program's statuses or of `own`; 0 if none are needed.
     statuses: usize,
-    /// Ours.
+    /// Statuses for a program that passes none.
     own: Vec<u64>,
-    /// A completion is worth a task even if it is of a send only.
+    /// The call makes a task even if it only completes sends.
     waits: bool,
 }
 
 impl Call {
-    /// Before the call. `statuses` as the program passed them.
+    /// Prepares the call. `statuses` is what the program passed.
     fn waited(&self, count: usize, requests: usize, statuses: usize, waits: bool) -> Waited {
         let count = usize::try_from(int(count)).unwrap_or(0);
         let handles: Vec<u64> = (0..count)
@@ -52,7 +52,7 @@ impl Call {
         }
     }
 
-    /// What to pass as statuses.
+    /// The address to pass as statuses.
     fn passed(&self, waited: &Waited) -> usize {
         if waited.statuses == 0 {
             self.abi.ignore
@@ -61,7 +61,7 @@ impl Call {
         }
     }
 
-    /// After the call: these are complete, each with the place of its status.
+    /// Records the requests that are complete after the call. Each comes with the place of its status.
     fn completed(&self, waited: &Waited, which: impl Iterator<Item = (usize, usize)>) {
         let mut took = self.took();
         let (mut any, mut recorded) = (false, false);
@@ -85,7 +85,8 @@ impl Call {
     }
 }
 
-/// Calls `real` with the statuses it is to fill and then takes what `which` says of so many requests as complete.
+/// Calls `real` with the statuses that it is to fill. Then takes the requests that `which`, given their number, returns
+/// as complete.
 fn around<I: Iterator<Item = (usize, usize)>>(
     (count, requests, statuses): (usize, usize, usize),
     waits: bool,
@@ -103,17 +104,17 @@ fn around<I: Iterator<Item = (usize, usize)>>(
     result
 }
 
-/// The first so many.
+/// The first `count` requests.
 fn all(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).map(|at| (at, at))
 }
 
-/// As many as `flag` lets through: all or none.
+/// All of the requests if the int at `flag` is not 0, otherwise none.
 fn flagged(flag: usize, count: usize) -> usize {
     if int_at(flag, 0) != 0 { count } else { 0 }
 }
 
-/// The one that an index says.
+/// The request whose index is at this address.
 fn one(index: usize) -> impl Iterator<Item = (usize, usize)> {
     usize::try_from(int_at(index, 0))
         .ok()
@@ -121,7 +122,7 @@ fn one(index: usize) -> impl Iterator<Item = (usize, usize)> {
         .into_iter()
 }
 
-/// Those that `count` indices say.
+/// The requests whose indices are at `indices`; the int at `count` is their number.
 fn some(count: usize, indices: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = match int_at(count, 0) {
         UNDEFINED => 0,

@@ -1,4 +1,4 @@
-//! One-sided communication: marks, and fences as the collective operations they are.
+//! Records one-sided communication as marks, and its fences as collective operations.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ windows! {
     create_dynamic Win_create_dynamic (info on) on;
 }
 
-/// All who share the window meet.
+/// Records a call in which all ranks that share the window meet.
 fn all(handle: Option<u64>, call: Option<Call>, real: impl FnOnce() -> c_int) -> c_int {
     let known = handle.and_then(|h| state::with(|t| t.windows.get(&h).map(Arc::clone)));
     let number = known.as_ref().map(|c| c.next());

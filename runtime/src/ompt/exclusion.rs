@@ -1,7 +1,7 @@
-//! Locks, critical sections, ordered regions.
+//! Records locks, critical sections and ordered regions.
 //!
-//! libomp says that a lock was released after it was, when another thread may have acquired it: so a release
-//! has no ticket of its own, but that of its acquire, which was drawn while the lock was held.
+//! libomp reports the release of a lock after it happened, when another thread may already have acquired the lock. So a
+//! release has no ticket of its own, but the ticket of its acquire, which was drawn while the lock was held.
 
 use std::ffi::{c_int, c_uint};
 

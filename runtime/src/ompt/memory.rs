@@ -1,6 +1,7 @@
-//! Memory that tasks use and nobody allocates: libomp's descriptors of tasks, with their firstprivate variables, which it
-//! hands from one task to the next, and the stacks of threads, on which tasks follow one another. Without a mark of where
-//! a life of it ends, tasks that nothing orders would seem to share it.
+//! Memory that tasks use although nobody allocates it: libomp's descriptors of tasks, with their firstprivate
+//! variables, which libomp hands from one task to the next, and the stacks of threads, on which tasks follow one
+//! another. The trace marks where each use of such memory begins. Without these marks, tasks that nothing orders would
+//! seem to share it.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -14,31 +15,31 @@ use crate::active::Active;
 use crate::current::guarded;
 use crate::real::{self, Ptr};
 
-/// Bytes of a thread's stack below a task that are marked as new: what a task may use at the least (the default of
+/// Bytes of a thread's stack below a task that are marked as new: at least as much as a task may use (the default of
 /// libomp's threads is 4 MiB).
 const STACK: usize = 1 << 20;
 /// A descriptor's first word is at most this far before the task's own memory.
 const MOST_BEFORE: usize = 1024;
 
-/// Bytes from a task's word to the memory that the program gets, once known; the same for all tasks.
+/// Bytes from a task's word to the memory that the program gets, once known. They are the same for all tasks.
 static OFFSET: AtomicUsize = AtomicUsize::new(0);
-/// `ompt_get_task_info`.
+/// Address of `ompt_get_task_info`; 0 if libomp has none.
 static TASK_INFO: AtomicUsize = AtomicUsize::new(0);
 
 type Alloc = unsafe extern "C-unwind" fn(Ptr, c_int, c_int, usize, usize, Ptr) -> Ptr;
 
-/// Asks libomp for what is needed here.
+/// Asks libomp for the function that this module needs.
 ///
 /// # Safety
-/// `lookup` is what libomp passed to the tool.
+/// `lookup` is the function that libomp passed to the tool.
 pub(super) unsafe fn initialize(lookup: Lookup) {
-    // SAFETY: libomp's own function, with a C string.
+    // SAFETY: the function is libomp's own, and the name is a C string.
     if let Some(found) = unsafe { lookup(c"ompt_get_task_info".as_ptr()) } {
         TASK_INFO.store(found as usize, Relaxed);
     }
 }
 
-/// `__kmpc_omp_task_alloc`: the program is about to fill in a task.
+/// Stands in for `__kmpc_omp_task_alloc`, which gives the program a task to fill in.
 pub(crate) unsafe extern "C-unwind" fn task_alloc(
     location: Ptr,
     thread: c_int,
@@ -53,11 +54,11 @@ pub(crate) unsafe extern "C-unwind" fn task_alloc(
         found = real::next(c"__kmpc_omp_task_alloc").addr();
         REAL.store(found, Relaxed);
     }
-    // SAFETY: that name has this type.
+    // SAFETY: the function of that name has this type.
     let alloc = unsafe { std::mem::transmute::<usize, Alloc>(found) };
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on.
     let block = unsafe { alloc(location, thread, flags, task, shareds, entry) };
-    // The shared variables' addresses follow the task.
+    // The addresses of the shared variables follow the task.
     let size = task.next_multiple_of(8).saturating_add(shareds);
     if !block.is_null()
         && let Some(a) = active()
@@ -71,7 +72,8 @@ pub(crate) unsafe extern "C-unwind" fn task_alloc(
     block
 }
 
-/// A task was generated. That of a taskloop is a copy, made by libomp, of the one the program filled in.
+/// Marks the memory of a generated task. The task of a taskloop is a copy, which libomp made of the one that the
+/// program filled in.
 pub(super) fn generated(a: Active, worker: &Worker, task: Data) {
     let (last, size) = worker.descriptor.get();
     let before = last.wrapping_sub(task.addr());
@@ -85,14 +87,14 @@ pub(super) fn generated(a: Active, worker: &Worker, task: Data) {
     }
 }
 
-/// An explicit task begins on the stack of this thread: below the function of libomp that calls it, or below the
-/// program's where it runs at once.
+/// Marks the stack of an explicit task that begins in this thread. It lies below the function of libomp that calls the
+/// task, or below the program's function if the task runs at once.
 pub(super) fn task_begins(a: Active) {
     let found = TASK_INFO.load(Relaxed);
     if found == 0 {
         return;
     }
-    // SAFETY: that name has this type.
+    // SAFETY: the function of that name has this type.
     let info = unsafe { std::mem::transmute::<usize, GetTaskInfo>(found) };
     let mut frames: *const Frames = std::ptr::null();
     let (null, word) = (std::ptr::null_mut(), std::ptr::null_mut::<Data>());
@@ -101,7 +103,7 @@ pub(super) fn task_begins(a: Active) {
     if known != 2 {
         return;
     }
-    // SAFETY: libomp's own record of a task that runs in this thread, or null.
+    // SAFETY: the pointer is null or points to libomp's record of a task that runs in this thread.
     let exit = unsafe { frames.as_ref() }.map_or(0, |frames| frames.exit);
     if exit > STACK {
         fresh(a, exit - STACK, STACK);

@@ -1,4 +1,4 @@
-//! OpenMP that nobody tells us about: libgomp, or a libomp that has no OMPT or was told not to use it.
+//! OpenMP runtimes that do not report what they do: libgomp, or a libomp that has no OMPT or was told not to use it.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -8,19 +8,19 @@ use contech_guest::notice;
 use super::tool::LISTENS;
 use crate::current;
 
-/// Something was said.
+/// True once the user was told of such a runtime.
 static SAID: AtomicBool = AtomicBool::new(false);
-/// libgomp is loaded.
+/// True once libgomp is loaded.
 static LIBGOMP: AtomicBool = AtomicBool::new(false);
 
-/// An object of this path is loaded.
+/// Notes that an object with this path is loaded.
 pub(crate) fn loaded(path: &str) {
     if path.contains("/libgomp.so") {
         LIBGOMP.store(true, Relaxed);
     }
 }
 
-/// What the reader of the trace is to know of a libgomp that made no thread, and so was not spoken of.
+/// What the reader of the trace should know of a libgomp that made no thread, of which the user was therefore not told.
 pub(crate) fn silent_libgomp() -> Option<&'static str> {
     (LIBGOMP.load(Relaxed) && !SAID.load(Relaxed)).then_some(
         "libgomp is loaded and made no thread: it tells no tool what it does, so its OpenMP constructs and tasks, if \
@@ -28,7 +28,7 @@ pub(crate) fn silent_libgomp() -> Option<&'static str> {
     )
 }
 
-/// This library made a thread: says so, once, if it is a mute OpenMP runtime.
+/// Tells the user, once, if this library, which made a thread, is an OpenMP runtime that reports nothing.
 pub(crate) fn thread_created_by(name: &str) {
     if SAID.load(Relaxed) {
         return;
@@ -52,17 +52,17 @@ pub(crate) fn thread_created_by(name: &str) {
     }
 }
 
-/// File name of the object that holds the code at this address.
+/// The file name of the object that holds the code at this address.
 pub(crate) fn object_of(address: usize) -> Option<String> {
-    // SAFETY: plain data for which zero is a value; filled by the call below.
+    // SAFETY: the record is plain data for which zero is a value; the call below fills it.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     let at = std::ptr::without_provenance(address);
-    // SAFETY: any address may be asked for; the record is live.
+    // SAFETY: the call takes any address, and the record is live.
     let found = unsafe { libc::dladdr(at, &raw mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: the linker's own C string.
+    // SAFETY: the linker passes a C string.
     let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy();
     Some(path.rsplit('/').next()?.to_owned())
 }

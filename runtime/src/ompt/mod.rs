@@ -1,9 +1,9 @@
-//! OpenMP: the tool that LLVM's libomp finds in this library and tells what the program does (OMPT).
+//! OpenMP: the tool that LLVM's libomp finds in this library. libomp tells it what the program does (OMPT).
 //!
-//! Each implicit and each explicit task is a context. A thread of the OpenMP runtime enters the context of
-//! the task it runs and comes back to the one it left; it does so inside of calls into libomp, so the cursor
-//! is in its thread-local place then. The word libomp has for us in each task names its context, so nothing
-//! is allocated for a task, unless it has dependences.
+//! Each implicit and each explicit task is a context. A thread of the OpenMP runtime enters the context of the task
+//! that it runs, and comes back to the one that it left. It does so inside calls into libomp, when the cursor is in its
+//! thread-local place. libomp has one word in each task for the tool, which names the task's context. So nothing is
+//! allocated for a task, unless it has dependences.
 
 mod exclusion;
 mod memory;
@@ -49,7 +49,7 @@ fn callback(f: impl FnOnce(Active, &Worker)) {
     }
 }
 
-/// The calling thread goes on with the context that the word names, if any.
+/// Lets the calling thread go on with the context that the word names, if any.
 fn enter(a: Active, word: Word, how: Arrival) {
     if word.has(Word::VALID) && word.context() != u32::MAX {
         a.recorder.enter(a.tls, word.context(), word.piece(), how);
@@ -59,6 +59,6 @@ fn enter(a: Active, word: Word, how: Arrival) {
 /// The word of the task that runs in this thread.
 fn running(worker: &Worker) -> (Data, Word) {
     let data = worker.task.get();
-    // SAFETY: the task that runs is alive, and only its thread uses its word.
+    // SAFETY: the running task is alive, and only its thread uses its word.
     (data, unsafe { node::word(data) })
 }

@@ -1,28 +1,28 @@
-//! A task with dependences, from where it was generated to its end.
+//! A task with dependences, from its generation to its end.
 
 use super::abi::{self, DEPENDENCE_MUTEXINOUTSET, Data, Dependence};
 use super::word::Word;
 use crate::active::TICKETS;
 
-/// One dependence.
+/// One dependence of a task.
 #[derive(Clone, Copy)]
 pub(super) struct Item {
     pub(super) variable: u64,
     pub(super) kind: u32,
-    /// In the order in which tasks that name the variable were generated.
+    /// The place in the order in which tasks that name the variable were generated.
     pub(super) ticket: u64,
 }
 
-/// What does not fit in a task's word.
+/// What is kept of a task that does not fit in its word.
 pub(super) struct Node {
-    /// The word proper.
+    /// The word that the task has besides.
     pub(super) word: Word,
-    /// Context that generated the task.
+    /// The context that generated the task.
     pub(super) parent: u32,
-    /// Ticks when it was generated.
+    /// Ticks when the task was generated.
     pub(super) before: u64,
     pub(super) items: Vec<Item>,
-    /// Tickets of the mutexinoutset items it holds.
+    /// The mutexinoutset items that the task holds, and their tickets.
     pub(super) held: Vec<(u64, u64)>,
 }
 
@@ -34,13 +34,13 @@ impl Node {
     /// # Safety
     /// The OpenMP runtime passed the word of a live task, which no other thread uses now.
     pub(super) unsafe fn of(data: Data) -> Option<&'static mut Node> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller vouches for the word.
         let word = Word(unsafe { abi::read(data) });
         if !word.has(Word::NODE) {
             return None;
         }
         let address = usize::try_from(word.0 & ADDRESS).ok()?;
-        // SAFETY: such a word has the address of a node `attach` leaked, freed only by `take`, which
+        // SAFETY: such a word has the address of a node that `attach` leaked. Only `take` frees the node, and it
         // replaces the word.
         unsafe { std::ptr::with_exposed_provenance_mut::<Node>(address).as_mut() }
     }
@@ -48,23 +48,23 @@ impl Node {
     /// Gives the task a node.
     ///
     /// # Safety
-    /// As for [`Node::of`].
+    /// The same as for [`Node::of`].
     pub(super) unsafe fn attach(data: Data, node: Box<Node>) {
         let address = Box::into_raw(node).expose_provenance() as u64;
-        // SAFETY: the caller's word.
+        // SAFETY: the caller vouches for the word.
         unsafe { abi::write(data, address & ADDRESS | Word::NODE | Word::VALID) };
     }
 
     /// Takes the node from the task, which gets its word back.
     ///
     /// # Safety
-    /// As for [`Node::of`]; nobody has a reference to the node.
+    /// The same as for [`Node::of`], and nobody has a reference to the node.
     pub(super) unsafe fn take(data: Data) -> Option<Box<Node>> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller vouches for the word.
         let node: *mut Node = unsafe { Node::of(data) }?;
-        // SAFETY: `attach` made it from a box, and this is the only place that takes it back.
+        // SAFETY: `attach` made the pointer from a box, and this is the only place that takes it back.
         let node = unsafe { Box::from_raw(node) };
-        // SAFETY: the caller's word.
+        // SAFETY: the caller vouches for the word.
         unsafe { abi::write(data, node.word.0) };
         Some(node)
     }
@@ -85,28 +85,28 @@ impl Node {
     }
 }
 
-/// The word of a task, also where it has a node.
+/// The word of a task, even if the task has a node.
 ///
 /// # Safety
-/// As for [`Node::of`].
+/// The same as for [`Node::of`].
 pub(super) unsafe fn word(data: Data) -> Word {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     match unsafe { Node::of(data) } {
         Some(node) => node.word,
-        // SAFETY: the caller's word.
+        // SAFETY: the caller vouches for the word.
         None => Word(unsafe { abi::read(data) }),
     }
 }
 
-/// Sets it.
+/// Sets the word of a task, even if the task has a node.
 ///
 /// # Safety
-/// As for [`Node::of`].
+/// The same as for [`Node::of`].
 pub(super) unsafe fn set_word(data: Data, word: Word) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     match unsafe { Node::of(data) } {
         Some(node) => node.word = word,
-        // SAFETY: the caller's word.
+        // SAFETY: the caller vouches for the word.
         None => unsafe { abi::write(data, word.0) },
     }
 }

@@ -1,4 +1,4 @@
-//! Parallel and teams regions and their implicit tasks.
+//! Records parallel and teams regions and their implicit tasks.
 
 use std::ffi::{c_int, c_uint};
 
@@ -13,25 +13,25 @@ use crate::active::Active;
 use crate::current::guarded;
 use crate::real::Ptr;
 
-/// Objects of our own making are in the upper half of the address space, where the program has none.
+/// Objects that the recorder invents are in the upper half of the address space, where the program has none.
 pub(super) const OWN_OBJECTS: u64 = 1 << 47;
 
 fn object(context: u32) -> Ptr {
     std::ptr::without_provenance_mut(context as usize)
 }
 
-/// The region a word is about.
+/// The region that a word belongs to.
 ///
 /// # Safety
-/// libomp passed the region's word, or null.
+/// `parallel` is null or the word of a region that libomp passed.
 pub(super) unsafe fn region(parallel: Data) -> *mut Region {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     let address = unsafe { abi::read(parallel) };
     std::ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0))
 }
 
 pub(super) unsafe extern "C" fn thread_begin(kind: c_int, _thread: Data) {
-    // Before anything is recorded, which would give the thread a context.
+    // This comes before anything is recorded, which would give the thread a context.
     if let Some(a) = active().filter(|_| kind != THREAD_INITIAL) {
         guarded(|| a.recorder.join_team(a.tls));
     }
@@ -47,14 +47,14 @@ pub(super) unsafe extern "C" fn parallel_begin(
 ) {
     callback(|a, worker| {
         let region = Region::new(
-            // SAFETY: libomp's word of the task that runs in this thread.
+            // SAFETY: libomp passed the word of the task that runs in this thread.
             unsafe { node::word(encountering) },
             worker.region.get(),
             worker.team.get(),
             a.now(),
         );
         let address = Box::into_raw(Box::new(region)).expose_provenance();
-        // SAFETY: libomp's word for the new region.
+        // SAFETY: libomp passed the word of the new region.
         unsafe { abi::write(parallel, address as u64) };
     });
 }
@@ -69,7 +69,7 @@ pub(super) unsafe extern "C" fn implicit_task(
 ) {
     callback(|a, worker| {
         if endpoint != BEGIN {
-            // SAFETY: libomp's word of the implicit task.
+            // SAFETY: libomp passed the word of the implicit task.
             unsafe { end_implicit(a, worker, task) };
             return;
         }
@@ -77,13 +77,13 @@ pub(super) unsafe extern "C" fn implicit_task(
         match unsafe { region(parallel).as_ref() } {
             Some(region) => {
                 let first = region.first_context(a, size);
-                // SAFETY: libomp's word of the new task.
+                // SAFETY: libomp passed the word of the new task.
                 unsafe { begin_implicit(a, worker, region, task, (first, size, index)) };
             }
             None => {
                 if let Some(context) = a.recorder.current_context(a.tls) {
                     let word = Word::new(context, Word::STARTED);
-                    // SAFETY: as above.
+                    // SAFETY: libomp passed the word of the new task.
                     unsafe { abi::write(task, word.0) };
                 }
                 worker.task.set(task);
@@ -110,26 +110,26 @@ unsafe fn begin_implicit(
         worker.region.set(std::ptr::from_ref(region).cast_mut());
     }
     let word = Word::new(first + index, flags);
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     unsafe { abi::write(task, word.0) };
     worker.task.set(task);
     worker.team.set((first, size));
     enter(a, word, Arrival::Begins);
 }
 
-/// The implicit task is over for its thread: it arrives at the barrier that ends the region (whose end other
-/// threads are told only when they are needed again), or the region has no barrier.
+/// Ends the implicit task for its thread: it arrives at the barrier that ends the region (other threads are told of
+/// that end only when they are needed again), or the region has no barrier.
 ///
 /// # Safety
-/// libomp passed the word of a task that runs in this thread, or did.
+/// libomp passed the word of a task that runs or ran in this thread.
 pub(super) unsafe fn end_implicit(a: Active, worker: &Worker, task: Data) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     let word = unsafe { node::word(task) };
     let runs = a.recorder.current_context(a.tls) == Some(word.context());
     if !word.has(Word::VALID) || word.has(Word::ENDED) || !runs {
         return;
     }
-    // SAFETY: the regions of which a thread is the primary live until `parallel_end` in it.
+    // SAFETY: a region lives until `parallel_end` in its primary thread, which is this one.
     let region = unsafe { worker.region.get().as_ref() };
     let back = match region {
         Some(region) if word.has(Word::PRIMARY) => region.encountering,
@@ -141,7 +141,7 @@ pub(super) unsafe fn end_implicit(a: Active, worker: &Worker, task: Data) {
     }
     a.recorder.end_entered(a.tls);
     let kept = back.with(Word::ENDED | Word::STARTED | Word::WAITS);
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     unsafe { abi::write(task, kept.0) };
     if let Some(region) = region.filter(|_| word.has(Word::PRIMARY)) {
         region.before.set(a.now());
@@ -149,7 +149,7 @@ pub(super) unsafe fn end_implicit(a: Active, worker: &Worker, task: Data) {
     }
 }
 
-/// Whether the word is of an initial task: its context is that of the thread.
+/// Whether the word is that of an initial task, whose context is that of the thread.
 fn is_own(a: Active, word: Word) -> bool {
     a.recorder
         .own_context(a.tls)
@@ -163,14 +163,14 @@ pub(super) unsafe extern "C" fn parallel_end(
     _: Code,
 ) {
     callback(|a, worker| {
-        // SAFETY: the word is of a region that began.
+        // SAFETY: the word is that of a region that began.
         let region = unsafe { region(parallel) };
         if region.is_null() {
             return;
         }
-        // SAFETY: `parallel_begin` made it from a box; the region is over, so nobody else refers to it.
+        // SAFETY: `parallel_begin` made the pointer from a box. The region is over, so nobody else refers to it.
         let region = unsafe { Box::from_raw(region) };
-        // SAFETY: libomp's word of the region.
+        // SAFETY: libomp passed the word of the region.
         unsafe { abi::write(parallel, 0) };
         worker.task.set(encountering);
         worker.team.set(region.outer_team);

@@ -1,4 +1,4 @@
-//! Barriers, taskwait, taskgroup, reductions, and marks of worksharing constructs.
+//! Records barriers, taskwait, taskgroup, reductions, and marks of worksharing constructs.
 
 use std::ffi::c_int;
 
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn sync_region(
 ) {
     callback(|a, worker| match (kind, endpoint) {
         (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS, BEGIN) => {
-            // SAFETY: libomp's word of this thread's implicit task.
+            // SAFETY: libomp passed the word of this thread's implicit task.
             unsafe { end_implicit(a, worker, task) };
         }
         (REGION_BARRIER_PARALLEL | REGION_BARRIER_TEAMS | REGION_REDUCTION, _) => {}
@@ -46,7 +46,7 @@ pub(super) unsafe extern "C" fn sync_region(
     });
 }
 
-/// Only that of a taskgroup is of interest: its wait begins after the region.
+/// Only the wait of a taskgroup is recorded here, because it begins after the region does.
 pub(super) unsafe extern "C" fn sync_region_wait(
     kind: c_int,
     endpoint: c_int,
@@ -59,9 +59,9 @@ pub(super) unsafe extern "C" fn sync_region_wait(
     }
 }
 
-/// The running task begins to wait; at a barrier of `(first context, size)` where there is one.
+/// Notes that the running task begins to wait: at a barrier of `(first context, size)`, if there is one.
 fn begin_wait(a: Active, worker: &Worker, task: Data, barrier: Option<(u32, u32)>) {
-    // SAFETY: libomp's word of the task that runs in this thread, or null.
+    // SAFETY: libomp passed null or the word of the task that runs in this thread.
     unsafe { node::set_word(task, node::word(task).with(Word::WAITS)) };
     let (object, ticket, participants) = match barrier {
         Some((first, size)) => {
@@ -83,7 +83,7 @@ fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
     let Some(wait) = worker.waits.borrow_mut().pop() else {
         return;
     };
-    // SAFETY: libomp's word of the task that runs in this thread, or null.
+    // SAFETY: libomp passed null or the word of the task that runs in this thread.
     let word = unsafe { node::word(task) };
     let mut now = word.without(Word::WAITS);
     let before = wait.before;
@@ -94,7 +94,7 @@ fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
         _ => {
             let mut arrival = (before, taken);
             if word.has(Word::GENERATED) {
-                // Who generated tasks waits for them, then for the others of the team.
+                // A thread that generated tasks waits for them, and then for the others of the team.
                 now = now.without(Word::GENERATED);
                 a.timed(TasksJoin, object(0), 0, before, taken);
                 arrival = (before + taken, 0);
@@ -103,11 +103,11 @@ fn end_wait(a: Active, worker: &Worker, kind: c_int, task: Data) {
             a.with_aux(Barrier, at, wait.ticket, aux, arrival.0, arrival.1);
         }
     }
-    // SAFETY: as above.
+    // SAFETY: libomp passed null or the word of the task that runs in this thread.
     unsafe { node::set_word(task, now) };
 }
 
-/// Partial results are combined inside of the barrier this thread waits at.
+/// Records a reduction: partial results are combined inside the barrier that this thread waits at.
 pub(super) unsafe extern "C" fn reduction(
     _kind: c_int,
     endpoint: c_int,
@@ -145,7 +145,7 @@ fn mark(endpoint: c_int, begin: SyncOp) {
     callback(|a, _| a.with_aux(op, object(0), 0, 0, a.now(), 0));
 }
 
-/// What a worksharing construct (`ompt_work_t`) is called.
+/// The event of a worksharing construct (`ompt_work_t`).
 fn work_share(kind: c_int) -> SyncOp {
     match kind {
         2 => SyncOp::Sections,
@@ -162,7 +162,7 @@ pub(super) unsafe extern "C" fn cancel(_task: Data, flags: c_int, _: Code) {
     }
 }
 
-/// Offloading is seen on the host only.
+/// Notes offloading, of which only the host's part is seen.
 pub(super) unsafe extern "C" fn target(
     _kind: c_int,
     _endpoint: c_int,

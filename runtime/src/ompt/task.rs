@@ -1,4 +1,4 @@
-//! Explicit tasks: generated, run, suspended, ended.
+//! Records how explicit tasks are generated, run, suspended and ended.
 
 use std::ffi::c_int;
 
@@ -36,7 +36,7 @@ pub(super) unsafe extern "C" fn task_create(
     _: Code,
 ) {
     callback(|a, worker| {
-        // SAFETY: libomp's words of a task that runs in this thread and of one that nobody else knows yet.
+        // SAFETY: libomp passed the words of a task that runs in this thread and of one that nobody else knows yet.
         unsafe {
             if flags & TASK_TASKWAIT != 0 {
                 generate_wait(a, encountering, task);
@@ -48,18 +48,18 @@ pub(super) unsafe extern "C" fn task_create(
 }
 
 /// # Safety
-/// As in [`task_create`].
+/// libomp passed the words, as in [`task_create`].
 unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: c_int) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     let generating = unsafe { node::word(parent) };
     let context = a.recorder.reserve_contexts(1);
     memory::generated(a, worker, task);
     a.with_aux(TaskCreate, object(context.into()), 0, 0, a.now(), 0);
     if !generating.has(Word::GENERATED) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller vouches for the word.
         unsafe { node::set_word(parent, generating.with(Word::GENERATED)) };
     }
-    // In a team of one libomp calls every task undeferred; which are is known from elsewhere then.
+    // In a team of one libomp calls every task undeferred. There `before_begin_if0` tells which tasks really are.
     let asked = worker.undeferred.take();
     let said = flags & TASK_UNDEFERRED != 0 && worker.team.get().1 > 1;
     let mut bits = 0;
@@ -72,28 +72,28 @@ unsafe fn generate(a: Active, worker: &Worker, parent: Data, task: Data, flags: 
     if flags & TASK_UNTIED != 0 {
         bits |= Word::UNTIED;
     }
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     unsafe { abi::write(task, Word::new(context, bits).0) };
 }
 
-/// A taskwait with dependences is a task to libomp, but none of the program's.
+/// Notes a taskwait with dependences, which libomp treats as a task although the program generated none.
 ///
 /// # Safety
-/// As in [`task_create`].
+/// libomp passed the words, as in [`task_create`].
 unsafe fn generate_wait(a: Active, parent: Data, task: Data) {
     let node = Node {
         word: Word::new(u32::MAX, Word::STARTED),
-        // SAFETY: the caller's word.
+        // SAFETY: the caller vouches for the word.
         parent: unsafe { node::word(parent) }.context(),
         before: a.now(),
         items: Vec::new(),
         held: Vec::new(),
     };
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     unsafe { Node::attach(task, Box::new(node)) };
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the word.
     let waiting = unsafe { node::word(parent) }.with(Word::WAITS);
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the word.
     unsafe { node::set_word(parent, waiting) };
 }
 
@@ -113,7 +113,7 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
                 "OpenMP: dependences on omp_all_memory are recorded as dependences on one item of that name",
             );
         }
-        // SAFETY: libomp's word of a task that has not begun.
+        // SAFETY: libomp passed the word of a task that has not begun.
         unsafe {
             if let Some(node) = Node::of(task) {
                 node.add(list);
@@ -132,7 +132,7 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
     });
 }
 
-/// What a dependence of this type (`ompt_dependence_type_t`) is called.
+/// The event of a dependence of this type (`ompt_dependence_type_t`).
 fn dependence(kind: u32) -> SyncOp {
     match kind {
         1 => DependIn,
@@ -142,7 +142,7 @@ fn dependence(kind: u32) -> SyncOp {
     }
 }
 
-/// A doacross loop: the iteration vector stands in place of variables.
+/// Records a dependence of a doacross loop, in which the iteration vector stands in place of variables.
 fn doacross(a: Active, worker: &Worker, list: &[Dependence]) {
     let mut hash = u64::from(worker.team.get().0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for d in list {
@@ -159,7 +159,7 @@ fn doacross(a: Active, worker: &Worker, list: &[Dependence]) {
 
 pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     callback(|a, worker| {
-        // SAFETY: libomp's words of tasks that live, of which no other thread uses these now.
+        // SAFETY: libomp passed the words of live tasks, which no other thread uses now.
         unsafe {
             match status {
                 STATUS_EARLY_FULFILL | STATUS_LATE_FULFILL => {
@@ -177,12 +177,12 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
 /// # Safety
 /// libomp passed the words of the task that was running in this thread and of the one that runs now.
 unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: Data) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     let left = unsafe { node::word(prior) };
     let ends = matches!(status, STATUS_COMPLETE | STATUS_CANCEL | STATUS_DETACH);
     let ours = left.has(Word::VALID) && !left.has(Word::ENDED);
     if ours && ends {
-        // SAFETY: the caller's word; the task is over.
+        // SAFETY: the caller vouches for the word, and the task is over.
         if let Some(node) = unsafe { Node::take(prior) } {
             for (variable, ticket) in node.held {
                 let item = object(variable | OWN_OBJECTS);
@@ -194,7 +194,7 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
         a.recorder.publish(a.tls);
     }
     worker.task.set(next);
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     let word = unsafe { node::word(next) };
     if !word.has(Word::VALID) {
         return;
@@ -207,12 +207,12 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
         Arrival::Resumes
     };
     let word = word.with(Word::STARTED).next_piece();
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     unsafe { node::set_word(next, word) };
     enter(a, word, how);
     if how == Arrival::Begins {
         memory::task_begins(a);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller vouches for the word.
         unsafe { depend(a, next) };
     }
     if ours && ends && left.has(Word::UNDEFERRED) {
@@ -220,19 +220,19 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
     }
 }
 
-/// The dependences of a task that begins.
+/// Records the dependences of a task that begins.
 ///
 /// # Safety
 /// libomp passed the word of the task.
 unsafe fn depend(a: Active, task: Data) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     let Some(node) = (unsafe { Node::of(task) }) else {
         return;
     };
     record_items(a, node, a.now());
     let exclusive: Vec<u64> = node.exclusive().collect();
     if exclusive.is_empty() {
-        // SAFETY: the caller's word; the reference ends here.
+        // SAFETY: the caller vouches for the word, and the reference to the node ends here.
         unsafe { Node::take(task) };
         return;
     }
@@ -261,28 +261,28 @@ fn record_items(a: Active, node: &Node, before: u64) {
     }
 }
 
-/// A taskwait with dependences is over.
+/// Records the end of a taskwait with dependences.
 ///
 /// # Safety
-/// libomp passed the word of its task.
+/// libomp passed the word of the taskwait's task.
 unsafe fn wait_ends(a: Active, worker: &Worker, task: Data) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     if let Some(node) = unsafe { Node::take(task) } {
         let (data, word) = running(worker);
-        // SAFETY: the task that runs in this thread.
+        // SAFETY: the word is that of the task that runs in this thread.
         unsafe { node::set_word(data, word.without(Word::WAITS)) };
         record_items(a, &node, node.before);
     }
 }
 
-/// A task ends that never began: cancelled.
+/// Records the end of a task that was cancelled before it began.
 ///
 /// # Safety
-/// libomp passed its word.
+/// libomp passed the word of the task.
 unsafe fn discard(a: Active, worker: &Worker, task: Data) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller vouches for the word.
     drop(unsafe { Node::take(task) });
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the word.
     let word = unsafe { node::word(task) };
     if word.has(Word::VALID) && !word.has(Word::STARTED | Word::ENDED) {
         enter(a, word.next_piece(), Arrival::Begins);

@@ -8,17 +8,18 @@ use super::abi::Data;
 use super::word::Word;
 use crate::active::Active;
 
-/// A parallel or teams region.
 pub(super) struct Region {
-    /// First context and number of them, 0 before the first implicit task begins, [`BUSY`] while it does.
+    /// First context of the team and, in the upper half, number of contexts. 0 before the first implicit task begins,
+    /// [`BUSY`] while it does.
     team: AtomicU64,
-    /// The task that met the region. By value: where libomp nests teams of one it moves words about.
+    /// The word of the task that met the region. It is a copy, because libomp moves words about if it nests teams of
+    /// one.
     pub(super) encountering: Word,
-    /// The region around this one of which the same thread is the primary, or null.
+    /// The region around this one of which the same thread is the primary; null if there is none.
     pub(super) outer: *mut Region,
-    /// The team around it.
+    /// The team around the region.
     pub(super) outer_team: (u32, u32),
-    /// Ticks at its begin; from the end of its primary's part on, those there.
+    /// Ticks when the region began. After the end of the primary's part: ticks at that end.
     pub(super) before: Cell<u64>,
 }
 
@@ -40,7 +41,7 @@ impl Region {
         }
     }
 
-    /// First context of the implicit tasks; the first of the team to ask reserves the numbers.
+    /// The first context of the implicit tasks. The first of the team to ask reserves the numbers.
     pub(super) fn first_context(&self, a: Active, size: u32) -> u32 {
         loop {
             let known = self
@@ -61,7 +62,7 @@ impl Region {
         }
     }
 
-    /// First context and number of the implicit tasks; `None` where none began.
+    /// First context and number of the implicit tasks; `None` if none began.
     pub(super) fn team(&self) -> Option<(u32, u32)> {
         match self.team.load(Acquire) {
             0 | BUSY => None,
@@ -78,29 +79,31 @@ fn low(n: u64) -> u32 {
 #[derive(Clone, Copy)]
 pub(super) struct Wait {
     pub(super) before: u64,
-    /// Of a barrier: its object, the ticket of the arrival, how many take part.
+    /// For a barrier: its object and, in the next fields, the ticket of the arrival and the number of participants. All
+    /// are 0 for another wait.
     pub(super) object: u64,
     pub(super) ticket: u64,
     pub(super) participants: u32,
 }
 
-/// State of a thread in OpenMP. Nothing in it needs to be dropped, so that it is there as long as the thread.
+/// The state of a thread in OpenMP. Nothing in it needs to be dropped, so that it exists as long as the thread.
 pub(super) struct Worker {
-    /// The task that runs, null before the first.
+    /// The task that runs; null before the first one.
     pub(super) task: Cell<Data>,
-    /// Innermost region of which this thread is the primary.
+    /// The innermost region of which this thread is the primary.
     pub(super) region: Cell<*mut Region>,
-    /// The team it is in: first context, number of them.
+    /// The team that the thread is in: first context and number of contexts.
     pub(super) team: Cell<(u32, u32)>,
-    /// The next task generated is undeferred.
+    /// The next task that the thread generates is undeferred.
     pub(super) undeferred: Cell<bool>,
-    /// Address and bytes of the latest task filled in by the program.
+    /// Address and bytes of the latest task that the program fills in.
     pub(super) descriptor: Cell<(usize, usize)>,
-    /// Ticks when it began to acquire a lock.
+    /// Ticks when the thread began to acquire a lock.
     pub(super) acquiring: Cell<u64>,
-    /// Waits begun, innermost last: a task that runs inside of a wait may wait, too.
+    /// The waits that have begun, the innermost last. There may be several, because a task that runs inside a wait may
+    /// wait too.
     pub(super) waits: ManuallyDrop<RefCell<Vec<Wait>>>,
-    /// Locks held, with the tickets of their acquires.
+    /// The locks that the thread holds, with the tickets of their acquires.
     pub(super) held: ManuallyDrop<RefCell<Vec<(u64, u64)>>>,
 }
 

@@ -1,4 +1,4 @@
-//! How libomp finds this tool, and which of its events are asked for.
+//! Lets libomp find this tool, and asks libomp for events.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -9,7 +9,7 @@ use super::{exclusion, memory, parallel, sync, task};
 use crate::current::{self, guarded};
 use crate::real;
 
-/// libomp tells this tool what the program does.
+/// True once libomp tells this tool what the program does.
 pub(super) static LISTENS: AtomicBool = AtomicBool::new(false);
 
 static RESULT: StartToolResult = StartToolResult {
@@ -18,7 +18,7 @@ static RESULT: StartToolResult = StartToolResult {
     tool_data: AtomicU64::new(0),
 };
 
-/// `ompt_start_tool`: libomp asks for a tool when it starts. Null: nobody is interested.
+/// `ompt_start_tool`, with which libomp asks for a tool when it starts. Returns null if nothing is recorded.
 pub(crate) unsafe extern "C" fn start_tool(
     _version: c_uint,
     _runtime: *const c_char,
@@ -32,13 +32,13 @@ pub(crate) unsafe extern "C" fn start_tool(
 
 unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> c_int {
     guarded(|| {
-        // SAFETY: libomp's own function, with a C string.
+        // SAFETY: the function is libomp's own, and the name is a C string.
         let set = unsafe { lookup(c"ompt_set_callback".as_ptr()) };
         let Some(set) = set else { return };
-        // SAFETY: that name has this type.
+        // SAFETY: the function of that name has this type.
         let set = unsafe { std::mem::transmute::<Callback, SetCallback>(set) };
         LISTENS.store(true, Relaxed);
-        // SAFETY: what libomp passed.
+        // SAFETY: libomp passed this function.
         unsafe { memory::initialize(lookup) };
         for (number, name, function) in callbacks() {
             // SAFETY: each function has the type of the callback of that number.
@@ -62,7 +62,7 @@ macro_rules! callbacks {
         fn callbacks() -> Vec<(c_int, &'static str, Callback)> {
             vec![$((event::$number, $name, {
                 let typed: unsafe extern "C" fn($($arg),*) = $function;
-                // SAFETY: libomp calls it with the arguments of its number, as the type says.
+                // SAFETY: libomp calls the function with the arguments of its number, as the type says.
                 unsafe { std::mem::transmute::<unsafe extern "C" fn($($arg),*), Callback>(typed) }
             }),)*]
         }
@@ -93,8 +93,8 @@ callbacks! {
     TARGET, "target regions", sync::target as fn(c_int, c_int, c_int, Data, u64, Code);
 }
 
-/// `__kmpc_omp_task_begin_if0`: the program generates a task and waits for it. In a team of one libomp's own
-/// word for that says nothing: all tasks are undeferred there. Returns the real function.
+/// Called before `__kmpc_omp_task_begin_if0`, with which the program generates a task and waits for it. In a team of
+/// one libomp's own flag for that says nothing, because all tasks are undeferred there. Returns the real function.
 pub(crate) unsafe extern "C" fn before_begin_if0(_location: usize) -> usize {
     static REAL: AtomicUsize = AtomicUsize::new(0);
     WORKER.with(|worker| worker.undeferred.set(true));

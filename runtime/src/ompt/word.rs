@@ -1,6 +1,6 @@
-//! What is kept of a task in the one word the OpenMP runtime has for us there.
+//! What is kept of a task in the one word that the OpenMP runtime has for a tool.
 
-/// Context, piece and flags of a task; zero is a task nothing is known of.
+/// Context, piece and flags of a task. Zero is a task of which nothing is known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
 
@@ -8,25 +8,25 @@ const PIECE_SHIFT: u32 = 32;
 const PIECE_MASK: u64 = (1 << 20) - 1;
 
 impl Word {
-    /// The word is ours.
+    /// The recorder has written the word.
     pub(super) const VALID: u64 = 1 << 53;
-    /// The implicit task of the thread that met the region.
+    /// The task is the implicit task of the thread that met the region.
     pub(super) const PRIMARY: u64 = 1 << 54;
-    /// May go on in another thread.
+    /// The task may go on in another thread.
     pub(super) const UNTIED: u64 = 1 << 55;
-    /// Tasks it generates are undeferred.
+    /// The tasks that the task generates are undeferred.
     pub(super) const FINAL: u64 = 1 << 56;
-    /// Has generated tasks since its last barrier.
+    /// The task has generated tasks since its last barrier.
     pub(super) const GENERATED: u64 = 1 << 57;
-    /// Waits: other tasks may run in its thread until it goes on.
+    /// The task waits. Other tasks may run in its thread until it goes on.
     pub(super) const WAITS: u64 = 1 << 58;
-    /// Its context has ended; the word names the one its thread returns to, if any.
+    /// The task's context has ended. The word names the context that the thread returns to, if any.
     pub(super) const ENDED: u64 = 1 << 59;
-    /// Has run.
+    /// The task has begun to run.
     pub(super) const STARTED: u64 = 1 << 60;
-    /// Its generating task waits for it.
+    /// The generating task waits for the task.
     pub(super) const UNDEFERRED: u64 = 1 << 61;
-    /// The low 48 bits are the address of a [`super::node::Node`], which has the word proper.
+    /// The low 48 bits are the address of a [`super::node::Node`], which has the task's actual word.
     pub(super) const NODE: u64 = 1 << 62;
     const CONTEXT: u64 = u32::MAX as u64;
 
@@ -39,21 +39,21 @@ impl Word {
     }
 
     pub(super) fn context(self) -> u32 {
-        // The low 32 bits.
+        // Only the low 32 bits are left, which always fit.
         u32::try_from(self.0 & Self::CONTEXT).unwrap_or(u32::MAX)
     }
 
     pub(super) fn piece(self) -> u32 {
-        // 20 bits.
+        // Only 20 bits are left, which always fit.
         u32::try_from(self.0 >> PIECE_SHIFT & PIECE_MASK).unwrap_or(0)
     }
 
-    /// The word of the same task about to run: the next piece of an untied one.
+    /// The word of the same task when it is about to run: an untied task begins its next piece.
     pub(super) fn next_piece(self) -> Self {
         if !self.has(Self::UNTIED) {
             return self;
         }
-        // From 1 on, again after the last number.
+        // Pieces count from 1 on, and begin again at 1 after the last number.
         let piece = u64::from(self.piece()) % PIECE_MASK + 1;
         Word(self.0 & !(PIECE_MASK << PIECE_SHIFT) | piece << PIECE_SHIFT)
     }
