@@ -53,7 +53,7 @@ pub(crate) fn forget(tls: &TlsBlock) {
     tls.set_owner(0);
 }
 
-/// `__contech_atomic_begin`.
+/// Exported as `__contech_atomic_begin`.
 pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
     let address = address.addr();
     let Some(recorder) = current::recorder_or_due() else {
@@ -78,7 +78,7 @@ pub(crate) unsafe extern "C" fn begin(address: Ptr) -> Word {
     TAKEN | before << BEFORE_BITS
 }
 
-/// `__contech_atomic_end`; `site` is the address of the calling code.
+/// Exported as `__contech_atomic_end`. `site` is the address of the calling code.
 pub(crate) unsafe extern "C" fn end(
     address: Ptr,
     token: Word,
@@ -115,7 +115,7 @@ pub(crate) unsafe extern "C" fn end(
     }
 }
 
-/// `__contech_fence`.
+/// Exported as `__contech_fence`.
 pub(crate) unsafe extern "C" fn fence(order: Word) {
     let tls = block();
     if let Some(recorder) = current::recorder_or_due()

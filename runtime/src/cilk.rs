@@ -1,4 +1,4 @@
-//! The marks of `contech/cilk.h`: a recorded program calls them, and the calls are all there is to record.
+//! The marks of `contech/cilk.h`. A recorded program calls them, and the recorded calls are all that is needed.
 
 /// Marks that the next call is a spawn.
 #[unsafe(no_mangle)]

@@ -42,7 +42,7 @@ fn is_found(name: &CStr) -> bool {
     })
 }
 
-/// Writes the trace out if the exec of this file is going to succeed, as far as one can tell.
+/// Writes the trace out if the exec of this file is going to succeed, as far as this can be known.
 unsafe fn before(file: *const c_char, search: bool) {
     if file.is_null() || current::recorder().is_none() {
         return;

@@ -9,7 +9,7 @@ use crate::objects::{objects, refresh_callers};
 use crate::start;
 use crate::tls::block;
 
-/// `__contech_register`.
+/// Exported as `__contech_register`.
 pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
     let tls = block();
     let Some(recorder) = current::recorder().or_else(|| start::start(tls)) else {
@@ -27,7 +27,7 @@ pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
     });
 }
 
-/// `__contech_unregister`.
+/// Exported as `__contech_unregister`.
 pub(crate) unsafe extern "C" fn unregister(first: Ptr, end: Ptr) {
     let tls = block();
     let Some(recorder) = current::recorder() else {

@@ -13,7 +13,7 @@ struct Call {
     a: Active,
     object: Ptr,
     routine: Routine,
-    /// The routine has run here.
+    /// The routine has run in this call.
     ran: bool,
     /// The call around this one.
     outer: u64,

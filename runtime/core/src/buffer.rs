@@ -137,7 +137,7 @@ impl Buffer {
         self.0.data()
     }
 
-    /// Where records must stop until the next check.
+    /// The address at which records must stop until the next check.
     #[must_use]
     pub fn limit(&self) -> *mut u8 {
         // SAFETY: `map` demands room for header and slack.
@@ -161,7 +161,7 @@ impl Buffer {
         start.checked_add(len).is_some_and(|end| end <= self.room())
     }
 
-    /// Notes which part of the data holds records; `false` (and no change) when it is not within the
+    /// Notes which part of the data holds records. Returns `false`, and changes nothing, if the part is not within the
     /// buffer.
     pub fn set_piece(&mut self, piece: Piece) -> bool {
         let fits = self.fits(piece.start, piece.len);

@@ -25,7 +25,7 @@ impl Callers {
         }
     }
 
-    /// From now on the calls from these ranges (first address, length) count.
+    /// Makes the calls from these ranges (first address, length) count from now on.
     pub fn replace(&self, ranges: Vec<(usize, usize)>) {
         self.list.store(Box::leak(Box::new(ranges)), Release);
     }

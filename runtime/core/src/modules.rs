@@ -55,7 +55,7 @@ impl Modules {
         Self::default()
     }
 
-    /// Registers a module.
+    /// Registers a module. Returns what the module is to the trace.
     ///
     /// # Errors
     /// A sentence for the user, when it is not a descriptor, has another version of the contract, or has ids that

@@ -1,4 +1,4 @@
-//! Where a trace goes and what its first chunk says.
+//! Opens the place that a trace goes to, and collects what its first chunk says.
 
 use std::sync::atomic::AtomicBool;
 

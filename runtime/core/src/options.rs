@@ -9,19 +9,19 @@ use crate::target::Target;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Where the trace goes.
+    /// The place that the trace goes to.
     pub target: Target,
     /// Bytes of each thread's buffer.
     pub buffer: usize,
     /// Bytes of full buffers that may wait for the writer before the program is paused.
     pub memory: u64,
-    /// Run untraced.
+    /// The program runs untraced.
     pub off: bool,
-    /// Where the counts of what was recorded go.
+    /// The file for the statistics, if one is wanted.
     pub stats: Option<PathBuf>,
-    /// Compress chunks while a core is idle.
+    /// Chunks are compressed while a core is idle.
     pub compress: bool,
-    /// Note times within tasks.
+    /// Times within tasks are noted.
     pub times: bool,
 }
 

@@ -111,8 +111,8 @@ impl Descriptor {
         self
     }
 
-    /// Opens and empties a trace file, or opens a FIFO or device. A FIFO waits for its reader, or for a signal that is to
-    /// end the program.
+    /// Opens and empties a trace file, or opens a FIFO or device. For a FIFO this waits for a reader, or for a signal
+    /// that is to end the program.
     ///
     /// # Errors
     /// An error of the system; [`io::ErrorKind::Interrupted`] after such a signal; [`io::ErrorKind::ResourceBusy`] when

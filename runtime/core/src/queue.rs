@@ -45,7 +45,7 @@ impl Records {
     }
 }
 
-/// What the writer is told.
+/// A message to the writer.
 #[derive(Debug)]
 pub enum Message {
     /// Records of a context.
@@ -244,7 +244,7 @@ impl Queue {
         lock(&self.state).done
     }
 
-    /// Waits for a message; `false` when the queue was closed and is empty.
+    /// Waits for a message. Returns `false` if the queue was closed and is empty.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
         while !state.has_work() {

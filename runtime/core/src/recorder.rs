@@ -60,7 +60,7 @@ pub(crate) struct Counters {
     pub(crate) pauses: AtomicU64,
 }
 
-/// One trace. It lives as long as the process: threads may be inside it at any time.
+/// One trace. It lives as long as the process, because threads may be inside it at any time.
 #[allow(
     missing_debug_implementations,
     reason = "its state is of no use in text"
@@ -227,7 +227,7 @@ impl Recorder {
         memory::process_id() == self.process
     }
 
-    /// Stops recording for a reason, which goes to stderr and into the trace; the program goes on.
+    /// Stops recording for a reason, which goes to stderr and into the trace. The program goes on.
     pub fn stop(&self, reason: &str) {
         let recording = self.desk.close();
         let concerned = recording || self.finishing.load(SeqCst);

@@ -43,7 +43,7 @@ impl Host for Threads {
     fn watch_thread_end(&self) {}
 }
 
-/// Writes everything in the threads that record.
+/// A host without a writer thread: the threads that record write everything themselves.
 struct NoThreads;
 
 impl Host for NoThreads {
@@ -54,7 +54,7 @@ impl Host for NoThreads {
     fn watch_thread_end(&self) {}
 }
 
-/// Nobody may start a writer thread.
+/// True if no writer thread can be started.
 struct NoStart;
 
 impl Host for NoStart {
@@ -137,7 +137,7 @@ fn module(base: u32, object: &str) -> Found {
     }
 }
 
-/// What the pass emits at the start of a block.
+/// Does what the code that the pass emits does at the start of a block.
 fn block(recorder: &'static Recorder, tls: &TlsBlock, k: u32) {
     let mut at = tls.cursor();
     if at >= tls.limit() {
@@ -261,7 +261,7 @@ fn threads() -> &'static Threads {
     Box::leak(Box::default())
 }
 
-/// A handler that interrupted code of which nothing is known.
+/// The entry of a handler that interrupted code of which nothing is known.
 fn entry(mark: usize) -> Entry {
     Entry {
         mark,
@@ -448,7 +448,7 @@ fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
     let run = run(threads(), &[]);
     let (recorder, tls) = (run.recorder, tls());
     block(recorder, tls, 0);
-    // Interrupted: one record is written, its cursor still in a register.
+    // The interrupted code has written one record, whose cursor is still in a register.
     let register = tls.cursor();
     write_block(tls, register, 1);
     tls.set_cursor(register);
@@ -761,7 +761,7 @@ fn a_jump_keeps_what_registers_point_at_but_only_a_system_call_proves_that_nothi
         let synced = tls.cursor();
         block(recorder, tls, 1);
         block(recorder, tls, 2);
-        // Only a register knows of the last two; others point at less than whole records, and elsewhere.
+        // Only one register points behind the last two records. Others point into the middle of a record, or elsewhere.
         let ahead = tls.cursor().addr();
         tls.set_cursor(synced);
         let mut registers = [0; 16];

@@ -101,7 +101,7 @@ impl Spin {
         self.mark.store(std::ptr::null_mut(), Relaxed);
     }
 
-    /// Whether the last operation was at the same place, with nothing recorded since but blocks.
+    /// Whether the last operation was at the same place, and only blocks were recorded since.
     #[inline]
     fn was_at(&self, t: &Try, syncs: u64) -> bool {
         self.address.load(Relaxed) == t.address

@@ -15,7 +15,7 @@ use crate::owners::OWNER_BITS;
 const STRIPES: usize = 4096;
 /// A thread operates.
 const LOCKED: u64 = 1;
-/// Tickets count in steps of this.
+/// Tickets of writes count in steps of this.
 const STEP: u64 = 2;
 /// The lowest bit of the number of the thread that took the lock last, see [`crate::owners`].
 const OWNER: u64 = 1 << (COUNT.trailing_zeros() - OWNER_BITS);

@@ -16,7 +16,7 @@ pub const RUNTIME: u32 = 1;
 /// The thread's context has ended; code that still runs in it is not recorded.
 pub const ENDED: u32 = 2;
 
-/// Bit of `allocating` beyond any nesting.
+/// A bit of `allocating` that no count of nesting reaches.
 const PARKED: u32 = 1 << 31;
 
 /// The type of `__contech_tls`. Its fields are atomics because the thread that finishes the trace reads those of other

@@ -62,7 +62,7 @@ impl Communicator {
 #[derive(Clone)]
 pub(super) enum Request {
     Receive(Receive),
-    /// A collective operation: name of the communicator, number, packed [`Meeting`].
+    /// A collective operation: name of the communicator, number, packed `Meeting`.
     Collective(u64, u64, u64),
     /// A communicator that is being made: the address its handle will be at.
     Communicator(usize),
