@@ -44,7 +44,7 @@ pub struct Finish {
 }
 
 impl Recorder {
-    /// Tells whether the calling thread may be ended at any instruction: the program lets it be cancelled
+    /// Notes whether the calling thread may be ended at any instruction: the program lets it be cancelled
     /// asynchronously, and it is not leaving by itself. See [`Recorder::check_cancelled`].
     pub fn set_unsafe_end(&self, tls: &TlsBlock, may: bool) {
         if let Some(thread) = registry::current(tls) {

@@ -67,7 +67,7 @@ impl Descriptor {
         // SAFETY: duplicating needs no memory; a bad number is an error.
         let mut copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR) };
         if copy < 0 {
-            // SAFETY: as above; the limit on descriptors may be below ours.
+            // SAFETY: duplicating needs no memory, as above. The limit on descriptors may be below `FIRST_DESCRIPTOR`.
             copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
         }
         if copy < 0 {

@@ -15,8 +15,8 @@ use crate::active::Active;
 use crate::current::guarded;
 use crate::real::{self, Ptr};
 
-/// Bytes of a thread's stack below a task that are marked as new: at least as much as a task may use (the default of
-/// libomp's threads is 4 MiB).
+/// Bytes of a thread's stack below a task that are marked as new. Every task may use at least this many (the default
+/// stack of libomp's threads has 4 MiB).
 const STACK: usize = 1 << 20;
 /// A descriptor's first word is at most this far before the task's own memory.
 const MOST_BEFORE: usize = 1024;
