@@ -1,6 +1,6 @@
-//! Finds the dynamic linker's own code. It allocates in the middle of a block (at the first use of a thread-local
-//! variable of a library), when the cursor in thread-local storage is behind the one in the program's register. An
-//! event written then would tear the record apart.
+//! Finds the dynamic linker's own code. The linker allocates in the middle of a block (at the first use of a
+//! thread-local variable of a library), when the cursor in thread-local storage is behind the one in the program's
+//! register. An event written then would tear the record apart.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -30,7 +30,7 @@ unsafe extern "C-unwind" fn run() {
     unsafe { routine() };
     // The event has no duration, because the routine's time is the program's.
     a.instant(OnceRun, object, 0);
-    // SAFETY: as above.
+    // SAFETY: the frame of the call waits for this function to return.
     unsafe { (*call).ran = true };
 }
 
@@ -68,7 +68,7 @@ pub(crate) unsafe extern "C-unwind" fn pthread_once(
 
 pub(crate) unsafe extern "C-unwind" fn call_once(object: Ptr, routine: Routine, caller: usize) {
     let call = |routine| {
-        // SAFETY: as above.
+        // SAFETY: the caller's arguments are passed on, or the stand-in.
         unsafe { (real().call_once)(object, routine) };
         0
     };

@@ -62,7 +62,7 @@ unsafe fn new(found: Ptr, size: usize, second: usize, third: usize) -> Ptr {
     let block = {
         // An exception drops the guard on its way, and a new-handler does not end threads.
         let _once = a.tls.allocating();
-        // SAFETY: as above.
+        // SAFETY: the caller's arguments are passed on.
         unsafe { function(size, second, third) }
     };
     if !block.is_null() {

@@ -130,7 +130,7 @@ impl Recorder {
     #[inline]
     pub fn alloc(&'static self, tls: &TlsBlock, kind: AllocKind, address: usize, size: usize) {
         let at = self.room(tls);
-        // SAFETY: as in `sync`: 20 bytes are stored.
+        // SAFETY: `room` leaves more than the 20 bytes stored here.
         unsafe {
             store6(at, address as u64);
             store6(at.add(6), size as u64);
@@ -143,7 +143,7 @@ impl Recorder {
     #[inline]
     pub fn free(&'static self, tls: &TlsBlock, address: usize) {
         let at = self.room(tls);
-        // SAFETY: as in `sync`: 14 bytes are stored.
+        // SAFETY: `room` leaves more than the 14 bytes stored here.
         unsafe {
             store6(at, address as u64);
             store6(at.add(6), FREE);
