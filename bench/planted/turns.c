@@ -3,7 +3,10 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int turn, threads;
-static uint64_t sum, own[MOST_THREADS][8];
+static uint64_t sum;
+#ifdef MENDED
+static uint64_t own[MOST_THREADS][8];
+#endif
 static void wait_for_turn(int t) {
   pthread_mutex_lock(&lock);
   while (turn % threads != t) pthread_cond_wait(&changed, &lock);
