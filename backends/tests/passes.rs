@@ -43,7 +43,7 @@ impl Analysis for Log {
         match piece {
             Piece::Blocks(blocks) => {
                 let each = blocks.each();
-                own.extend(each.map(|(block, accesses)| (Some(block), accesses.to_vec())));
+                own.extend(each.map(|(block, accesses)| (Some(block), accesses.iter().collect())));
             }
             Piece::Run(run) => run.for_each_block(|block| {
                 own.push((Some(block.id()), block.accesses().collect()));

@@ -1,7 +1,7 @@
 //! Accesses per second of CPU time of one thread, by each way of reading a graph:
 //! `cargo run --release -p contech-taskgraph --example reading GRAPH...`.
 
-use taskgraph::{Batch, Compact, Mmap, Task};
+use taskgraph::{Compact, Mmap, Piece, Task};
 
 /// CPU time of this thread, which a busy machine disturbs little; 0 where there is no /proc.
 fn cpu_seconds() -> f64 {
@@ -16,12 +16,17 @@ type Way = fn(&Task<'_, Mmap>, &mut u64) -> taskgraph::Result<()>;
 
 const WAYS: [(&str, Way); 4] = [
     ("batches", |task, sum| {
-        task.for_each_batch(|batch| match batch {
-            Batch::Accesses(accesses) => {
-                *sum = accesses.addresses().iter().fold(*sum, |s, a| s ^ a);
+        task.for_each_batch(|batch| {
+            for piece in batch.pieces() {
+                match piece {
+                    Piece::Blocks(blocks) => {
+                        let addresses = blocks.accesses().addresses();
+                        *sum = addresses.iter().fold(*sum, |s, a| s ^ a);
+                    }
+                    Piece::Run(run) => *sum ^= run.iterations(),
+                    _ => {}
+                }
             }
-            Batch::Compact(Compact::Run(run)) => *sum ^= run.iterations(),
-            _ => {}
         })
     }),
     ("one by one", |task, sum| {

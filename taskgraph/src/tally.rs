@@ -1,6 +1,6 @@
 //! How often a task executes each block: by path where that is enough, never operand by operand.
 
-use crate::chunk::Piece;
+use crate::batch::Piece;
 use crate::error::Result;
 use crate::frame::Tallied;
 use crate::graph::TaskGraph;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use recorder::Recorder;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, AllocKind, Block, BlockCounts, BlockId, Chunk, Context, ContextId, FrameSpan,
+    Access, Action, AllocKind, Batch, Block, BlockCounts, BlockId, Context, ContextId, FrameSpan,
     Function, GraphWriter, MemOp, Module, Piece, Reader, RunMeta, StaticInfo, TaskGraph, TaskId,
     TaskRecord,
 };
@@ -201,7 +201,7 @@ fn seen(action: Action<'_>) -> Seen {
 }
 
 /// The actions of a piece, with those of loops in parts that are cut at places that differ from piece to piece.
-fn actions(info: &StaticInfo, piece: &Piece<'_>, out: &mut Vec<Seen>) {
+fn actions(piece: &Piece<'_>, out: &mut Vec<Seen>) {
     let cut = out.len() as u64 % (piece.actions() + 1);
     let before = out.len();
     match piece {
@@ -209,26 +209,34 @@ fn actions(info: &StaticInfo, piece: &Piece<'_>, out: &mut Vec<Seen>) {
             let mut own = Vec::new();
             for part in [all.part(0..cut), all.part(cut..u64::MAX)] {
                 let accesses = part.accesses().len();
+                let first = own.len();
                 let mut passed = 0;
-                for at in 0..part.len() as u64 {
+                for at in 0..part.len() {
                     let one = part.part(at..at + 1);
                     passed += one.accesses().len();
-                    own.push((one.blocks().next(), one.accesses().to_vec()));
+                    own.push((one.blocks().next(), one.accesses().iter().collect()));
                 }
                 assert_eq!(accesses, passed);
+                let each = part.each();
+                let each: Vec<Seen> = each.map(|(b, a)| (Some(b), a.iter().collect())).collect();
+                assert_eq!(each, own[first..]);
+                let blocks = own[first..].iter().map(|one| one.0);
+                assert!(part.blocks().map(Some).eq(blocks));
+                let mut times = BTreeMap::new();
+                part.for_each_times(|b, n| *times.entry(Some(b)).or_insert(0) += n);
+                for one in &own[first..] {
+                    *times.get_mut(&one.0).unwrap() -= 1;
+                }
+                assert!(times.into_values().all(|left| left == 0));
             }
             out.extend(own);
         }
         Piece::Run(run) => {
-            let mut chunk = Chunk::default();
-            chunk.expand(run, 0..cut);
-            chunk
-                .pieces(info)
-                .for_each(|part| actions(info, &part, out));
-            chunk.expand(run, cut..run.executions());
-            chunk
-                .pieces(info)
-                .for_each(|part| actions(info, &part, out));
+            let mut batch = Batch::default();
+            batch.expand(run, 0..cut);
+            batch.pieces().for_each(|part| actions(&part, out));
+            batch.expand(run, cut..run.executions());
+            batch.pieces().for_each(|part| actions(&part, out));
         }
         Piece::Nest(nest) => {
             for part in [nest.part(0..cut), nest.part(cut..u64::MAX)] {
@@ -265,13 +273,13 @@ proptest! {
         let mut each = Vec::new();
         task.for_each_action(|action| each.push(seen(action))).unwrap();
         prop_assert_eq!(&each, &one_by_one);
-        let (mut chunk, mut reader) = (Chunk::default(), Reader::new(&graph, 1));
+        let (mut batch, mut reader) = (Batch::default(), Reader::new(&graph, 1));
         let (mut pieces, mut added) = (Vec::new(), BlockCounts::new());
         reader.open(&task);
-        while reader.next(&mut chunk).unwrap() {
-            for piece in chunk.pieces(graph.info()) {
+        while reader.next(&mut batch).unwrap() {
+            for piece in batch.pieces() {
                 added.add_piece(&piece);
-                actions(graph.info(), &piece, &mut pieces);
+                actions(&piece, &mut pieces);
             }
         }
         prop_assert_eq!(&pieces, &one_by_one);

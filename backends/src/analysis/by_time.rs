@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{Chunk, ContextId, Mmap, Piece, Reader, TaskId, TaskKind};
+use taskgraph::{Batch, ContextId, Mmap, Piece, Reader, TaskId, TaskKind};
 
 use super::{Graph, Moment};
 
@@ -25,8 +25,8 @@ struct Stream<'g> {
 /// The task that a context is in, or was in.
 struct Inside<'g> {
     reader: Reader<'g, Mmap>,
-    chunk: Chunk<'g>,
-    /// Piece of the chunk, and action within it.
+    batch: Batch<'g>,
+    /// Piece of the batch, and action within it.
     piece: usize,
     offset: u64,
     moment: Moment,
@@ -88,7 +88,7 @@ impl<'g> Stream<'g> {
                         return Ok(Some(time));
                     }
                     let most = inside.moment.until(limit.unwrap_or(0));
-                    if !inside.piece(graph, most, each)? {
+                    if !inside.piece(most, each)? {
                         break;
                     }
                 }
@@ -109,7 +109,7 @@ impl<'g> Stream<'g> {
                 let inside = self.inside.get_or_insert_with(|| {
                     Box::new(Inside {
                         reader: Reader::new(graph, 1),
-                        chunk: Chunk::default(),
+                        batch: Batch::default(),
                         piece: 0,
                         offset: 0,
                         moment: Moment::default(),
@@ -117,7 +117,7 @@ impl<'g> Stream<'g> {
                     })
                 });
                 inside.reader.open(&task);
-                inside.chunk.clear();
+                inside.batch.clear();
                 (inside.piece, inside.offset) = (0, 0);
                 inside.moment = Moment::first(self.number, &task);
                 inside.left = task.action_count();
@@ -132,13 +132,12 @@ impl Inside<'_> {
     /// At most so many actions of the current piece; false if the task has no more.
     fn piece(
         &mut self,
-        graph: &Graph,
         most: u64,
         each: &mut impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
     ) -> Result<bool> {
-        let Some(piece) = self.chunk.piece(self.piece, graph.info()) else {
+        let Some(piece) = self.batch.piece(self.piece) else {
             (self.piece, self.offset) = (0, 0);
-            return Ok(self.reader.next(&mut self.chunk)?);
+            return Ok(self.reader.next(&mut self.batch)?);
         };
         let (from, all) = (self.offset, piece.actions());
         let to = all.min(from.saturating_add(most.min(self.left)));

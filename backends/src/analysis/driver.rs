@@ -4,7 +4,7 @@
 use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockCounts, Chunk, Context, ContextId, Piece, Reader, StaticInfo};
+use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece, Reader};
 
 use super::by_time::by_time;
 use super::{Analysis, Graph, Moment, Order, Reads, Task};
@@ -71,17 +71,11 @@ pub trait Visitor: Send {
     /// # Errors
     /// An error of the analysis.
     fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()>;
-    /// A chunk of the task's contents, from a moment on.
+    /// A batch of the task's contents, from a moment on.
     ///
     /// # Errors
     /// An error of the analysis.
-    fn chunk(
-        &mut self,
-        context: ContextId,
-        first: Moment,
-        chunk: &Chunk<'_>,
-        info: &StaticInfo,
-    ) -> Result<()>;
+    fn batch(&mut self, context: ContextId, first: Moment, batch: &Batch<'_>) -> Result<()>;
     /// A piece of a context's actions, in the order of time.
     ///
     /// # Errors
@@ -118,15 +112,9 @@ impl<A: Analysis> Visitor for Part<A> {
         analysis.task(shard, task)
     }
 
-    fn chunk(
-        &mut self,
-        context: ContextId,
-        first: Moment,
-        chunk: &Chunk<'_>,
-        info: &StaticInfo,
-    ) -> Result<()> {
+    fn batch(&mut self, context: ContextId, first: Moment, batch: &Batch<'_>) -> Result<()> {
         let (analysis, shard) = self.shard(Some((first.context, context)));
-        pieces(analysis, shard, first, chunk, info)
+        pieces(analysis, shard, first, batch)
     }
 
     fn piece(&mut self, at: &Moment, piece: &Piece<'_>) -> Result<()> {
@@ -158,11 +146,10 @@ fn pieces<A: Analysis>(
     analysis: &A,
     shard: &mut A::Shard,
     first: Moment,
-    chunk: &Chunk<'_>,
-    info: &StaticInfo,
+    batch: &Batch<'_>,
 ) -> Result<()> {
     let mut at = first;
-    for piece in chunk.pieces(info) {
+    for piece in batch.pieces() {
         analysis.piece(shard, &at, &piece)?;
         at = at.later(piece.actions());
     }
@@ -189,8 +176,8 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
         for task in tasks {
             let task = task?;
             analysis.task(&mut shard, &task)?;
-            reading.task(*number, &task, |first, chunk| {
-                pieces(&analysis, &mut shard, first, chunk, graph.info())
+            reading.task(*number, &task, |first, batch| {
+                pieces(&analysis, &mut shard, first, batch)
             })?;
             analysis.done(&mut shard, &task, &reading.counts)?;
         }
@@ -204,7 +191,7 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
 /// Reads the contents of tasks.
 struct Reading<'g> {
     reader: Reader<'g, taskgraph::Mmap>,
-    chunk: Chunk<'g>,
+    batch: Batch<'g>,
     /// Whether most analyses need pieces.
     pieces: bool,
     counted: bool,
@@ -215,19 +202,19 @@ impl<'g> Reading<'g> {
     fn new(graph: &'g Graph, frames: usize, reads: Reads) -> Self {
         Self {
             reader: Reader::new(graph, frames),
-            chunk: Chunk::default(),
+            batch: Batch::default(),
             pieces: reads == Reads::Pieces,
             counted: reads == Reads::Counts,
             counts: BlockCounts::new(),
         }
     }
 
-    /// Calls `each` with the chunks of a task, if any analysis reads them, and counts the task's blocks.
+    /// Calls `each` with the batches of a task, if any analysis reads them, and counts the task's blocks.
     fn task(
         &mut self,
         context: u32,
         task: &Task<'g>,
-        mut each: impl FnMut(Moment, &Chunk<'g>) -> Result<()>,
+        mut each: impl FnMut(Moment, &Batch<'g>) -> Result<()>,
     ) -> Result<()> {
         self.counts.clear();
         if task.spans().is_empty() {
@@ -239,12 +226,11 @@ impl<'g> Reading<'g> {
             }
             return Ok(());
         }
-        let info = task.graph().info();
         let mut first = Moment::first(context, task);
         self.reader.open(task);
-        while self.reader.next(&mut self.chunk)? {
-            each(first, &self.chunk)?;
-            for piece in self.chunk.pieces(info) {
+        while self.reader.next(&mut self.batch)? {
+            each(first, &self.batch)?;
+            for piece in self.batch.pieces() {
                 first = first.later(piece.actions());
                 if self.counted {
                     self.counts.add_piece(&piece);
@@ -316,10 +302,10 @@ fn topological(graph: &Graph, mut visitors: Vec<&mut dyn Visitor>) -> Result<()>
         for visitor in &mut visitors {
             visitor.task(context, &task)?;
         }
-        reading.task(context, &task, |first, chunk| {
+        reading.task(context, &task, |first, batch| {
             for visitor in &mut visitors {
                 if visitor.reads() == Reads::Pieces {
-                    visitor.chunk(id.context, first, chunk, graph.info())?;
+                    visitor.batch(id.context, first, batch)?;
                 }
             }
             Ok(())

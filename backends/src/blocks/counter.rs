@@ -139,7 +139,7 @@ fn narrow(value: u128) -> u64 {
 #[cfg(test)]
 mod tests {
     use taskgraph::builder::GraphBuilder;
-    use taskgraph::{Chunk, Reader};
+    use taskgraph::{Batch, Reader};
 
     use crate::parallelism::{Counts, TimelineBuilder};
 
@@ -176,11 +176,12 @@ mod tests {
         let mut counter = LevelCounter::new(4);
         let timeline = timeline();
         counter.begin(start, end, blocks.len() as u64);
-        let (mut reader, mut chunk) = (Reader::new(&graph, 1), Chunk::default());
+        let (mut reader, mut batch) = (Reader::new(&graph, 1), Batch::default());
         reader.open(&task);
-        while reader.next(&mut chunk).expect("readable") {
-            let pieces = chunk.pieces(graph.info());
-            pieces.for_each(|piece| counter.piece(&timeline, &piece));
+        while reader.next(&mut batch).expect("readable") {
+            batch
+                .pieces()
+                .for_each(|piece| counter.piece(&timeline, &piece));
         }
         counter.seal();
         let mut totals: Vec<_> = counter

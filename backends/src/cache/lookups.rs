@@ -52,7 +52,7 @@ impl LookUps {
             Piece::Blocks(blocks) => {
                 let shift = self.line_shift;
                 let accesses = blocks.accesses().iter();
-                accesses.for_each(|access| touch(access, shift, 1, sink));
+                accesses.for_each(|access| touch(&access, shift, 1, sink));
             }
             Piece::Run(run) => self.run(run, sink),
             _ => {}

@@ -235,7 +235,7 @@ impl Watch {
         let core = context as usize % self.cores;
         match piece {
             Piece::Blocks(blocks) => blocks.accesses().iter().for_each(|access| {
-                self.access(core, access);
+                self.access(core, &access);
             }),
             Piece::Run(run) => run.for_each_access(|access| self.access(core, &access)),
             _ => {}

@@ -155,7 +155,7 @@ impl Detector {
         }
         match piece {
             Piece::Blocks(blocks) => blocks.accesses().iter().for_each(|access| {
-                self.access(access);
+                self.access(&access);
             }),
             Piece::Run(run) => run.for_each_access(|access| self.access(&access)),
             Piece::Action(action) => self.action(action),

@@ -126,7 +126,7 @@ impl Watch {
     fn piece(&mut self, context: u32, piece: &Piece<'_>) {
         match piece {
             Piece::Blocks(blocks) => blocks.accesses().iter().for_each(|access| {
-                self.access(context, access);
+                self.access(context, &access);
             }),
             Piece::Run(run) => run.for_each_access(|access| self.access(context, &access)),
             Piece::Action(action) => self.memory.action(context, action),

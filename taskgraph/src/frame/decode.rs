@@ -1,13 +1,14 @@
 //! Decodes whole frames into records, which name a path or block and its stored values. Nothing is computed here; see
 //! [`Player`](crate::frame::Player).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(super) use self::table::{Columns, Iterated, Table};
 use crate::action::Action;
 use crate::codec::Unpacker;
 use crate::error::{Result, malformed};
 use crate::frame::Layout;
+use crate::frame::plan::Plan;
 use crate::frame::shape::Shape;
 use crate::frame::{MAX_PART, MAX_RECORDS, PARTS, id_bytes};
 use crate::path::{CompiledFunction, PathSet, State};
@@ -34,6 +35,8 @@ pub(crate) struct DecodedFrame {
     pub(super) tables: Vec<Table>,
     pub(super) columns: Columns,
     pub(super) others: Vec<Action<'static>>,
+    /// How the records of each table are executed, once somebody asked.
+    pub(super) plans: OnceLock<Vec<Plan>>,
     /// What the first path goes on with: the index of its function, and what is known of the function.
     pub(super) initial: Option<(u32, State)>,
 }
@@ -99,6 +102,7 @@ impl FrameDecoder {
         out.columns.firsts.clear();
         out.others.clear();
         out.initial = None;
+        out.plans.take();
         let mut r = Reader::new(WHAT, payload);
         let (records, tables) = (r.varint32()? as usize, r.varint32()? as usize);
         if records > MAX_RECORDS || tables > records {

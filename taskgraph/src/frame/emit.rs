@@ -2,59 +2,51 @@
 //! accesses, and notes what the record goes on with. Then the records of each block or path write their accesses all
 //! at once, so no branch depends on the records' order.
 
-use std::cell::Cell;
 use std::ops::Range;
 
+use self::iterated::Place;
+use self::kernel::{Kernel, write};
 use super::decode::{DecodedFrame, Record, Table, WHAT};
+use super::emission::Emission;
+use super::plan::{How, NONE, Plan};
 use super::play::{Played, Player, Score};
-use super::template::{Addresses, Carried, Flow, Near, Site, Straight, Templates};
-use crate::compact::{Compact, advance};
+use super::template::{Carried, Flow, Templates};
+use crate::batch::Batch;
+use crate::compact::advance;
 use crate::error::{Result, malformed};
 use crate::id::BlockId;
 use crate::path::State;
 use crate::space::{PREFIX, prefix};
-use crate::statics::StaticInfo;
 
 mod iterated;
+mod kernel;
 
-/// A batch is given out when it has this many accesses.
-const FULL: usize = 1 << 13;
 /// Runs of at most this many iterations, of blocks with at most `FEW` operands, are given out access by access.
 const SHORT: u64 = 16;
 const FEW: usize = 16;
 
-/// What is needed to compute accesses.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Emission<'g> {
-    pub(crate) info: &'g StaticInfo,
-    pub(crate) score: Score<'g>,
-    pub(crate) templates: &'g Templates,
-    pub(crate) space: u16,
-}
-
-/// What comes next in program order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Emitted<'e> {
-    Accesses {
-        addresses: &'e [u64],
-        sites: &'e [Site],
-    },
-    Compact(Compact<'e>),
-}
-
-/// Working memory of one thread.
+/// A place within a range of a frame's records, and working memory.
 #[derive(Debug, Default)]
 pub(crate) struct Emitter {
     player: Player,
-    addresses: Vec<u64>,
-    sites: Vec<Site>,
-    /// Number of accesses in the batch so far.
-    end: usize,
+    /// The records to come, and what of the last one is to come.
+    records: Range<usize>,
+    inside: Inside,
     /// For each table of the frame, its records in the batch; `used` lists the tables that have some.
     rows: Vec<Rows>,
     used: Vec<u32>,
     /// The values of a record.
     row: Vec<u64>,
+}
+
+/// What of a record is to come.
+#[derive(Debug, Default)]
+enum Inside {
+    #[default]
+    Nothing,
+    /// The player knows.
+    Walk,
+    Loops(Place),
 }
 
 /// The records of one table in a batch.
@@ -67,122 +59,142 @@ struct Rows {
     carried: Vec<u64>,
 }
 
-/// The most tables with room for records that a spare emitter keeps.
+/// The most tables with room for records that an emitter keeps.
 const KEPT_TABLES: usize = 1 << 10;
 
-thread_local! {
-    /// An emitter that is not in use, kept for its memory.
-    static SPARE: Cell<Option<Box<Emitter>>> = const { Cell::new(None) };
-}
-
 impl Emitter {
-    /// Takes an emitter for a short time. Give it back with [`Emitter::give_back`].
-    pub(crate) fn lent() -> Box<Self> {
-        SPARE.take().unwrap_or_default()
-    }
-
-    /// Keeps the emitter's memory for the next emitter of this thread.
-    pub(crate) fn give_back(mut self: Box<Self>) {
-        self.used.clear();
-        self.rows.truncate(KEPT_TABLES);
-        SPARE.set(Some(self));
-    }
-
     /// Prepares for a task that says that it executes this many blocks.
     pub(crate) fn begin(&mut self, blocks: u64) {
-        self.player.allow(blocks);
-        self.rows.iter_mut().for_each(Rows::clear);
-        self.clear();
+        self.player.restart(blocks);
+        self.rows.truncate(KEPT_TABLES);
     }
 
-    fn clear(&mut self) {
-        for table in self.used.drain(..) {
-            self.rows[table as usize].clear();
-        }
-        self.end = 0;
-    }
-
-    /// Gives out what a range of a frame's records does.
-    pub(crate) fn frame(
-        &mut self,
-        e: Emission<'_>,
-        frame: &DecodedFrame,
-        records: Range<usize>,
-        f: &mut impl FnMut(Emitted<'_>),
-    ) -> Result<()> {
+    /// Goes to a range of the records of a frame.
+    pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
         self.player.start(frame, records.clone());
+        self.records = records;
+        self.inside = Inside::Nothing;
+    }
+
+    /// Appends what comes next, until the batch is full. Returns whether there may be more.
+    pub(crate) fn fill<'g>(
+        &mut self,
+        e: Emission<'g>,
+        frame: &DecodedFrame,
+        batch: &mut Batch<'g>,
+    ) -> Result<bool> {
         if self.rows.len() < frame.tables.len() {
             self.rows.resize_with(frame.tables.len(), Rows::default);
         }
-        for at in records {
-            let Some(record) = frame.records.get(at).copied() else {
-                break;
+        let filled = self.go_on(e, frame, batch);
+        self.flush(e, frame, batch);
+        filled
+    }
+
+    fn go_on<'g>(
+        &mut self,
+        e: Emission<'g>,
+        frame: &DecodedFrame,
+        batch: &mut Batch<'g>,
+    ) -> Result<bool> {
+        match std::mem::take(&mut self.inside) {
+            Inside::Nothing => {}
+            Inside::Walk => self.walked(e, frame, batch)?,
+            Inside::Loops(place) => self.iterated(e, frame, place, batch)?,
+        }
+        if batch.is_full() {
+            return Ok(true);
+        }
+        let plan = |table: &Table| plan(table.symbol, e.templates, e.score);
+        let plans = || frame.tables.iter().map(plan).collect();
+        let plans = frame.plans.get_or_init(plans);
+        let records = frame.records.get(self.records.clone()).unwrap_or(&[]);
+        for (record, at) in records.iter().zip(self.records.start..) {
+            let Some(plan) = plans.get(record.table as usize) else {
+                return Err(malformed(WHAT, "a record of no table"));
             };
-            let symbol = frame.table(record).map_or(Table::OTHER, |t| t.symbol);
-            let Some(Some(t)) = e.templates.straight.get(symbol as usize) else {
-                let path = (symbol as usize).checked_sub(e.score.layout.blocks.len());
-                let path = path.filter(|path| e.templates.iterated.get(*path) == Some(&true));
-                match path {
-                    Some(path) => self.iterated(e, frame, record, path, f)?,
-                    None => self.walked(e, frame, at, f)?,
+            match plan.how {
+                How::Straight => {
+                    if plan.function != self.player.known && plan.function != NONE {
+                        self.known(plan)?;
+                    }
                 }
-                continue;
-            };
-            if let Some(flow) = &t.flow {
-                self.arrive(e, flow)?;
-                if !t.carried.is_empty() && !t.sites.is_empty() {
-                    let State { slots, iterations } = &self.player.state;
-                    let carried = &mut self.rows[record.table as usize].carried;
-                    carried.extend(t.carried.iter().map(|c| match *c {
-                        Carried::Slot(s) => slots[s as usize],
-                        Carried::Iteration(l) => iterations[l as usize],
-                    }));
+                How::Flow => {
+                    if let Some(Some(t)) = e.templates.straight.get(plan.symbol as usize)
+                        && let Some(flow) = &t.flow
+                    {
+                        self.arrive(e, flow, plan)?;
+                        if !t.carried.is_empty() && plan.accesses > 0 {
+                            let State { slots, iterations } = &self.player.state;
+                            let carried = &mut self.rows[record.table as usize].carried;
+                            carried.extend(t.carried.iter().map(|c| match *c {
+                                Carried::Slot(s) => slots[s as usize],
+                                Carried::Iteration(l) => iterations[l as usize],
+                            }));
+                        }
+                        self.leave(flow, frame, *record);
+                    }
                 }
-                self.leave(flow, frame, record);
+                How::Loops => {
+                    let place = self.enter(e, plan.symbol, *record)?;
+                    self.iterated(e, frame, place, batch)?;
+                }
+                How::Walk => {
+                    self.player.only(at);
+                    self.walked(e, frame, batch)?;
+                }
             }
-            if !t.sites.is_empty() {
+            if plan.script != NONE {
+                batch.execute(plan.script, 1);
+            }
+            if plan.accesses > 0 {
                 let rows = &mut self.rows[record.table as usize];
                 if rows.places.is_empty() {
                     self.used.push(record.table);
                     rows.first = record.row as usize;
                 }
                 rows.places
-                    .push(u32::try_from(self.end).unwrap_or(u32::MAX));
-                self.end += t.sites.len();
-                if self.end >= FULL {
-                    self.flush(e, frame, f);
-                }
+                    .push(u32::try_from(batch.end).unwrap_or(u32::MAX));
+                batch.end += plan.accesses as usize;
+            }
+            if batch.is_full() {
+                self.records.start = at + 1;
+                return Ok(true);
             }
         }
-        self.flush(e, frame, f);
+        self.records.start = self.records.end;
+        Ok(false)
+    }
+
+    /// Makes known the function of a path that begins it, or refuses a path that goes on with another function.
+    #[inline]
+    fn known(&mut self, plan: &Plan) -> Result<()> {
+        if !plan.fresh {
+            return Err(malformed(WHAT, "a path goes on with what is not known"));
+        }
+        self.player.known = plan.function;
         Ok(())
     }
 
     /// Makes known the values that a path goes on with.
     #[inline]
-    fn arrive(&mut self, e: Emission<'_>, flow: &Flow) -> Result<()> {
-        let needs = &e.templates.needs[flow.function as usize];
-        let known = self.player.known == Some(flow.function);
-        if !flow.fresh {
-            return if known {
-                Ok(())
-            } else {
-                Err(malformed(WHAT, "a path goes on with what is not known"))
-            };
+    fn arrive(&mut self, e: Emission<'_>, flow: &Flow, plan: &Plan) -> Result<()> {
+        let known = self.player.known == plan.function;
+        if !known {
+            self.known(plan)?;
+        }
+        if !plan.fresh {
+            return Ok(());
         }
         let state = &mut self.player.state;
-        if needs.slots.is_empty() && !needs.iterations {
-            // No record asks for such values.
-        } else if known {
-            needs
-                .slots
-                .iter()
-                .for_each(|s| state.slots[*s as usize] = 0);
+        if known {
+            let needs = &e.templates.needs[flow.function as usize];
+            let slots = needs.slots.iter();
+            slots.for_each(|s| state.slots[*s as usize] = 0);
             state.iterations.fill(0);
         } else {
             state.begin(&e.score.paths.functions[flow.function as usize]);
         }
-        self.player.known = Some(flow.function);
         Ok(())
     }
 
@@ -190,10 +202,9 @@ impl Emitter {
     fn leave(&mut self, flow: &Flow, frame: &DecodedFrame, record: Record) {
         let state = &mut self.player.state;
         if let Some(table) = frame.table(record).filter(|_| !flow.sets.is_empty()) {
-            let row = record.row as usize;
             for &(slot, value) in &flow.sets {
-                let value = table.field(value as usize, row..row + 1, &frame.columns);
-                state.slots[slot as usize] = value.first().copied().unwrap_or(0);
+                let value = table.value(value as usize, record.row as usize, &frame.columns);
+                state.slots[slot as usize] = value.unwrap_or(0);
             }
         }
         for &(l, entered) in &flow.steps {
@@ -202,51 +213,51 @@ impl Emitter {
         }
     }
 
-    /// Executes a record that has no straight template.
-    fn walked(
+    /// Goes on with a record that the player executes, until its end or until the batch is full.
+    fn walked<'g>(
         &mut self,
-        e: Emission<'_>,
+        e: Emission<'g>,
         frame: &DecodedFrame,
-        at: usize,
-        f: &mut impl FnMut(Emitted<'_>),
+        batch: &mut Batch<'g>,
     ) -> Result<()> {
-        self.player.only(at);
         while let Some(mut played) = self.player.next(e.score, frame)? {
             if e.space > 0 {
                 prefix(e.info, &mut played, &mut self.player.operands, e.space);
             }
-            let short = match played {
-                Played::Block(id) => self.block(e, id, 0..self.player.operands.len()),
-                Played::Run {
-                    blocks,
-                    strides,
-                    iterations,
-                } => iterations <= SHORT && self.run(e, blocks, strides, iterations),
-                // This player plays nests node by node.
-                Played::Nest { .. } => false,
-                Played::Other(_) => false,
-            };
-            if short {
-                if self.end >= FULL {
-                    self.flush(e, frame, f);
-                }
-                continue;
+            self.played(e, played, batch);
+            if batch.is_full() {
+                self.inside = Inside::Walk;
+                break;
             }
-            self.flush(e, frame, f);
-            let operands = &self.player.operands;
-            f(Emitted::Compact(Compact::new(e.info, played, operands)));
         }
         Ok(())
     }
 
+    /// Appends what was played. Its operands are those of the player.
+    fn played<'g>(&mut self, e: Emission<'g>, played: Played<'g>, batch: &mut Batch<'g>) {
+        let known = match played {
+            Played::Block(id) => self.block(e, id, 0..self.player.operands.len(), batch),
+            Played::Run {
+                blocks,
+                strides,
+                iterations,
+            } => iterations <= SHORT && self.run(e, blocks, strides, iterations, batch),
+            Played::Nest { .. } | Played::Other(_) => false,
+        };
+        if !known {
+            batch.push(e.info, played, &self.player.operands);
+        }
+    }
+
     /// Appends the accesses of a short run, whose blocks have few operands. Returns false, and appends nothing, if the
     /// run is not short.
-    fn run(
+    fn run<'g>(
         &mut self,
-        e: Emission<'_>,
+        e: Emission<'g>,
         blocks: &[(BlockId, u32)],
         strides: &[u64],
         iterations: u64,
+        batch: &mut Batch<'g>,
     ) -> bool {
         let straight = |b: &(BlockId, u32)| {
             let t = e.templates.straight.get(b.0.index());
@@ -259,7 +270,7 @@ impl Emitter {
             let mut from = 0;
             for (id, end) in blocks {
                 let end = *end as usize;
-                self.block(e, *id, from..end);
+                self.block(e, *id, from..end, batch);
                 from = end;
             }
             advance(&mut self.player.operands, strides);
@@ -269,175 +280,84 @@ impl Emitter {
 
     /// Appends the accesses of a block with operands that were played. Returns false if their sizes are not known.
     #[inline]
-    fn block(&mut self, e: Emission<'_>, id: BlockId, operands: Range<usize>) -> bool {
+    fn block<'g>(
+        &mut self,
+        e: Emission<'g>,
+        id: BlockId,
+        operands: Range<usize>,
+        batch: &mut Batch<'g>,
+    ) -> bool {
         let Some(Some(t)) = e.templates.straight.get(id.index()) else {
             return false;
         };
-        let n = t.sites.len();
-        self.room(n);
         let operands = self.player.operands.get(operands).unwrap_or(&[]);
         if operands.len() < t.fields {
             return false;
         }
-        let to = &mut self.addresses[self.end..self.end + n];
+        batch.execute(id.get(), 1);
+        let to = batch.append(&t.sites, 1);
         write(&t.addresses, operands, to, 0);
-        self.sites[self.end..self.end + n].copy_from_slice(&t.sites);
-        self.end += n;
         true
     }
 
-    /// Makes room for this many more accesses.
-    #[inline]
-    fn room(&mut self, n: usize) {
-        let needed = self.end + n;
-        if self.addresses.len() < needed {
-            self.addresses.resize(needed.next_power_of_two(), 0);
-            self.sites
-                .resize(needed.next_power_of_two(), Site::default());
-        }
-    }
-
-    fn flush(&mut self, e: Emission<'_>, frame: &DecodedFrame, f: &mut impl FnMut(Emitted<'_>)) {
-        self.room(0);
+    /// Writes the accesses of the records that have places.
+    fn flush(&mut self, e: Emission<'_>, frame: &DecodedFrame, batch: &mut Batch<'_>) {
+        batch.room(0);
         let front = u64::from(e.space) << PREFIX;
-        for table in &self.used {
-            let rows = &self.rows[*table as usize];
-            let Some(table) = frame.tables.get(*table as usize) else {
-                continue;
-            };
-            let Some(Some(t)) = e.templates.straight.get(table.symbol as usize) else {
-                continue;
-            };
-            let kernel = Kernel {
-                t,
-                table,
-                rows,
-                frame,
-                front,
-            };
-            kernel.write(&mut self.addresses, &mut self.sites, &mut self.row);
+        for at in self.used.drain(..) {
+            let rows = &mut self.rows[at as usize];
+            if let Some(table) = frame.tables.get(at as usize)
+                && let Some(Some(t)) = e.templates.straight.get(table.symbol as usize)
+            {
+                let kernel = Kernel {
+                    t,
+                    table,
+                    rows,
+                    frame,
+                    front,
+                };
+                kernel.write(&mut batch.addresses, &mut batch.sites, &mut self.row);
+            }
+            rows.clear();
         }
-        if self.end > 0 {
-            f(Emitted::Accesses {
-                addresses: &self.addresses[..self.end],
-                sites: &self.sites[..self.end],
-            });
-        }
-        self.clear();
     }
 }
 
-struct Kernel<'k> {
-    t: &'k Straight,
-    table: &'k Table,
-    rows: &'k Rows,
-    frame: &'k DecodedFrame,
-    front: u64,
-}
-
-impl<'k> Kernel<'k> {
-    fn write(&self, addresses: &mut [u64], sites: &mut [Site], row: &mut Vec<u64>) {
-        match &self.t.addresses {
-            Addresses::Near(near) => match near.len() {
-                0 => {}
-                1 => self.near::<1>(near, addresses, sites),
-                2 => self.near::<2>(near, addresses, sites),
-                3 => self.near::<3>(near, addresses, sites),
-                4 => self.near::<4>(near, addresses, sites),
-                5 => self.near::<5>(near, addresses, sites),
-                6 => self.near::<6>(near, addresses, sites),
-                7 => self.near::<7>(near, addresses, sites),
-                8 => self.near::<8>(near, addresses, sites),
-                _ => self.any(addresses, sites, row),
-            },
-            Addresses::Any(_) => self.any(addresses, sites, row),
+/// How the records of a table are executed.
+fn plan(symbol: u32, templates: &Templates, score: Score<'_>) -> Plan {
+    let mut plan = Plan {
+        symbol,
+        script: NONE,
+        accesses: 0,
+        function: NONE,
+        fresh: false,
+        how: How::Walk,
+    };
+    let Some(Some(t)) = templates.straight.get(symbol as usize) else {
+        let path = (symbol as usize).checked_sub(score.layout.blocks.len());
+        if path.and_then(|path| templates.iterated.get(path)) == Some(&true) {
+            plan.how = How::Loops;
+        }
+        return plan;
+    };
+    plan.how = How::Straight;
+    plan.accesses = u32::try_from(t.sites.len()).unwrap_or(u32::MAX);
+    if !templates.scripts[symbol as usize].is_empty() {
+        plan.script = symbol;
+    }
+    if let Some(flow) = &t.flow {
+        let needs = &templates.needs[flow.function as usize];
+        (plan.function, plan.fresh) = (flow.function, flow.fresh);
+        if !needs.slots.is_empty() || needs.iterations {
+            plan.how = How::Flow;
         }
     }
-
-    fn range(&self) -> Range<usize> {
-        self.rows.first..self.rows.first + self.rows.places.len()
-    }
-
-    /// Returns a value of all records, and the distance from one record's value to the next.
-    fn column(&self, value: usize) -> (&'k [u64], usize) {
-        match value.checked_sub(self.t.fields) {
-            None => {
-                let column = self.table.field(value, self.range(), &self.frame.columns);
-                (column, 1)
-            }
-            Some(k) => {
-                let carried = self.rows.carried.get(k..).unwrap_or(&[]);
-                (carried, self.t.carried.len())
-            }
-        }
-    }
-
-    /// Writes `N` addresses for each record, each of which is near a value.
-    fn near<const N: usize>(&self, near: &[Near], addresses: &mut [u64], sites: &mut [Site]) {
-        let (Some(near), Some(own)) = (near.first_chunk::<N>(), self.t.sites.first_chunk::<N>())
-        else {
-            return;
-        };
-        let columns = near.map(|near| self.column(near.value as usize));
-        let n = self.rows.places.len();
-        let short = |(column, step): &(&[u64], usize)| column.len() < (n - 1) * step + 1;
-        if columns.iter().any(short) {
-            return;
-        }
-        for (i, place) in self.rows.places.iter().enumerate() {
-            let place = *place as usize;
-            let (Some(to), Some(names)) = (
-                addresses.get_mut(place..place + N),
-                sites.get_mut(place..place + N),
-            ) else {
-                continue;
-            };
-            for ((to, near), (column, step)) in to.iter_mut().zip(near).zip(&columns) {
-                *to = (column[i * step].wrapping_add(near.add) & near.mask) | self.front;
-            }
-            names.copy_from_slice(own);
-        }
-    }
-
-    fn any(&self, addresses: &mut [u64], sites: &mut [Site], row: &mut Vec<u64>) {
-        let t = self.t;
-        let (n, values) = (t.sites.len(), t.fields + t.carried.len());
-        let columns: Vec<_> = (0..values).map(|value| self.column(value)).collect();
-        for (i, place) in self.rows.places.iter().enumerate() {
-            let place = *place as usize;
-            row.clear();
-            let value = |(column, step): &(&[u64], usize)| column.get(i * step).copied();
-            row.extend(columns.iter().map(|column| value(column).unwrap_or(0)));
-            if let Some(to) = addresses.get_mut(place..place + n) {
-                write(&t.addresses, row, to, self.front);
-            }
-            if let Some(names) = sites.get_mut(place..place + n) {
-                names.copy_from_slice(&t.sites);
-            }
-        }
-    }
+    plan
 }
 
 impl Rows {
     fn clear(&mut self) {
         self.places.clear();
         self.carried.clear();
-    }
-}
-
-/// Computes the addresses of one execution from its row.
-#[inline]
-fn write(addresses: &Addresses, row: &[u64], to: &mut [u64], front: u64) {
-    match addresses {
-        Addresses::Near(near) => {
-            for (to, near) in to.iter_mut().zip(near) {
-                *to = (row[near.value as usize].wrapping_add(near.add) & near.mask) | front;
-            }
-        }
-        Addresses::Any(values) => {
-            for (to, value) in to.iter_mut().zip(values) {
-                *to = value.eval(row, &[]) | front;
-            }
-        }
     }
 }

@@ -5,9 +5,11 @@
 
 mod column;
 mod decode;
+mod emission;
 mod emit;
 mod encode;
 mod index;
+mod plan;
 mod play;
 mod shape;
 mod tally;
@@ -16,9 +18,11 @@ mod template;
 pub use contech_program::Counts;
 pub(crate) use contech_program::Layout;
 pub(crate) use decode::{DecodedFrame, FrameDecoder};
-pub(crate) use emit::{Emission, Emitted, Emitter};
+pub(crate) use emission::Emission;
+pub(crate) use emit::Emitter;
 pub use encode::{EncodedFrame, FrameEncoder, Segment};
 pub(crate) use index::{FrameEntry, FrameIndex, FrameIndexWriter};
+pub(crate) use plan::NONE;
 pub(crate) use play::{Played, Player, Score};
 pub(crate) use tally::Tallied;
 pub use template::Site;

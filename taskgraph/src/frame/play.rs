@@ -7,6 +7,7 @@ use crate::action::Action;
 use crate::error::{Result, malformed};
 use crate::frame::Layout;
 use crate::frame::decode::{DecodedFrame, Record, Table, WHAT};
+use crate::frame::plan::NONE;
 use crate::id::BlockId;
 use crate::path::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, Nest, NestShape, PathSet,
@@ -43,9 +44,9 @@ pub(crate) enum Played<'g> {
 #[derive(Debug, Default)]
 pub(crate) struct Player {
     records: Range<usize>,
-    /// What is known of the function whose index is `known`.
+    /// What is known of the function whose index is `known`. [`Player::start`] sets it.
     pub(super) state: State,
-    pub(super) known: Option<u32>,
+    pub(super) known: u32,
     /// The path being executed: its index, and the place in it.
     inside: Option<usize>,
     walk: Walk,
@@ -119,12 +120,12 @@ impl Player {
 
     /// Goes to a range of the records of a frame, which must be within [`DecodedFrame::len`].
     pub(crate) fn start(&mut self, frame: &DecodedFrame, records: Range<usize>) {
-        self.known = None;
+        self.known = NONE;
         self.inside = None;
         if records.start == 0
             && let Some((function, state)) = &frame.initial
         {
-            self.known = Some(*function);
+            self.known = *function;
             self.state.clone_from(state);
         }
         self.records = records;
@@ -174,8 +175,8 @@ impl Player {
         };
         if path.path.fresh {
             self.state.begin(f);
-            self.known = Some(path.path.function);
-        } else if self.known != Some(path.path.function) || !self.state.fits(f) {
+            self.known = path.path.function;
+        } else if self.known != path.path.function || !self.state.fits(f) {
             return Err(malformed(WHAT, "a path goes on with what is not known"));
         }
         self.walk.restart();

@@ -4,6 +4,7 @@
 use contech_program::path::{Expr, Term, Value};
 
 use crate::frame::Layout;
+use crate::frame::plan::NONE;
 use crate::id::{BlockId, OpId};
 use crate::op::{MemOp, OpKind};
 use crate::path::{
@@ -16,7 +17,7 @@ use crate::statics::StaticInfo;
 pub struct Site(u32);
 
 impl Site {
-    fn new(op: u32, write: bool) -> Self {
+    pub(crate) fn new(op: u32, write: bool) -> Self {
         Self(op << 1 | u32::from(write))
     }
 
@@ -42,9 +43,14 @@ pub(super) enum Carried {
     Iteration(u32),
 }
 
+/// Blocks that are executed one after the other, each with the end of its accesses.
+type Script = Box<[(BlockId, u32)]>;
+
 /// What an execution does, of a block or of a path without collapsed loops. The sizes of all its accesses are known.
 #[derive(Debug)]
 pub(super) struct Straight {
+    /// What is executed. [`Templates`] moves it to its scripts.
+    script: Script,
     /// Number of values of a record. The carried values follow them in its row.
     pub(super) fields: usize,
     pub(super) carried: Box<[Carried]>,
@@ -75,6 +81,8 @@ pub(super) struct Node {
 /// The whole iterations of a loop, prepared so that they can all be executed at once.
 #[derive(Debug)]
 pub(super) struct Iteration {
+    /// Number of its script; `NONE` if no block is executed.
+    pub(super) script: u32,
     pub(super) sites: Box<[Site]>,
     /// The address of each access.
     pub(super) moving: Box<[Moving]>,
@@ -118,6 +126,8 @@ pub(super) struct Needs {
 /// The templates of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Templates {
+    /// What is executed: by symbols with a template, and by iterations.
+    pub(crate) scripts: Vec<Script>,
     /// For each symbol, its template; `None` for symbols that have to be walked.
     pub(super) straight: Vec<Option<Straight>>,
     /// For each path, whether its loops are not nested and the sizes of all its accesses are known.
@@ -173,13 +183,23 @@ impl Templates {
         }
         let nodes = |f: &CompiledFunction| f.nodes.iter().map(|n| of_node(info, n)).collect();
         let nodes: Vec<Vec<Option<Node>>> = paths.functions.iter().map(nodes).collect();
-        let iterations = |(f, nodes): (&CompiledFunction, &Vec<Option<Node>>)| {
-            let of_loop = |(l, own): (u32, &Option<CompiledLoop>)| {
-                own.as_ref().and_then(|own| of_loop(l, own, f, nodes))
+        let blocks = (0..layout.blocks.len()).map(|b| of_block(info, b));
+        let mut straight: Vec<_> = blocks.chain(of_paths).collect();
+        let script = |t: &mut Option<Straight>| t.as_mut().map(|t| std::mem::take(&mut t.script));
+        let scripts = straight.iter_mut().map(|t| script(t).unwrap_or_default());
+        let mut scripts: Vec<Script> = scripts.collect();
+        let mut iterations = Vec::new();
+        for (f, nodes) in paths.functions.iter().zip(&nodes) {
+            let mut of_loop = |(l, own): (u32, &Option<CompiledLoop>)| {
+                let (mut iteration, script) = of_loop(l, own.as_ref()?, f, nodes)?;
+                if !script.is_empty() {
+                    iteration.script = u32::try_from(scripts.len()).ok()?;
+                    scripts.push(script);
+                }
+                Some(iteration)
             };
-            (0..).zip(&f.loops).map(of_loop).collect()
-        };
-        let iterations = paths.functions.iter().zip(&nodes).map(iterations).collect();
+            iterations.push((0..).zip(&f.loops).map(&mut of_loop).collect());
+        }
         let iterated = |path: &CompiledPath| {
             let at = path.path.function as usize;
             let known = |n: &u32| nodes[at][*n as usize].is_some();
@@ -194,9 +214,9 @@ impl Templates {
             path.counts.is_some() && path.path.steps.iter().all(step)
         };
         let iterated = paths.paths.iter().map(iterated).collect();
-        let blocks = (0..layout.blocks.len()).map(|b| of_block(info, b));
         Self {
-            straight: blocks.chain(of_paths).collect(),
+            scripts,
+            straight,
             iterated,
             iterations,
             nodes,
@@ -209,6 +229,7 @@ impl Templates {
 /// Collects accesses.
 #[derive(Default)]
 struct Accesses {
+    script: Vec<(BlockId, u32)>,
     sites: Vec<Site>,
     values: Vec<Value>,
 }
@@ -247,6 +268,8 @@ impl Accesses {
                 _ => return false,
             }
         }
+        let end = u32::try_from(self.sites.len());
+        self.script.push((block, end.unwrap_or(u32::MAX)));
         true
     }
 
@@ -260,6 +283,7 @@ impl Accesses {
             None => Addresses::Any(self.values.into()),
         };
         Straight {
+            script: self.script.into(),
             fields,
             carried: carried.into(),
             sites: self.sites.into(),
@@ -284,7 +308,7 @@ fn of_loop(
     own: &CompiledLoop,
     f: &CompiledFunction,
     nodes: &[Option<Node>],
-) -> Option<Iteration> {
+) -> Option<(Iteration, Script)> {
     let inner = |n: &u32| f.nodes[*n as usize].collapsed.is_some();
     if own.body.iter().skip(1).any(inner) {
         return None;
@@ -293,7 +317,7 @@ fn of_loop(
     let changing: Vec<u32> = leaves.map(|leaf| leaf.slot).collect();
     // Slots that the iteration has set so far, with the number of the value that set each.
     let (mut set, mut next): (Vec<(u32, usize)>, usize) = Default::default();
-    let (mut sites, mut moving) = (Vec::new(), Vec::new());
+    let (mut script, mut sites, mut moving) = (Vec::new(), Vec::new(), Vec::new());
     for n in &own.body {
         for leaf in &f.nodes[*n as usize].leaves {
             set.push((leaf.slot, next));
@@ -301,6 +325,10 @@ fn of_loop(
         }
         let node = nodes[*n as usize].as_ref()?;
         sites.extend_from_slice(&node.sites);
+        let block = f.nodes[*n as usize].block;
+        if block != NO_BLOCK {
+            script.push((BlockId::new(block), u32::try_from(sites.len()).ok()?));
+        }
         for value in &node.values {
             let (mask, fixed, terms) = value.split(l, |slot| changing.contains(&slot))?;
             // A slot that is set later still holds what the iteration before left.
@@ -313,10 +341,12 @@ fn of_loop(
             });
         }
     }
-    Some(Iteration {
+    let iteration = Iteration {
+        script: NONE,
         sites: sites.into(),
         moving: moving.into(),
-    })
+    };
+    Some((iteration, script.into()))
 }
 
 fn of_block(info: &StaticInfo, block: usize) -> Option<Straight> {

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::TaskGraph;
 use crate::error::{Error, ErrorKind, Result, malformed};
-use crate::frame::{DecodedFrame, FrameDecoder, FrameEntry, FrameIndex, Score, Templates};
+use crate::frame::{
+    DecodedFrame, Emission, FrameDecoder, FrameEntry, FrameIndex, Score, Templates,
+};
+use crate::id::ContextId;
 use crate::path::PathSet;
 use crate::record::{FrameRef, FrameSpan};
 use crate::unit::{Tag, Unit};
@@ -67,6 +70,16 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let paths = self.path_set()?;
         let new = || Templates::new(&self.info, &self.layout, paths);
         Ok(self.templates.get_or_init(new))
+    }
+
+    /// What is needed to read the tasks of a context in batches.
+    pub(crate) fn emission(&self, context: ContextId) -> Result<Emission<'_>> {
+        Ok(Emission {
+            info: &self.info,
+            score: self.score()?,
+            templates: self.templates()?,
+            space: self.space_of(context),
+        })
     }
 
     /// The decoded frame of a span, and the span as a range of its records.

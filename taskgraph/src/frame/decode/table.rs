@@ -117,6 +117,13 @@ impl Table {
             .unwrap_or(&[])
     }
 
+    /// A field of one of the table's records.
+    #[inline]
+    pub(in crate::frame) fn value(&self, k: usize, row: usize, columns: &Columns) -> Option<u64> {
+        let at = self.at + k * self.records + row;
+        columns.values.get(at).copied()
+    }
+
     /// What the iterations of a loop store in one of its records; `None` for one that stores nothing.
     #[inline]
     pub(in crate::frame) fn iterated<'c>(

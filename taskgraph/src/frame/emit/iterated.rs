@@ -3,267 +3,334 @@
 
 use contech_program::path::{Flat, MIN_RUN, Term};
 
-use super::{Emission, Emitted, Emitter, FULL, SHORT};
-use crate::compact::Compact;
+use super::{Emitter, Inside};
+use crate::batch::{Batch, FULL};
 use crate::error::{Result, malformed};
 use crate::frame::decode::{DecodedFrame, Iterated, Record, Table, WHAT};
+use crate::frame::emission::Emission;
+use crate::frame::plan::NONE;
 use crate::frame::play::{MOST_WRAPPING, Played, endless, short};
 use crate::frame::template::{Iteration, Moving};
-use crate::path::{CompiledFunction, CompiledLoop, Step};
+use crate::path::{CompiledFunction, CompiledLoop, NO_BLOCK, Step};
 use crate::space::{PREFIX, prefix};
 
-/// The part of a record's stored values that comes next.
-struct Values<'f> {
-    frame: &'f DecodedFrame,
-    table: &'f Table,
-    row: usize,
+/// A place in the execution of a record.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: usize,
+    record: Record,
+    step: usize,
     /// The next field; `iterated` is the next loop whose iterations store values.
     field: usize,
     iterated: usize,
+    within: Option<Within>,
 }
 
-impl<'f> Values<'f> {
+/// A place in a loop.
+#[derive(Debug)]
+struct Within {
+    index: usize,
+    cut: bool,
+    base: u64,
+    count: u64,
+    done: u64,
+    /// What the iterations store, as a number among such loops.
+    stored: Option<usize>,
+}
+
+/// The function being executed and its index, and the record.
+#[derive(Clone, Copy)]
+struct Here<'g, 'f> {
+    e: Emission<'g>,
+    at: usize,
+    function: &'g CompiledFunction,
+    frame: &'f DecodedFrame,
+    table: &'f Table,
+}
+
+impl<'f> Here<'_, 'f> {
     #[inline]
-    fn field(&mut self) -> Option<u64> {
-        let rows = self.row..self.row + 1;
-        let field = self.table.field(self.field, rows, &self.frame.columns);
-        self.field += 1;
-        field.first().copied()
+    fn field(self, place: &mut Place) -> Option<u64> {
+        place.field += 1;
+        let row = place.record.row as usize;
+        self.table.value(place.field - 1, row, &self.frame.columns)
     }
 
-    fn iterated(&mut self) -> Option<Iterated<'f>> {
-        let at = self.iterated;
-        self.iterated += 1;
-        self.table.iterated(at, self.row, &self.frame.columns)
+    fn iterated(self, loops: Option<usize>, place: &Place) -> Result<Option<Iterated<'f>>> {
+        let row = place.record.row as usize;
+        let of = |at| self.table.iterated(at, row, &self.frame.columns);
+        loops.map(|at| of(at).ok_or_else(short)).transpose()
     }
 }
 
 impl Emitter {
-    /// Executes a record of a path whose collapsed loops are not nested.
-    pub(super) fn iterated(
+    /// Goes to the start of a record of such a path.
+    pub(super) fn enter(&mut self, e: Emission<'_>, symbol: u32, record: Record) -> Result<Place> {
+        let path = (symbol as usize).wrapping_sub(e.score.layout.blocks.len());
+        if let Some((path, function)) = e.score.paths.get(path) {
+            let player = &mut self.player;
+            if path.path.fresh {
+                player.state.begin(function);
+                player.known = path.path.function;
+            } else if player.known != path.path.function || !player.state.fits(function) {
+                return Err(malformed(WHAT, "a path goes on with what is not known"));
+            }
+        }
+        Ok(Place {
+            path,
+            record,
+            step: 0,
+            field: 0,
+            iterated: 0,
+            within: None,
+        })
+    }
+
+    /// Goes on with a record, until its end or until the batch is full.
+    pub(super) fn iterated<'g>(
         &mut self,
-        e: Emission<'_>,
+        e: Emission<'g>,
         frame: &DecodedFrame,
-        record: Record,
-        path: usize,
-        f: &mut impl FnMut(Emitted<'_>),
+        mut place: Place,
+        batch: &mut Batch<'g>,
     ) -> Result<()> {
-        let (Some((path, function)), Some(table)) = (e.score.paths.get(path), frame.table(record))
+        let (Some((path, function)), Some(table)) =
+            (e.score.paths.get(place.path), frame.table(place.record))
         else {
             return Ok(());
         };
-        let at = path.path.function;
-        let player = &mut self.player;
-        if path.path.fresh {
-            player.state.begin(function);
-            player.known = Some(at);
-        } else if player.known != Some(at) || !player.state.fits(function) {
-            return Err(malformed(WHAT, "a path goes on with what is not known"));
-        }
-        let mut values = Values {
+        let here = Here {
+            e,
+            at: path.path.function as usize,
+            function,
             frame,
             table,
-            row: record.row as usize,
-            field: 0,
-            iterated: 0,
         };
-        for step in &path.path.steps {
+        while !batch.is_full() {
+            if let Some(mut within) = place.within.take() {
+                if !self.iterations(here, &mut within, &mut place, batch)? {
+                    place.within = Some(within);
+                }
+                continue;
+            }
+            let Some(step) = path.path.steps.get(place.step) else {
+                return Ok(());
+            };
+            place.step += 1;
             let iterations = &mut self.player.state.iterations;
             match *step {
-                Step::Node(n) => self.node(e, function, (at, n), || values.field())?,
+                Step::Node(n) => self.node(here, n, || here.field(&mut place), batch)?,
                 Step::Enter(l) => iterations[l as usize] = 0,
                 Step::Next(l) => iterations[l as usize] = iterations[l as usize].wrapping_add(1),
                 Step::Loop {
                     index,
                     cut,
                     resumed,
-                } => self.executed(e, function, (at, index, cut, resumed), &mut values, f)?,
+                } => {
+                    let base = match resumed {
+                        true => iterations[index as usize].wrapping_add(1),
+                        false => 0,
+                    };
+                    self.begin_loop(here, (index as usize, cut, base), &mut place, batch)?;
+                }
             }
-            self.flush_full(e, frame, f);
         }
+        self.inside = Inside::Loops(place);
         Ok(())
     }
 
-    fn executed(
+    fn begin_loop<'g>(
         &mut self,
-        e: Emission<'_>,
-        function: &CompiledFunction,
-        (at, index, cut, resumed): (u32, u32, bool, bool),
-        values: &mut Values<'_>,
-        f: &mut impl FnMut(Emitted<'_>),
+        here: Here<'g, '_>,
+        (index, cut, base): (usize, bool, u64),
+        place: &mut Place,
+        batch: &mut Batch<'g>,
     ) -> Result<()> {
-        let i = index as usize;
-        let Some(l) = &function.loops[i] else {
+        let Some(l) = &here.function.loops[index] else {
             return Ok(());
         };
-        let base = match resumed {
-            true => self.player.state.iterations[i].wrapping_add(1),
-            false => 0,
+        let state = &self.player.state;
+        let count = match &l.count {
+            _ if l.stored => here.field(place).ok_or_else(short)?,
+            Some(count) => count.eval(&state.slots, &state.iterations),
+            None => 0,
         };
-        let count = self.count(l, values)?;
-        self.player.state.iterations[i] = base;
+        self.player.state.iterations[index] = base;
+        let mut within = Within {
+            index,
+            cut,
+            base,
+            count,
+            done: 0,
+            stored: None,
+        };
         let whole = if cut { count } else { count.saturating_add(1) };
-        let flat = l.flat.as_ref().filter(|_| whole >= MIN_RUN);
-        let run = match flat {
-            Some(flat) => self.affine(e, values.frame, (function, flat), whole, f)?,
-            None => false,
-        };
-        if !run {
-            let stored = match l.leafy.is_empty() || !l.stored {
-                true => None,
-                false => Some(values.iterated().ok_or_else(short)?),
-            };
-            let iteration = e.templates.iterations[at as usize][i].as_ref();
-            match iteration.filter(|_| count > 1) {
-                Some(iteration) => {
-                    self.together(e, (function, l), iteration, count, stored, values.frame, f)?;
-                }
-                None => {
-                    for done in 0..count {
-                        self.player.state.iterations[i] = base.wrapping_add(done);
-                        let mut next = stored.map(|s| s.iteration(done));
-                        for n in &l.body {
-                            self.node(e, function, (at, *n), || next.as_mut()?.next())?;
-                        }
-                        self.flush_full(e, values.frame, f);
-                    }
-                }
-            }
-            if !cut {
-                self.player.state.iterations[i] = base.wrapping_add(count);
-                let among = l.leafy_last == l.leafy.len();
-                let mut next = stored.filter(|_| among).map(|s| s.iteration(count));
-                for n in &l.body[..l.last] {
-                    self.node(e, function, (at, *n), || match &mut next {
-                        Some(next) => next.next(),
-                        None => values.field(),
-                    })?;
-                }
+        if let Some(flat) = l.flat.as_ref().filter(|_| whole >= MIN_RUN)
+            && self.affine(here, flat, whole, batch)?
+        {
+            within.leave(&mut self.player.state.iterations);
+            return Ok(());
+        }
+        if l.stored && !l.leafy.is_empty() {
+            within.stored = Some(place.iterated);
+            place.iterated += 1;
+        }
+        if within.together(here).is_some() {
+            let nodes = count.saturating_mul(l.body.len() as u64);
+            let left = self.player.left.checked_sub(nodes);
+            self.player.left = left.ok_or_else(endless)?;
+            let stored = here.iterated(within.stored, place)?;
+            if stored.is_some_and(|s| (s.len as u64) < count) {
+                return Err(short());
             }
         }
-        let ended = base.wrapping_add(count);
-        self.player.state.iterations[i] = if cut { ended.wrapping_sub(1) } else { ended };
+        place.within = Some(within);
         Ok(())
     }
 
-    /// Executes the whole iterations of a loop, many of them at a time.
-    #[allow(clippy::too_many_arguments, reason = "one call")]
+    /// Executes iterations until the loop is over or the batch is full. Returns whether the loop is over.
+    fn iterations(
+        &mut self,
+        here: Here<'_, '_>,
+        within: &mut Within,
+        place: &mut Place,
+        batch: &mut Batch<'_>,
+    ) -> Result<bool> {
+        let Some(l) = &here.function.loops[within.index] else {
+            return Ok(true);
+        };
+        let stored = here.iterated(within.stored, place)?;
+        if let Some(iteration) = within.together(here) {
+            self.together(here, iteration, within, stored, batch);
+            if within.done < within.count {
+                return Ok(false);
+            }
+            self.leaves(here.function, l, stored, within.count)?;
+        }
+        while within.done < within.count {
+            if batch.is_full() {
+                return Ok(false);
+            }
+            self.player.state.iterations[within.index] = within.base.wrapping_add(within.done);
+            let mut next = stored.map(|s| s.iteration(within.done));
+            for n in &l.body {
+                self.node(here, *n, || next.as_mut()?.next(), batch)?;
+            }
+            within.done += 1;
+        }
+        if !within.cut {
+            self.player.state.iterations[within.index] = within.base.wrapping_add(within.count);
+            let among = l.leafy_last == l.leafy.len();
+            let mut next = stored.filter(|_| among).map(|s| s.iteration(within.count));
+            for n in &l.body[..l.last] {
+                let leaf = || match &mut next {
+                    Some(next) => next.next(),
+                    None => here.field(place),
+                };
+                self.node(here, *n, leaf, batch)?;
+            }
+        }
+        within.leave(&mut self.player.state.iterations);
+        Ok(true)
+    }
+
+    /// Executes whole iterations of a loop, as many as there is room for.
     fn together(
         &mut self,
-        e: Emission<'_>,
-        (function, l): (&CompiledFunction, &CompiledLoop),
+        here: Here<'_, '_>,
         iteration: &Iteration,
-        count: u64,
+        within: &mut Within,
         stored: Option<Iterated<'_>>,
-        frame: &DecodedFrame,
-        f: &mut impl FnMut(Emitted<'_>),
-    ) -> Result<()> {
-        let player = &mut self.player;
-        let nodes = count.saturating_mul(l.body.len() as u64);
-        player.left = player.left.checked_sub(nodes).ok_or_else(endless)?;
-        if stored.is_some_and(|s| (s.len as u64) < count) {
-            return Err(short());
-        }
+        batch: &mut Batch<'_>,
+    ) {
+        let left = within.count - within.done;
         let width = iteration.sites.len();
-        // Without accesses, all that counts is what is known after the loop.
-        let tile = FULL
-            .checked_div(width)
-            .map_or(u64::MAX, |n| n.max(1) as u64);
-        let front = u64::from(e.space) << PREFIX;
-        let state = &player.state;
-        let mut fixed = std::mem::take(&mut self.row);
-        fixed.clear();
-        let known = iteration.moving.iter();
-        fixed.extend(known.map(|m| m.fixed.eval(&state.slots, &state.iterations)));
-        let mut from = 0;
-        while from < count && width > 0 {
-            let n = usize::try_from(tile.min(count - from)).unwrap_or(usize::MAX);
-            let first = usize::try_from(from).unwrap_or(usize::MAX);
-            self.room(n * width);
-            let to = &mut self.addresses[self.end..self.end + n * width];
-            for (k, (moving, fixed)) in iteration.moving.iter().zip(&fixed).enumerate() {
-                let start = fixed.wrapping_add(moving.stride.wrapping_mul(from));
+        // Without accesses, there is always room.
+        let room = FULL.saturating_sub(batch.end).checked_div(width);
+        let room = room.map_or(u64::MAX, |n| n.max(1) as u64).min(left);
+        let state = &self.player.state;
+        let fixed = |m: &Moving| m.fixed.eval(&state.slots, &state.iterations);
+        if iteration.script != NONE {
+            batch.execute(iteration.script, room);
+        }
+        if width > 0 {
+            let n = usize::try_from(room).unwrap_or(usize::MAX);
+            let first = usize::try_from(within.done).unwrap_or(usize::MAX);
+            let front = u64::from(here.e.space) << PREFIX;
+            let to = batch.append(&iteration.sites, n);
+            for (k, moving) in iteration.moving.iter().enumerate() {
+                let moved = moving.stride.wrapping_mul(within.done);
+                let to = to[k..].iter_mut().step_by(width);
                 moving.write(
-                    start,
+                    fixed(moving).wrapping_add(moved),
                     (stored, first),
                     front,
-                    to[k..].iter_mut().step_by(width),
+                    to,
                 );
             }
-            let sites = &mut self.sites[self.end..self.end + n * width];
-            let each = sites.chunks_exact_mut(width);
-            each.for_each(|to| to.copy_from_slice(&iteration.sites));
-            self.end += n * width;
-            from += n as u64;
-            self.flush_full(e, frame, f);
         }
-        self.row = fixed;
-        // Stores what the last of the iterations leaves.
-        let state = &mut self.player.state;
+        within.done += room;
+    }
+
+    /// Stores what the last of the iterations leaves.
+    fn leaves(
+        &mut self,
+        function: &CompiledFunction,
+        l: &CompiledLoop,
+        stored: Option<Iterated<'_>>,
+        count: u64,
+    ) -> Result<()> {
         let mut last = stored.map(|s| s.iteration(count - 1));
-        for leaf in l
-            .leafy
-            .iter()
-            .flat_map(|n| &function.nodes[*n as usize].leaves)
-        {
+        let nodes = l.leafy.iter().map(|n| &function.nodes[*n as usize]);
+        for leaf in nodes.flat_map(|node| &node.leaves) {
             let value = last.as_mut().and_then(Iterator::next);
-            state.slots[leaf.slot as usize] = value.ok_or_else(short)?;
+            self.player.state.slots[leaf.slot as usize] = value.ok_or_else(short)?;
         }
         Ok(())
     }
 
-    /// The count of a loop.
-    fn count(&self, l: &CompiledLoop, values: &mut Values<'_>) -> Result<u64> {
-        if l.stored {
-            return values.field().ok_or_else(short);
-        }
-        let state = &self.player.state;
-        let count = l.count.as_ref();
-        Ok(count.map_or(0, |c| c.eval(&state.slots, &state.iterations)))
-    }
-
-    /// Executes a node, whose leaves start at the given place.
+    /// Executes a node, whose leaves come one after the other.
     #[inline]
     fn node(
         &mut self,
-        e: Emission<'_>,
-        function: &CompiledFunction,
-        (at, n): (u32, u32),
+        here: Here<'_, '_>,
+        n: u32,
         mut leaf: impl FnMut() -> Option<u64>,
+        batch: &mut Batch<'_>,
     ) -> Result<()> {
         self.player.left = self.player.left.checked_sub(1).ok_or_else(endless)?;
-        for own in &function.nodes[n as usize].leaves {
+        let node = &here.function.nodes[n as usize];
+        for own in &node.leaves {
             self.player.state.slots[own.slot as usize] = leaf().ok_or_else(short)?;
         }
-        let Some(Some(node)) = e.templates.nodes[at as usize].get(n as usize) else {
+        if node.block == NO_BLOCK {
+            return Ok(());
+        }
+        let Some(Some(template)) = here.e.templates.nodes[here.at].get(n as usize) else {
             return Ok(());
         };
-        let count = node.sites.len();
-        self.room(count);
-        let front = u64::from(e.space) << PREFIX;
+        batch.execute(node.block, 1);
+        let front = u64::from(here.e.space) << PREFIX;
         let state = &self.player.state;
-        let to = &mut self.addresses[self.end..self.end + count];
-        for (to, value) in to.iter_mut().zip(&node.values) {
+        let to = batch.append(&template.sites, 1);
+        for (to, value) in to.iter_mut().zip(&template.values) {
             *to = value.eval(&state.slots, &state.iterations) | front;
         }
-        self.sites[self.end..self.end + count].copy_from_slice(&node.sites);
-        self.end += count;
         Ok(())
     }
 
-    /// Gives out all iterations of a flat loop as a run. Returns false if an operand would leave its bits on the way.
-    fn affine(
+    /// Appends all iterations of a flat loop as a run. Returns false if an operand would leave its bits on the way.
+    fn affine<'g>(
         &mut self,
-        e: Emission<'_>,
-        frame: &DecodedFrame,
-        (function, flat): (&CompiledFunction, &Flat),
+        here: Here<'g, '_>,
+        flat: &'g Flat,
         iterations: u64,
-        f: &mut impl FnMut(Emitted<'_>),
+        batch: &mut Batch<'g>,
     ) -> Result<bool> {
         let player = &mut self.player;
         player.operands.clear();
         for ((node, k), stride) in flat.operands.iter().zip(&flat.strides) {
-            let value = &function.nodes[*node as usize].operands[*k as usize];
+            let value = &here.function.nodes[*node as usize].operands[*k as usize];
             let start = value.eval(&player.state.slots, &player.state.iterations);
             if !value.stays(start, *stride, iterations) {
                 return match iterations > MOST_WRAPPING {
@@ -282,29 +349,26 @@ impl Emitter {
             strides: &flat.strides,
             iterations,
         };
+        let e = here.e;
         if e.space > 0 {
             prefix(e.info, &mut played, &mut player.operands, e.space);
         }
-        if iterations <= SHORT && self.run(e, &flat.blocks, &flat.strides, iterations) {
-            return Ok(true);
-        }
-        self.flush(e, frame, f);
-        let operands = &self.player.operands;
-        f(Emitted::Compact(Compact::new(e.info, played, operands)));
+        self.played(e, played, batch);
         Ok(true)
     }
+}
 
-    /// Gives out the batch if it is full.
-    #[inline]
-    fn flush_full(
-        &mut self,
-        e: Emission<'_>,
-        frame: &DecodedFrame,
-        f: &mut impl FnMut(Emitted<'_>),
-    ) {
-        if self.end >= super::FULL {
-            self.flush(e, frame, f);
-        }
+impl Within {
+    /// How whole iterations are executed together, if they are.
+    fn together<'g>(&self, here: Here<'g, '_>) -> Option<&'g Iteration> {
+        let iteration = here.e.templates.iterations[here.at][self.index].as_ref();
+        iteration.filter(|_| self.count > 1)
+    }
+
+    /// The number of the last iteration.
+    fn leave(&self, iterations: &mut [u64]) {
+        let ended = self.base.wrapping_add(self.count);
+        iterations[self.index] = ended.wrapping_sub(self.cut.into());
     }
 }
 

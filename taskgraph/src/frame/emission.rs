@@ -1,0 +1,14 @@
+//! What is needed to compute accesses.
+
+use super::play::Score;
+use super::template::Templates;
+use crate::statics::StaticInfo;
+
+/// What is needed to compute accesses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Emission<'g> {
+    pub(crate) info: &'g StaticInfo,
+    pub(crate) score: Score<'g>,
+    pub(crate) templates: &'g Templates,
+    pub(crate) space: u16,
+}
