@@ -135,6 +135,20 @@ fn a_list_walk_with_a_hot_stack_and_bulk_copies() {
 }
 
 #[test]
+fn copies_longer_than_every_cache() {
+    let mut random = Random(5);
+    let size = |random: &mut Random| match random.below(8) {
+        0 => random.below(100_000),
+        _ => 8,
+    };
+    let stream: Vec<_> = (0..2_000)
+        .map(|_| (random.below(200_000), size(&mut random)))
+        .collect();
+    check("copies", "1K,2K,16K", &WAYS, "64", &stream);
+    check("copies", "1K", &[Ways::Set(2), Ways::Full], "16", &stream);
+}
+
+#[test]
 fn other_lines_and_single_configurations() {
     let mut random = Random(99);
     let stream: Vec<_> = (0..10_000).map(|_| (random.below(30_000), 8)).collect();

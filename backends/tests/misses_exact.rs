@@ -82,10 +82,11 @@ fn random_graph(seed: u64) -> Graph {
                     _ => {
                         let (block, operands) = blocks[random.below(12) as usize];
                         let address = |random: &mut Random| 0x10_0000 + random.below(70_000);
+                        let most = if random.below(4) == 0 { 60_000 } else { 300 };
                         let mut values = vec![
                             address(&mut random),
                             address(&mut random),
-                            random.below(300),
+                            random.below(most),
                         ];
                         values.truncate(operands);
                         w.block(block, &values);
@@ -221,6 +222,38 @@ fn the_misses_of_all_instructions_are_those_of_the_cache_analysis() {
             );
         }
     }
+}
+
+#[test]
+fn a_length_is_a_claim_that_costs_nothing() {
+    let mut b = GraphBuilder::new();
+    let fill = b.block("fill", "f.c", 7, &[MemOp::new(OpKind::Set, 0, 0)]);
+    let load = b.block("load", "f.c", 9, &[MemOp::load(8)]);
+    let allocate = b.block("setup", "f.c", 5, &[]);
+    let main = b.context("main");
+    let (start, length) = (0x1000_0000, 1 << 46);
+    b.work(main, 0, 10, |w| {
+        w.block(allocate, &[]);
+        w.alloc(start + (1 << 40), 1 << 30, AllocKind::Malloc);
+        w.block(fill, &[start, length]);
+        w.block(fill, &[start, length]);
+        w.block(load, &[start + length - 8]);
+        w.block(load, &[start]);
+    });
+    let graph = graph(b);
+    let lines = length / 64;
+    let report = report(&graph, "1K,32K", Ways::Full);
+    assert_eq!(report.instructions[0].misses, [2 * lines; 2]);
+    assert_eq!(report.instructions[1].misses, [1; 2]);
+    let owned = report.sites.iter().find(|site| site.site.is_some());
+    assert_eq!(owned.expect("a site").misses, [2 * (1 << 30) / 64; 2]);
+    let options = cache::Options {
+        sizes: "1K,32K".parse().expect("sizes"),
+        ..cache::Options::default()
+    };
+    let cache = run::<Cache>(options, &graph).expect("readable");
+    let split = cache.points.iter().filter_map(|point| point.split);
+    assert!(split.map(|causes| causes.cold).all(|cold| cold == lines));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Small numbers for lines, so that caches of any size can store 4 bytes for a line instead of 8, and tables about
 //! lines are arrays.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 /// Log2 of the lines of a page; the lines of a page get their numbers together.
@@ -53,6 +55,25 @@ impl LineIds {
             *number = self.pages;
         }
         *number << PAGE_SHIFT | (line & ((1 << PAGE_SHIFT) - 1)) as u32
+    }
+
+    /// The numbers that lines of this range have.
+    pub(crate) fn known(&self, lines: Range<u64>) -> impl Iterator<Item = u32> + '_ {
+        let regions = self.number.iter();
+        let pages = regions.flat_map(|(&region, &at)| {
+            let first = region << REGION_SHIFT;
+            (first..).zip(self.regions[at as usize].iter())
+        });
+        let numbered = pages.filter(|(_, number)| **number != 0);
+        numbered.flat_map(move |(page, &number)| {
+            let first = page << PAGE_SHIFT;
+            let ids = number << PAGE_SHIFT..=number << PAGE_SHIFT | ((1 << PAGE_SHIFT) - 1);
+            let both = (first..).zip(ids).filter({
+                let lines = lines.clone();
+                move |(line, _)| lines.contains(line)
+            });
+            both.map(|(_, id)| id)
+        })
     }
 
     #[cold]

@@ -5,11 +5,25 @@
 //! further ones find what the second one finds. Two iterations are replayed, and the second counts for the rest. If
 //! every cache has room for the lines of one iteration, even the second is not replayed, because all of it hits. This
 //! is exact for everything whose state depends only on the order of last uses.
+//!
+//! The length of a copy is a number that the program computed, which may be wrong, or that a damaged graph claims. Of
+//! an access that reaches more lines than every cache has room for, those in the middle are counted as misses, which
+//! they are.
+
+use std::ops::Range;
 
 use taskgraph::{Access, AffineRun, Piece, StridedAccess};
 
+/// Fewer lines of one access are looked up one by one without asking for the size of the caches.
+const FEW: u64 = 64;
+
 /// Takes look-ups.
 pub(crate) trait LineSink {
+    /// After look-ups of so many lines that follow each other no cache has any other line.
+    fn most(&self) -> u64;
+    /// Counts look-ups for `access` of lines that no cache has, each `times` times. As many lines as
+    /// [`LineSink::most`] says are looked up for it before them, and as many after them.
+    fn pass(&mut self, lines: Range<u64>, access: &Access, times: u64);
     /// `line` is looked up for `access`. This and the look-ups around it are repeated `times` times in a row.
     fn look_up(&mut self, line: u64, access: &Access, times: u64);
     /// Whether the latest `lines` different lines are in every cache, whichever they are.
@@ -156,12 +170,35 @@ fn lines_of(access: &Access, shift: u32) -> usize {
 
 /// Looks up the lines of one access. An access of no bytes looks up no lines.
 #[inline]
-fn touch(access: &Access, shift: u32, times: u64, sink: &mut impl LineSink) {
+pub(super) fn touch(access: &Access, shift: u32, times: u64, sink: &mut impl LineSink) {
     if access.size == 0 {
         return;
     }
+    let first = access.addr >> shift;
     let last = access.addr.saturating_add(access.size - 1) >> shift;
-    for line in access.addr >> shift..=last {
+    if last - first >= FEW {
+        return touch_many(first..last + 1, access, times, sink);
+    }
+    for line in first..=last {
+        sink.look_up(line, access, times);
+    }
+}
+
+#[cold]
+fn touch_many(lines: Range<u64>, access: &Access, times: u64, sink: &mut impl LineSink) {
+    let most = sink.most();
+    let passed = if (lines.end - lines.start) / 2 > most {
+        lines.start + most..lines.end - most
+    } else {
+        lines.end..lines.end
+    };
+    for line in lines.start..passed.start {
+        sink.look_up(line, access, times);
+    }
+    if !passed.is_empty() {
+        sink.pass(passed.clone(), access, times);
+    }
+    for line in passed.end..lines.end {
         sink.look_up(line, access, times);
     }
 }

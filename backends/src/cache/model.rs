@@ -2,12 +2,13 @@
 //! allocation on reads and writes.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use taskgraph::Access;
+use taskgraph::{Access, OpId};
 
 use super::geometry::{Geometries, Geometry, Ways};
 use super::line_ids::LineIds;
-use super::lookups::LineSink;
+use super::lookups::{LineSink, touch};
 use super::recency::RecencyGroups;
 use super::sets::SetForest;
 
@@ -22,6 +23,8 @@ pub struct CacheModel {
     repeated: u64,
     /// The fewest ways of any cache.
     fewest: u64,
+    /// The most lines of any cache.
+    most: u64,
     ids: LineIds,
     full: Option<FullyAssociative>,
     sets: SetForest,
@@ -35,6 +38,8 @@ struct FullyAssociative {
     /// `hits[i]`: look-ups whose smallest hitting capacity is `capacities[i]`. The last entry counts look-ups that
     /// hit in no cache.
     hits: Vec<u64>,
+    /// Lines that were only counted.
+    passed: Vec<Range<u64>>,
 }
 
 /// What a look-up found.
@@ -69,10 +74,12 @@ impl CacheModel {
             Ways::Full => geometry.lines,
         };
         let fewest = geometries.all.iter().map(ways).min().unwrap_or(0);
+        let most = geometries.all.iter().map(|geometry| geometry.lines).max();
         let full = (!capacities.is_empty()).then(|| FullyAssociative {
             groups: RecencyGroups::new(capacities.clone()),
             hits: vec![0; capacities.len() + 1],
             capacities,
+            passed: Vec::new(),
         });
         Self {
             line_shift: geometries.line_shift,
@@ -81,6 +88,7 @@ impl CacheModel {
             last: u64::MAX,
             repeated: 0,
             fewest,
+            most: most.unwrap_or(0),
             ids: LineIds::default(),
             full,
             sets: SetForest::new(levels),
@@ -90,14 +98,7 @@ impl CacheModel {
     /// One access of `size` bytes at `address`: it looks up every line that it touches once, and none for 0 bytes.
     #[inline]
     pub fn access(&mut self, address: u64, size: u64) {
-        if size == 0 {
-            return;
-        }
-        let first = address >> self.line_shift;
-        let last = address.saturating_add(size - 1) >> self.line_shift;
-        for line in first..=last {
-            self.touch(line, 1);
-        }
+        touch(&unknown(address, size), self.line_shift, 1, self);
     }
 
     /// A look-up that counts `times` times.
@@ -138,7 +139,16 @@ impl CacheModel {
     /// modelled.
     #[must_use]
     pub fn cold(&self) -> Option<u64> {
-        self.full.as_ref().map(|full| full.groups.lines())
+        let full = self.full.as_ref()?;
+        let passed = merged(&full.passed);
+        let looked_up = |lines: &Range<u64>| {
+            let known = self.ids.known(lines.clone());
+            known.filter(|&id| full.groups.knows(id)).count() as u64
+        };
+        let only_counted = passed
+            .iter()
+            .map(|lines| lines.end - lines.start - looked_up(lines));
+        Some(full.groups.lines() + only_counted.sum::<u64>())
     }
 
     /// Misses of one of the configured caches.
@@ -159,7 +169,47 @@ impl CacheModel {
     }
 }
 
+/// An access of an instruction that does not matter.
+pub(super) fn unknown(addr: u64, size: u64) -> Access {
+    Access {
+        addr,
+        size,
+        write: false,
+        op: OpId::default(),
+    }
+}
+
+/// The same lines, each in one range.
+fn merged(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut sorted = ranges.to_vec();
+    sorted.sort_unstable_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in sorted {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
 impl LineSink for CacheModel {
+    fn most(&self) -> u64 {
+        self.most
+    }
+
+    fn pass(&mut self, lines: Range<u64>, _: &Access, times: u64) {
+        let count = (lines.end - lines.start).saturating_mul(times);
+        self.accesses = self.accesses.saturating_add(count);
+        if let Some(full) = &mut self.full {
+            let misses = &mut full.hits[full.capacities.len()];
+            *misses = misses.saturating_add(count);
+            if full.passed.last() != Some(&lines) {
+                full.passed.push(lines);
+            }
+        }
+    }
+
     #[inline]
     fn look_up(&mut self, line: u64, _: &Access, times: u64) {
         self.touch(line, times);

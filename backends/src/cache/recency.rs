@@ -53,6 +53,12 @@ impl RecencyGroups {
         self.len
     }
 
+    /// Whether the line with this number was ever touched.
+    #[must_use]
+    pub fn knows(&self, line: u32) -> bool {
+        self.nodes.get(line as usize).is_some_and(|n| n.group != 0)
+    }
+
     /// Touches the line with a number (not 0; the numbers should be dense). Returns the index of the smallest cache
     /// that held it, or the number of caches if none did; `None` if it was never touched before.
     #[inline]

@@ -5,9 +5,12 @@
 //! A line is in the sample if a hash of its number is below a threshold, so either all its accesses are in the sample
 //! or none. Among sampled lines, distances are on average the rate times the true ones.
 
+use std::ops::Range;
+
 use super::geometry::{Geometries, Geometry};
 use super::line_ids::LineIds;
-use super::lookups::LineSink;
+use super::lookups::{LineSink, touch};
+use super::model::unknown;
 use super::recency::RecencyGroups;
 
 /// Estimates for fully associative caches.
@@ -15,6 +18,8 @@ use super::recency::RecencyGroups;
 pub struct SampledModel {
     line_shift: u32,
     rate: f64,
+    /// Twice the lines of the largest cache: among so many lines in a row there are as many in the sample as it holds.
+    most: u64,
     threshold: u64,
     ids: LineIds,
     groups: RecencyGroups,
@@ -46,6 +51,7 @@ impl SampledModel {
         Self {
             line_shift: geometries.line_shift,
             rate,
+            most: 2 * geometries.all.iter().map(|at| at.lines).max().unwrap_or(0),
             threshold: (rate * u64::MAX as f64) as u64,
             ids: LineIds::default(),
             group_of: sizes.iter().map(group).collect(),
@@ -59,13 +65,7 @@ impl SampledModel {
     /// One access of `size` bytes at `address`.
     #[inline]
     pub fn access(&mut self, address: u64, size: u64) {
-        if size == 0 {
-            return;
-        }
-        let last = address.saturating_add(size - 1) >> self.line_shift;
-        for line in address >> self.line_shift..=last {
-            self.touch(line, 1);
-        }
+        touch(&unknown(address, size), self.line_shift, 1, self);
     }
 
     #[inline]
@@ -107,6 +107,26 @@ impl SampledModel {
 }
 
 impl LineSink for SampledModel {
+    fn most(&self) -> u64 {
+        self.most
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate of lines that are not negative"
+    )]
+    fn pass(&mut self, lines: Range<u64>, _: &taskgraph::Access, times: u64) {
+        let count = (lines.end - lines.start).saturating_mul(times);
+        self.accesses = self.accesses.saturating_add(count);
+        let sampled = (count as f64 * self.rate).round() as u64;
+        self.sampled = self.sampled.saturating_add(sampled);
+        if let Some(misses) = self.hits.last_mut() {
+            *misses = misses.saturating_add(sampled);
+        }
+    }
+
     #[inline]
     fn look_up(&mut self, line: u64, _: &taskgraph::Access, times: u64) {
         self.touch(line, times);

@@ -28,7 +28,7 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.start.saturating_add(self.size.max(1))
     }
 }

@@ -1,5 +1,7 @@
 //! Counts of look-ups by instruction and by allocation site, by the smallest cache that hit.
 
+use std::ops::Range;
+
 use taskgraph::{Access, Action, BlockId, Piece};
 
 use crate::cache::{CacheModel, Geometries, LineSink, LookUps, Ways};
@@ -93,6 +95,27 @@ impl Counter {
 }
 
 impl LineSink for Tally {
+    fn most(&self) -> u64 {
+        self.model.most()
+    }
+
+    fn pass(&mut self, lines: Range<u64>, access: &Access, times: u64) {
+        let largest = self.width - 1;
+        let mut unowned = lines.end - lines.start;
+        for owner in self.heap.live() {
+            let line = |address: u64| address.div_ceil(1 << self.line_shift);
+            let owned = line(owner.start).max(lines.start)..line(owner.end()).min(lines.end);
+            let count = owned.end.saturating_sub(owned.start);
+            unowned = unowned.saturating_sub(count);
+            self.by_site[owner.site as usize * self.width + largest] += count * times;
+        }
+        self.unowned[largest] = self.unowned[largest].saturating_add(unowned.saturating_mul(times));
+        if let Some(count) = self.by_op.get_mut(access.op.index() * self.width + largest) {
+            *count = count.saturating_add((lines.end - lines.start).saturating_mul(times));
+        }
+        self.model.pass(lines, access, times);
+    }
+
     #[inline]
     fn look_up(&mut self, line: u64, access: &Access, times: u64) {
         let found = self.model.touch(line, times);
