@@ -63,6 +63,10 @@ fn main() {
     trials.push(Trial::test("a_seed_gives_the_same_program_again", || {
         same().map_err(failed)
     }));
+    trials.push(trial(
+        "a_program_that_clang_itself_cannot_compile_is_counted".to_owned(),
+        crashing,
+    ));
     libtest_mimic::run(&arguments, trials).exit();
 }
 
@@ -86,14 +90,21 @@ fn failed(error: anyhow::Error) -> Failed {
 /// Checks every seed, and names all that fail.
 fn all(seeds: &[(u64, Way)], dir: &Path) -> Result<()> {
     let mut failures = Vec::new();
+    let mut uncompiled = Vec::new();
     for (seed, way) in seeds {
-        if let Err(error) = check::check(&generate(*seed, &BTreeSet::new()), way, dir) {
-            failures.push(format!(
+        match check::check(&generate(*seed, &BTreeSet::new()), way, dir) {
+            Ok(done) if done.uncompiled > 0 => uncompiled.push(seed),
+            Ok(_) => {}
+            Err(error) => failures.push(format!(
                 "seed {seed}, {way}: {error:#}\nagain, and smaller: cargo run --release -p contech-tests --bin \
                  random-programs -- --seeds {seed}..{} {way} --minimise",
                 seed + 1
-            ));
+            )),
         }
+    }
+    // Such programs are rare. Many of them would be a test of nothing.
+    if uncompiled.len() > 2 {
+        failures.push(format!("clang itself cannot compile {uncompiled:?}"));
     }
     if !failures.is_empty() {
         bail!("{}", failures.join("\n\n"));
@@ -174,4 +185,26 @@ fn same() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// clang crashes at every level but -O0: on one program with and without the plugin, on the other one only with it.
+fn crashing(dir: &Path) -> Result<()> {
+    let check = |when: &str| {
+        let unit = dir.join("unit.c");
+        let crash = "#pragma clang __debug crash\n#endif\nint main(void) { return 0; }\n";
+        fs::write(&unit, format!("#if {when}\n{crash}"))?;
+        let files = Files {
+            units: vec![unit],
+            ..Files::default()
+        };
+        check::check_files(&files, &Way::of_seed(1), dir)
+    };
+    let done = check("defined __OPTIMIZE__")?;
+    if (done.programs, done.uncompiled) != (0, 1) {
+        bail!("{done:?}");
+    }
+    match check("defined __OPTIMIZE__ && defined __CONTECH__") {
+        Ok(done) => bail!("a crash with the plugin alone is no failure: {done:?}"),
+        Err(_) => Ok(()),
+    }
 }

@@ -85,7 +85,7 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
         return Ok(0);
     }
     let (next, failed) = (AtomicU64::new(arguments.seeds.start), AtomicU64::new(0));
-    let (programs, blocks) = (AtomicU64::new(0), AtomicU64::new(0));
+    let [programs, blocks, uncompiled] = [const { AtomicU64::new(0) }; 3];
     let scratch = Scratch::new(&format!("random-{}", std::process::id()))?;
     let work = |job: usize| -> Result<()> {
         let dir = scratch.subdir(format!("job{job}"))?;
@@ -103,6 +103,7 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
                 Ok(done) => {
                     programs.fetch_add(done.programs, Ordering::Relaxed);
                     blocks.fetch_add(done.blocks, Ordering::Relaxed);
+                    uncompiled.fetch_add(done.uncompiled, Ordering::Relaxed);
                 }
                 Err(error) => {
                     failed.fetch_add(1, Ordering::Relaxed);
@@ -124,9 +125,10 @@ fn campaign(arguments: &Arguments) -> Result<u64> {
     })?;
     let failed = failed.into_inner();
     println!(
-        "{} programs, {} blocks compared, {failed} failed",
+        "{} programs, {} blocks compared, {failed} failed, {} could not be compiled by clang itself",
         programs.into_inner(),
-        blocks.into_inner()
+        blocks.into_inner(),
+        uncompiled.into_inner()
     );
     scratch.done();
     Ok(failed)
