@@ -12,6 +12,7 @@ use contech_trace::event::EndReason;
 
 use crate::current::{self, guarded};
 use crate::real::real;
+use crate::sandbox;
 use crate::tls::block;
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
@@ -34,6 +35,9 @@ pub(crate) fn install() {
 }
 
 fn finish() {
+    if sandbox::is_confined() {
+        return;
+    }
     if let Some(recorder) = current::recorder() {
         let how = Finish {
             reason: EndReason::ProcessExit,

@@ -35,7 +35,8 @@ unsafe extern "C-unwind" fn watched(
     caller: usize,
 ) -> c_long {
     match number {
-        libc::SYS_seccomp => sandbox::before_seccomp(address),
+        // SAFETY: the caller's arguments are passed on below.
+        libc::SYS_seccomp => unsafe { sandbox::before_seccomp(address, value) },
         libc::SYS_exit | libc::SYS_exit_group => exit::before_system_call(number),
         _ => {}
     }

@@ -26,6 +26,7 @@ mod exec;
 mod exit;
 mod exports;
 mod fatal;
+mod filter;
 mod flush;
 mod fork;
 mod fortran;

@@ -6,6 +6,7 @@ use contech_trace::abi::{ModuleDescriptor, Ptr};
 
 use crate::current::{self, guarded};
 use crate::objects::{objects, refresh_callers};
+use crate::sandbox::is_confined;
 use crate::start;
 use crate::tls::block;
 
@@ -30,7 +31,7 @@ pub(crate) unsafe extern "C" fn register(first: Ptr, end: Ptr) {
 /// Exported as `__contech_unregister`.
 pub(crate) unsafe extern "C" fn unregister(first: Ptr, end: Ptr) {
     let tls = block();
-    let Some(recorder) = current::recorder() else {
+    let Some(recorder) = current::recorder().filter(|_| !is_confined()) else {
         return;
     };
     guarded(|| {

@@ -1,12 +1,15 @@
 //! Prepares the recording when the program gives up the right to most system calls (seccomp).
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_long};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use contech_guest::arch::system_call;
 use contech_runtime_core::tls::{ENDED, Lane};
 use contech_runtime_core::{Recorder, scratch};
+use libc::sock_fprog;
 
 use crate::current::{self, guarded};
+use crate::filter::allows;
 use crate::tls::block;
 
 /// Runs `act` on the recorder, before the calling thread is confined.
@@ -16,20 +19,53 @@ fn before(act: impl FnOnce(&'static Recorder)) {
     }
 }
 
-/// Ends the recording of a thread that only keeps read, write, exit and the return from signal handlers. Code of this
-/// thread goes on in scratch memory, for which `flush` makes no system call.
-fn strict() {
+/// True once a thread was confined.
+static CONFINED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the calling thread may be allowed no system call but those that the program makes. Its recording has ended.
+pub(crate) fn is_confined() -> bool {
+    CONFINED.load(Relaxed) && block().role() == ENDED
+}
+
+/// Ends the recording of a thread that loses the right to system calls which recording takes. Code of this thread goes
+/// on in scratch memory, for which `flush` makes no system call.
+fn confined() {
     let tls = block();
     before(|recorder| recorder.seal(tls));
     for lane in Lane::ALL {
         scratch::last_resort(tls, lane);
     }
     tls.set_role(ENDED);
+    CONFINED.store(true, Relaxed);
 }
 
+/// The system calls that recording takes in threads of the program.
+const NEEDED: [c_long; 6] = [
+    libc::SYS_futex,
+    libc::SYS_getpid,
+    libc::SYS_gettid,
+    libc::SYS_mmap,
+    libc::SYS_munmap,
+    libc::SYS_rt_sigprocmask,
+];
+
 /// A filter applies to the calls of this thread and of the threads it makes. So the writer's thread is made before.
-fn filter() {
-    before(Recorder::expect_threads);
+///
+/// # Safety
+/// The program gives this filter to the kernel: the pointer is null, or leads to one.
+unsafe fn filter(program: *const sock_fprog) {
+    // SAFETY: the caller says so.
+    let steps = unsafe { program.as_ref() }.map_or(&[][..], |program| match program.len {
+        0 => &[],
+        // SAFETY: the program says that there are so many steps.
+        n => unsafe { std::slice::from_raw_parts(program.filter, usize::from(n)) },
+    });
+    let needed = |number: &c_long| u32::try_from(*number).is_ok_and(|n| allows(steps, n));
+    if NEEDED.iter().all(needed) {
+        before(Recorder::expect_threads);
+    } else if !steps.is_empty() {
+        confined();
+    }
 }
 
 pub(crate) unsafe extern "C-unwind" fn prctl(
@@ -42,8 +78,9 @@ pub(crate) unsafe extern "C-unwind" fn prctl(
     const STRICT: usize = libc::SECCOMP_MODE_STRICT as usize;
     const FILTER: usize = libc::SECCOMP_MODE_FILTER as usize;
     match (option, a) {
-        (libc::PR_SET_SECCOMP, STRICT) => strict(),
-        (libc::PR_SET_SECCOMP, FILTER) => filter(),
+        (libc::PR_SET_SECCOMP, STRICT) => confined(),
+        // SAFETY: the kernel reads the same filter.
+        (libc::PR_SET_SECCOMP, FILTER) => unsafe { filter(std::ptr::with_exposed_provenance(b)) },
         _ => {}
     }
     #[allow(clippy::cast_sign_loss, reason = "the kernel takes 32 bits of it")]
@@ -53,13 +90,17 @@ pub(crate) unsafe extern "C-unwind" fn prctl(
     c_int::try_from(result).unwrap_or(-1)
 }
 
-/// Called before `syscall(SYS_seccomp, operation, ...)`.
-pub(crate) fn before_seccomp(operation: usize) {
+/// Called before `syscall(SYS_seccomp, operation, flags, program)`.
+///
+/// # Safety
+/// The program gives its arguments to the kernel.
+pub(crate) unsafe fn before_seccomp(operation: usize, program: usize) {
     const STRICT: usize = libc::SECCOMP_SET_MODE_STRICT as usize;
     const FILTER: usize = libc::SECCOMP_SET_MODE_FILTER as usize;
     match operation {
-        STRICT => strict(),
-        FILTER => filter(),
+        STRICT => confined(),
+        // SAFETY: the kernel reads the same filter.
+        FILTER => unsafe { filter(std::ptr::with_exposed_provenance(program)) },
         _ => {}
     }
 }

@@ -2,7 +2,7 @@
 // ends as it would have.
 // MODE: incomplete
 // EXPECT: exit 5
-// NOTE: strict seccomp
+// NOTE: seccomp leaves a thread no way to record
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -126,7 +126,7 @@ impl Recorder {
     /// the only thread, the trace and the writer's thread end too, because the end of the program's only thread must
     /// end the process.
     pub fn seal(&'static self, tls: &TlsBlock) {
-        const WHY: &str = "strict seccomp leaves a thread no way to record; its recording ends here, the program goes on";
+        const WHY: &str = "seccomp leaves a thread no way to record; its recording ends here, the program goes on";
         if !self.is_own_process() || !self.is_recording() {
             return;
         }
