@@ -330,40 +330,74 @@ fn options_and_analyses_are_those_of_the_tools() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn programs_that_test_a_construct_exist() -> Result<()> {
-    let page = fs::read_to_string(workspace().join("docs/src/reference/constructs.md"))?;
-    let exists = |folder: &str, name: &str| {
-        let file = |extension| workspace().join(folder).join(format!("{name}.{extension}"));
-        ["c", "cpp", "f90", "F90", "f"]
-            .map(file)
-            .iter()
-            .any(|f| f.exists())
-    };
-    let mut tested = 0;
-    let mut has_programs = false;
-    for line in page.lines() {
-        if line.starts_with('|') {
-            let last = line
-                .trim_end_matches('|')
-                .rsplit('|')
-                .next()
-                .unwrap_or_default();
-            if last.contains("tested by") {
-                has_programs = true;
-            } else if has_programs && !last.contains("---") {
-                for name in last.split(',').map(|n| n.trim().trim_matches('`')) {
-                    tested += 1;
-                    if !exists("tests/programs", name) && !exists("tests/programs/mpi", name) {
-                        bail!("there is no program {name}");
-                    }
-                }
-            }
-        } else {
-            has_programs = false;
+/// What the tables of a page name in their column `tested by`.
+fn testers(page: &str) -> Result<Vec<String>> {
+    let text = fs::read_to_string(workspace().join(page))?;
+    let mut found = Vec::new();
+    let mut has_testers = false;
+    for line in text.lines() {
+        if !line.starts_with('|') {
+            has_testers = false;
+            continue;
+        }
+        let cells = line.trim_end_matches('|');
+        let last = cells.rsplit('|').next().unwrap_or_default();
+        if last.contains("tested by") {
+            has_testers = true;
+        } else if has_testers && !last.contains("---") {
+            found.extend(last.split(',').map(|n| n.trim().trim_matches('`').into()));
         }
     }
-    ensure!(tested > 60, "only {tested} programs");
+    Ok(found)
+}
+
+fn is_program(name: &str) -> bool {
+    let folders = ["tests/programs", "tests/programs/mpi"];
+    let extensions = ["c", "cpp", "f90", "F90", "f"];
+    let file =
+        |folder: &str, extension| workspace().join(folder).join(format!("{name}.{extension}"));
+    folders
+        .iter()
+        .any(|folder| extensions.iter().any(|e| file(folder, e).exists()))
+}
+
+#[test]
+fn programs_that_test_a_construct_exist() -> Result<()> {
+    let programs = testers("docs/src/reference/constructs.md")?;
+    if let Some(name) = programs.iter().find(|name| !is_program(name)) {
+        bail!("there is no program {name}");
+    }
+    ensure!(programs.len() > 60, "only {} programs", programs.len());
+    Ok(())
+}
+
+#[test]
+fn tests_of_hostile_programs_exist() -> Result<()> {
+    let mut functions = BTreeSet::new();
+    for folder in [
+        "instrument",
+        "runtime",
+        "middle",
+        "taskgraph",
+        "backends",
+        "tests",
+    ] {
+        for file in below(folder, "rs")? {
+            let text = fs::read_to_string(&file)?;
+            let tests = text.split("#[test]").skip(1);
+            let names =
+                tests.filter_map(|t| t.split("fn ").nth(1)?.split('(').next().map(str::to_owned));
+            functions.extend(names);
+        }
+    }
+    let tests = testers("docs/src/design/contracts.md")?;
+    if let Some(name) = tests
+        .iter()
+        .find(|name| !is_program(name) && !functions.contains(*name))
+    {
+        bail!("there is no test {name}");
+    }
+    ensure!(tests.len() > 30, "only {} tests", tests.len());
     Ok(())
 }
 
