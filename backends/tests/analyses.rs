@@ -3,10 +3,10 @@
 
 mod samples;
 
-use contech_backends::analysis::{Analysis, run};
+use contech_backends::analysis::{Analysis, Cause, run};
 use contech_backends::blocks::{self, Blocks};
 use contech_backends::cache::{self, Cache, Ways};
-use contech_backends::parallelism::{self, Cause, Parallelism};
+use contech_backends::parallelism::{self, Parallelism};
 use contech_backends::report::PageData;
 use contech_backends::stats::{self, Stats};
 use samples::{builder, graph, many, nothing, single, two};

@@ -64,6 +64,23 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.graph
     }
 
+    /// Another task of the graph, as [`TaskGraph::task`]. It takes no search if the other is next to this one in its
+    /// context.
+    ///
+    /// # Errors
+    /// As [`TaskGraph::task`].
+    pub fn other(&self, id: TaskId) -> Result<Self> {
+        let (own, at) = (self.id(), self.at);
+        let at = match id.seq.checked_sub(own.seq) {
+            Some(after) => at.checked_add(after as usize),
+            None => at.checked_sub((own.seq - id.seq) as usize),
+        };
+        match at.filter(|&at| self.page.tasks.get(at).is_some_and(|task| task.id == id)) {
+            Some(at) => Ok(Self::new(self.graph, Arc::clone(&self.page), at)),
+            None => self.graph.task(id),
+        }
+    }
+
     /// The id of the task.
     #[must_use]
     pub fn id(&self) -> TaskId {

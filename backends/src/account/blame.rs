@@ -8,12 +8,12 @@
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{ContextId, SyncOp, TaskId, TaskKind};
+use taskgraph::{Context, ContextId, SyncOp, TaskId, TaskKind};
 
+use super::charges::{Charge, Charges};
 use super::group::{Group, Key};
 use super::wait::{Kind, Wait};
-use crate::analysis::Graph;
-use crate::parallelism::{Change, State, end_of, sweep};
+use crate::analysis::{Change, Graph, State, end_of};
 
 /// The largest number of waits that are followed in a chain.
 const DEEP: usize = 32;
@@ -26,7 +26,7 @@ const IDLE: u64 = 10;
 const SERIAL: u64 = 50;
 
 /// The causes of idle processor time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Blame {
     /// Length of the run from its first task on, without what the recording took, ns.
     pub(super) duration_ns: u64,
@@ -39,14 +39,15 @@ pub(super) struct Blame {
     /// Number of contexts that ran.
     pub(super) contexts: u64,
     pub(super) groups: Vec<Group>,
-    /// For each task, the groups that are charged to it, and how much of each, ns.
-    pub(super) by_task: FxHashMap<TaskId, Vec<(u32, f64)>>,
+    /// What each task is charged with.
+    pub(super) charges: Charges,
 }
 
 /// The current state of a context.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Now {
-    id: ContextId,
+    /// The context that created it.
+    creator: Option<ContextId>,
     doing: Doing,
     /// How long the context has run.
     ran_ns: u64,
@@ -56,6 +57,10 @@ struct Now {
     born_ns: u64,
     /// The time that was charged to its wait so far, ns.
     blamed: f64,
+    /// What the task it runs is charged with so far, by group, ns; and the idle processor time of this phase beside
+    /// that task which no wait accounts for.
+    charged: Vec<(u32, f64)>,
+    idle: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,27 +73,28 @@ enum Doing {
 
 /// The cause of an idle processor's moment.
 enum Root {
-    /// A running task, and whether it is awaited only through other contexts.
-    Task(TaskId, bool),
+    /// The task that the context at this place runs, and whether it is awaited only through other contexts.
+    Task(usize, bool),
     /// A wait for something outside.
     Outside(Wait),
     /// Nothing is awaited any more, so the wait should be over.
     Late,
 }
 
-struct Sweep<'g> {
-    graph: &'g Graph,
+/// The causes up to a change.
+#[derive(Debug)]
+pub(super) struct Sweep {
     processors: u32,
     now_ns: u64,
+    end_ns: u64,
     contexts: Vec<Now>,
-    place: FxHashMap<ContextId, usize>,
     running: Vec<usize>,
     waiting: Vec<usize>,
     alive: u32,
     groups: FxHashMap<Key, u32>,
-    /// Idle processor time of this phase that no wait accounts for, by the task that ran meanwhile; the length of the
-    /// phase; how long more than one context ran in it.
-    phase: FxHashMap<TaskId, f64>,
+    /// Idle processor time of this phase that no wait accounts for, with the place and the task of a context that ran
+    /// meanwhile; the length of the phase; how long more than one context ran in it.
+    phase: Vec<(usize, u32, f64)>,
     phase_ns: u64,
     together_ns: u64,
     /// The largest number of contexts at one time that did something other than wait for the end of others.
@@ -97,67 +103,40 @@ struct Sweep<'g> {
 }
 
 impl Blame {
-    /// The blame of a run on `processors` processors.
-    ///
-    /// # Errors
-    /// When the graph cannot be read.
-    pub(super) fn of(graph: &Graph, processors: u32) -> Result<Self> {
-        let with_tasks = graph.contexts().filter(|context| context.task_count > 0);
-        let contexts: Vec<Now> = with_tasks.map(|context| Now::new(context.id)).collect();
-        let ids = contexts.iter().zip(0..);
-        let began = graph
-            .contexts()
-            .filter(|context| context.task_count > 0)
-            .map(|context| context.first_ns)
-            .min()
-            .unwrap_or(0);
-        let mut sweeper = Sweep {
-            graph,
-            processors: processors.max(1),
-            now_ns: began,
-            place: ids.map(|(now, at)| (now.id, at)).collect(),
-            running: Vec::new(),
-            waiting: Vec::new(),
-            alive: 0,
-            groups: FxHashMap::default(),
-            phase: FxHashMap::default(),
-            phase_ns: 0,
-            together_ns: 0,
-            most: 0,
-            blame: Self {
-                duration_ns: end_of(graph).saturating_sub(began),
-                used: 0.0,
-                making: 0.0,
-                makers: FxHashMap::default(),
-                contexts: contexts.len() as u64,
-                groups: Vec::new(),
-                by_task: FxHashMap::default(),
-            },
-            contexts,
-        };
-        let mut failed = Ok(());
-        sweep(graph, |change| {
-            if failed.is_ok() {
-                failed = sweeper.change(change);
-            }
-        })?;
-        failed?;
-        sweeper.advance(end_of(graph));
-        sweeper.end_phase();
-        Ok(sweeper.blame)
+    /// What a task is charged with; see [`Charges::of`].
+    pub(super) fn charges(&self, task: TaskId, next: &mut Vec<usize>) -> &[Charge] {
+        self.charges.of(task, next)
     }
 }
 
 impl Now {
-    fn new(id: ContextId) -> Self {
+    fn new(creator: Option<ContextId>) -> Self {
         Self {
-            id,
+            creator,
             doing: Doing::Away,
             ran_ns: 0,
             ran_before_ns: 0,
             since_ns: 0,
             born_ns: 0,
             blamed: 0.0,
+            charged: Vec::new(),
+            idle: 0.0,
+        }
+    }
+
+    /// The task that it runs.
+    fn task(&self) -> Option<TaskId> {
+        match self.doing {
+            Doing::Runs(task, _) => Some(task),
+            _ => None,
+        }
+    }
+
+    /// Charges the task that it runs.
+    fn charge(&mut self, group: u32, ns: f64) {
+        match self.charged.iter_mut().find(|charge| charge.0 == group) {
+            Some(charge) => charge.1 += ns,
+            None => self.charged.push((group, ns)),
         }
     }
 
@@ -169,12 +148,47 @@ impl Now {
     }
 }
 
-impl Sweep<'_> {
-    fn change(&mut self, change: Change) -> Result<()> {
+impl Sweep {
+    /// For a run on `processors` processors.
+    pub(super) fn new(graph: &Graph, processors: u32) -> Self {
+        let contexts = || graph.contexts().filter(|context| context.task_count > 0);
+        let began = contexts().map(|context| context.first_ns).min();
+        let (began, end_ns) = (began.unwrap_or(0), end_of(graph));
+        let creator = |context: Context| context.creator.map(|task| task.context);
+        Self {
+            processors: processors.max(1),
+            now_ns: began,
+            end_ns,
+            contexts: contexts()
+                .map(|context| Now::new(creator(context)))
+                .collect(),
+            running: Vec::new(),
+            waiting: Vec::new(),
+            alive: 0,
+            groups: FxHashMap::default(),
+            phase: Vec::new(),
+            phase_ns: 0,
+            together_ns: 0,
+            most: 0,
+            blame: Blame {
+                duration_ns: end_ns.saturating_sub(began),
+                contexts: contexts().count() as u64,
+                charges: Charges::new(contexts().map(|context| context.id)),
+                ..Blame::default()
+            },
+        }
+    }
+
+    /// Follows a change; they come in order of time.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    pub(super) fn change(&mut self, change: &Change<'_>) -> Result<()> {
         self.advance(change.at_ns);
         let at = change.context;
-        let before = self.contexts[at];
+        let before = &self.contexts[at];
         let passed = self.now_ns.saturating_sub(before.since_ns);
+        let own_ns = before.ran_ns - before.ran_before_ns + passed;
         match before.doing {
             Doing::Away => {
                 self.contexts[at].born_ns = self.now_ns;
@@ -186,28 +200,29 @@ impl Sweep<'_> {
                 }
                 self.running.retain(|&other| other != at);
                 self.contexts[at].ran_ns += passed;
+                self.leave(at);
             }
             Doing::Waits(wait) => {
+                let blamed = before.blamed;
                 self.waiting.retain(|&other| other != at);
-                if before.blamed > 0.0 {
+                if blamed > 0.0 {
                     let group = self.group(Key::of(&wait));
-                    self.blame.groups[group as usize].waited(&wait, before.blamed);
+                    self.blame.groups[group as usize].waited(&wait, blamed);
                 }
-                self.contexts[at].ran_before_ns = before.ran_ns;
+                let now = &mut self.contexts[at];
+                now.ran_before_ns = now.ran_ns;
             }
         }
-        let doing = match (change.to, change.task) {
+        let doing = match (change.to, &change.task) {
             (Some(State::Running), Some(task)) => {
                 self.running.push(at);
-                let found = self.graph.task(task)?;
-                let makes = found.kind() == TaskKind::Create;
-                Doing::Runs(task, makes.then(|| found.op()))
+                let makes = task.kind() == TaskKind::Create;
+                Doing::Runs(task.id(), makes.then(|| task.op()))
             }
             (Some(State::Waiting(cause)), Some(task)) => {
                 self.waiting.push(at);
-                let mut wait = Wait::of(self.graph, task, cause)?;
+                let mut wait = Wait::of(task, cause)?;
                 let ends = wait.ended_by.map_or(self.now_ns, |(_, end)| end);
-                let own_ns = before.ran_ns - before.ran_before_ns + passed;
                 if wait.kind == Kind::Barrier && own_ns * IDLE < ends.saturating_sub(self.now_ns) {
                     wait.kind = Kind::Idle;
                 }
@@ -224,6 +239,32 @@ impl Sweep<'_> {
             self.end_phase();
         }
         Ok(())
+    }
+
+    /// All causes, after the last change.
+    pub(super) fn finish(mut self) -> Blame {
+        self.advance(self.end_ns);
+        self.end_phase();
+        for at in 0..self.contexts.len() {
+            self.leave(at);
+        }
+        self.blame.charges.settle();
+        self.blame
+    }
+
+    /// The context at a place leaves the task that it runs, with all that the task is charged with.
+    fn leave(&mut self, at: usize) {
+        let now = &mut self.contexts[at];
+        let Doing::Runs(task, _) = now.doing else {
+            return;
+        };
+        for (group, ns) in now.charged.drain(..) {
+            self.blame.charges.add(at, task.seq, group, ns);
+        }
+        let idle = std::mem::take(&mut now.idle);
+        if idle > 0.0 {
+            self.phase.push((at, task.seq, idle));
+        }
     }
 
     /// Accounts for the time since the last change.
@@ -284,9 +325,7 @@ impl Sweep<'_> {
         if !self.running.is_empty() {
             let each = left / self.running.len() as f64;
             for &at in &self.running {
-                if let Doing::Runs(task, _) = self.contexts[at].doing {
-                    *self.phase.entry(task).or_default() += each;
-                }
+                self.contexts[at].idle += each;
             }
             return;
         }
@@ -335,20 +374,20 @@ impl Sweep<'_> {
         self.contexts[at].blamed += ns;
         let key = Key::of(&wait);
         match self.root(&wait) {
-            Root::Task(task, by_others) => {
-                let creator = self
-                    .graph
-                    .context(task.context)
-                    .and_then(|context| context.creator);
-                let own = creator.is_some_and(|creator| creator.context == wait.task.context);
+            Root::Task(place, by_others) => {
+                let awaited = &self.contexts[place];
+                let own = awaited.creator == Some(wait.task.context);
+                let context = awaited.task().map(|task| task.context);
                 let group = self.group(key);
                 let found = &mut self.blame.groups[group as usize];
                 found.ns += ns;
-                found.held_by(task.context, ns);
+                if let Some(context) = context {
+                    found.held_by(context, ns);
+                }
                 if own || by_others {
                     found.indirect += ns;
                 }
-                self.share(task, group, ns);
+                self.contexts[place].charge(group, ns);
             }
             Root::Outside(outside) => {
                 let group = self.group(Key::of(&outside));
@@ -360,14 +399,6 @@ impl Sweep<'_> {
                 self.blame.groups[group as usize].ns += ns;
                 self.blame.groups[group as usize].late += ns;
             }
-        }
-    }
-
-    fn share(&mut self, task: TaskId, group: u32, ns: f64) {
-        let shares = self.blame.by_task.entry(task).or_default();
-        match shares.iter_mut().find(|share| share.0 == group) {
-            Some(share) => share.1 += ns,
-            None => shares.push((group, ns)),
         }
     }
 
@@ -384,14 +415,14 @@ impl Sweep<'_> {
             if end_ns <= self.now_ns {
                 return Root::Late;
             }
-            let at = self.place.get(&task.context).copied();
-            match at.map(|at| self.contexts[at].doing) {
-                Some(Doing::Runs(task, _)) => return Root::Task(task, depth > 0),
-                Some(Doing::Waits(next)) if next.kind == Kind::Outside => {
-                    return Root::Outside(next);
-                }
-                Some(Doing::Waits(next)) => wait = next,
-                Some(Doing::Away) | None => return Root::Late,
+            let Some(at) = self.blame.charges.place(task.context) else {
+                return Root::Late;
+            };
+            match self.contexts[at].doing {
+                Doing::Runs(..) => return Root::Task(at, depth > 0),
+                Doing::Waits(next) if next.kind == Kind::Outside => return Root::Outside(next),
+                Doing::Waits(next) => wait = next,
+                Doing::Away => return Root::Late,
             }
         }
         Root::Late
@@ -408,6 +439,14 @@ impl Sweep<'_> {
     /// Charges the time of a finished phase in which the running code is to blame. If one context worked at a time and
     /// others waited for it, the code is serial. Otherwise the contexts that ran last had more to do.
     fn end_phase(&mut self) {
+        for at in 0..self.running.len() {
+            let at = self.running[at];
+            let now = &mut self.contexts[at];
+            let idle = std::mem::take(&mut now.idle);
+            if let Some(task) = now.task().filter(|_| idle > 0.0) {
+                self.phase.push((at, task.seq, idle));
+            }
+        }
         let serial = self.together_ns * SERIAL <= self.phase_ns;
         let group = self.group(if serial { Key::Serial } else { Key::Imbalance });
         // The number of processors that had no thread in the whole phase.
@@ -422,12 +461,12 @@ impl Sweep<'_> {
         } else {
             None
         };
-        let all: f64 = self.phase.values().sum();
+        let all: f64 = self.phase.iter().map(|&(_, _, ns)| ns).sum();
         let gone = (missing * f64::from(self.processors) * self.phase_ns as f64).min(all);
-        for (task, ns) in std::mem::take(&mut self.phase) {
+        for (at, seq, ns) in std::mem::take(&mut self.phase) {
             let ns = ns * (1.0 - gone / all.max(1.0));
             self.blame.groups[group as usize].ns += ns;
-            self.share(task, group, ns);
+            self.blame.charges.add(at, seq, group, ns);
         }
         if let Some(threads) = threads {
             self.blame.groups[threads as usize].ns += gone;

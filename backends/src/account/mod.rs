@@ -6,6 +6,7 @@
 //! comparable and times are not.
 
 mod blame;
+mod charges;
 mod estimate;
 mod group;
 mod loss;
@@ -21,12 +22,14 @@ use serde::Serialize;
 use taskgraph::{BlockCounts, BlockId, ContextId, TaskId};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, Order, Part, Reads, Task, default_config, run_all};
+use crate::analysis::{
+    Analysis, Change, Graph, LongCall, Order, Part, Reads, Task, default_config, long_call, run_all,
+};
 use crate::memuse::MemUse;
 use crate::misses::Misses;
-use crate::parallelism::{LongCall, long_call};
 use crate::sharing::Sharing;
-use blame::Blame;
+use blame::{Blame, Sweep};
+use charges::Charge;
 use weights::{Weights, weight};
 
 pub use loss::Loss;
@@ -46,6 +49,7 @@ pub struct Options {
 pub struct Account {
     processors: u32,
     recorded: bool,
+    sweep: Option<Sweep>,
     blame: Blame,
 }
 
@@ -55,6 +59,8 @@ pub struct Shard {
     code: FxHashMap<(u32, BlockId), f64>,
     /// For each group, the task with the most of its time.
     most: FxHashMap<u32, (f64, TaskId)>,
+    /// For each context, where its charges go on.
+    next: Vec<usize>,
     weights: Weights,
 }
 
@@ -108,6 +114,7 @@ impl Analysis for Account {
         "Where the processors' time went: what it was lost to, by cause and place";
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Counts;
+    const CHANGES: bool = true;
     type Config = Options;
     type Shard = Shard;
     type Report = Report;
@@ -117,15 +124,31 @@ impl Analysis for Account {
         let given = options.processors.or(known);
         let processors = match given {
             Some(processors) => processors,
-            None => crate::scaling::recorded::Phases::of(graph, None)?
-                .peak
-                .max(1),
+            // The file of an old version does not say it.
+            None => {
+                let phases = crate::scaling::recorded::Phases::of(graph, None)?;
+                phases.peak.max(1)
+            }
         };
         Ok(Self {
             processors,
             recorded: given.is_some(),
-            blame: Blame::of(graph, processors)?,
+            sweep: Some(Sweep::new(graph, processors)),
+            blame: Blame::default(),
         })
+    }
+
+    fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        self.sweep
+            .as_mut()
+            .map_or(Ok(()), |sweep| sweep.change(change))
+    }
+
+    fn prepare(&mut self, _: &Graph) -> Result<()> {
+        if let Some(sweep) = self.sweep.take() {
+            self.blame = sweep.finish();
+        }
+        Ok(())
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
@@ -135,16 +158,17 @@ impl Analysis for Account {
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
         let info = task.graph().info();
         shard.weights.add(info, counts);
-        let Some(shares) = self.blame.by_task.get(&task.id()) else {
+        let charges = self.blame.charges(task.id(), &mut shard.next);
+        if charges.is_empty() {
             return Ok(());
-        };
+        }
         // A task that spends its time in a call of code that was not recorded spends it at that call.
         let call = long_call(task).map(LongCall::block);
         let all: u64 = counts
             .iter()
             .map(|(block, times)| weight(info, block, times))
             .sum();
-        for &(group, ns) in shares {
+        for &Charge { group, ns, .. } in charges {
             let most = shard.most.entry(group).or_insert((ns, task.id()));
             if ns > most.0 {
                 *most = (ns, task.id());

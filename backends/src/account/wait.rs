@@ -3,8 +3,7 @@
 use anyhow::Result;
 use taskgraph::{ContextId, SyncOp, TaskId, TaskKind};
 
-use crate::analysis::{Graph, Task};
-use crate::parallelism::Cause;
+use crate::analysis::{Cause, Task};
 
 /// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,13 +45,12 @@ impl Wait {
     ///
     /// # Errors
     /// When a task cannot be read.
-    pub(super) fn of(graph: &Graph, task: TaskId, cause: Cause) -> Result<Self> {
-        let found = graph.task(task)?;
-        let (before, object) = awaited(graph, &found)?;
+    pub(super) fn of(task: &Task<'_>, cause: Cause) -> Result<Self> {
+        let (before, object) = awaited(task)?;
         Ok(Self {
-            kind: kind(cause, found.op()),
+            kind: kind(cause, task.op()),
             object,
-            task,
+            task: task.id(),
             ended_by: before,
         })
     }
@@ -78,29 +76,29 @@ fn kind(cause: Cause, op: SyncOp) -> Kind {
 
 /// The last to end of the tasks in other contexts that a task waits for, and the object. If the task waits behind a
 /// barrier that another context owns, the result is the last task to arrive at that barrier.
-fn awaited(graph: &Graph, task: &Task<'_>) -> Result<(Option<(TaskId, u64)>, u64)> {
+fn awaited(task: &Task<'_>) -> Result<(Option<(TaskId, u64)>, u64)> {
     let own = task.id().context;
     let mut object = task.object();
-    let mut latest = later(graph, None, task.stored_dependencies(), own)?;
+    let mut latest = later(task, None, task.stored_dependencies(), own)?;
     if let Some((before, _)) = latest {
-        let barrier = graph.task(before)?;
+        let barrier = task.other(before)?;
         if barrier.kind() == TaskKind::Barrier && task.kind() != TaskKind::Barrier {
             object = barrier.object();
-            latest = later(graph, None, barrier.stored_dependencies(), own)?;
-            latest = later(graph, latest, barrier.id().previous().as_slice(), own)?;
+            latest = later(&barrier, None, barrier.stored_dependencies(), own)?;
+            latest = later(&barrier, latest, barrier.id().previous().as_slice(), own)?;
         }
     }
     Ok((latest, object))
 }
 
 fn later(
-    graph: &Graph,
+    task: &Task<'_>,
     mut latest: Option<(TaskId, u64)>,
     tasks: &[TaskId],
     own: ContextId,
 ) -> Result<Option<(TaskId, u64)>> {
     for &id in tasks.iter().filter(|id| id.context != own) {
-        let end = graph.task(id)?.end_ns();
+        let end = task.other(id)?.end_ns();
         if latest.is_none_or(|(_, before)| end > before) {
             latest = Some((id, end));
         }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece, Reader};
 
 use super::by_time::by_time;
+use super::changes::{Change, sweep};
 use super::{Analysis, Graph, Moment, Order, Reads, Task};
 
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
@@ -64,6 +65,18 @@ pub trait Visitor: Send {
     fn order(&self) -> Order;
     /// What it reads of tasks.
     fn reads(&self) -> Reads;
+    /// Whether it follows what contexts do over time.
+    fn follows_changes(&self) -> bool;
+    /// A context goes from one state to another.
+    ///
+    /// # Errors
+    /// An error of the analysis.
+    fn change(&mut self, change: &Change<'_>) -> Result<()>;
+    /// All changes are known.
+    ///
+    /// # Errors
+    /// An error of the analysis.
+    fn prepare(&mut self, graph: &Graph) -> Result<()>;
     /// A pass begins.
     fn begin(&mut self);
     /// A task of the context at this position begins.
@@ -99,6 +112,18 @@ impl<A: Analysis> Visitor for Part<A> {
 
     fn reads(&self) -> Reads {
         A::READS
+    }
+
+    fn follows_changes(&self) -> bool {
+        A::CHANGES
+    }
+
+    fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        self.analysis.change(change)
+    }
+
+    fn prepare(&mut self, graph: &Graph) -> Result<()> {
+        self.analysis.prepare(graph)
     }
 
     fn begin(&mut self) {
@@ -161,12 +186,13 @@ fn pieces<A: Analysis>(
 /// # Errors
 /// The first error of the analysis or of the graph.
 pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
-    let analysis = A::new(config, graph)?;
-    if !matches!(analysis.order(), Order::PerContext | Order::Any) {
-        let mut part = Part::new(analysis);
-        run_all(graph, &mut [&mut part])?;
+    let mut part = Part::new(A::new(config, graph)?);
+    prepare(graph, &mut [&mut part])?;
+    if !matches!(part.order(), Order::PerContext | Order::Any) {
+        pass(graph, &mut [&mut part])?;
         return part.finish(graph);
     }
+    let analysis = part.analysis;
     // There is only one analysis, so each context gets a shard of its own, in parallel.
     let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
     let shard = |(number, context): &(u32, Context)| {
@@ -241,12 +267,29 @@ impl<'g> Reading<'g> {
     }
 }
 
-/// Runs analyses over a graph: one pass in the order of the graph, and at the same time one for each way to
-/// interleave contexts by time. Each analysis then has its result: [`Part::finish`].
+/// Follows the changes of all contexts once for all visitors that ask for them, and prepares all visitors.
+fn prepare(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
+    if visitors.iter().any(|visitor| visitor.follows_changes()) {
+        sweep(graph, |change| {
+            let mut following = visitors.iter_mut().filter(|v| v.follows_changes());
+            following.try_for_each(|visitor| visitor.change(change))
+        })?;
+    }
+    let mut visitors = visitors.iter_mut();
+    visitors.try_for_each(|visitor| visitor.prepare(graph))
+}
+
+/// Runs analyses over a graph: one pass over the changes of contexts, then one in the order of the graph, and at the
+/// same time one for each way to interleave contexts by time. Each analysis then has its result: [`Part::finish`].
 ///
 /// # Errors
 /// The first error of an analysis or of the graph.
 pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
+    prepare(graph, visitors)?;
+    pass(graph, visitors)
+}
+
+fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let mut passes: Vec<(Option<u64>, Vec<&mut dyn Visitor>)> = Vec::new();
     for visitor in visitors {
         let pass = match visitor.order() {

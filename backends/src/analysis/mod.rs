@@ -40,27 +40,36 @@
 //! }
 //! ```
 
+mod blocked;
 mod by_time;
+mod changes;
 mod config;
 mod driver;
 mod frontier;
 mod graph;
 mod moment;
+mod segments;
 pub mod source;
+mod state;
 
 use anyhow::Result;
 use taskgraph::{BlockCounts, ContextId, Piece};
 
+pub(crate) use blocked::LEAST_NS;
+pub use blocked::{LongCall, long_call};
+pub use changes::{Change, end_of, sweep};
 pub use config::default_config;
 pub use driver::{Part, Visitor, run, run_all};
 pub use frontier::Frontier;
 pub use graph::{DEFAULT_GRAPH, Graph, Task, full_recording, open, something_to_analyse, warnings};
 pub use moment::Moment;
+pub use segments::state_of;
+pub use state::{CAUSES, Cause, State};
 
 /// The order in which an analysis sees tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// It sees none: the answer is in the tables of the graph, and no shard is made.
+    /// It sees none: the answer is in the tables of the graph or in the changes of its contexts, and no shard is made.
     Tables,
     /// As they come, in one shard or several.
     Any,
@@ -88,7 +97,7 @@ pub enum Reads {
 
 /// A question asked of a task graph.
 ///
-/// The driver calls `new`, then `shard`, `task` / `piece`... / `done` for each task, and `seal` for each shard, then
+/// The driver calls `new`, then `change` for each change of a context and `prepare`, then `shard`, `task` / `piece`... / `done` for each task, and `seal` for each shard, then
 /// `finish`. Others take part in the same pass ([`run_all`]). Shards are never shared between threads, so an analysis
 /// needs no locks; `self` is shared and read-only meanwhile.
 pub trait Analysis: Sized + Send + Sync {
@@ -100,6 +109,8 @@ pub trait Analysis: Sized + Send + Sync {
     const ORDER: Order;
     /// What it reads of tasks.
     const READS: Reads = Reads::Tasks;
+    /// Whether it follows what contexts do over time ([`Analysis::change`]).
+    const CHANGES: bool = false;
     /// Whether it says nothing of a graph without blocks and accesses: its command then refuses such a graph.
     const NEEDS_ACCESSES: bool = false;
     /// Options, as a `clap::Args` for the command line.
@@ -109,11 +120,28 @@ pub trait Analysis: Sized + Send + Sync {
     /// The result: plain data.
     type Report;
 
-    /// Prepares the analysis; may read tables or make a pass of its own over the graph.
+    /// Begins the analysis; may read tables or make a pass of its own over the graph.
     ///
     /// # Errors
     /// When the options make no sense, or the graph cannot be read.
     fn new(config: Self::Config, graph: &Graph) -> Result<Self>;
+
+    /// A context goes from one state to another; these come before all tasks, in the order of time, if
+    /// [`Analysis::CHANGES`] is set.
+    ///
+    /// # Errors
+    /// When the graph cannot be read.
+    fn change(&mut self, _change: &Change<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// All changes are known: the last moment to prepare for the tasks.
+    ///
+    /// # Errors
+    /// When there is nothing to say of the graph.
+    fn prepare(&mut self, _graph: &Graph) -> Result<()> {
+        Ok(())
+    }
 
     /// The order this configuration needs.
     fn order(&self) -> Order {

@@ -16,8 +16,8 @@ use serde::Serialize;
 use taskgraph::{BlockId, ContextId, FunctionId, Piece};
 
 use crate::analysis::source::Place;
-use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Task};
-use crate::parallelism::{Observed, Timeline};
+use crate::analysis::{Analysis, Change, Graph, Moment, Order, Reads, Task, end_of};
+use crate::parallelism::{Sums, Timeline};
 use crate::view::units::ratio;
 
 pub use counter::LevelCounter;
@@ -33,6 +33,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Blocks {
     options: Options,
+    observed: Option<Sums>,
     timeline: Timeline,
     /// Entries of the block table.
     table: usize,
@@ -91,18 +92,33 @@ impl Analysis for Blocks {
     const ABOUT: &'static str = "Executions of each basic block by number of running contexts";
     const ORDER: Order = Order::Any;
     const READS: Reads = Reads::Pieces;
+    const CHANGES: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
     type Shard = LevelCounter;
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
-        let timeline = Observed::measure(graph)?.timeline;
         Ok(Self {
             options,
-            timeline,
+            observed: Some(Sums::new(end_of(graph))),
+            timeline: Timeline::default(),
             table: graph.info().blocks.len(),
         })
+    }
+
+    fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        if let Some(observed) = &mut self.observed {
+            observed.change(change);
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, _: &Graph) -> Result<()> {
+        if let Some(observed) = self.observed.take() {
+            self.timeline = observed.finish().timeline;
+        }
+        Ok(())
     }
 
     fn shard(&self, _: Option<ContextId>) -> LevelCounter {

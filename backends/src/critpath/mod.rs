@@ -157,22 +157,22 @@ impl Analysis for CritPath {
             );
         }
         let mut table = Table::new(graph)?;
-        let mut path = Vec::new();
-        let summary = walk::walk(graph, &table, |id| path.push(id))?;
-        path.iter()
-            .for_each(|&id| table.set_mark(id, near::CRITICAL));
-        let detours = detours(graph, &mut table, &path, options.near)?;
-        drop(path);
-        let last = observed::last_to_end(graph, table.context_ends())?;
-        let mut on_chain = Vec::new();
-        let chain = observed::walk(graph, last, |id, ns| on_chain.push((id, ns)))?;
-        let mut cut_short = FxHashMap::default();
-        for (id, ns) in on_chain {
-            table.set_mark(id, near::OBSERVED);
-            if weight(&graph.task(id)?) != ns {
-                cut_short.insert(id, ns);
+        // Where the path could come from elsewhere: at other tasks the only predecessor is on the path, too.
+        let mut joins = Vec::new();
+        let summary = walk::walk(graph, &mut table, |task| {
+            if !task.stored_dependencies().is_empty() {
+                joins.push(task.id());
             }
-        }
+        })?;
+        let detours = detours(graph, &mut table, &joins, options.near)?;
+        let last = observed::last_to_end(graph, table.context_ends())?;
+        let mut cut_short = FxHashMap::default();
+        let chain = observed::walk(graph, last, |task, ns| {
+            table.set_mark(task.id(), table::OBSERVED);
+            if weight(task) != ns {
+                cut_short.insert(task.id(), ns);
+            }
+        })?;
         let apportion = Apportion::new(graph.info());
         Ok(Self {
             options,
@@ -208,17 +208,17 @@ impl Analysis for CritPath {
         }
         shard.apportion.count(counts);
         let mark = self.table.mark(id);
-        let (critical, observed) = (mark & near::CRITICAL != 0, mark & near::OBSERVED != 0);
+        let (critical, observed) = (mark & table::CRITICAL != 0, mark & table::OBSERVED != 0);
         shard.apportion.divide(ns, |function, part| {
             shard
                 .functions
                 .entry(function)
                 .or_default()
                 .add(part, slack, critical);
-            if mark >> near::DETOUR_SHIFT != 0 {
+            if mark >> table::DETOUR_SHIFT != 0 {
                 *shard
                     .detours
-                    .entry((mark >> near::DETOUR_SHIFT, function))
+                    .entry((mark >> table::DETOUR_SHIFT, function))
                     .or_default() += part;
             }
         });
@@ -320,16 +320,16 @@ impl Options {
     }
 }
 
-fn detours(graph: &Graph, table: &mut Table, path: &[TaskId], most: u32) -> Result<Vec<Detour>> {
+fn detours(graph: &Graph, table: &mut Table, joins: &[TaskId], most: u32) -> Result<Vec<Detour>> {
     if most == 0 {
         return Ok(Vec::new());
     }
     let mut candidates = near::Candidates::new(most);
-    for &joins in path {
+    for &joins in joins {
         let task = graph.task(joins)?;
         let before = task.id().previous();
         for before in task.stored_dependencies().iter().copied().chain(before) {
-            if table.mark(before) & near::CRITICAL == 0 {
+            if table.mark(before) & table::CRITICAL == 0 {
                 candidates.add(
                     table.finish(before) + table.rest(joins),
                     before,
@@ -339,7 +339,7 @@ fn detours(graph: &Graph, table: &mut Table, path: &[TaskId], most: u32) -> Resu
         }
     }
     for last in table.context_ends() {
-        if table.mark(last) & near::CRITICAL == 0 && graph.task(last)?.dependents()?.is_empty() {
+        if table.mark(last) & table::CRITICAL == 0 && graph.task(last)?.dependents()?.is_empty() {
             candidates.add(table.finish(last), last, None);
         }
     }

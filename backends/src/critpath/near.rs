@@ -10,16 +10,10 @@ use anyhow::Result;
 use serde::Serialize;
 use taskgraph::TaskId;
 
-use super::table::{Table, weight};
+use super::table::{CRITICAL, DETOUR_SHIFT, Table, weight};
 use super::walk::Crossing;
 use crate::analysis::Graph;
 
-/// Mark of the tasks of the critical path.
-pub(super) const CRITICAL: u8 = 1;
-/// Mark of the tasks of the observed chain.
-pub(super) const OBSERVED: u8 = 2;
-/// Detour `i` (from 0) has the mark `(i + 1) << DETOUR_SHIFT`.
-pub(super) const DETOUR_SHIFT: u8 = 2;
 /// The most detours that the marks can tell apart.
 pub(super) const MOST: u32 = 63;
 /// Edges into the critical path that are remembered for each requested detour, since most of them overlap with longer
@@ -122,7 +116,6 @@ pub(super) fn detours(
             table.set_mark(task.id(), mark);
             detour.tasks += 1;
             detour.ns += weight(&task);
-            detour.first = task.id().to_string();
             let Some(before) = table.critical_predecessor(&task)? else {
                 break;
             };
@@ -130,8 +123,9 @@ pub(super) fn detours(
                 detour.leaves = Some(before.to_string());
                 break;
             }
-            task = graph.task(before)?;
+            task = task.other(before)?;
         }
+        detour.first = task.id().to_string();
         detours.push(detour);
     }
     Ok(detours)

@@ -11,8 +11,7 @@ use anyhow::Result;
 use taskgraph::{TaskId, TaskKind};
 
 use super::walk::Crossing;
-use crate::analysis::{Graph, Task};
-use crate::parallelism::{State, state_of};
+use crate::analysis::{Cause, Graph, State, Task, state_of};
 
 /// Sums over the observed chain.
 #[derive(Debug, Default)]
@@ -38,7 +37,7 @@ pub struct Chain {
 pub(super) fn walk(
     graph: &Graph,
     last: Option<TaskId>,
-    mut each: impl FnMut(TaskId, u64),
+    mut each: impl FnMut(&Task<'_>, u64),
 ) -> Result<Chain> {
     let mut chain = Chain::default();
     let Some(last) = last else { return Ok(chain) };
@@ -46,7 +45,7 @@ pub(super) fn walk(
     let mut at = task.end_ns();
     chain.end_ns = at;
     loop {
-        let before = latest_predecessor(graph, &task)?;
+        let before = latest_predecessor(&task)?;
         let arrived = before.as_ref().map_or(0, Task::end_ns);
         let waiting = matches!(state_of(&task), State::Waiting(_));
         let from = if waiting {
@@ -65,7 +64,7 @@ pub(super) fn walk(
             }
             TaskKind::Work => {
                 chain.work_ns += spent;
-                each(task.id(), spent);
+                each(&task, spent);
             }
             _ => chain.operations_ns += spent,
         }
@@ -88,18 +87,19 @@ pub(super) fn walk(
 fn cause(before: &Task<'_>, task: &Task<'_>) -> Crossing {
     if before.id().context == task.id().context && before.kind() != TaskKind::Barrier {
         // No other task was late, so the rest is the operation's own cost.
-        return task.op().cause().map_or(Crossing::Other, |cause| {
-            Crossing::from(crate::parallelism::Cause::from(cause))
-        });
+        return task
+            .op()
+            .cause()
+            .map_or(Crossing::Other, |cause| Crossing::from(Cause::from(cause)));
     }
     Crossing::of(before, task)
 }
 
 /// The predecessor that ended last; if several did, the one in the same context.
-fn latest_predecessor<'g>(graph: &'g Graph, task: &Task<'g>) -> Result<Option<Task<'g>>> {
-    let mut latest = task.id().previous().map(|id| graph.task(id)).transpose()?;
+fn latest_predecessor<'g>(task: &Task<'g>) -> Result<Option<Task<'g>>> {
+    let mut latest = task.id().previous().map(|id| task.other(id)).transpose()?;
     for &id in task.stored_dependencies() {
-        let before = graph.task(id)?;
+        let before = task.other(id)?;
         if latest
             .as_ref()
             .is_none_or(|latest| before.end_ns() > latest.end_ns())

@@ -10,8 +10,14 @@ use anyhow::{Context as _, Result, bail};
 use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
 
-use crate::analysis::{Graph, Task};
-use crate::parallelism::{State, state_of};
+use crate::analysis::{Graph, State, Task, state_of};
+
+/// Mark of the tasks of the critical path.
+pub(super) const CRITICAL: u8 = 1;
+/// Mark of the tasks of the observed chain.
+pub(super) const OBSERVED: u8 = 2;
+/// Detour `i` (from 0) has the mark `(i + 1) << DETOUR_SHIFT`.
+pub(super) const DETOUR_SHIFT: u8 = 2;
 
 /// Nanoseconds of a task that count as work: all of a running task, none of a waiting one, as in `parallelism`.
 #[must_use]
@@ -150,10 +156,8 @@ impl Table {
         if let Some(before) = id.previous().filter(|&before| self.finish(before) == start) {
             return Ok(Some(before));
         }
-        Ok(task
-            .dependencies()?
-            .into_iter()
-            .find(|&before| self.finish(before) == start))
+        let mut others = task.stored_dependencies().iter().copied();
+        Ok(others.find(|&before| self.finish(before) == start))
     }
 
     fn entry(&self, id: TaskId) -> Option<&Entry> {
@@ -204,13 +208,17 @@ impl Table {
         let mut waiters: Vec<BinaryHeap<(usize, usize)>> = vec![BinaryHeap::new(); open.len()];
         let mut runnable: Vec<usize> = (0..open.len()).collect();
         while let Some(at) = runnable.pop() {
+            let mut here: Option<Task<'_>> = None;
             while open[at] > 0 {
                 let seq = open[at] - 1;
                 let id = TaskId::new(
                     self.contexts[at],
                     u32::try_from(seq).context("sequence number")?,
                 );
-                let task = graph.task(id)?;
+                let task = match here {
+                    Some(here) => here.other(id)?,
+                    None => graph.task(id)?,
+                };
                 let mut after = self.columns[at].get(seq + 1).map_or(0, |next| next.rest);
                 let mut blocked = None;
                 for next in task.dependents()? {
@@ -229,6 +237,7 @@ impl Table {
                 }
                 self.columns[at][seq].rest = after.saturating_add(weight(&task));
                 open[at] = seq;
+                here = Some(task);
                 while waiters[at].peek().is_some_and(|&(needed, _)| needed >= seq) {
                     runnable.extend(waiters[at].pop().map(|(_, waiter)| waiter));
                 }

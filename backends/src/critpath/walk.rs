@@ -2,11 +2,10 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::{TaskId, TaskKind};
+use taskgraph::TaskKind;
 
-use super::table::{Table, weight};
-use crate::analysis::{Graph, Task};
-use crate::parallelism::Cause;
+use super::table::{CRITICAL, Table, weight};
+use crate::analysis::{Cause, Graph, Task};
 
 /// Why a path goes from a task to a task of another context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -114,11 +113,15 @@ pub struct Path {
     pub overhead: Vec<(TaskKind, u64, u64)>,
 }
 
-/// Walks the longest path from its end to its start; calls `each` for its tasks, the last first.
+/// Walks the longest path from its end to its start and marks its tasks; calls `each` for them, the last first.
 ///
 /// # Errors
 /// When the graph cannot be read.
-pub(super) fn walk(graph: &Graph, table: &Table, mut each: impl FnMut(TaskId)) -> Result<Path> {
+pub(super) fn walk(
+    graph: &Graph,
+    table: &mut Table,
+    mut each: impl FnMut(&Task<'_>),
+) -> Result<Path> {
     let mut path = Path::default();
     let Some(last) = table.last() else {
         return Ok(path);
@@ -126,18 +129,21 @@ pub(super) fn walk(graph: &Graph, table: &Table, mut each: impl FnMut(TaskId)) -
     let mut task = graph.task(last)?;
     path.open(&task);
     loop {
-        each(task.id());
+        table.set_mark(task.id(), CRITICAL);
+        each(&task);
         path.add(&task);
         let Some(before) = table.critical_predecessor(&task)? else {
             break;
         };
-        let before = graph.task(before)?;
+        let before = task.other(before)?;
         if before.id().context != task.id().context {
+            path.close(&task);
             path.cross(&before, &task);
             path.open(&before);
         }
         task = before;
     }
+    path.close(&task);
     path.stretches.reverse();
     Ok(path)
 }
@@ -156,14 +162,19 @@ impl Path {
         });
     }
 
+    fn close(&mut self, first: &Task<'_>) {
+        if let Some(stretch) = self.stretches.last_mut() {
+            stretch.start_ns = first.start_ns();
+            stretch.first = first.id().to_string();
+        }
+    }
+
     fn add(&mut self, task: &Task<'_>) {
         self.tasks += 1;
         let ns = weight(task);
         if let Some(stretch) = self.stretches.last_mut() {
             stretch.tasks += 1;
             stretch.ns += ns;
-            stretch.start_ns = task.start_ns();
-            stretch.first = task.id().to_string();
         }
         if task.kind() != TaskKind::Work && ns > 0 {
             match self.overhead.iter_mut().find(|row| row.0 == task.kind()) {

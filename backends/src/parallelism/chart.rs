@@ -94,7 +94,7 @@ mod tests {
             min: running,
             max: running,
             running_ns,
-            waiting_ns: [0; super::super::CAUSES],
+            waiting_ns: [0; crate::analysis::CAUSES],
         }
     }
 

@@ -5,29 +5,23 @@
 //! acquiring Sync tasks and in the gap a barrier owned by another context leaves. Potential parallelism is work over
 //! span of the graph with waiting taken out.
 
-mod blocked;
 mod chart;
 mod observed;
 mod places;
 mod potential;
 mod render;
-mod segments;
-mod state;
 mod timeline;
 
 use anyhow::Result;
 use serde::Serialize;
 use taskgraph::ContextId;
 
-use crate::analysis::{Analysis, Graph, Order, Task};
+use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, Task, end_of};
 use crate::view::units::ratio;
 
-pub(crate) use blocked::{LongCall, long_call};
-pub use observed::{Change, Observed, end_of, sweep};
+pub use observed::{Observed, Sums};
 pub use places::{OutsidePlace, WaitPlace};
 pub use potential::Potential;
-pub use segments::{Segment, Segments, state_of};
-pub use state::{CAUSES, Cause, State};
 pub use timeline::{Bucket, Counts, Step, Timeline, TimelineBuilder};
 
 /// Options of `parallelism`.
@@ -42,7 +36,8 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Parallelism {
     options: Options,
-    observed: Observed,
+    observed: Sums,
+    groups: places::Groups,
 }
 
 /// Observed and potential parallelism of a run.
@@ -141,6 +136,7 @@ impl Analysis for Parallelism {
     const ABOUT: &'static str =
         "Running contexts over time, what the others wait for, and the potential parallelism";
     const ORDER: Order = Order::Topological;
+    const CHANGES: bool = true;
     type Config = Options;
     type Shard = Potential;
     type Report = Report;
@@ -148,8 +144,14 @@ impl Analysis for Parallelism {
     fn new(options: Options, graph: &Graph) -> Result<Self> {
         Ok(Self {
             options,
-            observed: Observed::measure(graph)?,
+            observed: Sums::new(end_of(graph)),
+            groups: places::Groups::default(),
         })
+    }
+
+    fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        self.observed.change(change);
+        places::note(&mut self.groups, change)
     }
 
     fn shard(&self, _: Option<ContextId>) -> Potential {
@@ -161,11 +163,16 @@ impl Analysis for Parallelism {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Potential>) -> Result<Report> {
-        let Self { options, observed } = self;
+        let Self {
+            options,
+            observed,
+            groups,
+        } = self;
+        let observed = observed.finish();
         let potential = shards.into_iter().next().unwrap_or_default();
         let duration_ns = observed.timeline.duration_ns();
         let life_ns = observed.running_ns + observed.waiting_ns.iter().sum::<u64>();
-        let (places, outside) = places::group(graph)?;
+        let (places, outside) = places::rows(graph, groups);
         let (exact, steps) = steps(&observed.timeline, options.points);
         Ok(Report {
             duration_ns,

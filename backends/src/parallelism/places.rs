@@ -2,16 +2,12 @@
 //! waits), and where they run code that was not recorded.
 
 use anyhow::Result;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockId, ContextId, TaskId, TaskKind};
+use taskgraph::{BlockId, TaskKind};
 
-use super::blocked::{LEAST_NS, LongCall, long_call, waiting_call};
-use super::segments::Segments;
-use super::state::{Cause, State};
 use crate::analysis::source::Place;
-use crate::analysis::{Graph, Task};
+use crate::analysis::{Cause, Change, Graph, LEAST_NS, LongCall, State, Task};
 
 /// Number of tasks before a wait that are searched for one that executed code.
 const LOOK_BACK: u32 = 8;
@@ -48,27 +44,11 @@ pub struct OutsidePlace {
 
 /// By cause and block: the number and the context-nanoseconds of waits or, for `None`, of running in code that was
 /// not recorded.
-type Groups = FxHashMap<(Option<Cause>, Option<BlockId>), (u64, u64)>;
+pub(super) type Groups = FxHashMap<(Option<Cause>, Option<BlockId>), (u64, u64)>;
 
 /// All waits of a run by cause and place, and all calls of code that was not recorded, those with the longest total
-/// first. Contexts are read in parallel. Only tasks before waits, and long tasks of few blocks, are decoded.
-///
-/// # Errors
-/// When a task cannot be read.
-pub(super) fn group(graph: &Graph) -> Result<(Vec<WaitPlace>, Vec<OutsidePlace>)> {
-    let contexts: Vec<ContextId> = graph.contexts().map(|context| context.id).collect();
-    let add = |mut sums: Groups, more: Groups| {
-        for (key, (waits, ns)) in more {
-            let sum = sums.entry(key).or_default();
-            *sum = (sum.0 + waits, sum.1 + ns);
-        }
-        Ok(sums)
-    };
-    let of_context = |&context: &ContextId| of_context(graph, context);
-    let groups = contexts
-        .par_iter()
-        .map(of_context)
-        .try_reduce(Groups::default, add)?;
+/// first.
+pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<OutsidePlace>) {
     // Several blocks may end in calls on one line (a header inlined twice, an unrolled loop).
     let mut known: FxHashMap<(Option<Cause>, Place, String), (u64, u64)> = FxHashMap::default();
     for ((cause, block), (count, ns)) in groups {
@@ -102,48 +82,44 @@ pub(super) fn group(graph: &Graph) -> Result<(Vec<WaitPlace>, Vec<OutsidePlace>)
         (b.ns, a.cause, &a.place, &a.callee).cmp(&(a.ns, b.cause, &b.place, &b.callee))
     });
     outside.sort_by(|a, b| (b.ns, &a.place, &a.callee).cmp(&(a.ns, &b.place, &b.callee)));
-    Ok((waits, outside))
+    (waits, outside)
 }
 
-fn of_context(graph: &Graph, context: ContextId) -> Result<Groups> {
-    let mut groups = Groups::default();
-    for segment in Segments::new(graph, context)? {
-        let segment = segment?;
-        let ns = segment.to_ns - segment.from_ns;
-        let key = match segment.state {
-            State::Waiting(Cause::Call) => {
-                (Some(Cause::Call), waiting_call(&graph.task(segment.task)?))
-            }
-            State::Waiting(cause) => (Some(cause), block_before(graph, segment.task)?),
-            _ if ns < LEAST_NS => continue,
-            _ => {
-                let task = graph.task(segment.task)?;
-                match long_call(&task) {
-                    Some(LongCall::Works(block)) => (None, Some(block)),
-                    None if is_foreign(graph, &task) => (None, None),
-                    _ => continue,
-                }
-            }
-        };
-        let (count, sum) = groups.entry(key).or_default();
-        *count += 1;
-        *sum += ns;
-    }
-    Ok(groups)
+/// Adds a wait, or a call of code that was not recorded. Only tasks before waits are decoded.
+///
+/// # Errors
+/// When a task cannot be read.
+pub(super) fn note(groups: &mut Groups, change: &Change<'_>) -> Result<()> {
+    let (Some(state), Some(task)) = (change.to, &change.task) else {
+        return Ok(());
+    };
+    let key = match (state, change.call) {
+        (State::Waiting(Cause::Call), call) => (Some(Cause::Call), call.map(LongCall::block)),
+        (State::Waiting(cause), _) => (Some(cause), block_before(task)?),
+        _ if change.ns < LEAST_NS => return Ok(()),
+        (_, Some(LongCall::Works(block))) => (None, Some(block)),
+        (_, None) if is_foreign(task) => (None, None),
+        _ => return Ok(()),
+    };
+    let (count, sum) = groups.entry(key).or_default();
+    *count += 1;
+    *sum += change.ns;
+    Ok(())
 }
 
 /// Whether a work task executes nothing that is recorded while other tasks do: its thread runs another library's
 /// code.
-fn is_foreign(graph: &Graph, task: &Task<'_>) -> bool {
-    task.kind() == TaskKind::Work && task.block_count() == 0 && graph.summary().blocks > 0
+fn is_foreign(task: &Task<'_>) -> bool {
+    let recorded = task.graph().summary().blocks > 0;
+    task.kind() == TaskKind::Work && task.block_count() == 0 && recorded
 }
 
 /// The last block executed before `task` in its context.
-fn block_before(graph: &Graph, task: TaskId) -> Result<Option<BlockId>> {
-    let mut at = task;
+fn block_before(task: &Task<'_>) -> Result<Option<BlockId>> {
+    let mut at = task.id();
     for _ in 0..LOOK_BACK {
         let Some(before) = at.previous() else { break };
-        let found = graph.task(before)?;
+        let found = task.graph().task(before)?;
         if found.kind() == TaskKind::Work {
             let mut last = None;
             found.for_each_block(|block| last = Some(block.id()))?;

@@ -4,9 +4,7 @@
 use anyhow::Result;
 use taskgraph::TaskKind;
 
-use super::segments::state_of;
-use super::state::State;
-use crate::analysis::{Frontier, Task};
+use crate::analysis::{Frontier, State, Task, state_of};
 
 /// Number of stretches of the schedule that are kept.
 const BUCKETS: usize = 2048;

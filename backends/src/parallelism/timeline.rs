@@ -1,7 +1,7 @@
 //! Numbers of running and waiting contexts over time: an exact step function or, once there are too many steps to
 //! keep, buckets with exact minimum, maximum and integral.
 
-use super::state::{CAUSES, State};
+use crate::analysis::{CAUSES, State};
 
 /// Number of steps that are kept exactly; beyond it the timeline turns into buckets (48 bytes a step).
 const MAX_STEPS: usize = 1 << 20;
@@ -100,7 +100,7 @@ impl Bucket {
 }
 
 /// The step function from `start_ns` to `end_ns`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Timeline {
     start_ns: u64,
     end_ns: u64,
@@ -113,6 +113,12 @@ enum Form {
     Steps(Vec<Step>),
     /// Contiguous buckets, all of `width` ns except the last.
     Buckets { width: u64, buckets: Vec<Bucket> },
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Self::Steps(Vec::new())
+    }
 }
 
 impl Timeline {

@@ -8,8 +8,8 @@ use super::findings::{Finding, Results, find};
 use super::outcomes::Outcomes;
 use super::section::Section;
 use crate::account::{self, Account};
-use crate::analysis::{self, Analysis, Graph, Reads};
-use crate::parallelism::{self, Cause, WaitTime};
+use crate::analysis::{self, Analysis, Cause, Graph, Reads, State};
+use crate::parallelism::{self, WaitTime};
 use crate::view::page::cut;
 use crate::{blocks, cache, stats};
 
@@ -151,9 +151,7 @@ impl From<parallelism::Report> for ParallelismPlot {
     fn from(report: parallelism::Report) -> Self {
         let stretches = &report.stretches;
         let series = |wait: &WaitTime| {
-            let index = parallelism::State::Waiting(wait.cause)
-                .index()
-                .unwrap_or_default();
+            let index = State::Waiting(wait.cause).index().unwrap_or_default();
             let average = |stretch: &parallelism::Bucket| {
                 short(crate::view::units::ratio(
                     stretch.waiting_ns[index],

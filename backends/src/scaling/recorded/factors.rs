@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use taskgraph::ContextId;
 
-use super::Phases;
-use crate::analysis::{self, Analysis, Graph, Order, Task};
+use super::PhaseSums;
+use crate::analysis::{self, Analysis, Change, Graph, Order, end_of};
 use crate::scaling::ratio::over;
 use crate::scaling::{self, Account, Blocking};
 use crate::view::chart::Part;
@@ -33,6 +33,7 @@ pub struct Factors {
     options: Options,
     /// Length of the baseline's run, ns.
     baseline: Option<u64>,
+    phases: PhaseSums,
 }
 
 /// Factors of a recorded run.
@@ -60,6 +61,7 @@ impl Analysis for Factors {
     const ABOUT: &'static str =
         "Work, distribution and delay: where the time of the processors went";
     const ORDER: Order = Order::Tables;
+    const CHANGES: bool = true;
     type Config = Options;
     type Shard = ();
     type Report = Report;
@@ -72,17 +74,22 @@ impl Analysis for Factors {
         if baseline == Some(0) {
             bail!("the baseline's run took no time; expected the graph of the sequential program");
         }
-        Ok(Self { options, baseline })
+        Ok(Self {
+            options,
+            baseline,
+            phases: PhaseSums::default(),
+        })
+    }
+
+    fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        self.phases.change(change);
+        Ok(())
     }
 
     fn shard(&self, _: Option<ContextId>) {}
 
-    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
-        Ok(())
-    }
-
     fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let phases = Phases::of(graph, self.options.processors)?;
+        let phases = self.phases.finish(end_of(graph), self.options.processors);
         let processors = self.options.processors.unwrap_or(phases.peak).max(1);
         let account = Account::of_parts(&phases.serial, &phases.parallel, processors);
         let work = self.baseline.map_or(account.running, |ns| ns as f64);

@@ -9,5 +9,5 @@ mod phases;
 mod stack;
 
 pub use factors::{Factors, Report as FactorsReport};
-pub use phases::Phases;
+pub use phases::{PhaseSums, Phases};
 pub use stack::Stack;

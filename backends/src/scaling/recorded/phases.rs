@@ -5,8 +5,7 @@ use anyhow::Result;
 use contech_observation::State as Doing;
 use rustc_hash::FxHashMap;
 
-use crate::analysis::Graph;
-use crate::parallelism::{Cause, Change, State, end_of, sweep};
+use crate::analysis::{CAUSES, Cause, Change, Graph, State, end_of, sweep};
 use crate::scaling::Stretch;
 
 /// What contexts did within and outside of parallel phases.
@@ -28,23 +27,17 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// The phases of a graph. If `processors` is `None`, it is the number of contexts that ran at one time.
+    /// The phases of a graph, in a pass of its own.
     ///
     /// # Errors
     /// When the graph cannot be read.
     pub fn of(graph: &Graph, processors: Option<u32>) -> Result<Self> {
-        let mut sums = Sums::default();
-        sweep(graph, |change| sums.change(change))?;
-        sums.advance(end_of(graph));
-        if sums.alive > 1 {
-            sums.end_phase();
-        }
-        let mut phases = sums.phases;
-        phases.peak = peak(&sums.levels);
-        let p = u64::from(processors.unwrap_or(phases.peak).max(1));
-        let slowest = |&(longest, all): &(u64, u64)| longest.max(all / p);
-        phases.slowest_ns = sums.each.iter().map(slowest).sum();
-        Ok(phases)
+        let mut sums = PhaseSums::default();
+        sweep(graph, |change| {
+            sums.change(change);
+            Ok(())
+        })?;
+        Ok(sums.finish(end_of(graph), processors))
     }
 }
 
@@ -68,15 +61,16 @@ fn peak(levels: &[u64]) -> u32 {
     found.map_or(0, |(running, _)| u32::try_from(running).unwrap_or(u32::MAX))
 }
 
-#[derive(Default)]
-struct Sums {
+/// The phases up to a change.
+#[derive(Debug, Default)]
+pub struct PhaseSums {
     phases: Phases,
     now_ns: u64,
     /// Time by number of running contexts.
     levels: Vec<u64>,
     alive: u32,
     running: u32,
-    waiting: [u32; crate::parallelism::CAUSES],
+    waiting: [u32; CAUSES],
     /// This phase so far.
     phase: Stretch,
     /// How long more than one context did something else in the phase than wait for another to end, ns.
@@ -88,7 +82,23 @@ struct Sums {
     each: Vec<(u64, u64)>,
 }
 
-impl Sums {
+impl PhaseSums {
+    /// The phases of a run that ends at `end_ns`. If `processors` is `None`, it is the number of contexts that ran at
+    /// one time.
+    #[must_use]
+    pub fn finish(mut self, end_ns: u64, processors: Option<u32>) -> Phases {
+        self.advance(end_ns);
+        if self.alive > 1 {
+            self.end_phase();
+        }
+        let mut phases = self.phases;
+        phases.peak = peak(&self.levels);
+        let p = u64::from(processors.unwrap_or(phases.peak).max(1));
+        let slowest = |&(longest, all): &(u64, u64)| longest.max(all / p);
+        phases.slowest_ns = self.each.iter().map(slowest).sum();
+        phases
+    }
+
     fn advance(&mut self, now_ns: u64) {
         let ns = now_ns.saturating_sub(self.now_ns);
         if self.alive - self.waiting[Cause::Join as usize] > 1 {
@@ -114,7 +124,8 @@ impl Sums {
         self.now_ns = self.now_ns.max(now_ns);
     }
 
-    fn change(&mut self, change: Change) {
+    /// Follows a change; they come in order of time.
+    pub fn change(&mut self, change: &Change<'_>) {
         self.advance(change.at_ns);
         let parallel = self.alive > 1;
         match change.from {

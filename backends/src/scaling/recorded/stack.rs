@@ -2,12 +2,12 @@
 //! the whole shared cache and at each thread's share of it (speedup stacks, section 6.2, with a model in place of the
 //! Pirate).
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
-use taskgraph::ContextId;
+use taskgraph::{ContextId, Piece};
 
-use super::Phases;
-use crate::analysis::{self, Analysis, Graph, Order, Task};
+use super::{PhaseSums, Phases};
+use crate::analysis::{Analysis, Change, Graph, Moment, Order, Reads, end_of};
 use crate::cache::{self, Cache, Ways};
 use crate::scaling::ratio::over;
 use crate::size::{Size, Sizes};
@@ -33,10 +33,23 @@ pub struct Options {
     pub processors: Option<u32>,
 }
 
-/// The analysis.
+/// The analysis: the phases first, then the caches, whose sizes depend on how many contexts ran.
 #[derive(Debug)]
 pub struct Stack {
     options: Options,
+    sums: PhaseSums,
+    phases: Phases,
+    processors: u32,
+    caches: Option<Caches>,
+}
+
+/// The whole shared cache and a thread's share of it.
+#[derive(Debug)]
+struct Caches {
+    model: Cache,
+    /// Their sizes; if the share is no valid number of sets, the next smaller one counts.
+    whole: u64,
+    share: u64,
 }
 
 /// The stack of all parallel phases together. The components and `measured` add up to `processors`.
@@ -68,37 +81,65 @@ impl Analysis for Stack {
     const NAME: &'static str = "stack";
     const ABOUT: &'static str =
         "Speedup stack of the parallel phases, contention for the cache by a model";
-    const ORDER: Order = Order::Tables;
+    const ORDER: Order = Order::PerContext;
+    const READS: Reads = Reads::Pieces;
+    const CHANGES: bool = true;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
-    type Shard = ();
+    type Shard = Option<cache::Shard>;
     type Report = Report;
 
     fn new(options: Options, _: &Graph) -> Result<Self> {
-        Ok(Self { options })
+        Ok(Self {
+            options,
+            sums: PhaseSums::default(),
+            phases: Phases::default(),
+            processors: 1,
+            caches: None,
+        })
     }
 
-    fn shard(&self, _: Option<ContextId>) {}
-
-    fn task(&self, (): &mut (), _: &Task<'_>) -> Result<()> {
+    fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        self.sums.change(change);
         Ok(())
     }
 
-    fn finish(self, graph: &Graph, _: Vec<()>) -> Result<Report> {
-        let Options {
-            llc,
-            ways,
-            penalty,
-            processors,
-        } = self.options;
-        let phases = Phases::of(graph, processors)?;
-        let p = processors.unwrap_or(phases.peak).max(1);
-        if phases.count == 0 {
+    fn prepare(&mut self, graph: &Graph) -> Result<()> {
+        let given = self.options.processors;
+        self.phases = std::mem::take(&mut self.sums).finish(end_of(graph), given);
+        self.processors = given.unwrap_or(self.phases.peak).max(1);
+        if self.phases.count == 0 {
             bail!(
                 "no parallel phase was recorded: one context at a time; there is no speedup to explain"
             );
         }
-        let misses = misses(graph, llc.bytes(), ways, p)?;
+        self.caches = Some(Caches::new(&self.options, self.processors, graph)?);
+        Ok(())
+    }
+
+    fn shard(&self, context: Option<ContextId>) -> Self::Shard {
+        self.caches
+            .as_ref()
+            .map(|caches| caches.model.shard(context))
+    }
+
+    fn piece(&self, shard: &mut Self::Shard, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        match (&self.caches, shard) {
+            (Some(caches), Some(shard)) => caches.model.piece(shard, at, piece),
+            _ => Ok(()),
+        }
+    }
+
+    fn seal(&self, shard: &mut Self::Shard) {
+        if let (Some(caches), Some(shard)) = (&self.caches, shard) {
+            caches.model.seal(shard);
+        }
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<Self::Shard>) -> Result<Report> {
+        let (phases, p, penalty) = (self.phases, self.processors, self.options.penalty);
+        let caches = self.caches.context("the pass was not prepared")?;
+        let misses = caches.misses(graph, shards.into_iter().flatten().collect())?;
         let running = phases.parallel.times[contech_observation::State::Running as usize] as f64;
         // All accesses count, because the program's accesses outside of phases are few if phases are worth a stack.
         let added = (misses.1.saturating_sub(misses.0) * penalty) as f64;
@@ -118,42 +159,48 @@ impl Analysis for Stack {
             cache: shares - after_cache,
             synchronization: after_cache - measured,
             measured,
-            llc: llc.bytes(),
+            llc: self.options.llc.bytes(),
             misses,
             penalty_ns: penalty,
         })
     }
 }
 
-/// Misses of a cache for each context: of all of `llc`, and of a `p`-th of it. If a share is no valid number of sets,
-/// the next smaller one counts.
-fn misses(graph: &Graph, llc: u64, ways: u32, p: u32) -> Result<(u64, u64)> {
-    let line = 64;
-    let sets = (llc / line / u64::from(ways)).max(1);
-    let set_bytes = line * u64::from(ways);
-    let whole = (1 << sets.ilog2()) * set_bytes;
-    let share = (1 << (sets / u64::from(p)).max(1).ilog2()) * set_bytes;
-    let sizes = if share == whole {
-        Size::text(whole)
-    } else {
-        format!("{},{}", Size::text(share), Size::text(whole))
-    };
-    let options = cache::Options {
-        sizes: sizes.parse::<Sizes>().map_err(anyhow::Error::msg)?,
-        ways: vec![
-            ways.to_string()
-                .parse::<Ways>()
-                .map_err(anyhow::Error::msg)?,
-        ],
-        private: true,
-        ..cache::Options::default()
-    };
-    let report = analysis::run::<Cache>(options, graph)?;
-    let at = |size: u64| {
-        let point = report.points.iter().find(|point| point.size == size);
-        point.map_or(0, |point| point.misses)
-    };
-    Ok((at(whole), at(share)))
+impl Caches {
+    fn new(options: &Options, processors: u32, graph: &Graph) -> Result<Self> {
+        let line = 64;
+        let sets = (options.llc.bytes() / line / u64::from(options.ways)).max(1);
+        let set_bytes = line * u64::from(options.ways);
+        let whole = (1 << sets.ilog2()) * set_bytes;
+        let share = (1 << (sets / u64::from(processors)).max(1).ilog2()) * set_bytes;
+        let sizes = if share == whole {
+            Size::text(whole)
+        } else {
+            format!("{},{}", Size::text(share), Size::text(whole))
+        };
+        let ways = options.ways.to_string().parse::<Ways>();
+        let options = cache::Options {
+            sizes: sizes.parse::<Sizes>().map_err(anyhow::Error::msg)?,
+            ways: vec![ways.map_err(anyhow::Error::msg)?],
+            private: true,
+            ..cache::Options::default()
+        };
+        Ok(Self {
+            model: Cache::new(options, graph)?,
+            whole,
+            share,
+        })
+    }
+
+    /// Misses of a cache for each context: of the whole, and of a share.
+    fn misses(self, graph: &Graph, shards: Vec<cache::Shard>) -> Result<(u64, u64)> {
+        let report = self.model.finish(graph, shards)?;
+        let at = |size: u64| {
+            let point = report.points.iter().find(|point| point.size == size);
+            point.map_or(0, |point| point.misses)
+        };
+        Ok((at(self.whole), at(self.share)))
+    }
 }
 
 impl Render for Report {

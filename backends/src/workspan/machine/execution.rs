@@ -8,8 +8,7 @@ use taskgraph::{BlockId, Piece, TaskKind};
 use super::super::context::{Frame, State};
 use super::super::metric::{BlockFacts, Mark, Metric};
 use super::Machine;
-use crate::analysis::Task;
-use crate::parallelism::{State as Doing, state_of};
+use crate::analysis::{State as Doing, Task, state_of};
 
 /// Number of executions of a task that are kept until its end; those of a longer task are counted before.
 const MOST_KEPT: u64 = 1 << 16;

@@ -2,15 +2,15 @@
 //! waits.
 
 use anyhow::Result;
-use taskgraph::{ContextId, TaskId, TaskKind};
+use taskgraph::{ContextId, TaskKind};
 
-use super::blocked::waiting_call;
+use super::blocked::{LongCall, long_call};
 use super::state::{Cause, State};
-use crate::analysis::{Graph, Task};
+use super::{Graph, Task};
 
 /// A context in one state for a time. The segments of a context are contiguous, in order, and never empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
+#[derive(Clone, Debug)]
+pub(super) struct Segment<'g> {
     /// Start, nanoseconds since the start of the run.
     pub from_ns: u64,
     /// End, nanoseconds since the start of the run.
@@ -18,7 +18,9 @@ pub struct Segment {
     /// What the context does.
     pub state: State,
     /// The task that it does this in, or, between two tasks, the task that follows.
-    pub task: TaskId,
+    pub task: Task<'g>,
+    /// The call that a task of few blocks spends its time in.
+    pub call: Option<LongCall>,
 }
 
 /// Whether time inside a task is work, and if not, what the context waits for. Operations that cannot block (unlock,
@@ -26,8 +28,12 @@ pub struct Segment {
 /// (`blocked`) is not work either.
 #[must_use]
 pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
+    state(task, long_call(task))
+}
+
+fn state<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>, call: Option<LongCall>) -> State {
     match task.kind() {
-        TaskKind::Work if waiting_call(task).is_some() => State::Waiting(Cause::Call),
+        TaskKind::Work if matches!(call, Some(LongCall::Waits(_))) => State::Waiting(Cause::Call),
         TaskKind::Work | TaskKind::Create => State::Running,
         TaskKind::Join => State::Waiting(Cause::Join),
         TaskKind::Barrier => State::Waiting(Cause::Barrier),
@@ -39,7 +45,7 @@ pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
 }
 
 /// Reads a context's tasks in order and yields its segments.
-pub struct Segments<'g> {
+pub(super) struct Segments<'g> {
     graph: &'g Graph,
     tasks: Box<dyn Iterator<Item = taskgraph::Result<Task<'g>>> + 'g>,
     /// The task whose segment comes next.
@@ -63,7 +69,7 @@ impl<'g> Segments<'g> {
     ///
     /// # Errors
     /// When its first task cannot be read.
-    pub fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
+    pub(super) fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
         let mut tasks = Box::new(graph.tasks_of(context));
         let ahead = tasks.next().transpose()?;
         let at_ns = ahead.as_ref().map_or(0, Task::start_ns);
@@ -76,7 +82,7 @@ impl<'g> Segments<'g> {
         })
     }
 
-    fn advance(&mut self) -> Result<Option<Segment>> {
+    fn advance(&mut self) -> Result<Option<Segment<'g>>> {
         while let Some(task) = &self.ahead {
             let from_ns = self.at_ns;
             let gap = if task.start_ns() > from_ns {
@@ -93,24 +99,28 @@ impl<'g> Segments<'g> {
                     from_ns,
                     to_ns: self.at_ns,
                     state,
-                    task: task.id(),
+                    task: task.clone(),
+                    call: None,
                 }));
             }
-            let (id, kind, state, end) = (task.id(), task.kind(), state_of(task), task.end_ns());
-            self.ahead = self.tasks.next().transpose()?;
+            let (kind, call, end) = (task.kind(), long_call(task), task.end_ns());
+            let state = state(task, call);
+            let next = self.tasks.next().transpose()?;
+            let done = std::mem::replace(&mut self.ahead, next);
             self.before = Some(kind);
             // A wait ends when the next task starts, even if its own end was measured later.
             let to_ns = match &self.ahead {
                 Some(next) if state != State::Running => end.min(next.start_ns()),
                 _ => end,
             };
-            if to_ns > from_ns {
+            if let Some(task) = done.filter(|_| to_ns > from_ns) {
                 self.at_ns = to_ns;
                 return Ok(Some(Segment {
                     from_ns,
                     to_ns,
                     state,
-                    task: id,
+                    task,
+                    call,
                 }));
             }
         }
@@ -126,7 +136,7 @@ impl<'g> Segments<'g> {
         if next.kind() == TaskKind::Join {
             return Ok(Cause::Join);
         }
-        for dependency in next.dependencies()? {
+        for &dependency in next.stored_dependencies() {
             if self.graph.task(dependency)?.kind() == TaskKind::Barrier {
                 return Ok(Cause::Barrier);
             }
@@ -135,10 +145,10 @@ impl<'g> Segments<'g> {
     }
 }
 
-impl Iterator for Segments<'_> {
-    type Item = Result<Segment>;
+impl<'g> Iterator for Segments<'g> {
+    type Item = Result<Segment<'g>>;
 
-    fn next(&mut self) -> Option<Result<Segment>> {
+    fn next(&mut self) -> Option<Result<Segment<'g>>> {
         self.advance().transpose()
     }
 }

@@ -10,7 +10,7 @@ use taskgraph::{Block, BlockId, Task, TaskKind};
 /// Time for each block of a task that does not work: at a hundred nanoseconds each they are less than a hundredth of it.
 const BLOCK_NS: u64 = 10_000;
 /// Shorter waits are not looked for.
-pub(super) const LEAST_NS: u64 = 1_000_000;
+pub(crate) const LEAST_NS: u64 = 1_000_000;
 
 /// Functions of the C library and the system that wait, and do nothing else for long.
 const WAITING: [&str; 38] = [
@@ -64,7 +64,7 @@ const QUICK: [&str; 33] = [
 
 /// The call a task of few blocks spends its time in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LongCall {
+pub enum LongCall {
     /// It waits there; the block that ends in the call.
     Waits(BlockId),
     /// Code works there that was not recorded; the block that ends in the call.
@@ -74,25 +74,16 @@ pub(crate) enum LongCall {
 impl LongCall {
     /// The block that ends in the call.
     #[must_use]
-    pub(crate) fn block(self) -> BlockId {
+    pub fn block(self) -> BlockId {
         match self {
             Self::Waits(block) | Self::Works(block) => block,
         }
     }
 }
 
-/// The block that ends in the call a task waits in; `None` when it does not.
-#[must_use]
-pub(super) fn waiting_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<BlockId> {
-    match long_call(task)? {
-        LongCall::Waits(block) => Some(block),
-        LongCall::Works(_) => None,
-    }
-}
-
 /// The call a task spends its time in, where that can be told.
 #[must_use]
-pub(crate) fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
+pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     if task.kind() != TaskKind::Work
         || task.duration_ns() < LEAST_NS
         || !(1..=task.duration_ns() / BLOCK_NS).contains(&task.block_count())
@@ -169,7 +160,12 @@ mod tests {
         let graph = b.build().expect("a valid graph");
         let found: Vec<bool> = graph
             .tasks()
-            .map(|task| waiting_call(&task.expect("readable")).is_some())
+            .map(|task| {
+                matches!(
+                    long_call(&task.expect("readable")),
+                    Some(LongCall::Waits(_))
+                )
+            })
             .collect();
         assert_eq!(found, [true, false, false, false, true, false]);
     }

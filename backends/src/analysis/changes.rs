@@ -1,0 +1,87 @@
+//! What contexts do over time: the segments of all contexts, merged in the order of time. Memory grows with the contexts
+//! that live at one time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use anyhow::Result;
+use taskgraph::ContextId;
+
+use super::blocked::LongCall;
+use super::segments::Segments;
+use super::state::State;
+use super::{Graph, Task};
+
+/// A context goes from one state to another; the changes of all contexts come in order of time.
+#[derive(Clone, Debug)]
+pub struct Change<'g> {
+    /// When, nanoseconds since the start of the run.
+    pub at_ns: u64,
+    /// Which, counting those with tasks.
+    pub context: usize,
+    /// What it did; none where it begins.
+    pub from: Option<State>,
+    /// What it does from now on; none where it ends.
+    pub to: Option<State>,
+    /// The length of this state.
+    pub ns: u64,
+    /// The task it does that in, or before; none where it ends.
+    pub task: Option<Task<'g>>,
+    /// The call that a task of few blocks spends its time in.
+    pub call: Option<LongCall>,
+}
+
+/// The end of the run: the last moment of any context.
+#[must_use]
+pub fn end_of(graph: &Graph) -> u64 {
+    let with_tasks = graph.contexts().filter(|context| context.task_count > 0);
+    with_tasks
+        .map(|context| context.last_ns)
+        .fold(graph.summary().duration_ns, u64::max)
+}
+
+/// Calls `visit` with every change of every context's state, in order of time.
+///
+/// # Errors
+/// When the graph cannot be read, or `visit` fails.
+pub fn sweep<'g>(graph: &'g Graph, mut visit: impl FnMut(&Change<'g>) -> Result<()>) -> Result<()> {
+    let mut lives = Vec::new();
+    let mut changes = Vec::new();
+    for context in graph.contexts().filter(|context| context.task_count > 0) {
+        changes.push(Reverse((context.first_ns, lives.len())));
+        lives.push(Life::Unborn(context.id));
+    }
+    let mut changes: BinaryHeap<_> = changes.into();
+    while let Some(Reverse((at_ns, context))) = changes.pop() {
+        let (mut segments, from) = match std::mem::replace(&mut lives[context], Life::Ended) {
+            Life::Unborn(id) => (Box::new(Segments::new(graph, id)?), None),
+            Life::Alive(segments, state) => (segments, Some(state)),
+            Life::Ended => continue,
+        };
+        let segment = segments.next().transpose()?;
+        let to = segment.as_ref().map(|segment| segment.state);
+        if let (Some(segment), Some(state)) = (&segment, to) {
+            changes.push(Reverse((segment.to_ns.max(at_ns), context)));
+            lives[context] = Life::Alive(segments, state);
+        }
+        visit(&Change {
+            at_ns,
+            context,
+            from,
+            to,
+            ns: segment.as_ref().map_or(0, |s| s.to_ns - s.from_ns),
+            call: segment.as_ref().and_then(|segment| segment.call),
+            task: segment.map(|segment| segment.task),
+        })?;
+    }
+    Ok(())
+}
+
+/// A context during the sweep.
+#[derive(Debug)]
+enum Life<'g> {
+    /// Its first task lies ahead; nothing is open yet.
+    Unborn(ContextId),
+    Alive(Box<Segments<'g>>, State),
+    Ended,
+}
