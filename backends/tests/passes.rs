@@ -6,10 +6,14 @@ mod graphs;
 use anyhow::Result;
 use contech_backends::analysis::{Analysis, Graph, Moment, Order, Part, Reads, Task, run, run_all};
 use contech_backends::cache::{self, Cache};
+use contech_backends::hierarchy::Hierarchy;
 use contech_backends::memuse::MemUse;
+use contech_backends::misses::Misses;
+use contech_backends::races::Races;
 use contech_backends::report::default_config;
+use contech_backends::sharing::Sharing;
 use graphs::affine::random_contexts;
-use taskgraph::{Access, Action, BlockId, ContextId, Piece};
+use taskgraph::{Access, Action, Batch, BlockCounts, BlockId, ContextId, Piece};
 
 /// An action: context, time, block and accesses; neither for an action that is no execution.
 type Seen = (u32, u64, Option<BlockId>, Vec<Access>);
@@ -150,5 +154,84 @@ fn analyses_in_one_pass_see_what_each_sees_alone() {
             text(memory.finish(graph).expect("a result")),
             text(alone.expect("readable"))
         );
+    });
+}
+
+/// An analysis that sees no runs: their executions come one by one.
+struct OneByOne<A>(A);
+
+impl<A: Analysis> Analysis for OneByOne<A> {
+    const NAME: &'static str = A::NAME;
+    const ABOUT: &'static str = A::ABOUT;
+    const ORDER: Order = A::ORDER;
+    const READS: Reads = A::READS;
+    type Config = A::Config;
+    type Shard = A::Shard;
+    type Report = A::Report;
+
+    fn new(config: A::Config, graph: &Graph) -> Result<Self> {
+        A::new(config, graph).map(Self)
+    }
+
+    fn order(&self) -> Order {
+        self.0.order()
+    }
+
+    fn shard(&self, context: Option<ContextId>) -> A::Shard {
+        self.0.shard(context)
+    }
+
+    fn task(&self, shard: &mut A::Shard, task: &Task<'_>) -> Result<()> {
+        self.0.task(shard, task)
+    }
+
+    fn piece(&self, shard: &mut A::Shard, at: &Moment, piece: &Piece<'_>) -> Result<()> {
+        let Piece::Run(run) = piece else {
+            return self.0.piece(shard, at, piece);
+        };
+        let mut all = Batch::default();
+        all.expand(run, 0..run.executions());
+        match all.piece(0) {
+            Some(single) => self.0.piece(shard, at, &single),
+            None => Ok(()),
+        }
+    }
+
+    fn done(&self, shard: &mut A::Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
+        self.0.done(shard, task, counts)
+    }
+
+    fn seal(&self, shard: &mut A::Shard) {
+        self.0.seal(shard);
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<A::Shard>) -> Result<A::Report> {
+        self.0.finish(graph, shards)
+    }
+}
+
+#[test]
+fn runs_by_line_and_repeated_runs_give_what_their_executions_one_by_one_give() {
+    fn same<A>(graph: &Graph)
+    where
+        A: Analysis,
+        A::Config: clap::Args,
+        A::Report: serde::Serialize,
+    {
+        let config = || default_config::<A>().expect("options");
+        let runs = run::<A>(config(), graph).expect("readable");
+        let mut part = Part::new(OneByOne::<A>::new(config(), graph).expect("options"));
+        run_all(graph, &mut [&mut part]).expect("readable");
+        let single = part.finish(graph).expect("a result");
+        let text = |report| serde_json::to_string_pretty(&report).expect("plain data");
+        assert_eq!(text(runs), text(single), "{}", A::NAME);
+    }
+    each_graph(|graph| {
+        same::<Cache>(graph);
+        same::<Misses>(graph);
+        same::<Sharing>(graph);
+        same::<Hierarchy>(graph);
+        same::<Races>(graph);
+        same::<MemUse>(graph);
     });
 }

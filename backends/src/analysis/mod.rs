@@ -51,6 +51,7 @@ mod moment;
 mod segments;
 pub mod source;
 mod state;
+mod strides;
 
 use anyhow::Result;
 use taskgraph::{BlockCounts, ContextId, Piece};
@@ -65,6 +66,7 @@ pub use graph::{DEFAULT_GRAPH, Graph, Task, full_recording, open, something_to_a
 pub use moment::Moment;
 pub use segments::state_of;
 pub use state::{CAUSES, Cause, State};
+pub(crate) use strides::{Moving, Strides, Taken, lines_of};
 
 /// The order in which an analysis sees tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 //! While no access of a run reaches another line, every iteration looks up the same lines in the same order. Least
 //! recently used replacement is in the same state after the first such iteration as after any further one, so all
 //! further ones find what the second one finds. Two iterations are replayed, and the second counts for the rest. If
-//! every cache has room for the lines of one iteration, even the second is not replayed, because all of it hits. This
-//! is exact for everything whose state depends only on the order of last uses.
+//! every cache has room for the lines of one iteration, even the second is not replayed, because all of it hits. The
+//! same holds for a whole run that is repeated. This is exact for everything whose state depends only on the order of
+//! last uses.
 //!
 //! The length of a copy is a number that the program computed, which may be wrong, or that a damaged graph claims. Of
 //! an access that reaches more lines than every cache has room for, those in the middle are counted as misses, which
@@ -12,7 +13,9 @@
 
 use std::ops::Range;
 
-use taskgraph::{Access, AffineRun, Piece, StridedAccess};
+use taskgraph::{Access, AffineRun, Piece};
+
+use crate::analysis::{Moving, Strides, Taken, lines_of};
 
 /// Fewer lines of one access are looked up one by one without asking for the size of the caches.
 const FEW: u64 = 64;
@@ -34,20 +37,13 @@ pub(crate) trait LineSink {
     fn hit(&mut self, _access: &Access, _times: u64) {}
 }
 
-/// The progress of an access of a run.
-#[derive(Clone, Copy, Debug)]
-struct Moving {
-    access: Access,
-    stride: i64,
-    /// Iterations until it touches other lines, this one included.
-    left: u64,
-}
-
 /// Reads tasks; it keeps its memory from one task to the next.
 #[derive(Debug, Default)]
 pub(crate) struct LookUps {
     line_shift: u32,
-    moving: Vec<Moving>,
+    runs: Strides,
+    /// How often the last run was repeated since it was replayed.
+    repeated: u64,
 }
 
 impl LookUps {
@@ -55,17 +51,22 @@ impl LookUps {
     pub(crate) fn new(line_shift: u32) -> Self {
         Self {
             line_shift,
-            moving: Vec::new(),
+            ..Self::default()
         }
     }
 
-    /// Feeds a piece of a task.
+    /// Feeds a piece of a task. Repetitions of a run are counted by [`LookUps::flush`].
     #[inline]
     pub(crate) fn piece(&mut self, piece: &Piece<'_>, sink: &mut impl LineSink) {
         match piece {
             Piece::Blocks(blocks) => {
+                let accesses = blocks.accesses();
+                if !accesses.addresses().is_empty() {
+                    self.flush(sink);
+                    self.runs.forget();
+                }
                 let shift = self.line_shift;
-                let accesses = blocks.accesses().iter();
+                let accesses = accesses.iter();
                 accesses.for_each(|access| touch(&access, shift, 1, sink));
             }
             Piece::Run(run) => self.run(run, sink),
@@ -74,98 +75,55 @@ impl LookUps {
     }
 
     fn run(&mut self, run: &AffineRun<'_>, sink: &mut impl LineSink) {
-        let shift = self.line_shift;
-        self.moving.clear();
-        let moving = &mut self.moving;
-        if !run.for_each_strided(|strided| moving.push(Moving::new(strided, shift))) {
-            return run.for_each_block(|block| {
-                block.for_each_access(|access| touch(&access, shift, 1, sink));
-            });
-        }
-        let mut left = run.iterations();
-        while left > 0 {
-            let same = self.moving.iter().map(|moving| moving.left).min();
-            let same = same.unwrap_or(left).min(left);
-            self.iteration(1, sink);
-            if same > 1 {
-                self.again(same - 1, sink);
+        match self.runs.read(run) {
+            Taken::Again => self.repeated += 1,
+            Taken::New => {
+                self.flush(sink);
+                self.runs.enter();
+                replay(&mut self.runs, self.line_shift, 1, sink);
             }
-            for moving in &mut self.moving {
-                moving.advance(same, shift);
+            Taken::Irregular => {
+                self.flush(sink);
+                self.runs.forget();
+                let shift = self.line_shift;
+                run.for_each_block(|block| {
+                    block.for_each_access(|access| touch(&access, shift, 1, sink));
+                });
             }
-            left -= same;
         }
     }
 
-    /// Repeats the last iteration so many times.
-    fn again(&self, times: u64, sink: &mut impl LineSink) {
-        let lines = |moving: &Moving| lines_of(&moving.access, self.line_shift);
-        if !sink.holds(self.moving.iter().map(lines).fold(0, usize::saturating_add)) {
-            return self.iteration(times, sink);
-        }
-        for moving in &self.moving {
-            sink.hit(&moving.access, times * lines(moving) as u64);
-        }
-    }
-
-    #[inline]
-    fn iteration(&self, times: u64, sink: &mut impl LineSink) {
-        for moving in &self.moving {
-            touch(&moving.access, self.line_shift, times, sink);
-        }
+    /// Counts the repetitions of the last run. Call it before anything else changes, and at the end.
+    pub(crate) fn flush(&mut self, sink: &mut impl LineSink) {
+        let repeated = std::mem::take(&mut self.repeated);
+        replay(&mut self.runs, self.line_shift, repeated, sink);
     }
 }
 
-impl Moving {
-    fn new(strided: StridedAccess, shift: u32) -> Self {
-        let mut this = Self {
-            access: strided.access,
-            stride: strided.stride.cast_signed(),
-            left: 0,
+/// Replays the last run, which counts so many times.
+fn replay(runs: &mut Strides, shift: u32, times: u64, sink: &mut impl LineSink) {
+    if times == 0 {
+        return;
+    }
+    runs.by_line(shift, |moving, same| {
+        let iteration = |times, sink: &mut _| {
+            for moving in moving {
+                touch(&moving.access, shift, times, sink);
+            }
         };
-        this.count(shift);
-        this
-    }
-
-    /// Advances by some iterations, at most `left`.
-    #[inline]
-    fn advance(&mut self, iterations: u64, shift: u32) {
-        let moved = self.stride.cast_unsigned().wrapping_mul(iterations);
-        self.access.addr = self.access.addr.wrapping_add(moved);
-        self.left -= iterations;
-        if self.left == 0 {
-            self.count(shift);
+        iteration(times, sink);
+        if same == 1 {
+            return;
         }
-    }
-
-    fn count(&mut self, shift: u32) {
-        let step = self.stride.unsigned_abs();
-        if step == 0 || self.access.size == 0 {
-            self.left = u64::MAX;
-        } else if step >> shift > 0 {
-            self.left = 1;
-        } else {
-            // The iterations until the first or the last byte leaves its line.
-            let within = (1u64 << shift) - 1;
-            let first = self.access.addr & within;
-            let last = self.access.addr.wrapping_add(self.access.size - 1) & within;
-            self.left = if self.stride > 0 {
-                (within - first.max(last)) / step + 1
-            } else {
-                first.min(last) / step + 1
-            };
+        let again = times.saturating_mul(same - 1);
+        let lines = |moving: &Moving| lines_of(&moving.access, shift);
+        if !sink.holds(moving.iter().map(lines).fold(0, usize::saturating_add)) {
+            return iteration(again, sink);
         }
-    }
-}
-
-/// How many lines an access looks up; if they are more than fit into the address space, that number.
-#[inline]
-fn lines_of(access: &Access, shift: u32) -> usize {
-    if access.size == 0 {
-        return 0;
-    }
-    let last = access.addr.saturating_add(access.size - 1) >> shift;
-    usize::try_from(last - (access.addr >> shift) + 1).unwrap_or(usize::MAX)
+        for moving in moving {
+            sink.hit(&moving.access, again.saturating_mul(lines(moving) as u64));
+        }
+    });
 }
 
 /// Looks up the lines of one access. An access of no bytes looks up no lines.

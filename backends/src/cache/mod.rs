@@ -112,6 +112,12 @@ impl<M: LineSink> Feed<M> {
     fn piece(&mut self, piece: &Piece<'_>) {
         self.look_ups.piece(piece, &mut self.model);
     }
+
+    /// The model, after the last piece.
+    fn model(&mut self) -> &M {
+        self.look_ups.flush(&mut self.model);
+        &self.model
+    }
 }
 
 /// Miss curves.
@@ -231,8 +237,11 @@ impl Analysis for Cache {
 
     fn seal(&self, shard: &mut Shard) {
         *shard = match shard {
-            Shard::Model(feed) => self.counts(&feed.model),
-            Shard::Sample(feed) => Shard::Counts(feed.model.accesses(), None, feed.model.misses()),
+            Shard::Model(feed) => self.counts(feed.model()),
+            Shard::Sample(feed) => {
+                let model = feed.model();
+                Shard::Counts(model.accesses(), None, model.misses())
+            }
             Shard::Counts(..) => return,
         };
     }

@@ -85,6 +85,8 @@ struct Core {
     /// For each line that this core has used: whether it lost the line last to another core's write, by level.
     history: FxHashMap<u64, Lost>,
     counts: CoreCounts,
+    /// See [`Machine::changes`].
+    changes: u64,
     /// The line accessed last, as long as this core holds it unchanged, and whether it may be written.
     last: u64,
     last_modified: bool,
@@ -158,6 +160,7 @@ impl Machine {
             l2: l2.map(|shape| SetCache::new(shape.sets, shape.ways)),
             history: FxHashMap::default(),
             counts: CoreCounts::default(),
+            changes: 0,
             last: NO_LINE,
             last_modified: false,
         };
@@ -173,6 +176,18 @@ impl Machine {
         self.cores.iter().map(|core| core.counts)
     }
 
+    /// A number that grows with every access of a core that does more than change the order of last uses in its inner
+    /// cache.
+    #[must_use]
+    pub fn changes(&self, core: usize) -> u64 {
+        self.cores[core].changes
+    }
+
+    /// Counts accesses of a core that find their lines in the inner cache and change nothing.
+    pub fn hit(&mut self, core: usize, lines: u64) {
+        self.cores[core].counts.l1.accesses += lines;
+    }
+
     /// One access of a core to a line.
     pub fn access(&mut self, core: usize, line: u64, write: bool) {
         let own = &mut self.cores[core];
@@ -182,9 +197,11 @@ impl Machine {
             return;
         }
         (own.last, own.last_modified) = (line, write);
-        let found = own.l1.touch(line).is_some() || own.find_outer(line);
-        if !found {
-            return self.fetch(core, line, write);
+        if own.l1.touch(line).is_none() {
+            own.changes += 1;
+            if !own.find_outer(line) {
+                return self.fetch(core, line, write);
+            }
         }
         if write {
             let state = own
@@ -192,6 +209,7 @@ impl Machine {
                 .peek(line)
                 .expect("the outer cache includes the inner");
             let before = std::mem::replace(state, Mesi::Modified);
+            own.changes += u64::from(before != Mesi::Modified);
             if before == Mesi::Shared {
                 own.counts.upgrades += 1;
                 self.take_from_others(core, line);

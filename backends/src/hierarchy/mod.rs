@@ -16,9 +16,11 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use taskgraph::{Access, ContextId, Piece};
+use taskgraph::{Access, AffineRun, ContextId, Piece};
 
-use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads};
+use crate::analysis::{
+    self, Analysis, Graph, Moment, Moving, Order, Reads, Strides, Taken, lines_of,
+};
 use crate::size::Size;
 
 pub use machine::{CoreCounts, Lookups, MAX_CORES, Machine, Mesi, Shape};
@@ -227,6 +229,10 @@ pub struct Watch {
     machine: Machine,
     cores: usize,
     line_shift: u32,
+    /// The last run, how many lines it looks up, and the core that found all of them in its inner cache.
+    runs: Strides,
+    lines: u64,
+    settled: Option<usize>,
 }
 
 impl Watch {
@@ -234,12 +240,52 @@ impl Watch {
     fn piece(&mut self, context: u32, piece: &Piece<'_>) {
         let core = context as usize % self.cores;
         match piece {
-            Piece::Blocks(blocks) => blocks.accesses().iter().for_each(|access| {
-                self.access(core, &access);
-            }),
-            Piece::Run(run) => run.for_each_access(|access| self.access(core, &access)),
+            Piece::Blocks(blocks) => {
+                let accesses = blocks.accesses();
+                if !accesses.addresses().is_empty() {
+                    self.runs.forget();
+                }
+                accesses
+                    .iter()
+                    .for_each(|access| self.access(core, &access));
+            }
+            Piece::Run(run) => self.run(core, run),
             _ => {}
         }
+    }
+
+    /// Accesses that find all their lines in the inner cache and change no state leave the machine in a state in which
+    /// the same accesses do so again. Further iterations, and further runs, are only counted.
+    fn run(&mut self, core: usize, run: &AffineRun<'_>) {
+        match self.runs.read(run) {
+            Taken::Irregular => {
+                self.runs.forget();
+                return run.for_each_access(|access| self.access(core, &access));
+            }
+            Taken::Again if self.settled == Some(core) => {
+                return self.machine.hit(core, self.lines);
+            }
+            Taken::Again | Taken::New => self.runs.enter(),
+        }
+        let (mut runs, shift) = (std::mem::take(&mut self.runs), self.line_shift);
+        let started = self.machine.changes(core);
+        self.lines = 0;
+        runs.by_line(shift, |moving, times| {
+            let lines = |moving: &Moving| lines_of(&moving.access, shift) as u64;
+            let lines: u64 = moving.iter().map(lines).sum();
+            self.lines += lines * times;
+            for left in (0..times).rev() {
+                let before = self.machine.changes(core);
+                let moving = moving.iter();
+                moving.for_each(|moving| self.access(core, &moving.access));
+                if self.machine.changes(core) == before {
+                    self.machine.hit(core, lines * left);
+                    break;
+                }
+            }
+        });
+        self.runs = runs;
+        self.settled = (self.machine.changes(core) == started).then_some(core);
     }
 
     #[inline]
@@ -264,6 +310,9 @@ impl Hierarchy {
             cores,
             machine,
             line_shift: self.line_shift,
+            runs: Strides::default(),
+            lines: 0,
+            settled: None,
         }
     }
 

@@ -62,10 +62,18 @@ impl Counter {
     /// Takes in a piece of what the context at this position does.
     pub fn piece(&mut self, context: u32, piece: &Piece<'_>) {
         match piece {
-            Piece::Action(action) => self.tally.action(self.last_block.of(context), action),
+            Piece::Action(action) => {
+                self.look_ups.flush(&mut self.tally);
+                self.tally.action(self.last_block.of(context), action);
+            }
             _ => self.look_ups.piece(piece, &mut self.tally),
         }
         self.last_block.note(context, piece);
+    }
+
+    /// Counts what was put off; call it after the last piece.
+    pub fn seal(&mut self) {
+        self.look_ups.flush(&mut self.tally);
     }
 
     /// Look-ups of each instruction.

@@ -131,6 +131,10 @@ impl Analysis for Misses {
         Ok(())
     }
 
+    fn seal(&self, counter: &mut Counter) {
+        counter.seal();
+    }
+
     fn finish(self, graph: &Graph, shards: Vec<Counter>) -> Result<Report> {
         let none = || Counter::new(&self.geometries, self.ops);
         let counter = shards.into_iter().next().unwrap_or_else(none);

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Access, Action, BlockId, ContextId, Piece};
+use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, Piece};
 
 use super::chains::Epoch;
 use super::clocks::Clocks;
@@ -21,7 +21,7 @@ use super::record::{Kind, Record};
 use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Part, Shadow, address_of, page_of};
 use super::states::{StateId, States};
 use super::tally::{Example, Tally};
-use crate::analysis::Task;
+use crate::analysis::{Strides, Taken, Task};
 
 /// Number of entries in the table of computed transitions.
 const LOOKUPS: usize = 8192;
@@ -52,6 +52,8 @@ struct Lookup {
     next: StateId,
     /// 1 + index in `Detector::races` of the races that it makes; 0 if there are none.
     races: u32,
+    /// What it adds to `Detector::unowned`.
+    unowned: u32,
 }
 
 /// What is stored of a context between its tasks.
@@ -84,6 +86,9 @@ pub struct Detector {
     contexts: FxHashMap<ContextId, Running>,
     running: Running,
     scratch: Vec<Record>,
+    /// The last run of the task, and whether all memory that it accesses is of the present life.
+    runs: Strides,
+    settled: bool,
     limit: usize,
     /// Whether more than `limit` bytes are in use; then nothing more is checked.
     full: bool,
@@ -114,6 +119,8 @@ impl Detector {
             contexts: FxHashMap::default(),
             running: Running::default(),
             scratch: Vec::new(),
+            runs: Strides::default(),
+            settled: false,
             limit,
             full: false,
             tally: Tally::default(),
@@ -133,6 +140,7 @@ impl Detector {
         }
         self.clocks.enter(task.graph(), task)?;
         self.next_stamp();
+        self.runs.forget();
         self.full |= self.bytes() > self.limit;
         let context = task.id().context;
         self.running = self.contexts.remove(&context).unwrap_or_default();
@@ -154,14 +162,41 @@ impl Detector {
             return;
         }
         match piece {
-            Piece::Blocks(blocks) => blocks.accesses().iter().for_each(|access| {
-                self.access(&access);
-            }),
-            Piece::Run(run) => run.for_each_access(|access| self.access(&access)),
-            Piece::Action(action) => self.action(action),
+            Piece::Blocks(blocks) => {
+                let accesses = blocks.accesses();
+                if !accesses.addresses().is_empty() {
+                    self.runs.forget();
+                }
+                accesses.iter().for_each(|access| self.access(&access));
+            }
+            Piece::Run(run) => self.run(run),
+            Piece::Action(action) => {
+                self.runs.forget();
+                self.action(action);
+            }
             _ => {}
         }
         self.running.block = piece.last_block().or(self.running.block);
+    }
+
+    /// A run that a task repeats finds nothing new, because a task's own accesses are remembered and supersede equal
+    /// ones. Only accesses to an earlier life of their memory are not remembered, but counted.
+    fn run(&mut self, run: &AffineRun<'_>) {
+        match self.runs.read(run) {
+            Taken::Again if self.settled => {
+                let before = self.accesses;
+                self.accesses += self.runs.accesses();
+                if self.accesses / CHECK > before / CHECK {
+                    self.full |= self.bytes() > self.limit;
+                }
+                return;
+            }
+            Taken::Irregular => self.runs.forget(),
+            Taken::Again | Taken::New => self.runs.enter(),
+        }
+        let before = self.unowned;
+        run.for_each_access(|access| self.access(&access));
+        self.settled = self.unowned == before;
     }
 
     #[inline]
@@ -369,6 +404,7 @@ impl Detector {
         let known = &self.lookups[slot];
         if known.key == key && known.detail == detail {
             let (next, races) = (known.next, known.races);
+            self.unowned += u64::from(known.unowned);
             if next != before {
                 *cell = next;
                 self.states.moved(before, next, 1);
@@ -411,7 +447,9 @@ impl Detector {
     ) {
         let mut after = std::mem::take(&mut self.scratch);
         let mut races = Vec::new();
+        let ignored = self.unowned;
         let changed = self.transition(granule, before, access, &mut after, &mut races);
+        let unowned = u32::try_from(self.unowned - ignored).unwrap_or(u32::MAX);
         let next = if changed {
             self.states.make(&after)
         } else {
@@ -435,6 +473,7 @@ impl Detector {
             detail,
             next,
             races,
+            unowned,
         };
         if self.states.unused() > UNUSED {
             self.next_stamp();

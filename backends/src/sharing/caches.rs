@@ -1,8 +1,10 @@
 //! Private, coherent caches of one line size, of all contexts.
 
 use rustc_hash::FxHashMap;
+use taskgraph::Access;
 
-use super::line::{Bytes, Effects, LineAccess, Miss, SharedLine};
+use super::line::{Bytes, Effects, LineAccess, Miss, NOWHERE, SharedLine};
+use crate::analysis::{Moving, lines_of};
 use crate::heap::SiteId;
 
 /// Entries of the table of the lines used last.
@@ -96,17 +98,16 @@ impl Caches {
         1 << self.shift
     }
 
+    /// The line of an address is the address shifted by so many bits.
+    #[must_use]
+    pub fn shift(&self) -> u32 {
+        self.shift
+    }
+
     /// One access by `context`; `site` gives the place where the memory was allocated.
     #[inline]
-    pub fn access(
-        &mut self,
-        context: u32,
-        addr: u64,
-        size: u64,
-        write: bool,
-        op: u32,
-        site: impl Fn(u64) -> SiteId,
-    ) {
+    pub fn access(&mut self, context: u32, access: &Access, site: impl Fn(u64) -> SiteId) {
+        let (addr, size) = (access.addr, access.size);
         if size == 0 {
             return;
         }
@@ -115,18 +116,64 @@ impl Caches {
             let start = line << self.shift;
             let from = addr.max(start) - start;
             let to = last_byte.min(start + (self.line() - 1)) - start;
-            let bytes = (Bytes::MAX >> (127 - (to - from))) << from;
-            self.touch(
-                line,
-                LineAccess {
-                    context,
-                    bytes,
-                    write,
-                    op,
-                },
-                || site(start + from),
-            );
+            let touched = LineAccess {
+                context,
+                bytes: (Bytes::MAX >> (127 - (to - from))) << from,
+                write: access.write,
+                op: access.op.get(),
+            };
+            self.touch(line, touched, || site(start + from));
         }
+    }
+
+    /// So many iterations of a run by `context`, in which no access leaves its lines. In lines that the context does
+    /// not share each access is taken once, with all its bytes.
+    pub(super) fn stretch(
+        &mut self,
+        context: u32,
+        moving: &[Moving],
+        times: u64,
+        site: impl Fn(u64) -> SiteId,
+    ) {
+        let own = |moving: &Moving| self.is_own(context, &moving.access);
+        if times == 1 || !moving.iter().all(own) {
+            for iteration in 0..times {
+                for moving in moving {
+                    self.access(context, &moving.later(iteration), &site);
+                }
+            }
+            return;
+        }
+        let within = self.line() - 1;
+        for moving in moving.iter().filter(|moving| moving.access.size > 0) {
+            let Access { addr, size, .. } = moving.access;
+            let one = Bytes::MAX >> (128 - size);
+            let bytes = match moving.stride {
+                0 => one << (addr & within),
+                _ => (0..times).fold(0, |all, iteration| {
+                    all | one << (moving.later(iteration).addr & within)
+                }),
+            };
+            let touched = LineAccess {
+                context,
+                bytes,
+                write: moving.access.write,
+                op: moving.access.op.get(),
+            };
+            self.touch(addr >> self.shift, touched, || NOWHERE);
+        }
+    }
+
+    /// Whether an access is to one line that no other context has used.
+    fn is_own(&self, context: u32, access: &Access) -> bool {
+        let line = access.addr >> self.shift;
+        let recent = self.recent[usize::try_from(line % RECENT as u64).unwrap_or(0)];
+        let index = match recent.0 == line {
+            true => Some(recent.1),
+            false => self.index.get(&line).copied(),
+        };
+        let own = |index: u32| index & SHARED == 0 && self.private[index as usize].owner == context;
+        lines_of(access, self.shift) <= 1 && index.is_none_or(own)
     }
 
     #[inline]

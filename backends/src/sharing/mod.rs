@@ -16,10 +16,10 @@ mod render;
 mod report;
 
 use anyhow::{Result, bail};
-use taskgraph::{Access, Action, ContextId, Piece};
+use taskgraph::{Access, Action, AffineRun, ContextId, Piece};
 
-use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads};
-use crate::heap::{Allocation, Heap, LastBlocks, Sites};
+use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Strides, Taken};
+use crate::heap::{Allocation, Heap, LastBlocks, SiteId, Sites};
 use crate::size::Sizes;
 
 pub use caches::{Caches, LineMisses, Misses};
@@ -106,6 +106,8 @@ impl Sharing {
                 .map(|&shift| Caches::new(shift))
                 .collect(),
             memory: Memory::default(),
+            runs: Strides::default(),
+            of: 0,
             accesses: 0,
             top: self.options.top as usize,
         }
@@ -117,6 +119,9 @@ impl Sharing {
 pub struct Watch {
     caches: Vec<Caches>,
     memory: Memory,
+    /// The last run, and the context that it is of.
+    runs: Strides,
+    of: u32,
     accesses: u64,
     top: usize,
 }
@@ -125,14 +130,43 @@ impl Watch {
     /// A piece of what a context does.
     fn piece(&mut self, context: u32, piece: &Piece<'_>) {
         match piece {
-            Piece::Blocks(blocks) => blocks.accesses().iter().for_each(|access| {
-                self.access(context, &access);
-            }),
-            Piece::Run(run) => run.for_each_access(|access| self.access(context, &access)),
+            Piece::Blocks(blocks) => {
+                let accesses = blocks.accesses();
+                if !accesses.addresses().is_empty() {
+                    self.runs.forget();
+                }
+                accesses
+                    .iter()
+                    .for_each(|access| self.access(context, &access));
+            }
+            Piece::Run(run) => self.run(context, run),
             Piece::Action(action) => self.memory.action(context, action),
             _ => {}
         }
         self.memory.last_block.note(context, piece);
+    }
+
+    fn run(&mut self, context: u32, run: &AffineRun<'_>) {
+        match self.runs.read(run) {
+            Taken::Irregular => {
+                self.runs.forget();
+                return run.for_each_access(|access| self.access(context, &access));
+            }
+            // After the first time the context holds a copy of each line and knows all its news.
+            Taken::Again if self.of == context => {}
+            Taken::Again | Taken::New => {
+                self.runs.enter();
+                self.of = context;
+                let memory = &self.memory;
+                let site = |address| memory.site(address);
+                for cache in &mut self.caches {
+                    self.runs.by_line(cache.shift(), |moving, times| {
+                        cache.stretch(context, moving, times, site);
+                    });
+                }
+            }
+        }
+        self.accesses += self.runs.accesses();
     }
 
     #[inline]
@@ -140,14 +174,7 @@ impl Watch {
         let Self { caches, memory, .. } = self;
         self.accesses += 1;
         for cache in caches.iter_mut() {
-            cache.access(
-                context,
-                access.addr,
-                access.size,
-                access.write,
-                access.op.get(),
-                |address| memory.heap.find(address).site.unwrap_or(NOWHERE),
-            );
+            cache.access(context, access, |address| memory.site(address));
         }
     }
 
@@ -172,6 +199,11 @@ struct Memory {
 }
 
 impl Memory {
+    /// The allocation site of the memory at an address.
+    fn site(&self, address: u64) -> SiteId {
+        self.heap.find(address).site.unwrap_or(NOWHERE)
+    }
+
     fn action(&mut self, context: u32, action: &Action<'_>) {
         match *action {
             Action::Alloc { addr, size, .. } => {

@@ -156,17 +156,21 @@ fn task(
         }
         let count = u32::try_from(random.below(120)).expect("small");
         bytes.extend_from_slice(&count.to_le_bytes());
-        let mut state = State::default();
-        let taken = encoder.segment(
-            Segment {
-                path: number,
-                bytes: &bytes,
-                counts: &[],
-            },
-            || &mut state,
-            || path(number),
-        );
-        assert!(taken, "a path that fits");
+        // A loop is often repeated as it is.
+        let repeated = 4 * u64::from(random.chance(30));
+        for _ in 0..=random.below(repeated + 1) {
+            let mut state = State::default();
+            let taken = encoder.segment(
+                Segment {
+                    path: number,
+                    bytes: &bytes,
+                    counts: &[],
+                },
+                || &mut state,
+                || path(number),
+            );
+            assert!(taken, "a path that fits");
+        }
         if random.chance(20) {
             encoder.alloc(0x7000_0000 + random.below(5000), 64, AllocKind::Malloc);
         }
