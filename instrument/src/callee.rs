@@ -2,7 +2,6 @@
 
 use inkwell::values::{FunctionValue, InstructionValue};
 
-use crate::carry;
 use crate::ir::{self, Callee};
 use crate::known::{self, Bulk};
 
@@ -71,7 +70,7 @@ pub(crate) fn classify(call: InstructionValue<'_>) -> Call {
 }
 
 fn classify_function(call: InstructionValue<'_>, f: FunctionValue<'_>) -> Call {
-    let name = carry::source_name(&ir::name(f)).to_owned();
+    let name = ir::source_name(f);
     if name.starts_with("llvm.") {
         if HINTS.iter().any(|h| name.starts_with(h)) {
             return Call::Nothing;

@@ -16,14 +16,6 @@ use inkwell::values::{FunctionValue, GlobalValue, InstructionValue, PointerValue
 use crate::ir::{self, Callee};
 use crate::plan::{Entered, FunctionPlan};
 
-/// Suffix of the function with the body; the function that calls it keeps the name.
-const SUFFIX: &str = ".carried";
-
-/// The function's name in the source, without [`SUFFIX`].
-pub(crate) fn source_name(name: &str) -> &str {
-    name.strip_suffix(SUFFIX).unwrap_or(name)
-}
-
 /// Where one function has the cursor around calls that take it, and at its own entry and return.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Carried<'m> {

@@ -23,7 +23,7 @@ pub(crate) use calls::{
 pub(crate) use flow::{invoke_targets, promote, split_edge, split_unlikely, successors};
 pub(crate) use functions::{
     carry, drop_function_attributes, fold_tail_returns, hoist_allocas, is_library_function, name,
-    uses_funclets,
+    source_name, uses_funclets,
 };
 pub(crate) use module::{
     annotated, append_ctor, append_dtor, append_used, comdat_caller, hide_ours, ifunc_resolvers,

@@ -4,7 +4,6 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 
 use contech_guest::mask::Blocked;
-use contech_runtime_core::Recorder;
 use contech_runtime_core::host::Host;
 use contech_runtime_core::scratch;
 use contech_runtime_core::tls::{Lane, RUNTIME};
@@ -87,7 +86,7 @@ impl Host for Service {
         (n > 0).then_some(told).into_iter().chain(gomp).collect()
     }
 
-    fn start_writer(&self, recorder: &'static Recorder) -> bool {
+    fn start_writer(&self, write: Box<dyn FnOnce() + Send>) -> bool {
         // The C library may get the thread's memory from an allocator of the program. What that allocator records must
         // not go into the buffers of this thread, which are just being handed over.
         let tls = block();
@@ -95,7 +94,7 @@ impl Host for Service {
         for lane in Lane::ALL {
             scratch::last_resort(tls, lane);
         }
-        let started = self.start_thread(recorder);
+        let started = self.start_thread(write);
         for lane in Lane::ALL {
             tls.set_at(lane, saved[lane as usize]);
         }
@@ -113,36 +112,39 @@ impl Host for Service {
 }
 
 impl Service {
-    fn start_thread(&self, recorder: &'static Recorder) -> bool {
+    fn start_thread(&self, write: Box<dyn FnOnce() + Send>) -> bool {
         let real = real();
         // SAFETY: attributes are plain data for which zero is a value until they are initialised.
         let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
         let mut thread = 0usize;
-        let argument: Ptr = std::ptr::from_ref(recorder).cast_mut().cast();
-        // SAFETY: the attributes are live; the thread's argument lives for ever. The caller has all
-        // signals blocked, which the thread inherits.
+        let argument = Box::into_raw(Box::new(write));
+        // SAFETY: the attributes are live; the thread takes its argument over. The caller has all signals blocked, which
+        // the thread inherits.
         let started = unsafe {
             libc::pthread_attr_init(&raw mut attributes);
             libc::pthread_attr_setstacksize(&raw mut attributes, STACK);
             let pointer = (&raw mut attributes).cast();
-            let result = (real.pthread_create)(&raw mut thread, pointer, write, argument);
+            let result = (real.pthread_create)(&raw mut thread, pointer, run, argument.cast());
             libc::pthread_attr_destroy(&raw mut attributes);
             result == 0
         };
         if started {
             self.writer.store(thread, Relaxed);
+        } else {
+            // SAFETY: no thread has taken the argument.
+            drop(unsafe { Box::from_raw(argument) });
         }
         started
     }
 }
 
 /// The body of the writer thread.
-unsafe extern "C-unwind" fn write(recorder: Ptr) -> Ptr {
+unsafe extern "C-unwind" fn run(write: Ptr) -> Ptr {
     block().set_role(RUNTIME);
     // SAFETY: the name is a C string of at most 16 bytes.
     unsafe { libc::prctl(libc::PR_SET_NAME, c"contech-writer".as_ptr()) };
-    // SAFETY: the argument is the recorder `start_writer` was given, which lives for ever.
-    let recorder: &'static Recorder = unsafe { &*recorder.cast::<Recorder>() };
-    guarded(|| recorder.write_until_closed());
+    // SAFETY: the argument is the box that `start_thread` made for this thread alone.
+    let write = unsafe { Box::from_raw(write.cast::<Box<dyn FnOnce() + Send>>()) };
+    guarded(write);
     std::ptr::null_mut()
 }

@@ -13,6 +13,12 @@ pub(crate) fn name(f: FunctionValue<'_>) -> String {
     f.get_name().to_string_lossy().into_owned()
 }
 
+/// The function's name in the source: without what [`carry`] appends to that of a function with the body.
+pub(crate) fn source_name(f: FunctionValue<'_>) -> String {
+    let name = name(f);
+    name.strip_suffix(".carried").unwrap_or(&name).to_owned()
+}
+
 /// Drops attributes of the function that no longer hold when it records.
 pub(crate) fn drop_function_attributes(f: FunctionValue<'_>) {
     // SAFETY: a FunctionValue is a live function.

@@ -1,17 +1,14 @@
 //! What the core asks of the library around it.
 
-use crate::Recorder;
-
 /// Services that only the shared library can give, because its functions bypass its own interception.
 pub trait Host: Sync {
-    /// Starts a thread that runs [`Recorder::write_until_closed`] with all signals blocked. Returns `false` if no
-    /// thread can be started.
-    fn start_writer(&self, recorder: &'static Recorder) -> bool;
+    /// Starts a thread that runs `write` with all signals blocked. Returns `false` if no thread can be started.
+    fn start_writer(&self, write: Box<dyn FnOnce() + Send>) -> bool;
 
     /// Waits for the end of the writer's thread.
     fn join_writer(&self);
 
-    /// Makes sure that [`Recorder::end_thread`] is called at the end of the calling thread, which got its state by
+    /// Makes sure that `Recorder::end_thread` is called at the end of the calling thread, which got its state by
     /// itself.
     fn watch_thread_end(&self);
 

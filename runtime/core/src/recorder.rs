@@ -365,7 +365,7 @@ impl Recorder {
         thread
             .tls
             .store(std::ptr::from_ref(tls).cast_mut(), Relaxed);
-        tls.set_thread(std::ptr::from_ref(thread).cast_mut());
+        tls.set_thread(thread);
         if memory::thread_id() != self.process {
             self.live.fetch_add(1, SeqCst);
         }
@@ -425,7 +425,7 @@ impl Recorder {
     /// Gives the new thread its state. This must be its first act.
     pub fn adopt(&'static self, tls: &TlsBlock, child: &'static Thread) {
         child.tls.store(std::ptr::from_ref(tls).cast_mut(), Relaxed);
-        tls.set_thread(std::ptr::from_ref(child).cast_mut());
+        tls.set_thread(child);
         if child.context() != NO_CONTEXT {
             self.flush(tls, std::ptr::null_mut());
         }
@@ -467,7 +467,9 @@ impl Recorder {
         // beside it, or the process never ends.
         let others = self.live.load(SeqCst) > 0;
         if !*running && others && !self.finishing.load(SeqCst) {
-            *running = self.host.start_writer(self);
+            *running = self
+                .host
+                .start_writer(Box::new(|| self.write_until_closed()));
         }
         drop(running);
         self.hand_on();
@@ -519,7 +521,7 @@ impl Recorder {
     }
 
     /// The body of the writer thread.
-    pub fn write_until_closed(&'static self) {
+    fn write_until_closed(&'static self) {
         while self.desk.queue.wait() {
             let mut writer = lock(&self.writer);
             if let Some(message) = self.desk.queue.take() {

@@ -33,8 +33,8 @@ const BASE: u32 = 0x20_0000;
 struct Threads(Mutex<Option<JoinHandle<()>>>);
 
 impl Host for Threads {
-    fn start_writer(&self, recorder: &'static Recorder) -> bool {
-        *self.0.lock().unwrap() = Some(std::thread::spawn(|| recorder.write_until_closed()));
+    fn start_writer(&self, write: Box<dyn FnOnce() + Send>) -> bool {
+        *self.0.lock().unwrap() = Some(std::thread::spawn(write));
         true
     }
     fn join_writer(&self) {
@@ -47,7 +47,7 @@ impl Host for Threads {
 struct NoThreads;
 
 impl Host for NoThreads {
-    fn start_writer(&self, _: &'static Recorder) -> bool {
+    fn start_writer(&self, _: Box<dyn FnOnce() + Send>) -> bool {
         false
     }
     fn join_writer(&self) {}
@@ -58,7 +58,7 @@ impl Host for NoThreads {
 struct NoStart;
 
 impl Host for NoStart {
-    fn start_writer(&self, _: &'static Recorder) -> bool {
+    fn start_writer(&self, _: Box<dyn FnOnce() + Send>) -> bool {
         panic!("a thread is made");
     }
     fn join_writer(&self) {}

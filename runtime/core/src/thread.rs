@@ -57,6 +57,19 @@ pub struct Thread {
     pub(crate) next_free: AtomicPtr<Thread>,
 }
 
+impl TlsBlock {
+    /// State of the thread; null before its first flush.
+    #[inline]
+    pub fn thread(&self) -> *mut Thread {
+        self.state.load(Relaxed).cast()
+    }
+
+    pub(crate) fn set_thread(&self, thread: &Thread) {
+        let state = std::ptr::from_ref(thread).cast_mut();
+        self.state.store(state.cast(), Relaxed);
+    }
+}
+
 impl Thread {
     pub(crate) fn new() -> Self {
         Thread {

@@ -1,5 +1,6 @@
 //! The thread-local block that the runtime shares with instrumented code.
 
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use contech_trace::abi;
@@ -7,7 +8,6 @@ use contech_trace::abi;
 pub use crate::lane::Lane;
 use crate::spin::{self, Spin};
 use crate::stamps::Stamps;
-use crate::thread::Thread;
 
 /// The thread takes part in recording.
 pub const PROGRAM: u32 = 0;
@@ -26,7 +26,8 @@ const PARKED: u32 = 1 << 31;
 pub struct TlsBlock {
     cursor: AtomicPtr<u8>,
     limit: AtomicPtr<u8>,
-    thread: AtomicPtr<Thread>,
+    /// The state of the thread, whose type [`crate::thread`] knows; null before the first flush.
+    pub(crate) state: AtomicPtr<c_void>,
     check_cursor: AtomicPtr<u8>,
     check_limit: AtomicPtr<u8>,
     quiet: AtomicU32,
@@ -44,7 +45,7 @@ const _: () = {
     assert!(size_of::<TlsBlock>() == abi::TLS_SIZE);
     assert!(std::mem::offset_of!(TlsBlock, cursor) == abi::TLS_CURSOR);
     assert!(std::mem::offset_of!(TlsBlock, limit) == abi::TLS_LIMIT);
-    assert!(std::mem::offset_of!(TlsBlock, thread) == abi::TLS_STATE);
+    assert!(std::mem::offset_of!(TlsBlock, state) == abi::TLS_STATE);
     assert!(std::mem::offset_of!(TlsBlock, check_cursor) == abi::TLS_CHECK_CURSOR);
     assert!(std::mem::offset_of!(TlsBlock, check_limit) == abi::TLS_CHECK_LIMIT);
 };
@@ -72,7 +73,7 @@ impl TlsBlock {
         TlsBlock {
             cursor: AtomicPtr::new(std::ptr::null_mut()),
             limit: AtomicPtr::new(std::ptr::null_mut()),
-            thread: AtomicPtr::new(std::ptr::null_mut()),
+            state: AtomicPtr::new(std::ptr::null_mut()),
             check_cursor: AtomicPtr::new(std::ptr::null_mut()),
             check_limit: AtomicPtr::new(std::ptr::null_mut()),
             quiet: AtomicU32::new(0),
@@ -121,16 +122,6 @@ impl TlsBlock {
     #[inline]
     pub fn set_cursor(&self, cursor: *mut u8) {
         self.cursor.store(cursor, Relaxed);
-    }
-
-    /// State of the thread; null before its first flush.
-    #[inline]
-    pub fn thread(&self) -> *mut Thread {
-        self.thread.load(Relaxed)
-    }
-
-    pub fn set_thread(&self, thread: *mut Thread) {
-        self.thread.store(thread, Relaxed);
     }
 
     /// [`PROGRAM`], [`RUNTIME`] or [`ENDED`].
@@ -232,7 +223,7 @@ impl TlsBlock {
         for lane in Lane::ALL {
             self.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
         }
-        self.set_thread(std::ptr::null_mut());
+        self.state.store(std::ptr::null_mut(), Relaxed);
         self.set_handlers(0);
         self.quiet.store(0, Relaxed);
         self.allocating.store(0, Relaxed);

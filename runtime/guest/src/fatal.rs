@@ -107,6 +107,19 @@ pub fn end(signal: c_int, code: c_int) {
     };
 }
 
+/// Ends the program by a signal, outside of handlers.
+pub fn raise(signal: c_int) {
+    restore(signal);
+    // SAFETY: the set lives through the calls.
+    unsafe {
+        let mut only: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut only);
+        libc::sigaddset(&raw mut only, signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const only, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

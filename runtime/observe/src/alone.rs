@@ -11,7 +11,6 @@ use contech_guest::arch::ticks;
 use contech_observation::{Alone, State};
 
 use crate::lane::Lane;
-use crate::phase::Instance;
 use crate::{clock, pirate};
 
 /// Whose turn it is.
@@ -27,17 +26,15 @@ const SELF: u32 = 1;
 const OTHER: u32 = 2;
 const MAKER: u32 = 3;
 
-pub(crate) struct Part {
-    role: AtomicU32,
-    /// Number of parallel regions the thread is in within the team's region.
-    inner: AtomicU32,
-}
+/// Ticks that the profiled thread ran alone in a phase. The turns are those of one phase at a time, which its team
+/// stands for.
+pub(crate) struct Team(pub(crate) AtomicU64);
 
 struct Gate {
     locked: AtomicBool,
     turn: AtomicU32,
-    /// The phase of the threads that take turns.
-    instance: AtomicPtr<Instance>,
+    /// The team of the threads that take turns.
+    team: AtomicPtr<Team>,
     /// Number of threads besides the profiled one that must arrive, and number that have arrived.
     others: AtomicU32,
     arrived: AtomicU32,
@@ -51,7 +48,7 @@ struct Gate {
 static GATE: Gate = Gate {
     locked: AtomicBool::new(false),
     turn: AtomicU32::new(OPEN),
-    instance: AtomicPtr::new(std::ptr::null_mut()),
+    team: AtomicPtr::new(std::ptr::null_mut()),
     others: AtomicU32::new(0),
     arrived: AtomicU32::new(0),
     made: AtomicU32::new(0),
@@ -242,12 +239,12 @@ impl Gate {
     fn account(&self) {
         pirate::stop();
         let since = self.since.swap(0, Relaxed);
-        // SAFETY: the pointer is null, or points into the table of instances, which is static.
-        let instance = unsafe { self.instance.load(Relaxed).as_ref() };
-        if let Some(instance) = instance.filter(|_| since != 0) {
+        // SAFETY: the pointer is null, or that of a team that lives for ever, see `begin`.
+        let team = unsafe { self.team.load(Relaxed).as_ref() };
+        if let Some(team) = team.filter(|_| since != 0) {
             SEGMENTS.fetch_add(1, Relaxed);
             let passed = clock::now().saturating_sub(since);
-            instance.alone.fetch_add(passed, Relaxed);
+            team.0.fetch_add(passed, Relaxed);
         }
     }
 
@@ -260,30 +257,27 @@ impl Gate {
     }
 }
 
-fn is_team(instance: &Instance) -> bool {
-    std::ptr::eq(GATE.instance.load(Acquire), instance)
+fn is_team(team: &Team) -> bool {
+    std::ptr::eq(GATE.team.load(Acquire), team)
 }
 
 /// Called when a phase of threads begins; the creator of the threads runs until it waits for them.
-pub(crate) fn threads_begin(instance: &'static Instance, maker: &Lane) {
-    if begin(instance, MAKING, 1) {
+pub(crate) fn threads_begin(team: &'static Team, maker: &Lane) {
+    if begin(team, MAKING, 1) {
         maker.alone.role.store(MAKER, Relaxed);
     }
 }
 
 /// Called when a parallel region begins.
-pub(crate) fn region_begins(instance: &'static Instance) {
-    begin(instance, PROFILED, u32::MAX);
+pub(crate) fn region_begins(team: &'static Team) {
+    begin(team, PROFILED, u32::MAX);
 }
 
-fn begin(instance: &'static Instance, turn: u32, others: u32) -> bool {
-    let (new, null) = (
-        std::ptr::from_ref(instance).cast_mut(),
-        std::ptr::null_mut(),
-    );
+fn begin(team: &'static Team, turn: u32, others: u32) -> bool {
+    let (new, null) = (std::ptr::from_ref(team).cast_mut(), std::ptr::null_mut());
     if !is_on()
         || GATE
-            .instance
+            .team
             .compare_exchange(null, new, AcqRel, Relaxed)
             .is_err()
     {
@@ -298,19 +292,19 @@ fn begin(instance: &'static Instance, turn: u32, others: u32) -> bool {
 }
 
 /// Called when the phase ends.
-pub(crate) fn end(instance: &Instance) {
-    if ASKED.load(Relaxed) && is_team(instance) {
+pub(crate) fn end(team: &Team) {
+    if ASKED.load(Relaxed) && is_team(team) {
         GATE.set(OPEN);
         for lane in crate::lanes::all() {
             lane.alone.role.store(NOBODY, Relaxed);
         }
-        GATE.instance.store(std::ptr::null_mut(), Release);
+        GATE.team.store(std::ptr::null_mut(), Release);
     }
 }
 
 /// Called before a thread of the phase is created.
-pub(crate) fn made(instance: &Instance, lane: &Lane) {
-    if !is_on() || !is_team(instance) {
+pub(crate) fn made(team: &Team, lane: &Lane) {
+    if !is_on() || !is_team(team) {
         return;
     }
     GATE.with(|| {
@@ -331,8 +325,8 @@ pub(crate) fn thread_begins(lane: &Lane) {
 }
 
 /// Called when a thread of a region's team begins.
-pub(crate) fn team_begins(instance: &Instance, lane: &Lane, index: u32, size: u32, inner: bool) {
-    if !is_on() || !is_team(instance) {
+pub(crate) fn team_begins(team: &Team, lane: &Lane, index: u32, size: u32, inner: bool) {
+    if !is_on() || !is_team(team) {
         return;
     }
     if inner {

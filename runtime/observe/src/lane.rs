@@ -1,5 +1,7 @@
 //! What a thread does and did. Only the thread writes it; every thread may read it.
 
+pub(crate) mod parts;
+
 use std::sync::atomic::{
     AtomicU32, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
     fence,
@@ -7,11 +9,9 @@ use std::sync::atomic::{
 
 use contech_observation::State;
 
-use crate::alone;
 use crate::clock;
-use crate::openmp;
-use crate::phase::Member;
 use crate::sites::{Sites, bump};
+use parts::{Member, OpenMp, Turn};
 
 /// Number of bins of the time line.
 pub(crate) const BINS: usize = 1024;
@@ -52,8 +52,8 @@ pub(crate) struct Lane {
     /// The phases that the thread takes part in, by model.
     pub(crate) members: [Member; 3],
     pub(crate) sites: Sites,
-    pub(crate) openmp: openmp::Part,
-    pub(crate) alone: alone::Part,
+    pub(crate) openmp: OpenMp,
+    pub(crate) alone: Turn,
     /// Estimated number of locks taken, free or not.
     pub(crate) locks: AtomicU64,
     /// Number of tasks begun plus the estimated number of parts of loops taken.

@@ -7,34 +7,15 @@ use std::sync::atomic::{
 
 use contech_observation::{Model, State};
 
-use crate::alone;
+use crate::alone::{self, Team};
 use crate::clock;
+use crate::lane::parts::Member;
 use crate::lane::{Lane, Ticks};
 use crate::lanes;
 
 /// The largest numbers of places where phases begin, and of phases that run at the same time.
 const PLACES: usize = 1024;
 const INSTANCES: usize = 64;
-
-/// A thread's participation in a phase.
-pub(crate) struct Member {
-    /// Number of the phase; 0 for none.
-    instance: AtomicU64,
-    epoch: AtomicU32,
-    /// The lane's times when the thread joined the phase.
-    before: [AtomicU64; State::COUNT],
-    pieces_before: AtomicU64,
-}
-
-impl Member {
-    /// Ticks that the thread had run when its phase began; 0 outside of a phase.
-    pub(crate) fn running_before(&self) -> u64 {
-        if self.instance.load(Relaxed) == 0 || self.epoch.load(Relaxed) != clock::epoch() {
-            return 0;
-        }
-        self.before[State::Running as usize].load(Relaxed)
-    }
-}
 
 /// A running phase.
 pub(crate) struct Instance {
@@ -49,8 +30,7 @@ pub(crate) struct Instance {
     pieces: AtomicU64,
     /// Whether iterations or tasks were handed out at run time.
     pub(crate) dynamic: AtomicBool,
-    /// Ticks that the profiled thread ran alone.
-    pub(crate) alone: AtomicU64,
+    pub(crate) alone: Team,
     model: AtomicU32,
 }
 
@@ -86,7 +66,7 @@ static GOING_ON: [Instance; INSTANCES] = [const {
         times: zeros(),
         pieces: AtomicU64::new(0),
         dynamic: AtomicBool::new(false),
-        alone: AtomicU64::new(0),
+        alone: Team(AtomicU64::new(0)),
         model: AtomicU32::new(0),
     }
 }; INSTANCES];
@@ -180,7 +160,7 @@ impl Instance {
         self.threads.store(0, Relaxed);
         self.slowest.store(0, Relaxed);
         self.pieces.store(0, Relaxed);
-        self.alone.store(0, Relaxed);
+        self.alone.0.store(0, Relaxed);
         self.times.iter().for_each(|cell| cell.store(0, Relaxed));
     }
 
@@ -254,7 +234,7 @@ impl Instance {
         for lane in lanes::all() {
             self.leave(lane, now);
         }
-        alone::end(self);
+        alone::end(&self.alone);
         self.catch_up();
         let began = self.began.load(Relaxed).max(clock::zero());
         let place = self.place.load(Relaxed);
@@ -269,7 +249,7 @@ impl Instance {
                 }
                 total.slowest.fetch_add(self.slowest.load(Relaxed), Relaxed);
                 add(&total.pieces, self.pieces.load(Relaxed));
-                add(&total.alone, self.alone.load(Relaxed));
+                add(&total.alone, self.alone.0.load(Relaxed));
                 if self.dynamic.load(Relaxed) {
                     total.dynamic.store(true, Relaxed);
                 }
@@ -301,7 +281,7 @@ impl Instance {
 
     /// Drops the phase without counting it.
     pub(crate) fn cancel(&self) {
-        alone::end(self);
+        alone::end(&self.alone);
         for lane in lanes::all() {
             let member = self.member(lane);
             let id = self.id.load(Relaxed);

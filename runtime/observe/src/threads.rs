@@ -158,7 +158,7 @@ impl Threads for Observed {
                 FORK.set(instance);
                 if let Some(instance) = instance {
                     instance.join(creator);
-                    alone::threads_begin(instance, creator);
+                    alone::threads_begin(&instance.alone, creator);
                 }
             }
         }
@@ -169,7 +169,7 @@ impl Threads for Observed {
                 .store(wanted.argument.expose_provenance(), Relaxed);
             if counted && let Some(instance) = FORK.instance() {
                 instance.join(lane);
-                alone::made(instance, lane);
+                alone::made(&instance.alone, lane);
             }
         }
         let result = call(lane.map(|lane| std::ptr::from_ref(lane).cast_mut().cast()));

@@ -10,7 +10,13 @@ use contech_guest::arch::ticks;
 use workspan::abi::{self, Function};
 
 use crate::clock::{Cost, EVENT_BITS};
-use crate::hooks::{contech_ws_due, event, readings};
+use crate::hooks::gate::readings;
+use crate::log::event;
+
+unsafe extern "C" {
+    /// `workspan::abi::DUE`, called as instrumented code calls it.
+    safe fn contech_ws_due();
+}
 
 /// Depth of the tree.
 const DEPTH: usize = 6;

@@ -140,19 +140,6 @@ unsafe extern "C" fn ended(signal: c_int, info: *mut libc::siginfo_t, _: *mut li
     fatal::end(signal, code);
 }
 
-/// Ends the program by a signal, outside of handlers.
-pub(crate) fn end_by(signal: c_int) {
-    fatal::restore(signal);
-    // SAFETY: the set lives through the calls.
-    unsafe {
-        let mut only: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut only);
-        libc::sigaddset(&raw mut only, signal);
-        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const only, std::ptr::null_mut());
-        libc::raise(signal);
-    }
-}
-
 /// Sends the signal to this process again soon, because the program may call no more hooks.
 fn again(signal: c_int) {
     // SAFETY: the structures live through the calls. The timer is the kernel's and independent of those of

@@ -5,35 +5,42 @@
     reason = "C ABI, and state that only the first thread touches"
 )]
 
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use contech_guest::exports;
 use workspan::abi;
 
-use crate::profile::Own;
+use crate::log::SPAWNS;
+pub(crate) use crate::log::event;
+use crate::profile::{Own, Profile, Told};
 
 mod asked;
-mod gate;
-pub(crate) mod log;
+pub(crate) mod gate;
 mod start;
 
 pub(crate) use asked::{At, catch_up, end_with, interrupted, write_at_the_end, write_now};
-pub(crate) use gate::{is_measured, readings, with_own};
-pub(crate) use log::{New, Reading, event};
-
-/// The code that makes the next invocation, if that invocation is a spawn by other code than it returns to; otherwise
-/// zero.
-static SPAWNS: AtomicUsize = AtomicUsize::new(0);
+pub(crate) use gate::is_measured;
+use start::start;
 
 // `workspan::abi::DUE`.
 exports! {
-    contech_ws_due [keeping] = gate::due;
+    contech_ws_due [keeping] = due;
+}
+
+/// Reads the log.
+extern "C" fn due() {
+    gate::due(start);
+}
+
+/// Calls `f` with the owner's profile, after every event so far and what the invocation did since its last one (`own`)
+/// are taken into it. A call that was marked as a spawn is no longer one.
+pub(crate) fn with_own(own: Own, f: impl FnOnce(&mut Profile, Told)) {
+    gate::with_own(start, own, f);
 }
 
 /// Marks the next invocation as a spawn by the code before `from`.
 pub(crate) fn spawns(from: usize) {
-    if let Some(state) = gate::owners() {
+    if let Some(state) = gate::owners(start) {
         state.spawn.store(abi::SPAWN, Relaxed);
         SPAWNS.store(from, Relaxed);
         // The log is read at the spawn's event, because only the last event read can have this caller.
@@ -43,18 +50,9 @@ pub(crate) fn spawns(from: usize) {
 
 /// Takes the mark of [`spawns`] back, since the invocation has been made.
 pub(crate) fn spawned() {
-    if let Some(state) = gate::owners() {
+    if let Some(state) = gate::owners(start) {
         state.spawn.store(0, Relaxed);
         SPAWNS.store(0, Relaxed);
-    }
-}
-
-/// The code that makes the reported invocation, if it is other code than the invocation returns to. The mark is
-/// taken.
-pub(crate) fn by_other_code() -> Option<usize> {
-    match SPAWNS.load(Relaxed) {
-        0 => None,
-        _ => Some(SPAWNS.swap(0, Relaxed)),
     }
 }
 
@@ -71,7 +69,7 @@ pub(crate) fn ordered(begins: bool) {
 /// Marks the next call as a spawn (`contech/cilk.h`, in code that is not instrumented).
 #[unsafe(no_mangle)]
 extern "C" fn contech_cilk_spawn() {
-    if let Some(state) = gate::owners() {
+    if let Some(state) = gate::owners(start) {
         state.spawn.store(abi::SPAWN, Relaxed);
     }
 }

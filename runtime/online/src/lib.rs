@@ -11,6 +11,7 @@ mod calibrate;
 mod clock;
 mod ends;
 mod hooks;
+mod log;
 mod loops;
 mod openmp;
 mod profile;

@@ -5,7 +5,6 @@ mod loops;
 mod read;
 
 pub(crate) use loops::{Iterations, Looping};
-pub(crate) use read::{Own, Told};
 
 use workspan::abi::Function;
 use workspan::{Kind, Shadow, Site};
@@ -36,6 +35,40 @@ pub(crate) struct Invocation {
 pub(crate) struct Bounds {
     pub low: usize,
     pub size: usize,
+}
+
+/// What an invocation did since the last event, if no event reports it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own {
+    pub slot: usize,
+    pub operations: u64,
+    /// Whether it was code that counts no operations, whatever the state says.
+    pub is_foreign: bool,
+}
+
+impl Own {
+    /// The last event tells it, which made the log be read.
+    pub(crate) const OF_EVENT: Self = Self {
+        slot: 0,
+        operations: 0,
+        is_foreign: false,
+    };
+    /// Nothing tells it: no event made the log be read, and what was done since the last one is the innermost invocation's.
+    pub(crate) const NOTHING: Self = Self {
+        slot: usize::MAX,
+        ..Self::OF_EVENT
+    };
+}
+
+/// The times of a reading of the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// The time of the last event, and of the reading.
+    pub last: u64,
+    pub now: u64,
+    /// How much of the time the operations took that were passed as the invocation's own.
+    pub own: u64,
+    pub own_operations: u64,
 }
 
 /// Everything that is known about one run.

@@ -1,41 +1,13 @@
 //! Each thread's stack of regions, waits and tasks, which nest; the end of one returns the thread to its earlier
 //! state.
 
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use contech_observation::State;
 
 use super::costs::READING;
 use crate::lane::Lane;
 use crate::phase::Instance;
-
-/// The largest depth of the stack.
-const FRAMES: usize = 250;
-
-/// A lane's part in OpenMP, which its thread alone uses. A part that is all zero is empty.
-pub(crate) struct Part {
-    /// The outermost region that the thread is in.
-    region: AtomicPtr<Instance>,
-    depth: AtomicU32,
-    /// Number of frames that found no room.
-    beyond: AtomicU32,
-    frames: [AtomicU64; FRAMES],
-    /// When the wait of the topmost frame began, if none of it has been counted yet; 0 if there is no such wait. Many
-    /// waits for tasks have nothing to wait for.
-    pending: AtomicU64,
-    /// Number of waits that had nothing to wait for since such waits were last counted, and the ticks that they took.
-    asks: AtomicU64,
-    asking: AtomicU64,
-    /// When the thread asked for a lock that it does not have yet; 0 if there is none.
-    pub(super) asked: AtomicU64,
-    /// 1 + the depth at which a call that is being timed began; 0 if no call is being timed.
-    pub(super) timed: AtomicU32,
-    /// When the current task within that call began, and the ticks of the tasks within the call so far.
-    pub(super) nested_from: AtomicU64,
-    pub(super) nested: AtomicU64,
-    /// A running average of the ticks of such a call.
-    pub(super) usual: AtomicU64,
-}
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,38 +28,16 @@ fn state_of(number: u64) -> State {
     *State::ALL.get(index).unwrap_or(&State::Running)
 }
 
-impl Part {
-    /// The region the thread is in.
-    pub(super) fn region(&self) -> Option<&'static Instance> {
-        // SAFETY: the pointer is null, or points into the table of instances, which is static.
-        unsafe { self.region.load(Relaxed).as_ref() }
-    }
+/// The phase of the outermost region that the lane's thread is in.
+pub(super) fn region(lane: &Lane) -> Option<&'static Instance> {
+    let region = lane.openmp.region.load(Relaxed);
+    // SAFETY: the pointer is null, or `set_region` stored it, and instances are in a static table.
+    unsafe { region.cast::<Instance>().as_ref() }
+}
 
-    pub(super) fn set_region(&self, region: Option<&'static Instance>) {
-        let pointer = region.map_or(std::ptr::null_mut(), |i| std::ptr::from_ref(i).cast_mut());
-        self.region.store(pointer, Relaxed);
-    }
-
-    pub(super) fn depth(&self) -> u32 {
-        self.depth.load(Relaxed) + self.beyond.load(Relaxed)
-    }
-
-    fn top(&self) -> Option<u64> {
-        let depth = self.depth.load(Relaxed).checked_sub(1)?;
-        Some(self.frames[depth as usize].load(Relaxed))
-    }
-
-    /// Clears everything, because another thread uses the lane.
-    pub(crate) fn forget(&self) {
-        self.depth.store(0, Relaxed);
-        self.beyond.store(0, Relaxed);
-        self.asked.store(0, Relaxed);
-        self.pending.store(0, Relaxed);
-        self.timed.store(0, Relaxed);
-        self.asks.store(0, Relaxed);
-        self.asking.store(0, Relaxed);
-        self.set_region(None);
-    }
+pub(super) fn set_region(lane: &Lane, region: Option<&'static Instance>) {
+    let region = region.map_or(std::ptr::null_mut(), |i| std::ptr::from_ref(i).cast_mut());
+    lane.openmp.region.store(region.cast(), Relaxed);
 }
 
 /// If a wait is shorter than this, in ticks, there was nothing to wait for.

@@ -7,10 +7,10 @@ use std::sync::atomic::{
     AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
 };
 
-use contech_guest::ompt::{Callback, Code, Data, SetCallback, event};
+use contech_guest::ompt::{Code, SetCallback};
 use contech_guest::{exports, lookup};
 
-use super::{callbacks, regions, tasks};
+use super::{callbacks, tasks};
 use crate::real::real;
 
 /// States of a group of callbacks: not wanted yet; wanted (before libomp started, or after); being registered;
@@ -30,7 +30,7 @@ pub(super) struct Late {
 }
 
 /// The callbacks of critical, ordered and atomic sections and of nested locks.
-static MUTEXES: Late = Late::new(|set| {
+pub(super) static MUTEXES: Late = Late::new(|set| {
     super::register(
         set,
         &callbacks! {
@@ -39,20 +39,10 @@ static MUTEXES: Late = Late::new(|set| {
         },
     );
 });
-/// The callback of waits for task groups.
-pub(super) static GROUPS: Late = Late::new(|set| {
-    super::register(
-        set,
-        &callbacks! {
-            SYNC_REGION_WAIT, regions::sync_region_wait as fn(c_int, c_int, Data, Data, Code);
-        },
-    );
-});
-
 /// Called when libomp has started: registers the callbacks that are already wanted.
-pub(super) fn start(set: SetCallback) {
+pub(super) fn start(set: SetCallback, groups: [&Late; 2]) {
     SET.store(set as *mut c_void, SeqCst);
-    for late in [&MUTEXES, &GROUPS] {
+    for late in groups {
         if late.state.load(SeqCst) == WANTED {
             late.want();
         }
@@ -60,7 +50,7 @@ pub(super) fn start(set: SetCallback) {
 }
 
 impl Late {
-    const fn new(register: fn(SetCallback)) -> Self {
+    pub(super) const fn new(register: fn(SetCallback)) -> Self {
         Self {
             state: AtomicU8::new(UNUSED),
             register,

@@ -11,21 +11,17 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use contech_guest::ompt::{
-    Callback, Code, Data, Frame, Lookup, SetCallback, StartToolResult, event,
-};
-
-pub(crate) use frames::Part;
+use contech_guest::ompt::{Callback, Code, Data, Frame, Lookup, SetCallback, StartToolResult};
 
 use crate::{clock, options, places, tls};
 
 /// The numbers of callbacks, each with the observer's function.
 macro_rules! callbacks {
     ($($number:ident, $function:path as fn($($arg:ty),*);)*) => {
-        [$((event::$number, {
+        [$((contech_guest::ompt::event::$number, {
             let typed: unsafe extern "C" fn($($arg),*) = $function;
             // SAFETY: libomp calls the function with the arguments of its number, as the type says.
-            unsafe { std::mem::transmute::<unsafe extern "C" fn($($arg),*), Callback>(typed) }
+            unsafe { std::mem::transmute::<unsafe extern "C" fn($($arg),*), contech_guest::ompt::Callback>(typed) }
         }),)*]
     };
 }
@@ -78,7 +74,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
             TASK_SCHEDULE, tasks::task_schedule as fn(Data, c_int, Data);
         },
     );
-    late::start(set);
+    late::start(set, [&late::MUTEXES, &regions::GROUPS]);
     1
 }
 

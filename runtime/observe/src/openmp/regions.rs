@@ -10,8 +10,9 @@ use contech_guest::ompt::{
 use contech_observation::{Model, State};
 
 use super::event;
-use super::frames::{Kind, pop, pop_wait, push, push_join};
-use super::late::GROUPS;
+use super::frames::{self, Kind, pop, pop_wait, push, push_join, set_region};
+use super::late::Late;
+use super::{callbacks, register};
 use crate::alone::{self, Reason};
 use crate::phase::{self, Instance};
 
@@ -23,6 +24,16 @@ const INNER: u64 = 1;
 pub(super) const IMPLICIT: u64 = 2;
 /// `ompt_work_loop_dynamic`, `_guided`, `_other`.
 const WORK_DYNAMIC: std::ops::RangeInclusive<c_int> = 11..=13;
+
+/// The callback of waits for task groups.
+pub(super) static GROUPS: Late = Late::new(|set| {
+    register(
+        set,
+        &callbacks! {
+            SYNC_REGION_WAIT, sync_region_wait as fn(c_int, c_int, Data, Data, Code);
+        },
+    );
+});
 
 /// The phase in a region's word, and whether the region is within another one.
 ///
@@ -54,14 +65,14 @@ pub(super) unsafe extern "C" fn parallel_begin(
     place: Code,
 ) {
     let Some((lane, now)) = event() else { return };
-    let outer = lane.openmp.region();
+    let outer = frames::region(lane);
     let mut inner = INNER;
     let region = outer.or_else(|| {
         inner = 0;
         let begun = phase::begin(Model::OpenMp, place.addr())?;
         begun.join(lane);
-        lane.openmp.set_region(Some(begun));
-        alone::region_begins(begun);
+        set_region(lane, Some(begun));
+        alone::region_begins(&begun.alone);
         Some(begun)
     });
     if let Some(region) = region {
@@ -77,7 +88,7 @@ pub(super) unsafe extern "C" fn parallel_end(parallel: Data, _: Data, _flags: c_
     pop(lane, Kind::Region, || now);
     // SAFETY: libomp's word of the region.
     if let (Some(region), false) = unsafe { instance(parallel) } {
-        lane.openmp.set_region(None);
+        set_region(lane, None);
         region.release(lane, now);
         region.end(now);
     }
@@ -107,12 +118,12 @@ pub(super) unsafe extern "C" fn implicit_task(
     // SAFETY: libomp's word of the region.
     let (region, inner) = unsafe { instance(parallel) };
     if let Some(region) = region {
-        lane.openmp.set_region(Some(region));
+        set_region(lane, Some(region));
         region.join(lane);
     }
     push(lane, Kind::Implicit, 0, State::Running, || now);
     if let Some(region) = region {
-        alone::team_begins(region, lane, index, size, inner);
+        alone::team_begins(&region.alone, lane, index, size, inner);
     }
 }
 
@@ -162,7 +173,7 @@ fn waits(kind: c_int, endpoint: c_int, place: usize) {
         State::Barrier
     };
     // Workers do not know where their region ends, so the place where it began is used.
-    let region = || lane.openmp.region().map_or(0, Instance::place);
+    let region = || frames::region(lane).map_or(0, Instance::place);
     let place = if place == 0 { region() } else { place };
     if is_barrier(kind) {
         alone::arrives(lane);
@@ -185,7 +196,7 @@ pub(super) unsafe extern "C" fn work(
 ) {
     if endpoint == BEGIN
         && WORK_DYNAMIC.contains(&kind)
-        && let Some(region) = crate::tls::lane().and_then(|lane| lane.openmp.region())
+        && let Some(region) = crate::tls::lane().and_then(frames::region)
         && !region.dynamic.load(Relaxed)
     {
         region.dynamic.store(true, Relaxed);

@@ -10,7 +10,7 @@ use contech_guest::ompt::{
 use contech_observation::State;
 
 use super::event;
-use super::frames::{FREE, Kind, pop, push_task};
+use super::frames::{FREE, Kind, pop, push_task, region};
 use crate::alone::{self, Reason};
 use crate::lane::Lane;
 use crate::sites::bump;
@@ -43,7 +43,7 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
         timed(lane, true);
         push_task(lane, clock::now);
         bump(&lane.pieces, 1);
-        if let Some(region) = lane.openmp.region()
+        if let Some(region) = region(lane)
             && !region.dynamic.load(Relaxed)
         {
             region.dynamic.store(true, Relaxed);

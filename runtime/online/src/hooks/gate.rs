@@ -5,12 +5,11 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
 use contech_guest::arch::{self, thread_pointer};
+use contech_guest::fatal;
 use contech_guest::mask::unhandled;
 use workspan::abi::State;
 
-use super::log::{self, state};
-use super::start::start;
-use crate::ends;
+use crate::log::{self, state};
 use crate::profile::{Own, Profile, Told};
 use crate::write::{self, When};
 
@@ -99,28 +98,29 @@ impl Drop for Within {
         compiler_fence(Ordering::SeqCst);
         self.state.least.store(0, Ordering::Relaxed);
         let asked = OPEN.load(Ordering::Relaxed) == ASKED;
-        if asked || log::has_begun() || super::SPAWNS.load(Ordering::Relaxed) != 0 {
+        if asked || log::has_begun() || log::SPAWNS.load(Ordering::Relaxed) != 0 {
             self.state.least.store(ALL, Ordering::Relaxed);
         }
     }
 }
 
-/// Reads the log.
-pub(super) extern "C" fn due() {
+/// Reads the log. `first` starts the profiler, as in the other functions that take it.
+#[inline(always)]
+pub(super) fn due(first: fn()) {
     // A stack that is full is found out while the gate is open: then the profile can be written.
     arch::touch_stack::<HOOK_STACK>();
     if let Some(mut within) = Within::at_once() {
         within.read(Own::OF_EVENT);
         return;
     }
-    otherwise();
+    otherwise(first);
 }
 
 /// Reads the log if the gate can be opened, and otherwise drops the event.
 #[cold]
 #[inline(never)]
-fn otherwise() {
-    if let Some(mut within) = opened() {
+fn otherwise(first: fn()) {
+    if let Some(mut within) = opened(first) {
         within.read(Own::OF_EVENT);
         return;
     }
@@ -134,23 +134,25 @@ fn otherwise() {
     }
 }
 
-fn opened() -> Option<Within> {
-    Within::at_once().or_else(|| if open() { Within::at_once() } else { None })
+fn opened(first: fn()) -> Option<Within> {
+    Within::at_once().or_else(|| if open(first) { Within::at_once() } else { None })
 }
 
-/// Calls `f` with the owner's profile, after every event so far is taken into it.
-pub(crate) fn with(f: impl FnOnce(&mut Profile, Told)) {
+/// Calls `f` with the owner's profile, after every event so far is taken into it, if there is a profile.
+pub(super) fn with(f: impl FnOnce(&mut Profile, Told)) {
     arch::touch_stack::<HOOK_STACK>();
-    if let Some(mut within) = opened() {
+    if OWNER.load(Ordering::Relaxed) != 0
+        && let Some(mut within) = opened(|| ())
+    {
         let told = within.read(Own::NOTHING);
         f(within.profile, told);
     }
 }
 
 /// The same, with what the invocation did since its last event. A call that was marked as a spawn is no longer one.
-pub(crate) fn with_own(own: Own, f: impl FnOnce(&mut Profile, Told)) {
+pub(super) fn with_own(first: fn(), own: Own, f: impl FnOnce(&mut Profile, Told)) {
     arch::touch_stack::<HOOK_STACK>();
-    if let Some(mut within) = opened() {
+    if let Some(mut within) = opened(first) {
         within.state.spawn.store(0, Ordering::Relaxed);
         let told = within.read(own);
         f(within.profile, told);
@@ -165,17 +167,17 @@ pub(crate) fn readings() -> (u64, u64) {
 }
 
 /// The state of this thread if it is the owner and no hook is running.
-pub(super) fn owners() -> Option<&'static State> {
-    let measured = GATE.load(Ordering::Relaxed) == thread_pointer() || open();
+pub(super) fn owners(first: fn()) -> Option<&'static State> {
+    let measured = GATE.load(Ordering::Relaxed) == thread_pointer() || open(first);
     measured.then(state)
 }
 
 /// Handles the cases in which the gate is not open to this thread; returns whether it is open now.
 #[cold]
 #[inline(never)]
-fn open() -> bool {
+fn open(first: fn()) -> bool {
     match OWNER.load(Ordering::Relaxed) {
-        0 => START.call_once(|| unhandled(start)),
+        0 => START.call_once(|| unhandled(first)),
         owner if owner != thread_pointer() => FOREIGN.store(true, Ordering::Relaxed),
         owner => {
             while GATE.load(Ordering::Relaxed) == ASKED {
@@ -191,7 +193,7 @@ fn open() -> bool {
                     };
                     write::profile(within.profile, FOREIGN.load(Ordering::Relaxed), when);
                     if signal != 0 {
-                        ends::end_by(signal);
+                        fatal::raise(signal);
                     }
                 }
             }

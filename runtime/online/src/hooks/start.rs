@@ -7,11 +7,10 @@ use contech_guest::say;
 
 use super::asked::asked;
 use super::gate::{GATE, OPEN, OWNER, PROFILE, STATE};
-use super::log;
 use crate::calibrate::calibrate;
 use crate::clock::{Cost, Metric, Ready};
-use crate::ends;
 use crate::profile::{Bounds, Profile};
+use crate::{ends, log};
 
 /// The variable that says what is measured: `time` (the default) or `ops`.
 const METRIC: &str = "CONTECH_METRIC";

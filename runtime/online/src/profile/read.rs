@@ -5,43 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use workspan::abi::{self, Event, Function};
 
-use super::{Arrival, Looping, Profile};
+use super::{Arrival, Looping, Own, Profile, Told};
 use crate::clock::{Foreign, Passed};
-use crate::hooks::{self, New, Reading};
-
-/// What an invocation did since the last event, if no event reports it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
-    pub slot: usize,
-    pub operations: u64,
-    /// Whether it was code that counts no operations, whatever the state says.
-    pub is_foreign: bool,
-}
-
-impl Own {
-    /// The last event tells it, which made the log be read.
-    pub(crate) const OF_EVENT: Self = Self {
-        slot: 0,
-        operations: 0,
-        is_foreign: false,
-    };
-    /// Nothing tells it: no event made the log be read, and what was done since the last one is the innermost invocation's.
-    pub(crate) const NOTHING: Self = Self {
-        slot: usize::MAX,
-        ..Self::OF_EVENT
-    };
-}
-
-/// The times of a reading of the log.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    /// The time of the last event, and of the reading.
-    pub last: u64,
-    pub now: u64,
-    /// How much of the time the operations took that were passed as the invocation's own.
-    pub own: u64,
-    pub own_operations: u64,
-}
+use crate::log::{self, New, Reading};
 
 impl Profile {
     /// Reads what is new in the log. `by` is the slot of the caller of code that counts no operations, since the last
@@ -209,7 +175,7 @@ impl Profile {
     #[inline(always)]
     fn spawned_by(&mut self, from: usize) -> usize {
         self.spawn = 0;
-        hooks::by_other_code().unwrap_or(from)
+        log::by_other_code().unwrap_or(from)
     }
 
     /// Leaves the invocation out. If it was marked as a spawn, the next one is the spawn.
@@ -237,8 +203,7 @@ mod tests {
 
     use super::*;
     use crate::clock::{Cost, Metric};
-    use crate::hooks::event;
-    use crate::hooks::log::{self, tests::begun};
+    use crate::log::{self, event, tests::begun};
     use crate::profile::Bounds;
 
     #[test]

@@ -1,4 +1,8 @@
 //! The log (`workspan::abi::Event`): where the owner's log is, and which part of it is new.
+#![allow(
+    unsafe_code,
+    reason = "a place in the log is found by its distance from the thread's state"
+)]
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicUsize, compiler_fence};
@@ -29,9 +33,13 @@ thread_block! {
 /// The events of the owner.
 static EVENTS_OF_OWNER: [Event; EVENTS] = [const { Event::new() }; EVENTS];
 
+/// The code that makes the next invocation, if that invocation is a spawn by other code than it returns to; otherwise
+/// zero.
+pub(crate) static SPAWNS: AtomicUsize = AtomicUsize::new(0);
+
 /// How far the log was read: the first event that is not read yet, the end of the log at the last reading, and what
 /// was left then.
-pub(super) static READ: Read = Read {
+static READ: Read = Read {
     first: AtomicUsize::new(0),
     end: AtomicUsize::new(0),
     left: AtomicI64::new(0),
@@ -39,7 +47,7 @@ pub(super) static READ: Read = Read {
 
 /// Only the owner's thread uses it, while the gate is closed.
 #[derive(Debug)]
-pub(super) struct Read {
+struct Read {
     first: AtomicUsize,
     end: AtomicUsize,
     left: AtomicI64,
@@ -141,7 +149,7 @@ pub(crate) fn begin(state: &State) {
 }
 
 /// Takes the values out of the state, and gives it an empty log.
-pub(super) fn keep(state: &State) -> [u64; 4] {
+pub(crate) fn keep(state: &State) -> [u64; 4] {
     let kept = [
         state.left.swap(0, Relaxed).cast_unsigned(),
         state.foreign.swap(0, Relaxed),
@@ -153,13 +161,22 @@ pub(super) fn keep(state: &State) -> [u64; 4] {
 }
 
 /// Puts the values back into the state; all events since [`keep`] have been read.
-pub(super) fn put_back(state: &State, kept: &[u64; 4]) {
+pub(crate) fn put_back(state: &State, kept: &[u64; 4]) {
     state.left.store(kept[0].cast_signed(), Relaxed);
     state.foreign.store(kept[1], Relaxed);
     state.spawn.store(kept[2], Relaxed);
     let next = usize::try_from(kept[3]).unwrap_or(0);
     state.next.store(next, Relaxed);
     state.least.store(0, Relaxed);
+}
+
+/// The code that makes the reported invocation, if it is other code than the invocation returns to. The mark is
+/// taken.
+pub(crate) fn by_other_code() -> Option<usize> {
+    match SPAWNS.load(Relaxed) {
+        0 => None,
+        _ => Some(SPAWNS.swap(0, Relaxed)),
+    }
 }
 
 /// Finds what is new. The gate must be closed.
@@ -189,7 +206,7 @@ pub(crate) fn new(state: &State) -> New {
 /// Whether an event is not whole: a signal handler interrupted it. Until it is whole, every further event makes the
 /// log be read, and so is left out.
 #[inline(always)]
-pub(super) fn has_begun() -> bool {
+pub(crate) fn has_begun() -> bool {
     READ.first.load(Relaxed) != READ.end.load(Relaxed)
 }
 
@@ -228,7 +245,7 @@ fn event_at(state: &State, at: usize) -> &Event {
 /// Removes the last event; its operations stay counted. While the log is not read, each handler that jumps away may
 /// leave an event behind. Those beyond the room are removed, too, because the next one would be written over others'
 /// memory.
-pub(super) fn take_back(state: &State) {
+pub(crate) fn take_back(state: &State) {
     let next = state.next.load(Relaxed) - size_of::<Event>();
     event_at(state, next).what.store(0, Relaxed);
     let used = next
