@@ -7,7 +7,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use contech_trace::event::{AllocKind, Event};
+use contech_trace::event::Event;
 use contech_trace::fast::{Decoder, Records, Segment as PathSegment};
 use contech_trace::file::CODEC_ZSTD;
 use contech_trace::reader::Chunk;
@@ -276,7 +276,7 @@ impl Records for Cutting<'_> {
 
     fn event(&mut self, event: Event, inside: bool) {
         match event {
-            Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, alloc_kind(kind)),
+            Event::Alloc { kind, addr, size } => self.encoder.alloc(addr, size, kind),
             Event::Free { addr } => self.encoder.free(addr),
             Event::Map { addr, size } => self.encoder.map(addr, size),
             Event::Fresh { addr, size } => self.encoder.begin_life(addr, size),
@@ -344,15 +344,5 @@ impl Cutting<'_> {
             counts: now.since(self.counts),
         });
         self.counts = now;
-    }
-}
-
-pub(crate) fn alloc_kind(kind: AllocKind) -> taskgraph::AllocKind {
-    match kind {
-        AllocKind::Malloc => taskgraph::AllocKind::Malloc,
-        AllocKind::Calloc => taskgraph::AllocKind::Calloc,
-        AllocKind::Realloc => taskgraph::AllocKind::Realloc,
-        AllocKind::Aligned => taskgraph::AllocKind::Aligned,
-        AllocKind::New => taskgraph::AllocKind::New,
     }
 }

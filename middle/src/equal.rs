@@ -13,7 +13,7 @@ use contech_trace::file::{ChunkKind, ModuleLoad};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
 use taskgraph::{Action, ContextId};
 
-use crate::encode::{alloc_kind, payload};
+use crate::encode::payload;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::program::ProgramBuilder;
@@ -266,7 +266,7 @@ impl Sink for Split<'_> {
     fn event(&mut self, event: Event) {
         let digest = &mut self.digest;
         match event {
-            Event::Alloc { kind, addr, size } => digest.other(alloc_kind(kind) as u8, addr, size),
+            Event::Alloc { kind, addr, size } => digest.other(kind as u8, addr, size),
             Event::Free { addr } => digest.other(FREE, addr, 0),
             Event::Map { addr, size } => digest.other(MAP, addr, size),
             Event::Fresh { addr, size } => digest.other(FRESH, addr, size),

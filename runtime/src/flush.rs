@@ -1,12 +1,14 @@
 //! `__contech_flush` leads from instrumented code, in the middle of anything, to the slow path and back. If the buffer
 //! is not full but the time is to be noted ([`stamps`]), the stub does that alone.
 
+use std::mem::offset_of;
+
 use contech_guest::{flush_stubs, meter};
 use contech_runtime_core::scratch::SHARED_ROOM;
 use contech_runtime_core::stamps::{self, offset};
 use contech_runtime_core::tls::{ENDED, Lane, ROLE, SPIN, STAMPS};
 use contech_trace::abi;
-use contech_trace::event::TIME;
+use contech_trace::event::raw;
 
 use crate::start;
 use crate::tls;
@@ -28,8 +30,10 @@ flush_stubs! {
         taken = const STAMPS + offset::TAKEN,
         spin_event = const SPIN[0],
         spin_mark = const SPIN[1],
-        time = const TIME,
-        event = const stamps::EVENT,
+        time = const raw::Time::ID,
+        time_taken = const offset_of!(raw::Time, taken),
+        time_id = const offset_of!(raw::Time, id),
+        event = const size_of::<raw::Time>(),
         apart = const stamps::APART,
         every = const stamps::EVERY,
         slow = sym slow,

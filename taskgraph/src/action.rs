@@ -1,55 +1,10 @@
 //! Actions of a work task: executions of basic blocks, and changes of the address space.
 
+use contech_program::AllocKind;
+
 use crate::id::{BlockId, OpId};
 use crate::op::{Access, MemOp, OpAccesses, OpKind};
 use crate::statics::{Block, StaticInfo};
-
-/// How memory was allocated. The numbers are part of the file format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum AllocKind {
-    /// malloc.
-    #[default]
-    Malloc = 0,
-    /// calloc.
-    Calloc = 1,
-    /// realloc; an [`Action::Free`] before it frees the old allocation.
-    Realloc = 2,
-    /// aligned_alloc, posix_memalign, memalign.
-    Aligned = 3,
-    /// operator new.
-    New = 4,
-}
-
-impl AllocKind {
-    /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 5] = [
-        Self::Malloc,
-        Self::Calloc,
-        Self::Realloc,
-        Self::Aligned,
-        Self::New,
-    ];
-
-    /// The kind with this number, if any.
-    #[must_use]
-    pub fn from_u8(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
-
-    /// `malloc`, `calloc`, ...
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Malloc => "malloc",
-            Self::Calloc => "calloc",
-            Self::Realloc => "realloc",
-            Self::Aligned => "aligned",
-            Self::New => "new",
-        }
-    }
-}
 
 /// One action of a work task, in program order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

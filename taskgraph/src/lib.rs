@@ -65,10 +65,10 @@ mod writer;
 
 pub(crate) use contech_program::{op, statics};
 
-pub use action::{Action, AllocKind, BlockAccesses, BlockExec};
+pub use action::{Action, BlockAccesses, BlockExec};
 pub use batch::{Accesses, Batch, Executions, Piece};
 pub use compact::{AffineRun, Compact, StridedAccess};
-pub use contech_program::{SyncOp, TaskKind, WaitCause};
+pub use contech_program::{AllocKind, SyncOp, TaskKind, WaitCause};
 pub use context::Context;
 pub use error::{Error, ErrorKind, Result};
 pub use frame::{Counts, EncodedFrame, FrameEncoder, Segment, Site};

@@ -210,9 +210,9 @@ impl<W: Write> Repeats<'_, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::action::AllocKind;
     use crate::builder::GraphBuilder;
     use crate::op::{MemOp, OpKind};
+    use contech_program::AllocKind;
 
     fn graph() -> TaskGraph<Vec<u8>> {
         let mut b = GraphBuilder::new();

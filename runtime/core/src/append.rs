@@ -5,17 +5,13 @@
 //! The hot path: writes one event at the thread's cursor, without a lock, an allocation or a system call.
 
 use contech_trace::abi::{MAX_UNCHECKED, SLACK};
-use contech_trace::event::{AllocKind, Event, MAX_EVENT, SyncOp};
+use std::mem::offset_of;
+
+use contech_trace::event::{AllocKind, Event, MAX_EVENT, SyncOp, raw};
 
 use crate::recorder::Recorder;
 use crate::registry;
-use crate::spin::EVENT;
 use crate::tls::TlsBlock;
-
-/// Ids of the events that are written here.
-const SYNC: u64 = 1;
-const ALLOC: u64 = 2;
-const FREE: u64 = 3;
 
 /// The most bytes that the events of one intercepted call take.
 const EVENTS: usize = 1024;
@@ -37,14 +33,18 @@ pub struct Sync {
     pub duration: u64,
 }
 
-/// Stores the low 6 bytes of `value` at `at`, and garbage in the 2 bytes after.
-///
-/// # Safety
-/// 8 bytes at `at` may be written.
-#[inline]
-unsafe fn store6(at: *mut u8, value: u64) {
-    // SAFETY: the caller's 8 bytes; unaligned by construction.
-    unsafe { at.cast::<u64>().write_unaligned(value) };
+/// Writes an event with these values of its fields, in the order of their bytes, and evaluates to the place after it.
+/// Each value is stored as 8 bytes, and the next one overwrites what is too much.
+macro_rules! write {
+    ($at:ident, $event:ident { $($field:ident: $value:expr),* }) => {{
+        // SAFETY: the callers have a cursor with room for the event and 8 more bytes, or the slack, which has room for
+        // them. The stores are unaligned.
+        unsafe {
+            $($at.add(offset_of!(raw::$event, $field)).cast::<u64>().write_unaligned($value);)*
+            $at.add(offset_of!(raw::$event, id)).cast::<u32>().write_unaligned(raw::$event::ID.to_le());
+            $at.add(size_of::<raw::$event>())
+        }
+    }};
 }
 
 impl Recorder {
@@ -96,7 +96,7 @@ impl Recorder {
         let aux = done(&result);
         // Only a call that recorded something itself moves the cursor; handlers put it back.
         if aux != Some(s.aux) && tls.cursor() == end {
-            amend(end.wrapping_sub(EVENT), aux);
+            amend(end.wrapping_sub(size_of::<raw::Sync>()), aux);
         }
         result
     }
@@ -110,17 +110,18 @@ impl Recorder {
 
     #[inline]
     fn sync_at(&'static self, tls: &TlsBlock, at: *mut u8, s: Sync) {
-        // SAFETY: `room` or the slack leaves more than the 38 bytes stored here; the cursor is this
-        // thread's.
-        unsafe {
-            store6(at, s.object as u64);
-            store6(at.add(6), s.ticket);
-            store6(at.add(12), s.aux);
-            store6(at.add(18), s.before);
-            store6(at.add(24), s.duration);
-            store6(at.add(30), s.op as u64 | SYNC << 16);
-            tls.set_cursor(at.add(36));
-        }
+        let (object, op) = (s.object as u64, s.op as u64);
+        tls.set_cursor(write!(
+            at,
+            Sync {
+                object: object,
+                ticket: s.ticket,
+                aux: s.aux,
+                before: s.before,
+                duration: s.duration,
+                op: op
+            }
+        ));
         if let Some(thread) = registry::current(tls) {
             thread.count_sync();
         }
@@ -130,25 +131,26 @@ impl Recorder {
     #[inline]
     pub fn alloc(&'static self, tls: &TlsBlock, kind: AllocKind, address: usize, size: usize) {
         let at = self.room(tls);
-        // SAFETY: `room` leaves more than the 20 bytes stored here.
-        unsafe {
-            store6(at, address as u64);
-            store6(at.add(6), size as u64);
-            store6(at.add(12), kind as u64 | ALLOC << 8);
-            tls.set_cursor(at.add(17));
-        }
+        tls.set_cursor(write!(
+            at,
+            Alloc {
+                addr: address as u64,
+                size: size as u64,
+                kind: kind as u64
+            }
+        ));
     }
 
     /// Records that the calling thread gave memory back.
     #[inline]
     pub fn free(&'static self, tls: &TlsBlock, address: usize) {
         let at = self.room(tls);
-        // SAFETY: `room` leaves more than the 14 bytes stored here.
-        unsafe {
-            store6(at, address as u64);
-            store6(at.add(6), FREE);
-            tls.set_cursor(at.add(10));
-        }
+        tls.set_cursor(write!(
+            at,
+            Free {
+                addr: address as u64
+            }
+        ));
     }
 
     /// Records any event of the calling thread.
@@ -163,10 +165,14 @@ impl Recorder {
 #[cold]
 fn amend(at: *mut u8, aux: Option<u64>) {
     let (offset, bytes, len) = match aux {
-        Some(aux) => (12, aux.to_le_bytes(), 6),
-        None => (30, (SyncOp::AtomicSpun as u64).to_le_bytes(), 1),
+        Some(aux) => (offset_of!(raw::Sync, aux), aux.to_le_bytes(), 6),
+        None => (
+            offset_of!(raw::Sync, op),
+            (SyncOp::AtomicSpun as u64).to_le_bytes(),
+            1,
+        ),
     };
-    // SAFETY: the event was written there and is whole; the offsets are those of `sync_at`.
+    // SAFETY: the event was written there and is whole; the bytes are those of its field.
     unsafe { at.add(offset).copy_from(bytes.as_ptr(), len) };
 }
 

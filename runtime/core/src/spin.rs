@@ -10,19 +10,20 @@
 //! If the buffer was handed over in the meantime, it keeps its event. A long wait then has two events, and the second
 //! has the time.
 
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use contech_trace::event::SyncOp;
+use contech_trace::event::{SyncOp, raw};
 
 /// The most bytes of records between two tries of a spin-wait. More than that is work, not waiting.
 const TIGHT: usize = 1024;
 
-// Offsets in an encoded sync event. The tests below compare them with the format.
-const TICKET: usize = 6;
-const REPEATS: usize = 13;
-const OP: usize = 30;
-/// Bytes of an encoded sync event.
-pub(crate) const EVENT: usize = 36;
+// Offsets in a sync event.
+const TICKET: usize = offset_of!(raw::Sync, ticket);
+/// The number of repeats is in the extra number of an atomic operation from bit 8 on.
+const REPEATS: usize = offset_of!(raw::Sync, aux) + 1;
+const OP: usize = offset_of!(raw::Sync, op);
+const EVENT: usize = size_of::<raw::Sync>();
 
 /// The last operation and its repeats. The fields are atomics, as are the others of the thread-local block, but only
 /// the owner of the block uses them.

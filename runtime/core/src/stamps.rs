@@ -17,8 +17,6 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
 pub const EVERY: usize = 2048;
 /// An interval of this many ticks is long: about half a microsecond.
 pub const APART: u64 = 1500;
-/// Bytes of an encoded time event.
-pub const EVENT: usize = 16;
 
 /// What noting a time needs, in a thread's block; all zero if no times are noted.
 #[repr(C)]
@@ -117,21 +115,6 @@ pub(crate) fn cost() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contech_trace::event::{Event, MAX_EVENT, TIME};
-
-    #[test]
-    fn the_event_is_as_long_as_the_path_in_assembly_writes_it() {
-        let event = Event::Time {
-            before: 1,
-            taken: 2,
-        };
-        let mut bytes = [0; MAX_EVENT];
-        assert_eq!(event.encode(&mut bytes), EVENT);
-        assert_eq!(bytes[..6], [1, 0, 0, 0, 0, 0]);
-        assert_eq!(bytes[6..12], [2, 0, 0, 0, 0, 0]);
-        assert_eq!(bytes[12..16], TIME.to_le_bytes());
-    }
-
     #[test]
     fn a_limit_within_the_buffer_is_passed_and_the_buffers_own_is_not() {
         let mut buffer = [0u8; 8192];

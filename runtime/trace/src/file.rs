@@ -3,8 +3,8 @@
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-use crate::numbered::numbered;
 use crate::{Error, Result};
+use contech_program::numbered;
 
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
@@ -134,17 +134,17 @@ numbered! {
     /// What a chunk holds.
     pub enum ChunkKind {
         /// [`RunInfo`], which comes once, as the first chunk.
-        Run = 1,
+        Run = 1;
         /// [`ModuleLoad`]: a module was registered.
-        Module = 2,
+        Module = 2;
         /// A piece of a context's stream.
-        Stream = 3,
+        Stream = 3;
         /// A piece of a context's naive reference stream (`--contech-check`).
-        Check = 4,
+        Check = 4;
         /// [`Totals`]: recording ended cleanly. The file is complete if this is its last chunk.
-        End = 5,
+        End = 5;
         /// [`RankInfo`]: the process is a rank of an MPI program.
-        Rank = 6,
+        Rank = 6;
     }
 }
 

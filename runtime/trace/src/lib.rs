@@ -8,7 +8,6 @@ pub mod fast;
 pub mod file;
 pub mod ids;
 pub mod mpi;
-mod numbered;
 pub mod program;
 pub mod reader;
 pub mod stream;

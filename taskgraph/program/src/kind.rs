@@ -2,55 +2,42 @@
 
 use std::fmt;
 
-/// The kind of a task (contech.txt, section 3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum TaskKind {
-    /// Basic blocks and memory accesses without synchronisation.
-    #[default]
-    Work = 0,
-    /// Starts another context.
-    Create = 1,
-    /// Waits for the end of another context.
-    Join = 2,
-    /// One operation on a synchronisation object.
-    Sync = 3,
-    /// One generation of a barrier: all arrive, all leave.
-    Barrier = 4,
-}
+use crate::numbered;
 
-impl TaskKind {
-    /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 5] = [
-        Self::Work,
-        Self::Create,
-        Self::Join,
-        Self::Sync,
-        Self::Barrier,
-    ];
-
-    /// The kind with this number, if any.
-    #[must_use]
-    pub fn from_u8(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
-
-    /// `work`, `create`, `join`, `sync` or `barrier`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Work => "work",
-            Self::Create => "create",
-            Self::Join => "join",
-            Self::Sync => "sync",
-            Self::Barrier => "barrier",
-        }
+numbered! {
+    /// The kind of a task (contech.txt, section 3).
+    #[derive(Default)]
+    pub enum TaskKind {
+        /// Basic blocks and memory accesses without synchronisation.
+        #[default]
+        Work = 0, "work";
+        /// Starts another context.
+        Create = 1, "create";
+        /// Waits for the end of another context.
+        Join = 2, "join";
+        /// One operation on a synchronisation object.
+        Sync = 3, "sync";
+        /// One generation of a barrier: all arrive, all leave.
+        Barrier = 4, "barrier";
     }
 }
 
-impl fmt::Display for TaskKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+numbered! {
+    /// How memory was allocated.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum AllocKind {
+        /// malloc and its kin.
+        #[default]
+        Malloc = 0, "malloc";
+        /// calloc.
+        Calloc = 1, "calloc";
+        /// realloc; if the memory moved or was freed, the old allocation is freed before.
+        Realloc = 2, "realloc";
+        /// aligned_alloc, posix_memalign, memalign.
+        Aligned = 3, "aligned";
+        /// operator new.
+        New = 4, "new";
     }
 }
 
@@ -136,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_number_names_the_kind_it_came_from() {
-        for kind in TaskKind::ALL {
+        for &kind in TaskKind::ALL {
             assert_eq!(TaskKind::from_u8(kind as u8), Some(kind));
         }
         assert_eq!(TaskKind::from_u8(5), None);

@@ -15,6 +15,7 @@ mod counts;
 pub mod id;
 pub mod kind;
 mod layout;
+mod numbered;
 pub mod op;
 pub mod path;
 pub mod statics;
@@ -23,7 +24,7 @@ pub mod wire;
 
 pub use counts::{Counts, count};
 pub use id::{BlockId, ContextId, FunctionId, OpId};
-pub use kind::{Family, TaskKind, WaitCause};
+pub use kind::{AllocKind, Family, TaskKind, WaitCause};
 pub use layout::{BlockLayout, Layout};
 pub use op::{Access, MemOp, OpAccesses, OpKind};
 pub use statics::{Block, CallSite, Function, Module, StaticInfo};

@@ -1,6 +1,7 @@
 //! Static memory operations: what each records per execution, and the accesses that follow from it.
 
 use crate::id::OpId;
+use crate::numbered;
 
 /// Bytes of a recorded address or length: the low 48 bits, little endian.
 pub const ADDRESS_BYTES: usize = 6;
@@ -9,65 +10,43 @@ pub const MASK_BYTES: usize = 8;
 /// The bits of an address or length that are recorded.
 pub(crate) const ADDRESS_MASK: u64 = (1 << (8 * ADDRESS_BYTES)) - 1;
 
-/// The kind of a static memory operation. The numbers are part of the file format.
-///
-/// The operands recorded per execution, in this order, each a `u64`:
-///
-/// | kind | operands |
-/// |---|---|
-/// | `Load`, `Store`, `Rmw` | address |
-/// | `Copy` | destination, source, length unless [`MemOp::CONST_LEN`] |
-/// | `Set` | destination, length unless [`MemOp::CONST_LEN`] |
-/// | `MaskedLoad`, `MaskedStore`, `ExpandLoad`, `CompressStore` | address, lane mask |
-/// | `Gather`, `Scatter` | lane mask, then one address per lane |
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum OpKind {
-    /// Reads `size` bytes.
-    #[default]
-    Load = 0,
-    /// Writes `size` bytes.
-    Store = 1,
-    /// Reads, then writes, `size` bytes (atomic read-modify-write, compare-exchange).
-    Rmw = 2,
-    /// memcpy or memmove.
-    Copy = 3,
-    /// memset.
-    Set = 4,
-    /// Reads the enabled lanes of a vector, each `size` bytes at its own place.
-    MaskedLoad = 5,
-    /// Writes the enabled lanes of a vector, each `size` bytes at its own place.
-    MaskedStore = 6,
-    /// Reads one element of `size` bytes per enabled lane, each at its own address.
-    Gather = 7,
-    /// Writes one element of `size` bytes per enabled lane, each at its own address.
-    Scatter = 8,
-    /// Reads as many consecutive elements as lanes are enabled.
-    ExpandLoad = 9,
-    /// Writes as many consecutive elements as lanes are enabled.
-    CompressStore = 10,
-}
-
-impl OpKind {
-    /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 11] = [
-        Self::Load,
-        Self::Store,
-        Self::Rmw,
-        Self::Copy,
-        Self::Set,
-        Self::MaskedLoad,
-        Self::MaskedStore,
-        Self::Gather,
-        Self::Scatter,
-        Self::ExpandLoad,
-        Self::CompressStore,
-    ];
-
-    /// The kind with this number, if any.
-    #[must_use]
-    pub fn from_u8(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
+numbered! {
+    /// The kind of a static memory operation. The numbers are part of the file format.
+    ///
+    /// The operands recorded per execution, in this order, each a `u64`:
+    ///
+    /// | kind | operands |
+    /// |---|---|
+    /// | `Load`, `Store`, `Rmw` | address |
+    /// | `Copy` | destination, source, length unless [`MemOp::CONST_LEN`] |
+    /// | `Set` | destination, length unless [`MemOp::CONST_LEN`] |
+    /// | `MaskedLoad`, `MaskedStore`, `ExpandLoad`, `CompressStore` | address, lane mask |
+    /// | `Gather`, `Scatter` | lane mask, then one address per lane |
+    #[derive(Default)]
+    pub enum OpKind {
+        /// Reads `size` bytes.
+        #[default]
+        Load = 0;
+        /// Writes `size` bytes.
+        Store = 1;
+        /// Reads, then writes, `size` bytes (atomic read-modify-write, compare-exchange).
+        Rmw = 2;
+        /// memcpy or memmove.
+        Copy = 3;
+        /// memset.
+        Set = 4;
+        /// Reads the enabled lanes of a vector, each `size` bytes at its own place.
+        MaskedLoad = 5;
+        /// Writes the enabled lanes of a vector, each `size` bytes at its own place.
+        MaskedStore = 6;
+        /// Reads one element of `size` bytes per enabled lane, each at its own address.
+        Gather = 7;
+        /// Writes one element of `size` bytes per enabled lane, each at its own address.
+        Scatter = 8;
+        /// Reads as many consecutive elements as lanes are enabled.
+        ExpandLoad = 9;
+        /// Writes as many consecutive elements as lanes are enabled.
+        CompressStore = 10;
     }
 }
 
@@ -437,7 +416,7 @@ mod tests {
 
     #[test]
     fn missing_operands_give_no_access() {
-        for kind in OpKind::ALL {
+        for &kind in OpKind::ALL {
             let op = MemOp::new(kind, 8, 2);
             let mut n = 0;
             op.expand(OpId::new(0), &[], |_| n += 1);

@@ -1,33 +1,18 @@
 //! Synchronisation: one table of operations with number, name, kind of task, wait cause and family.
 
-use std::fmt;
-
 use crate::kind::{Family, TaskKind, WaitCause};
+use crate::numbered;
 
 macro_rules! sync_ops {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal, $kind:ident, $cause:expr, $family:expr;)*) => {
-        /// What threads do to each other: events of a trace and tasks of a graph. The numbers are part of both formats.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        #[repr(u8)]
-        pub enum SyncOp { $($(#[$doc])* $name = $number,)* }
+        numbered! {
+            /// What threads do to each other: events of a trace and tasks of a graph.
+            #[derive(Default)]
+            #[non_exhaustive]
+            pub enum SyncOp { $($(#[$doc])* $name = $number, $text;)* }
+        }
 
         impl SyncOp {
-            /// All operations, in the order of their numbers.
-            pub const ALL: &[Self] = &[$(Self::$name,)*];
-
-            /// The operation with this number, if any.
-            #[must_use]
-            pub const fn from_u8(number: u8) -> Option<Self> {
-                match number { $($number => Some(Self::$name),)* _ => None }
-            }
-
-            /// The name in text forms: `mutex_lock`.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
-            }
-
             /// The kind of the task that stands for it.
             #[must_use]
             pub const fn kind(self) -> TaskKind {
@@ -300,12 +285,6 @@ impl SyncOp {
             self,
             Self::ObjectInit | Self::ObjectDestroy | Self::TaskgroupBegin | Self::AtomicSpun
         )
-    }
-}
-
-impl fmt::Display for SyncOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

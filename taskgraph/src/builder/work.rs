@@ -1,12 +1,12 @@
 //! The actions of synthetic work tasks, and their way into frames.
 
-use crate::action::AllocKind;
 use crate::builder::BuiltTask;
 use crate::error::Result;
 use crate::frame::{Counts, FrameEncoder};
 use crate::id::BlockId;
 use crate::record::{FrameRef, FrameSpan};
 use crate::writer::GraphWriter;
+use contech_program::AllocKind;
 
 #[derive(Debug)]
 pub(super) enum BuiltAction {

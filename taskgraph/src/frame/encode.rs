@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use self::size::Size;
 use self::table::{Scratch, Table};
-use crate::action::AllocKind;
 use crate::codec::Packer;
 use crate::frame::Layout;
 use crate::frame::other;
@@ -12,6 +11,7 @@ use crate::id::BlockId;
 use crate::path::{Path, PathTable, State, Walk};
 use crate::statics::StaticInfo;
 use crate::wire::{put_delta, put_varint};
+use contech_program::AllocKind;
 use contech_program::{Counts, count};
 
 mod seal;

@@ -1,6 +1,5 @@
 //! Tests that events survive encoding, and that bytes which no writer produces are an error.
 
-use super::code::{FREE, SYNC};
 use super::*;
 
 #[test]
@@ -77,6 +76,6 @@ fn every_event_survives_encoding_and_ends_with_its_id() {
 #[test]
 fn unknown_numbers_are_errors() {
     assert!(Event::decode(999, &[]).is_err());
-    assert!(Event::decode(SYNC, &[0xff; 32]).is_err());
-    assert!(Event::decode(FREE, &[0; 5]).is_err());
+    assert!(Event::decode(raw::Sync::ID, &[0xff; 32]).is_err());
+    assert!(Event::decode(raw::Free::ID, &[0; 5]).is_err());
 }

@@ -1,10 +1,11 @@
 //! Decodes the other actions of a frame.
 
 use super::WHAT;
-use crate::action::{Action, AllocKind};
+use crate::action::Action;
 use crate::error::Result;
 use crate::frame::other;
 use crate::wire::Reader;
+use contech_program::AllocKind;
 
 pub(super) fn decode(bytes: &[u8], out: &mut Vec<Action<'static>>) -> Result<()> {
     let mut r = Reader::new(WHAT, bytes);
