@@ -77,37 +77,3 @@ macro_rules! export_syscall {
         }
     };
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::memory::Errno;
-
-    #[test]
-    fn a_result_is_passed_on_and_a_failure_is_errno() {
-        let six = [0; 6];
-        let call = |number, [a, b, c, d, e, f]: [usize; 6]| {
-            // SAFETY: the calls take no pointers.
-            unsafe { system_call(number, a, b, c, d, e, f) }
-        };
-        assert_eq!(call(libc::SYS_getpid, six), i64::from(std::process::id()));
-        let nowhere = usize::MAX;
-        assert_eq!(call(libc::SYS_close, [nowhere, 0, 0, 0, 0, 0]), -1);
-        assert_eq!(Errno::get(), libc::EBADF);
-    }
-
-    #[test]
-    fn all_six_arguments_arrive() {
-        let length = 4096;
-        // SAFETY: the call makes a new mapping, whose file and offset are the last two arguments.
-        let refused = unsafe { system_call(libc::SYS_mmap, 0, length, 1, 2, usize::MAX, 1) };
-        assert_eq!((refused, Errno::get()), (-1, libc::EINVAL), "an odd offset");
-        // SAFETY: the call makes a new mapping.
-        let at = unsafe { system_call(libc::SYS_mmap, 0, length, 1, 0x22, usize::MAX, 0) };
-        assert!(at > 0);
-        let at = usize::try_from(at).unwrap();
-        // SAFETY: nothing refers to the mapping.
-        let gone = unsafe { system_call(libc::SYS_munmap, at, length, 0, 0, 0, 0) };
-        assert_eq!(gone, 0);
-    }
-}

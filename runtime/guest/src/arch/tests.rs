@@ -1,0 +1,408 @@
+//! Tests of what every port defines.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::mem::offset_of;
+use std::sync::atomic::{
+    AtomicI64, AtomicPtr, AtomicU32, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst,
+};
+
+use super::*;
+use crate::memory::{self, Errno};
+use crate::{export_lock, exports, flush_stubs, thread_block};
+
+#[test]
+fn the_clock_goes_on_at_a_rate() {
+    let before = ticks();
+    in_order();
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    let passed = ticks() - before;
+    let hz = stated_hz();
+    assert!(
+        passed > 0 && (hz == 0 || passed > hz / 1000),
+        "{passed} {hz}"
+    );
+}
+
+#[test]
+fn each_thread_has_a_pointer_of_its_own() {
+    let here = thread_pointer();
+    assert_eq!(here, thread_pointer());
+    assert_ne!(
+        Ok(here),
+        std::thread::spawn(thread_pointer).join().map_err(drop)
+    );
+}
+
+#[test]
+fn a_jump_goes_to_the_stack_pointer_of_the_call() {
+    unsafe extern "C" {
+        fn _setjmp(buffer: *mut u64) -> c_int;
+    }
+    let mut buffer = [0; 64];
+    // SAFETY: the buffer is larger than a jump buffer, and nothing jumps to it.
+    let target = unsafe {
+        _setjmp(buffer.as_mut_ptr());
+        jump_target(buffer.as_ptr())
+    };
+    let here = (&raw const buffer).addr();
+    assert!(target.abs_diff(here) < 4096, "{target:x} {here:x}");
+}
+
+#[test]
+fn a_handler_sees_the_registers_and_the_place_of_what_it_interrupted() {
+    static SEEN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+    unsafe extern "C" fn handler(_: c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        // SAFETY: the kernel passes the context of the interrupted code.
+        let context = unsafe { &*context.cast::<libc::ucontext_t>() };
+        let here = (&raw const *context).addr();
+        let near = registers(context)
+            .iter()
+            .filter(|r| r.abs_diff(here) < 1 << 16)
+            .count();
+        SEEN[0].store(near, SeqCst);
+        // SAFETY: the interrupted code is mapped.
+        SEEN[1].store(
+            usize::from(unsafe { follows_system_call(program_counter(context)) }),
+            SeqCst,
+        );
+    }
+    // SAFETY: the action and the mask live through the calls, and the handler only reads and stores.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO;
+        libc::sigaction(libc::SIGURG, &raw const action, std::ptr::null_mut());
+        let thread = libc::syscall(libc::SYS_gettid);
+        libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGURG);
+    }
+    assert!(
+        SEEN[0].load(SeqCst) > 0,
+        "the stack pointer is among the registers"
+    );
+    assert_eq!(
+        SEEN[1].load(SeqCst),
+        1,
+        "the signal came at the end of a system call"
+    );
+}
+
+#[test]
+fn a_function_runs_on_another_stack_and_comes_back() {
+    static AT: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn note() {
+        let local = 0u8;
+        AT.store((&raw const local).addr(), Relaxed);
+    }
+    let stack = memory::map(1 << 16).expect("memory").addr();
+    // SAFETY: the stack is new, and the function does not unwind.
+    unsafe { call_on_stack(stack + (1 << 16), note) };
+    assert!((stack..stack + (1 << 16)).contains(&AT.load(Relaxed)));
+    touch_stack::<4096>();
+}
+
+#[test]
+fn words_change_at_once() {
+    let (left, next) = (AtomicI64::new(10), AtomicUsize::new(7));
+    subtract_here(&left, 3);
+    assert_eq!((fetch_add_here(&next, 5), next.load(Relaxed)), (7, 12));
+    assert_eq!(left.load(Relaxed), 7);
+}
+
+#[test]
+fn a_result_is_passed_on_and_a_failure_is_errno() {
+    let call = |number, [a, b, c, d, e, f]: [usize; 6]| {
+        // SAFETY: the calls take no pointers.
+        unsafe { system_call(number, a, b, c, d, e, f) }
+    };
+    assert_eq!(
+        call(libc::SYS_getpid, [0; 6]),
+        i64::from(std::process::id())
+    );
+    assert_eq!(call(libc::SYS_close, [usize::MAX, 0, 0, 0, 0, 0]), -1);
+    assert_eq!(Errno::get(), libc::EBADF);
+}
+
+#[test]
+fn all_six_arguments_of_a_system_call_arrive() {
+    let length = 4096;
+    // SAFETY: the call makes a new mapping, whose file and offset are the last two arguments.
+    let refused = unsafe { system_call(libc::SYS_mmap, 0, length, 1, 2, usize::MAX, 1) };
+    assert_eq!((refused, Errno::get()), (-1, libc::EINVAL), "an odd offset");
+    // SAFETY: the call makes a new mapping.
+    let at = unsafe { system_call(libc::SYS_mmap, 0, length, 1, 0x22, usize::MAX, 0) };
+    let at = usize::try_from(at).expect("a mapping");
+    // SAFETY: nothing refers to the mapping.
+    let gone = unsafe { system_call(libc::SYS_munmap, at, length, 0, 0, 0, 0) };
+    assert_eq!(gone, 0);
+}
+
+/// What the stubs of the tests use of a thread.
+#[repr(C)]
+struct Block {
+    cursor: AtomicUsize,
+    limit: AtomicUsize,
+    role: AtomicU32,
+    left: AtomicU32,
+    from: AtomicUsize,
+    to: AtomicUsize,
+    last: AtomicUsize,
+    epoch: AtomicUsize,
+    taken: AtomicUsize,
+    spin: [AtomicUsize; 2],
+    caller: AtomicUsize,
+}
+
+impl Block {
+    const fn new() -> Self {
+        const ZERO: AtomicUsize = AtomicUsize::new(0);
+        Self {
+            cursor: ZERO,
+            limit: ZERO,
+            role: AtomicU32::new(0),
+            left: AtomicU32::new(0),
+            from: ZERO,
+            to: ZERO,
+            last: ZERO,
+            epoch: ZERO,
+            taken: ZERO,
+            spin: [ZERO; 2],
+            caller: ZERO,
+        }
+    }
+}
+
+thread_block! {
+    /// The block of the tests' threads.
+    static contech_guest_test_block: Block = Block::new();
+    /// The calling thread's.
+    fn block();
+}
+
+#[test]
+fn each_thread_has_a_block_that_begins_as_zero() {
+    block().cursor.store(5, Relaxed);
+    let other = std::thread::spawn(|| block().cursor.swap(6, Relaxed)).join();
+    assert_eq!((other.unwrap(), block().cursor.load(Relaxed)), (0, 5));
+}
+
+extern "C" fn sum(a: usize, b: usize, c: usize) -> usize {
+    a + 10 * b + 100 * c
+}
+extern "C" fn second(_: usize, caller: usize) -> usize {
+    caller
+}
+extern "C" fn from_block(a: usize) -> usize {
+    a + block().caller.load(Relaxed)
+}
+extern "C" fn from_static(a: usize) -> usize {
+    a + CALLER.load(Relaxed)
+}
+extern "C" fn chooses(a: usize) -> usize {
+    if a == 1 {
+        sum as *const () as usize
+    } else {
+        second as *const () as usize
+    }
+}
+extern "C" fn destroys() {
+    SLOW.fetch_add(1, Relaxed);
+    std::hint::black_box(sum(1, 2, 3));
+}
+extern "C" fn slow(a: usize, caller: usize) -> usize {
+    SLOW.fetch_add(1, Relaxed);
+    a + usize::from(caller != 0)
+}
+extern "C" fn attempt(lock: usize) -> c_int {
+    c_int::try_from(lock).unwrap_or(0)
+}
+
+static CALLER: AtomicUsize = AtomicUsize::new(0);
+static SLOW: AtomicUsize = AtomicUsize::new(0);
+static REAL: AtomicPtr<libc::c_void> = AtomicPtr::new(sum as *mut libc::c_void);
+static ATTEMPT: AtomicPtr<libc::c_void> = AtomicPtr::new(attempt as *mut libc::c_void);
+
+exports! {
+    contech_guest_test_plain = sum;
+    contech_guest_test_after [after a] = second;
+    contech_guest_test_static [caller in CALLER] = from_static;
+    contech_guest_test_in_block [caller in contech_guest_test_block offset_of!(Block, caller)] = from_block;
+    contech_guest_test_before [before] = chooses;
+    contech_guest_test_keeping [keeping] = destroys;
+    contech_guest_test_through [through] = REAL;
+    contech_guest_test_counted [counted contech_guest_test_block offset_of!(Block, left), slow, caller 1] = REAL;
+}
+export_lock! {
+    contech_guest_test_lock [contech_guest_test_block offset_of!(Block, left)]: ATTEMPT, libc::EBUSY => second, slow
+}
+
+type Function = extern "C" fn(usize, usize, usize) -> usize;
+
+/// An exported stub as a function of three arguments.
+fn stub(stub: extern "C-unwind" fn()) -> Function {
+    // SAFETY: the stubs pass three words on to functions that take them, or fewer.
+    unsafe { std::mem::transmute::<extern "C-unwind" fn(), Function>(stub) }
+}
+
+/// Whether an address is in the function of this test, which is shorter than a page.
+fn is_near(address: usize, function: fn()) -> bool {
+    address.wrapping_sub(function as *const () as usize) < 4096
+}
+
+#[test]
+fn stubs_pass_arguments_on_and_add_their_caller() {
+    fn caller() {
+        let plain = stub(contech_guest_test_plain);
+        assert_eq!(plain(1, 2, 3), 321);
+        for (name, one) in [
+            ("after", contech_guest_test_after as extern "C-unwind" fn()),
+            ("static", contech_guest_test_static),
+            ("block", contech_guest_test_in_block),
+        ] {
+            let told = stub(one)(0, 2, 3);
+            assert!(is_near(told, caller), "{name}: {told:x}");
+        }
+        assert_eq!(stub(contech_guest_test_before)(1, 2, 3), 321);
+        assert_eq!(stub(contech_guest_test_before)(2, 4, 3), 4);
+        assert_eq!(stub(contech_guest_test_through)(4, 5, 6), 654);
+    }
+    caller();
+}
+
+#[test]
+fn counted_stubs_and_locks_take_the_slow_way_when_the_count_is_up() {
+    let (counted, lock) = (
+        stub(contech_guest_test_counted),
+        stub(contech_guest_test_lock),
+    );
+    block().left.store(1, Relaxed);
+    assert_eq!(counted(1, 2, 3), 321, "one is left");
+    assert_eq!(
+        counted(1, 2, 3),
+        2,
+        "none is left: the slow function has argument and caller"
+    );
+    block().left.store(9, Relaxed);
+    assert_eq!(lock(0, 0, 0), 0, "the lock is free");
+    let waits = lock(usize::try_from(libc::EBUSY).unwrap_or(0), 0, 0);
+    assert!(waits > 4096, "the function that waits was told its caller");
+    block().left.store(0, Relaxed);
+    assert_eq!(lock(7, 0, 0), 8, "a timed call");
+}
+
+thread_local! {
+    /// The cursors that the slow paths were called with.
+    static CALLED: Cell<[usize; 3]> = const { Cell::new([0; 3]) };
+}
+
+fn called(path: usize, cursor: *mut u8) -> *mut u8 {
+    let mut all = CALLED.get();
+    all[path] = cursor.addr();
+    CALLED.set(all);
+    cursor.wrapping_add(path + 1)
+}
+extern "C" fn flush_slow(cursor: *mut u8) -> *mut u8 {
+    called(0, cursor)
+}
+extern "C" fn flush_gap(cursor: *mut u8) -> *mut u8 {
+    called(1, cursor)
+}
+extern "C" fn flush_check(cursor: *mut u8) -> *mut u8 {
+    called(2, cursor)
+}
+
+/// The role of a thread that has ended, the scratch memory before the limit, and ticks of a long interval.
+const ENDED: u32 = 2;
+const SCRATCH: usize = 70_000;
+const LONG: usize = 1 << 30;
+
+flush_stubs! {
+    contech_guest_test_block;
+    {
+        role = const offset_of!(Block, role),
+        ended = const ENDED,
+        scratch = const SCRATCH,
+        gap = sym flush_gap,
+        long = const LONG,
+        cursor = const offset_of!(Block, cursor),
+        limit = const offset_of!(Block, limit),
+        from = const offset_of!(Block, from),
+        to = const offset_of!(Block, to),
+        last = const offset_of!(Block, last),
+        epoch = const offset_of!(Block, epoch),
+        taken = const offset_of!(Block, taken),
+        spin_event = const offset_of!(Block, spin),
+        spin_mark = const offset_of!(Block, spin) + 8,
+        time = const 12,
+        time_taken = const 6,
+        time_id = const 12,
+        event = const 16,
+        apart = const 0,
+        every = const 2048,
+        slow = sym flush_slow,
+    }
+    {
+        role = const offset_of!(Block, role),
+        ended = const ENDED,
+        scratch = const SCRATCH,
+        limit = const offset_of!(Block, limit),
+        cursor = const offset_of!(Block, cursor),
+        slow = sym flush_check,
+    }
+}
+
+#[test]
+fn a_full_buffer_is_handed_over_and_an_ended_thread_uses_its_scratch_again() {
+    CALLED.set([0; 3]);
+    let at = |address| std::ptr::without_provenance_mut::<u8>(address);
+    assert_eq!(flush(at(100)).addr(), 101);
+    assert_eq!(check_flush(at(200)).addr(), 203);
+    assert_eq!(CALLED.get(), [100, 0, 200]);
+    block().role.store(ENDED, Relaxed);
+    block().limit.store(SCRATCH + 50, Relaxed);
+    assert_eq!(flush(at(100)).addr(), 50);
+    assert_eq!(check_flush(at(100)).addr(), 50);
+    assert_eq!(block().cursor.load(Relaxed), 50);
+    block().limit.store(SCRATCH - 1, Relaxed);
+    assert_eq!(
+        flush(at(300)).addr(),
+        301,
+        "the scratch memory is not set up"
+    );
+}
+
+#[test]
+fn a_time_is_noted_in_the_buffer_and_a_long_interval_takes_the_slow_way() {
+    CALLED.set([0; 3]);
+    let mut buffer = [0u8; 8192];
+    let at = buffer.as_mut_ptr();
+    let block = block();
+    block.role.store(0, Relaxed);
+    block.from.store(at.addr(), Relaxed);
+    block.to.store(at.addr() + 8000, Relaxed);
+    block.limit.store(at.addr() + 10, Relaxed);
+    let now = usize::try_from(ticks()).expect("64 bits");
+    block.last.store(now, Relaxed);
+    block.epoch.store(now, Relaxed);
+    block.taken.store(0x0102_0304, Relaxed);
+    block.spin[1].store(9, Relaxed);
+    let after = flush(at);
+    assert_eq!(after.addr() - at.addr(), 16);
+    assert_eq!(
+        (buffer[6..12].to_vec(), buffer[12]),
+        (vec![4, 3, 2, 1, 0, 0], 12)
+    );
+    assert_eq!(block.cursor.load(Relaxed), after.addr());
+    assert_eq!(block.limit.load(Relaxed), after.addr() + 1);
+    assert_eq!(block.spin[1].load(Relaxed), 0);
+    block.last.store(now.wrapping_sub(1 << 40), Relaxed);
+    assert_eq!(flush(at.wrapping_add(32)).addr(), at.addr() + 34);
+    assert_eq!(CALLED.get(), [0, at.addr() + 32, 0]);
+}
+
+#[test]
+fn a_hook_that_keeps_the_registers_runs() {
+    let before = SLOW.load(Relaxed);
+    stub(contech_guest_test_keeping)(1, 2, 3);
+    assert!(SLOW.load(Relaxed) > before);
+}
