@@ -13,7 +13,8 @@ use crate::statics::StaticInfo;
 mod executions;
 
 pub use executions::{Accesses, Executions};
-use executions::{Row, Scripts, Sizes, number};
+pub(crate) use executions::number;
+use executions::{Row, Scripts, Sizes};
 
 /// Accesses, rows and pieces of a full batch. They stay in the caches while every reader goes over them.
 pub(crate) const FULL: usize = 1 << 13;

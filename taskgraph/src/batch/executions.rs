@@ -94,7 +94,7 @@ fn index(at: u64) -> usize {
 
 /// A length as a smaller number. A batch has few accesses.
 #[inline]
-pub(super) fn number(length: usize) -> u32 {
+pub(crate) fn number(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 

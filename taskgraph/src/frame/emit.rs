@@ -11,7 +11,7 @@ use super::emission::Emission;
 use super::plan::{How, NONE, Plan};
 use super::play::{Played, Player, Score};
 use super::template::{Carried, Flow, Templates};
-use crate::batch::Batch;
+use crate::batch::{Batch, FULL, number};
 use crate::compact::advance;
 use crate::error::{Result, malformed};
 use crate::id::BlockId;
@@ -108,16 +108,22 @@ impl Emitter {
         let plan = |table: &Table| plan(table.symbol, e.templates, e.score);
         let plans = || frame.tables.iter().map(plan).collect();
         let plans = frame.plans.get_or_init(plans);
-        let records = frame.records.get(self.records.clone()).unwrap_or(&[]);
-        for (record, at) in records.iter().zip(self.records.start..) {
+        while let Some(records) = frame.records.get(self.records.clone())
+            && let [record, ..] = records
+        {
             let Some(plan) = plans.get(record.table as usize) else {
                 return Err(malformed(WHAT, "a record of no table"));
             };
+            let mut times = 1;
             match plan.how {
                 How::Straight => {
                     if plan.function != self.player.known && plan.function != NONE {
                         self.known(plan)?;
                     }
+                    let most = FULL.saturating_sub(batch.end) / (plan.accesses as usize).max(1);
+                    let alike = records[1..].iter().take(most);
+                    let alike = alike.take_while(|next| next.table == record.table);
+                    times += alike.count();
                 }
                 How::Flow => {
                     if let Some(Some(t)) = e.templates.straight.get(plan.symbol as usize)
@@ -140,29 +146,29 @@ impl Emitter {
                     self.iterated(e, frame, place, batch)?;
                 }
                 How::Walk => {
-                    self.player.only(at);
+                    self.player.only(self.records.start);
                     self.walked(e, frame, batch)?;
                 }
             }
             if plan.script != NONE {
-                batch.execute(plan.script, 1);
+                batch.execute(plan.script, times as u64);
             }
-            if plan.accesses > 0 {
+            let one = plan.accesses as usize;
+            if one > 0 {
                 let rows = &mut self.rows[record.table as usize];
                 if rows.places.is_empty() {
                     self.used.push(record.table);
                     rows.first = record.row as usize;
                 }
-                rows.places
-                    .push(u32::try_from(batch.end).unwrap_or(u32::MAX));
-                batch.end += plan.accesses as usize;
+                let place = |k: usize| number(batch.end + k * one);
+                rows.places.extend((0..times).map(place));
+                batch.end += times * one;
             }
+            self.records.start += times;
             if batch.is_full() {
-                self.records.start = at + 1;
                 return Ok(true);
             }
         }
-        self.records.start = self.records.end;
         Ok(false)
     }
 

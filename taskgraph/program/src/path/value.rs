@@ -103,6 +103,35 @@ impl Value {
         value & self.mask
     }
 
+    /// The values of several rows. The slots come as columns, each with the distance from one row's value to the next; there are
+    /// no iteration numbers.
+    #[must_use]
+    pub fn eval_all(&self, rows: usize, columns: &[(&[u64], usize)]) -> Vec<u64> {
+        let (constant, of_slots, others) = match &self.form {
+            Form::Slot { constant, slot } => (*constant, &[(*slot, 1)][..], &[][..]),
+            Form::Sum {
+                constant,
+                slots,
+                others,
+                ..
+            } => (*constant, &**slots, &**others),
+        };
+        let mut sums = vec![constant; rows];
+        for (slot, k) in of_slots {
+            let (column, step) = columns[*slot as usize];
+            for (sum, v) in sums.iter_mut().zip(column.iter().step_by(step)) {
+                *sum = sum.wrapping_add(v.wrapping_mul(*k));
+            }
+        }
+        for (other, k) in others {
+            for (sum, v) in sums.iter_mut().zip(other.eval_all(rows, columns)) {
+                *sum = sum.wrapping_add(v.wrapping_mul(*k));
+            }
+        }
+        sums.iter_mut().for_each(|sum| *sum &= self.mask);
+        sums
+    }
+
     /// Slot, constant and mask, if the value is only a slot and a constant.
     #[must_use]
     pub fn near(&self) -> Option<(u32, u64, u64)> {

@@ -6,6 +6,9 @@ use super::Rows;
 use crate::frame::decode::{DecodedFrame, Table};
 use crate::frame::template::{Addresses, Near, Site, Straight};
 
+/// With this many records, each address is computed for all of them before the next address.
+const MANY: usize = 16;
+
 pub(super) struct Kernel<'k> {
     pub(super) t: &'k Straight,
     pub(super) table: &'k Table,
@@ -79,19 +82,32 @@ impl<'k> Kernel<'k> {
     }
 
     fn any(&self, addresses: &mut [u64], sites: &mut [Site], row: &mut Vec<u64>) {
-        let t = self.t;
-        let (n, values) = (t.sites.len(), t.fields + t.carried.len());
+        let (t, n) = (self.t, self.t.sites.len());
+        let values = t.fields + t.carried.len();
         let columns: Vec<_> = (0..values).map(|value| self.column(value)).collect();
-        for (i, place) in self.rows.places.iter().enumerate() {
-            let place = *place as usize;
+        let places = || self.rows.places.iter().map(|place| *place as usize);
+        for place in places() {
+            if let Some(names) = sites.get_mut(place..place + n) {
+                names.copy_from_slice(&t.sites);
+            }
+        }
+        if let Addresses::Any(values) = &t.addresses
+            && self.rows.places.len() >= MANY
+        {
+            for (k, value) in values.iter().enumerate() {
+                let all = value.eval_all(self.rows.places.len(), &columns);
+                for (place, address) in places().zip(all) {
+                    addresses[place + k] = address | self.front;
+                }
+            }
+            return;
+        }
+        for (i, place) in places().enumerate() {
             row.clear();
             let value = |(column, step): &(&[u64], usize)| column.get(i * step).copied();
             row.extend(columns.iter().map(|column| value(column).unwrap_or(0)));
             if let Some(to) = addresses.get_mut(place..place + n) {
                 write(&t.addresses, row, to, self.front);
-            }
-            if let Some(names) = sites.get_mut(place..place + n) {
-                names.copy_from_slice(&t.sites);
             }
         }
     }
