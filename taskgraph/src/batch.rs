@@ -12,8 +12,8 @@ use crate::statics::StaticInfo;
 
 mod executions;
 
-pub use executions::{Accesses, Executions};
 pub(crate) use executions::number;
+pub use executions::{Accesses, Executions};
 use executions::{Row, Scripts, Sizes};
 
 /// Accesses, rows and pieces of a full batch. They stay in the caches while every reader goes over them.

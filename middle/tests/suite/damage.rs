@@ -6,7 +6,7 @@ use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock, SemPost, Sem
 use contech_trace::file::{CODEC_ZSTD, ChunkKind, HEADER_BYTES, Totals};
 
 use crate::graph::{convert_with, converted, everything, options, tasks};
-use crate::trace::{BASE, LOAD, PLAIN, TraceBuilder, assemble, module};
+use crate::trace::{BASE, LOAD, LOOP, PLAIN, TraceBuilder, assemble, module, module_with_loop};
 
 /// A trace with most constructs in many small chunks.
 fn rich(codec: u8) -> TraceBuilder {
@@ -57,6 +57,25 @@ fn a_trace_cut_at_any_byte_gives_a_valid_graph() {
         tasks_before = c.summary.tasks.total();
     }
     assert_eq!(tasks_before, whole.tasks.total());
+}
+
+#[test]
+fn a_loop_that_leaves_the_addresses_is_refused() {
+    // The loop moves by 8 bytes. Its last access would be at byte 2^49 and a bit.
+    for (back, fits) in [(1 << 40, true), (1 << 46, false)] {
+        let mut t = TraceBuilder::empty();
+        t.module(BASE, &module_with_loop());
+        t.start(0);
+        t.block(0, PLAIN, &[]);
+        t.record(0, LOOP, &[back], 6);
+        t.end(0);
+        let c = converted(t.finish());
+        assert_eq!(c.summary.complete, fits, "{:?}", c.summary.notes);
+        let verified = c.graph.verify().unwrap();
+        assert_eq!(verified.blocks, if fits { back + 2 } else { 1 });
+        let said = format!("{:?}", c.summary.notes);
+        assert_eq!(said.contains("leave the addresses"), !fits, "{said}");
+    }
 }
 
 #[test]

@@ -66,8 +66,8 @@ struct Module {
     first_block: u32,
     blocks: u32,
     first_path: u32,
-    /// Dense index of its first function in fast form, and the first id of each start:
-    /// (id relative to the module, function, start), ascending.
+    /// The starts of its functions in fast form, by ascending ids: the first id of each relative to the module, the
+    /// dense index of the function, and the start's number within the function.
     starts: Vec<(u32, u32, u32)>,
 }
 

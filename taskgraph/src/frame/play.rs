@@ -10,8 +10,8 @@ use crate::frame::decode::{DecodedFrame, Record, Table, WHAT};
 use crate::frame::plan::NONE;
 use crate::id::BlockId;
 use crate::path::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, NO_BLOCK, Nest, NestShape, PathSet,
-    State, Stored as PathStored, Visit, Walk, Walked,
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, MOST_WRAPPING, NO_BLOCK, Nest,
+    NestShape, PathSet, State, Stored as PathStored, Visit, Walk, Walked,
 };
 
 /// What is needed to play frames.
@@ -71,8 +71,6 @@ struct Stored {
 /// Few nodes have no block: for each execution of a block, a path may have this many nodes, and [`SLACK`] more.
 const NODES: u64 = 16;
 const SLACK: u64 = 1 << 20;
-/// A loop whose operands leave their 48 bits has at most this many iterations.
-pub(super) const MOST_WRAPPING: u64 = 1 << 24;
 
 thread_local! {
     /// A player that is not in use, kept for its memory.
@@ -346,17 +344,9 @@ impl Visit for Reading<'_> {
 
     fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool {
         let Some(flat) = &l.flat else { return false };
-        self.operands.clear();
-        for ((node, k), stride) in flat.operands.iter().zip(&flat.strides) {
-            let value = &self.f.nodes[*node as usize].operands[*k as usize];
-            let start = value.eval(&state.slots, &state.iterations);
-            if !value.stays(start, *stride, iterations) {
-                self.short |= iterations > MOST_WRAPPING;
-                return false;
-            }
-            self.operands.push(start);
-        }
+        let stay = flat.start(&self.f.nodes, state, iterations, self.operands);
+        self.short |= !stay && iterations > MOST_WRAPPING;
         self.stored.run = iterations;
-        true
+        stay
     }
 }

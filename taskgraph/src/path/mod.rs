@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 pub(crate) use contech_program::path::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Followed, NO_BLOCK, NestShape,
-    Recorded, Stored, Visit, Walk, Walked,
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Followed, MOST_WRAPPING, NO_BLOCK,
+    NestShape, Recorded, Stored, Visit, Walk, Walked,
 };
 pub use contech_program::path::{
     Expr, Leaf, Nest, Path, PathFunction, PathLoop, PathNode, State, Step,

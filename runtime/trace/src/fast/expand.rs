@@ -177,14 +177,8 @@ impl Visit for Reading<'_> {
 
     fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool {
         let Some(flat) = &l.flat else { return false };
-        self.starts.clear();
-        for ((node, k), stride) in flat.operands.iter().zip(&flat.strides) {
-            let value = &self.f.nodes[*node as usize].operands[*k as usize];
-            let start = value.eval(&state.slots, &state.iterations);
-            if !value.stays(start, *stride, iterations) {
-                return false;
-            }
-            self.starts.push(start);
+        if !flat.start(&self.f.nodes, state, iterations, self.starts) {
+            return false;
         }
         let executions = iterations.saturating_mul(flat.blocks.len().max(1) as u64);
         self.left = self.left.saturating_sub(executions);

@@ -145,7 +145,7 @@ impl Decoder {
             return Err(Error::Invalid {
                 what: "segment",
                 offset: offset as u64,
-                detail: "it does not fit the tables of its module, or its loops have no end".into(),
+                detail: "it does not fit the tables of its module, or its loops have no end or leave the addresses".into(),
             });
         }
         self.expected = follows;

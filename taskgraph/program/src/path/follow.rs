@@ -1,8 +1,7 @@
 //! What is known after the execution of a path, from its recorded bytes.
 
 use crate::path::compiled::{CompiledFunction, CompiledPath};
-use crate::path::parts::State;
-use crate::path::parts::{CompiledLoop, CompiledNode};
+use crate::path::parts::{CompiledLoop, CompiledNode, MOST_WRAPPING, State};
 use crate::path::walk::{Visit, Walk, Walked};
 use crate::path::{COUNT_BYTES, Step};
 
@@ -25,7 +24,8 @@ pub struct Recorded<'a> {
 }
 
 impl State {
-    /// Makes what is known before an execution what is known after it. `visit` also sees what is known then.
+    /// Makes what is known before an execution what is known after it. `visit` also sees what is known then. Returns
+    /// false if a loop has more iterations than its operands have room for; see [`MOST_WRAPPING`].
     pub fn follow<'f>(
         &mut self,
         path: &CompiledPath,
@@ -33,22 +33,24 @@ impl State {
         recorded: &mut Recorded<'_>,
         walk: &mut Walk,
         mut visit: impl FnMut(Followed<'f>, &State),
-    ) {
+    ) -> bool {
         if path.counts.is_some() {
             return self.steps(path, f, recorded, visit);
         }
         walk.restart();
-        let mut at = 0;
+        let (mut at, mut stay) = (0, true);
         loop {
             let mut following = Following {
+                f,
                 recorded,
                 at: &mut at,
                 ran: 0,
+                stay: &mut stay,
             };
             let walked = walk.next(f, path, self, &mut following);
             let ran = following.ran;
             match walked {
-                Walked::End => break,
+                Walked::End => return stay,
                 Walked::Nest(..) => {}
                 Walked::Run(l) => {
                     if let Some(l) = &f.loops[l as usize] {
@@ -71,9 +73,9 @@ impl State {
         f: &'f CompiledFunction,
         recorded: &mut Recorded<'_>,
         mut visit: impl FnMut(Followed<'f>, &State),
-    ) {
+    ) -> bool {
         let bytes = recorded.bytes;
-        let mut at = 0;
+        let (mut at, mut stay) = (0, true);
         for step in &path.path.steps {
             let (index, cut, resumed) = match *step {
                 Step::Node(n) => {
@@ -101,6 +103,8 @@ impl State {
                 true => self.iterations[index].wrapping_add(1),
                 false => 0,
             };
+            self.iterations[index] = base;
+            stay &= self.stays(f, l, if cut { n } else { n.saturating_add(1) });
             visit(Followed::Iterations(l, n), self);
             let each = l.leafy.iter().flat_map(|n| &f.nodes[*n as usize].leaves);
             let each: usize = each.map(|l| usize::from(l.width)).sum();
@@ -126,6 +130,13 @@ impl State {
             let ended = base.wrapping_add(n);
             self.iterations[index] = if cut { ended.wrapping_sub(1) } else { ended };
         }
+        stay
+    }
+
+    /// Whether a loop that is entered now has no more iterations than its operands have room for.
+    fn stays(&self, f: &CompiledFunction, l: &CompiledLoop, iterations: u64) -> bool {
+        let flat = l.flat.as_ref().filter(|_| iterations > MOST_WRAPPING);
+        flat.is_none_or(|flat| flat.start(&f.nodes, self, iterations, &mut Vec::new()))
     }
 
     /// Makes the iteration numbers of plain loops what they are after an execution.
@@ -170,10 +181,13 @@ impl Recorded<'_> {
 }
 
 struct Following<'r, 'a> {
+    f: &'r CompiledFunction,
     recorded: &'r mut Recorded<'a>,
     at: &'r mut usize,
     /// Iterations of the loop taken as one.
     ran: u64,
+    /// Whether all loops so far have room for their iterations.
+    stay: &'r mut bool,
 }
 
 impl Visit for Following<'_, '_> {
@@ -181,7 +195,8 @@ impl Visit for Following<'_, '_> {
         self.recorded.trips(l, state)
     }
 
-    fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, _: &State) -> bool {
+    fn run(&mut self, _: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool {
+        *self.stay &= state.stays(self.f, l, iterations);
         if l.each.is_none() {
             return false;
         }

@@ -21,7 +21,7 @@ pub use compiled::{CompiledFunction, CompiledPath, Stored};
 pub use expr::Expr;
 pub use follow::{Followed, Recorded};
 pub use nest::{Nest, NestShape};
-pub use parts::{CompiledLoop, CompiledNode, Flat, NO_BLOCK, State};
+pub use parts::{CompiledLoop, CompiledNode, Flat, MOST_WRAPPING, NO_BLOCK, State};
 pub use table::{Leaf, Path, PathFunction, PathLoop, PathNode, Step};
 pub use value::{Term, Value, operand_masks};
 pub use walk::{MIN_RUN, Visit, Walk, Walked};

@@ -36,6 +36,33 @@ pub struct Flat {
     pub counts: Option<Counts>,
 }
 
+/// A loop whose operands leave their bits has at most this many iterations: they are executed one by one.
+pub const MOST_WRAPPING: u64 = 1 << 24;
+
+impl Flat {
+    /// Replaces `starts` by the operands of the first iteration. Returns false if an operand leaves its bits within so
+    /// many iterations.
+    #[inline]
+    #[must_use]
+    pub fn start(
+        &self,
+        nodes: &[CompiledNode],
+        state: &State,
+        iterations: u64,
+        starts: &mut Vec<u64>,
+    ) -> bool {
+        starts.clear();
+        let mut stay = true;
+        for ((node, k), stride) in self.operands.iter().zip(&self.strides) {
+            let value = &nodes[*node as usize].operands[*k as usize];
+            let start = value.eval(&state.slots, &state.iterations);
+            stay &= value.stays(start, *stride, iterations);
+            starts.push(start);
+        }
+        stay
+    }
+}
+
 /// A compiled collapsed loop.
 #[derive(Debug)]
 pub struct CompiledLoop {

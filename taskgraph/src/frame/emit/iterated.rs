@@ -1,7 +1,7 @@
 //! Executes paths whose collapsed loops are not nested. Their iterations need no walk. If each address is a sum of
 //! what is known before the loop and of what the iteration stores, all iterations are executed at once.
 
-use contech_program::path::{Flat, MIN_RUN, Term};
+use contech_program::path::{Flat, MIN_RUN, MOST_WRAPPING, Term};
 
 use super::{Emitter, Inside};
 use crate::batch::{Batch, FULL};
@@ -9,7 +9,7 @@ use crate::error::{Result, malformed};
 use crate::frame::decode::{DecodedFrame, Iterated, Record, Table, WHAT};
 use crate::frame::emission::Emission;
 use crate::frame::plan::NONE;
-use crate::frame::play::{MOST_WRAPPING, Played, endless, short};
+use crate::frame::play::{Played, endless, short};
 use crate::frame::template::{Iteration, Moving};
 use crate::path::{CompiledFunction, CompiledLoop, NO_BLOCK, Step};
 use crate::space::{PREFIX, prefix};
@@ -328,17 +328,12 @@ impl Emitter {
         batch: &mut Batch<'g>,
     ) -> Result<bool> {
         let player = &mut self.player;
-        player.operands.clear();
-        for ((node, k), stride) in flat.operands.iter().zip(&flat.strides) {
-            let value = &here.function.nodes[*node as usize].operands[*k as usize];
-            let start = value.eval(&player.state.slots, &player.state.iterations);
-            if !value.stays(start, *stride, iterations) {
-                return match iterations > MOST_WRAPPING {
-                    true => Err(short()),
-                    false => Ok(false),
-                };
-            }
-            player.operands.push(start);
+        let nodes = &here.function.nodes;
+        if !flat.start(nodes, &player.state, iterations, &mut player.operands) {
+            return match iterations > MOST_WRAPPING {
+                true => Err(short()),
+                false => Ok(false),
+            };
         }
         if flat.blocks.is_empty() {
             return Ok(true);

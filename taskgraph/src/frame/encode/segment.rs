@@ -2,9 +2,9 @@
 
 use super::table::Table;
 use super::{Running, Segment};
-use crate::frame::MAX_VALUES;
+use crate::frame::{Counts, MAX_VALUES};
 use crate::id::BlockId;
-use crate::path::{CompiledFunction, CompiledPath, Followed, Recorded, State};
+use crate::path::{CompiledFunction, CompiledPath, Followed, MOST_WRAPPING, Recorded, State};
 use crate::wire::{put_delta, put_varint};
 use contech_program::count;
 
@@ -22,7 +22,8 @@ impl Running {
         }
         let symbol = self.layout.blocks.len() + segment.path as usize;
         let begins = self.known || path.path.fresh;
-        let static_counts = path.counts.filter(|_| begins && !path.evaluates);
+        let far = segment.counts.iter().any(|n| *n >= MOST_WRAPPING);
+        let static_counts = path.counts.filter(|_| begins && !path.evaluates && !far);
         let state = match static_counts {
             Some(_) => None,
             None => Some(known()),
@@ -31,40 +32,40 @@ impl Running {
         if !state.as_deref().is_none_or(goes_on) {
             return false;
         }
-        let Some(table) = self.tables.get_mut(symbol) else {
-            return false;
-        };
-        let table = table.get_or_insert_with(|| Box::new(Table::of_path(path, f)));
-        let Some(values) = table.put(segment.bytes, segment.counts) else {
-            return false;
-        };
-        let local = table.local;
-        self.values += values;
-        match (static_counts, state) {
-            (Some(mut counts), _) => {
-                for (each, n) in path.each.iter().zip(segment.counts.iter().rev()) {
-                    counts = counts.plus(each.times(*n));
-                }
-                self.counts = self.counts.plus(counts);
+        let counts = match (static_counts, state) {
+            (Some(counts), _) => {
+                let loops = path.each.iter().zip(segment.counts.iter().rev());
+                Some(loops.fold(counts, |sum, (each, n)| sum.plus(each.times(*n))))
             }
-            (None, Some(state)) => self.followed(path, f, segment, state),
-            (None, None) => {}
-        }
+            (None, Some(state)) => self.followed(path, f, &segment, state),
+            (None, None) => None,
+        };
+        let table = counts.and_then(|_| self.tables.get_mut(symbol));
+        let table = table.map(|t| t.get_or_insert_with(|| Box::new(Table::of_path(path, f))));
+        let put = table.and_then(|t| Some((t.local, t.put(segment.bytes, segment.counts)?)));
+        let (Some(counts), Some((local, values))) = (counts, put) else {
+            if !self.known {
+                self.initial.clear();
+            }
+            return false;
+        };
+        self.values += values;
+        self.counts = self.counts.plus(counts);
         self.known = true;
         // The symbol fits, because there is a table for each.
         self.recorded(u32::try_from(symbol).unwrap_or(u32::MAX), local);
         true
     }
 
-    /// Appends a segment that goes on with what the frame does not know, or that must be executed to know what it
-    /// counts.
+    /// Counts what a segment executes, and stores what it goes on with if the frame does not know that. Returns `None`
+    /// if a loop has more iterations than its addresses have room for.
     fn followed(
         &mut self,
         path: &CompiledPath,
         f: &CompiledFunction,
-        segment: Segment<'_>,
+        segment: &Segment<'_>,
         state: &mut State,
-    ) {
+    ) -> Option<Counts> {
         if path.path.fresh {
             state.begin(f);
         } else if !self.known {
@@ -74,7 +75,7 @@ impl Running {
             bytes: segment.bytes,
             counts: segment.counts,
         };
-        let mut counts = self.counts.plus(path.counts.unwrap_or_default());
+        let mut counts = path.counts.unwrap_or_default();
         let (info, operands) = (&self.info, &mut self.operands);
         let visit = |what: Followed<'_>, state: &State| {
             let own = match what {
@@ -88,8 +89,8 @@ impl Running {
             };
             counts = counts.plus(own);
         };
-        state.follow(path, f, &mut recorded, &mut self.walk, visit);
-        self.counts = counts;
+        let stay = state.follow(path, f, &mut recorded, &mut self.walk, visit);
+        stay.then_some(counts)
     }
 
     #[cold]
