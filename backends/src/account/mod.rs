@@ -33,7 +33,6 @@ use charges::Charge;
 use weights::{Weights, weight};
 
 pub use loss::Loss;
-pub(crate) use render::located;
 
 /// Options of `account`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]

@@ -75,9 +75,9 @@ impl Row {
     pub fn places(&self) -> String {
         let mut text = String::new();
         if let Some(wait) = known(self.wait.as_ref()) {
-            let _ = write!(text, ", waited for {}", located(wait));
+            let _ = write!(text, ", waited for {}", wait.located());
             if let Some(inner) = known(self.inner.as_ref()) {
-                let _ = write!(text, ", there {}", located(inner));
+                let _ = write!(text, ", there {}", inner.located());
             }
         }
         if let Some(code) = known(self.code.as_ref()) {
@@ -86,9 +86,9 @@ impl Row {
             } else {
                 ", most of it"
             };
-            let _ = write!(text, "{meanwhile} {}", located(code));
+            let _ = write!(text, "{meanwhile} {}", code.located());
             if let Some(caller) = known(self.caller.as_ref()) {
-                let _ = write!(text, ", called {}", located(caller));
+                let _ = write!(text, ", called {}", caller.located());
             }
         }
         text
@@ -104,26 +104,6 @@ impl Row {
 
 fn known(place: Option<&Place>) -> Option<&Place> {
     place.filter(|place| !place.function.is_empty() || !place.file.is_empty())
-}
-
-/// A place as in `in work (main.c:41)`. A function that the compiler made has the name that the program has for it.
-pub(crate) fn located(place: &Place) -> String {
-    let short = place.short();
-    let name = place.function.as_str();
-    if name.starts_with(".omp_task_entry.") {
-        return format!("in the task at {short}");
-    }
-    if let Some((function, _)) = name.split_once(".omp_outlined") {
-        return match function {
-            "" => format!("in the parallel region at {short}"),
-            function => format!("in the parallel region of {function} ({short})"),
-        };
-    }
-    match name {
-        "" => format!("at {short}"),
-        name if short == name => format!("in {name}"),
-        name => format!("in {name} ({short})"),
-    }
 }
 
 impl Render for Report {

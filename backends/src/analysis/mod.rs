@@ -48,6 +48,7 @@ mod driver;
 mod frontier;
 mod graph;
 mod moment;
+pub mod names;
 mod segments;
 pub mod source;
 mod state;

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use taskgraph::{BlockId, FunctionId, StaticInfo};
 
+use super::names;
+
 /// A function and a line of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
@@ -71,6 +73,22 @@ impl Place {
             ("", _) => self.function.clone(),
             (file, 0) => file.to_owned(),
             (file, line) => format!("{file}:{line}"),
+        }
+    }
+
+    /// A place as in `in work (main.c:41)`. A function that the compiler made has the name that the program has for it.
+    #[must_use]
+    pub fn located(&self) -> String {
+        let short = self.short();
+        let (part, function) = names::part(&self.function);
+        let name = names::spoken(function);
+        match (part, name.as_str()) {
+            (names::Part::Task, _) => format!("in the task at {short}"),
+            (names::Part::Region, "") => format!("in the parallel region at {short}"),
+            (names::Part::Region, name) => format!("in the parallel region of {name} ({short})"),
+            (names::Part::Whole, "") => format!("at {short}"),
+            (names::Part::Whole, _) if short == self.function => format!("in {name}"),
+            (names::Part::Whole, name) => format!("in {name} ({short})"),
         }
     }
 }

@@ -38,7 +38,7 @@ impl Report {
     fn functions_table(&self) -> Table {
         let rows = self.functions.iter().map(|row| {
             [
-                Cell::Text(row.place.function.clone()),
+                Cell::Function(row.place.function.clone()),
                 Cell::Text(row.place.short()),
                 Cell::Count(row.blocks.into()),
                 Cell::Count(row.executions),
@@ -61,7 +61,7 @@ impl Report {
         let rows = self.blocks.iter().map(|row| {
             [
                 Cell::Text(row.place.short()),
-                Cell::Text(row.place.function.clone()),
+                Cell::Function(row.place.function.clone()),
                 Cell::Count(row.executions),
                 Cell::Number(row.average),
                 Cell::Text(self.heat(&row.levels)),
@@ -82,7 +82,7 @@ impl Report {
             row.levels.iter().map(|&(running, executions)| {
                 [
                     Cell::Count(row.block.into()),
-                    Cell::Text(row.place.function.clone()),
+                    Cell::Function(row.place.function.clone()),
                     Cell::Text(row.place.file.clone()),
                     Cell::Count(row.place.line.into()),
                     Cell::Count(running.into()),

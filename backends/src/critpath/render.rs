@@ -55,12 +55,7 @@ impl Report {
             .first()
             .filter(|top| top.critical_ns > 0)
             .map_or_else(String::new, |top| {
-                format!(
-                    " {} of it is {} ({}).",
-                    share(top.share),
-                    top.place.function,
-                    top.place.short()
-                )
+                format!(" {} of it is {}.", share(top.share), top.place.located())
             });
         format!(
             "Span {} of {} work: {:.2} tasks at once at best; the run took {}. {} tasks are on the path.{top}",
@@ -100,7 +95,7 @@ impl Report {
     fn functions_table(&self) -> Table {
         let row = |row: &FunctionRow| {
             [
-                Cell::Text(row.place.function.clone()),
+                Cell::Function(row.place.function.clone()),
                 Cell::Text(row.place.short()),
                 Cell::Time(row.critical_ns),
                 Cell::Share(row.share),
@@ -225,7 +220,7 @@ impl Report {
                 Cell::Text(detour.last.clone()),
                 Cell::from(detour.joins_by.map_or("end", super::Crossing::name)),
                 Cell::Time(detour.ns),
-                Cell::Text(detour.function.clone()),
+                Cell::Function(detour.function.clone()),
             ]
         });
         Table::new(&[

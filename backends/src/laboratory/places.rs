@@ -7,6 +7,7 @@ use std::io::Read;
 use addr2line::Loader;
 use contech_observation::{Observation, Place};
 
+use crate::analysis::names;
 use crate::scaling::PlaceName;
 
 /// The address at which the linker puts an executable that is not position-independent.
@@ -84,9 +85,8 @@ impl Places {
         name.function = addr2line::demangle_auto(name.function.as_str().into(), None).into_owned();
         // The code of an OpenMP region is a function that the compiler named after the function that contains the
         // region.
-        if let Some((outer, _)) = name.function.split_once(".omp_outlined") {
-            name.function = outer.to_owned();
-        }
+        let (_, outer) = names::part(&name.function);
+        name.function = outer.to_owned();
         // Without line numbers, the places in a function are distinguished by their addresses.
         if name.line == 0 && !name.function.is_empty() {
             let _ = write!(name.function, " [{:#x}]", place.offset);

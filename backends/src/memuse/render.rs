@@ -118,7 +118,7 @@ impl Report {
     fn sites_table(&self) -> Table {
         let rows = self.sites.iter().map(|row| {
             [
-                Cell::Text(row.site.place.function.clone()),
+                Cell::Function(row.site.place.function.clone()),
                 Cell::Text(row.site.place.short()),
                 Cell::Text(row.site.callee.clone()),
                 Cell::Bytes(row.peak_bytes),

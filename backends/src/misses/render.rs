@@ -92,7 +92,7 @@ impl Report {
         let sizes = shown.iter().map(|&at| Size::text(self.sizes[at]));
         let rows = self.instructions.iter().map(|row: &Instruction| {
             let words = [
-                Cell::Text(row.place.function.clone()),
+                Cell::Function(row.place.function.clone()),
                 Cell::Text(row.place.short()),
                 Cell::from(row.access),
                 Cell::Count(row.accesses),
@@ -112,7 +112,7 @@ impl Report {
         let rows = self.sites.iter().map(|row: &Site| {
             let words = match &row.site {
                 Some(site) => [
-                    Cell::Text(site.place.function.clone()),
+                    Cell::Function(site.place.function.clone()),
                     Cell::Text(site.place.short()),
                     Cell::Text(site.callee.clone()),
                     Cell::Count(site.allocations),
@@ -156,7 +156,7 @@ impl Report {
             let place = &row.place;
             let words = [
                 Cell::from("instruction"),
-                Cell::Text(place.function.clone()),
+                Cell::Function(place.function.clone()),
                 Cell::Text(place.file.clone()),
                 Cell::Count(place.line.into()),
                 Cell::from(row.access),
@@ -172,7 +172,7 @@ impl Report {
             let place = row.site.as_ref().map(|site| &site.place);
             let words = [
                 Cell::from("site"),
-                place.map_or(Cell::Empty, |place| Cell::Text(place.function.clone())),
+                place.map_or(Cell::Empty, |place| Cell::Function(place.function.clone())),
                 place.map_or(Cell::Empty, |place| Cell::Text(place.file.clone())),
                 place.map_or(Cell::Empty, |place| Cell::Count(place.line.into())),
                 row.site

@@ -133,7 +133,7 @@ impl Report {
             [
                 Cell::from(at.cause.name()),
                 Cell::Text(at.place.short()),
-                Cell::Text(at.place.function.clone()),
+                Cell::Function(at.place.function.clone()),
                 Cell::Text(at.callee.clone()),
                 Cell::Count(at.waits),
                 Cell::Time(at.ns),
@@ -156,7 +156,7 @@ impl Report {
         let rows = self.outside.iter().map(|at| {
             [
                 Cell::Text(at.place.short()),
-                Cell::Text(at.place.function.clone()),
+                Cell::Function(at.place.function.clone()),
                 Cell::Text(at.callee.clone()),
                 Cell::Count(at.tasks),
                 Cell::Time(at.ns),

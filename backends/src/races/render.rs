@@ -82,7 +82,7 @@ impl Report {
                 [
                     Cell::Count(side.context.into()),
                     Cell::Text(side.task.clone()),
-                    Cell::Text(side.place.function.clone()),
+                    Cell::Function(side.place.function.clone()),
                     Cell::Text(side.place.file.clone()),
                     Cell::Count(side.place.line.into()),
                     Cell::from(access(side)),
@@ -117,10 +117,9 @@ fn access(side: &Side) -> &'static str {
 
 fn side(side: &Side) -> String {
     format!(
-        "{} {} in {} (context {}, task {})",
+        "{} {}, context {}, task {}",
         access(side),
-        side.place.short(),
-        side.place.function,
+        side.place.located(),
         side.context,
         side.task
     )

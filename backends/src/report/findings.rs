@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::account::located;
 use crate::view::units::{ratio, share};
 use crate::{account, parallelism, races, workspan};
 
@@ -94,7 +93,7 @@ fn outside(results: &Results<'_>) -> Option<Finding> {
     if part < WORTH {
         return None;
     }
-    let place = match (most.callee.as_str(), located(&most.place)) {
+    let place = match (most.callee.as_str(), most.place.located()) {
         _ if most.place.function.is_empty() => {
             "most of it in threads that execute no recorded code".to_owned()
         }
@@ -133,8 +132,8 @@ fn races(races: &races::Report) -> Option<Finding> {
     let text = format!(
         "{} The first: {} and {}.",
         races.sentence(),
-        located(&first.a.place),
-        located(&first.b.place)
+        first.a.place.located(),
+        first.b.place.located()
     );
     Some(finding("races", first.a.place.short(), share, text))
 }

@@ -122,9 +122,9 @@ impl Report {
         let rows = self.sources.iter().map(|row| {
             [
                 Cell::Text(row.a.short()),
-                Cell::Text(row.a.function.clone()),
+                Cell::Function(row.a.function.clone()),
                 Cell::Text(row.b.short()),
-                Cell::Text(row.b.function.clone()),
+                Cell::Function(row.b.function.clone()),
                 Cell::Count(row.size),
                 Cell::Count(row.misses),
                 Cell::Count(row.false_misses),

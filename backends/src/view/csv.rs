@@ -19,7 +19,7 @@ pub(super) fn write(table: &Table, out: &mut dyn Write) -> Result<()> {
 fn raw(cell: &Cell) -> String {
     match cell {
         Cell::Empty => String::new(),
-        Cell::Text(text) => text.clone(),
+        Cell::Text(text) | Cell::Function(text) => text.clone(),
         Cell::Count(number) | Cell::Bytes(number) | Cell::Time(number) => number.to_string(),
         Cell::Number(number) | Cell::Share(number) | Cell::Rate(number) => number.to_string(),
     }

@@ -77,6 +77,8 @@ pub enum Cell {
     Empty,
     /// Words.
     Text(String),
+    /// A function of the program, shown by its short name.
+    Function(String),
     /// A count, shown with thousands separators.
     Count(u64),
     /// A number, shown with two decimals.

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::chart::{Chart, Unit};
 use super::{Cell, Part, Table, View};
+use crate::analysis::names;
 
 /// The most rows of a table in a page; the page says how many there are.
 const ROWS: usize = 200;
@@ -91,7 +92,7 @@ fn to_table(table: &Table) -> PagePart {
 
 fn unit(cell: &Cell) -> Option<Unit> {
     match cell {
-        Cell::Empty | Cell::Text(_) => None,
+        Cell::Empty | Cell::Text(_) | Cell::Function(_) => None,
         Cell::Count(_) => Some(Unit::Count),
         Cell::Number(_) => Some(Unit::Number),
         Cell::Share(_) | Cell::Rate(_) => Some(Unit::Share),
@@ -104,6 +105,7 @@ fn value(cell: &Cell) -> Value {
     match cell {
         Cell::Empty => Value::Null,
         Cell::Text(text) => Value::from(cut(text)),
+        Cell::Function(name) => Value::from(cut(&names::label(name))),
         Cell::Count(number) | Cell::Bytes(number) | Cell::Time(number) => Value::from(*number),
         Cell::Number(number) | Cell::Share(number) | Cell::Rate(number) => {
             Value::from((number * 1e6).round() / 1e6)

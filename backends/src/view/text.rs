@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Cell, Part, Table, units};
+use crate::analysis::names;
 
 /// Space between columns.
 const GAP: &str = "  ";
@@ -45,7 +46,7 @@ fn write_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
             shown
                 .iter()
                 .filter_map(|row| row.get(column))
-                .any(|cell| !matches!(cell, Cell::Text(_) | Cell::Empty))
+                .any(|cell| !matches!(cell, Cell::Text(_) | Cell::Function(_) | Cell::Empty))
         })
         .collect();
     if table.columns.iter().any(|column| !column.title.is_empty()) {
@@ -101,6 +102,7 @@ fn show(cell: &Cell) -> String {
     match cell {
         Cell::Empty => String::new(),
         Cell::Text(text) => text.clone(),
+        Cell::Function(name) => names::label(name),
         Cell::Count(number) => units::count(*number),
         Cell::Number(number) => format!("{number:.2}"),
         Cell::Share(share) => units::share(*share),

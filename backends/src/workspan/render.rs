@@ -49,7 +49,7 @@ impl Render for Report {
                     Cell::Time(near.length_ns),
                     Cell::Time(near.slack_ns),
                     Cell::Count(near.tasks),
-                    Cell::Text(near.function.clone()),
+                    Cell::Function(near.function.clone()),
                 ]
             });
             let table = Table::new(&[
