@@ -61,7 +61,7 @@ impl Row {
             r.cold_ms,
             r.warm_ms,
             r.scan,
-            r.compact,
+            r.batches,
         )
     }
 }

@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use crate::action::{Action, BlockExec};
-use crate::compact::AffineRun;
 use crate::frame::{Emission, NONE, Played, Site};
 use crate::id::BlockId;
 use crate::path::{Nest, NestShape};
+use crate::run::AffineRun;
 use crate::statics::StaticInfo;
 
 mod executions;

@@ -9,6 +9,7 @@ use crate::frame::{DecodedFrame, Emitter};
 use crate::graph::TaskGraph;
 use crate::op::Access;
 use crate::record::FrameSpan;
+use crate::tally::BlockCounts;
 use crate::task::Task;
 
 /// Reads tasks batch by batch, and keeps decoded frames and memory from one task to the next.
@@ -22,6 +23,8 @@ pub struct Reader<'g, D> {
     task: Option<Task<'g, D>>,
     span: usize,
     inside: bool,
+    /// Only executions are wanted, no accesses.
+    counting: bool,
     emitter: Box<Emitter>,
 }
 
@@ -38,6 +41,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             task: None,
             span: 0,
             inside: false,
+            counting: false,
             emitter: Box::default(),
         }
     }
@@ -66,7 +70,8 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         let Some(task) = &self.task else {
             return Ok(());
         };
-        let e = self.graph.emission(task.id().context)?;
+        let mut e = self.graph.emission(task.id().context)?;
+        e.counting = self.counting;
         batch.source = Some(e);
         while let Some(task) = &self.task {
             if !self.inside {
@@ -138,10 +143,15 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     ///
     /// # Errors
     /// A damaged frame; `f` has then seen what comes before it.
-    pub fn for_each_batch(&self, mut f: impl FnMut(&Batch<'_>)) -> Result<()> {
+    pub fn for_each_batch(&self, f: impl FnMut(&Batch<'_>)) -> Result<()> {
+        self.batches(false, f)
+    }
+
+    /// Calls `f` with what the task does; with `counting`, executions are without accesses.
+    fn batches(&self, counting: bool, mut f: impl FnMut(&Batch<'_>)) -> Result<()> {
         let (emitter, batch) = SPARE.take().unwrap_or_default();
         let (mut reader, mut batch) = (Reader::new(self.graph, 1), batch.emptied());
-        reader.emitter = emitter;
+        (reader.emitter, reader.counting) = (emitter, counting);
         reader.open(self);
         let done = loop {
             let more = reader.next(&mut batch);
@@ -159,6 +169,17 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
         }
         SPARE.set(Some((reader.emitter, batch.emptied())));
         done
+    }
+
+    /// Counts the executions of each block, in place of what was counted before.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_batch`].
+    pub fn count_blocks(&self, counts: &mut BlockCounts) -> Result<()> {
+        counts.clear();
+        self.batches(true, |batch| {
+            batch.pieces().for_each(|piece| counts.add_piece(&piece));
+        })
     }
 
     /// Calls `f` for each memory access in program order.

@@ -2,11 +2,11 @@
 //! decoded.
 
 use crate::action::BlockExec;
-use crate::compact::advance;
 use crate::error::Result;
 use crate::frame::{Played, Score};
 use crate::id::BlockId;
 use crate::record::FrameSpan;
+use crate::run::advance;
 use crate::space::prefix;
 use crate::task::{Actions, Running, Task};
 

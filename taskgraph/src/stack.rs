@@ -1,7 +1,8 @@
 //! Call stacks: the functions that a context is in, followed through the blocks it executes.
 
-use crate::action::Action;
-use crate::compact::Compact;
+use std::convert::Infallible;
+
+use crate::batch::Piece;
 use crate::error::Result;
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, FunctionId, TaskId};
@@ -77,6 +78,21 @@ impl CallStack {
         self.returns = block.flags & Block::RETURN != 0;
     }
 
+    /// Executes a piece.
+    fn piece(&mut self, info: &StaticInfo, piece: &Piece<'_>) {
+        match piece {
+            Piece::Blocks(blocks) => blocks.blocks().for_each(|block| self.step(info, block)),
+            // Iterations are alike, so the stack after one iteration is the stack after each of them.
+            Piece::Run(run) => run.first().for_each(|block| self.step(info, block.id())),
+            Piece::Nest(nest) => {
+                nest.for_each_times(|block, _| self.step(info, block));
+                let last = piece.last_block().into_iter();
+                last.for_each(|block| self.step(info, block));
+            }
+            Piece::Action(_) => {}
+        }
+    }
+
     fn enter(&mut self, function: FunctionId) {
         let inside = !self.frames.is_empty();
         self.frames.push(StackFrame {
@@ -123,35 +139,18 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         for task in self.tasks_of(id.context) {
             let task = task?;
             let mut left = if task.id() == id { blocks } else { u64::MAX };
-            task.for_each_compact(|item| match item {
-                Compact::Action(Action::Block(block)) if left > 0 => {
-                    left -= 1;
-                    stack.step(self.info(), block.id());
-                }
-                Compact::Run(run) => {
-                    // Iterations are alike, so the stack after one iteration is the stack after each of them.
-                    let each = run.first().count() as u64;
-                    let whole = each.saturating_mul(run.iterations()) <= left;
-                    let most = if whole { each } else { left % each.max(1) };
-                    if !whole && left >= each {
-                        run.first().for_each(|b| stack.step(self.info(), b.id()));
+            task.for_each_batch(|batch| {
+                for piece in batch.pieces() {
+                    let part = 0..piece.actions().min(left);
+                    if let Piece::Action(_) = piece {
+                        continue;
                     }
-                    let most = usize::try_from(most).unwrap_or(usize::MAX);
-                    for block in run.first().take(most) {
-                        stack.step(self.info(), block.id());
-                    }
-                    left = left.saturating_sub(each.saturating_mul(run.iterations()));
+                    left -= part.end;
+                    let Ok(()) = piece.for_each_part::<Infallible>(part, |_, part| {
+                        stack.piece(self.info(), part);
+                        Ok(())
+                    });
                 }
-                Compact::Nest(nest) => {
-                    let part = nest.part(0..left);
-                    part.for_each_times(|block, _| stack.step(self.info(), block));
-                    let last = part.executions().checked_sub(1);
-                    if let Some(last) = last.and_then(|last| part.block_at(last)) {
-                        stack.step(self.info(), last);
-                    }
-                    left = left.saturating_sub(nest.executions());
-                }
-                Compact::Action(_) => {}
             })?;
             if task.id() == id {
                 break;

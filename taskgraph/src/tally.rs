@@ -1,11 +1,7 @@
 //! How often a task executes each block: by path where that is enough, never operand by operand.
 
 use crate::batch::Piece;
-use crate::error::Result;
-use crate::frame::Tallied;
-use crate::graph::TaskGraph;
 use crate::id::BlockId;
-use crate::task::Task;
 
 /// Executions of each block; keeps its memory from one task to the next.
 #[derive(Debug, Default)]
@@ -13,7 +9,6 @@ pub struct BlockCounts {
     /// By block, and those that are not 0.
     counts: Vec<u64>,
     touched: Vec<BlockId>,
-    tallied: Tallied,
 }
 
 impl BlockCounts {
@@ -51,32 +46,5 @@ impl BlockCounts {
         for block in self.touched.drain(..) {
             self.counts[block.index()] = 0;
         }
-    }
-}
-
-impl<D: AsRef<[u8]>> Task<'_, D> {
-    /// Counts the executions of each block, in place of what was counted before.
-    ///
-    /// # Errors
-    /// A damaged frame.
-    pub fn count_blocks(&self, counts: &mut BlockCounts) -> Result<()> {
-        counts.clear();
-        let graph: &TaskGraph<D> = self.graph;
-        let BlockCounts {
-            counts,
-            touched,
-            tallied,
-        } = counts;
-        let mut add = |block, times| BlockCounts::add(counts, touched, block, times);
-        tallied.begin(self.block_count());
-        for span in self.spans() {
-            let (frame, range) = graph.in_file(graph.frame(span))?;
-            let score = graph.in_file(graph.score())?;
-            graph.in_file(tallied.records(score, &frame, range, &mut add))?;
-            graph.recycle(frame);
-        }
-        let score = graph.in_file(graph.score())?;
-        tallied.paths(score, &mut add);
-        Ok(())
     }
 }

@@ -4,13 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::action::{Action, BlockExec};
-use crate::compact::{Compact, advance};
 use crate::error::Result;
 use crate::frame::{DecodedFrame, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, TaskId};
 use crate::page::{TaskFields, TaskPage};
+use crate::path::Nest;
 use crate::record::{FrameSpan, TaskRecord};
+use crate::run::{AffineRun, advance};
 use crate::space::prefix;
 use crate::{SyncOp, TaskKind};
 
@@ -250,42 +251,52 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// # Errors
     /// A damaged frame; `f` has then seen the actions before it.
     pub fn for_each_action(&self, mut f: impl FnMut(Action<'_>)) -> Result<()> {
-        self.for_each_compact(|item| match item {
-            Compact::Action(action) => f(action),
-            Compact::Run(run) => run.for_each_block(|block| f(Action::Block(block))),
-            Compact::Nest(nest) => nest.for_each_block(|block| {
-                f(Action::Block(BlockExec::new(self.graph.info(), block, &[])));
-            }),
+        let info = self.graph.info();
+        self.play(|played, operands| match played {
+            Played::Block(id) => f(Action::Block(BlockExec::new(info, id, operands))),
+            Played::Run {
+                blocks,
+                strides,
+                iterations,
+            } => {
+                let run = AffineRun {
+                    info,
+                    blocks,
+                    starts: operands,
+                    strides,
+                    iterations,
+                };
+                run.for_each_block(|block| f(Action::Block(block)));
+            }
+            Played::Nest { shape, cut } => {
+                Nest::new(shape, operands, cut).for_each_block(|block| {
+                    f(Action::Block(BlockExec::new(info, block, &[])));
+                });
+            }
+            Played::Other(action) => f(action),
         })
     }
 
-    /// Calls `f` for each item of the compact form in program order: iterations of affine loops are one item.
-    ///
-    /// # Errors
-    /// As [`Task::for_each_action`].
-    pub fn for_each_compact(&self, f: impl FnMut(Compact<'_>)) -> Result<()> {
+    /// Calls `f` with what a player plays, and its operands.
+    pub(crate) fn play(&self, mut f: impl FnMut(Played<'g>, &[u64])) -> Result<()> {
         let mut player = Player::lent(self.block_count());
-        let done = self.play(&mut player, f);
-        player.give_back();
-        done
-    }
-
-    fn play(&self, player: &mut Player, mut f: impl FnMut(Compact<'_>)) -> Result<()> {
         let space = self.graph.space_of(self.id().context);
-        for span in self.spans() {
-            let (frame, range) = self.graph.in_file(self.graph.frame(span))?;
-            let score = self.graph.in_file(self.graph.score())?;
+        let done = self.spans().iter().try_for_each(|span| {
+            let (frame, range) = self.graph.frame(span)?;
+            let score = self.graph.score()?;
             player.start(&frame, range);
-            while let Some(mut played) = self.graph.in_file(player.next(score, &frame))? {
+            while let Some(mut played) = player.next(score, &frame)? {
                 if space > 0 {
                     let operands = &mut player.operands;
                     prefix(self.graph.info(), &mut played, operands, space);
                 }
-                f(Compact::new(self.graph.info(), played, &player.operands));
+                f(played, &player.operands);
             }
             self.graph.recycle(frame);
-        }
-        Ok(())
+            Ok(())
+        });
+        player.give_back();
+        self.graph.in_file(done)
     }
 
     /// Calls `f` for each execution of a block in program order.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use recorder::Recorder;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, Block, BlockId, Compact, Context, ContextId, EncodedFrame, FrameSpan, Function,
-    GraphWriter, MemOp, Module, Position, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
+    Access, Action, Block, BlockId, Context, ContextId, EncodedFrame, FrameSpan, Function,
+    GraphWriter, MemOp, Module, Piece, Position, RunMeta, StaticInfo, TaskGraph, TaskId,
+    TaskRecord,
 };
 
 fn times(l: u32, k: u64) -> Expr {
@@ -260,23 +261,25 @@ fn addresses(graph: &TaskGraph<Vec<u8>>) -> Vec<u64> {
 fn an_affine_loop_is_one_run_and_reads_as_its_iterations() {
     let info = info();
     let mut r = Recorder::new(&info, &whole_function(), 10);
-    assert!(segment(&mut r, 0, &entry(0x7000, 9), &[]));
+    assert!(segment(&mut r, 0, &entry(0x7000, 99), &[]));
     let frame = r.encoder.finish().unwrap();
     assert_eq!(frame.record_count(), 1);
     let graph = graph(&info, &r, vec![frame]);
-    let expected: Vec<u64> = (0..10).map(|i| 0x7000 + 8 * i).collect();
+    let expected: Vec<u64> = (0..100).map(|i| 0x7000 + 8 * i).collect();
     assert_eq!(addresses(&graph), expected);
     let task = graph.task(TaskId::default()).unwrap();
-    assert_eq!((task.block_count(), task.read_count()), (12, 10));
+    assert_eq!((task.block_count(), task.read_count()), (102, 100));
     let (mut runs, mut strided) = (0, Vec::new());
-    task.for_each_compact(|item| {
-        if let Compact::Run(run) = item {
-            runs += run.iterations();
-            assert!(run.for_each_strided(|s| strided.push((s.access.addr, s.stride))));
+    task.for_each_batch(|batch| {
+        for piece in batch.pieces() {
+            if let Piece::Run(run) = piece {
+                runs += run.iterations();
+                assert!(run.for_each_strided(|s| strided.push((s.access.addr, s.stride))));
+            }
         }
     })
     .unwrap();
-    assert_eq!((runs, strided), (10, vec![(0x7000, 8)]));
+    assert_eq!((runs, strided), (100, vec![(0x7000, 8)]));
 }
 
 #[test]

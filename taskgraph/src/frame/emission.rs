@@ -11,4 +11,6 @@ pub(crate) struct Emission<'g> {
     pub(crate) score: Score<'g>,
     pub(crate) templates: &'g Templates,
     pub(crate) space: u16,
+    /// Only executions are wanted, no accesses.
+    pub(crate) counting: bool,
 }

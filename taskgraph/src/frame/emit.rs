@@ -12,10 +12,10 @@ use super::plan::{How, NONE, Plan};
 use super::play::{Played, Player, Score};
 use super::template::{Carried, Flow, Templates};
 use crate::batch::{Batch, FULL, number};
-use crate::compact::advance;
 use crate::error::{Result, malformed};
 use crate::id::BlockId;
 use crate::path::State;
+use crate::run::advance;
 use crate::space::{PREFIX, prefix};
 
 mod iterated;
@@ -114,13 +114,18 @@ impl Emitter {
             let Some(plan) = plans.get(record.table as usize) else {
                 return Err(malformed(WHAT, "a record of no table"));
             };
+            let one = if e.counting {
+                0
+            } else {
+                plan.accesses as usize
+            };
             let mut times = 1;
             match plan.how {
                 How::Straight => {
                     if plan.function != self.player.known && plan.function != NONE {
                         self.known(plan)?;
                     }
-                    let most = FULL.saturating_sub(batch.end) / (plan.accesses as usize).max(1);
+                    let most = FULL.saturating_sub(batch.end) / one.max(1);
                     let alike = records[1..].iter().take(most);
                     let alike = alike.take_while(|next| next.table == record.table);
                     times += alike.count();
@@ -130,7 +135,7 @@ impl Emitter {
                         && let Some(flow) = &t.flow
                     {
                         self.arrive(e, flow, plan)?;
-                        if !t.carried.is_empty() && plan.accesses > 0 {
+                        if !t.carried.is_empty() && one > 0 {
                             let State { slots, iterations } = &self.player.state;
                             let carried = &mut self.rows[record.table as usize].carried;
                             carried.extend(t.carried.iter().map(|c| match *c {
@@ -153,7 +158,6 @@ impl Emitter {
             if plan.script != NONE {
                 batch.execute(plan.script, times as u64);
             }
-            let one = plan.accesses as usize;
             if one > 0 {
                 let rows = &mut self.rows[record.table as usize];
                 if rows.places.is_empty() {
@@ -247,7 +251,11 @@ impl Emitter {
                 blocks,
                 strides,
                 iterations,
-            } => iterations <= SHORT && self.run(e, blocks, strides, iterations, batch),
+            } => {
+                iterations <= SHORT
+                    && !e.counting
+                    && self.run(e, blocks, strides, iterations, batch)
+            }
             Played::Nest { .. } | Played::Other(_) => false,
         };
         if !known {
@@ -301,6 +309,9 @@ impl Emitter {
             return false;
         }
         batch.execute(id.get(), 1);
+        if e.counting {
+            return true;
+        }
         let to = batch.append(&t.sites, 1);
         write(&t.addresses, operands, to, 0);
         true

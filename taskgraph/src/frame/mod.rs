@@ -12,7 +12,6 @@ mod index;
 mod plan;
 mod play;
 mod shape;
-mod tally;
 mod template;
 
 pub use contech_program::Counts;
@@ -24,7 +23,6 @@ pub use encode::{EncodedFrame, FrameEncoder, Segment};
 pub(crate) use index::{FrameEntry, FrameIndex, FrameIndexWriter};
 pub(crate) use plan::NONE;
 pub(crate) use play::{Played, Player, Score};
-pub(crate) use tally::Tallied;
 pub use template::Site;
 pub(crate) use template::Templates;
 

@@ -10,8 +10,8 @@ use crate::frame::decode::{DecodedFrame, Record, Table, WHAT};
 use crate::frame::plan::NONE;
 use crate::id::BlockId;
 use crate::path::{
-    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, MOST_WRAPPING, NO_BLOCK, Nest,
-    NestShape, PathSet, State, Stored as PathStored, Visit, Walk, Walked,
+    CompiledFunction, CompiledLoop, CompiledNode, MOST_WRAPPING, NO_BLOCK, NestShape, PathSet,
+    State, Visit, Walk, Walked,
 };
 
 /// What is needed to play frames.
@@ -51,7 +51,7 @@ pub(crate) struct Player {
     inside: Option<usize>,
     walk: Walk,
     /// The stored values of the record being executed.
-    pub(super) values: Vec<u64>,
+    values: Vec<u64>,
     stored: Stored,
     /// Number of executions that may still come.
     pub(super) left: u64,
@@ -161,7 +161,7 @@ impl Player {
     }
 
     /// Goes to the start of a path.
-    pub(super) fn enter(
+    fn enter(
         &mut self,
         index: usize,
         frame: &DecodedFrame,
@@ -181,42 +181,6 @@ impl Player {
         frame.row(record, &mut self.values);
         self.stored.next = 0;
         self.inside = Some(index);
-        Ok(())
-    }
-
-    /// Executes the path that was entered last, which must not have collapsed loops. Nothing is counted.
-    pub(super) fn pass(&mut self, path: &CompiledPath, f: &CompiledFunction) -> Result<()> {
-        let mut next = 0;
-        for stored in &path.stored {
-            if let PathStored::Leaves(n) = *stored {
-                next = self.load(&f.nodes[n as usize], next)?;
-            }
-        }
-        self.state.moved(path);
-        self.inside = None;
-        Ok(())
-    }
-
-    /// Executes the path that was entered last, and calls `add` with its blocks and how often they are executed.
-    pub(super) fn count(
-        &mut self,
-        index: usize,
-        score: Score<'_>,
-        add: &mut impl FnMut(BlockId, u64),
-    ) -> Result<()> {
-        while let Some(played) = self.inside(index, score)? {
-            match played {
-                Played::Block(id) => add(id, 1),
-                Played::Run {
-                    blocks, iterations, ..
-                } => blocks.iter().for_each(|(id, _)| add(*id, iterations)),
-                Played::Nest { shape, cut } => {
-                    Nest::new(shape, &self.operands, cut).for_each_times(&mut *add);
-                }
-                Played::Other(_) => {}
-            }
-        }
-        self.inside = None;
         Ok(())
     }
 

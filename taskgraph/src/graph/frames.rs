@@ -79,6 +79,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             score: self.score()?,
             templates: self.templates()?,
             space: self.space_of(context),
+            counting: false,
         })
     }
 

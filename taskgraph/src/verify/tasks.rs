@@ -2,14 +2,15 @@
 
 use super::units::Coverage;
 use super::{Verified, fault};
-use crate::action::{Action, BlockExec};
-use crate::compact::Compact;
+use crate::action::BlockExec;
 use crate::error::Result;
-use crate::frame::Counts;
+use crate::frame::{Counts, Played};
 use crate::graph::TaskGraph;
 use crate::id::ContextId;
 use crate::meta::Summary;
+use crate::path::Nest;
 use crate::rules::EdgeSum;
+use crate::run::AffineRun;
 use crate::task::Task;
 use crate::{SyncOp, TaskKind};
 
@@ -115,26 +116,37 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             );
         }
         let mut counts = Counts::default();
-        task.for_each_compact(|item| {
-            counts = counts.plus(match item {
-                Compact::Action(Action::Block(block)) => count(&block),
-                Compact::Action(_) => Counts {
+        let info = self.info();
+        task.play(|played, operands| {
+            counts = counts.plus(match played {
+                Played::Block(id) => count(&BlockExec::new(info, id, operands)),
+                Played::Other(_) => Counts {
                     others: 1,
                     ..Counts::default()
                 },
-                Compact::Nest(nest) => Counts {
-                    blocks: nest.executions(),
+                Played::Nest { shape, cut } => Counts {
+                    blocks: Nest::new(shape, operands, cut).executions(),
                     ..Counts::default()
                 },
-                Compact::Run(run) if run.has_static_counts() => {
-                    let once = run
-                        .first()
-                        .fold(Counts::default(), |sum, b| sum.plus(count(&b)));
-                    once.times(run.iterations())
-                }
-                Compact::Run(run) => {
+                Played::Run {
+                    blocks,
+                    strides,
+                    iterations,
+                } => {
+                    let run = AffineRun {
+                        info,
+                        blocks,
+                        starts: operands,
+                        strides,
+                        iterations,
+                    };
                     let mut sum = Counts::default();
-                    run.for_each_block(|b| sum = sum.plus(count(&b)));
+                    if run.has_static_counts() {
+                        run.first().for_each(|b| sum = sum.plus(count(&b)));
+                        sum = sum.times(iterations);
+                    } else {
+                        run.for_each_block(|b| sum = sum.plus(count(&b)));
+                    }
                     sum
                 }
             });

@@ -244,7 +244,10 @@ impl Emitter {
         batch: &mut Batch<'_>,
     ) {
         let left = within.count - within.done;
-        let width = iteration.sites.len();
+        let width = match here.e.counting {
+            true => 0,
+            false => iteration.sites.len(),
+        };
         // Without accesses, there is always room.
         let room = FULL.saturating_sub(batch.end).checked_div(width);
         let room = room.map_or(u64::MAX, |n| n.max(1) as u64).min(left);
@@ -310,6 +313,9 @@ impl Emitter {
             return Ok(());
         };
         batch.execute(node.block, 1);
+        if here.e.counting {
+            return Ok(());
+        }
         let front = u64::from(here.e.space) << PREFIX;
         let state = &self.player.state;
         let to = batch.append(&template.sites, 1);

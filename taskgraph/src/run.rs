@@ -1,25 +1,11 @@
-//! Compact items of a task: an affine run stands for all its iterations.
+//! Affine runs, each of which stands for all iterations of a loop.
 
 use std::ops::Range;
 
-use crate::action::{Action, BlockExec};
-use crate::frame::Played;
+use crate::action::BlockExec;
 use crate::id::{BlockId, OpId};
 use crate::op::{Access, MemOp};
-use crate::path::Nest;
 use crate::statics::StaticInfo;
-
-/// One item of a task in compact form, in program order. All items together say the same as the task's [`Action`]s.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Compact<'f> {
-    /// One action.
-    Action(Action<'f>),
-    /// Many executions of the same blocks.
-    Run(AffineRun<'f>),
-    /// Executions of blocks without operands, by loops within loops.
-    Nest(Nest<'f>),
-}
 
 /// Iterations of a loop that execute the same blocks, where each operand changes by a constant from one to the next.
 #[derive(Clone, Copy)]
@@ -152,28 +138,6 @@ impl std::fmt::Debug for AffineRun<'_> {
             .field("strides", &self.strides)
             .field("iterations", &self.iterations)
             .finish()
-    }
-}
-
-impl<'f> Compact<'f> {
-    /// A compact item from what was played, with its operands.
-    pub(crate) fn new(info: &'f StaticInfo, played: Played<'f>, operands: &'f [u64]) -> Self {
-        match played {
-            Played::Block(id) => Self::Action(Action::Block(BlockExec::new(info, id, operands))),
-            Played::Other(action) => Self::Action(action),
-            Played::Nest { shape, cut } => Self::Nest(Nest::new(shape, operands, cut)),
-            Played::Run {
-                blocks,
-                strides,
-                iterations,
-            } => Self::Run(AffineRun {
-                info,
-                blocks,
-                starts: operands,
-                strides,
-                iterations,
-            }),
-        }
     }
 }
 
