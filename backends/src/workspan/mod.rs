@@ -46,7 +46,7 @@ use machine::{Machine, Rules};
 
 pub use change::{Change, Effect, Selector, parallel, scale};
 pub use metric::Metric;
-pub use rows::{Bound, FlameNode, Measures, Profile, SiteRow};
+pub use rows::{Bound, FlameNode, SiteRow};
 
 /// How lock edges count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, FromArgMatches};
 use serde::Deserialize;
+use workspan::file::{self, CallSite, Document, FORMAT, VERSION};
 
-use super::rows::{Profile, SiteRow, bounds};
+use super::rows::{SiteRow, bounds};
 use super::{Locks, Metric, Report};
 use crate::cli::{Destination, output};
 use crate::report::{MeasuredPage, Section, render_measured};
@@ -17,9 +18,6 @@ use crate::scaling::Measured;
 use crate::view::units::plural;
 use crate::view::{Format, Render};
 
-/// What the file says it is.
-const MAGIC: &str = "contech-workspan";
-const VERSION: u32 = 1;
 const MAKE: &str = "build with contech-cc --contech-mode=workspan and run the program to write one";
 
 /// Options of `profile`.
@@ -42,16 +40,6 @@ pub struct Options {
     pub measured: Option<Measured>,
 }
 
-/// The file.
-#[derive(Debug, Deserialize)]
-struct Document {
-    metric: Metric,
-    work: u64,
-    span: u64,
-    sites: Vec<Row>,
-    notes: Vec<String>,
-}
-
 /// Which file it is: read before the rest.
 #[derive(Debug, Deserialize)]
 struct Head {
@@ -59,48 +47,18 @@ struct Head {
     version: u32,
 }
 
-#[derive(Debug, Deserialize)]
-struct Row {
-    caller: String,
-    callee: String,
-    file: String,
-    line: u32,
-    kind: Kind,
-    count: u64,
-    on_work: Profile,
-    on_span: Profile,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Call,
-    Spawn,
-    Loop,
-}
-
-impl Kind {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Spawn => "spawn",
-            Self::Loop => "loop",
-        }
-    }
-}
-
-impl From<Row> for SiteRow {
-    fn from(row: Row) -> Self {
+impl From<CallSite> for SiteRow {
+    fn from(site: CallSite) -> Self {
         Self {
-            caller: demangled(&row.caller),
-            callee: demangled(&row.callee),
-            file: row.file,
-            line: row.line,
-            kind: row.kind.word(),
-            count: row.count,
-            parallelism: row.on_work.top_call_site.parallelism(),
-            on_work: row.on_work,
-            on_span: row.on_span,
+            caller: demangled(&site.caller),
+            callee: demangled(&site.callee),
+            file: site.file,
+            line: site.line,
+            kind: site.kind.word(),
+            count: site.count,
+            parallelism: site.on_work.top_call_site.parallelism(),
+            on_work: site.on_work,
+            on_span: site.on_span,
             slack_ns: None,
         }
     }
@@ -118,11 +76,13 @@ fn demangled(symbol: &str) -> String {
 fn document(text: &[u8], file: &Path) -> Result<Document> {
     let name = file.display();
     let head: Head = serde_json::from_slice(text).with_context(|| {
-        format!("{name} is no on-line work/span profile (JSON with \"format\":\"{MAGIC}\"); {MAKE}")
+        format!(
+            "{name} is no on-line work/span profile (JSON with \"format\":\"{FORMAT}\"); {MAKE}"
+        )
     })?;
-    if head.format != MAGIC {
+    if head.format != FORMAT {
         bail!(
-            "{name} says it is \"{}\"; expected \"{MAGIC}\"; {MAKE}",
+            "{name} says it is \"{}\"; expected \"{FORMAT}\"; {MAKE}",
             head.format
         );
     }
@@ -154,9 +114,13 @@ fn report(document: Document, p_max: u32, measured: Option<&Measured>) -> Report
         span,
         sites,
         notes,
+        ..
     } = document;
     let mut report = Report {
-        metric,
+        metric: match metric {
+            file::Metric::Time => Metric::Time,
+            file::Metric::Ops => Metric::Ops,
+        },
         locks: Locks::Free,
         work,
         span,

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use taskgraph::{FunctionId, StaticInfo};
-use workspan::{Measure, Sum};
+use workspan::Measure;
 
 use super::machine::Machine;
 use super::tree::{SiteKey, Tree};
@@ -16,56 +16,6 @@ use crate::view::units::{plural, ratio};
 
 /// Number of calling contexts in the result.
 const MOST_FLAME: usize = 4000;
-
-/// Work and span of a number of invocations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measures {
-    /// Number of invocations.
-    pub count: u64,
-    /// Sum of their work.
-    pub work: u64,
-    /// Sum of their spans.
-    pub span: u64,
-}
-
-impl Measures {
-    /// Work over span.
-    #[must_use]
-    pub fn parallelism(&self) -> f64 {
-        ratio(self.work, self.span)
-    }
-}
-
-impl From<Sum> for Measures {
-    fn from(sum: Sum) -> Self {
-        Self {
-            count: sum.count,
-            work: sum.work,
-            span: sum.span,
-        }
-    }
-}
-
-/// The three measurements of section 6.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Profile {
-    /// Invocations that are not below another one of the same call site.
-    pub top_call_site: Measures,
-    /// Invocations that are not below another one from the same calling function.
-    pub top_caller: Measures,
-    /// All invocations, without what they invoke.
-    pub local: Measures,
-}
-
-impl From<Measure> for Profile {
-    fn from(measure: Measure) -> Self {
-        Self {
-            top_call_site: measure.top_call_site.into(),
-            top_caller: measure.top_caller.into(),
-            local: measure.local.into(),
-        }
-    }
-}
 
 /// A call site.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -85,9 +35,9 @@ pub struct SiteRow {
     /// Work over span of its top-call-site invocations.
     pub parallelism: f64,
     /// The measurements of all invocations.
-    pub on_work: Profile,
+    pub on_work: Measure,
     /// The measurements of those on the critical path.
-    pub on_span: Profile,
+    pub on_span: Measure,
     /// The least slack of a task that its function ran in, if the command line asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack_ns: Option<u64>,
@@ -240,7 +190,6 @@ fn sites(
             })
             .and_then(|(&function, _)| function);
         let place = place(info, key, callee);
-        let top = Measures::from(sum.work.top_call_site);
         (sum.work != Measure::default() || sum.span != Measure::default()).then(|| SiteRow {
             caller: place.caller,
             callee: place.callee,
@@ -248,9 +197,9 @@ fn sites(
             line: place.line,
             kind: place.kind,
             count: sum.work.local.count,
-            parallelism: top.parallelism(),
-            on_work: sum.work.into(),
-            on_span: sum.span.into(),
+            parallelism: sum.work.top_call_site.parallelism(),
+            on_work: sum.work,
+            on_span: sum.span,
             slack_ns: Some(sum.slack).filter(|&slack| slack != u64::MAX),
         })
     });

@@ -68,10 +68,7 @@ fn matrix_multiply(n: u32) -> Graph {
 fn the_base_case_of_matrix_multiply_has_no_top_caller_work_and_nearly_all_local_work() {
     let report = report(&matrix_multiply(16));
     let base = site(&report, "base", 4);
-    assert_eq!(
-        base.on_work.top_caller,
-        contech_backends::workspan::Measures::default()
-    );
+    assert_eq!(base.on_work.top_caller, workspan::Sum::default());
     assert_eq!(base.on_work.top_call_site.parallelism(), 1.0);
     assert!(base.on_work.local.work as f64 > 0.99 * report.work as f64);
     assert_eq!(base.count, 256);

@@ -168,14 +168,6 @@ impl Random {
     }
 }
 
-fn same(row: &contech_backends::workspan::Profile, measure: &Measure) -> bool {
-    let sums = [measure.top_call_site, measure.top_caller, measure.local];
-    let rows = [row.top_call_site, row.top_caller, row.local];
-    rows.iter()
-        .zip(sums)
-        .all(|(row, sum)| (row.count, row.work, row.span) == (sum.count, sum.work, sum.span))
-}
-
 #[test]
 fn random_fork_join_programs_have_the_profiles_of_the_papers_algorithm() {
     let mut compared = 0;
@@ -204,12 +196,12 @@ fn random_fork_join_programs_have_the_profiles_of_the_papers_algorithm() {
         for row in got.sites.iter().filter(|row| !row.caller.is_empty()) {
             let at = got_block(row);
             assert!(
-                same(&row.on_work, &shadow.on_work(at as u32)),
+                row.on_work == shadow.on_work(at as u32),
                 "seed {seed}, serial {serial}: {row:#?}\n{:#?}",
                 shadow.on_work(at as u32)
             );
             assert!(
-                same(&row.on_span, &on_span[at]),
+                row.on_span == on_span[at],
                 "seed {seed}, serial {serial}: {row:#?}\n{:#?}",
                 on_span[at]
             );

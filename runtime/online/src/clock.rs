@@ -10,20 +10,12 @@ use std::time::Instant;
 
 use contech_guest::arch::ticks;
 use contech_guest::meter::{LONG, Meter};
+use workspan::file::Metric;
 
 /// The log is read after this many operations.
 pub(crate) const READ_AFTER: i64 = 2048;
 /// Binary places of a rate.
 const RATE_BITS: u32 = 16;
-
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Metric {
-    /// Cycles, reported as nanoseconds.
-    Time,
-    /// IR instructions of the program, as in a recording.
-    Operations,
-}
 
 /// The cost of the profiler's own work that cannot be measured where it is spent, in cycles; [`Clock`] subtracts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,7 +134,7 @@ impl Clock {
     /// Begins a reading of the log. Until [`Self::resume`] the time is the profiler's own.
     pub(crate) fn read(&mut self, passed: Passed) {
         let elapsed = match self.metric {
-            Metric::Operations => passed.operations,
+            Metric::Ops => passed.operations,
             Metric::Time => self.elapsed(),
         };
         self.passed(elapsed, passed);
@@ -165,7 +157,7 @@ impl Clock {
         let cost = events + self.cost.reading + self.debt;
         self.debt = match self.metric {
             Metric::Time => cost.saturating_sub(elapsed),
-            Metric::Operations => 0,
+            Metric::Ops => 0,
         };
         let elapsed = elapsed.saturating_sub(cost);
         self.now = self.time + elapsed;

@@ -7,9 +7,10 @@ mod read;
 pub(crate) use loops::{Iterations, Looping};
 
 use workspan::abi::Function;
+use workspan::file::Metric;
 use workspan::{Kind, Shadow, Site};
 
-use crate::clock::{Clock, Cost, Metric, Moment, Ready};
+use crate::clock::{Clock, Cost, Moment, Ready};
 use crate::sites::Numbers;
 
 /// The facts of a call site.

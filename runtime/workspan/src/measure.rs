@@ -2,8 +2,10 @@
 
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
+
 /// Work and span of a number of invocations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sum {
     /// Number of invocations.
     pub count: u64,
@@ -23,6 +25,26 @@ impl Sum {
             span,
         }
     }
+
+    /// Work over span; 0 without a span.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a ratio")]
+    pub fn parallelism(&self) -> f64 {
+        match self.span {
+            0 => 0.0,
+            span => self.work as f64 / span as f64,
+        }
+    }
+
+    /// The sum with each amount converted.
+    #[must_use]
+    pub fn map(self, amount: impl Fn(u64) -> u64) -> Self {
+        Self {
+            count: self.count,
+            work: amount(self.work),
+            span: amount(self.span),
+        }
+    }
 }
 
 impl AddAssign for Sum {
@@ -34,7 +56,7 @@ impl AddAssign for Sum {
 }
 
 /// The three measurements of a call site.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measure {
     /// Invocations with no invocation of the same call site above them in the invocation tree.
     pub top_call_site: Sum,
@@ -42,6 +64,18 @@ pub struct Measure {
     pub top_caller: Sum,
     /// All invocations, without the invocations that they make.
     pub local: Sum,
+}
+
+impl Measure {
+    /// The measurements with each amount converted.
+    #[must_use]
+    pub fn map(self, amount: impl Fn(u64) -> u64) -> Self {
+        Self {
+            top_call_site: self.top_call_site.map(&amount),
+            top_caller: self.top_caller.map(&amount),
+            local: self.local.map(&amount),
+        }
+    }
 }
 
 impl AddAssign for Measure {

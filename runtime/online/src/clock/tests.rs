@@ -107,7 +107,7 @@ proptest! {
     /// In operations the time is their number.
     #[test]
     fn operations_are_counted_exactly(all in prop::collection::vec((0_u64..1 << 40, foreign()), 1..60)) {
-        let mut clock = Clock::new(Metric::Operations, Cost { event: 7 << EVENT_BITS, reading: 9 });
+        let mut clock = Clock::new(Metric::Ops, Cost { event: 7 << EVENT_BITS, reading: 9 });
         let mut operations = 0;
         for (own, foreign) in all {
             clock.read(passed(own, 5, foreign));

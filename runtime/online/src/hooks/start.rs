@@ -4,11 +4,12 @@ use std::sync::atomic::Ordering;
 
 use contech_guest::arch::thread_pointer;
 use contech_guest::say;
+use workspan::file::Metric;
 
 use super::asked::asked;
 use super::gate::{GATE, OPEN, OWNER, PROFILE, STATE};
 use crate::calibrate::calibrate;
-use crate::clock::{Cost, Metric, Ready};
+use crate::clock::{Cost, Ready};
 use crate::profile::{Bounds, Profile};
 use crate::{ends, log};
 
@@ -19,7 +20,7 @@ const METRIC: &str = "CONTECH_METRIC";
 pub(super) fn start() {
     let ready = Ready::begins();
     let metric = match std::env::var(METRIC).as_deref() {
-        Ok("ops") => Metric::Operations,
+        Ok("ops") => Metric::Ops,
         Err(_) | Ok("" | "time") => Metric::Time,
         Ok(other) => {
             say(&format!("{METRIC}={other}: time or ops; time is measured"));
@@ -30,7 +31,7 @@ pub(super) fn start() {
     let state = log::state();
     let cost = match metric {
         Metric::Time => calibrated(stack),
-        Metric::Operations => Cost::default(),
+        Metric::Ops => Cost::default(),
     };
     log::begin(state);
     let mut profile = Profile::new(metric, cost, stack);

@@ -202,15 +202,16 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::clock::{Cost, Metric};
+    use crate::clock::Cost;
     use crate::log::{self, event, tests::begun};
     use crate::profile::Bounds;
+    use workspan::file::Metric;
 
     #[test]
     fn an_event_that_is_never_whole_is_given_up_when_its_caller_returns() {
         let (_one, state) = log::tests::log();
         let stack = Bounds { low: 0, size: 4096 };
-        let mut profile = Profile::new(Metric::Operations, Cost::default(), stack);
+        let mut profile = Profile::new(Metric::Ops, Cost::default(), stack);
         let mut read = || {
             let new = log::new(state);
             let (read, told) = profile.read(&new, 0, Own::NOTHING);
@@ -243,7 +244,7 @@ mod tests {
     fn what_was_executed_since_the_last_event_is_not_the_invocations_that_ended_with_it() {
         let (_one, state) = log::tests::log();
         let stack = Bounds { low: 0, size: 4096 };
-        let mut profile = Profile::new(Metric::Operations, Cost::default(), stack);
+        let mut profile = Profile::new(Metric::Ops, Cost::default(), stack);
         let function = Box::leak(Box::new(Function {
             code: 1,
             number: Cell::new(0),
