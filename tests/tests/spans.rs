@@ -53,7 +53,7 @@ fn profile_in(name: &str, options: &[&str], metric: &str) -> Result<Profile> {
     let test = thread.name().unwrap_or("main");
     let words = format!("spans-{test}-{name}-{}", options.concat());
     let scratch = Scratch::new(&words.replace(['/', ',', '.'], "-"))?;
-    let mut options = options.to_vec();
+    let (mut options, arguments) = parted(options);
     if !name.starts_with("../cilk/") {
         options.push("-fopenmp");
     }
@@ -61,6 +61,7 @@ fn profile_in(name: &str, options: &[&str], metric: &str) -> Result<Profile> {
     let file = scratch.join("profile.json");
     let mut command = Command::new(&program);
     command
+        .args(arguments)
         .env("OMP_THREAD_LIMIT", "1")
         .env("OMP_CANCELLATION", "true")
         .env("CONTECH_METRIC", metric)
@@ -69,6 +70,11 @@ fn profile_in(name: &str, options: &[&str], metric: &str) -> Result<Profile> {
     let text = std::fs::read_to_string(&file)?;
     scratch.done();
     Ok(Profile(serde_json::from_str(&text)?))
+}
+
+/// Options for the compiler, and arguments for the program, which begin with a digit.
+fn parted<'a>(options: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
+    options.iter().partition(|option| option.starts_with('-'))
 }
 
 fn build(name: &str, options: &[&str], mode: &str, dir: &Path) -> Result<std::path::PathBuf> {
@@ -230,11 +236,12 @@ fn recorded(name: &str, options: &[&str]) -> Result<Value> {
         "spans-recorded-{name}-{}",
         options.concat().replace(',', "-")
     ))?;
-    let mut options = options.to_vec();
+    let (mut options, arguments) = parted(options);
     options.push("-fopenmp");
     let program = build(name, &options, "--contech-mode=full", scratch.dir())?;
     let mut command = Command::new(&program);
     command
+        .args(arguments)
         .env("OMP_THREAD_LIMIT", "1")
         .env("OMP_CANCELLATION", "true")
         .env("CONTECH_TRACE", scratch.join("trace.bin"));
@@ -251,22 +258,48 @@ fn recorded(name: &str, options: &[&str]) -> Result<Value> {
     Ok(serde_json::from_str(&said)?)
 }
 
+/// Programs whose parallelism is tasks alone: the waits nest like the functions, wait for tasks of callers too, for
+/// tasks that a function left to its caller, or for whole trees.
+const FORK_JOIN: [(&str, &[&str]); 8] = [
+    ("waits_for_callers.c", &["-O1", "-DN=1500"]),
+    ("waits_for_callers.c", &["-O1", "-DN=2000"]),
+    ("waits_for_callers.c", &["-O0", "-DN=100"]),
+    ("leaves_tasks.c", &["-O1"]),
+    ("../omp_fib.c", &["-O1", "12"]),
+    ("../omp_sort.c", &["-O1", "1000"]),
+    ("../omp_nqueens.c", &["-O2", "6"]),
+    ("../omp_tree.c", &["-O1"]),
+];
+
 #[test]
-fn no_call_site_has_a_longer_local_span_than_work() -> Result<()> {
-    let options = ["-O1", "-DN=1500"];
-    let (online, recorded) = (
-        profile("waits_for_callers.c", &options)?,
-        recorded("waits_for_callers.c", &options)?,
-    );
-    for (from, profile) in [("on-line", &online.0), ("graph", &recorded)] {
-        let sites = profile["sites"].as_array().context("sites")?;
-        assert!(sites.len() > 3, "{from}: {profile}");
-        for site in sites {
-            for on in ["on_work", "on_span"] {
-                let local = &site[on]["local"];
-                let (work, span) = (local["work"].as_u64(), local["span"].as_u64());
-                assert!(work.is_some() && span <= work, "{from}, {on}: {site}");
+fn the_profile_of_a_running_fork_join_program_is_that_of_its_graph() -> Result<()> {
+    for (name, options) in FORK_JOIN {
+        let (online, recorded) = (profile(name, options)?, recorded(name, options)?);
+        let said = format!("{name} {options:?}");
+        let of = |what: &str| recorded[what].as_u64();
+        assert_eq!(Some(online.work()), of("work"), "{said}: work");
+        assert_eq!(Some(online.span()), of("span"), "{said}: span");
+        for (from, profile) in [("on-line", &online.0), ("graph", &recorded)] {
+            let sites = profile["sites"].as_array().context("sites")?;
+            assert!(sites.len() > 3, "{said}, {from}: {profile}");
+            let mut longest = 0;
+            for site in sites {
+                for on in ["on_work", "on_span"] {
+                    let local = &site[on]["local"];
+                    let (work, span) = (local["work"].as_u64(), local["span"].as_u64());
+                    assert!(
+                        work.is_some() && span <= work,
+                        "{said}, {from}, {on}: {site}"
+                    );
+                    longest = longest.max(span.unwrap_or(0));
+                }
+                let one = &site["on_work"]["top_call_site"];
+                if one["count"] == 1 {
+                    let span = one["span"].as_u64();
+                    assert!(span <= profile["span"].as_u64(), "{said}, {from}: {site}");
+                }
             }
+            assert!(longest > 0, "{said}, {from}");
         }
     }
     Ok(())

@@ -4,11 +4,16 @@
 //! that it created and joined. The span of an invocation is the difference between the times of its end and its
 //! start. An edge from outside an invocation (from a sibling at a barrier) moves `ahead` and not `time`: it makes
 //! only the spans of the invocations around both longer.
+//!
+//! An edge from a child makes the spans of the invocation that created it, and of those around that one, longer, but
+//! not the spans of what the invocation calls meanwhile. So how far apart the starts of two nested invocations are
+//! changes, and each invocation keeps what held [before](super::past), for children that were created then.
 
 use std::sync::Arc;
 
 use taskgraph::{BlockId, ContextId};
 
+use super::past::Past;
 use super::paths::PathId;
 
 /// An invocation on the stack.
@@ -31,8 +36,11 @@ pub(super) struct Frame {
     pub local_span: u64,
     /// The part of `local_span` not yet on the context's path.
     pub pending: u64,
-    /// Whether its first instruction is on the context's path.
+    /// Whether its first instruction is on the context's path, and how much of its own is there already.
     pub on_path: bool,
+    pub own_on_path: u64,
+    /// What was different before edges that did not concern all invocations alike.
+    pub past: Vec<Past>,
     /// The block whose call is under way.
     pub call: Option<BlockId>,
     /// Whether it returns when that call does.
@@ -57,8 +65,9 @@ pub(super) struct Branch {
     pub time: u64,
     pub length: u64,
     pub burdened: u64,
-    /// The spawning frame's own part of its longest path, up to the spawn.
+    /// The spawning frame's own part of its longest path, and of the context's path, up to the spawn.
     pub local: u64,
+    pub on_path: u64,
     pub path: PathId,
 }
 
@@ -77,8 +86,11 @@ pub(super) struct Owner {
     pub serial: u64,
     /// Longest path from the start of that frame to the creation.
     pub since: u64,
-    /// The frame's own part of that path.
+    /// The frame's own part of that path, and of the context's path.
     pub local: u64,
+    pub on_path: u64,
+    /// The [`State::edges`] at the creation.
+    pub edges: u64,
 }
 
 /// A context that runs, or that has ended and is not joined yet.
@@ -93,6 +105,10 @@ pub(super) struct State {
     pub length: u64,
     pub burdened: u64,
     pub path: Option<PathId>,
+    /// Number of edges that did not concern all frames alike.
+    pub edges: u64,
+    /// Whether the edge that is arriving is one of these.
+    pub(super) kept: bool,
     pub frames: Vec<Frame>,
     pub next_serial: u64,
     /// How often each call site, and each calling function, is on the stack.
@@ -119,6 +135,8 @@ impl State {
             length: 0,
             burdened: 0,
             path: Some(path),
+            edges: 0,
+            kept: false,
             frames: Vec::new(),
             next_serial: 0,
             sites: Vec::new(),

@@ -27,6 +27,7 @@ mod context;
 mod machine;
 mod metric;
 pub mod online;
+mod past;
 mod paths;
 mod render;
 mod rows;

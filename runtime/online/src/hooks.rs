@@ -56,9 +56,12 @@ pub(crate) fn spawned() {
     }
 }
 
-/// Says that the innermost invocation waits for what it spawned.
-pub(crate) fn sync() {
-    contech_cilk_sync();
+/// Says that the task waits for its children.
+pub(crate) fn wait() {
+    with_own(Own::NOTHING, |profile, told| {
+        profile.advance(told);
+        profile.shadow.wait();
+    });
 }
 
 /// Says that an ordered section of a loop begins, or ends.

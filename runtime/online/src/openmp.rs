@@ -86,7 +86,7 @@ unsafe fn wait(real: &Real, location: *mut c_void, thread: i32) -> c_int {
     let real = unsafe { std::mem::transmute::<*mut c_void, Waits>(address) };
     // SAFETY: the arguments are the program's own.
     let done = unsafe { real(location, thread) };
-    hooks::sync();
+    hooks::wait();
     done
 }
 

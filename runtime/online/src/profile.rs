@@ -196,14 +196,14 @@ impl Profile {
         if id as usize == self.facts.len() {
             self.facts.push(SiteFacts {
                 function: at.function.code,
-                spawn: at.spawn,
+                spawn: at.kind != Kind::Call,
                 repeats: false,
             });
         }
         let site = Site {
             id,
             caller: self.top().function,
-            kind: if at.spawn { Kind::Spawn } else { Kind::Call },
+            kind: at.kind,
         };
         if at.function.number.get() == 0 {
             let number = self.functions.of(at.function.code) + 1;
@@ -287,5 +287,5 @@ pub(crate) struct Arrival<'f> {
     pub slot: usize,
     /// The return address.
     pub from: usize,
-    pub spawn: bool,
+    pub kind: Kind,
 }

@@ -34,7 +34,7 @@ fn reduction(real: &Real) -> Option<Reduces> {
     if real.is_null() {
         return None;
     }
-    hooks::sync();
+    hooks::wait();
     // SAFETY: libomp's functions of these names have this type.
     Some(unsafe { std::mem::transmute::<*mut c_void, Reduces>(real) })
 }

@@ -7,6 +7,7 @@
 
 mod frame;
 mod loops;
+mod tasks;
 
 use self::frame::Frame;
 use crate::measure::{Above, Invocation, Measure, Sums};
@@ -19,8 +20,10 @@ pub enum Kind {
     /// The caller waits for it.
     #[default]
     Call,
-    /// It may run in parallel with what follows, until the caller's next sync.
+    /// It may run in parallel with what follows, until the caller's next sync, or until the caller returns.
     Spawn,
+    /// It may run in parallel with what follows, until the task that the caller belongs to waits ([`Shadow::wait`]).
+    Task,
 }
 
 /// A call site as [`Shadow`] sees it, with dense numbers given by the caller.
@@ -64,6 +67,8 @@ pub struct Shadow<T = ()> {
     sites: Vec<SiteState>,
     /// For each calling function: [`Above::CALLER`] if an invocation is on the stack.
     callers: Vec<Above>,
+    /// No invocation less deep than this has spawned children since it was waited for them.
+    unwaited: usize,
 }
 
 impl<T: Default> Default for Shadow<T> {
@@ -74,6 +79,7 @@ impl<T: Default> Default for Shadow<T> {
             now: 0,
             sites: Vec::new(),
             callers: Vec::new(),
+            unwaited: usize::MAX,
         }
     }
 }
@@ -210,6 +216,7 @@ impl<T: Copy + Default> Shadow<T> {
 
     #[inline(always)]
     fn leaf_as<const AT_ONCE: bool>(&mut self, now: u64, site: Site, amount: u64) -> bool {
+        let depth = self.stack.depth();
         let f = self.stack.top_mut();
         let pool = &mut self.pool;
         let (Some(state), Some(&caller)) = (
@@ -230,12 +237,14 @@ impl<T: Copy + Default> Shadow<T> {
                 }
                 f.own_since += amount;
             }
-            Kind::Spawn => {
+            Kind::Spawn | Kind::Task => {
                 if AT_ONCE && !f.is_fresh() {
                     return false;
                 }
                 f.own_since += amount;
                 f.path_since += amount;
+                self.unwaited = self.unwaited.min(depth);
+                f.tasks |= site.kind == Kind::Task;
                 if f.spawned::<AT_ONCE>(now, amount, pool) {
                     f.spawned.add(site.id, above, amount);
                 }
@@ -274,6 +283,10 @@ impl<T: Copy + Default> Shadow<T> {
 
     #[inline(always)]
     fn leave_as<const SHORT: bool>(&mut self, synced: u64, now: u64) -> Option<Totals> {
+        let depth = self.stack.depth().checked_sub(1)?;
+        if self.stack.top().leaves_tasks(now) {
+            return self.hand_on(now);
+        }
         let (g, f) = self.stack.pop()?;
         let pool = &mut self.pool;
         let (span, local_span, path) = g.end::<SHORT>(synced, now, pool);
@@ -299,11 +312,14 @@ impl<T: Copy + Default> Shadow<T> {
         match site.kind {
             Kind::Call => {
                 f.path_since += work - span;
+                let one = g.on_path(one);
                 let path = pool.updated::<SHORT>(path, site.id, || one);
                 f.continuation = pool.united::<SHORT>(f.continuation.take(), path);
             }
-            Kind::Spawn => {
+            Kind::Spawn | Kind::Task => {
                 f.path_since += work;
+                self.unwaited = self.unwaited.min(depth);
+                f.tasks |= site.kind == Kind::Task;
                 if f.spawned::<SHORT>(now, span, pool) {
                     f.longest_prof = pool.updated::<SHORT>(path, site.id, || one);
                 } else {
@@ -362,11 +378,14 @@ impl<T: Copy + Default> Shadow<T> {
     #[must_use]
     pub fn so_far(&self) -> Totals {
         let stack = self.stack.above();
-        let span =
-            |(at, frame): (usize, &Frame<T>)| frame.path_length(self.until(at)).max(frame.longest);
+        let (mut span, mut until) = (0, self.now);
+        for frame in stack.iter().rev() {
+            span = frame.longest.max(frame.path_length(until) + span);
+            until = frame.since;
+        }
         Totals {
             work: stack.first().map_or(0, |f| self.now - f.since),
-            span: stack.iter().enumerate().map(span).sum(),
+            span,
         }
     }
 }

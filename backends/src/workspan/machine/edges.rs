@@ -42,6 +42,8 @@ impl Machine {
             serial: frame.serial,
             since: state.time - frame.start,
             local: frame.local_span,
+            on_path: frame.own_on_path,
+            edges: state.edges,
         };
         let (node, call, factor) = (frame.node, frame.call, frame.factor);
         for &child in &children {
@@ -80,7 +82,7 @@ impl Machine {
             level = self.absorb_work(state, context, from.context);
             value.burdened += self.rules.burden;
         }
-        let kept = self.raise(state, context, from.context, &value).or(level);
+        let through = self.raise(state, context, from.context, &value).or(level);
         if value.length > state.length {
             self.flush(state);
             let path = self.paths.share(&value.path);
@@ -88,11 +90,9 @@ impl Machine {
                 self.paths.release(old);
             }
             state.length = value.length;
-            let kept = kept.map_or(0, |at| at + 1);
-            state.frames[kept..]
-                .iter_mut()
-                .for_each(|frame| frame.on_path = false);
+            state.replace_path(through);
         }
+        state.arrived();
         state.burdened = state.burdened.max(value.burdened);
         if value.last {
             value.burdened -= self.rules.burden;
@@ -125,7 +125,7 @@ impl Machine {
         state: &mut State,
         here: ContextId,
         ended: ContextId,
-    ) -> Option<usize> {
+    ) -> Option<(usize, Owner)> {
         let child = self.states.get_mut(&ended)?;
         let owner = child.owner?;
         if std::mem::replace(&mut child.joined, true) {
@@ -142,7 +142,7 @@ impl Machine {
             if let Some(at) = children.iter().rposition(|&child| child == ended) {
                 children.swap_remove(at);
             }
-            Some(at)
+            Some((at, owner))
         };
         if owner.context == here {
             add(state)
@@ -153,22 +153,23 @@ impl Machine {
         }
     }
 
-    /// Makes the clocks of `state` as late as the edge from `from` requires. Returns the frame whose span it was, if
-    /// it is in this context.
+    /// Makes the clocks of `state` as late as the edge from `from` requires. Returns the frame whose child it comes
+    /// from, and what is known of the creation, if it is in this context.
     pub(super) fn raise(
         &mut self,
         state: &mut State,
         context: ContextId,
         from: ContextId,
         value: &Value,
-    ) -> Option<usize> {
-        let (mut time, mut ahead, mut at) = (value.time, value.ahead, from);
+    ) -> Option<(usize, Owner)> {
+        let (mut time, mut edges) = (value.time, value.edges);
+        let (mut ahead, mut at) = (value.ahead, from);
         let mut owner = self.states.get(&from).and_then(|state| state.owner);
         for _ in 0..MOST_LEVELS {
             if let Some(own) = state.owner.filter(|own| own.context == at) {
                 // The edge comes from the creator, or from a sibling by way of the creator.
                 let creator = self.states.get(&at)?;
-                let start = creator.frames.get(creator.frame_at(own.serial)?)?.start;
+                let start = creator.start(creator.frame_at(own.serial)?, edges);
                 let reached = time.checked_sub(start)?;
                 let here = own.since + state.ahead + state.time;
                 state.ahead += reached.saturating_sub(here);
@@ -178,21 +179,14 @@ impl Machine {
             let since = up.since + ahead + time;
             if up.context == context {
                 let frame = state.frame_at(up.serial)?;
-                let here = state.time - state.frames[frame].start;
-                let more = since.saturating_sub(here);
-                if more > 0 {
-                    self.flush(state);
-                    state.time += more;
-                    state.frames[frame + 1..]
-                        .iter_mut()
-                        .for_each(|frame| frame.start += more);
-                    state.frames[frame].local_span = up.local;
-                }
-                return Some(frame);
+                self.flush(state);
+                state.raise(frame, since, up);
+                return Some((frame, up));
             }
             let creator = self.states.get(&up.context)?;
-            let start = creator.frames.get(creator.frame_at(up.serial)?)?.start;
-            (time, ahead, at) = (start + since, creator.ahead, up.context);
+            let start = creator.start(creator.frame_at(up.serial)?, up.edges);
+            (time, edges) = (start + since, up.edges);
+            (ahead, at) = (creator.ahead, up.context);
             owner = creator.owner;
         }
         None

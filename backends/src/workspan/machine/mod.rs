@@ -35,14 +35,13 @@ pub(super) struct Rules {
     pub changes: Vec<Change>,
 }
 
-/// What `span` operations of a frame put on the longest path. A frame whose beginning is on the path puts its whole
-/// work there when it ends; of any other frame only this strand's work is there.
-fn strand(span: u64, on_path: bool) -> Measure {
-    let work = if on_path { 0 } else { span };
+/// What `span` operations of a frame put on the longest path. A frame whose beginning is on the path puts the rest of
+/// its work there when it ends.
+fn strand(span: u64) -> Measure {
     Measure {
         local: Sum {
             count: 0,
-            work,
+            work: span,
             span,
         },
         ..Measure::default()
@@ -53,6 +52,7 @@ fn strand(span: u64, on_path: bool) -> Measure {
 #[derive(Debug)]
 struct Value {
     time: u64,
+    edges: u64,
     ahead: u64,
     length: u64,
     burdened: u64,
@@ -161,6 +161,7 @@ impl Machine {
             let path = state.path.get_or_insert_with(|| self.paths.empty());
             let value = Value {
                 time: state.time,
+                edges: state.edges,
                 ahead: state.ahead,
                 length: state.length,
                 burdened: state.burdened,
@@ -244,9 +245,9 @@ impl Machine {
             && top.pending > 0
         {
             let span = std::mem::take(&mut top.pending);
-            let strand = strand(span, top.on_path);
+            top.own_on_path += span;
             let path = state.path.get_or_insert_with(|| self.paths.empty());
-            self.paths.add(path, top.node, strand);
+            self.paths.add(path, top.node, strand(span));
         }
     }
 

@@ -53,17 +53,19 @@ impl Machine {
     pub(super) fn fork(&mut self, state: &mut State) {
         let path = state.path.get_or_insert_with(|| self.paths.empty());
         let path = self.paths.share(path);
-        let local = state.frames.len().checked_sub(2).map(|at| {
+        let caller = state.frames.len().checked_sub(2).map(|at| {
             let caller = &mut state.frames[at];
             caller.spawns = false;
-            caller.local_span
+            (caller.local_span, caller.own_on_path)
         });
+        let (local, on_path) = caller.unwrap_or_default();
         if let Some(frame) = state.frames.last_mut() {
             frame.continuation = Some(Branch {
                 time: state.time,
                 length: state.length,
                 burdened: state.burdened + self.rules.burden,
-                local: local.unwrap_or_default(),
+                local,
+                on_path,
                 path,
             });
         }
@@ -77,6 +79,7 @@ impl Machine {
             length: state.length,
             burdened: state.burdened + self.rules.burden,
             local: continuation.local,
+            on_path: continuation.on_path,
             path: path.unwrap_or_else(|| self.paths.empty()),
         };
         state.time = continuation.time;
@@ -118,7 +121,7 @@ impl Machine {
         }
         (state.time, state.length) = (child.time, child.length);
         if let Some(frame) = state.frames.last_mut() {
-            frame.local_span = child.local;
+            (frame.local_span, frame.own_on_path) = (child.local, child.on_path);
         }
         if let Some(old) = state.path.replace(child.path) {
             self.paths.release(old);
@@ -156,6 +159,8 @@ impl Machine {
             local_span: 0,
             pending: 0,
             on_path: true,
+            own_on_path: 0,
+            past: Vec::new(),
             call: None,
             leaving: false,
             marked: false,
@@ -193,6 +198,7 @@ impl Machine {
 
     pub(super) fn pop(&mut self, state: &mut State) {
         self.sync(state);
+        self.hand_down(state);
         let Some(mut frame) = state.frames.pop() else {
             return;
         };
@@ -217,32 +223,41 @@ impl Machine {
         }
         self.on_work[at] += measure;
         measure.local.span = frame.pending;
+        measure.local.work -= frame.own_on_path;
         if !frame.on_path {
-            measure = strand(frame.pending, false);
+            measure = strand(frame.pending);
         }
         if frame.on_path || frame.pending > 0 {
             let path = state.path.get_or_insert_with(|| self.paths.empty());
             self.paths.add(path, frame.node, measure);
-        }
-        if let Some(f) = state.frames.last_mut() {
-            let (since, local) = (frame.start - f.start, f.local_span);
-            let serial = f.serial;
-            f.children.extend_from_slice(&frame.children);
-            for child in &frame.children {
-                if let Some(owner) = self.states.get_mut(child).and_then(|s| s.owner.as_mut()) {
-                    (owner.serial, owner.since, owner.local) = (serial, owner.since + since, local);
-                }
-            }
-        } else {
-            self.lift(state, &frame.children);
         }
         if let Some(continuation) = continuation {
             self.back(state, continuation);
         }
     }
 
+    /// The innermost frame's children, which nobody has joined, become those of its caller.
+    fn hand_down(&mut self, state: &mut State) {
+        let Some(frame) = state.frames.last_mut() else {
+            return;
+        };
+        let children = std::mem::take(&mut frame.children);
+        let Some(below) = state.frames.len().checked_sub(2) else {
+            return self.lift(state, &children);
+        };
+        for child in &children {
+            if let Some(owner) = self.states.get_mut(child).and_then(|s| s.owner.as_mut()) {
+                let caller = state.past(below, owner.edges);
+                owner.serial = state.frames[below].serial;
+                owner.since += state.past(below + 1, owner.edges).since;
+                (owner.local, owner.on_path) = (caller.local_span, caller.own_on_path);
+            }
+        }
+        state.frames[below].children.extend(children);
+    }
+
     /// Contexts that a context created and did not join belong to the frame that created the context.
-    pub(super) fn lift(&mut self, state: &State, children: &[ContextId]) {
+    fn lift(&mut self, state: &State, children: &[ContextId]) {
         let Some(own) = state.owner else {
             return;
         };

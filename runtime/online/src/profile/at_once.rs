@@ -1,7 +1,7 @@
 //! Events in the usual case: the call site is known, there is memory, profiles are short, and no jump left an
 //! invocation. These functions call nothing; in any other case they do nothing and return false.
 
-use workspan::{Kind, Site};
+use workspan::Site;
 
 use super::{Arrival, Invocation, Profile};
 
@@ -47,7 +47,7 @@ impl Profile {
         let site = Site {
             id,
             caller: top.function,
-            kind: if at.spawn { Kind::Spawn } else { Kind::Call },
+            kind: at.kind,
         };
         (slot < top.slot).then_some((site, slot))
     }

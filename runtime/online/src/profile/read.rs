@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use workspan::Kind;
 use workspan::abi::{self, Event, Function};
 
 use super::{Arrival, Looping, Own, Profile, Told};
@@ -163,26 +164,31 @@ impl Profile {
     fn arrival<'f>(&mut self, what: u64, event: &Event) -> Arrival<'f> {
         let spawn = (what & abi::SPAWN | self.spawn) != 0;
         let from = event.from.load(Relaxed);
+        let (kind, from) = if spawn {
+            self.spawned_by(from)
+        } else {
+            (Kind::Call, from)
+        };
         Arrival {
             // SAFETY: by the contract, `what` without its flags is the address of the function's variable.
             function: unsafe { function(what) },
             slot: event.slot.load(Relaxed),
-            from: if spawn { self.spawned_by(from) } else { from },
-            spawn,
+            from,
+            kind,
         }
     }
 
     #[inline(always)]
-    fn spawned_by(&mut self, from: usize) -> usize {
+    fn spawned_by(&mut self, from: usize) -> (Kind, usize) {
         self.spawn = 0;
-        log::by_other_code().unwrap_or(from)
+        log::by_other_code().map_or((Kind::Spawn, from), |other| (Kind::Task, other))
     }
 
     /// Leaves the invocation out. If it was marked as a spawn, the next one is the spawn.
     #[cold]
     #[inline(never)]
     fn is_none(&mut self, at: Arrival<'_>) {
-        self.spawn = if at.spawn { abi::SPAWN } else { 0 };
+        self.spawn = if at.kind == Kind::Call { 0 } else { abi::SPAWN };
     }
 }
 

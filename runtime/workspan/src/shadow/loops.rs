@@ -22,6 +22,7 @@ impl<T: Copy + Default> Shadow<T> {
         };
         let above = state.above.and(caller);
         state.on_work.add_alike(count, work, above);
+        self.unwaited = self.unwaited.min(self.stack.depth());
         let f = self.stack.top_mut();
         self.now += work;
         f.own_since += work;
