@@ -178,6 +178,24 @@ impl Active {
         result
     }
 
+    /// Records that `call` waits for something outside of the program. If a signal handler records something meanwhile,
+    /// the time is that of the code around the call.
+    #[inline(always)]
+    pub(crate) fn sleep<R>(self, call: impl FnOnce() -> R) -> R {
+        let (before, cursor) = (self.now(), self.tls.cursor());
+        let result = call();
+        if self.tls.cursor() == cursor {
+            self.timed(
+                SyncOp::Sleep,
+                std::ptr::null_mut(),
+                0,
+                before,
+                self.since(before),
+            );
+        }
+        result
+    }
+
     /// Records that the object is released. The ticket is drawn, and the event recorded, while the object is still
     /// held.
     #[inline(always)]

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint};
 use contech_guest::functions::{C11, Posix, Semaphore};
 use contech_guest::{exports, for_each_function};
 use contech_trace::event::SyncOp;
+use libc::timespec;
 
 use crate::active::active;
 use crate::condition;
@@ -42,6 +43,9 @@ macro_rules! record {
     };
     (@ $name:ident ($o:ident: $o_ty:ty, $mutex:ident: $m_ty:ty $(, $arg:ident: $ty:ty)*) $ret:tt [wait]) => {
         record!(# $name ($o: $o_ty, $mutex: $m_ty $(, $arg: $ty)*) $ret a call => condition::wait(a, $o, $mutex, call));
+    };
+    (@ $name:ident $arguments:tt $ret:tt [sleep]) => {
+        record!(# $name $arguments $ret a call => a.sleep(call));
     };
     (# $name:ident ($($arg:ident: $ty:ty),*) ($($ret:ty)?) $a:ident $call:ident => $recorded:expr) => {
         const _: () = {

@@ -85,6 +85,7 @@ impl From<WaitCause> for Cause {
             WaitCause::Once => Self::Once,
             WaitCause::Message => Self::Message,
             WaitCause::Delay => Self::Delay,
+            WaitCause::Sleep => Self::Call,
             _ => Self::Other,
         }
     }

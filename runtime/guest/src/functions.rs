@@ -25,6 +25,7 @@ pub type Routine = unsafe extern "C-unwind" fn();
 /// | `attempt FAMILY OP` | the same, of a function that does not wait |
 /// | `release OP` | OP, if the call succeeds |
 /// | `wait` | a condition is waited for |
+/// | `sleep` | the thread waits for time, or for something outside of the program |
 /// | `own MODULE` | whatever the listener's function of that name does |
 /// | nothing | nothing |
 ///
@@ -107,14 +108,16 @@ macro_rules! for_each_function {
         pthread_once(once: Ptr, routine: Routine) -> c_int: [own once] [];
         call_once(once: Ptr, routine: Routine): [own once] [];
 
-        nanosleep(span: Time, left: *mut timespec) -> c_int: [] [Sleep];
-        clock_nanosleep(clock: c_int, flags: c_int, until: Time, left: *mut timespec) -> c_int: [] [Sleep];
-        usleep(span: c_uint) -> c_int: [] [Sleep];
-        sleep(span: c_uint) -> c_uint: [] [Sleep];
-        thrd_sleep(span: Time, left: *mut timespec) -> c_int: [] [Sleep];
-        poll(list: Ptr, count: usize, span: c_int) -> c_int: [] [Idle];
-        epoll_wait(set: c_int, list: Ptr, count: c_int, span: c_int) -> c_int: [] [Idle];
-        select(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Ptr) -> c_int: [] [Idle];
+        nanosleep(span: Time, left: *mut timespec) -> c_int: [sleep] [Sleep];
+        clock_nanosleep(clock: c_int, flags: c_int, until: Time, left: *mut timespec) -> c_int: [sleep] [Sleep];
+        usleep(span: c_uint) -> c_int: [sleep] [Sleep];
+        sleep(span: c_uint) -> c_uint: [sleep] [Sleep];
+        thrd_sleep(span: Time, left: *mut timespec) -> c_int: [sleep] [Sleep];
+        poll(list: Ptr, count: usize, span: c_int) -> c_int: [sleep] [Idle];
+        epoll_wait(set: c_int, list: Ptr, count: c_int, span: c_int) -> c_int: [sleep] [Idle];
+        select(count: c_int, read: Ptr, write: Ptr, except: Ptr, span: Ptr) -> c_int: [sleep] [Idle];
+        ppoll(list: Ptr, count: usize, span: Time, mask: Ptr) -> c_int: [sleep] [Idle];
+        epoll_pwait(set: c_int, list: Ptr, count: c_int, span: c_int, mask: Ptr) -> c_int: [sleep] [Idle];
         sched_yield() -> c_int: [] [own waits];
     } };
 }

@@ -61,6 +61,8 @@ pub enum WaitCause {
     Message,
     /// A pause made by the recording runtime itself.
     Delay,
+    /// Something outside of the program: time, or input.
+    Sleep,
 }
 
 impl WaitCause {
@@ -76,6 +78,7 @@ impl WaitCause {
             Self::Once => "once",
             Self::Message => "message",
             Self::Delay => "delay",
+            Self::Sleep => "sleep",
         }
     }
 }

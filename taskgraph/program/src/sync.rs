@@ -22,7 +22,9 @@ macro_rules! sync_ops {
             /// What the time spent in such a task was spent waiting for; `None` for operations that do not wait.
             #[must_use]
             pub const fn cause(self) -> Option<WaitCause> {
-                use WaitCause::{Barrier, Condition, Delay, Join, Lock, Message, Once, Semaphore};
+                use WaitCause::{
+                    Barrier, Condition, Delay, Join, Lock, Message, Once, Semaphore, Sleep,
+                };
                 match self { $(Self::$name => $cause,)* }
             }
 
@@ -103,6 +105,8 @@ sync_ops! {
     ObjectInit = 28, "object_init", Sync, None, None;
     /// The object ends, which cuts its chain.
     ObjectDestroy = 29, "object_destroy", Sync, None, None;
+    /// A context slept, or waited for input, in a call of the system; there is no object.
+    Sleep = 30, "sleep", Sync, Some(Sleep), None;
     /// An atomic variable was read. If the read ended a spin-wait, its time is that of the spin-wait. For this and
     /// the next three operations aux = memory order (C's numbers), and from bit 8 on how often the operation was
     /// repeated without finding anything new.
@@ -297,7 +301,7 @@ mod tests {
         for &op in SyncOp::ALL {
             assert_eq!(SyncOp::from_u8(op as u8), Some(op));
         }
-        assert_eq!(SyncOp::from_u8(30), None);
+        assert_eq!(SyncOp::from_u8(31), None);
     }
 
     #[test]

@@ -68,10 +68,16 @@ fn graphs_dir() -> PathBuf {
 ///
 /// Whether a context works after its last synchronisation depends on the optimiser, since a tail call leaves nothing
 /// to do. So that Work task is shown only if something else leads to it, and a Join's edge from a context's last task
-/// is shown as one from `CTX:end`.
+/// is shown as one from `CTX:end`. Sleeps are left out, since their number depends on time.
 fn shape(graph: &Graph) -> Result<String> {
     let mut text = String::new();
     let mut objects = HashMap::new();
+    let numbers = numbers(graph)?;
+    let named = |id: &TaskId| match numbers.get(id) {
+        Some(number) => format!("{}:{number}", id.context),
+        None => id.to_string(),
+    };
+    let mut shown = HashSet::new();
     let last: HashSet<TaskId> = graph.contexts().filter_map(|c| c.last_task()).collect();
     for context in graph.contexts() {
         for task in graph.tasks_of(context.id) {
@@ -82,7 +88,10 @@ fn shape(graph: &Graph) -> Result<String> {
             if idle && last.contains(&id) {
                 continue;
             }
-            write!(text, "{id} {}", task.kind())?;
+            if task.op() == SyncOp::Sleep || !shown.insert(named(&id)) {
+                continue;
+            }
+            write!(text, "{} {}", named(&id), task.kind())?;
             if task.kind() != TaskKind::Work {
                 write!(text, " {}", task.op())?;
                 let names_context = task.kind() == TaskKind::Create
@@ -109,13 +118,35 @@ fn shape(graph: &Graph) -> Result<String> {
                 if at_end && last.contains(before) {
                     write!(text, "{}:end", before.context)?;
                 } else {
-                    write!(text, "{before}")?;
+                    text.push_str(&named(before));
                 }
             }
             text.push('\n');
         }
     }
     Ok(text)
+}
+
+/// The number of each task in its context if nothing sleeps: the work around a sleep is one task.
+fn numbers(graph: &Graph) -> Result<HashMap<TaskId, u32>> {
+    let mut numbers = HashMap::new();
+    for context in graph.contexts() {
+        let (mut next, mut worked, mut slept) = (0, false, false);
+        for task in graph.tasks_of(context.id) {
+            let task = task?;
+            if task.op() == SyncOp::Sleep {
+                slept = true;
+                continue;
+            }
+            let works = task.kind() == TaskKind::Work;
+            if !(works && worked && slept) {
+                next += 1;
+            }
+            numbers.insert(task.id(), next - 1);
+            (worked, slept) = (works, false);
+        }
+    }
+    Ok(numbers)
 }
 
 /// Whether the operation comes after the whole of another OpenMP task.

@@ -28,6 +28,8 @@ pub(crate) fn of(graph: &Graph) -> Result<Vec<String>> {
             let op = task.op();
             match task.kind() {
                 TaskKind::Work => {}
+                // Whether a thread of libomp, or a lock, sleeps depends on the other threads.
+                _ if op == SyncOp::Sleep => {}
                 TaskKind::Create if op == SyncOp::TaskCreate => {
                     let child = u32::try_from(task.object()).unwrap_or(u32::MAX);
                     let child = shapes.remove(&ContextId::new(child)).unwrap_or_default();
