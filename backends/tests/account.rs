@@ -4,6 +4,8 @@ mod samples;
 
 use contech_backends::account::{Account, Loss, Options, Report, Row};
 use contech_backends::analysis::run;
+use contech_backends::diff::Report as Diff;
+use contech_backends::view::Render;
 use samples::{builder, calls, graph, nothing, two};
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{BlockId, ContextId, SyncOp};
@@ -24,6 +26,16 @@ fn account(builder: GraphBuilder, processors: u32) -> Report {
 fn first(report: &Report) -> (Loss, u64, String) {
     let row = &report.losses[0];
     (row.cause, row.ns / MS, row.place())
+}
+
+/// Asserts how much faster the run is without its largest loss, on its own processors and on twice as many.
+fn mended(report: &Report, expected: [f64; 2]) {
+    let found = &report.losses[0].mended;
+    let near = found
+        .iter()
+        .zip(expected)
+        .all(|(a, b)| (a - b).abs() < 0.01);
+    assert!(near && found.len() == 2, "{found:?}, not {expected:?}");
 }
 
 fn wait(row: &Row) -> String {
@@ -70,6 +82,8 @@ fn a_wait_for_a_lock_is_laid_on_what_the_holder_does() {
     assert_eq!(first(&report), (Loss::Lock, 7, "a.c:30".to_owned()));
     assert_eq!(wait(&report.losses[0]), "a.c:20");
     assert_eq!(report.losses[1].cause, Loss::Serial, "before the thread");
+    // While the other waits, its processor takes half of what the holder does; two more take theirs from the start.
+    mended(&report, [10.0 / 6.5, 10.0 / (2.0 + 1.0 + 5.0 / 4.0)]);
 }
 
 #[test]
@@ -179,21 +193,41 @@ fn the_last_at_work_in_a_phase_has_too_much_of_it_and_one_alone_is_serial() {
         b.join(main, thread);
         let report = account(b, 2);
         assert_eq!(first(&report), (cause, 10 - other, "a.c:30".to_owned()));
+        let shorter = match other {
+            0 => [2.0, 4.0],
+            // On four processors the context that had less to do is the last one.
+            _ => [10.0 / 7.5, 2.0],
+        };
+        mended(&report, shorter);
+        assert_eq!(report.predicted.greedy, [1.0, 1.0]);
     }
 }
 
 #[test]
 fn who_sleeps_between_pieces_of_work_loses_by_it_and_who_only_sleeps_does_not() {
-    for (ran, cause) in [(2, Loss::Io), (0, Loss::Serial)] {
+    for (ran, recorded, cause) in [
+        (2, true, Loss::Io),
+        (2, false, Loss::Io),
+        (0, false, Loss::Serial),
+    ] {
         let mut b = builder("./sleep");
         let code = code(&mut b, "usleep");
         let (main, other) = (b.context("main"), b.context("other"));
         work(&mut b, main, 0, 10, &[code.held]);
         work(&mut b, other, 0, ran, &[code.own]);
-        work(&mut b, other, ran, 10, &[code.call]);
+        if recorded {
+            work(&mut b, other, ran, ran, &[code.call]);
+            b.sync_at(other, 0, SyncOp::Sleep, ran * MS, 10 * MS);
+        } else {
+            work(&mut b, other, ran, 10, &[code.call]);
+        }
         let report = account(b, 2);
         assert_eq!(report.losses[0].cause, cause, "{report:?}");
         assert_eq!(report.losses[0].ns, (10 - ran) * MS);
+        if cause == Loss::Io {
+            assert_eq!(wait(&report.losses[0]), "a.c:20");
+            mended(&report, [1.0, 1.0]);
+        }
     }
 }
 
@@ -214,6 +248,45 @@ fn barriers_after_little_work_are_what_costs_and_otherwise_it_is_the_work() {
         assert_eq!(report.losses[0].cause, cause, "{report:?}");
         assert_eq!(wait(&report.losses[0]), "a.c:20");
     }
+}
+
+#[test]
+fn the_difference_of_two_runs_is_what_was_lost_in_one_of_them() {
+    // What one context did alone is done by two.
+    let [before, after] = [[10, 0], [5, 5]].map(|share| {
+        let mut b = builder("./shared");
+        let code = code(&mut b, "");
+        let main = b.context("main");
+        let thread = b.create(main);
+        for (context, ms) in [(main, share[0]), (thread, share[1])] {
+            work(&mut b, context, 0, ms, &[code.held]);
+        }
+        b.join(main, thread);
+        account(b, 2)
+    });
+    let diff = Diff::of([&before, &after]);
+    assert_eq!(diff.duration_ns, [10 * MS, 5 * MS]);
+    let most = &diff.changes[0];
+    assert_eq!(
+        (most.cause, most.ns, most.place.as_str()),
+        ("serial", [10 * MS, 0], "a.c:30")
+    );
+    let program = diff
+        .changes
+        .iter()
+        .find(|change| change.cause == "the program");
+    assert_eq!(program.map(|change| change.ns), Some([10 * MS, 10 * MS]));
+    let mut text = Vec::new();
+    diff.view().write_text(&mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        text.contains("10.0 ms became 5.00 ms, 2.00 times as fast."),
+        "{text}"
+    );
+    assert!(
+        text.contains("-10.0 ms") && text.lines().count() <= 20,
+        "{text}"
+    );
 }
 
 #[test]

@@ -38,7 +38,9 @@ impl Report {
         ];
         let causes = [Loss::Cache, Loss::Sharing, Loss::Allocation];
         let all = self.ir_ops as f64 * OP_NS + found.iter().map(|(ns, _)| ns).sum::<f64>();
-        let running = self.useful_ns as f64;
+        let running_ns = self.useful_ns;
+        let running = running_ns as f64;
+        let greedy = self.predicted.greedy.clone();
         for (cause, (ns, code)) in causes.into_iter().zip(found) {
             let ns = whole(running * ns / all.max(1.0));
             if ns == 0 {
@@ -49,6 +51,7 @@ impl Report {
                 ns,
                 share: ratio(ns, self.total_ns),
                 code,
+                mended: Row::scaled(&greedy, ratio(ns, running_ns)),
                 ..Row::of(cause)
             });
         }

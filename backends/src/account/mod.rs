@@ -10,9 +10,12 @@ mod charges;
 mod estimate;
 mod group;
 mod loss;
+mod predicted;
 mod render;
+mod replay;
 mod rows;
 mod site;
+mod steps;
 mod wait;
 mod weights;
 
@@ -33,6 +36,7 @@ use charges::Charge;
 use weights::{Weights, weight};
 
 pub use loss::Loss;
+pub use predicted::Predicted;
 
 /// Options of `account`.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -49,6 +53,8 @@ pub struct Account {
     processors: u32,
     recorded: bool,
     sweep: Option<Sweep>,
+    /// The numbers of processors that the run is predicted for; without any, those of the run and twice as many.
+    on: Vec<u32>,
     blame: Blame,
 }
 
@@ -80,6 +86,8 @@ pub struct Report {
     pub useful_ns: u64,
     /// What the rest was lost to, the largest loss first.
     pub losses: Vec<Row>,
+    /// How much faster the run would be on other processors.
+    pub predicted: Predicted,
     /// Number of contexts of the run.
     pub contexts: u64,
     /// Number of executed IR instructions.
@@ -105,6 +113,17 @@ pub struct Row {
     pub inner: Option<Place>,
     /// Number of waits.
     pub waits: u64,
+    /// How many times as fast the run would be without this loss, for each number of processors of
+    /// [`Predicted::processors`].
+    pub mended: Vec<f64>,
+}
+
+impl Account {
+    /// The account with predictions for these numbers of processors.
+    #[must_use]
+    pub fn on(self, on: Vec<u32>) -> Self {
+        Self { on, ..self }
+    }
 }
 
 impl Analysis for Account {
@@ -134,6 +153,7 @@ impl Analysis for Account {
             recorded: given.is_some(),
             sweep: Some(Sweep::new(graph, processors)),
             blame: Blame::default(),
+            on: Vec::new(),
         })
     }
 
@@ -206,11 +226,13 @@ impl Analysis for Account {
 
 /// Sorts by time, the largest loss first. Unknown losses are last, however large they are.
 fn sort(losses: &mut [Row]) {
-    losses.sort_by_key(|row| {
-        (
-            row.cause == Loss::Unknown,
-            std::cmp::Reverse(row.ns),
-            row.cause,
-        )
-    });
+    losses.sort_by_key(Row::rank);
+}
+
+impl Row {
+    /// The row's place among others.
+    fn rank(&self) -> (bool, std::cmp::Reverse<u64>, Loss) {
+        let unknown = self.cause == Loss::Unknown;
+        (unknown, std::cmp::Reverse(self.ns), self.cause)
+    }
 }

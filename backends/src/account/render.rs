@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Report, Row};
+use super::{Loss, Report, Row};
 use crate::analysis::source::Place;
 use crate::view::chart::Part;
 use crate::view::units::{plural, share, time};
@@ -61,13 +61,24 @@ impl Row {
     #[must_use]
     pub fn sentence(&self) -> String {
         format!(
-            "{} ({}) went to {}{}. {}",
+            "{} ({}) went to {}{}. {}{}",
             share(self.share),
             time(self.ns),
             self.cause.words(),
             self.places(),
-            self.cause.advice()
+            self.cause.advice(),
+            self.gain()
         )
+    }
+
+    /// What it would bring to be without the loss, as a sentence.
+    fn gain(&self) -> String {
+        match self.mended.first() {
+            Some(&gain) if gain >= 1.05 && self.cause != Loss::Unknown => {
+                format!(" Without it, the run would be {gain:.1} times as fast.")
+            }
+            _ => String::new(),
+        }
     }
 
     /// `, waited for in pop (q.c:3), while make (q.c:9) ran`.
@@ -110,14 +121,16 @@ impl Render for Report {
     fn view(&self) -> View {
         let mut table = Table::new(&[
             ("cause", "cause"),
-            ("ns", "processor time"),
+            ("processor time", "ns"),
             ("share", "share"),
+            ("speedup without it", "without"),
             ("where", "where"),
         ]);
         table.row([
             Cell::from("the program"),
             Cell::Time(self.useful_ns),
             Cell::Share(crate::view::units::ratio(self.useful_ns, self.total_ns)),
+            Cell::Empty,
             Cell::Empty,
         ]);
         let rows = self.losses.iter().map(|row| {
@@ -127,6 +140,9 @@ impl Render for Report {
                 Cell::from(row.cause.name()),
                 Cell::Time(row.ns),
                 Cell::Share(row.share),
+                row.mended
+                    .first()
+                    .map_or(Cell::Empty, |&gain| Cell::Number(gain)),
                 Cell::from(places),
             ]
         });

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use taskgraph::{BlockId, CallStack, FunctionId, StaticInfo, TaskId};
 
 use super::group::{Group, Key};
+use super::predicted::{Lost, Predicted};
 use super::site::{Site, of_wait};
 use super::wait::Kind;
 use super::weights::Weights;
@@ -33,11 +34,14 @@ struct Placed {
     site: Option<Site>,
     code: FxHashMap<BlockId, f64>,
     most: (f64, TaskId),
+    /// The numbers of the groups that were merged.
+    groups: Vec<u32>,
 }
 
-pub(super) fn report(account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
-    let blame = account.blame;
-    let (groups, weights) = placed(graph, blame.groups, shards)?;
+pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
+    let groups = std::mem::take(&mut account.blame.groups);
+    let (groups, weights) = placed(graph, groups, shards)?;
+    let blame = &account.blame;
     // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
     // line, whatever function the line is in.
     let line = |placed: &Placed| {
@@ -58,7 +62,7 @@ pub(super) fn report(account: Account, graph: &Graph, shards: Vec<Shard>) -> Res
         0.0
     };
     let (mut recording, mut scheduling) = (0.0, blame.making + handing_out);
-    let mut rows: BTreeMap<(Loss, Option<Site>), (Row, f64)> = BTreeMap::new();
+    let mut rows: BTreeMap<(Loss, Option<Site>), Lost> = BTreeMap::new();
     for placed in groups {
         if placed.group.key == Key::Recording {
             recording += placed.group.ns;
@@ -77,26 +81,29 @@ pub(super) fn report(account: Account, graph: &Graph, shards: Vec<Shard>) -> Res
         let row = row(graph, &placed, loss)?;
         let known = rows
             .entry((loss, placed.site))
-            .or_insert((Row { waits: 0, ..row }, 0.0));
-        known.0.waits += placed.group.waits;
-        known.1 += placed.group.ns;
+            .or_insert_with(|| Lost::new(Row { waits: 0, ..row }, 0.0));
+        known.row.waits += placed.group.waits;
+        known.ns += placed.group.ns;
+        known.late += placed.group.late;
+        known.groups.extend(placed.groups);
     }
-    let mut losses: Vec<(Row, f64)> = rows.into_values().collect();
-    let makers = blame.makers.into_values();
-    let maker = makers.max_by_key(|&(times, task)| (times, task));
+    let mut losses: Vec<Lost> = rows.into_values().collect();
+    let maker = blame.makers.values().max();
     if scheduling > 0.0 {
         let making = match maker {
-            Some((_, task)) => of_wait(graph, &weights, task)?,
+            Some(&(_, task)) => of_wait(graph, &weights, task)?,
             None => None,
         };
         let row = Row {
             code: making.map(|site| site.place),
             ..Row::of(Loss::Scheduling)
         };
-        losses.push((row, scheduling));
+        losses.push(Lost::new(row, scheduling));
     }
     // The time that the recording took belongs to no loss.
     let total = (blame.duration_ns as f64 * f64::from(account.processors) - recording).max(0.0);
+    let mut losses = shares(losses, total);
+    let predicted = Predicted::of(graph, &account, total, &mut losses)?;
     Ok(Report {
         processors: account.processors,
         recorded: account.recorded,
@@ -104,22 +111,20 @@ pub(super) fn report(account: Account, graph: &Graph, shards: Vec<Shard>) -> Res
         total_ns: whole(total),
         recording_ns: whole(recording),
         useful_ns: whole(ran - handing_out),
-        losses: shares(losses, total),
+        losses: losses.into_iter().map(|lost| lost.row).collect(),
+        predicted,
         contexts: blame.contexts,
         ir_ops: weights.total(),
     })
 }
 
 /// The rows with their shares of all processor time.
-fn shares(losses: Vec<(Row, f64)>, total: f64) -> Vec<Row> {
-    let row = |(row, ns): (Row, f64)| Row {
-        ns: whole(ns),
-        share: ns / total.max(1.0),
-        ..row
-    };
-    let mut losses: Vec<Row> = losses.into_iter().map(row).collect();
-    losses.retain(|row| row.ns > 0);
-    super::sort(&mut losses);
+fn shares(mut losses: Vec<Lost>, total: f64) -> Vec<Lost> {
+    for lost in &mut losses {
+        (lost.row.ns, lost.row.share) = (whole(lost.ns), lost.ns / total.max(1.0));
+    }
+    losses.retain(|lost| lost.row.ns > 0);
+    losses.sort_by_key(|lost| lost.row.rank());
     losses
 }
 
@@ -149,6 +154,7 @@ fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<
             site: None,
             code: code.remove(&at).unwrap_or_default(),
             most: most.remove(&at).unwrap_or_default(),
+            groups: vec![at],
         });
     }
     placed.sort_by(|a, b| b.group.ns.total_cmp(&a.group.ns));
@@ -191,6 +197,7 @@ fn merged(groups: Vec<Placed>) -> Vec<Placed> {
         match merged.iter_mut().find(same) {
             Some(other) => {
                 other.group.add(placed.group);
+                other.groups.extend(placed.groups);
                 if placed.most.0 > other.most.0 {
                     other.most = placed.most;
                 }
@@ -239,6 +246,7 @@ impl Row {
             wait: None,
             inner: None,
             waits: 0,
+            mended: Vec::new(),
         }
     }
 }

@@ -23,6 +23,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::stats::Stats>().shown(Shown::of::<crate::stats::Stats>()),
     analysis::<crate::account::Account>()
         .shown(Shown::of::<crate::account::Account>().section("Account")),
+    analysis::<crate::predict::Predict>(),
     analysis::<Parallelism>().shown(Shown::of::<Parallelism>()),
     analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
     analysis::<Cache>().shown(Shown::with::<Cache>(|graph, choices| {

@@ -28,6 +28,11 @@ const TOOLS: &[Entry] = &[
         "Checks the whole file; exit 1 with the place of the first fault",
         crate::verify::run,
     ),
+    tool::<crate::diff::Options>(
+        "diff",
+        "What changed between two runs, in processor time by cause and place",
+        crate::diff::run,
+    ),
     tool::<crate::report::Options>(
         "report",
         "One self-contained HTML page with all of it",

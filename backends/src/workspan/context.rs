@@ -7,13 +7,12 @@
 //!
 //! An edge from a child makes the spans of the invocation that created it, and of those around that one, longer, but
 //! not the spans of what the invocation calls meanwhile. So how far apart the starts of two nested invocations are
-//! changes, and each invocation keeps what held [before](super::past), for children that were created then.
+//! changes, and each invocation keeps what held [before](Past), for children that were created then.
 
 use std::sync::Arc;
 
 use taskgraph::{BlockId, ContextId};
 
-use super::past::Past;
 use super::paths::PathId;
 
 /// An invocation on the stack.
@@ -57,6 +56,18 @@ pub(super) struct Frame {
     pub grain: Option<u64>,
     /// Contexts that it, or what it called, created and that nobody has joined.
     pub children: Vec<ContextId>,
+}
+
+/// What held for an invocation that had called something, until an edge changed it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Past {
+    /// The number of such edges before ([`State::edges`]).
+    pub until: u64,
+    /// From the start of the invocation below it on the stack to its own.
+    pub since: u64,
+    pub local_span: u64,
+    pub on_path: bool,
+    pub own_on_path: u64,
 }
 
 /// One side of a fork that is executed serially (Figure 3): the continuation, or the end of the longest child.

@@ -1,18 +1,6 @@
 //! Edges that concern the invocations of a stack differently, and what held before them.
 
-use super::context::{Owner, State};
-
-/// What held for an invocation that had called something, until an edge changed it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Past {
-    /// The number of such edges before ([`State::edges`]).
-    pub until: u64,
-    /// From the start of the invocation below it on the stack to its own.
-    pub since: u64,
-    pub local_span: u64,
-    pub on_path: bool,
-    pub own_on_path: u64,
-}
+use super::context::{Owner, Past, State};
 
 impl State {
     /// What held for a frame after so many edges.
