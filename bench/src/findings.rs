@@ -5,13 +5,17 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::program::is_cxx;
 use contech_tests::recording::backend_json;
 use serde_json::Value;
+
+use crate::form::Form;
+use crate::range::Range;
 
 /// A loss below this share of the processors' time counts as gone.
 const GONE: f64 = 0.15;
@@ -34,6 +38,8 @@ pub struct Said {
     cause: String,
     share: f64,
     places: Vec<(String, u64)>,
+    /// How many times as fast the run is predicted to be without the loss.
+    pub mended: f64,
 }
 
 impl Planted {
@@ -77,16 +83,15 @@ impl Planted {
         stem.to_string_lossy().into_owned()
     }
 
-    /// Builds the program for recording, planted or mended.
+    /// Builds the program, planted or mended.
     ///
     /// # Errors
     /// When the compiler fails; the error has its messages.
-    pub fn build(&self, dir: &Path, mended: bool) -> Result<PathBuf> {
+    pub fn build(&self, dir: &Path, form: Form, mended: bool) -> Result<PathBuf> {
         fs::create_dir_all(dir)?;
-        let program = dir.join(format!("{}.{mended}", self.name()));
+        let program = dir.join(format!("{}.{form:?}.{mended}", self.name()));
         let cxx = is_cxx(&self.source);
-        let compiler = if cxx { "contech-c++" } else { "contech-cc" };
-        let mut command = Command::new(Outputs::locate()?.command(compiler));
+        let mut command = Command::new(form.compiler(cxx));
         if cxx {
             command.arg("-std=c++20");
         }
@@ -102,6 +107,25 @@ impl Planted {
             .arg(&program);
         run(&mut command)?.ok()?;
         Ok(program)
+    }
+
+    /// How many times as fast the mended twin is, without recording: the shortest of `runs` runs of each, taken in turns.
+    ///
+    /// # Errors
+    /// When a program fails.
+    pub fn gain(&self, dir: &Path, threads: u32, runs: usize) -> Result<f64> {
+        let programs = [false, true].map(|mended| self.build(dir, Form::Native, mended));
+        let mut seconds = [Vec::new(), Vec::new()];
+        for _ in 0..runs {
+            for (program, seconds) in programs.iter().zip(&mut seconds) {
+                let program = program.as_ref().map_err(|error| anyhow!("{error:#}"))?;
+                let began = Instant::now();
+                run(Command::new(program).arg(threads.to_string()))?.ok()?;
+                seconds.push(began.elapsed().as_secs_f64());
+            }
+        }
+        let [planted, mended] = seconds.map(|all| Range::of(&all).least);
+        Ok(planted / mended)
     }
 
     /// Records the program and asks what costs most.
@@ -154,6 +178,7 @@ impl Said {
         Ok(Self {
             cause: first["cause"].as_str().unwrap_or("nothing").to_owned(),
             share: first["share"].as_f64().unwrap_or(0.0),
+            mended: first["mended"][0].as_f64().unwrap_or(1.0),
             places: ["code", "caller", "wait", "inner"]
                 .into_iter()
                 .filter_map(place)
