@@ -145,14 +145,9 @@ pub struct Comparison {
 /// Compares one cache of 32K, 8 ways and 64-byte lines.
 pub fn cachegrind(name: &str, reps: u64, dir: &Path) -> Result<Comparison> {
     let native = compile(program(name)?, Form::Native, dir)?;
-    let (_, plain) = measure(Command::new(&native).arg(reps.to_string()))?;
-    let log = dir.join("cachegrind.log");
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=cachegrind", "--cache-sim=yes", "--D1=32768,8,64"]);
-    command.args(["--LL=8388608,16,64", "--cachegrind-out-file=/dev/null"]);
-    command.arg(format!("--log-file={}", log.display()));
-    let (_, theirs) = measure(command.arg(&native).arg(reps.to_string()))?;
-    let text = fs::read_to_string(&log)?;
+    let mut native = Command::new(&native);
+    let (_, plain) = measure(native.arg(reps.to_string()))?;
+    let (text, theirs) = theirs(&native, dir)?;
     let (input, made) = recorded(name, false, reps, dir)?;
     let (size, ways) = FIRST_LEVEL;
     let one = ["cache", "--sizes", size, "--ways", ways];
@@ -171,6 +166,17 @@ pub fn cachegrind(name: &str, reps: u64, dir: &Path) -> Result<Comparison> {
         theirs: (said(&text, "D refs:")?, said(&text, "D1 misses:")?),
         ours,
     })
+}
+
+/// Runs a command under cachegrind, with one cache of 32K, 8 ways and 64-byte lines. Returns what cachegrind says.
+pub fn theirs(native: &Command, dir: &Path) -> Result<(String, Usage)> {
+    let log = dir.join("cachegrind.log");
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=cachegrind", "--cache-sim=yes", "--D1=32768,8,64"]);
+    command.args(["--LL=8388608,16,64", "--cachegrind-out-file=/dev/null"]);
+    command.arg(format!("--log-file={}", log.display()));
+    let (_, used) = measure(command.arg(native.get_program()).args(native.get_args()))?;
+    Ok((fs::read_to_string(&log)?, used))
 }
 
 /// Accesses and misses of the only cache of an analysis.

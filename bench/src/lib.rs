@@ -18,6 +18,7 @@ pub mod graph_goals;
 pub mod kept;
 pub mod measure;
 pub mod middle;
+pub mod pace;
 pub mod programs;
 pub mod range;
 pub mod real;

@@ -39,6 +39,20 @@ enum Input {
     Genomes(usize, usize),
 }
 
+impl Input {
+    /// The same, with a part of the kept run.
+    fn part(self, part: usize) -> Self {
+        match self {
+            Self::Text(whole, kept) => Self::Text(whole, kept / part),
+            Self::Script(name, whole, kept) => {
+                let part = u32::try_from(part).unwrap_or(u32::MAX);
+                Self::Script(name, whole, (kept / part).max(1))
+            }
+            Self::Genomes(whole, step) => Self::Genomes(whole, step.saturating_mul(part)),
+        }
+    }
+}
+
 /// Compressors, an interpreter and an aligner.
 pub const PACKAGES: [Package; 6] = [
     Package {
@@ -107,6 +121,19 @@ impl Package {
             },
             part: part_words,
         })
+    }
+
+    /// Builds the package in one form below `dir`. Returns a command that runs it on a part of the input of a kept run.
+    pub fn command(&self, form: Form, part: usize, dir: &Path) -> Result<Command> {
+        let tree = debian::source(self.name, &target_dir().join("tmp/contech/debian"))?;
+        let built = self.build(form, &tree, dir)?;
+        let small = Self {
+            input: self.input.part(part),
+            ..*self
+        };
+        let mut command = Command::new(built.executable);
+        command.args(words(self.arguments, &small.inputs(&tree, dir)?.1));
+        Ok(command)
     }
 
     fn build(&self, form: Form, tree: &Path, dir: &Path) -> Result<Built> {

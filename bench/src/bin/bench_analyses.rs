@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use contech_bench::analyses::{Input, SIZES, analyse, cachegrind, recorded, synthetic};
+use contech_bench::pace;
 use contech_bench::record::{self, heading};
 use contech_bench::synthetic::Kind;
 use contech_tests::debian;
@@ -26,6 +27,15 @@ struct Arguments {
     /// Where traces and graphs go
     #[arg(long, default_value = "/dev/shm")]
     dir: PathBuf,
+    /// Only the goals of making, reading and analysing graphs
+    #[arg(long)]
+    goals: bool,
+    /// With --goals: a folder with other tools, which are measured too
+    #[arg(long, value_name = "DIR")]
+    old: Option<PathBuf>,
+    /// Measure one program of --goals and print what it costs
+    #[arg(long, hide = true, value_name = "PROGRAM")]
+    pace: Option<String>,
     /// Print only, write no record
     #[arg(long)]
     dry: bool,
@@ -50,17 +60,29 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(name) = &arguments.pace {
+        let measured = pace::measured(name, &arguments.dir)?;
+        println!("{}", serde_json::to_string(&measured)?);
+        return Ok(());
+    }
     debian::ensure(&["valgrind"])?;
     Outputs::locate()?;
     let scratch = arguments
         .dir
         .join(format!("contech-bench-analyses-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
-    let mut text = heading("Analyses");
-    let done = fill(arguments, &scratch, &mut text);
+    let (what, title) = match arguments.goals {
+        true => ("pace", "Making, reading and analysing graphs"),
+        false => ("analyses", "Analyses"),
+    };
+    let mut text = heading(title);
+    let done = match arguments.goals {
+        true => pace::table(arguments.old.as_deref(), &scratch).map(|table| text += &table),
+        false => fill(arguments, &scratch, &mut text),
+    };
     fs::remove_dir_all(&scratch)?;
     done?;
-    record::publish(&text, "analyses", arguments.dry)
+    record::publish(&text, what, arguments.dry)
 }
 
 const RATES: &str = "\nMillions of accesses per second of user and system time of `contech-backend`, the fastest of the runs, the graph in a \
