@@ -251,6 +251,28 @@ fn barriers_after_little_work_are_what_costs_and_otherwise_it_is_the_work() {
 }
 
 #[test]
+fn many_small_tasks_cost_at_the_place_that_makes_them() {
+    let mut b = builder("./tiny");
+    let code = code(&mut b, "make");
+    let main = b.context("main");
+    for at in 0..1200 {
+        b.work(main, at * 1000, (at + 1) * 1000, |w| {
+            w.block(code.call, &[])
+        });
+        let task = b.create(main);
+        b.work(task, (at + 1) * 1000, at * 1000 + 1500, |w| {
+            w.block(code.held, &[])
+        });
+    }
+    let report = account(b, 2);
+    let row = report
+        .losses
+        .iter()
+        .find(|row| row.cause == Loss::Scheduling);
+    assert_eq!(row.map(Row::place).as_deref(), Some("a.c:20"), "{report:?}");
+}
+
+#[test]
 fn the_difference_of_two_runs_is_what_was_lost_in_one_of_them() {
     // What one context did alone is done by two.
     let [before, after] = [[10, 0], [5, 5]].map(|share| {

@@ -8,7 +8,7 @@
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Context, ContextId, SyncOp, TaskId, TaskKind};
+use taskgraph::{Context, ContextId, TaskId, TaskKind};
 
 use super::charges::{Charge, Charges};
 use super::group::{Group, Key};
@@ -34,8 +34,6 @@ pub(super) struct Blame {
     pub(super) used: f64,
     /// The part of `used` in which contexts were created, ns.
     pub(super) making: f64,
-    /// By the operation that creates contexts: the number of creations, and the task of one of them.
-    pub(super) makers: FxHashMap<SyncOp, (u64, TaskId)>,
     /// Number of contexts that ran.
     pub(super) contexts: u64,
     pub(super) groups: Vec<Group>,
@@ -66,8 +64,8 @@ struct Now {
 #[derive(Clone, Copy, Debug)]
 enum Doing {
     Away,
-    /// Runs a task, which may create a context by an operation.
-    Runs(TaskId, Option<SyncOp>),
+    /// Runs a task, and whether that creates a context.
+    Runs(TaskId, bool),
     Waits(Wait),
 }
 
@@ -194,10 +192,7 @@ impl Sweep {
                 self.contexts[at].born_ns = self.now_ns;
                 self.alive += 1;
             }
-            Doing::Runs(task, making) => {
-                if let Some(op) = making {
-                    self.blame.makers.entry(op).or_insert((0, task)).0 += 1;
-                }
+            Doing::Runs(..) => {
                 self.running.retain(|&other| other != at);
                 self.contexts[at].ran_ns += passed;
                 self.leave(at);
@@ -217,7 +212,7 @@ impl Sweep {
             (Some(State::Running), Some(task)) => {
                 self.running.push(at);
                 let makes = task.kind() == TaskKind::Create;
-                Doing::Runs(task.id(), makes.then(|| task.op()))
+                Doing::Runs(task.id(), makes)
             }
             (Some(State::Waiting(cause)), Some(task)) => {
                 self.waiting.push(at);
@@ -288,7 +283,7 @@ impl Sweep {
         let making = self
             .running
             .iter()
-            .filter(|&&at| matches!(self.contexts[at].doing, Doing::Runs(_, Some(_))));
+            .filter(|&&at| matches!(self.contexts[at].doing, Doing::Runs(_, true)));
         self.blame.making += busy * making.count() as f64 / self.running.len().max(1) as f64;
         self.phase_ns += ns;
         if self.running.len() > 1 {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockId, CallStack, FunctionId, StaticInfo, TaskId};
+use taskgraph::{BlockId, CallStack, FunctionId, StaticInfo, SyncOp, TaskId};
 
 use super::group::{Group, Key};
 use super::predicted::{Lost, Predicted};
@@ -27,6 +27,9 @@ const TASK_NS: f64 = 200.0;
 const BETWEEN_NS: f64 = 200_000.0;
 /// Tasks with more executed blocks than this are not searched for the caller of a function.
 const FOLLOWED: u64 = 2_000_000;
+
+/// Number of contexts that are asked who created them, at least.
+const SAMPLED: usize = 256;
 
 /// A group with its place and code.
 struct Placed {
@@ -88,10 +91,9 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         known.groups.extend(placed.groups);
     }
     let mut losses: Vec<Lost> = rows.into_values().collect();
-    let maker = blame.makers.values().max();
     if scheduling > 0.0 {
-        let making = match maker {
-            Some(&(_, task)) => of_wait(graph, &weights, task)?,
+        let making = match maker(graph)? {
+            Some(task) => of_wait(graph, &weights, task)?,
             None => None,
         };
         let row = Row {
@@ -162,6 +164,21 @@ fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<
         placed.site = site(graph, &weights, &placed.group)?;
     }
     Ok((merged(placed), weights))
+}
+
+/// A task that creates a context by the operation that creates most of them.
+fn maker(graph: &Graph) -> Result<Option<TaskId>> {
+    let creators: Vec<TaskId> = graph
+        .contexts()
+        .filter_map(|context| context.creator)
+        .collect();
+    let mut operations: BTreeMap<SyncOp, (usize, TaskId)> = BTreeMap::new();
+    for &creator in creators.iter().step_by(creators.len() / SAMPLED + 1) {
+        let op = graph.task(creator)?.op();
+        operations.entry(op).or_insert((0, creator)).0 += 1;
+    }
+    let most = operations.into_values().max();
+    Ok(most.map(|(_, creator)| creator))
 }
 
 /// Whether contexts are so small that their cost is mostly that of making and handing them out.
