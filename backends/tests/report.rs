@@ -2,10 +2,12 @@
 
 mod samples;
 
-use contech_backends::cache;
+use contech_backends::analysis::run;
+use contech_backends::cache::{self, Cache};
 use contech_backends::report::{PageData, render};
 use samples::{builder, graph, many, nothing, single, two};
 use serde_json::Value;
+use taskgraph::MemOp;
 use taskgraph::builder::GraphBuilder;
 
 const LIMIT: usize = 3 << 20;
@@ -19,6 +21,29 @@ fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     let (json, _) = rest.split_once("</script>").unwrap();
     serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn the_frames_of_one_context_are_decoded_twice_at_most() {
+    let mut b = builder("./walk");
+    let block = b.block("walk", "walk.c", 3, &[MemOp::load(8), MemOp::store(4)]);
+    let main = b.context("main");
+    let mut at = 1u64;
+    for task in 0..3 {
+        b.work(main, 100 * task, 100 * task + 100, |w| {
+            for _ in 0..130_000 {
+                at = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at >> 29;
+                w.block(block, &[at >> 44, at >> 42 & 0xffff]);
+            }
+        });
+    }
+    let graph = graph(b);
+    run::<Cache>(cache::Options::default(), &graph).unwrap();
+    let once = graph.frames_decoded();
+    assert!(once > 1, "{once}");
+    PageData::collect(&graph, cache::Options::default(), |_| {}).unwrap();
+    let report = graph.frames_decoded() - once;
+    assert!(report <= 2 * once, "{report} for {once} frames");
 }
 
 #[test]

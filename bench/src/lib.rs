@@ -5,6 +5,7 @@
 //! machine that gets slower or faster meanwhile treats all forms alike. The bench reports the ratio of the smallest
 //! times, the median of the rounds' ratios, and how far these lie apart. Outputs must be equal.
 
+pub mod against;
 pub mod agreement;
 pub mod ahead;
 pub mod analyses;

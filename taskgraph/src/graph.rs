@@ -6,7 +6,7 @@ mod pages;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
@@ -62,6 +62,8 @@ pub struct TaskGraph<D> {
     frame_entries: OnceLock<std::result::Result<FrameIndex, String>>,
     decoders: Mutex<Vec<FrameDecoder>>,
     spares: Mutex<Vec<DecodedFrame>>,
+    /// Frames decoded so far.
+    decoded: AtomicU64,
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {

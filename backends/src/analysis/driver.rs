@@ -13,6 +13,9 @@ use super::{Analysis, Graph, Moment, Order, Reads, Task};
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
 const FRAMES: usize = 16;
 
+/// A batch with so many actions is handed to several analyses at one time.
+const MANY: u64 = 512;
+
 /// An analysis that takes part in a pass, and its shards.
 #[derive(Debug)]
 pub struct Part<A: Analysis> {
@@ -43,6 +46,11 @@ impl<A: Analysis> Part<A> {
     /// The shards of everything it has seen, after [`run_all`].
     pub fn into_shards(self) -> impl Iterator<Item = A::Shard> {
         self.shards.into_iter().flatten()
+    }
+
+    /// Whether it sees no tasks.
+    fn is_by_time(&self) -> bool {
+        matches!(self.analysis.order(), Order::ByTime { .. })
     }
 
     /// The shard of a context's tasks.
@@ -133,6 +141,9 @@ impl<A: Analysis> Visitor for Part<A> {
     }
 
     fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()> {
+        if self.is_by_time() {
+            return Ok(());
+        }
         let (analysis, shard) = self.shard(Some((context, task.id().context)));
         analysis.task(shard, task)
     }
@@ -148,6 +159,9 @@ impl<A: Analysis> Visitor for Part<A> {
     }
 
     fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
+        if self.is_by_time() {
+            return Ok(());
+        }
         let (analysis, shard) = self.shard(Some((context, task.id().context)));
         analysis.done(shard, task, counts)
     }
@@ -291,9 +305,12 @@ pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
 
 fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let mut passes: Vec<(Option<u64>, Vec<&mut dyn Visitor>)> = Vec::new();
+    // What a single context does is in the order of time already.
+    let single = graph.contexts().nth(1).is_none();
     for visitor in visitors {
         let pass = match visitor.order() {
             Order::Tables => continue,
+            Order::ByTime { .. } if single => None,
             Order::ByTime { slice_ns } => Some(slice_ns),
             Order::Any | Order::PerContext | Order::Topological => None,
         };
@@ -346,12 +363,16 @@ fn topological(graph: &Graph, mut visitors: Vec<&mut dyn Visitor>) -> Result<()>
             visitor.task(context, &task)?;
         }
         reading.task(context, &task, |first, batch| {
-            for visitor in &mut visitors {
-                if visitor.reads() == Reads::Pieces {
-                    visitor.batch(id.context, first, batch)?;
-                }
+            let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads() {
+                Reads::Pieces => visitor.batch(id.context, first, batch),
+                Reads::Counts | Reads::Tasks => Ok(()),
+            };
+            let actions = batch.pieces().map(|piece| piece.actions());
+            if visitors.len() > 1 && actions.fold(0, u64::saturating_add) >= MANY {
+                visitors.par_iter_mut().try_for_each(feed)
+            } else {
+                visitors.iter_mut().try_for_each(feed)
             }
-            Ok(())
         })?;
         for visitor in &mut visitors {
             visitor.done(context, &task, &reading.counts)?;

@@ -21,6 +21,7 @@ use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
 use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
+pub(crate) use line_ids::LineIds;
 pub(crate) use lookups::{LineSink, LookUps};
 pub use model::CacheModel;
 pub use recency::RecencyGroups;

@@ -44,14 +44,32 @@ pub struct Span {
     pub site: Option<SiteId>,
 }
 
+/// Where an allocation is: from `start` up to but not including `end`.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    start: u64,
+    end: u64,
+    site: SiteId,
+}
+
+impl Place {
+    fn of(allocation: &Allocation) -> Self {
+        Self {
+            start: allocation.start,
+            end: allocation.end(),
+            site: allocation.site,
+        }
+    }
+}
+
 /// The live allocations.
 #[derive(Debug, Default)]
 pub struct Heap {
     slots: Vec<Allocation>,
     unused: Vec<u32>,
     by_start: FxHashMap<u64, u32>,
-    /// By page: the allocations that touch it, ascending.
-    pages: FxHashMap<u64, Vec<u32>>,
+    /// By page: the allocations that touch it, ascending, with all that a search needs.
+    pages: FxHashMap<u64, Vec<Place>>,
     large: BTreeMap<u64, u32>,
     /// By start: allocations whose place was taken and whose free is still to come.
     taken: FxHashMap<u64, u32>,
@@ -99,9 +117,8 @@ impl Heap {
         } else {
             for page in pages(&new) {
                 let list = self.pages.entry(page).or_default();
-                let at =
-                    list.partition_point(|&other| self.slots[other as usize].start < new.start);
-                list.insert(at, slot);
+                let at = list.partition_point(|other| other.start < new.start);
+                list.insert(at, Place::of(&new));
             }
         }
         old
@@ -124,21 +141,18 @@ impl Heap {
     pub fn find(&self, address: u64) -> Span {
         let page = address >> PAGE_SHIFT;
         let list = self.pages.get(&page).map_or(&[][..], Vec::as_slice);
-        let at = list.partition_point(|&slot| self.slots[slot as usize].start <= address);
-        let inside =
-            |slot: u32| Some(self.slots[slot as usize]).filter(|found| address < found.end());
-        let before = at.checked_sub(1).and_then(|at| inside(list[at]));
-        let found = before.or_else(|| {
-            self.large
-                .range(..=address)
-                .next_back()
-                .and_then(|(_, &slot)| inside(slot))
+        let at = list.partition_point(|place| place.start <= address);
+        let before = at.checked_sub(1).map(|at| list[at]);
+        let inside = |place: &Place| address < place.end;
+        let found = before.filter(inside).or_else(|| {
+            let (_, &slot) = self.large.range(..=address).next_back()?;
+            Some(Place::of(&self.slots[slot as usize])).filter(inside)
         });
-        if let Some(found) = found {
+        if let Some(Place { start, end, site }) = found {
             return Span {
-                start: found.start,
-                end: found.end(),
-                site: Some(found.site),
+                start,
+                end,
+                site: Some(site),
             };
         }
         // Nothing is allocated here. This holds at least between the neighbours in this page, unless a large
@@ -154,12 +168,8 @@ impl Heap {
                 site: None,
             };
         }
-        let start = at
-            .checked_sub(1)
-            .map_or(low, |at| self.slots[list[at] as usize].end().max(low));
-        let end = list
-            .get(at)
-            .map_or(high, |&slot| self.slots[slot as usize].start);
+        let start = before.map_or(low, |place| place.end.max(low));
+        let end = list.get(at).map_or(high, |place| place.start);
         Span {
             start,
             end,
@@ -183,12 +193,9 @@ impl Heap {
         if new.size >= LARGE {
             starts.extend(self.by_start.values().filter_map(overlaps));
         } else {
-            starts.extend(
-                pages(new)
-                    .filter_map(|page| self.pages.get(&page))
-                    .flatten()
-                    .filter_map(overlaps),
-            );
+            let places = pages(new).filter_map(|page| self.pages.get(&page));
+            let overlaps = |old: &&Place| old.start < new.end() && new.start < old.end;
+            starts.extend(places.flatten().filter(overlaps).map(|old| old.start));
         }
         starts.sort_unstable();
         starts.dedup();
@@ -204,7 +211,7 @@ impl Heap {
         } else {
             for page in pages(&old) {
                 if let Some(list) = self.pages.get_mut(&page) {
-                    list.retain(|&other| other != slot);
+                    list.retain(|other| other.start != start);
                     if list.is_empty() {
                         self.pages.remove(&page);
                     }

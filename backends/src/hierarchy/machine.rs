@@ -5,9 +5,8 @@
 //! and by modified lines that are written back; it does not include the private caches. Another core supplies a line
 //! that it has modified; the shared cache or memory supplies all other lines.
 
-use rustc_hash::FxHashMap;
-
 use super::set_cache::SetCache;
+use crate::cache::LineIds;
 
 /// The most cores, because the directory has a bit for each.
 pub const MAX_CORES: usize = 64;
@@ -82,8 +81,8 @@ const NO_LINE: u64 = u64::MAX;
 struct Core {
     l1: SetCache<Mesi>,
     l2: Option<SetCache<Mesi>>,
-    /// For each line that this core has used: whether it lost the line last to another core's write, by level.
-    history: FxHashMap<u64, Lost>,
+    /// By number of the line: whether this core has used it, and lost it last to another core's write, by level.
+    history: Vec<Lost>,
     counts: CoreCounts,
     /// See [`Machine::changes`].
     changes: u64,
@@ -94,6 +93,7 @@ struct Core {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Lost {
+    used: bool,
     l1: bool,
     l2: bool,
 }
@@ -103,8 +103,9 @@ struct Lost {
 pub struct Machine {
     cores: Vec<Core>,
     l3: Option<SetCache<()>>,
-    /// The cores that hold each line, as bits.
-    holders: FxHashMap<u64, u64>,
+    /// Numbers of lines, and by number the cores that hold the line, as bits.
+    ids: LineIds,
+    holders: Vec<u64>,
 }
 
 impl Core {
@@ -120,12 +121,17 @@ impl Core {
         }
     }
 
+    /// What is known of the line with this number.
+    fn history(&mut self, id: u32) -> &mut Lost {
+        entry(&mut self.history, id)
+    }
+
     /// Takes a line away because another core writes it.
-    fn invalidate(&mut self, line: u64) -> Option<Mesi> {
+    fn invalidate(&mut self, line: u64, id: u32) -> Option<Mesi> {
         self.forget(line);
         let inner = self.l1.remove(line);
         let outer = self.l2.as_mut().and_then(|l2| l2.remove(line));
-        let lost = self.history.entry(line).or_default();
+        let lost = self.history(id);
         lost.l1 |= inner.is_some();
         lost.l2 |= outer.is_some();
         let state = if self.l2.is_some() { outer } else { inner };
@@ -134,15 +140,16 @@ impl Core {
     }
 
     /// Counts a look-up that missed in the inner private cache and, if `outer_too`, in the outer one.
-    fn missed(&mut self, line: u64, outer_too: bool) {
-        let known = self.history.get_mut(&line).map(std::mem::take);
-        if known.is_none() {
-            self.history.insert(line, Lost::default());
-        }
+    fn missed(&mut self, id: u32, outer_too: bool) {
+        let used = Lost {
+            used: true,
+            ..Lost::default()
+        };
+        let known = std::mem::replace(self.history(id), used);
         let why = |lookups: &mut Lookups, lost: fn(Lost) -> bool| match known {
-            None => lookups.cold += 1,
-            Some(known) if lost(known) => lookups.coherence += 1,
-            Some(_) => lookups.replaced += 1,
+            Lost { used: false, .. } => lookups.cold += 1,
+            known if lost(known) => lookups.coherence += 1,
+            _ => lookups.replaced += 1,
         };
         why(&mut self.counts.l1, |known| known.l1);
         if outer_too {
@@ -158,7 +165,7 @@ impl Machine {
         let core = || Core {
             l1: SetCache::new(l1.sets, l1.ways),
             l2: l2.map(|shape| SetCache::new(shape.sets, shape.ways)),
-            history: FxHashMap::default(),
+            history: Vec::new(),
             counts: CoreCounts::default(),
             changes: 0,
             last: NO_LINE,
@@ -167,7 +174,8 @@ impl Machine {
         Self {
             cores: (0..cores.clamp(1, MAX_CORES)).map(|_| core()).collect(),
             l3: l3.map(|shape| SetCache::new(shape.sets, shape.ways)),
-            holders: FxHashMap::default(),
+            ids: LineIds::default(),
+            holders: Vec::new(),
         }
     }
 
@@ -199,8 +207,9 @@ impl Machine {
         (own.last, own.last_modified) = (line, write);
         if own.l1.touch(line).is_none() {
             own.changes += 1;
-            if !own.find_outer(line) {
-                return self.fetch(core, line, write);
+            let id = self.ids.id(line);
+            if !own.find_outer(line, id) {
+                return self.fetch(core, line, id, write);
             }
         }
         if write {
@@ -212,16 +221,17 @@ impl Machine {
             own.changes += u64::from(before != Mesi::Modified);
             if before == Mesi::Shared {
                 own.counts.upgrades += 1;
-                self.take_from_others(core, line);
+                let id = self.ids.id(line);
+                self.take_from_others(core, line, id);
             }
         }
     }
 
     /// Brings in a line that this core does not hold.
-    fn fetch(&mut self, core: usize, line: u64, write: bool) {
-        let others = self.holders.get(&line).copied().unwrap_or(0);
+    fn fetch(&mut self, core: usize, line: u64, id: u32, write: bool) {
+        let others = *entry(&mut self.holders, id);
         let supplied = if write {
-            self.take_from_others(core, line)
+            self.take_from_others(core, line, id)
         } else {
             self.share(others, line)
         };
@@ -240,7 +250,7 @@ impl Machine {
             (false, 0) => Mesi::Exclusive,
             (false, _) => Mesi::Shared,
         };
-        self.fill(core, line, state);
+        self.fill(core, line, id, state);
     }
 
     /// Makes the other cores that hold a line that is read here share it; returns true if one had modified it.
@@ -264,21 +274,21 @@ impl Machine {
     }
 
     /// Takes a line that is written here from other cores; returns true if one had modified it.
-    fn take_from_others(&mut self, core: usize, line: u64) -> bool {
+    fn take_from_others(&mut self, core: usize, line: u64, id: u32) -> bool {
         let own = 1 << core;
-        let holders = self.holders.entry(line).or_default();
+        let holders = entry(&mut self.holders, id);
         let others = *holders & !own;
         *holders &= own;
         let mut supplied = false;
         for other in bits(others) {
-            supplied |= self.cores[other].invalidate(line) == Some(Mesi::Modified);
+            supplied |= self.cores[other].invalidate(line, id) == Some(Mesi::Modified);
         }
         supplied
     }
 
     /// Puts a line into both private caches. A modified line that must go is written back.
-    fn fill(&mut self, core: usize, line: u64, state: Mesi) {
-        *self.holders.entry(line).or_default() |= 1 << core;
+    fn fill(&mut self, core: usize, line: u64, id: u32, state: Mesi) {
+        *entry(&mut self.holders, id) |= 1 << core;
         let own = &mut self.cores[core];
         let out = match &mut own.l2 {
             None => own.l1.insert(line, state),
@@ -292,9 +302,8 @@ impl Machine {
             }
         };
         let Some((gone, state)) = out else { return };
-        if let Some(holders) = self.holders.get_mut(&gone) {
-            *holders &= !(1 << core);
-        }
+        let id = self.ids.id(gone);
+        *entry(&mut self.holders, id) &= !(1 << core);
         if state == Mesi::Modified {
             own.counts.write_backs += 1;
             self.write_back(gone);
@@ -313,19 +322,29 @@ impl Machine {
 
 impl Core {
     /// After a miss in the inner cache, looks up the outer one and fills the inner one from it. Counts both misses.
-    fn find_outer(&mut self, line: u64) -> bool {
+    fn find_outer(&mut self, line: u64, id: u32) -> bool {
         let Some(l2) = &mut self.l2 else {
-            self.missed(line, false);
+            self.missed(id, false);
             return false;
         };
         self.counts.l2.accesses += 1;
         let state = l2.touch(line).copied();
-        self.missed(line, state.is_none());
+        self.missed(id, state.is_none());
         if let Some(state) = state {
             self.l1.insert(line, state);
         }
         state.is_some()
     }
+}
+
+/// The entry of the line with this number.
+#[inline]
+fn entry<T: Clone + Default>(table: &mut Vec<T>, id: u32) -> &mut T {
+    let at = id as usize;
+    if at >= table.len() {
+        table.resize((at + 1).next_power_of_two(), T::default());
+    }
+    &mut table[at]
 }
 
 /// Positions of the bits that are set, lowest first.

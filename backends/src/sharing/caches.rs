@@ -5,10 +5,11 @@ use taskgraph::Access;
 
 use super::line::{Bytes, Effects, LineAccess, Miss, NOWHERE, SharedLine};
 use crate::analysis::{Moving, lines_of};
+use crate::cache::LineIds;
 use crate::heap::SiteId;
 
-/// Entries of the table of the lines used last.
-const RECENT: usize = 4096;
+/// The index of a line that nobody has used.
+const UNUSED: u32 = u32::MAX;
 /// Marks the index of a line that several contexts use.
 const SHARED: u32 = 1 << 31;
 
@@ -59,11 +60,14 @@ pub type LineMisses = FxHashMap<(SiteId, u32, u32), Misses>;
 #[derive(Debug)]
 pub struct Caches {
     shift: u32,
-    index: FxHashMap<u64, u32>,
+    /// Whether there is only one context, so that nothing is shared.
+    alone: bool,
+    ids: LineIds,
+    /// By number of the line: where it is among the private or the shared lines.
+    index: Vec<u32>,
     private: Vec<Private>,
-    shared: Vec<SharedLine>,
-    /// Line and index.
-    recent: Vec<(u64, u32)>,
+    /// The shared lines and what is known of them.
+    shared: Vec<(u64, SharedLine)>,
     effects: Effects,
     misses: FxHashMap<u64, LineMisses>,
     /// Bytes read by one context that another wrote: `(writer, reader)`.
@@ -75,15 +79,16 @@ pub struct Caches {
 }
 
 impl Caches {
-    /// Empty caches with lines of `1 << shift` bytes, at most 128.
+    /// Empty caches with lines of `1 << shift` bytes, at most 128; `alone` if they are of one context.
     #[must_use]
-    pub fn new(shift: u32) -> Self {
+    pub fn new(shift: u32, alone: bool) -> Self {
         Self {
             shift,
-            index: FxHashMap::default(),
+            alone,
+            ids: LineIds::default(),
+            index: Vec::new(),
             private: Vec::new(),
             shared: Vec::new(),
-            recent: vec![(u64::MAX, 0); RECENT],
             effects: Effects::default(),
             misses: FxHashMap::default(),
             communicated: FxHashMap::default(),
@@ -135,8 +140,11 @@ impl Caches {
         times: u64,
         site: impl Fn(u64) -> SiteId,
     ) {
-        let own = |moving: &Moving| self.is_own(context, &moving.access);
-        if times == 1 || !moving.iter().all(own) {
+        let mut own = moving.iter();
+        if self.alone {
+            return own.for_each(|moving| self.access(context, &moving.access, &site));
+        }
+        if times == 1 || !own.all(|moving| self.is_own(context, &moving.access)) {
             for iteration in 0..times {
                 for moving in moving {
                     self.access(context, &moving.later(iteration), &site);
@@ -165,49 +173,62 @@ impl Caches {
     }
 
     /// Whether an access is to one line that no other context has used.
-    fn is_own(&self, context: u32, access: &Access) -> bool {
-        let line = access.addr >> self.shift;
-        let recent = self.recent[usize::try_from(line % RECENT as u64).unwrap_or(0)];
-        let index = match recent.0 == line {
-            true => Some(recent.1),
-            false => self.index.get(&line).copied(),
-        };
-        let own = |index: u32| index & SHARED == 0 && self.private[index as usize].owner == context;
-        lines_of(access, self.shift) <= 1 && index.is_none_or(own)
+    fn is_own(&mut self, context: u32, access: &Access) -> bool {
+        let index = *self.index(access.addr >> self.shift);
+        let private = self.private.get(index as usize);
+        lines_of(access, self.shift) <= 1
+            && (index == UNUSED || private.is_some_and(|private| private.owner == context))
     }
 
     #[inline]
     fn touch(&mut self, line: u64, access: LineAccess, site: impl FnOnce() -> SiteId) {
-        let recent = usize::try_from(line % RECENT as u64).unwrap_or(0);
-        let index = if self.recent[recent].0 == line {
-            self.recent[recent].1
-        } else {
-            self.find(line, access.context)
-        };
-        self.recent[recent] = (line, index);
-        if index & SHARED == 0 {
-            let private = &mut self.private[index as usize];
-            if private.owner == access.context {
-                if access.write {
-                    (private.written, private.op) = (private.written | access.bytes, access.op);
-                }
-                return;
-            }
+        let index = *self.index(line);
+        if self.alone && index != UNUSED {
+            return;
         }
-        self.touch_shared(line, index, access, site);
+        if let Some(private) = self.private.get_mut(index as usize)
+            && private.owner == access.context
+        {
+            if access.write {
+                (private.written, private.op) = (private.written | access.bytes, access.op);
+            }
+            return;
+        }
+        match index {
+            UNUSED => self.begin(line, access),
+            _ => self.touch_shared(line, index, access, site),
+        }
     }
 
-    fn find(&mut self, line: u64, context: u32) -> u32 {
-        let (private, cold) = (&mut self.private, &mut self.cold);
-        *self.index.entry(line).or_insert_with(|| {
-            *cold += 1;
-            private.push(Private {
+    /// Where a line is.
+    #[inline]
+    fn index(&mut self, line: u64) -> &mut u32 {
+        let id = self.ids.id(line) as usize;
+        if id >= self.index.len() {
+            self.index.resize((id + 1).next_power_of_two(), UNUSED);
+        }
+        &mut self.index[id]
+    }
+
+    /// The first access to a line.
+    fn begin(&mut self, line: u64, access: LineAccess) {
+        self.cold += 1;
+        *self.index(line) = u32::try_from(self.private.len()).unwrap_or(0);
+        if self.alone {
+            return;
+        }
+        self.private.push(match access.write {
+            true => Private {
+                written: access.bytes,
+                owner: access.context,
+                op: access.op,
+            },
+            false => Private {
                 written: 0,
-                owner: context,
+                owner: access.context,
                 op: 0,
-            });
-            u32::try_from(private.len() - 1).unwrap_or(0)
-        })
+            },
+        });
     }
 
     fn touch_shared(
@@ -223,7 +244,9 @@ impl Caches {
             index
         };
         let effects = &mut self.effects;
-        self.shared[(index & !SHARED) as usize].access(access, effects, site);
+        self.shared[(index & !SHARED) as usize]
+            .1
+            .access(access, effects, site);
         self.cold += u64::from(std::mem::take(&mut effects.cold));
         self.taken += u64::from(std::mem::take(&mut effects.took));
         for (writer, bytes) in effects.read.drain(..) {
@@ -238,24 +261,22 @@ impl Caches {
     /// Notes that a second context uses the line from now on.
     fn share(&mut self, line: u64, index: u32) -> u32 {
         let Private { written, owner, op } = self.private[index as usize];
-        self.shared.push(SharedLine::new(owner, written, op));
+        let new = SharedLine::new(owner, written, op);
+        self.shared.push((line, new));
         let index = u32::try_from(self.shared.len() - 1).unwrap_or(0) | SHARED;
-        self.index.insert(line, index);
-        self.recent[usize::try_from(line % RECENT as u64).unwrap_or(0)] = (line, index);
+        *self.index(line) = index;
         index
     }
 
     /// Ends the run and returns the misses of each line, with the number of contexts that use it.
     pub fn finish(&mut self) -> Vec<(u64, usize, LineMisses)> {
-        for (&line, &index) in self.index.iter().filter(|(_, index)| **index & SHARED != 0) {
-            self.shared[(index & !SHARED) as usize].finish(&mut self.effects);
-            settle(&mut self.misses, line, &mut self.effects);
+        let mut contexts = FxHashMap::default();
+        for (line, shared) in &mut self.shared {
+            shared.finish(&mut self.effects);
+            settle(&mut self.misses, *line, &mut self.effects);
+            contexts.insert(*line, shared.contexts());
         }
-        let contexts = |line: &u64| {
-            self.index.get(line).map_or(0, |&index| {
-                self.shared[(index & !SHARED) as usize].contexts()
-            })
-        };
+        let contexts = |line: &u64| contexts.get(line).copied().unwrap_or(0);
         let mut lines: Vec<_> = std::mem::take(&mut self.misses)
             .into_iter()
             .map(|(line, misses)| (line << self.shift, contexts(&line), misses))

@@ -48,6 +48,8 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Sharing {
     shifts: Vec<u32>,
+    /// Whether the run has only one context.
+    alone: bool,
     options: Options,
 }
 
@@ -72,7 +74,11 @@ impl Analysis for Sharing {
             shifts.push(bytes.trailing_zeros());
         }
         analysis::full_recording(graph, "sharing needs")?;
-        Ok(Self { shifts, options })
+        Ok(Self {
+            shifts,
+            alone: graph.contexts().nth(1).is_none(),
+            options,
+        })
     }
 
     fn order(&self) -> Order {
@@ -103,7 +109,7 @@ impl Sharing {
             caches: self
                 .shifts
                 .iter()
-                .map(|&shift| Caches::new(shift))
+                .map(|&shift| Caches::new(shift, self.alone))
                 .collect(),
             memory: Memory::default(),
             runs: Strides::default(),

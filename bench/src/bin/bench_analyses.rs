@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+use contech_bench::against::against;
 use contech_bench::analyses::{Input, SIZES, analyse, cachegrind, recorded, synthetic};
 use contech_bench::pace;
 use contech_bench::record::{self, heading};
@@ -39,6 +40,9 @@ struct Arguments {
     /// Print only, write no record
     #[arg(long)]
     dry: bool,
+    /// Instead, compare all results with those of the contech-backend in this folder
+    #[arg(long, value_name = "FOLDER")]
+    against: Option<PathBuf>,
 }
 
 /// Programs, whether they are affine, and their repetitions.
@@ -76,9 +80,12 @@ fn run(arguments: &Arguments) -> Result<()> {
         false => ("analyses", "Analyses"),
     };
     let mut text = heading(title);
-    let done = match arguments.goals {
-        true => pace::table(arguments.old.as_deref(), &scratch).map(|table| text += &table),
-        false => fill(arguments, &scratch, &mut text),
+    let done = match &arguments.against {
+        Some(folder) => against(folder, &scratch, &mut text),
+        None if arguments.goals => {
+            pace::table(arguments.old.as_deref(), &scratch).map(|table| text += &table)
+        }
+        None => fill(arguments, &scratch, &mut text),
     };
     fs::remove_dir_all(&scratch)?;
     done?;

@@ -2,6 +2,7 @@
 //! reused.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::TaskGraph;
@@ -116,7 +117,14 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok(range)
     }
 
+    /// How many frames were decoded so far, each as often as it was decoded: what reading has cost.
+    #[must_use]
+    pub fn frames_decoded(&self) -> u64 {
+        self.decoded.load(Ordering::Relaxed)
+    }
+
     fn decode_frame(&self, at: u64) -> Result<DecodedFrame> {
+        self.decoded.fetch_add(1, Ordering::Relaxed);
         let payload = Unit::read(self.bytes(), at, Tag::Frame)?;
         let decoder = lock(&self.decoders).pop();
         let mut decoder = match decoder {

@@ -1,7 +1,7 @@
 //! Opens a graph: the footer names the sections, the tables are read, and the indices of pages are checked.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::{HINTS, TaskGraph};
@@ -101,6 +101,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             frame_entries: OnceLock::new(),
             decoders: Mutex::default(),
             spares: Mutex::default(),
+            decoded: AtomicU64::new(0),
             data,
         };
         this.task_index()?;
