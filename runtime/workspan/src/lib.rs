@@ -3,7 +3,7 @@
 //! [`Pool`] and [`Prof`] are the amortised constant-time profile of section 5 (Figure 4), [`Measure`] has the
 //! measurements of section 6, and [`Shadow`] has the work-span variables of section 3 (Figure 3) with the profiles of
 //! section 4. The runtime uses them while a program runs, and the backends on recorded graphs. The crate does no
-//! I/O; [`file`] is the shape of the profile's file.
+//! I/O; [`mod@file`] is the shape of the profile's file.
 
 pub mod abi;
 pub mod file;
