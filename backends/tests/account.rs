@@ -87,6 +87,24 @@ fn a_wait_for_a_lock_is_laid_on_what_the_holder_does() {
 }
 
 #[test]
+fn the_code_that_is_named_is_what_executed_most_instructions() {
+    let mut b = builder("./serial");
+    let code = code(&mut b, "pthread_mutex_lock");
+    let heavy = b.block("heavy", "a.c", 40, &[]);
+    b.info_mut().blocks[heavy.index()].ir_ops = 6;
+    let main = b.context("main");
+    work(
+        &mut b,
+        main,
+        0,
+        8,
+        &[code.held, heavy, code.held, code.held],
+    );
+    let named = first(&account(b, 2));
+    assert_eq!(named, (Loss::Serial, 8, "a.c:40".to_owned()));
+}
+
+#[test]
 fn whoever_waits_for_a_waiting_context_waits_for_what_that_waits_for() {
     // The third waits for the second, which waits for the first.
     let mut b = builder("./chain");

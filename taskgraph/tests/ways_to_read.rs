@@ -10,8 +10,8 @@ use recorder::Recorder;
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
     Access, Action, AllocKind, Batch, Block, BlockCounts, BlockId, Context, ContextId, FrameSpan,
-    Function, GraphWriter, MemOp, Module, Piece, Reader, RunMeta, StaticInfo, TaskGraph, TaskId,
-    TaskRecord,
+    Function, GraphWriter, MemOp, Module, OpKind, Piece, Reader, RunMeta, StaticInfo, TaskGraph,
+    TaskId, TaskRecord,
 };
 
 const BLOCKS: u32 = 8;
@@ -122,6 +122,20 @@ fn path(shape: &Shape, number: u32) -> Option<Path> {
     })
 }
 
+/// Operations of all kinds with one operand.
+fn operation(n: u32) -> MemOp {
+    match n % 4 {
+        0 => MemOp::load(8),
+        1 => MemOp::new(OpKind::Rmw, 8, 0),
+        2 => MemOp::store(4),
+        _ => MemOp {
+            flags: MemOp::CONST_LEN,
+            const_len: 24,
+            ..MemOp::new(OpKind::Set, 0, 0)
+        },
+    }
+}
+
 fn graph(shape: &Shape) -> Option<TaskGraph<Vec<u8>>> {
     let block = |b: u32| Block {
         first_op: b / 2,
@@ -133,7 +147,7 @@ fn graph(shape: &Shape) -> Option<TaskGraph<Vec<u8>>> {
         files: vec!["a.c".into()],
         functions: vec![Function::default()],
         blocks: (0..BLOCKS).map(block).collect(),
-        ops: (0..BLOCKS / 2).map(|_| MemOp::load(8)).collect(),
+        ops: (0..BLOCKS / 2).map(operation).collect(),
     });
     let table = || Arc::new(PathTable::new(&info, vec![function(shape)], 10).unwrap());
     let mut recorder = Recorder::new(&info, &function(shape), 10);
