@@ -74,6 +74,9 @@ impl Row {
     /// What it would bring to be without the loss, as a sentence.
     fn gain(&self) -> String {
         match self.mended.first() {
+            Some(&gain) if gain >= 100.0 && self.cause != Loss::Unknown => {
+                " Without it, the run would be more than 100 times as fast.".to_owned()
+            }
             Some(&gain) if gain >= 1.05 && self.cause != Loss::Unknown => {
                 format!(" Without it, the run would be {gain:.1} times as fast.")
             }

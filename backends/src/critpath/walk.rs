@@ -27,6 +27,8 @@ pub enum Crossing {
     Once,
     /// A message arrived.
     Message,
+    /// A sleep, or a wait for input, was over.
+    Sleep,
     /// Any other reason.
     Other,
 }
@@ -58,6 +60,7 @@ impl Crossing {
             Self::Semaphore => "semaphore",
             Self::Once => "once",
             Self::Message => "message",
+            Self::Sleep => "sleep",
             Self::Other => "other",
         }
     }
@@ -73,6 +76,7 @@ impl From<Cause> for Crossing {
             Cause::Semaphore => Self::Semaphore,
             Cause::Once => Self::Once,
             Cause::Message => Self::Message,
+            Cause::Call => Self::Sleep,
             _ => Self::Other,
         }
     }
