@@ -47,6 +47,8 @@ struct Replay<'s> {
     /// Contexts that can run, by the processor on which they became ready; with [`Schedule::Greedy`] all are with the
     /// first one.
     ready: Vec<VecDeque<u32>>,
+    /// Number of contexts in `ready`.
+    queued: usize,
     running: Vec<Option<Running>>,
     asleep: BinaryHeap<Reverse<(u64, u32)>>,
     /// Number of contexts that the run waits for.
@@ -68,6 +70,7 @@ pub(super) fn replay(steps: &Steps, processors: u32, schedule: Schedule, removed
             .rev()
             .collect(),
         ready: vec![VecDeque::new(); processors],
+        queued: 0,
         running: vec![None; processors],
         asleep: BinaryHeap::new(),
         leads: steps.leads.iter().filter(|&&leads| leads).count(),
@@ -124,6 +127,9 @@ impl Replay<'_> {
 
     /// The next context for a processor.
     fn take(&mut self, processor: usize) -> Option<Running> {
+        if self.queued == 0 {
+            return None;
+        }
         let own = match self.schedule {
             Schedule::Greedy => self.ready[0].pop_front(),
             Schedule::Stealing => self.ready[processor].pop_back(),
@@ -131,6 +137,7 @@ impl Replay<'_> {
         let all = self.ready.len();
         let others = || (1..all).find_map(|step| self.ready[(processor + step) % all].pop_front());
         let context = own.or_else(others)?;
+        self.queued -= 1;
         let step = self.steps.all[self.next[context as usize] as usize];
         Some(Running {
             context,
@@ -168,9 +175,11 @@ impl Replay<'_> {
         let keeps = first.is_some_and(|context| self.is_ready(context));
         while let Some(context) = self.woken.pop() {
             if self.is_ready(context) {
+                self.queued += 1;
                 self.ready[queue].push_back(context);
             }
         }
+        self.queued += usize::from(keeps);
         match (first.filter(|_| keeps), self.schedule) {
             (Some(context), Schedule::Greedy) => self.ready[0].push_front(context),
             (Some(context), Schedule::Stealing) => self.ready[queue].push_back(context),
