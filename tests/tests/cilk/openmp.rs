@@ -101,9 +101,17 @@ fn openmp_tasks_with_one_thread_are_profiled_like_the_serial_form() -> Result<()
         let serial = on_line(name, "ops")?;
         assert_eq!(tasks["complete"], true, "{name}: {}", tasks["notes"]);
         assert_eq!(spawns(&tasks), spawns(&serial), "{name}");
-        // Generating a task takes operations of its own, which are few beside those of the task.
         let parallelism = number(&tasks, "/parallelism") / number(&serial, "/parallelism");
-        assert!((0.8..1.25).contains(&parallelism), "{name}: {parallelism}");
+        // In these programs, functions that sync are called while tasks of the caller run. A taskwait in such a function
+        // waits for the caller's tasks as well, because they are children of the same task.
+        let waits_for_more = ["fib", "cilksort", "fft"].contains(&name);
+        // Otherwise, only the operations that make a task are different, and they are few beside those of the task.
+        let least = if waits_for_more { 0.4 } else { 0.9 };
+        assert!((least..1.1).contains(&parallelism), "{name}: {parallelism}");
+        assert!(
+            !waits_for_more || parallelism < 0.9,
+            "{name}: {parallelism}"
+        );
     }
     Ok(())
 }

@@ -12,6 +12,8 @@
 //
 //   -fopenmp    spawns are OpenMP tasks, cilk_sync is taskwait, grains of a cilk_for are tasks. Call the
 //               first function that spawns by cilk_run(f, args) (or cilk_run_to(x, f, args)): it makes the threads.
+//               A taskwait also waits for the tasks of the caller, if the function that syncs is called and not
+//               spawned: spawn such calls, too, or there is less parallelism than in Cilk.
 //   otherwise   everything runs serially, in Cilk's serial order. contech-cc then marks spawns and syncs, and
 //               `contech-backend workspan` and --contech-mode=workspan measure the program's work and span.
 #ifndef CONTECH_CILK_H
