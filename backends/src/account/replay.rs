@@ -50,6 +50,8 @@ struct Replay<'s> {
     /// Number of contexts in `ready`.
     queued: usize,
     running: Vec<Option<Running>>,
+    /// Number of processors for which there is no context, and which can only help.
+    spare: u32,
     asleep: BinaryHeap<Reverse<(u64, u32)>>,
     /// Number of contexts that the run waits for.
     leads: usize,
@@ -58,7 +60,8 @@ struct Replay<'s> {
 /// How long the run takes on `processors` processors, in ns, without the losses `removed`.
 pub(super) fn replay(steps: &Steps, processors: u32, schedule: Schedule, removed: Losses) -> f64 {
     let contexts = steps.leads.len();
-    let processors = processors.max(1) as usize;
+    let places = contexts.clamp(1, processors.max(1) as usize);
+    let spare = processors.saturating_sub(u32::try_from(places).unwrap_or(u32::MAX));
     let mut replay = Replay {
         steps,
         removed,
@@ -69,9 +72,10 @@ pub(super) fn replay(steps: &Steps, processors: u32, schedule: Schedule, removed
         woken: (0..u32::try_from(contexts).unwrap_or(u32::MAX))
             .rev()
             .collect(),
-        ready: vec![VecDeque::new(); processors],
+        ready: vec![VecDeque::new(); places],
         queued: 0,
-        running: vec![None; processors],
+        running: vec![None; places],
+        spare,
         asleep: BinaryHeap::new(),
         leads: steps.leads.iter().filter(|&&leads| leads).count(),
     };
@@ -88,7 +92,7 @@ impl Replay<'_> {
                 self.running[at] = self.take(at);
             }
         }
-        let (mut idle, mut helped) = (0, 0);
+        let (mut idle, mut helped) = (self.spare, 0);
         for on in &self.running {
             idle += u32::from(on.is_none());
             helped += u32::from(on.is_some_and(|on| on.helped));
