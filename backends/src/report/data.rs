@@ -8,8 +8,9 @@ use super::findings::{Finding, Results, find};
 use super::outcomes::Outcomes;
 use super::section::Section;
 use crate::account::{self, Account};
-use crate::analysis::{self, Analysis, Cause, Graph, Reads, State, names};
+use crate::analysis::{self, Analysis, Cause, Graph, Reads, State};
 use crate::parallelism::{self, WaitTime};
+use crate::view::page::label;
 use crate::{blocks, cache, stats};
 
 /// The most blocks in the scatter plot; the most executed ones are kept.
@@ -197,11 +198,11 @@ impl From<blocks::Report> for BlocksPlot {
             .skip(HEATED)
             .for_each(|row| row.levels.clear());
         rows.iter_mut()
-            .for_each(|row| row.place.function = names::label(&row.place.function));
+            .for_each(|row| row.place.function = label(&row.place.function));
         let mut functions: Vec<_> = report.functions.into_iter().take(FUNCTIONS).collect();
         functions.iter_mut().for_each(|row| {
             row.levels.clear();
-            row.place.function = names::label(&row.place.function);
+            row.place.function = label(&row.place.function);
         });
         Self {
             max_running: report.max_running,

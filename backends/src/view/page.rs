@@ -105,12 +105,17 @@ fn value(cell: &Cell) -> Value {
     match cell {
         Cell::Empty => Value::Null,
         Cell::Text(text) => Value::from(cut(text)),
-        Cell::Function(name) => Value::from(cut(&names::label(name))),
+        Cell::Function(name) => Value::from(label(name)),
         Cell::Count(number) | Cell::Bytes(number) | Cell::Time(number) => Value::from(*number),
         Cell::Number(number) | Cell::Share(number) | Cell::Rate(number) => {
             Value::from((number * 1e6).round() / 1e6)
         }
     }
+}
+
+/// What the page calls a function, whose name may be long even without arguments of templates.
+pub(crate) fn label(function: &str) -> String {
+    cut(&names::label(function))
 }
 
 /// Shortens the long names that templates make.
