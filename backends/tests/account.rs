@@ -3,12 +3,12 @@
 mod samples;
 
 use contech_backends::account::{Account, Loss, Options, Report, Row};
-use contech_backends::analysis::run;
+use contech_backends::analysis::{Analysis, run};
 use contech_backends::diff::Report as Diff;
 use contech_backends::view::Render;
 use samples::{builder, calls, graph, nothing, two};
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{BlockId, ContextId, SyncOp};
+use taskgraph::{BlockId, ContextId, MemOp, SyncOp};
 
 const MS: u64 = 1_000_000;
 
@@ -365,4 +365,35 @@ fn processors_without_a_thread_are_a_loss_of_their_own() {
 fn nothing_has_an_account_of_nothing() {
     let report = account(nothing(), 2);
     assert_eq!((report.total_ns, report.losses.len()), (0, 0));
+}
+
+/// The loss to caches of a program that fills an array and then reads it as the addresses say.
+fn cached(lines: u64, read: impl Iterator<Item = u64>) -> Option<Row> {
+    let mut b = builder("./cached");
+    let fill = b.block("fill", "c.c", 10, &[MemOp::store(8)]);
+    let again = b.block("again", "c.c", 20, &[MemOp::load(8)]);
+    let main = b.context("main");
+    b.work(main, 0, 10 * MS, |w| {
+        (0..lines).for_each(|line| w.block(fill, &[0x100_0000 + 64 * line]));
+        read.for_each(|line| w.block(again, &[0x100_0000 + 64 * line]));
+    });
+    let graph = graph(b);
+    let mut report = run::<Account>(Options::default(), &graph).unwrap();
+    Account::complete(&mut report, &graph).unwrap();
+    let mut losses = report.losses.into_iter();
+    losses.find(|row| row.cause == Loss::Cache)
+}
+
+#[test]
+fn only_lines_that_a_cache_had_before_are_lost_and_least_when_they_are_fetched_ahead() {
+    let lines = 1 << 15; // 2 MiB
+    assert_eq!(cached(lines, std::iter::empty()), None, "new lines");
+    let in_order = cached(lines, 0..lines).unwrap();
+    let mixed = cached(lines, (0..lines).map(|i| i * 4801 % lines)).unwrap();
+    assert_eq!([in_order.place(), mixed.place()], ["c.c:20", "c.c:20"]);
+    let cost = |row: &Row| row.share / (1.0 - row.share);
+    assert!(
+        cost(&mixed) > 5.0 * cost(&in_order),
+        "{in_order:?} {mixed:?}"
+    );
 }

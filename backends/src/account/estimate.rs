@@ -13,10 +13,7 @@ use crate::{memuse, misses, sharing};
 const OP_NS: f64 = 0.3;
 /// The additional cost of a miss in a cache of at least so many bytes over a miss in a smaller one, ns.
 const MISS_NS: [(u64, f64); 3] = [(32 << 10, 3.0), (1 << 20, 12.0), (32 << 20, 60.0)];
-/// If an instruction misses in a smaller part of its accesses than this, it goes through memory in order, and its
-/// lines are prefetched.
-const IN_ORDER: f64 = 0.3;
-/// The part of a miss's cost that remains with prefetching.
+/// The part of a miss's cost that remains if the processor fetches the line ahead.
 const AHEAD: f64 = 0.1;
 /// Cost of fetching a line that another processor wrote, ns.
 const TRANSFER_NS: f64 = 80.0;
@@ -32,7 +29,7 @@ impl Report {
         memory: Option<&memuse::Report>,
     ) {
         let found = [
-            misses.map_or((0.0, None), |misses| cache(misses, memory)),
+            misses.map_or((0.0, None), cache),
             sharing.map_or((0.0, None), transfers),
             memory.map_or((0.0, None), allocations),
         ];
@@ -61,29 +58,21 @@ impl Report {
 
 type Estimate = (f64, Option<Place>);
 
-fn cache(misses: &misses::Report, memory: Option<&memuse::Report>) -> Estimate {
+/// Lines that are used for the first time must be fetched in any case, so they cost nothing here.
+fn cache(misses: &misses::Report) -> Estimate {
     let cost = |row: &misses::Instruction| {
-        let levels = MISS_NS.iter().map(|&(size, ns)| {
-            let at = misses.sizes.iter().position(|&other| other >= size);
-            at.and_then(|at| row.misses.get(at))
-                .map_or(0.0, |&misses| misses as f64 * ns)
-        });
-        let first = row.misses.first().copied().unwrap_or(0);
-        let part = if ratio(first, row.accesses) < IN_ORDER {
-            AHEAD
-        } else {
-            1.0
+        let level = |&(size, ns): &(u64, f64)| {
+            let at = misses.sizes.iter().position(|&other| other >= size)?;
+            let (all, far) = (*row.misses.get(at)?, *row.far.get(at)?);
+            let near = all.saturating_sub(row.first).saturating_sub(far);
+            Some((far as f64 + near as f64 * AHEAD) * ns)
         };
-        levels.sum::<f64>() * part
+        MISS_NS.iter().filter_map(level).sum::<f64>()
     };
     let rows = misses.instructions.iter().map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
-    // Lines that are used for the first time must be fetched in any case.
-    let lines = memory.map_or(0, |memory| memory.footprint_bytes / misses.line.max(1));
-    let all = misses.points.first().map_or(0, |point| point.misses);
-    let again = ratio(all.saturating_sub(lines), all);
     (
-        rows.map(|(ns, _)| ns).sum::<f64>() * again,
+        rows.map(|(ns, _)| ns).sum(),
         most.map(|(_, row)| row.place.clone()),
     )
 }

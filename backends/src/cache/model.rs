@@ -35,8 +35,8 @@ struct FullyAssociative {
     groups: RecencyGroups,
     /// Capacities in lines, ascending.
     capacities: Vec<u64>,
-    /// `hits[i]`: look-ups whose smallest hitting capacity is `capacities[i]`. The last entry counts look-ups that
-    /// hit in no cache.
+    /// `hits[i]`: look-ups whose smallest hitting capacity is `capacities[i]`. The last entries count look-ups that
+    /// hit in no cache: of lines that were looked up before, and of new ones.
     hits: Vec<u64>,
     /// Lines that were only counted.
     passed: Vec<Range<u64>>,
@@ -45,8 +45,8 @@ struct FullyAssociative {
 /// What a look-up found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Index of the smallest fully associative cache that had the line, or their number if none had it; 0 if there
-    /// are none.
+    /// Index of the smallest fully associative cache that had the line, or their number if none had it, or one more
+    /// if the line is new; 0 if there are none.
     pub(crate) full: usize,
     /// Index of the first number of sets whose cache had it; `usize::MAX` when none had.
     pub(crate) sets: usize,
@@ -77,7 +77,7 @@ impl CacheModel {
         let most = geometries.all.iter().map(|geometry| geometry.lines).max();
         let full = (!capacities.is_empty()).then(|| FullyAssociative {
             groups: RecencyGroups::new(capacities.clone()),
-            hits: vec![0; capacities.len() + 1],
+            hits: vec![0; capacities.len() + 2],
             capacities,
             passed: Vec::new(),
         });
@@ -229,7 +229,7 @@ impl LineSink for CacheModel {
 impl FullyAssociative {
     #[inline]
     fn touch(&mut self, id: u32, times: u64) -> usize {
-        let smallest = self.groups.touch(id).unwrap_or(self.capacities.len());
+        let smallest = self.groups.touch(id).unwrap_or(self.capacities.len() + 1);
         self.hits[smallest] += times;
         smallest
     }

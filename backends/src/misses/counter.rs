@@ -7,6 +7,9 @@ use taskgraph::{Access, Action, BlockId, Piece};
 use crate::cache::{CacheModel, Geometries, LineSink, LookUps, Ways};
 use crate::heap::{Allocation, Heap, LastBlocks, Sites, Span};
 
+/// A processor fetches a line ahead if it is at most this many lines from the one that the instruction missed before.
+const NEAR: u64 = 32;
+
 /// The state of the analysis.
 #[derive(Debug)]
 pub struct Counter {
@@ -22,10 +25,15 @@ struct Tally {
     model: CacheModel,
     /// The smallest cache that has the line is told by fully associative caches, not by sets.
     by_full: bool,
-    /// Counters per instruction or site: one per cache, and one for what no cache holds.
+    /// Counters per instruction or site: one per cache, one for lines that no cache holds any more, and one for lines
+    /// that are new.
     width: usize,
     /// Look-ups by instruction, then by the smallest cache that hit.
     by_op: Vec<u64>,
+    /// The part of `by_op` that no processor fetches ahead, see [`Lookups::far`].
+    far: Vec<u64>,
+    /// By instruction: the line that it missed last.
+    last_missed: Vec<u64>,
     /// The same by site, hits in the smallest cache left out.
     by_site: Vec<u64>,
     /// The same for memory that no allocation holds.
@@ -40,7 +48,7 @@ impl Counter {
     /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are sorted by size.
     #[must_use]
     pub fn new(geometries: &Geometries, ops: usize) -> Self {
-        let width = geometries.all.len() + 1;
+        let width = geometries.all.len() + 2;
         Self {
             look_ups: LookUps::new(geometries.line_shift),
             tally: Tally {
@@ -49,6 +57,8 @@ impl Counter {
                 by_full: geometries.all.iter().all(|at| at.ways == Ways::Full),
                 width,
                 by_op: vec![0; ops * width],
+                far: vec![0; ops * width],
+                last_missed: vec![0; ops],
                 by_site: Vec::new(),
                 unowned: vec![0; width],
                 heap: Heap::default(),
@@ -78,10 +88,13 @@ impl Counter {
 
     /// Look-ups of each instruction.
     pub fn instructions(&self) -> impl Iterator<Item = Lookups> + '_ {
-        self.tally
-            .by_op
-            .chunks_exact(self.tally.width)
-            .map(Lookups::of)
+        let width = self.tally.width;
+        let all = self.tally.by_op.chunks_exact(width);
+        all.zip(self.tally.far.chunks_exact(width))
+            .map(|(counts, far)| Lookups {
+                far: Lookups::of(far).misses,
+                ..Lookups::of(counts)
+            })
     }
 
     /// Misses of the smallest cache by site, then of memory no allocation holds.
@@ -108,7 +121,7 @@ impl LineSink for Tally {
     }
 
     fn pass(&mut self, lines: Range<u64>, access: &Access, times: u64) {
-        let largest = self.width - 1;
+        let largest = self.width - 2;
         let mut unowned = lines.end - lines.start;
         for owner in self.heap.live() {
             let line = |address: u64| address.div_ceil(1 << self.line_shift);
@@ -127,8 +140,10 @@ impl LineSink for Tally {
     #[inline]
     fn look_up(&mut self, line: u64, access: &Access, times: u64) {
         let found = self.model.touch(line, times);
-        let found = if self.by_full { found.full } else { found.sets };
-        let smallest = found.min(self.width - 1);
+        let smallest = match self.by_full {
+            true => found.full,
+            false => found.sets.min(self.width - 2),
+        };
         if let Some(count) = self
             .by_op
             .get_mut(access.op.index() * self.width + smallest)
@@ -137,6 +152,12 @@ impl LineSink for Tally {
         }
         if smallest > 0 {
             let address = (line << self.line_shift).max(access.addr);
+            if let Some(last) = self.last_missed.get_mut(access.op.index()) {
+                let near = (1..=NEAR).contains(&line.abs_diff(std::mem::replace(last, line)));
+                if !near && smallest < self.width - 1 {
+                    self.far[access.op.index() * self.width + smallest] += times;
+                }
+            }
             self.missed(access, address, smallest, times);
         }
     }
@@ -197,28 +218,41 @@ pub struct Lookups {
     pub accesses: u64,
     /// Lines not found, by cache in ascending size.
     pub misses: Vec<u64>,
+    /// The part of the misses, by cache, of lines that were looked up before and are not near the line that the same
+    /// instruction missed before; only for instructions.
+    pub far: Vec<u64>,
+    /// Lines looked up for the first time. Only fully associative caches tell.
+    pub first: u64,
 }
 
 impl Lookups {
     fn of(counts: &[u64]) -> Self {
         let accesses = counts.iter().sum();
         let mut left = accesses;
-        let misses = counts[..counts.len() - 1].iter().map(|hits| {
+        let misses = counts[..counts.len() - 2].iter().map(|hits| {
             left -= hits;
             left
         });
         Self {
             accesses,
             misses: misses.collect(),
+            far: Vec::new(),
+            first: counts.last().copied().unwrap_or(0),
         }
     }
 
     /// Adds those of something else.
     pub fn add(&mut self, other: &Self) {
         self.accesses += other.accesses;
-        self.misses.resize(other.misses.len(), 0);
-        for (sum, misses) in self.misses.iter_mut().zip(&other.misses) {
-            *sum += misses;
+        self.first += other.first;
+        for (sums, more) in [
+            (&mut self.misses, &other.misses),
+            (&mut self.far, &other.far),
+        ] {
+            sums.resize(more.len(), 0);
+            sums.iter_mut()
+                .zip(more)
+                .for_each(|(sum, more)| *sum += more);
         }
     }
 }

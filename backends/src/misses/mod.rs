@@ -86,6 +86,12 @@ pub struct Instruction {
     pub share: f64,
     /// Size that would make it fit.
     pub fits: Option<u64>,
+    /// The part of the misses that no processor fetches ahead, by size, see [`Lookups::far`].
+    #[serde(skip)]
+    pub far: Vec<u64>,
+    /// Lines looked up for the first time.
+    #[serde(skip)]
+    pub first: u64,
 }
 
 /// Misses in memory allocated at one place.
@@ -139,8 +145,8 @@ impl Analysis for Misses {
         let none = || Counter::new(&self.geometries, self.ops);
         let counter = shards.into_iter().next().unwrap_or_else(none);
         let mut total = Lookups {
-            accesses: 0,
             misses: vec![0; self.geometries.all.len()],
+            ..Lookups::default()
         };
         counter
             .instructions()
@@ -202,6 +208,8 @@ fn instructions(
         share: share(&lookups, total),
         fits: fits(&lookups, sizes),
         misses: lookups.misses,
+        far: lookups.far,
+        first: lookups.first,
     };
     let mut rows: Vec<Instruction> = merged.into_iter().map(row).collect();
     rows.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -291,8 +299,8 @@ mod tests {
         let of = |misses: &[u64]| {
             fits(
                 &Lookups {
-                    accesses: 2000,
                     misses: misses.to_vec(),
+                    ..Lookups::default()
                 },
                 &sizes,
             )
