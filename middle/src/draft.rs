@@ -38,12 +38,18 @@ const SYNC: u8 = 1;
 const SPAN: u8 = 2;
 const CHUNK: u8 = 3;
 const ENTRY: u8 = 3;
-/// A work task with the counts of the previous one, or a synchronisation with the object of the previous one.
-const SAME: u8 = 4;
+/// A draft that begins where the one before ends. Only its duration follows.
+const FOLLOWS: u8 = 4;
+/// A work task with the counts of the previous one.
+const COUNTED: u8 = 8;
 /// A work task whose last span begins where the last span ended. Only the number of the span's records follows.
-const GOES_ON: u8 = 8;
-/// From this bit on, the byte holds the kind of a synchronisation task.
-const KIND: u32 = 3;
+const GOES_ON: u8 = 16;
+/// A synchronisation like the last one, or like the last one that was different from that.
+const LAST: u8 = 8;
+const BEFORE: u8 = 16;
+
+/// What a synchronisation task does: kind, operation and object.
+type Deed = (TaskKind, SyncOp, u64);
 
 /// Frame and record at which a span begins if it goes on where `span` ended.
 fn after(span: &FrameSpan) -> (u64, u32) {
@@ -54,7 +60,8 @@ fn after(span: &FrameSpan) -> (u64, u32) {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DraftWriter {
     previous_end: u64,
-    object: Option<u64>,
+    /// The last two different ones, the last one first.
+    deeds: [Option<Deed>; 2],
     counts: Option<Counts>,
     /// Frame and record at which the last span ended.
     next: Option<(u64, u32)>,
@@ -88,17 +95,23 @@ impl DraftWriter {
         self.next = Some(after(span));
     }
 
-    fn put_times(&mut self, out: &mut Vec<u8>, start: u64, end: u64) {
-        put(out, start.saturating_sub(self.previous_end));
+    /// Writes the first byte of a draft, and its times.
+    fn put_first(&mut self, out: &mut Vec<u8>, first: u8, (start, end): (u64, u64)) {
+        let before = std::mem::replace(&mut self.previous_end, end);
+        if start <= before {
+            out.push(first | FOLLOWS);
+        } else {
+            out.push(first);
+            put(out, start - before);
+        }
         put(out, end.saturating_sub(start));
-        self.previous_end = end;
     }
 
     /// Writes a work task with its last span. The earlier spans were written before.
     pub(crate) fn put_work(
         &mut self,
         out: &mut Vec<u8>,
-        (start, end): (u64, u64),
+        times: (u64, u64),
         counts: &Counts,
         last: Option<&FrameSpan>,
     ) {
@@ -109,10 +122,9 @@ impl DraftWriter {
             _ => {}
         }
         let same = self.counts.replace(*counts) == Some(*counts);
-        let flags = [(same, SAME), (goes_on.is_some(), GOES_ON)];
-        let flags = flags.map(|(set, flag)| if set { flag } else { 0 });
-        out.push(WORK | flags[0] | flags[1]);
-        self.put_times(out, start, end);
+        let counted = if same { COUNTED } else { 0 };
+        let going = if goes_on.is_some() { GOES_ON } else { 0 };
+        self.put_first(out, WORK | counted | going, times);
         if let Some(span) = goes_on {
             put(out, span.records.into());
         }
@@ -132,13 +144,19 @@ impl DraftWriter {
 
     /// Writes any task that is not work.
     pub(crate) fn put_sync(&mut self, out: &mut Vec<u8>, draft: &Draft) {
-        let same = self.object.replace(draft.object) == Some(draft.object);
-        let tag = SYNC | if same { SAME } else { 0 } | (draft.kind as u8) << KIND;
-        out.extend_from_slice(&[tag, draft.op as u8]);
-        self.put_times(out, draft.start, draft.end);
-        if !same {
-            put(out, draft.object);
+        let times = (draft.start, draft.end);
+        let deed = Some((draft.kind, draft.op, draft.object));
+        if self.deeds[0] == deed {
+            return self.put_first(out, SYNC | LAST, times);
         }
+        self.deeds.swap(0, 1);
+        if self.deeds[0] == deed {
+            return self.put_first(out, SYNC | BEFORE, times);
+        }
+        self.deeds[0] = deed;
+        self.put_first(out, SYNC, times);
+        out.extend_from_slice(&[draft.kind as u8, draft.op as u8]);
+        put(out, draft.object);
     }
 }
 
@@ -185,7 +203,7 @@ impl<'a> Drafts<'a> {
 #[derive(Debug, Default)]
 struct Decoder {
     previous_end: u64,
-    object: u64,
+    deeds: [Deed; 2],
     counts: Counts,
     next: (u64, u32),
 }
@@ -193,9 +211,7 @@ struct Decoder {
 impl Decoder {
     /// Reads the entry at `*at` into `draft`, unless the entry is a chunk's place, and moves `at` past it.
     fn next(&mut self, bytes: &[u8], at: &mut usize, draft: &mut Draft) -> Result<Entry> {
-        let tag = *bytes.get(*at).ok_or_else(cut)?;
-        *at += 1;
-        let same = tag & SAME != 0;
+        let tag = byte(bytes, at)?;
         match tag & ENTRY {
             CHUNK => return Ok(Entry::Chunk(get(bytes, at)?)),
             SPAN => {
@@ -206,12 +222,12 @@ impl Decoder {
                 draft.kind = TaskKind::Work;
                 draft.op = SyncOp::None;
                 draft.object = 0;
-                self.times(bytes, at, draft)?;
+                self.times(bytes, at, tag, draft)?;
                 if tag & GOES_ON != 0 {
                     let (frame, record) = self.next;
                     self.span(draft, frame, record, get32(bytes, at)?);
                 }
-                if !same {
+                if tag & COUNTED == 0 {
                     self.counts = Counts {
                         blocks: get(bytes, at)?,
                         reads: get(bytes, at)?,
@@ -223,15 +239,14 @@ impl Decoder {
                 draft.counts = self.counts;
             }
             _ => {
-                draft.kind = TaskKind::from_u8(tag >> KIND).ok_or_else(cut)?;
-                let op = *bytes.get(*at).ok_or_else(cut)?;
-                *at += 1;
-                draft.op = SyncOp::from_u8(op).ok_or_else(cut)?;
-                self.times(bytes, at, draft)?;
-                if !same {
-                    self.object = get(bytes, at)?;
+                self.times(bytes, at, tag, draft)?;
+                if tag & LAST == 0 {
+                    self.deeds.swap(0, 1);
+                    if tag & BEFORE == 0 {
+                        self.deeds[0] = deed(bytes, at)?;
+                    }
                 }
-                draft.object = self.object;
+                (draft.kind, draft.op, draft.object) = self.deeds[0];
                 draft.counts = Counts::default();
             }
         }
@@ -248,12 +263,27 @@ impl Decoder {
         draft.spans.push(span);
     }
 
-    fn times(&mut self, bytes: &[u8], at: &mut usize, draft: &mut Draft) -> Result<()> {
-        draft.start = self.previous_end.wrapping_add(get(bytes, at)?);
+    fn times(&mut self, bytes: &[u8], at: &mut usize, tag: u8, draft: &mut Draft) -> Result<()> {
+        draft.start = self.previous_end;
+        if tag & FOLLOWS == 0 {
+            draft.start = draft.start.wrapping_add(get(bytes, at)?);
+        }
         draft.end = draft.start.wrapping_add(get(bytes, at)?);
         self.previous_end = draft.end;
         Ok(())
     }
+}
+
+fn deed(bytes: &[u8], at: &mut usize) -> Result<Deed> {
+    let kind = TaskKind::from_u8(byte(bytes, at)?).ok_or_else(cut)?;
+    let op = SyncOp::from_u8(byte(bytes, at)?).ok_or_else(cut)?;
+    Ok((kind, op, get(bytes, at)?))
+}
+
+fn byte(bytes: &[u8], at: &mut usize) -> Result<u8> {
+    let byte = *bytes.get(*at).ok_or_else(cut)?;
+    *at += 1;
+    Ok(byte)
 }
 
 #[cold]
@@ -280,7 +310,8 @@ mod tests {
             if i % 7 == 0 {
                 writer = DraftWriter::after(writer.end());
             }
-            let (start, end) = (u64::from(i) * 10, u64::from(i) * 10 + 9);
+            // Some drafts begin where the one before ends.
+            let (start, end) = (u64::from(i) * 10, u64::from(i) * 10 + 9 + u64::from(i % 2));
             let object = u64::from(i / 8) * 0x1000;
             // Counts and objects change in some tasks only, and spans go on in some tasks only.
             let counts = Counts {
@@ -293,7 +324,9 @@ mod tests {
                 records: 5,
             };
             if i % 3 == 0 {
-                let (kind, op) = (TaskKind::Sync, SyncOp::MutexLock);
+                let kind = TaskKind::Sync;
+                let ops = [SyncOp::MutexLock, SyncOp::MutexUnlock, SyncOp::SemPost];
+                let op = ops[i as usize / 3 % (2 + i as usize / 40)];
                 let draft = Draft {
                     kind,
                     op,
@@ -303,7 +336,7 @@ mod tests {
                     ..Draft::default()
                 };
                 logs.append(1, |out| writer.put_sync(out, &draft)).unwrap();
-                expected.push((start, end, object, 0, Vec::new()));
+                expected.push((start, end, op, object, 0, Vec::new()));
             } else {
                 let first = FrameSpan {
                     frame: FrameRef(99),
@@ -321,7 +354,7 @@ mod tests {
                 } else {
                     vec![span]
                 };
-                expected.push((start, end, 0, counts.blocks, spans));
+                expected.push((start, end, SyncOp::None, 0, counts.blocks, spans));
             }
         }
         logs.put_down().unwrap();
@@ -331,12 +364,13 @@ mod tests {
             let Draft {
                 start,
                 end,
+                op,
                 object,
                 spans,
                 counts,
                 ..
             } = draft.clone();
-            found.push((start, end, object, counts.blocks, spans));
+            found.push((start, end, op, object, counts.blocks, spans));
         }
         assert_eq!(found, expected);
     }

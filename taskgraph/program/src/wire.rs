@@ -65,6 +65,14 @@ pub const fn unzigzag(value: u64) -> u64 {
     (value >> 1) ^ 0u64.wrapping_sub(value & 1)
 }
 
+/// The low seven bits of each byte, put together.
+const fn sevens(word: u64) -> u64 {
+    let word = word & 0x7f7f_7f7f_7f7f_7f7f;
+    let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
+    let word = (word & 0x3fff_0000_3fff) | (word & 0x3fff_0000_3fff_0000) >> 2;
+    (word & 0x0fff_ffff) | (word & 0x0fff_ffff_0000_0000) >> 4
+}
+
 /// Reads from the front of untrusted bytes. Its errors are those of the format that is read.
 #[derive(Debug)]
 pub struct Reader<'a, E = Malformed> {
@@ -153,6 +161,21 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
     }
 
     fn long_varint(&mut self) -> Result<u64, E> {
+        if let Some(chunk) = self.bytes.first_chunk::<8>() {
+            let word = u64::from_le_bytes(*chunk);
+            // The highest bit of each byte after which the number does not go on.
+            let ends = !word & 0x8080_8080_8080_8080;
+            if ends != 0 {
+                let length = ends.trailing_zeros() / 8 + 1;
+                self.bytes = &self.bytes[length as usize..];
+                return Ok(sevens(word & (ends ^ (ends - 1))));
+            }
+        }
+        self.longest_varint()
+    }
+
+    /// A number of any length, byte by byte.
+    fn longest_varint(&mut self) -> Result<u64, E> {
         let mut value = 0;
         for (i, &b) in self.bytes.iter().take(10).enumerate() {
             let bits = u64::from(b & 0x7f);
