@@ -107,6 +107,8 @@ pub(crate) struct ChunkEncoder {
     /// A decoder whose working memory serves the decoders of all contexts.
     scratch: Decoder,
     raw: Vec<u8>,
+    /// Numbers of segments, events and spans of the last chunk. The next one probably has as many.
+    lengths: [usize; 3],
 }
 
 impl ChunkEncoder {
@@ -126,7 +128,11 @@ impl ChunkEncoder {
             std::mem::swap(&mut self.encoder, &mut stream.encoder);
         }
         let header = chunk.header;
+        let [segments, events, spans] = self.lengths;
         let out = EncodedChunk {
+            segments: Vec::with_capacity(segments),
+            events: Vec::with_capacity(events),
+            spans: Vec::with_capacity(spans),
             context: header.context,
             seq: header.seq,
             offset: chunk.offset,
@@ -150,6 +156,11 @@ impl ChunkEncoder {
         };
         raw.clear();
         self.raw = raw;
+        self.lengths = [
+            encoded.segments.len(),
+            encoded.events.len(),
+            encoded.spans.len(),
+        ];
         if spanning {
             std::mem::swap(&mut self.encoder, &mut stream.encoder);
             if let Some(Event::ContextEnd { .. }) = encoded.events.last() {

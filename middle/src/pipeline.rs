@@ -68,6 +68,8 @@ pub(crate) struct End {
     pub(crate) builder: ProgramBuilder,
 }
 
+/// Bytes that the reader may be ahead of each worker.
+const AHEAD: usize = 64 << 20;
 /// Number of parts of one chunk's result that may wait for the caller.
 const WAITING_PARTS: usize = 4;
 
@@ -123,7 +125,9 @@ impl Pipeline {
         options: &Options,
         spill: &Arc<Spill>,
     ) -> Result<(FileHeader, Self)> {
-        let (threads, memory) = (options.threads, options.memory / 2);
+        let threads = options.threads.max(1);
+        // A reader that is far ahead only fills memory that is not in the caches.
+        let memory = (options.memory / 2).min(threads.saturating_mul(AHEAD));
         let opened = ChunkReader::new(source).map_err(|source| Error::Input {
             action: "read",
             file: name.to_owned(),
@@ -140,7 +144,7 @@ impl Pipeline {
             parts: Gate::new(WAITING_PARTS),
         });
         let (to_caller, results) = unbounded();
-        for _ in 0..threads.max(1) {
+        for _ in 0..threads {
             let (shared, to_caller) = (Arc::clone(&shared), to_caller.clone());
             thread::spawn(move || work(&shared, &to_caller));
         }
