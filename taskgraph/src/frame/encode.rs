@@ -12,7 +12,7 @@ use crate::path::{Path, PathTable, State, Walk};
 use crate::statics::StaticInfo;
 use crate::wire::{put_delta, put_varint};
 use contech_program::AllocKind;
-use contech_program::{Counts, count};
+use contech_program::{Counts, Room, count};
 
 mod seal;
 mod segment;
@@ -92,7 +92,7 @@ struct Running {
     /// The numbers of the records: 0 for other actions, or 1 + the place in `used` for those of a block or path.
     ids: Vec<u32>,
     /// For each symbol (block, or number of blocks + path), the table of what it has stored.
-    tables: Vec<Option<Box<Table>>>,
+    tables: Room<Table>,
     /// The symbols in this frame, in the order of their first records.
     used: Vec<u32>,
     /// Values in this frame.
@@ -140,8 +140,7 @@ impl FrameEncoder {
     }
 
     fn with_layout(info: Arc<StaticInfo>, layout: Arc<Layout>, table: Arc<PathTable>) -> Self {
-        let mut tables = Vec::new();
-        tables.resize_with(layout.blocks.len() + table.capacity(), || None);
+        let tables = Room::new(layout.blocks.len() + table.capacity());
         let running = Running {
             info,
             layout,
@@ -268,12 +267,13 @@ impl Running {
             None => self.counts = self.counts.plus(count(&self.info, id, operands)),
         }
         let n = operands.len();
-        let table = &mut self.tables[id.index()];
-        let table = table.get_or_insert_with(|| Box::new(Table::of_block(n)));
-        table.put_operands(operands);
-        self.values += n;
-        let local = table.local;
-        self.recorded(id.get(), local);
+        let made = || Table::of_block(n);
+        if let Some(table) = self.tables.get_mut_or_init(id.index(), made) {
+            table.put_operands(operands);
+            self.values += n;
+            let local = table.local;
+            self.recorded(id.get(), local);
+        }
     }
 
     /// Notes that a record was appended to the table of a symbol, which has this number in the frame.
@@ -288,7 +288,7 @@ impl Running {
         self.used.push(symbol);
         // No frame has as many records as numbers.
         let local = u32::try_from(self.used.len()).unwrap_or(u32::MAX);
-        if let Some(table) = &mut self.tables[symbol as usize] {
+        if let Some(table) = self.tables.get_mut(symbol as usize) {
             table.local = Some(local);
         }
         local

@@ -8,8 +8,8 @@
 mod file;
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
+use contech_program::Room;
 pub(crate) use contech_program::path::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Followed, MOST_WRAPPING, NO_BLOCK,
     NestShape, Recorded, Stored, Visit, Walk, Walked,
@@ -28,7 +28,7 @@ use crate::statics::StaticInfo;
 pub struct PathTable {
     sources: Vec<PathFunction>,
     pub(crate) functions: Vec<CompiledFunction>,
-    paths: Vec<OnceLock<Option<Box<CompiledPath>>>>,
+    paths: Room<Option<Box<CompiledPath>>>,
 }
 
 impl PathTable {
@@ -40,18 +40,16 @@ impl PathTable {
         let layout = Layout::new(info);
         let compiled =
             compile(&functions, info, &layout).map_err(|e| misuse(format!("path tables: {e}")))?;
-        let mut room = Vec::new();
-        room.resize_with(paths, OnceLock::new);
         Ok(Self {
             sources: functions,
             functions: compiled,
-            paths: room,
+            paths: Room::new(paths),
         })
     }
 
     /// Room for this many paths.
     pub(crate) fn capacity(&self) -> usize {
-        self.paths.len()
+        self.paths.size()
     }
 
     /// The path with this number. `define` describes it if it is not known yet. `None` if there is no room for it, or
@@ -62,8 +60,7 @@ impl PathTable {
         number: u32,
         define: impl FnOnce() -> Option<Path>,
     ) -> Option<&CompiledPath> {
-        let cell = self.paths.get(number as usize)?;
-        let known = cell.get_or_init(|| {
+        let known = self.paths.get_or_init(number as usize, || {
             let path = define()?;
             let at = path.function as usize;
             if !path.check(self.sources.get(at)?) {
@@ -71,7 +68,7 @@ impl PathTable {
             }
             Some(Box::new(CompiledPath::new(path, &self.functions[at])))
         });
-        known.as_deref()
+        known?.as_deref()
     }
 
     /// The payload that describes these paths; `define` describes those that are not known yet.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{EncodedFrame, Running};
+use super::{EncodedFrame, Running, Table};
 use crate::codec::Packer;
 use crate::error::{Result, misuse};
 use crate::frame::{MAX_RECORDS, MAX_VALUES, PARTS, id_bytes};
@@ -40,10 +40,10 @@ impl Running {
 
     fn clear(&mut self) {
         let tables = &mut self.tables;
-        let weight = |s: &u32| tables[*s as usize].as_ref().map_or(0, |t| t.weight());
+        let weight = |s: &u32| tables.get(*s as usize).map_or(0, Table::weight);
         let free = self.used.iter().map(weight).sum::<usize>() > KEPT_BYTES;
         for symbol in self.used.drain(..) {
-            if let Some(table) = &mut tables[symbol as usize] {
+            if let Some(table) = tables.get_mut(symbol as usize) {
                 table.clear(free);
             }
         }
@@ -66,7 +66,7 @@ impl Running {
         // The symbols with most records get the lowest numbers.
         let records = |local: u32| {
             let symbol = local.checked_sub(1).map(|at| self.used[at as usize]);
-            let table = symbol.and_then(|s| self.tables[s as usize].as_ref());
+            let table = symbol.and_then(|s| self.tables.get(s as usize));
             table.map_or(0, |t| t.len())
         };
         let others = u32::from(!self.others.is_empty());
@@ -96,7 +96,7 @@ impl Running {
                 Some(path) => 2 + 2 * path,
             };
             put_varint(&mut heads, code);
-            if let Some(table) = &mut self.tables[symbol as usize] {
+            if let Some(table) = self.tables.get_mut(symbol as usize) {
                 table.seal(&mut self.scratch, &mut heads, &mut planes);
             }
         }

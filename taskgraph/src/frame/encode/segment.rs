@@ -40,8 +40,8 @@ impl Running {
             (None, Some(state)) => self.followed(path, f, &segment, state),
             (None, None) => None,
         };
-        let table = counts.and_then(|_| self.tables.get_mut(symbol));
-        let table = table.map(|t| t.get_or_insert_with(|| Box::new(Table::of_path(path, f))));
+        let made = || Table::of_path(path, f);
+        let table = counts.and_then(|_| self.tables.get_mut_or_init(symbol, made));
         let put = table.and_then(|t| Some((t.local, t.put(segment.bytes, segment.counts)?)));
         let (Some(counts), Some((local, values))) = (counts, put) else {
             if !self.known {
