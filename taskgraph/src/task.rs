@@ -179,7 +179,8 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// # Errors
     /// Damage of an edge page.
     pub fn dependents(&self) -> Result<Vec<TaskId>> {
-        self.graph.in_file(self.graph.dependents(self.id()))
+        self.graph
+            .in_file(self.graph.dependents(&self.page, self.at))
     }
 
     /// All predecessors, sorted: the stored ones and the one before it in its context.

@@ -53,12 +53,39 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok(decoded)
     }
 
-    /// The stored successors of a task.
-    pub(crate) fn dependents(&self, id: TaskId) -> Result<Vec<TaskId>> {
-        match self.dependents_index()?.find(id) {
-            Some(page) => Ok(self.dependents_page(page)?.of(id).to_vec()),
-            None => Ok(Vec::new()),
+    /// The stored successors of task `at` of a page.
+    pub(crate) fn dependents(&self, page: &TaskPage, at: usize) -> Result<Vec<TaskId>> {
+        let places = match page.successors.get() {
+            Some(places) => places,
+            None => {
+                let found = self.successors(page)?;
+                page.successors.get_or_init(|| found)
+            }
+        };
+        let (page, at) = match places.get(at) {
+            None | Some((0, _)) => return Ok(Vec::new()),
+            Some((page, at)) => (*page as usize - 1, *at as usize),
+        };
+        Ok(self.dependents_page(page)?.edges(at).to_vec())
+    }
+
+    /// Where the stored successors of all tasks of a page are; empty if there are none.
+    fn successors(&self, page: &TaskPage) -> Result<Box<[(u32, u32)]>> {
+        let mut places = Vec::new();
+        let index = self.dependents_index()?;
+        if let ([first, ..], [.., last]) = (&*page.tasks, &*page.tasks) {
+            let (first, last) = (first.id, last.id);
+            for number in index.find(first).unwrap_or(0)..index.end(last) {
+                for (at, id) in self.dependents_page(number)?.within(first, last) {
+                    if let Some(task) = page.find(id) {
+                        places.resize(page.tasks.len(), (0, 0));
+                        let small = |n: usize| u32::try_from(n).unwrap_or(0);
+                        places[task] = (small(number + 1), small(at));
+                    }
+                }
+            }
         }
+        Ok(places.into())
     }
 
     /// A decoded order page.
@@ -74,4 +101,49 @@ fn page_offset(index: PageIndex<'_>, page: usize, tag: Tag) -> Result<u64> {
         .get(page)
         .ok_or_else(|| malformed(tag.name(), format!("page {page} of {n}")));
     entry.map(|(_, at)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use crate::SyncOp;
+    use crate::builder::GraphBuilder;
+
+    #[test]
+    fn the_dependents_of_tasks_of_many_pages_are_the_reverse_of_the_dependencies() {
+        let mut b = GraphBuilder::new();
+        let contexts = [b.context("a"), b.context("b"), b.context("c")];
+        // Pages begin and end within a context, and some pages have no edges.
+        for turn in 0..6000u64 {
+            let own = usize::try_from(turn % 7 % 3).unwrap();
+            let shared = if turn < 3000 {
+                0x1000
+            } else {
+                0x2000 + 8 * own as u64
+            };
+            b.sync(contexts[own], shared, SyncOp::MutexLock);
+        }
+        let graph = b.build().unwrap();
+        let mut expected = BTreeMap::new();
+        for task in graph.tasks() {
+            let task = task.unwrap();
+            for before in task.dependencies().unwrap() {
+                expected
+                    .entry(before)
+                    .or_insert_with(Vec::new)
+                    .push(task.id());
+            }
+        }
+        assert!(expected.len() > 2000, "{}", expected.len());
+        for context in graph.contexts() {
+            for task in graph.tasks_of(context.id) {
+                let task = task.unwrap();
+                let mut own = expected.remove(&task.id()).unwrap_or_default();
+                own.sort();
+                assert_eq!(task.dependents().unwrap(), own, "{}", task.id());
+            }
+        }
+        assert!(expected.is_empty());
+    }
 }

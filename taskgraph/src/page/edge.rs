@@ -57,7 +57,10 @@ impl DependentsPageWriter {
     /// The payload of the page; the writer is then empty for the next one.
     pub(crate) fn finish(&mut self, packer: &mut Packer) -> Result<Vec<u8>> {
         let payload = pack_columns(&mut self.columns, packer)?;
-        *self = Self::default();
+        *self = Self {
+            columns: std::mem::take(&mut self.columns),
+            ..Self::default()
+        };
         Ok(payload)
     }
 }
@@ -70,19 +73,23 @@ pub(crate) struct DependentsPage {
 }
 
 impl DependentsPage {
-    /// The stored successors of a task; none when the page does not have it.
-    pub(crate) fn of(&self, id: TaskId) -> &[TaskId] {
-        match self.tasks.binary_search_by_key(&id, |t| t.0) {
-            Ok(at) => self.edges.get(self.tasks[at].1.clone()).unwrap_or(&[]),
-            Err(_) => &[],
-        }
+    /// The stored successors of a task of the page.
+    pub(crate) fn edges(&self, at: usize) -> &[TaskId] {
+        let range = self.tasks.get(at).map(|task| task.1.clone());
+        range.and_then(|range| self.edges.get(range)).unwrap_or(&[])
+    }
+
+    /// The tasks from one to another, with their places in the page.
+    pub(crate) fn within(&self, from: TaskId, to: TaskId) -> impl Iterator<Item = (usize, TaskId)> {
+        let first = self.tasks.partition_point(|task| task.0 < from);
+        let tasks = self.tasks.iter().map(|task| task.0).enumerate();
+        tasks.skip(first).take_while(move |task| task.1 <= to)
     }
 
     /// All tasks of the page with their successors.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (TaskId, &[TaskId])> {
-        self.tasks
-            .iter()
-            .map(|(id, range)| (*id, self.edges.get(range.clone()).unwrap_or(&[])))
+        let ids = self.tasks.iter().map(|task| task.0);
+        ids.enumerate().map(|(at, id)| (id, self.edges(at)))
     }
 
     /// Approximate bytes in memory.

@@ -58,7 +58,12 @@ impl<'a> PageIndex<'a> {
 
     /// The only page that can have a key: the last one that does not start after it.
     pub(crate) fn find(&self, key: TaskId) -> Option<usize> {
-        self.0.partition_point(|e| entry(e).0 <= key).checked_sub(1)
+        self.end(key).checked_sub(1)
+    }
+
+    /// The number of pages that do not start after a key.
+    pub(crate) fn end(&self, key: TaskId) -> usize {
+        self.0.partition_point(|e| entry(e).0 <= key)
     }
 }
 

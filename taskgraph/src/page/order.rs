@@ -57,7 +57,10 @@ impl OrderPageWriter {
     /// The payload of the page; the writer is then empty for the next one.
     pub(crate) fn finish(&mut self, packer: &mut Packer) -> Result<Vec<u8>> {
         let payload = pack_columns(&mut self.columns, packer)?;
-        *self = Self::default();
+        *self = Self {
+            columns: std::mem::take(&mut self.columns),
+            ..Self::default()
+        };
         Ok(payload)
     }
 }
@@ -76,7 +79,7 @@ impl OrderPage {
             last = contexts.delta32(last)?;
             next.push(TaskId::new(ContextId::new(last), seqs.varint32()?));
         }
-        let mut tasks = Vec::new();
+        let mut tasks = Vec::with_capacity(ORDER_PAGE.min(steps.remaining()));
         while steps.remaining() > 0 {
             if tasks.len() == ORDER_PAGE {
                 return Err(steps.error("more tasks than a page holds"));

@@ -1,6 +1,7 @@
 //! Task pages: 1024 tasks with their times, totals, spans of actions and incoming edges.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::codec::{MAX_PAGE, Packer};
 use crate::error::{Result, malformed};
@@ -168,7 +169,10 @@ impl TaskPageWriter {
             last = context;
         }
         let payload = pack_columns(&mut self.columns, packer)?;
-        *self = Self::default();
+        *self = Self {
+            columns: std::mem::take(&mut self.columns),
+            ..Self::default()
+        };
         Ok(payload)
     }
 }
@@ -187,8 +191,8 @@ pub(crate) struct TaskFields {
     pub(crate) writes: u64,
     pub(crate) bytes: u64,
     pub(crate) others: u64,
-    spans: Range<usize>,
-    edges: Range<usize>,
+    spans: Range<u32>,
+    edges: Range<u32>,
 }
 
 /// A decoded page.
@@ -197,17 +201,20 @@ pub(crate) struct TaskPage {
     pub(crate) tasks: Vec<TaskFields>,
     spans: Vec<FrameSpan>,
     edges: Vec<TaskId>,
+    /// Where the outgoing edges of each task are stored: 1 + the number of a page (0: there are none), and
+    /// the place in it. It is known once somebody has asked for those of one task; empty if no task has any.
+    pub(crate) successors: OnceLock<Box<[(u32, u32)]>>,
 }
 
 impl TaskPage {
     /// The spans of actions of a task of this page.
     pub(crate) fn spans(&self, task: &TaskFields) -> &[FrameSpan] {
-        self.spans.get(task.spans.clone()).unwrap_or(&[])
+        part(&self.spans, &task.spans)
     }
 
     /// The stored incoming edges of a task of this page.
     pub(crate) fn edges(&self, task: &TaskFields) -> &[TaskId] {
-        self.edges.get(task.edges.clone()).unwrap_or(&[])
+        part(&self.edges, &task.edges)
     }
 
     /// The place of a task in the page.
@@ -223,7 +230,7 @@ impl TaskPage {
 
     /// Approximate bytes in memory.
     pub(crate) fn weight(&self) -> usize {
-        size_of::<TaskFields>() * self.tasks.len()
+        (size_of::<TaskFields>() + size_of::<(u32, u32)>()) * self.tasks.len()
             + size_of::<FrameSpan>() * self.spans.len()
             + size_of::<TaskId>() * self.edges.len()
     }
@@ -241,6 +248,7 @@ impl TaskPage {
             let next = context.checked_add(step).filter(|_| ascends);
             context = next.ok_or_else(|| runs.error("its contexts do not ascend"))?;
             let (first, n) = (runs.varint32()?, runs.varint32()?);
+            page.tasks.reserve(FULL_TASKS.min(n as usize));
             for i in 0..n {
                 let runs = columns.of(Column::Runs);
                 if page.tasks.len() == FULL_TASKS {
@@ -290,14 +298,14 @@ impl TaskPage {
             true => columns.of(Column::Counts).varint()?,
             false => 0,
         };
-        let first = self.edges.len();
+        let first = place(&self.edges)?;
         if has(HAS_EDGES) {
             let [.., counts, contexts, seqs] = &mut columns.0;
             for _ in 0..counts.count(contexts.remaining())? {
                 self.edges.push(p.ids.get(contexts, seqs)?);
             }
         }
-        let edges = first..self.edges.len();
+        let edges = first..place(&self.edges)?;
         let [blocks, reads, writes, bytes] = totals;
         let end_ns = p.end_ns;
         Ok(TaskFields {
@@ -316,6 +324,17 @@ impl TaskPage {
             edges,
         })
     }
+}
+
+/// A part of the spans or edges of a page.
+fn part<'p, T>(all: &'p [T], range: &Range<u32>) -> &'p [T] {
+    let range = range.start as usize..range.end as usize;
+    all.get(range).unwrap_or(&[])
+}
+
+/// The place after the last span or edge.
+fn place<T>(all: &[T]) -> Result<u32> {
+    u32::try_from(all.len()).map_err(|_| malformed(WHAT, "more than 2^32 edges"))
 }
 
 /// The columns of a page being read.
@@ -343,8 +362,8 @@ impl Previous {
         Ok(object)
     }
 
-    fn spans(&mut self, column: &mut Reader<'_>, out: &mut Vec<FrameSpan>) -> Result<Range<usize>> {
-        let first = out.len();
+    fn spans(&mut self, column: &mut Reader<'_>, out: &mut Vec<FrameSpan>) -> Result<Range<u32>> {
+        let first = place(out)?;
         for _ in 0..column.count(column.remaining())? {
             let frame = column.delta(self.frame)?;
             let expected = if frame == self.frame {
@@ -362,6 +381,6 @@ impl Previous {
             self.frame = frame;
             self.span_end = first_record.wrapping_add(records);
         }
-        Ok(first..out.len())
+        Ok(first..place(out)?)
     }
 }
