@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::batch::{Batch, Piece};
 use crate::error::Result;
-use crate::frame::{DecodedFrame, Emitter};
+use crate::frame::{DecodedFrame, Emission, Emitter, count};
 use crate::graph::TaskGraph;
+use crate::id::ContextId;
 use crate::op::Access;
 use crate::record::FrameSpan;
 use crate::tally::BlockCounts;
@@ -25,6 +26,8 @@ pub struct Reader<'g, D> {
     inside: bool,
     /// Only executions are wanted, no accesses.
     counting: bool,
+    /// What the tasks of this context need.
+    emission: Option<(ContextId, Emission<'g>)>,
     emitter: Box<Emitter>,
 }
 
@@ -42,6 +45,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             span: 0,
             inside: false,
             counting: false,
+            emission: None,
             emitter: Box::default(),
         }
     }
@@ -70,8 +74,15 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         let Some(task) = &self.task else {
             return Ok(());
         };
-        let mut e = self.graph.emission(task.id().context)?;
-        e.counting = self.counting;
+        let context = task.id().context;
+        let e = match self.emission {
+            Some((known, e)) if known == context => e,
+            _ => {
+                let mut e = self.graph.emission(context)?;
+                e.counting = self.counting;
+                self.emission.insert((context, e)).1
+            }
+        };
         batch.source = Some(e);
         while let Some(task) = &self.task {
             if !self.inside {
@@ -177,9 +188,29 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     /// As [`Task::for_each_batch`].
     pub fn count_blocks(&self, counts: &mut BlockCounts) -> Result<()> {
         counts.clear();
+        // A short task is mostly the work to get at its records.
+        if let [span] = self.spans() {
+            let counted = self.count_records(span, counts);
+            if self.graph.in_file(counted)? {
+                return Ok(());
+            }
+            counts.clear();
+        }
         self.batches(true, |batch| {
             batch.pieces().for_each(|piece| counts.add_piece(&piece));
         })
+    }
+
+    /// Counts the executions of blocks in a span, if they do not depend on the values of its records. Returns false
+    /// if they do.
+    fn count_records(&self, span: &FrameSpan, counts: &mut BlockCounts) -> Result<bool> {
+        let how = (self.graph.templates()?, self.graph.score()?);
+        let (frame, records) = self.graph.frame(span)?;
+        let done = count(&frame, records, how, |block, times| {
+            counts.add(block, times);
+        });
+        self.graph.recycle(frame);
+        done
     }
 
     /// Calls `f` for each memory access in program order.

@@ -24,21 +24,22 @@ impl BlockCounts {
         self.touched.iter().map(count)
     }
 
-    fn add(counts: &mut Vec<u64>, touched: &mut Vec<BlockId>, block: BlockId, times: u64) {
-        if counts.len() <= block.index() {
-            counts.resize(block.index() + 1, 0);
+    /// Adds executions of a block.
+    #[inline]
+    pub(crate) fn add(&mut self, block: BlockId, times: u64) {
+        if self.counts.len() <= block.index() {
+            self.counts.resize(block.index() + 1, 0);
         }
-        let count = &mut counts[block.index()];
+        let count = &mut self.counts[block.index()];
         if *count == 0 && times > 0 {
-            touched.push(block);
+            self.touched.push(block);
         }
         *count = count.saturating_add(times);
     }
 
     /// Adds the executions of a piece.
     pub fn add_piece(&mut self, piece: &Piece<'_>) {
-        let (counts, touched) = (&mut self.counts, &mut self.touched);
-        piece.for_each_times(|block, times| Self::add(counts, touched, block, times));
+        piece.for_each_times(|block, times| self.add(block, times));
     }
 
     /// Forgets all counts.

@@ -105,9 +105,7 @@ impl Emitter {
         if batch.is_full() {
             return Ok(true);
         }
-        let plan = |table: &Table| plan(table.symbol, e.templates, e.score);
-        let plans = || frame.tables.iter().map(plan).collect();
-        let plans = frame.plans.get_or_init(plans);
+        let plans = plans(frame, e.templates, e.score);
         while let Some(records) = frame.records.get(self.records.clone())
             && let [record, ..] = records
         {
@@ -123,7 +121,7 @@ impl Emitter {
             match plan.how {
                 How::Straight => {
                     if plan.function != self.player.known && plan.function != NONE {
-                        self.known(plan)?;
+                        self.player.known = plan.begins()?;
                     }
                     let most = FULL.saturating_sub(batch.end) / one.max(1);
                     let alike = records[1..].iter().take(most);
@@ -176,22 +174,12 @@ impl Emitter {
         Ok(false)
     }
 
-    /// Makes known the function of a path that begins it, or refuses a path that goes on with another function.
-    #[inline]
-    fn known(&mut self, plan: &Plan) -> Result<()> {
-        if !plan.fresh {
-            return Err(malformed(WHAT, "a path goes on with what is not known"));
-        }
-        self.player.known = plan.function;
-        Ok(())
-    }
-
     /// Makes known the values that a path goes on with.
     #[inline]
     fn arrive(&mut self, e: Emission<'_>, flow: &Flow, plan: &Plan) -> Result<()> {
         let known = self.player.known == plan.function;
         if !known {
-            self.known(plan)?;
+            self.player.known = plan.begins()?;
         }
         if !plan.fresh {
             return Ok(());
@@ -338,6 +326,46 @@ impl Emitter {
             rows.clear();
         }
     }
+}
+
+/// Counts the executions of blocks in a range of a frame's records, if no values of the records are needed for that.
+/// Returns false if they are; `count` has then seen a part of the executions.
+pub(crate) fn count(
+    frame: &DecodedFrame,
+    records: Range<usize>,
+    (templates, score): (&Templates, Score<'_>),
+    mut count: impl FnMut(BlockId, u64),
+) -> Result<bool> {
+    let plans = plans(frame, templates, score);
+    let initial = frame.initial.as_ref().filter(|_| records.start == 0);
+    let mut known = initial.map_or(NONE, |initial| initial.0);
+    let mut rest = frame.records.get(records).unwrap_or(&[]);
+    while let [record, ..] = rest {
+        let Some(plan) = plans.get(record.table as usize) else {
+            return Err(malformed(WHAT, "a record of no table"));
+        };
+        if !matches!(plan.how, How::Straight | How::Flow) {
+            return Ok(false);
+        }
+        if plan.function != known && plan.function != NONE {
+            known = plan.begins()?;
+        }
+        let alike = rest.iter().take_while(|next| next.table == record.table);
+        let times = alike.count();
+        let script = templates.scripts.get(plan.script as usize);
+        for (block, _) in script.into_iter().flatten() {
+            count(*block, times as u64);
+        }
+        rest = &rest[times..];
+    }
+    Ok(true)
+}
+
+/// How the records of each table of a frame are executed.
+fn plans<'f>(frame: &'f DecodedFrame, templates: &Templates, score: Score<'_>) -> &'f [Plan] {
+    let plan = |table: &Table| plan(table.symbol, templates, score);
+    let plans = || frame.tables.iter().map(plan).collect();
+    frame.plans.get_or_init(plans)
 }
 
 /// How the records of a table are executed.

@@ -18,7 +18,7 @@ pub use contech_program::Counts;
 pub(crate) use contech_program::Layout;
 pub(crate) use decode::{DecodedFrame, FrameDecoder};
 pub(crate) use emission::Emission;
-pub(crate) use emit::Emitter;
+pub(crate) use emit::{Emitter, count};
 pub use encode::{EncodedFrame, FrameEncoder, Segment};
 pub(crate) use index::{FrameEntry, FrameIndex, FrameIndexWriter};
 pub(crate) use plan::NONE;
