@@ -254,7 +254,7 @@ unsafe fn entry_of(recorder: &Recorder, context: Ptr, here: usize) -> Entry {
     // System calls are made in the C library, whose range is among those of the callers. After a jump through a wild
     // pointer the program may be anywhere.
     // SAFETY: the address is within an object that stays loaded.
-    let in_call = recorder.callers.contains(at) && unsafe { arch::follows_system_call(at) };
+    let in_call = recorder.callers.contains(at) && unsafe { arch::is_in_system_call(at) };
     Entry {
         mark: here,
         stack: (stack.0..stack.1).contains(&here).then_some(stack),

@@ -92,7 +92,10 @@ impl Recorder {
     ) -> R {
         self.sync(tls, s);
         let end = tls.cursor();
+        let outer = tls.announces();
+        tls.set_announces(true);
         let result = call();
+        tls.set_announces(outer);
         let aux = done(&result);
         // Only a call that recorded something itself moves the cursor; handlers put it back.
         if aux != Some(s.aux) && tls.cursor() == end {

@@ -128,8 +128,41 @@ impl Desk {
         if let Some(buffer) = buffer {
             self.deliver(context, inner, (depth, lane), buffer);
         }
+        let whole = self.gather(inner, (depth, lane), now) && whole;
         while let Some(buffer) = inner.tape(depth, lane).deeper.pop() {
             self.deliver(context, inner, (depth, lane), buffer);
+        }
+        whole
+    }
+
+    /// Puts the buffer that returned handlers left on top of a level at the end of the buffers due at its next flush.
+    /// Returns `false` as [`Desk::turn`] does.
+    pub(crate) fn gather(&self, inner: &mut Inner, (depth, lane): (usize, Lane), now: u64) -> bool {
+        if depth == level::MOST || inner.tape(depth + 1, lane).buffer.is_none() {
+            return true;
+        }
+        let tape = inner.tape(depth + 1, lane);
+        let (buffer, whole) = tape.take(depth + 1, tape.saved.0, now);
+        match buffer {
+            Some(buffer) if buffer.piece().len > 0 => inner.tape(depth, lane).deeper.push(buffer),
+            Some(buffer) => self.pool.put(buffer),
+            None => {}
+        }
+        whole
+    }
+
+    /// Hands over what the program recorded up to its cursor and what handlers recorded since, but for the buffer in
+    /// which the next handler goes on. Returns `false` as [`Desk::turn`] does.
+    pub(crate) fn pass_on(
+        &self,
+        context: u32,
+        inner: &mut Inner,
+        lane: Lane,
+        at: (*mut u8, u64),
+    ) -> bool {
+        let whole = self.part_of(context, inner, (0, lane), at, Way::Lend);
+        while let Some(buffer) = inner.tape(0, lane).deeper.pop() {
+            self.hand_over(context, inner, lane, buffer);
         }
         whole
     }
@@ -260,7 +293,8 @@ impl Desk {
         way: Way,
     ) -> bool {
         let mut whole = true;
-        for depth in 0..=inner.depth {
+        // The level above may hold the buffer of handlers that returned.
+        for depth in 0..=(inner.depth + 1).min(level::MOST) {
             for lane in Lane::ALL {
                 while let Some(buffer) = inner.tape(depth, lane).out.pop() {
                     self.hand_over(context, inner, lane, buffer);

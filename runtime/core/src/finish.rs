@@ -59,7 +59,7 @@ impl Recorder {
             return;
         };
         let cancelled = thread.unsafe_end.swap(false, Relaxed);
-        let live = thread.lock().status == Status::Live;
+        let live = thread.lock(&Blocked::new()).status == Status::Live;
         if cancelled && live && self.is_recording() {
             self.counters.losses.fetch_add(1, Relaxed);
             self.put(tls, &Event::Lost { bytes: 0 });
@@ -82,10 +82,10 @@ impl Recorder {
         if self.is_recording() {
             self.last_gap(tls);
         }
-        let _blocked = Blocked::new();
+        let blocked = Blocked::new();
         let quiet = tls.quiet();
         {
-            let mut inner = thread.lock();
+            let mut inner = thread.lock(&blocked);
             let reason = self.is_recording().then_some(EndReason::Finished);
             self.end_recording(thread, &mut inner, tls, reason);
             self.desk.let_go(&mut inner);
@@ -95,6 +95,8 @@ impl Recorder {
         self.release(thread);
         // `reset` cleared the count that the guard would decrement.
         std::mem::forget(quiet);
+        // A handler that ran in this thread now would not be recorded, so another thread is to run it.
+        blocked.keep();
         false
     }
 
@@ -132,7 +134,7 @@ impl Recorder {
         }
         let _errno = Errno::save();
         let _uncancellable = Uncancellable::new();
-        let _blocked = Blocked::new();
+        let blocked = Blocked::new();
         let _quiet = tls.quiet();
         lock(&self.notes).push(WHY.to_owned());
         let reason = EndReason::ProcessExit;
@@ -146,7 +148,7 @@ impl Recorder {
             self.finish(tls, &how);
             self.stop_writer();
         } else if let Some(thread) = registry::current(tls) {
-            self.end_recording(thread, &mut thread.lock(), tls, Some(reason));
+            self.end_recording(thread, &mut thread.lock(&blocked), tls, Some(reason));
         }
     }
 
@@ -158,7 +160,7 @@ impl Recorder {
         }
         let _errno = Errno::save();
         let _uncancellable = Uncancellable::new();
-        let _blocked = Blocked::new();
+        let blocked = Blocked::new();
         let _quiet = tls.quiet();
         if self.finishing.swap(true, SeqCst) {
             let started = Instant::now();
@@ -173,7 +175,7 @@ impl Recorder {
         }
         self.desk.queue.uncork();
         self.desk.begin_closing();
-        self.catch_up(tls, how.registers.as_ref());
+        self.catch_up(tls, how.registers.as_ref(), &blocked);
         if recorded && how.registers.is_none() {
             self.last_gap(tls);
         }
@@ -217,10 +219,10 @@ impl Recorder {
     }
 
     /// Moves the calling thread's cursor to where its interrupted code really was, if the registers show that.
-    fn catch_up(&self, tls: &TlsBlock, registers: Option<&Registers>) {
+    fn catch_up(&self, tls: &TlsBlock, registers: Option<&Registers>, blocked: &Blocked) {
         if let (Some(thread), Some(registers)) = (registers.and(registry::current(tls)), registers)
         {
-            let inner = thread.lock();
+            let inner = thread.lock(blocked);
             let buffer = &inner.levels[inner.depth].tapes[Lane::Stream as usize].buffer;
             let ahead = buffer
                 .as_ref()

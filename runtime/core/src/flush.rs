@@ -42,7 +42,7 @@ impl Recorder {
             return cursor;
         }
         let _errno = Errno::save();
-        let _blocked = Blocked::new();
+        let blocked = Blocked::new();
         let _quiet = tls.quiet();
         if lane == Lane::Stream {
             // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
@@ -53,7 +53,7 @@ impl Recorder {
             return scratch::last_resort(tls, lane);
         };
         self.after_checkpoint();
-        let mut inner = thread.lock();
+        let mut inner = thread.lock(&blocked);
         match self.desk.standing(&inner) {
             Standing::Records => self.turn(thread, &mut inner, tls, cursor, lane),
             Standing::Ends => {

@@ -11,6 +11,7 @@ use crate::mask::Blocked;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::scratch;
+use crate::thread::{NO_CONTEXT, Thread};
 use crate::tls::{self, Lane, TlsBlock};
 
 /// Cursor and limit of both streams.
@@ -49,8 +50,8 @@ impl Recorder {
         if tls.is_quiet() || tls.role() != tls::PROGRAM || !self.is_recording() {
             return Entered::Not;
         }
-        let _blocked = Blocked::new();
-        let mut inner = thread.lock();
+        let blocked = Blocked::new();
+        let mut inner = thread.lock(&blocked);
         let saved = Lane::ALL.map(|lane| tls.at(lane));
         tls.spin().reset();
         if inner.depth == MOST {
@@ -63,7 +64,7 @@ impl Recorder {
         let depth = inner.depth;
         for lane in Lane::ALL {
             inner.tape(depth, lane).saved = saved[lane as usize];
-            tls.set_at(lane, (std::ptr::null_mut(), std::ptr::null_mut()));
+            tls.set_at(lane, inner.tape(depth + 1, lane).resting());
         }
         inner.depth = depth + 1;
         tls.set_handlers(depth + 1);
@@ -93,10 +94,11 @@ impl Recorder {
                 let Some(thread) = registry::current(tls) else {
                     return;
                 };
-                let _blocked = Blocked::new();
-                let mut inner = thread.lock();
+                let blocked = Blocked::new();
+                let mut inner = thread.lock(&blocked);
                 if inner.depth >= level {
-                    self.leave_to(&mut inner, tls, level - 1);
+                    self.leave_to(thread, &mut inner, tls, level - 1);
+                    self.pass_on(thread, &mut inner, tls);
                 }
             }
         }
@@ -130,9 +132,9 @@ impl Recorder {
         };
         let mut whole = true;
         {
-            let _blocked = Blocked::new();
+            let blocked = Blocked::new();
             let _quiet = tls.quiet();
-            let mut inner = thread.lock();
+            let mut inner = thread.lock(&blocked);
             let depth = to(&inner);
             if depth == inner.depth {
                 return;
@@ -140,7 +142,8 @@ impl Recorder {
             for depth in depth..inner.depth {
                 whole &= self.recover(&mut inner, depth);
             }
-            self.leave_to(&mut inner, tls, depth);
+            tls.set_announces(false);
+            self.leave_to(thread, &mut inner, tls, depth);
         }
         if !whole {
             self.counters.losses.fetch_add(1, Relaxed);
@@ -169,31 +172,63 @@ impl Recorder {
         false
     }
 
-    fn leave_to(&'static self, inner: &mut Inner, tls: &TlsBlock, depth: usize) {
+    /// Hands over what handlers recorded, if they filled a buffer and the code that they interrupted waits in a system
+    /// call, from which it may not return for long. Handlers must not wait for the writer, so this leaves the buffers
+    /// where they are when too many are queued.
+    fn pass_on(&'static self, thread: &Thread, inner: &mut Inner, tls: &TlsBlock) {
+        let filled = Lane::ALL.map(|lane| !inner.tape(0, lane).deeper.is_empty());
+        let waits = inner.depth == 0 && inner.levels[1].in_call && !tls.announces();
+        if !filled.contains(&true)
+            || !waits
+            || inner.status != Status::Live
+            || !self.desk.queue.has_room()
+        {
+            return;
+        }
+        for lane in Lane::ALL {
+            let at = (tls.at(lane).0, self.clock.now());
+            if !self.desk.pass_on(thread.context(), inner, lane, at) {
+                self.counters.losses.fetch_add(1, Relaxed);
+            }
+        }
+    }
+
+    fn leave_to(&'static self, thread: &Thread, inner: &mut Inner, tls: &TlsBlock, depth: usize) {
         let now = self.clock.now();
         tls.spin().reset();
+        // The next handler may run in another context, with which its buffer must begin.
+        let may_rest = thread.entered.load(Relaxed) == NO_CONTEXT;
         while inner.depth > depth {
             for lane in Lane::ALL {
-                self.leave_tape(inner, tls, lane, now);
+                self.leave_tape(inner, tls, (lane, may_rest), now);
             }
             inner.depth -= 1;
             tls.set_handlers(inner.depth);
         }
     }
 
-    fn leave_tape(&'static self, inner: &mut Inner, tls: &TlsBlock, lane: Lane, now: u64) {
-        let depth = inner.depth;
+    fn leave_tape(
+        &'static self,
+        inner: &mut Inner,
+        tls: &TlsBlock,
+        (lane, may_rest): (Lane, bool),
+        now: u64,
+    ) {
+        let (depth, cursor) = (inner.depth, tls.at(lane).0);
+        let mut whole = self.desk.gather(inner, (depth, lane), now);
         let tape = inner.tape(depth, lane);
-        let (buffer, whole) = tape.take(depth, tls.at(lane).0, now);
         let mut done = std::mem::take(&mut tape.out);
-        if let Some(buffer) = buffer {
-            if buffer.piece().len == 0 {
-                self.desk.pool.put(buffer);
-            } else {
-                done.push(buffer);
+        let rests = may_rest && tape.rest(cursor);
+        if !rests {
+            let (buffer, all) = tape.take(depth, cursor, now);
+            whole &= all;
+            match buffer {
+                Some(buffer) if buffer.piece().len > 0 => done.push(buffer),
+                Some(buffer) => self.desk.pool.put(buffer),
+                None => {}
             }
+            done.append(std::mem::take(&mut tape.deeper));
         }
-        done.append(std::mem::take(&mut tape.deeper));
         if !whole && inner.status == Status::Live {
             self.counters.losses.fetch_add(1, Relaxed);
         }
@@ -201,7 +236,7 @@ impl Recorder {
         below.deeper.append(done);
         let (cursor, limit) = below.saved;
         // A null limit makes the next check or event of the interrupted code take the slow path.
-        let due = !below.deeper.is_empty();
+        let due = rests || !below.deeper.is_empty();
         tls.set_at(
             lane,
             (cursor, if due { std::ptr::null_mut() } else { limit }),

@@ -34,7 +34,8 @@ pub(crate) struct Tape {
     pub(crate) begin: *mut u8,
     /// Ticks when the part from `begin` on was begun.
     pub(crate) first: u64,
-    /// Cursor and limit when a handler interrupted this level.
+    /// Cursor and limit when a handler interrupted this level, or when the last handler of this level returned. The
+    /// next handler that interrupts the same code goes on there.
     pub(crate) saved: (*mut u8, *mut u8),
     /// Finished buffers of a handler, in order. Those of the program go to the writer at once.
     pub(crate) out: List,
@@ -91,6 +92,28 @@ impl Tape {
         self.first = now;
         self.buffer = Some(buffer);
         range
+    }
+
+    /// Where a handler that begins records.
+    pub(crate) fn resting(&self) -> (*mut u8, *mut u8) {
+        match self.buffer {
+            Some(_) => self.saved,
+            None => (std::ptr::null_mut(), std::ptr::null_mut()),
+        }
+    }
+
+    /// Keeps the buffer of a handler that returned with this cursor, so that the next one goes on in it. Returns false
+    /// if that is impossible, because there is no buffer, or handlers on top of it have records of their own.
+    pub(crate) fn rest(&mut self, cursor: *mut u8) -> bool {
+        let held = self
+            .buffer
+            .as_ref()
+            .filter(|b| b.contains(cursor) && cursor >= self.begin);
+        let Some(limit) = held.filter(|_| self.deeper.is_empty()).map(Buffer::limit) else {
+            return false;
+        };
+        self.saved = (cursor, limit);
+        true
     }
 
     /// What was recorded up to `cursor`, as a piece of the buffer; `None` if the cursor does not belong to it.

@@ -234,6 +234,12 @@ impl Queue {
         lock(&self.state).keeps >= self.limit
     }
 
+    /// Whether a few more messages neither fill the queue nor make it allocate memory.
+    pub fn has_room(&self) -> bool {
+        let state = lock(&self.state);
+        state.keeps < self.limit && state.messages.len() < ROOM / 2
+    }
+
     /// Ticks when the oldest records that are not dealt with were handed over.
     pub fn oldest(&self) -> Option<u64> {
         lock(&self.state).oldest()

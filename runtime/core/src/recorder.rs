@@ -232,6 +232,7 @@ impl Recorder {
         let recording = self.desk.close();
         let concerned = recording || self.finishing.load(SeqCst);
         if concerned && !self.stopped.swap(true, SeqCst) {
+            let _blocked = Blocked::new();
             notice::say(reason);
             lock(&self.notes).push(reason.to_owned());
         }
@@ -258,6 +259,7 @@ impl Recorder {
 
     /// The modules that are loaded now, for the trace of a forked child.
     pub fn loaded_modules(&self) -> Vec<Found> {
+        let _blocked = Blocked::new();
         lock(&self.modules).loaded().cloned().collect()
     }
 

@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
 
 use crate::inner::Inner;
+use crate::mask::Blocked;
 use crate::memory;
 use crate::primitive::Mutex;
 use crate::sync::lock;
@@ -76,8 +77,9 @@ impl Registry {
 
     /// Gives a state back, because its thread has ended or was never created.
     pub fn put(&self, thread: &'static Thread) {
+        let blocked = Blocked::new();
         {
-            let mut inner = thread.lock();
+            let mut inner = thread.lock(&blocked);
             let scratch = std::mem::take(&mut inner.scratch);
             *inner = Inner::new();
             inner.scratch = scratch;

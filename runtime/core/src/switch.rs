@@ -22,7 +22,7 @@ impl Recorder {
             return;
         }
         let _errno = Errno::save();
-        let _blocked = Blocked::new();
+        let blocked = Blocked::new();
         let _quiet = tls.quiet();
         let Some(thread) = registry::current(tls).or_else(|| self.attach(tls)) else {
             return;
@@ -31,7 +31,7 @@ impl Recorder {
             let stream = self.next_stream();
             thread.context.store(stream, Relaxed);
             thread.announced.store(true, Relaxed);
-            thread.lock().introduced = true;
+            thread.lock(&blocked).introduced = true;
             tls.set_parked(true);
         }
     }
@@ -122,11 +122,11 @@ impl Recorder {
             self.enter_own(tls, thread);
         }
         let _errno = Errno::save();
-        let _blocked = Blocked::new();
+        let blocked = Blocked::new();
         let _quiet = tls.quiet();
         // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
         tls.spin().forget();
-        let mut inner = thread.lock();
+        let mut inner = thread.lock(&blocked);
         if inner.status == Status::Live && inner.depth == 0 {
             let (context, now) = (thread.context(), self.clock.now());
             let place = (0, Lane::Stream);

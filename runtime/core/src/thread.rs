@@ -7,6 +7,7 @@ use std::sync::atomic::{
 use contech_guest::meter::Meter;
 
 use crate::inner::Inner;
+use crate::mask::Blocked;
 use crate::primitive::{Mutex, MutexGuard};
 use crate::sync::lock;
 use crate::tls::TlsBlock;
@@ -138,7 +139,8 @@ impl Thread {
         }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+    /// Locks the thread's state. A handler locks it too, so no handler may interrupt the thread meanwhile.
+    pub(crate) fn lock<'a>(&'a self, _blocked: &'a Blocked) -> MutexGuard<'a, Inner> {
         lock(&self.inner)
     }
 }

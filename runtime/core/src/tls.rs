@@ -1,7 +1,9 @@
 //! The thread-local block that the runtime shares with instrumented code.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed,
+};
 
 use contech_trace::abi;
 
@@ -33,7 +35,8 @@ pub struct TlsBlock {
     quiet: AtomicU32,
     allocating: AtomicU32,
     role: AtomicU32,
-    handlers: AtomicU32,
+    handlers: AtomicU16,
+    announces: AtomicBool,
     call: AtomicU64,
     spin: Spin,
     held: AtomicU64,
@@ -79,7 +82,8 @@ impl TlsBlock {
             quiet: AtomicU32::new(0),
             allocating: AtomicU32::new(0),
             role: AtomicU32::new(PROGRAM),
-            handlers: AtomicU32::new(0),
+            handlers: AtomicU16::new(0),
+            announces: AtomicBool::new(false),
             call: AtomicU64::new(0),
             spin: Spin::new(),
             held: AtomicU64::new(0),
@@ -167,14 +171,24 @@ impl TlsBlock {
 
     /// Number of signal handlers that are recorded on top of each other.
     #[inline]
-    pub fn handlers(&self) -> u32 {
+    pub fn handlers(&self) -> u16 {
         self.handlers.load(Relaxed)
     }
 
     pub(crate) fn set_handlers(&self, handlers: usize) {
         // There are at most a few, see `level::MOST`.
         self.handlers
-            .store(u32::try_from(handlers).unwrap_or(u32::MAX), Relaxed);
+            .store(u16::try_from(handlers).unwrap_or(u16::MAX), Relaxed);
+    }
+
+    /// Whether the thread's last event may still change, because the operation that it tells of is being done.
+    pub(crate) fn announces(&self) -> bool {
+        self.announces.load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set_announces(&self, announces: bool) {
+        self.announces.store(announces, Relaxed);
     }
 
     /// A word for the interception of calls that call back (`pthread_once`). It holds the address of the current call.
@@ -225,6 +239,7 @@ impl TlsBlock {
         }
         self.state.store(std::ptr::null_mut(), Relaxed);
         self.set_handlers(0);
+        self.set_announces(false);
         self.quiet.store(0, Relaxed);
         self.allocating.store(0, Relaxed);
         self.spin.reset();

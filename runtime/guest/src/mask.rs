@@ -7,6 +7,8 @@
 pub struct Blocked(u64);
 
 const SET_BYTES: usize = 8;
+/// The signals 32 and 33, which the C library keeps for itself.
+const LIBRARY: u64 = 0b11 << 31;
 
 impl Blocked {
     /// Blocks all signals and remembers the mask from before.
@@ -26,6 +28,13 @@ impl Blocked {
     /// Blocks exactly the signals in `mask`.
     pub fn restore(mask: u64) {
         set(mask);
+    }
+
+    /// Leaves the program's signals blocked. Those of the C library open, because it waits for all threads to answer
+    /// them.
+    pub fn keep(self) {
+        set(!LIBRARY);
+        std::mem::forget(self);
     }
 }
 

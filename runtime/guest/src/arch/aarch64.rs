@@ -104,17 +104,22 @@ pub fn program_counter(context: &libc::ucontext_t) -> usize {
     usize::try_from(context.uc_mcontext.pc).unwrap_or(0)
 }
 
-/// Whether the instruction before `at` makes a system call.
+/// Whether code that was interrupted at `at` waits in a system call. The kernel shows the instruction after the call,
+/// or the call itself if it is to be made again after the handler.
 ///
 /// # Safety
 /// Code around `at` is mapped and stays so.
 #[must_use]
-pub unsafe fn follows_system_call(at: usize) -> bool {
+pub unsafe fn is_in_system_call(at: usize) -> bool {
     /// `svc #0`.
     const SYSCALL: u32 = 0xd400_0001;
-    let before = std::ptr::with_exposed_provenance::<u32>(at.wrapping_sub(4));
-    // SAFETY: the caller promises that the code is mapped.
-    unsafe { before.read_unaligned() == SYSCALL }
+    [at, at.wrapping_sub(size_of_val(&SYSCALL))]
+        .into_iter()
+        .any(|at| {
+            let instruction = std::ptr::with_exposed_provenance::<u32>(at);
+            // SAFETY: the caller promises that the code is mapped.
+            unsafe { instruction.read_unaligned() == SYSCALL }
+        })
 }
 
 /// Calls a function on another stack.

@@ -63,7 +63,7 @@ fn a_handler_sees_the_registers_and_the_place_of_what_it_interrupted() {
         SEEN[0].store(near, SeqCst);
         // SAFETY: the interrupted code is mapped.
         SEEN[1].store(
-            usize::from(unsafe { follows_system_call(program_counter(context)) }),
+            usize::from(unsafe { is_in_system_call(program_counter(context)) }),
             SeqCst,
         );
     }
