@@ -114,15 +114,15 @@ mod tests {
     fn the_dependents_of_tasks_of_many_pages_are_the_reverse_of_the_dependencies() {
         let mut b = GraphBuilder::new();
         let contexts = [b.context("a"), b.context("b"), b.context("c")];
-        // Pages begin and end within a context, and some pages have no edges.
-        for turn in 0..6000u64 {
-            let own = usize::try_from(turn % 7 % 3).unwrap();
-            let shared = if turn < 3000 {
-                0x1000
-            } else {
-                0x2000 + 8 * own as u64
-            };
-            b.sync(contexts[own], shared, SyncOp::MutexLock);
+        // Pages begin and end within a context, and some have no edges.
+        let mut last = None;
+        for turn in 0..6000 {
+            let own = contexts[turn % 7 % 3];
+            let task = b.sync(own, 0x1000, SyncOp::MutexLock);
+            let before = last
+                .replace(task)
+                .filter(|t| turn < 3000 && t.context != own);
+            before.into_iter().for_each(|before| b.edge(before, task));
         }
         let graph = b.build().unwrap();
         let mut expected = BTreeMap::new();
