@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result, bail};
-use taskgraph::{TaskId, TaskKind};
+use taskgraph::{SyncOp, TaskId, TaskKind};
 
 use crate::tasks::Graph;
 
@@ -26,27 +26,33 @@ pub(crate) fn check(said: &str, graph: &Graph) -> Result<()> {
         .context("no line `sections ADDRESS COUNT SIZE`")?;
     let mut clocks = Clocks::new(graph);
     let mut writers: Vec<Option<TaskId>> = vec![None; log.count];
+    let mut drawn = HashMap::new();
     for task in graph.tasks() {
         let task = task?;
         clocks.advance(task.id(), &task.dependencies()?);
+        if task.op() == SyncOp::AtomicRmw {
+            drawn.insert(task.id().context, task.id());
+        }
         if task.kind() != TaskKind::Work {
             continue;
         }
+        // A pause for the writer may stand between the drawing and the writing.
+        let ordered = match log.tickets {
+            true => drawn.get(&task.id().context).copied(),
+            false => Some(task.id()),
+        };
         task.for_each_access(|a| {
             let entry = a.addr.wrapping_sub(log.base) / log.size;
             let entry = usize::try_from(entry).unwrap_or(usize::MAX);
             if a.write && entry < log.count && a.size == log.size {
-                writers[entry] = Some(task.id());
+                writers[entry] = ordered;
             }
         })?;
     }
     let mut changes = 0;
     let mut last: Option<TaskId> = None;
     for (entry, writer) in writers.iter().enumerate() {
-        let mut task = writer.with_context(|| format!("nobody wrote entry {entry}"))?;
-        if log.tickets {
-            task.seq -= 1;
-        }
+        let task = writer.with_context(|| format!("nobody wrote entry {entry}"))?;
         if let Some(before) = last {
             if !clocks.ordered(before, task) {
                 bail!("entry {entry}: the graph does not put {before} before {task}");
