@@ -4,7 +4,7 @@ static uint64_t sums[MOST_THREADS];
 static int threads;
 static void body(int t) {
 #ifdef MENDED
-  long rounds = 60000000;
+  long rounds = 20000000 + 100000000 / threads;
 #else
   long rounds = t == threads - 1 ? 120000000 : 20000000;
 #endif

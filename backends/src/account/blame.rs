@@ -13,7 +13,7 @@ use taskgraph::{Context, ContextId, TaskId, TaskKind};
 use super::charges::{Charge, Charges};
 use super::group::{Group, Key};
 use super::wait::{Kind, Wait};
-use crate::analysis::{Change, Graph, State, end_of};
+use crate::analysis::{Change, Graph, LongCall, State, end_of};
 
 /// The largest number of waits that are followed in a chain.
 const DEEP: usize = 32;
@@ -24,6 +24,8 @@ const IDLE: u64 = 10;
 /// A phase with two contexts at work for less than one part in so many is serial, because creating and joining take
 /// that long.
 const SERIAL: u64 = 50;
+/// A context that goes on later than this after what it waited for had no processor, because waking takes less, ns.
+const LATE_NS: u64 = 100_000;
 
 /// The causes of idle processor time.
 #[derive(Debug, Default)]
@@ -34,6 +36,8 @@ pub(super) struct Blame {
     pub(super) used: f64,
     /// The part of `used` in which contexts were created, ns.
     pub(super) making: f64,
+    /// The part of `used` that was spent in calls of code that was not recorded, ns.
+    pub(super) outside: f64,
     /// Number of contexts that ran.
     pub(super) contexts: u64,
     pub(super) groups: Vec<Group>,
@@ -64,9 +68,19 @@ struct Now {
 #[derive(Clone, Copy, Debug)]
 enum Doing {
     Away,
-    /// Runs a task, and whether that creates a context.
-    Runs(TaskId, bool),
+    /// Runs a task, and what that does beside executing recorded code.
+    Runs(TaskId, Also),
     Waits(Wait),
+}
+
+/// What a running task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Also {
+    Nothing,
+    /// It creates a context.
+    Makes,
+    /// It calls code that was not recorded.
+    Calls,
 }
 
 /// The cause of an idle processor's moment.
@@ -75,8 +89,8 @@ enum Root {
     Task(usize, bool),
     /// A wait for something outside.
     Outside(Wait),
-    /// Nothing is awaited any more, so the wait should be over.
-    Late,
+    /// Nothing is awaited any more, for so long (ns) if that is known, so the wait should be over.
+    Late(Option<u64>),
 }
 
 /// The causes up to a change.
@@ -102,8 +116,8 @@ pub(super) struct Sweep {
 
 impl Blame {
     /// What a task is charged with; see [`Charges::of`].
-    pub(super) fn charges(&self, task: TaskId, next: &mut Vec<usize>) -> &[Charge] {
-        self.charges.of(task, next)
+    pub(super) fn charges(&self, task: TaskId) -> &[Charge] {
+        self.charges.of(task)
     }
 }
 
@@ -120,6 +134,11 @@ impl Now {
             charged: Vec::new(),
             idle: 0.0,
         }
+    }
+
+    /// Whether it works for a part of its life that counts.
+    fn works(&self, now_ns: u64) -> bool {
+        self.ran_ns * SERIAL >= now_ns - self.born_ns
     }
 
     /// The task that it runs.
@@ -211,8 +230,12 @@ impl Sweep {
         let doing = match (change.to, &change.task) {
             (Some(State::Running), Some(task)) => {
                 self.running.push(at);
-                let makes = task.kind() == TaskKind::Create;
-                Doing::Runs(task.id(), makes)
+                let also = match change.call {
+                    _ if task.kind() == TaskKind::Create => Also::Makes,
+                    Some(LongCall::Works(_)) => Also::Calls,
+                    _ => Also::Nothing,
+                };
+                Doing::Runs(task.id(), also)
             }
             (Some(State::Waiting(cause)), Some(task)) => {
                 self.waiting.push(at);
@@ -280,11 +303,14 @@ impl Sweep {
         let used = self.running.len().min(self.processors as usize);
         let busy = used as f64 * ns as f64;
         self.blame.used += busy;
-        let making = self
-            .running
-            .iter()
-            .filter(|&&at| matches!(self.contexts[at].doing, Doing::Runs(_, true)));
-        self.blame.making += busy * making.count() as f64 / self.running.len().max(1) as f64;
+        let each = busy / self.running.len().max(1) as f64;
+        for &at in &self.running {
+            match self.contexts[at].doing {
+                Doing::Runs(_, Also::Makes) => self.blame.making += each,
+                Doing::Runs(_, Also::Calls) => self.blame.outside += each,
+                _ => {}
+            }
+        }
         self.phase_ns += ns;
         if self.running.len() > 1 {
             self.together_ns += ns;
@@ -311,7 +337,7 @@ impl Sweep {
             let each = (idle / waiting.len() as f64).min(ns);
             left -= each * waiting.len() as f64;
             for at in waiting {
-                self.lay_on(at, each);
+                self.lay_on(at, each, until_ns);
             }
         }
         if left < 1.0 {
@@ -350,19 +376,20 @@ impl Sweep {
 
     /// Whether a context waits for something that keeps it from working. The end of what it has started is no such
     /// thing, nor is an event that never comes, nor a wait that is the context's purpose (a thread that only sleeps,
-    /// or waits for signals).
+    /// waits for signals, or writes what others have made).
     fn has_reason(&self, at: usize, until_ns: u64) -> bool {
         let now = &self.contexts[at];
         let Some(wait) = now.wait() else { return false };
         match wait.kind {
             Kind::End => false,
-            Kind::Outside => now.ran_ns * SERIAL >= until_ns - now.born_ns,
+            Kind::Outside => now.works(until_ns),
+            Kind::Word => now.works(until_ns) && wait.ended_by.is_some(),
             Kind::Message | Kind::Recording | Kind::Unknown => true,
             _ => wait.ended_by.is_some(),
         }
     }
 
-    fn lay_on(&mut self, at: usize, ns: f64) {
+    fn lay_on(&mut self, at: usize, ns: f64, until_ns: u64) {
         let Some(&wait) = self.contexts[at].wait() else {
             return;
         };
@@ -389,10 +416,16 @@ impl Sweep {
                 self.blame.groups[group as usize].ns += ns;
                 self.blame.groups[group as usize].waited(&outside, ns);
             }
-            Root::Late => {
-                let group = self.group(key);
-                self.blame.groups[group as usize].ns += ns;
-                self.blame.groups[group as usize].late += ns;
+            Root::Late(late_ns) => {
+                let all_ns = until_ns - self.now_ns;
+                let more_ns = late_ns.map_or(0, |late_ns| {
+                    (late_ns + all_ns).saturating_sub(LATE_NS).min(all_ns)
+                });
+                let more = ns * more_ns as f64 / all_ns.max(1) as f64;
+                let (group, nothing) = (self.group(key), self.group(Key::Nothing));
+                self.blame.groups[group as usize].ns += ns - more;
+                self.blame.groups[group as usize].late += ns - more;
+                self.blame.groups[nothing as usize].ns += more;
             }
         }
     }
@@ -405,22 +438,22 @@ impl Sweep {
         }
         for depth in 0..DEEP {
             let Some((task, end_ns)) = wait.ended_by else {
-                return Root::Late;
+                return Root::Late(None);
             };
             if end_ns <= self.now_ns {
-                return Root::Late;
+                return Root::Late(Some(self.now_ns - end_ns));
             }
             let Some(at) = self.blame.charges.place(task.context) else {
-                return Root::Late;
+                return Root::Late(None);
             };
             match self.contexts[at].doing {
                 Doing::Runs(..) => return Root::Task(at, depth > 0),
                 Doing::Waits(next) if next.kind == Kind::Outside => return Root::Outside(next),
                 Doing::Waits(next) => wait = next,
-                Doing::Away => return Root::Late,
+                Doing::Away => return Root::Late(None),
             }
         }
-        Root::Late
+        Root::Late(None)
     }
 
     fn group(&mut self, key: Key) -> u32 {

@@ -56,18 +56,13 @@ impl Charges {
         }
     }
 
-    /// The charges of a task, once they are settled. `next` remembers for each context where its charges go on, since
-    /// tasks of one context come in their order.
-    pub(super) fn of(&self, task: TaskId, next: &mut Vec<usize>) -> &[Charge] {
+    /// The charges of a task, once they are settled.
+    pub(super) fn of(&self, task: TaskId) -> &[Charge] {
         let Some(place) = self.place(task.context) else {
             return &[];
         };
-        next.resize(self.columns.len(), 0);
         let column = &self.columns[place];
-        let before = |charge: &&Charge| charge.seq < task.seq;
-        let from = next[place];
-        let from = from + column[from..].iter().take_while(before).count();
-        next[place] = from;
+        let from = column.partition_point(|charge| charge.seq < task.seq);
         let own = |charge: &&Charge| charge.seq == task.seq;
         &column[from..from + column[from..].iter().take_while(own).count()]
     }
@@ -91,9 +86,8 @@ mod tests {
             charges.add(place, seq, group, ns);
         }
         charges.settle();
-        let mut next = Vec::new();
-        let mut of = |context, seq| -> Vec<(u32, f64)> {
-            let found = charges.of(TaskId::new(context, seq), &mut next);
+        let of = |context, seq| -> Vec<(u32, f64)> {
+            let found = charges.of(TaskId::new(context, seq));
             found
                 .iter()
                 .map(|charge| (charge.group, charge.ns))

@@ -11,14 +11,15 @@ use crate::{memuse, misses, sharing};
 
 /// Time of an IR instruction, ns.
 const OP_NS: f64 = 0.3;
-/// The additional cost of a miss in a cache of at least so many bytes over a miss in a smaller one, ns.
-const MISS_NS: [(u64, f64); 3] = [(32 << 10, 3.0), (1 << 20, 12.0), (32 << 20, 60.0)];
+/// The additional cost of a miss in a cache of at least so many bytes over a miss in a smaller one, ns. The processor
+/// has other things to do for most of the time that the second cache takes.
+const MISS_NS: [(u64, f64); 3] = [(32 << 10, 1.0), (1 << 20, 12.0), (32 << 20, 60.0)];
 /// The part of a miss's cost that remains if the processor fetches the line ahead.
 const AHEAD: f64 = 0.1;
 /// Cost of fetching a line that another processor wrote, ns.
 const TRANSFER_NS: f64 = 80.0;
 /// Cost of an allocation and its release, ns.
-const ALLOCATION_NS: f64 = 50.0;
+const ALLOCATION_NS: f64 = 20.0;
 
 impl Report {
     /// Moves the time that the models call lost from the useful time to the losses.
@@ -35,8 +36,13 @@ impl Report {
         ];
         let causes = [Loss::Cache, Loss::Sharing, Loss::Allocation];
         let all = self.ir_ops as f64 * OP_NS + found.iter().map(|(ns, _)| ns).sum::<f64>();
-        let running_ns = self.useful_ns;
+        // What code that was not recorded does is not known to the models.
+        let running_ns = self.useful_ns.saturating_sub(self.outside_ns);
         let running = running_ns as f64;
+        // Who waits for slow code waits for less of it.
+        let beside = |row: &&Row| matches!(row.cause, Loss::Imbalance | Loss::Barrier);
+        let beside: u64 = self.losses.iter().filter(beside).map(|row| row.ns).sum();
+        let with_it = 1.0 + ratio(beside, self.useful_ns);
         let greedy = self.predicted.greedy.clone();
         for (cause, (ns, code)) in causes.into_iter().zip(found) {
             let ns = whole(running * ns / all.max(1.0));
@@ -48,7 +54,7 @@ impl Report {
                 ns,
                 share: ratio(ns, self.total_ns),
                 code,
-                mended: Row::scaled(&greedy, ratio(ns, running_ns)),
+                mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it),
                 ..Row::of(cause)
             });
         }

@@ -32,7 +32,7 @@ pub enum Loss {
     Message,
     /// Fewer threads than processors.
     Threads,
-    /// Nothing ran, for no reason that is recorded.
+    /// Contexts that could have run did not, for no reason that is recorded.
     Unknown,
 }
 
@@ -75,7 +75,9 @@ impl Loss {
             Self::Io => "sleep, input and output",
             Self::Message => "waiting for messages",
             Self::Threads => "fewer threads than processors",
-            Self::Unknown => "time in which nothing ran, for no reason that is recorded",
+            Self::Unknown => {
+                "time in which threads could have run and did not, for no reason that is recorded"
+            }
         }
     }
 

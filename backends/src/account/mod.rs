@@ -64,8 +64,6 @@ pub struct Shard {
     code: FxHashMap<(u32, BlockId), f64>,
     /// For each group, the task with the most of its time.
     most: FxHashMap<u32, (f64, TaskId)>,
-    /// For each context, where its charges go on.
-    next: Vec<usize>,
     weights: Weights,
 }
 
@@ -84,6 +82,9 @@ pub struct Report {
     pub recording_ns: u64,
     /// Processor time in which contexts ran, less what is estimated to be lost in it.
     pub useful_ns: u64,
+    /// The part of `useful_ns` in calls of code that was not recorded.
+    #[serde(skip)]
+    pub outside_ns: u64,
     /// What the rest was lost to, the largest loss first.
     pub losses: Vec<Row>,
     /// How much faster the run would be on other processors.
@@ -177,12 +178,12 @@ impl Analysis for Account {
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
         let info = task.graph().info();
         shard.weights.add(info, counts);
-        let charges = self.blame.charges(task.id(), &mut shard.next);
+        let charges = self.blame.charges(task.id());
         if charges.is_empty() {
             return Ok(());
         }
         // A task that spends its time in a call of code that was not recorded spends it at that call.
-        let call = long_call(task).map(LongCall::block);
+        let call = long_call(task).and_then(LongCall::block);
         let all: u64 = counts
             .iter()
             .map(|(block, times)| weight(info, block, times))

@@ -5,8 +5,10 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::charges::Charge;
+use super::group::Key;
 use super::replay::{Schedule, replay};
 use super::steps::{Losses, Steps};
+use super::wait::Kind;
 use super::{Account, Loss, Row};
 use crate::analysis::Graph;
 
@@ -48,13 +50,15 @@ pub struct Predicted {
 }
 
 impl Predicted {
-    /// Replays a run of `total` ns of processor time as it is, and without each of its losses.
+    /// Replays a run of `total` ns of processor time as it is, and without each of its losses, whose groups have these
+    /// keys.
     ///
     /// # Errors
     /// When the graph cannot be read.
     pub(super) fn of(
         graph: &Graph,
         account: &Account,
+        keys: &[Key],
         total: f64,
         losses: &mut [Lost],
     ) -> Result<Self> {
@@ -65,21 +69,26 @@ impl Predicted {
         };
         let replayed = |lost: &&mut Lost| lost.row.cause.is_replayed();
         let mut bits: FxHashMap<u32, Losses> = FxHashMap::default();
+        let mut locks: FxHashMap<u64, Losses> = FxHashMap::default();
         let mut asleep = 0;
         for (lost, at) in losses.iter_mut().filter(replayed).zip(0..MOST) {
-            let groups = lost.groups.iter();
-            groups.for_each(|&group| *bits.entry(group).or_default() |= 1 << at);
+            for &group in &lost.groups {
+                let known = match keys.get(group as usize) {
+                    Some(&Key::Wait(Kind::Lock, lock)) => locks.entry(lock).or_default(),
+                    _ => bits.entry(group).or_default(),
+                };
+                *known |= 1 << at;
+            }
             if lost.row.cause == Loss::Io {
                 asleep |= 1 << at;
             }
         }
-        let mut next = Vec::new();
         let charged = |task| {
-            let charges = account.blame.charges(task, &mut next).iter();
+            let charges = account.blame.charges(task).iter();
             let bit = |charge: &Charge| bits.get(&charge.group).copied().unwrap_or(0);
             charges.map(bit).fold(0, std::ops::BitOr::bitor)
         };
-        let Some(steps) = Steps::of(graph, charged, asleep)? else {
+        let Some(steps) = Steps::of(graph, charged, &locks, asleep)? else {
             return Ok(Self::default());
         };
         let took = total / f64::from(own.max(1));

@@ -2,7 +2,8 @@
 //!
 //! A context that can run gets a processor as soon as one is free, and keeps it until it waits. With a loss removed,
 //! processors that nobody else can use help with the code that the loss is charged to: what others waited for is
-//! divided among them. Sleeping that is removed takes no time. Waiting follows the edges that this run had.
+//! divided among them. Nobody waits for a lock that is removed, and sleeping that is removed takes no time. Other
+//! waiting follows the edges that this run had.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -203,8 +204,10 @@ impl Replay<'_> {
                 .checked_sub(1)
                 .map_or(0, |before| steps.all[before].needs_end);
             let needs = &steps.needs[begin as usize..step.needs_end as usize];
+            let kept = step.freed & self.removed == 0;
             let missing = needs
                 .iter()
+                .filter(|_| kept)
                 .find(|&&(other, before)| before >= done(&self.next, other));
             if let Some(&(other, before)) = missing {
                 self.awaited[other as usize].push((before, number));

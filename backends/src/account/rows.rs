@@ -21,6 +21,8 @@ const PLACED: usize = 64;
 /// Contexts that run for less than `SMALL_NS` on average are too small to hand out, if there are at least `MANY`.
 const SMALL_NS: f64 = 5000.0;
 const MANY: u64 = 1000;
+/// Starting so many contexts may be what a run is slow by.
+const SOME: u64 = 32;
 /// Time to make and hand out a task, ns (libomp, bench/scaling).
 const TASK_NS: f64 = 200.0;
 /// If there is less work between two waits at a barrier than this, ns, it is too little for the barrier.
@@ -43,6 +45,7 @@ struct Placed {
 
 pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
     let groups = std::mem::take(&mut account.blame.groups);
+    let keys: Vec<Key> = groups.iter().map(|group| group.key).collect();
     let (groups, weights) = placed(graph, groups, shards)?;
     let blame = &account.blame;
     // Waits for others, and waits of contexts that had nothing to do, are waits at one barrier if they are at the same
@@ -69,6 +72,12 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     for placed in groups {
         if placed.group.key == Key::Recording {
             recording += placed.group.ns;
+            continue;
+        }
+        // Starting contexts takes longer than what they do.
+        let starts = placed.group.key == Key::Starting && placed.group.ns > ran;
+        if starts && blame.contexts >= SOME {
+            scheduling += placed.group.ns;
             continue;
         }
         let at_barrier = barriers.get(&line(&placed)).copied().unwrap_or(0);
@@ -105,7 +114,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     // The time that the recording took belongs to no loss.
     let total = (blame.duration_ns as f64 * f64::from(account.processors) - recording).max(0.0);
     let mut losses = shares(losses, total);
-    let predicted = Predicted::of(graph, &account, total, &mut losses)?;
+    let predicted = Predicted::of(graph, &account, &keys, total, &mut losses)?;
     Ok(Report {
         processors: account.processors,
         recorded: account.recorded,
@@ -113,6 +122,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         total_ns: whole(total),
         recording_ns: whole(recording),
         useful_ns: whole(ran - handing_out),
+        outside_ns: whole(blame.outside),
         losses: losses.into_iter().map(|lost| lost.row).collect(),
         predicted,
         contexts: blame.contexts,
@@ -160,7 +170,8 @@ fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<
         });
     }
     placed.sort_by(|a, b| b.group.ns.total_cmp(&a.group.ns));
-    for placed in placed.iter_mut().take(PLACED) {
+    let has_place = |placed: &&mut Placed| placed.group.key != Key::Nothing;
+    for placed in placed.iter_mut().take(PLACED).filter(has_place) {
         placed.site = site(graph, &weights, &placed.group)?;
     }
     Ok((merged(placed), weights))

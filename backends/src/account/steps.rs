@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{ContextId, TaskId};
+use taskgraph::{ContextId, TaskId, TaskKind};
 
 use crate::analysis::{Cause, Graph, State, state_of};
 
@@ -23,6 +23,8 @@ pub(super) struct Step {
     pub(super) sleeps: bool,
     /// The losses that are charged to the task.
     pub(super) losses: Losses,
+    /// The losses without which the task waits for nothing.
+    pub(super) freed: Losses,
 }
 
 /// The steps of a run.
@@ -38,14 +40,15 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// The steps of a graph; `losses` says what is charged to each task, and `asleep` to all sleep. `None` if there are
-    /// too many.
+    /// The steps of a graph; `losses` says what is charged to each task, `locks` what to waiting for each lock, and
+    /// `asleep` to all sleep. `None` if there are too many.
     ///
     /// # Errors
     /// When the graph cannot be read.
     pub(super) fn of(
         graph: &Graph,
         mut losses: impl FnMut(TaskId) -> Losses,
+        locks: &FxHashMap<u64, Losses>,
         asleep: Losses,
     ) -> Result<Option<Self>> {
         let tasks: u64 = graph.contexts().map(|c| u64::from(c.task_count)).sum();
@@ -68,6 +71,9 @@ impl Steps {
                     State::Waiting(Cause::Call) => (task.duration_ns(), true),
                     State::Waiting(_) => (0, false),
                 };
+                let locks = locks
+                    .get(&task.object())
+                    .filter(|_| task.kind() == TaskKind::Sync);
                 steps.all.push(Step {
                     ns,
                     needs_end: end(&steps.needs),
@@ -76,6 +82,7 @@ impl Steps {
                         true => asleep,
                         false => losses(task.id()),
                     },
+                    freed: locks.copied().unwrap_or(0),
                 });
             }
         }

@@ -4,6 +4,10 @@
 //! chain of work. A task is taken to wait when it lasts a millisecond or more, executes few blocks for its time, one of them ends
 //! in a call that is known to wait, and none in a call of other code that was not recorded: a library that compresses
 //! takes its time working, though the result is written then.
+//!
+//! A task of few blocks and no such call, which moves little data, cannot take long: its thread could have
+//! run, but the system gave the processor to another. A lock that two threads on one processor hand to each other
+//! looks like that, because the one that is woken runs in place of the other.
 
 use taskgraph::{Block, BlockId, Task, TaskKind};
 
@@ -55,42 +59,55 @@ const WAITING: [&str; 38] = [
 ];
 
 /// How functions of the C and C++ libraries begin that neither wait nor work for long.
-const QUICK: [&str; 33] = [
+const QUICK: [&str; 29] = [
     "_ZNKS", "_ZNS", "_ZSt", "_Zd", "_Zn", "__", "abort", "ato", "calloc", "clock", "close",
-    "cnd_", "exit", "fflush", "fprintf", "fputs", "free", "get", "malloc", "mem", "mtx_",
-    "operator", "perror", "printf", "pthread_", "put", "realloc", "sem_", "sig", "str", "thrd_",
-    "time", "tss_",
+    "exit", "fflush", "fprintf", "fputs", "free", "get", "malloc", "mem", "operator", "perror",
+    "printf", "put", "realloc", "sig", "str", "thrd_", "time", "tss_",
 ];
 
-/// The call a task of few blocks spends its time in.
+/// How functions begin that are operations of their own in the graph, so that no time of them belongs to the task that
+/// calls them.
+const OPERATIONS: [&str; 4] = ["cnd_", "mtx_", "pthread_", "sem_"];
+/// Who has no processor for less time than this is not looked for.
+const STARVED_NS: u64 = 50_000;
+/// A task that moves less than a byte in so many nanoseconds does not spend its time on that.
+const BYTE_NS: u64 = 100;
+
+/// What a task of few blocks spends its time in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LongCall {
     /// It waits there; the block that ends in the call.
     Waits(BlockId),
     /// Code works there that was not recorded; the block that ends in the call.
     Works(BlockId),
+    /// Nothing that it does: it had no processor.
+    Starved,
 }
 
 impl LongCall {
-    /// The block that ends in the call.
+    /// The block that ends in the call, if there is one.
     #[must_use]
-    pub fn block(self) -> BlockId {
+    pub fn block(self) -> Option<BlockId> {
         match self {
-            Self::Waits(block) | Self::Works(block) => block,
+            Self::Waits(block) | Self::Works(block) => Some(block),
+            Self::Starved => None,
         }
     }
 }
 
-/// The call a task spends its time in, where that can be told.
+/// What a task spends its time in, where that can be told.
 #[must_use]
 pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     if task.kind() != TaskKind::Work
-        || task.duration_ns() < LEAST_NS
+        || task.duration_ns() < STARVED_NS
         || !(1..=task.duration_ns() / BLOCK_NS).contains(&task.block_count())
     {
         return None;
     }
     let (mut waits, mut works) = (None, None);
+    // Only a recorder knows the processors; times that were made up need not fit the work.
+    let recorded = task.graph().meta().processors > 0;
+    let mut starved = recorded && task.bytes_accessed() < task.duration_ns() / BYTE_NS;
     // The call of a block is of code that was not recorded when the next block does not begin a function.
     let mut outside = None;
     let read = task.for_each_block(|block| {
@@ -101,22 +118,28 @@ pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
         outside = None;
         let callee = about.and_then(|about| Some(about.call.as_ref()?.callee.as_str()));
         match callee {
+            Some(callee) if OPERATIONS.iter().any(|start| callee.starts_with(start)) => {}
             Some(callee) if WAITING.binary_search(&callee).is_ok() => waits = Some(block.id()),
             Some(callee) if !QUICK.iter().any(|quick| callee.starts_with(quick)) => {
                 outside = Some(block.id());
             }
-            _ => {}
+            Some(_) => starved = false,
+            None => {}
         }
     });
     // Damage is reported by whoever needs the blocks.
     read.ok()?;
-    works.map(LongCall::Works).or(waits.map(LongCall::Waits))
+    let call = works.map(LongCall::Works).or(waits.map(LongCall::Waits));
+    let call = call.filter(|_| task.duration_ns() >= LEAST_NS);
+    // The last call of all may be one that was not recorded, too.
+    let starved = starved && outside.or(works).or(waits).is_none();
+    call.or(starved.then_some(LongCall::Starved))
 }
 
 #[cfg(test)]
 mod tests {
-    use taskgraph::CallSite;
     use taskgraph::builder::GraphBuilder;
+    use taskgraph::{CallSite, MemOp, OpKind};
 
     use super::*;
 
@@ -168,6 +191,34 @@ mod tests {
             })
             .collect();
         assert_eq!(found, [true, false, false, false, true, false]);
+    }
+
+    #[test]
+    fn a_task_that_has_nothing_to_do_for_so_long_had_no_processor() {
+        let mut b = GraphBuilder::new();
+        b.meta_mut().processors = 2;
+        let nothing = b.block("body", "a.c", 3, &[]);
+        let moves = b.block("body", "a.c", 4, &[MemOp::new(OpKind::Set, 0, 0)]);
+        let frees = b.block("body", "a.c", 5, &[]);
+        b.info_mut().blocks[frees.index()].call = Some(CallSite {
+            callee: "free".into(),
+            line: 5,
+        });
+        let main = b.context("main");
+        b.work(main, 0, STARVED_NS, |w| w.block(nothing, &[]));
+        b.work(main, STARVED_NS, 2 * STARVED_NS - 1, |w| {
+            w.block(nothing, &[])
+        });
+        b.work(main, 2 * STARVED_NS, 3 * STARVED_NS, |w| {
+            w.block(moves, &[0x1000, 1 << 20]);
+        });
+        b.work(main, 3 * STARVED_NS, 4 * STARVED_NS, |w| {
+            w.block(frees, &[]);
+        });
+        let graph = b.build().expect("a valid graph");
+        let tasks = graph.tasks().map(|task| task.expect("readable"));
+        let found: Vec<_> = tasks.map(|task| long_call(&task)).collect();
+        assert_eq!(found, [Some(LongCall::Starved), None, None, None]);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) struct Segment<'g> {
 
 /// Whether time inside a task is work, and if not, what the context waits for. Operations that cannot block (unlock,
 /// signal, post) count as running, because they do not hold up the context. A task that only waits in a call
-/// (`blocked`) is not work either.
+/// or has no processor (`blocked`) is not work either.
 #[must_use]
 pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
     state(task, long_call(task))
@@ -34,6 +34,7 @@ pub fn state_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> State {
 fn state<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>, call: Option<LongCall>) -> State {
     match task.kind() {
         TaskKind::Work if matches!(call, Some(LongCall::Waits(_))) => State::Waiting(Cause::Call),
+        TaskKind::Work if call == Some(LongCall::Starved) => State::Waiting(Cause::Other),
         TaskKind::Work | TaskKind::Create => State::Running,
         TaskKind::Join => State::Waiting(Cause::Join),
         TaskKind::Barrier => State::Waiting(Cause::Barrier),
@@ -104,9 +105,18 @@ impl<'g> Segments<'g> {
                 }));
             }
             let (kind, call, end) = (task.kind(), long_call(task), task.end_ns());
-            let state = state(task, call);
+            let mut state = state(task, call);
             let next = self.tasks.next().transpose()?;
-            let done = std::mem::replace(&mut self.ahead, next);
+            let mut done = std::mem::replace(&mut self.ahead, next);
+            // Who has no processor before a wait would wait if it had one.
+            if let Some(next) = self
+                .ahead
+                .as_ref()
+                .filter(|_| call == Some(LongCall::Starved))
+                && let waits @ State::Waiting(_) = state_of(next)
+            {
+                (state, done) = (waits, Some(next.clone()));
+            }
             self.before = Some(kind);
             // A wait ends when the next task starts, even if its own end was measured later.
             let to_ns = match &self.ahead {

@@ -94,7 +94,7 @@ pub(super) fn note(groups: &mut Groups, change: &Change<'_>) -> Result<()> {
         return Ok(());
     };
     let key = match (state, change.call) {
-        (State::Waiting(Cause::Call), Some(call)) => (Some(Cause::Call), Some(call.block())),
+        (State::Waiting(Cause::Call), Some(call)) => (Some(Cause::Call), call.block()),
         (State::Waiting(cause), _) => (Some(cause), block_before(task)?),
         _ if change.ns < LEAST_NS => return Ok(()),
         (_, Some(LongCall::Works(block))) => (None, Some(block)),
