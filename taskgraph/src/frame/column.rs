@@ -1,5 +1,7 @@
 //! One column of a frame: how its values become bytes in planes, and how the bytes become values again.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::wire::{Reader, put_varint, unzigzag, zigzag};
 
@@ -115,63 +117,79 @@ impl Head {
         })
     }
 
-    /// Fills `out` from the planes; `beside` is the previous column, if it has as many values.
-    pub(super) fn fill(
+    /// Appends a column of `length` values from the planes. `beside` is where the previous column begins in `out`, if it
+    /// has as many values.
+    pub(super) fn read_values(
         self,
         planes: &mut Reader<'_>,
-        beside: Option<&[u64]>,
-        out: &mut [u64],
+        beside: Option<usize>,
+        length: usize,
+        out: &mut Vec<u64>,
     ) -> Result<()> {
-        out.fill(self.least);
-        let n = out.len();
-        let shift = self.shift;
-        let bytes = planes.take(n * usize::from(self.bytes))?;
+        let bytes = planes.take(length * usize::from(self.bytes))?;
+        let beside = match (self.coding, beside) {
+            (Coding::Beside, None) => return Err(planes.error("no column before this one")),
+            (Coding::Beside, beside) => beside,
+            _ => None,
+        };
+        out.reserve(length);
+        let (mut tile, mut last) = ([0; TILE], 0u64);
+        for from in (0..length).step_by(TILE) {
+            let to = length.min(from + TILE);
+            let tile = &mut tile[..to - from];
+            self.residuals(bytes, from..to, length, tile);
+            if self.coding == Coding::Delta {
+                if from == 0 {
+                    tile[0] = self.first;
+                }
+                for v in &mut *tile {
+                    last = last.wrapping_add(*v);
+                    *v = last;
+                }
+            }
+            let beside = beside.and_then(|at| out.get(at + from..at + to));
+            for (v, b) in tile.iter_mut().zip(beside.unwrap_or(&[])) {
+                *v = v.wrapping_add(*b);
+            }
+            out.extend_from_slice(tile);
+        }
+        Ok(())
+    }
+
+    /// Puts together some values of the planes, and the least one.
+    fn residuals(&self, bytes: &[u8], range: Range<usize>, length: usize, tile: &mut [u64]) {
+        let Self { least, shift, .. } = *self;
+        let plane = |byte: usize| {
+            let of = byte * length;
+            bytes.get(of + range.start..of + range.end).unwrap_or(&[])
+        };
         match self.bytes {
-            0 => {}
             1 => {
-                for (v, a) in out.iter_mut().zip(bytes) {
-                    *v = v.wrapping_add(u64::from(*a) << shift);
+                for (v, a) in tile.iter_mut().zip(plane(0)) {
+                    *v = least.wrapping_add(u64::from(*a) << shift);
                 }
             }
             2 => {
-                let (low, high) = bytes.split_at(n);
-                for ((v, a), b) in out.iter_mut().zip(low).zip(high) {
+                for ((v, a), b) in tile.iter_mut().zip(plane(0)).zip(plane(1)) {
                     let word = u64::from(u16::from_le_bytes([*a, *b]));
-                    *v = v.wrapping_add(word << shift);
+                    *v = least.wrapping_add(word << shift);
                 }
             }
-            _ => {
-                for (byte, plane) in (0..).zip(bytes.chunks_exact(n.max(1))) {
+            bytes => {
+                tile.fill(least);
+                for (byte, at) in (0..usize::from(bytes)).zip((shift..).step_by(8)) {
                     // Bits beyond the highest are lost. This happens only with damaged bytes.
-                    let at = shift + 8 * byte;
-                    for (v, b) in out.iter_mut().zip(plane) {
+                    for (v, b) in tile.iter_mut().zip(plane(byte)) {
                         *v = v.wrapping_add(u64::from(*b).checked_shl(at).unwrap_or(0));
                     }
                 }
             }
         }
-        match self.coding {
-            Coding::Plain => {}
-            Coding::Delta => {
-                if let Some(v) = out.first_mut() {
-                    *v = self.first;
-                }
-                let mut last = 0u64;
-                for v in out {
-                    last = last.wrapping_add(*v);
-                    *v = last;
-                }
-            }
-            Coding::Beside => {
-                let beside = beside.ok_or_else(|| planes.error("no column before this one"))?;
-                for (v, b) in out.iter_mut().zip(beside) {
-                    *v = v.wrapping_add(*b);
-                }
-            }
-        }
-        Ok(())
     }
 }
+
+/// Number of values that are put together at a time. They stay in the first cache.
+const TILE: usize = 512;
 
 /// Number of values in a sample, and number of samples of a column.
 const SAMPLE: usize = 48;
@@ -223,7 +241,7 @@ fn changed_bytes(v: u64) -> u32 {
 mod tests {
     use super::*;
 
-    fn column(kind: u64, n: u64) -> Vec<u64> {
+    fn column(kind: u64, n: usize) -> Vec<u64> {
         let value = |i: u64| match kind {
             0 => 0x7fff_1234_5678 - 48 * i,
             1 => (i * i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15),
@@ -231,13 +249,13 @@ mod tests {
             3 => u64::MAX - i % 3,
             _ => 7,
         };
-        (0..n).map(value).collect()
+        (0..n as u64).map(value).collect()
     }
 
     #[test]
     fn every_coding_gives_back_every_column() {
         for (kind, other) in (0..5).flat_map(|k| (0..5).map(move |o| (k, o))) {
-            for n in [0, 1, 2, 3, 300] {
+            for n in [0, 1, 2, 3, 300, TILE, 2 * TILE + 1] {
                 let (values, beside) = (column(kind, n), column(other, n));
                 for coding in Coding::ALL {
                     let (mut heads, mut planes) = (Vec::new(), Vec::new());
@@ -251,9 +269,11 @@ mod tests {
                     );
                     let mut heads = Reader::new("test", &heads);
                     let mut planes = Reader::new("test", &planes);
-                    let mut back = vec![9; values.len()];
+                    let mut back = [&[9], &beside[..]].concat();
                     let head = Head::read(&mut heads).unwrap();
-                    head.fill(&mut planes, Some(&beside), &mut back).unwrap();
+                    head.read_values(&mut planes, Some(1), n, &mut back)
+                        .unwrap();
+                    let back = &back[1 + n..];
                     assert_eq!(back, values, "{coding:?} of {kind} beside {other}");
                     assert_eq!((heads.remaining(), planes.remaining()), (0, 0));
                 }

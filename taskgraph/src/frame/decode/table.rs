@@ -223,11 +223,8 @@ fn read_columns(
     }
     for _ in 0..columns {
         let head = Head::read(heads)?;
-        let at = out.len();
-        out.resize(at + length, 0);
-        let (known, new) = out.split_at_mut(at);
-        let beside = known[start..].len().checked_sub(length);
-        head.fill(planes, beside.map(|at| &known[start + at..]), new)?;
+        let beside = out.len().checked_sub(length).filter(|at| *at >= start);
+        head.read_values(planes, beside, length, out)?;
     }
     Ok(())
 }
