@@ -2,7 +2,7 @@
 // leaf that looks like an event of the runtime (the small numbers here) is no end of a record.
 // MODE: incomplete
 // LEVELS: O0 O1 O2 O3
-// NOTE: records were lost at 90 places
+// NOTE: records were lost in 90 jumps out of a signal handler
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

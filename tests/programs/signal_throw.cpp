@@ -3,7 +3,7 @@
 // MODE: incomplete
 // CHECK: bytes
 // LEVELS: O0 O1 O2 O3
-// NOTE: records were lost at 20 places
+// NOTE: records were lost in 20 jumps out of a signal handler
 #include <csignal>
 #include <cstdio>
 

@@ -333,7 +333,8 @@ impl Desk {
     }
 
     /// Closes the recordings of all these threads; `own` is the calling one. A thread whose state is locked is in its
-    /// slow path, and this tries it again while `wait` returns true. Returns the number of threads that lost records.
+    /// slow path, and this tries it again while `wait` returns true. Returns the number of threads that lost
+    /// records, and of those whose state stayed locked.
     pub(crate) fn end_all<P: Party>(
         &self,
         mut parties: Vec<&P>,
@@ -341,7 +342,7 @@ impl Desk {
         now: impl Fn() -> u64,
         resume: bool,
         mut wait: impl FnMut() -> bool,
-    ) -> usize {
+    ) -> (usize, usize) {
         let mut losses = 0;
         loop {
             parties.retain(|party| {
@@ -363,7 +364,7 @@ impl Desk {
                 false
             });
             if parties.is_empty() || !wait() {
-                return losses + parties.len();
+                return (losses, parties.len());
             }
         }
     }

@@ -13,6 +13,7 @@ use contech_trace::file::Totals;
 use crate::desk::{Ends, Party};
 use crate::inner::{Inner, Status};
 use crate::lane::Lane;
+use crate::losses::Loss;
 use crate::mask::{Blocked, Uncancellable};
 use crate::memory::{self, Errno};
 use crate::notice;
@@ -61,7 +62,7 @@ impl Recorder {
         let cancelled = thread.unsafe_end.swap(false, Relaxed);
         let live = thread.lock(&Blocked::new()).status == Status::Live;
         if cancelled && live && self.is_recording() {
-            self.counters.losses.fetch_add(1, Relaxed);
+            self.counters.losses.note(Loss::Cancellation);
             self.put(tls, &Event::Lost { bytes: 0 });
         }
     }
@@ -119,7 +120,7 @@ impl Recorder {
             .desk
             .end_own(thread.context(), inner, cursors, (now, &ends));
         if !whole {
-            self.counters.losses.fetch_add(1, Relaxed);
+            self.counters.losses.note(Loss::Cursor);
         }
         self.hand_on();
     }
@@ -263,9 +264,10 @@ impl Recorder {
         };
         let parties = threads.iter().collect();
         let now = || self.clock.now();
-        let losses = self.desk.end_all(parties, own, now, resume, wait);
-        self.counters.losses.fetch_add(losses as u64, Relaxed);
-        losses == 0
+        let (lost, stuck) = self.desk.end_all(parties, own, now, resume, wait);
+        self.counters.losses.add(Loss::Cursor, lost);
+        self.counters.losses.add(Loss::Thread, stuck);
+        lost + stuck == 0
     }
 
     /// Writes the end of the file, and the statistics.
@@ -304,12 +306,7 @@ impl Recorder {
     fn totals(&self, how: &Finish, recorded: bool) -> Totals {
         let c = &self.counters;
         let mut notes = lock(&self.notes).clone();
-        let losses = c.losses.load(Relaxed);
-        if losses > 0 {
-            notes.push(format!(
-                "records were lost at {losses} places: in code left by a jump out of a signal handler or by asynchronous cancellation, in handlers nested too deeply, or of a thread that did not let go of its state"
-            ));
-        }
+        notes.extend(c.losses.sentences());
         let complete = recorded && notes.is_empty();
         let losses = notes.len() as u64;
         notes.extend(lock(&self.remarks).iter().cloned());

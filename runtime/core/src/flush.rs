@@ -9,6 +9,7 @@ use crate::append::encode_at;
 use crate::buffer::Buffer;
 use crate::desk::Standing;
 use crate::inner::{Inner, Status};
+use crate::losses::Loss;
 use crate::mask::Blocked;
 use crate::memory::{self, Errno};
 use crate::pace::{LATE, PATIENCE};
@@ -111,7 +112,7 @@ impl Recorder {
         let begin = at;
         inner.status = Status::Live;
         if !whole {
-            self.counters.losses.fetch_add(1, Relaxed);
+            self.counters.losses.note(Loss::Cursor);
         }
         if lane == Lane::Stream {
             if !inner.introduced {

@@ -7,6 +7,7 @@ use contech_trace::event::Event;
 
 use crate::inner::{Inner, Status};
 use crate::level::{Level, MOST, StackRange};
+use crate::losses::Loss;
 use crate::mask::Blocked;
 use crate::recorder::Recorder;
 use crate::registry;
@@ -55,7 +56,7 @@ impl Recorder {
         let saved = Lane::ALL.map(|lane| tls.at(lane));
         tls.spin().reset();
         if inner.depth == MOST {
-            self.counters.losses.fetch_add(1, Relaxed);
+            self.counters.losses.note(Loss::Depth);
             for lane in Lane::ALL {
                 scratch::last_resort(tls, lane);
             }
@@ -146,7 +147,7 @@ impl Recorder {
             self.leave_to(thread, &mut inner, tls, depth);
         }
         if !whole {
-            self.counters.losses.fetch_add(1, Relaxed);
+            self.counters.losses.note(Loss::Jump);
             self.put(tls, &Event::Lost { bytes: 0 });
         }
     }
@@ -188,7 +189,7 @@ impl Recorder {
         for lane in Lane::ALL {
             let at = (tls.at(lane).0, self.clock.now());
             if !self.desk.pass_on(thread.context(), inner, lane, at) {
-                self.counters.losses.fetch_add(1, Relaxed);
+                self.counters.losses.note(Loss::Cursor);
             }
         }
     }
@@ -230,7 +231,7 @@ impl Recorder {
             done.append(std::mem::take(&mut tape.deeper));
         }
         if !whole && inner.status == Status::Live {
-            self.counters.losses.fetch_add(1, Relaxed);
+            self.counters.losses.note(Loss::Cursor);
         }
         let below = inner.tape(depth - 1, lane);
         below.deeper.append(done);

@@ -22,6 +22,7 @@ pub mod host;
 pub(crate) mod inner;
 pub mod lane;
 pub mod level;
+mod losses;
 pub mod modules;
 pub mod numbers;
 mod opening;

@@ -13,6 +13,7 @@ use crate::callers::Callers;
 use crate::clock::Clock;
 use crate::desk::Desk;
 use crate::host::Host;
+use crate::losses::Losses;
 use crate::mask::Blocked;
 use crate::modules::{Added, Found, Modules};
 use crate::numbers::Numbers;
@@ -53,8 +54,7 @@ pub(crate) struct Counters {
     pub(crate) contexts: AtomicU64,
     pub(crate) unannounced: AtomicU64,
     pub(crate) lost_bytes: AtomicU64,
-    /// Number of places where records were lost.
-    pub(crate) losses: AtomicU64,
+    pub(crate) losses: Losses,
     /// Sync events of recordings that have ended.
     pub(crate) syncs: AtomicU64,
     pub(crate) pauses: AtomicU64,

@@ -23,7 +23,7 @@ fn close(desk: &Desk, thread: &Arc<Thread>) -> usize {
         true
     };
     let losses = desk.end_all(vec![&**thread], None, || 0, false, wait);
-    assert_eq!(losses, 0);
+    assert_eq!(losses, (0, 0));
     assert!(desk.close());
     made
 }
