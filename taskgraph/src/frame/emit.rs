@@ -121,7 +121,7 @@ impl Emitter {
             match plan.how {
                 How::Straight => {
                     if plan.function != self.player.known && plan.function != NONE {
-                        self.player.known = plan.begins()?;
+                        self.player.known = begun(plan)?;
                     }
                     let most = FULL.saturating_sub(batch.end) / one.max(1);
                     let alike = records[1..].iter().take(most);
@@ -179,7 +179,7 @@ impl Emitter {
     fn arrive(&mut self, e: Emission<'_>, flow: &Flow, plan: &Plan) -> Result<()> {
         let known = self.player.known == plan.function;
         if !known {
-            self.player.known = plan.begins()?;
+            self.player.known = begun(plan)?;
         }
         if !plan.fresh {
             return Ok(());
@@ -348,7 +348,7 @@ pub(crate) fn count(
             return Ok(false);
         }
         if plan.function != known && plan.function != NONE {
-            known = plan.begins()?;
+            known = begun(plan)?;
         }
         let alike = rest.iter().take_while(|next| next.table == record.table);
         let times = alike.count();
@@ -359,6 +359,15 @@ pub(crate) fn count(
         rest = &rest[times..];
     }
     Ok(true)
+}
+
+/// The function of a path that begins it. A path that goes on with another function than is known is refused.
+#[inline]
+fn begun(plan: &Plan) -> Result<u32> {
+    match plan.fresh {
+        true => Ok(plan.function),
+        false => Err(malformed(WHAT, "a path goes on with what is not known")),
+    }
 }
 
 /// How the records of each table of a frame are executed.

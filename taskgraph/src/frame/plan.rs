@@ -1,8 +1,5 @@
 //! How the records of a table are executed.
 
-use super::decode::WHAT;
-use crate::error::{Result, malformed};
-
 /// No script, and no function.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -20,17 +17,6 @@ pub(super) struct Plan {
     /// Whether the path begins the function.
     pub(super) fresh: bool,
     pub(super) how: How,
-}
-
-impl Plan {
-    /// The function of a path that begins it. A path that goes on with another function than is known is refused.
-    #[inline]
-    pub(super) fn begins(&self) -> Result<u32> {
-        match self.fresh {
-            true => Ok(self.function),
-            false => Err(malformed(WHAT, "a path goes on with what is not known")),
-        }
-    }
 }
 
 /// How a record is executed.
