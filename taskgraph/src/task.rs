@@ -313,6 +313,60 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     }
 }
 
+impl<D: AsRef<[u8]>> Task<'_, D> {
+    /// The last block that the task executes; `None` if it executes none. Only its last records are played.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_action`].
+    pub fn last_block(&self) -> Result<Option<BlockId>> {
+        let mut player = Player::lent(self.block_count());
+        let mut found = Ok(None);
+        for span in self.spans().iter().rev() {
+            found = self.last_of(span, &mut player);
+            if !matches!(found, Ok(None)) {
+                break;
+            }
+        }
+        player.give_back();
+        self.graph.in_file(found)
+    }
+
+    /// The last block that is executed in a span.
+    fn last_of(&self, span: &FrameSpan, player: &mut Player) -> Result<Option<BlockId>> {
+        let (frame, range) = self.graph.frame(span)?;
+        let score = self.graph.score()?;
+        let mut last = None;
+        let mut end = range.end;
+        while last.is_none() && end > range.start {
+            // A path may go on with what is known since the latest one that begins its function.
+            let mut start = end - 1;
+            if frame.begins(start, score).is_some() {
+                let begins = |at: &usize| frame.begins(*at, score) == Some(true);
+                start = (range.start..end).rev().find(begins).unwrap_or(range.start);
+            }
+            player.start(&frame, start..end);
+            while let Some(played) = player.next(score, &frame)? {
+                last = match played {
+                    Played::Block(id) => Some(id),
+                    Played::Run {
+                        blocks, iterations, ..
+                    } => blocks.last().filter(|_| iterations > 0).map(|last| last.0),
+                    Played::Nest { shape, cut } => {
+                        let nest = Nest::new(shape, &player.operands, cut);
+                        let last = nest.executions().checked_sub(1);
+                        last.and_then(|last| nest.block_at(last))
+                    }
+                    Played::Other(_) => None,
+                }
+                .or(last);
+            }
+            end = start;
+        }
+        self.graph.recycle(frame);
+        Ok(last)
+    }
+}
+
 fn with_neighbour(mut ids: Vec<TaskId>, neighbour: Option<TaskId>) -> Vec<TaskId> {
     if let Some(id) = neighbour
         && let Err(at) = ids.binary_search(&id)

@@ -287,6 +287,8 @@ proptest! {
         let mut each = Vec::new();
         task.for_each_action(|action| each.push(seen(action))).unwrap();
         prop_assert_eq!(&each, &one_by_one);
+        let last = one_by_one.iter().rev().find_map(|one| one.0);
+        prop_assert_eq!(task.last_block().unwrap(), last);
         let (mut batch, mut reader) = (Batch::default(), Reader::new(&graph, 1));
         let (mut pieces, mut added) = (Vec::new(), BlockCounts::new());
         reader.open(&task);

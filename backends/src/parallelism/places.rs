@@ -85,7 +85,7 @@ pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<Outsid
     (waits, outside)
 }
 
-/// Adds a wait, or a call of code that was not recorded. Only tasks before waits are decoded.
+/// Adds a wait, or a call of code that was not recorded. Of the tasks, only the ends of those before waits are read.
 ///
 /// # Errors
 /// When a task cannot be read.
@@ -121,9 +121,7 @@ fn block_before(task: &Task<'_>) -> Result<Option<BlockId>> {
         let Some(before) = at.previous() else { break };
         let found = task.graph().task(before)?;
         if found.kind() == TaskKind::Work {
-            let mut last = None;
-            found.for_each_block(|block| last = Some(block.id()))?;
-            return Ok(last);
+            return Ok(found.last_block()?);
         }
         at = before;
     }

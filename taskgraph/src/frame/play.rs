@@ -68,6 +68,16 @@ struct Stored {
     run: u64,
 }
 
+impl DecodedFrame {
+    /// Whether the path of a record begins its function, so that it goes on with nothing; `None` if the record stands
+    /// for no path.
+    pub(crate) fn begins(&self, at: usize, score: Score<'_>) -> Option<bool> {
+        let table = self.table(*self.records.get(at)?)?;
+        let path = (table.symbol as usize).checked_sub(score.layout.blocks.len())?;
+        score.paths.get(path).map(|(path, _)| path.path.fresh)
+    }
+}
+
 /// Few nodes have no block: for each execution of a block, a path may have this many nodes, and [`SLACK`] more.
 const NODES: u64 = 16;
 const SLACK: u64 = 1 << 20;
