@@ -13,6 +13,11 @@ const UNUSED: u32 = u32::MAX;
 /// Marks the index of a line that several contexts use.
 const SHARED: u32 = 1 << 31;
 
+/// Entries of the table of quiet lines.
+const QUIET: usize = 1024;
+/// No line has this number, because lines have at least 8 bytes.
+const NO_LINE: u64 = u64::MAX;
+
 /// A line that one context uses.
 #[derive(Clone, Copy, Debug)]
 struct Private {
@@ -65,6 +70,8 @@ pub struct Caches {
     ids: LineIds,
     /// By number of the line: where it is among the private or the shared lines.
     index: Vec<u32>,
+    /// Lines, and the context that used each of them last and learns nothing from reading it again.
+    quiet: Box<[(u64, u32); QUIET]>,
     private: Vec<Private>,
     /// The shared lines and what is known of them.
     shared: Vec<(u64, SharedLine)>,
@@ -87,6 +94,7 @@ impl Caches {
             alone,
             ids: LineIds::default(),
             index: Vec::new(),
+            quiet: Box::new([(NO_LINE, 0); QUIET]),
             private: Vec::new(),
             shared: Vec::new(),
             effects: Effects::default(),
@@ -118,6 +126,10 @@ impl Caches {
         }
         let last_byte = addr.saturating_add(size - 1);
         for line in addr >> self.shift..=last_byte >> self.shift {
+            let quiet = usize::try_from(line).unwrap_or(0) % QUIET;
+            if !access.write && self.quiet[quiet] == (line, context) {
+                continue;
+            }
             let start = line << self.shift;
             let from = addr.max(start) - start;
             let to = last_byte.min(start + (self.line() - 1)) - start;
@@ -127,7 +139,8 @@ impl Caches {
                 write: access.write,
                 op: access.op.get(),
             };
-            self.touch(line, touched, || site(start + from));
+            let learns = self.touch(line, touched, || site(start + from));
+            self.quiet[quiet] = (if learns { NO_LINE } else { line }, context);
         }
     }
 
@@ -180,11 +193,12 @@ impl Caches {
             && (index == UNUSED || private.is_some_and(|private| private.owner == context))
     }
 
+    /// Returns whether the context may learn something when it reads the line again.
     #[inline]
-    fn touch(&mut self, line: u64, access: LineAccess, site: impl FnOnce() -> SiteId) {
+    fn touch(&mut self, line: u64, access: LineAccess, site: impl FnOnce() -> SiteId) -> bool {
         let index = *self.index(line);
         if self.alone && index != UNUSED {
-            return;
+            return false;
         }
         if let Some(private) = self.private.get_mut(index as usize)
             && private.owner == access.context
@@ -192,12 +206,13 @@ impl Caches {
             if access.write {
                 (private.written, private.op) = (private.written | access.bytes, access.op);
             }
-            return;
+            return false;
         }
-        match index {
-            UNUSED => self.begin(line, access),
-            _ => self.touch_shared(line, index, access, site),
+        if index == UNUSED {
+            self.begin(line, access);
+            return false;
         }
+        self.touch_shared(line, index, access, site)
     }
 
     /// Where a line is.
@@ -237,16 +252,15 @@ impl Caches {
         index: u32,
         access: LineAccess,
         site: impl FnOnce() -> SiteId,
-    ) {
+    ) -> bool {
         let index = if index & SHARED == 0 {
             self.share(line, index)
         } else {
             index
         };
         let effects = &mut self.effects;
-        self.shared[(index & !SHARED) as usize]
-            .1
-            .access(access, effects, site);
+        let shared = &mut self.shared[(index & !SHARED) as usize].1;
+        let learns = shared.access(access, effects, site);
         self.cold += u64::from(std::mem::take(&mut effects.cold));
         self.taken += u64::from(std::mem::take(&mut effects.took));
         for (writer, bytes) in effects.read.drain(..) {
@@ -256,6 +270,7 @@ impl Caches {
                 .or_default() += u64::from(bytes);
         }
         settle(&mut self.misses, line, effects);
+        learns
     }
 
     /// Notes that a second context uses the line from now on.

@@ -115,16 +115,16 @@ impl SharedLine {
         self.copies.len()
     }
 
-    /// Takes an access; calls `site` if the access misses.
+    /// Takes an access; calls `site` if the access misses. Returns whether the context may learn something when it
+    /// reads the line again.
     pub fn access(
         &mut self,
         access: LineAccess,
         effects: &mut Effects,
         site: impl FnOnce() -> SiteId,
-    ) {
-        let at = self
-            .copies
-            .iter()
+    ) -> bool {
+        let mut own = self.copies.iter();
+        let at = own
             .position(|copy| copy.context == access.context)
             .unwrap_or_else(|| {
                 let others = self
@@ -138,7 +138,9 @@ impl SharedLine {
                 effects.cold = true;
                 self.copies.len() - 1
             });
-        let copy = &mut self.copies[at];
+        // The contexts that took turns last are found at once. The order of the copies means nothing.
+        self.copies.swap(0, at);
+        let copy = &mut self.copies[0];
         if !copy.valid {
             effects.missed = true;
             (copy.valid, copy.pending, copy.missed, copy.site) = (true, true, access.op, site());
@@ -160,7 +162,7 @@ impl SharedLine {
         if access.write {
             copy.unread &= !access.bytes;
             copy.stale &= !access.bytes;
-            self.write(at, access, effects);
+            self.write(access, effects);
         } else {
             let new = copy.unread & access.bytes;
             copy.unread &= !access.bytes;
@@ -170,16 +172,12 @@ impl SharedLine {
                     .push((writer.context, (writer.bytes & new).count_ones()));
             }
         }
+        (self.copies[0].stale | self.copies[0].unread) != 0
     }
 
-    fn write(&mut self, own: usize, access: LineAccess, effects: &mut Effects) {
-        for (at, copy) in self
-            .copies
-            .iter_mut()
-            .enumerate()
-            .filter(|(at, _)| *at != own)
-        {
-            debug_assert_ne!(at, own);
+    /// A write by the context of the first copy.
+    fn write(&mut self, access: LineAccess, effects: &mut Effects) {
+        for copy in self.copies.iter_mut().skip(1) {
             copy.stale |= access.bytes;
             copy.unread |= access.bytes;
             if std::mem::take(&mut copy.valid) {

@@ -27,7 +27,7 @@ pub use line::{Bytes, Effects, LineAccess, Miss, NOWHERE, Op, SharedLine};
 pub use report::{LineRow, Report, SiteMisses, Source, Total};
 
 /// How long a context keeps its turn, unless the command line says otherwise.
-const SLICE: u64 = 100;
+pub(crate) const SLICE: u64 = 100;
 
 /// Options of `sharing`.
 #[derive(Clone, Debug, clap::Args)]
