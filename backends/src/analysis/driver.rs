@@ -1,6 +1,8 @@
 //! Feeds a graph to analyses. Each order that they ask for is one pass, in which the contents of a task are decoded
 //! once for all.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -13,7 +15,7 @@ use super::{Analysis, Graph, Moment, Order, Reads, Task};
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
 const FRAMES: usize = 16;
 
-/// A batch with so many actions is handed to several analyses at one time.
+/// A batch with so many actions is handed to several analyses at one time, if other passes leave threads for that.
 const MANY: u64 = 512;
 
 /// An analysis that takes part in a pass, and its shards.
@@ -320,11 +322,16 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
             None => passes.push((pass, vec![visitor])),
         }
     }
+    let busy = AtomicUsize::new(passes.len());
     let done: Vec<Result<()>> = passes
         .into_par_iter()
-        .map(|(slice, visitors)| match slice {
-            None => topological(graph, visitors),
-            Some(slice_ns) => in_time(graph, slice_ns, visitors),
+        .map(|(slice, visitors)| {
+            let done = match slice {
+                None => topological(graph, &busy, visitors),
+                Some(slice_ns) => in_time(graph, slice_ns, visitors),
+            };
+            busy.fetch_sub(1, Ordering::Relaxed);
+            done
         })
         .collect();
     done.into_iter().collect()
@@ -340,7 +347,13 @@ fn in_time(graph: &Graph, slice_ns: u64, mut visitors: Vec<&mut dyn Visitor>) ->
     Ok(())
 }
 
-fn topological(graph: &Graph, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
+/// A pass in the order of the graph; `busy` passes go on at one time.
+fn topological(
+    graph: &Graph,
+    busy: &AtomicUsize,
+    mut visitors: Vec<&mut dyn Visitor>,
+) -> Result<()> {
+    let threads = rayon::current_num_threads();
     let contexts: Vec<Context> = graph.contexts().collect();
     let positions: FxHashMap<ContextId, u32> = contexts.iter().map(|c| c.id).zip(0..).collect();
     // Ids equal positions, except in files that our writer did not write.
@@ -368,7 +381,8 @@ fn topological(graph: &Graph, mut visitors: Vec<&mut dyn Visitor>) -> Result<()>
                 Reads::Counts | Reads::Tasks => Ok(()),
             };
             let actions = batch.pieces().map(|piece| piece.actions());
-            if visitors.len() > 1 && actions.fold(0, u64::saturating_add) >= MANY {
+            let many = actions.fold(0, u64::saturating_add) >= MANY;
+            if visitors.len() > 1 && many && busy.load(Ordering::Relaxed) < threads {
                 visitors.par_iter_mut().try_for_each(feed)
             } else {
                 visitors.iter_mut().try_for_each(feed)

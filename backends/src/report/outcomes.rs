@@ -4,6 +4,7 @@
 use std::any::{Any, type_name};
 
 use anyhow::{Result, anyhow};
+use rayon::prelude::*;
 
 use super::Choices;
 use super::section::Section;
@@ -49,8 +50,13 @@ impl Outcomes {
             sections: Vec::new(),
             results: Vec::new(),
         };
-        for (entry, way) in ways {
-            this.add(entry, way, graph)?;
+        // Some results take another look at the graph.
+        let finished = ways.into_par_iter().map(|(entry, way)| {
+            let result = way.map(|begun| begun.finish(graph));
+            (entry, result)
+        });
+        for (entry, result) in finished.collect::<Vec<_>>() {
+            this.add(entry, result)?;
         }
         Ok(this)
     }
@@ -58,8 +64,7 @@ impl Outcomes {
     fn add(
         &mut self,
         entry: &Entry,
-        way: Result<Box<dyn Begun>, String>,
-        graph: &Graph,
+        result: Result<Result<Box<dyn Outcome>>, String>,
     ) -> Result<()> {
         let menu = entry.shown.as_ref().and_then(|shown| shown.menu);
         let (id, section) = (entry.name, |parts| {
@@ -69,9 +74,9 @@ impl Outcomes {
                 parts,
             })
         });
-        match way {
-            Ok(begun) => {
-                let result: Box<dyn Outcome> = begun.finish(graph)?;
+        match result {
+            Ok(result) => {
+                let result = result?;
                 if menu.is_some() {
                     self.sections.extend(section(result.parts()));
                 }
