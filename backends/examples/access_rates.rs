@@ -161,6 +161,7 @@ fn main() -> anyhow::Result<()> {
             ways: cache::Ways::Full,
             line: "64".parse().map_err(anyhow::Error::msg)?,
             top: 20,
+            sample: None,
         };
         measure::<misses::Misses>("misses, 19 sizes, full", all, &graph)?;
         let memory = "4G".parse().map_err(anyhow::Error::msg)?;

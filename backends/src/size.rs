@@ -63,6 +63,14 @@ impl fmt::Display for Size {
 pub struct Sizes(Vec<Size>);
 
 impl Sizes {
+    /// These sizes; `None` if there are none.
+    pub(crate) fn of(sizes: impl Iterator<Item = Size>) -> Option<Self> {
+        let mut sizes: Vec<Size> = sizes.collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        (!sizes.is_empty()).then_some(Self(sizes))
+    }
+
     /// The sizes, ascending and distinct; never empty.
     #[must_use]
     pub fn as_slice(&self) -> &[Size] {
@@ -89,9 +97,7 @@ impl FromStr for Sizes {
             let doublings = std::iter::successors(Some(low.0), |size| size.checked_mul(2));
             sizes.extend(doublings.take_while(|&size| size <= high.0).map(Size));
         }
-        sizes.sort_unstable();
-        sizes.dedup();
-        Ok(Self(sizes))
+        Self::of(sizes.into_iter()).ok_or_else(|| "name a size, e.g. 32K".to_owned())
     }
 }
 

@@ -3,11 +3,15 @@
 
 mod graphs;
 
-use contech_backends::analysis::run;
+use contech_backends::analysis::{Graph, run};
 use contech_backends::cache::{
-    Cache, CacheModel, Geometries, Geometry, Options, RecencyGroups, SampledModel, Ways,
+    self, Cache, CacheModel, Geometries, Geometry, Options, RecencyGroups, Sample, Ways,
 };
+use contech_backends::misses::{self, Misses};
+use contech_backends::report::default_config;
 use graphs::affine;
+use taskgraph::MemOp;
+use taskgraph::builder::GraphBuilder;
 
 /// The obvious simulator: one list per set, most recent first.
 fn brute_force(geometry: &Geometry, line_shift: u32, stream: &[(u64, u64)]) -> (u64, u64) {
@@ -257,27 +261,98 @@ fn a_sample_of_the_lines_gives_the_curve_within_two_percent_points() {
         }
     }
     let mut exact = CacheModel::new(&geometries);
-    let mut sampled = SampledModel::new(&geometries, 0.05);
-    let mut everything = SampledModel::new(&geometries, 1.0);
+    let mut sampled = CacheModel::of(&geometries, Sample::new(0.05));
+    let mut everything = CacheModel::of(&geometries, Sample::new(1.0));
     for &(address, size) in &stream {
         exact.access(address, size);
         sampled.access(address, size);
         everything.access(address, size);
     }
-    assert_eq!(sampled.accesses(), exact.accesses());
     let all = exact.accesses() as f64;
-    let misses = geometries.all.iter().map(|geometry| exact.misses(geometry));
-    let estimates = sampled.misses();
-    for ((geometry, exact), estimate) in geometries.all.iter().zip(misses.clone()).zip(&estimates) {
-        let error = (exact as f64 - *estimate as f64).abs() / all;
+    for geometry in &geometries.all {
+        let (exact, estimate) = (exact.misses(geometry), sampled.misses(geometry));
+        let error = (exact as f64 - estimate as f64).abs() / all;
         assert!(
             error < 0.02,
             "{geometry:?}: {exact} misses, {estimate} estimated"
         );
+        assert_eq!(
+            everything.misses(geometry),
+            exact,
+            "a sample of all is exact"
+        );
     }
-    assert_eq!(
-        everything.misses(),
-        misses.collect::<Vec<_>>(),
-        "a sample of all is exact"
-    );
+    assert_eq!(everything.accesses(), exact.accesses());
+}
+
+/// A run with a hot part, a loop over some memory, accesses anywhere in other memory, and accesses that span lines.
+fn mixed(seed: u64) -> Graph {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut b = GraphBuilder::new();
+    let blocks = [8, 16, 8].map(|bytes| b.block("f", "f.c", bytes, &[MemOp::load(bytes)]));
+    let main = b.context("main");
+    let (around, anywhere) = (1 << (14 + random.below(8)), 1 << (16 + random.below(7)));
+    b.work(main, 0, 100_000, |w| {
+        for step in 0..60_000 {
+            w.block(blocks[0], &[0x100_0000 + random.below(1 << 12)]);
+            w.block(blocks[1], &[0x800_0000 + step * 24 % around]);
+            w.block(blocks[2], &[0x4000_0000 + random.below(anywhere)]);
+        }
+    });
+    graphs::graph(b)
+}
+
+#[test]
+fn an_estimate_is_off_by_no_more_than_it_says() {
+    for seed in 0..6 {
+        let graph = mixed(seed);
+        let points = |sample| {
+            let options = Options {
+                sizes: "1K..16M".parse().expect("sizes"),
+                ways: vec![Ways::Full],
+                sample,
+                ..Options::default()
+            };
+            run::<Cache>(options, &graph).expect("a readable graph")
+        };
+        let exact = points(None);
+        assert_eq!(exact.error, None);
+        let all = points(Some(1.0));
+        assert_eq!(all.points, exact.points, "a sample of all is exact");
+        for rate in [0.5, 0.25, 0.0625] {
+            let estimate = points(Some(rate));
+            let said = estimate.error.expect("an estimate says its error");
+            assert!(said < 0.2, "seed {seed}, rate {rate}: {said} says nothing");
+            let by_instruction = misses::Options {
+                sizes: "1K..16M".parse().expect("sizes"),
+                sample: Some(rate),
+                ..default_config::<Misses>().expect("options")
+            };
+            let by_instruction = run::<Misses>(by_instruction, &graph).expect("readable");
+            assert_eq!(by_instruction.points, estimate.points, "seed {seed}");
+            for (at, point) in estimate.points.iter().enumerate() {
+                let rows = by_instruction.instructions.iter();
+                let sum: u64 = rows.map(|row| row.misses[at]).sum();
+                assert!(sum.abs_diff(point.misses) <= 3, "seed {seed}: {point:?}");
+            }
+            for (a, b) in exact.points.iter().zip(&estimate.points) {
+                // A tenth of the look-ups are of further lines of an access, which are estimated.
+                let looked_up = a.accesses.abs_diff(b.accesses) as f64 / a.accesses as f64;
+                assert!(looked_up < 0.03, "seed {seed}, rate {rate}: {a:?}, {b:?}");
+                let rate_of = |point: &cache::Point| point.misses as f64 / point.accesses as f64;
+                let off = (rate_of(a) - rate_of(b)).abs();
+                let rough = (a.size / 64) as f64 * rate < 16.0;
+                assert!(
+                    rough || off <= said,
+                    "seed {seed}, rate {rate}, {said}: {a:?}, {b:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_looks_at_all_lines_of_a_run_with_few_accesses() {
+    let rates = [0, 1 << 24, (1 << 24) + 2, 1 << 26, u64::MAX].map(|n| Sample::within(n).rate());
+    assert_eq!(rates, [None, None, Some(0.5), Some(0.25), Some(1.0 / 32.0)]);
 }

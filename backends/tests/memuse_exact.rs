@@ -12,8 +12,16 @@ use graphs::{Random, graph};
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Action, AllocKind, BlockId, CallSite, ContextId, MemOp};
 
+fn options(points: u32) -> Options {
+    Options {
+        points,
+        top: 20,
+        slice_ns: 0,
+    }
+}
+
 fn report(graph: &Graph, points: u32) -> Report {
-    run::<MemUse>(Options { points, top: 20 }, graph).expect("a readable graph")
+    run::<MemUse>(options(points), graph).expect("a readable graph")
 }
 
 fn random_graph(seed: u64) -> Graph {

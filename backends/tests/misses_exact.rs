@@ -14,6 +14,7 @@ use taskgraph::{Action, AllocKind, BlockId, CallSite, ContextId, MemOp, OpKind};
 
 fn options(sizes: &str, ways: Ways) -> Options {
     Options {
+        sample: None,
         sizes: sizes.parse().expect("sizes"),
         ways,
         line: "64".parse().expect("size"),

@@ -8,7 +8,7 @@ use contech_backends::analysis::{Analysis, Graph, Moment, Order, Part, Reads, Ta
 use contech_backends::cache::{self, Cache};
 use contech_backends::hierarchy::Hierarchy;
 use contech_backends::memuse::MemUse;
-use contech_backends::misses::Misses;
+use contech_backends::misses::{self, Misses};
 use contech_backends::races::Races;
 use contech_backends::report::default_config;
 use contech_backends::sharing::Sharing;
@@ -218,7 +218,13 @@ fn runs_by_line_and_repeated_runs_give_what_their_executions_one_by_one_give() {
         A::Config: clap::Args,
         A::Report: serde::Serialize,
     {
-        let config = || default_config::<A>().expect("options");
+        same_with::<A>(graph, || default_config::<A>().expect("options"));
+    }
+    fn same_with<A>(graph: &Graph, config: impl Fn() -> A::Config)
+    where
+        A: Analysis,
+        A::Report: serde::Serialize,
+    {
         let runs = run::<A>(config(), graph).expect("readable");
         let mut part = Part::new(OneByOne::<A>::new(config(), graph).expect("options"));
         run_all(graph, &mut [&mut part]).expect("readable");
@@ -233,5 +239,14 @@ fn runs_by_line_and_repeated_runs_give_what_their_executions_one_by_one_give() {
         same::<Hierarchy>(graph);
         same::<Races>(graph);
         same::<MemUse>(graph);
+        let sample = Some(0.25);
+        same_with::<Cache>(graph, || cache::Options {
+            sample,
+            ..cache::Options::default()
+        });
+        same_with::<Misses>(graph, || misses::Options {
+            sample,
+            ..default_config::<Misses>().expect("options")
+        });
     });
 }

@@ -15,14 +15,21 @@ use std::ops::Range;
 
 use taskgraph::{Access, AffineRun, Piece};
 
-use crate::analysis::{Moving, Strides, Taken, lines_of};
+use super::sample::{FEW, Sample};
+use crate::analysis::{Moving, Strides, Taken};
 
-/// Fewer lines of one access are looked up one by one without asking for the size of the caches.
-const FEW: u64 = 64;
+/// The lines that are looked up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lines {
+    /// A line has `1 << shift` bytes.
+    pub(crate) shift: u32,
+    /// Other lines are passed over.
+    pub(crate) sample: Sample,
+}
 
 /// Takes look-ups.
 pub(crate) trait LineSink {
-    /// After look-ups of so many lines that follow each other no cache has any other line.
+    /// After look-ups of so many lines that follow each other, sampled or not, no cache has any other line.
     fn most(&self) -> u64;
     /// Counts look-ups for `access` of lines that no cache has, each `times` times. As many lines as
     /// [`LineSink::most`] says are looked up for it before them, and as many after them.
@@ -30,28 +37,30 @@ pub(crate) trait LineSink {
     /// `line` is looked up for `access`. This and the look-ups around it are repeated `times` times in a row.
     fn look_up(&mut self, line: u64, access: &Access, times: u64);
     /// Whether the latest `lines` different lines are in every cache, whichever they are.
-    fn holds(&self, _lines: usize) -> bool {
-        false
-    }
-    /// Counts look-ups for `access` of lines that every cache holds and whose order of last use does not change.
-    fn hit(&mut self, _access: &Access, _times: u64) {}
+    fn holds(&self, lines: usize) -> bool;
+    /// Counts look-ups for `access` of lines that every cache holds and whose order of last use does not change. The
+    /// first line of the access is not among so many of them as `beyond`.
+    fn hit(&mut self, access: &Access, times: u64, beyond: u64);
 }
 
 /// Reads tasks; it keeps its memory from one task to the next.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LookUps {
-    line_shift: u32,
+    lines: Lines,
     runs: Strides,
+    /// The accesses of a stretch of a run to lines of the sample.
+    sampled: Vec<Moving>,
     /// How often the last run was repeated since it was replayed.
     repeated: u64,
 }
 
 impl LookUps {
-    /// For lines of `1 << line_shift` bytes.
-    pub(crate) fn new(line_shift: u32) -> Self {
+    pub(crate) fn new(lines: Lines) -> Self {
         Self {
-            line_shift,
-            ..Self::default()
+            lines,
+            runs: Strides::default(),
+            sampled: Vec::new(),
+            repeated: 0,
         }
     }
 
@@ -65,9 +74,9 @@ impl LookUps {
                     self.flush(sink);
                     self.runs.forget();
                 }
-                let shift = self.line_shift;
+                let lines = self.lines;
                 let accesses = accesses.iter();
-                accesses.for_each(|access| touch(&access, shift, 1, sink));
+                accesses.for_each(|access| touch(&access, lines, 1, sink));
             }
             Piece::Run(run) => self.run(run, sink),
             _ => {}
@@ -80,14 +89,14 @@ impl LookUps {
             Taken::New => {
                 self.flush(sink);
                 self.runs.enter();
-                replay(&mut self.runs, self.line_shift, 1, sink);
+                self.replay(1, sink);
             }
             Taken::Irregular => {
                 self.flush(sink);
                 self.runs.forget();
-                let shift = self.line_shift;
+                let lines = self.lines;
                 run.for_each_block(|block| {
-                    block.for_each_access(|access| touch(&access, shift, 1, sink));
+                    block.for_each_access(|access| touch(&access, lines, 1, sink));
                 });
             }
         }
@@ -96,67 +105,95 @@ impl LookUps {
     /// Counts the repetitions of the last run. Call it before anything else changes, and at the end.
     pub(crate) fn flush(&mut self, sink: &mut impl LineSink) {
         let repeated = std::mem::take(&mut self.repeated);
-        replay(&mut self.runs, self.line_shift, repeated, sink);
+        self.replay(repeated, sink);
     }
-}
 
-/// Replays the last run, which counts so many times.
-fn replay(runs: &mut Strides, shift: u32, times: u64, sink: &mut impl LineSink) {
-    if times == 0 {
-        return;
-    }
-    runs.by_line(shift, |moving, same| {
-        let iteration = |times, sink: &mut _| {
-            for moving in moving {
-                touch(&moving.access, shift, times, sink);
-            }
-        };
-        iteration(times, sink);
-        if same == 1 {
+    /// Replays the last run, which counts so many times.
+    fn replay(&mut self, times: u64, sink: &mut impl LineSink) {
+        if times == 0 {
             return;
         }
-        let again = times.saturating_mul(same - 1);
-        let lines = |moving: &Moving| lines_of(&moving.access, shift);
-        if !sink.holds(moving.iter().map(lines).fold(0, usize::saturating_add)) {
-            return iteration(again, sink);
-        }
-        for moving in moving {
-            sink.hit(&moving.access, again.saturating_mul(lines(moving) as u64));
-        }
-    });
+        let Self { lines, sampled, .. } = self;
+        let Lines { shift, sample } = *lines;
+        self.runs.by_line(shift, |all, same| {
+            let held = |moving: &&Moving| sample.lines_of(&moving.access, shift) > 0;
+            let moving = if sample == Sample::ALL {
+                all
+            } else {
+                sampled.clear();
+                sampled.extend(all.iter().filter(held).copied());
+                &sampled[..]
+            };
+            for moving in moving {
+                touch(&moving.access, *lines, times, sink);
+            }
+            if same == 1 || moving.is_empty() {
+                return;
+            }
+            let again = times.saturating_mul(same - 1);
+            let of = |moving: &Moving| sample.lines_of(&moving.access, shift);
+            let holds = sink.holds(moving.iter().map(of).fold(0, usize::saturating_add));
+            for moving in moving {
+                if !holds {
+                    touch(&moving.access, *lines, again, sink);
+                    continue;
+                }
+                let count = of(moving) as u64;
+                let first = u64::from(sample.holds(moving.access.addr >> shift));
+                let beyond = count.saturating_sub(first);
+                let hits = again.saturating_mul(count);
+                sink.hit(&moving.access, hits, again.saturating_mul(beyond));
+            }
+        });
+    }
 }
 
 /// Looks up the lines of one access. An access of no bytes looks up no lines.
 #[inline]
-pub(super) fn touch(access: &Access, shift: u32, times: u64, sink: &mut impl LineSink) {
+pub(super) fn touch(access: &Access, lines: Lines, times: u64, sink: &mut impl LineSink) {
     if access.size == 0 {
         return;
     }
-    let first = access.addr >> shift;
-    let last = access.addr.saturating_add(access.size - 1) >> shift;
+    let first = access.addr >> lines.shift;
+    let last = access.addr.saturating_add(access.size - 1) >> lines.shift;
     if last - first >= FEW {
-        return touch_many(first..last + 1, access, times, sink);
+        return touch_many(first..last + 1, access, lines.sample, times, sink);
     }
-    for line in first..=last {
-        sink.look_up(line, access, times);
+    look_up(first..last + 1, access, lines.sample, times, sink);
+}
+
+#[inline]
+fn look_up(
+    lines: Range<u64>,
+    access: &Access,
+    sample: Sample,
+    times: u64,
+    sink: &mut impl LineSink,
+) {
+    for line in lines {
+        if sample.holds(line) {
+            sink.look_up(line, access, times);
+        }
     }
 }
 
 #[cold]
-fn touch_many(lines: Range<u64>, access: &Access, times: u64, sink: &mut impl LineSink) {
+fn touch_many(
+    lines: Range<u64>,
+    access: &Access,
+    sample: Sample,
+    times: u64,
+    sink: &mut impl LineSink,
+) {
     let most = sink.most();
     let passed = if (lines.end - lines.start) / 2 > most {
         lines.start + most..lines.end - most
     } else {
         lines.end..lines.end
     };
-    for line in lines.start..passed.start {
-        sink.look_up(line, access, times);
-    }
+    look_up(lines.start..passed.start, access, sample, times, sink);
     if !passed.is_empty() {
         sink.pass(passed.clone(), access, times);
     }
-    for line in passed.end..lines.end {
-        sink.look_up(line, access, times);
-    }
+    look_up(passed.end..lines.end, access, sample, times, sink);
 }

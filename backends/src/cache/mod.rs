@@ -3,6 +3,7 @@
 //! The caches see every access of the graph: contexts interleave in the breadth-first order of tasks (section 4.2), an
 //! access that spans lines looks each of them up, and a bulk copy touches every line it reads and writes. Replacement
 //! is least recently used, exactly. `--private` gives each context caches of its own, without coherence between them.
+//! With [`Sample`], the fully associative caches are estimated from a part of the lines.
 
 mod geometry;
 mod line_ids;
@@ -22,10 +23,10 @@ use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
 pub(crate) use line_ids::LineIds;
-pub(crate) use lookups::{LineSink, LookUps};
+pub(crate) use lookups::{LineSink, Lines, LookUps};
 pub use model::CacheModel;
 pub use recency::RecencyGroups;
-pub use sample::SampledModel;
+pub use sample::Sample;
 pub use sets::SetForest;
 
 /// Options of `cache`.
@@ -57,7 +58,8 @@ pub struct Options {
     pub sample: Option<f64>,
 }
 
-fn rate(text: &str) -> Result<f64, String> {
+/// A share of the lines as typed.
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(rate) if (0.001..=1.0).contains(&rate) => Ok(rate),
         _ => Err(format!(
@@ -82,43 +84,36 @@ impl Default for Options {
 pub struct Cache {
     geometries: Geometries,
     private: bool,
-    sample: Option<f64>,
+    sample: Sample,
+    /// Accesses of the run.
+    accesses: u64,
 }
 
 /// The caches of one shard, or only their counts once the shard is sealed.
 #[derive(Debug)]
 pub enum Shard {
     /// The shard takes accesses.
-    Model(Box<Feed<CacheModel>>),
-    /// The shard takes accesses, and models a sample of the lines.
-    Sample(Box<Feed<SampledModel>>),
-    /// Number of accesses, first accesses of lines if they are known, and misses of each geometry.
-    Counts(u64, Option<u64>, Vec<u64>),
+    Model(Box<Feed>),
+    /// What was counted.
+    Counts(Counts),
+}
+
+/// What the caches of a shard counted.
+#[derive(Debug)]
+pub struct Counts {
+    accesses: u64,
+    /// First accesses of lines, if they are known.
+    cold: Option<u64>,
+    /// Misses of each geometry, and by how many of them an estimate may be off.
+    misses: Vec<u64>,
+    error: f64,
 }
 
 /// A model, and the reader of tasks that feeds it.
 #[derive(Debug)]
-pub struct Feed<M> {
-    model: M,
+pub struct Feed {
+    model: CacheModel,
     look_ups: LookUps,
-}
-
-#[expect(private_bounds, reason = "the models are the two of this module")]
-impl<M: LineSink> Feed<M> {
-    fn boxed(geometries: &Geometries, model: M) -> Box<Self> {
-        let look_ups = LookUps::new(geometries.line_shift);
-        Box::new(Self { model, look_ups })
-    }
-
-    fn piece(&mut self, piece: &Piece<'_>) {
-        self.look_ups.piece(piece, &mut self.model);
-    }
-
-    /// The model, after the last piece.
-    fn model(&mut self) -> &M {
-        self.look_ups.flush(&mut self.model);
-        &self.model
-    }
 }
 
 /// Miss curves.
@@ -131,6 +126,9 @@ pub struct Report {
     /// The share of the lines from which the numbers are estimated; absent if they are exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<f64>,
+    /// By how much an estimated miss rate may be off, in caches that hold at least 16 of the sampled lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
     /// Every modelled cache, by ways, then by size.
     pub points: Vec<Point>,
 }
@@ -174,15 +172,6 @@ impl Split {
     }
 }
 
-impl Cache {
-    /// The counts of a shard with this model.
-    fn counts(&self, model: &CacheModel) -> Shard {
-        let all = &self.geometries.all;
-        let misses = all.iter().map(|geometry| model.misses(geometry)).collect();
-        Shard::Counts(model.accesses(), model.cold(), misses)
-    }
-}
-
 impl Analysis for Cache {
     const NAME: &'static str = "cache";
     const ABOUT: &'static str = "Miss curves of caches of many sizes and ways, in one pass";
@@ -193,7 +182,7 @@ impl Analysis for Cache {
     type Shard = Shard;
     type Report = Report;
 
-    fn new(options: Options, _: &Graph) -> Result<Self> {
+    fn new(options: Options, graph: &Graph) -> Result<Self> {
         let full = [Ways::Full];
         let ways = match options.sample {
             Some(_) => &full[..],
@@ -202,7 +191,8 @@ impl Analysis for Cache {
         Ok(Self {
             geometries: Geometries::new(&options.sizes, ways, options.line)?,
             private: options.private,
-            sample: options.sample,
+            sample: options.sample.map_or(Sample::ALL, Sample::new),
+            accesses: graph.summary().accesses,
         })
     }
 
@@ -215,49 +205,48 @@ impl Analysis for Cache {
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
-        match self.sample {
-            Some(rate) => {
-                let model = SampledModel::new(&self.geometries, rate);
-                Shard::Sample(Feed::boxed(&self.geometries, model))
-            }
-            None => {
-                let model = CacheModel::new(&self.geometries);
-                Shard::Model(Feed::boxed(&self.geometries, model))
-            }
-        }
+        let (geometries, sample) = (&self.geometries, self.sample);
+        let shift = geometries.line_shift;
+        Shard::Model(Box::new(Feed {
+            model: CacheModel::of(geometries, sample),
+            look_ups: LookUps::new(Lines { shift, sample }),
+        }))
     }
 
     fn piece(&self, shard: &mut Shard, _: &Moment, piece: &Piece<'_>) -> Result<()> {
-        match shard {
-            Shard::Model(feed) => feed.piece(piece),
-            Shard::Sample(feed) => feed.piece(piece),
-            Shard::Counts(..) => {}
+        if let Shard::Model(feed) = shard {
+            feed.look_ups.piece(piece, &mut feed.model);
         }
         Ok(())
     }
 
     fn seal(&self, shard: &mut Shard) {
-        *shard = match shard {
-            Shard::Model(feed) => self.counts(feed.model()),
-            Shard::Sample(feed) => {
-                let model = feed.model();
-                Shard::Counts(model.accesses(), None, model.misses())
-            }
-            Shard::Counts(..) => return,
-        };
+        if let Shard::Model(feed) = shard {
+            let Feed { model, look_ups } = &mut **feed;
+            look_ups.flush(model);
+            let all = &self.geometries.all;
+            *shard = Shard::Counts(Counts {
+                accesses: model.looked_up(0),
+                cold: model.cold(),
+                misses: all.iter().map(|geometry| model.misses(geometry)).collect(),
+                error: model.error(&self.geometries),
+            });
+        }
     }
 
     fn finish(self, _: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        let (mut accesses, mut cold) = (0, Some(0));
+        let rate = self.sample.rate();
+        // What a sample counts are only further lines of accesses.
+        let (mut accesses, mut cold) = (rate.map_or(0, |_| self.accesses), Some(0));
         let mut misses = vec![0; self.geometries.all.len()];
+        let mut error = 0.0;
         for shard in &shards {
-            if let Shard::Counts(seen, first, missed) = shard {
-                accesses += seen;
-                cold = cold.zip(*first).map(|(sum, first)| sum + first);
-                misses
-                    .iter_mut()
-                    .zip(missed)
-                    .for_each(|(sum, missed)| *sum += missed);
+            if let Shard::Counts(own) = shard {
+                accesses += own.accesses;
+                cold = cold.zip(own.cold).map(|(sum, first)| sum + first);
+                let sums = misses.iter_mut().zip(&own.misses);
+                sums.for_each(|(sum, missed)| *sum += missed);
+                error += own.error;
             }
         }
         let all = &self.geometries.all;
@@ -281,7 +270,8 @@ impl Analysis for Cache {
         Ok(Report {
             line: 1 << self.geometries.line_shift,
             private: self.private,
-            sample: self.sample,
+            sample: rate,
+            error: rate.map(|_| error / accesses.max(1) as f64),
             points,
         })
     }

@@ -1,5 +1,5 @@
 //! The caches of one stream of addresses: every configuration is simulated exactly, with LRU replacement and
-//! allocation on reads and writes.
+//! allocation on reads and writes, or estimated from a sample of the lines.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,15 +8,18 @@ use taskgraph::{Access, OpId};
 
 use super::geometry::{Geometries, Geometry, Ways};
 use super::line_ids::LineIds;
-use super::lookups::{LineSink, touch};
+use super::lookups::{LineSink, Lines, touch};
 use super::recency::RecencyGroups;
+use super::sample::Sample;
 use super::sets::SetForest;
 
 /// State of all configured caches.
 #[derive(Debug)]
 pub struct CacheModel {
-    line_shift: u32,
+    lines: Lines,
+    /// Look-ups, and those among them that are not of the first line of an access.
     accesses: u64,
+    beyond: u64,
     /// The line looked up last, and how often it was looked up again directly afterwards; such look-ups hit in every
     /// cache and change nothing.
     last: u64,
@@ -33,14 +36,20 @@ pub struct CacheModel {
 #[derive(Debug)]
 struct FullyAssociative {
     groups: RecencyGroups,
-    /// Capacities in lines, ascending.
+    /// Capacities in lines, ascending, and for each the smallest size that has as many lines. What follows stands for
+    /// look-ups that hit in no cache. With a sample, there are other capacities beside those of the sizes.
     capacities: Vec<u64>,
+    sizes: Vec<usize>,
     /// `hits[i]`: look-ups whose smallest hitting capacity is `capacities[i]`. The last entries count look-ups that
-    /// hit in no cache: of lines that were looked up before, and of new ones.
+    /// hit in no cache: of lines that were looked up before, and of new ones. Of a sample, these are the numbers of
+    /// [`PARTS`] parts, which tell how much chance is in them.
     hits: Vec<u64>,
     /// Lines that were only counted.
     passed: Vec<Range<u64>>,
 }
+
+/// Parts of a sample, by a hash of the line.
+const PARTS: usize = 16;
 
 /// What a look-up found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +65,12 @@ impl CacheModel {
     /// Empty caches.
     #[must_use]
     pub fn new(geometries: &Geometries) -> Self {
+        Self::of(geometries, Sample::ALL)
+    }
+
+    /// Empty caches for a sample of the lines; unless these are all, the caches must be fully associative.
+    #[must_use]
+    pub fn of(geometries: &Geometries, sample: Sample) -> Self {
         let mut levels: BTreeMap<u64, usize> = BTreeMap::new();
         let mut capacities = Vec::new();
         for geometry in &geometries.all {
@@ -64,26 +79,49 @@ impl CacheModel {
                     let most = levels.entry(geometry.sets()).or_default();
                     *most = (*most).max(ways as usize);
                 }
-                Ways::Full => capacities.push(geometry.lines),
+                Ways::Full => capacities.push(sample.capacity(geometry.lines)),
             }
         }
         capacities.sort_unstable();
+        let own = capacities.clone();
+        if sample != Sample::ALL {
+            capacities.extend(own.iter().flat_map(|&lines| sample.around(lines)));
+            capacities.sort_unstable();
+        }
         capacities.dedup();
+        let smallest = capacities
+            .iter()
+            .map(|&lines| own.partition_point(|&own| own < lines));
+        let sizes = smallest.chain([own.len(), own.len() + 1]).collect();
         let ways = |geometry: &Geometry| match geometry.ways {
             Ways::Set(ways) => u64::from(ways),
-            Ways::Full => geometry.lines,
+            Ways::Full => sample.capacity(geometry.lines),
         };
         let fewest = geometries.all.iter().map(ways).min().unwrap_or(0);
         let most = geometries.all.iter().map(|geometry| geometry.lines).max();
+        // Among twice as many lines in a row there are as many in the sample as a cache holds.
+        let most = most.map(|most| {
+            if sample == Sample::ALL {
+                most
+            } else {
+                2 * most
+            }
+        });
+        let parts = if sample == Sample::ALL { 1 } else { PARTS };
         let full = (!capacities.is_empty()).then(|| FullyAssociative {
             groups: RecencyGroups::new(capacities.clone()),
-            hits: vec![0; capacities.len() + 2],
+            hits: vec![0; parts * (capacities.len() + 2)],
             capacities,
+            sizes,
             passed: Vec::new(),
         });
         Self {
-            line_shift: geometries.line_shift,
+            lines: Lines {
+                shift: geometries.line_shift,
+                sample,
+            },
             accesses: 0,
+            beyond: 0,
             // No line has this number, because lines have at least 4 bytes.
             last: u64::MAX,
             repeated: 0,
@@ -98,20 +136,24 @@ impl CacheModel {
     /// One access of `size` bytes at `address`: it looks up every line that it touches once, and none for 0 bytes.
     #[inline]
     pub fn access(&mut self, address: u64, size: u64) {
-        touch(&unknown(address, size), self.line_shift, 1, self);
+        touch(&unknown(address, size), self.lines, 1, self);
     }
 
-    /// A look-up that counts `times` times.
+    /// A look-up for an access, which counts `times` times.
     #[inline]
-    pub(crate) fn touch(&mut self, line: u64, times: u64) -> Found {
+    pub(crate) fn touch(&mut self, line: u64, access: &Access, times: u64) -> Found {
         self.accesses += times;
+        if line != access.addr >> self.lines.shift {
+            self.beyond += times;
+        }
         if line == self.last {
             self.repeated += times;
             return Found { full: 0, sets: 0 };
         }
         self.last = line;
         let id = self.ids.id(line);
-        let full = self.full.as_mut().map_or(0, |full| full.touch(id, times));
+        let full = self.full.as_mut();
+        let full = full.map_or(0, |full| full.touch(line, id, times));
         let sets = self.sets.touch(line, id, times);
         Found { full, sets }
     }
@@ -124,22 +166,63 @@ impl CacheModel {
 
     /// Counts look-ups that hit in every cache and change nothing.
     #[inline]
-    pub(crate) fn hit(&mut self, times: u64) {
+    pub(crate) fn hit(&mut self, times: u64, beyond: u64) {
         self.accesses += times;
         self.repeated += times;
+        self.beyond += beyond;
     }
 
-    /// Lines looked up so far.
+    /// Lines looked up so far, of the sample if there is one.
     #[must_use]
     pub fn accesses(&self) -> u64 {
         self.accesses
     }
 
-    /// Lines looked up for the first time, which miss in any cache. `None` unless a fully associative cache is
-    /// modelled.
+    /// Lines looked up by a run with so many accesses. With a sample, most of this number is exact: each access looks
+    /// up one line, and only further lines are estimated.
+    #[must_use]
+    pub(crate) fn looked_up(&self, accesses: u64) -> u64 {
+        match self.lines.sample {
+            Sample::ALL => self.accesses,
+            sample => accesses.saturating_add(sample.whole(self.beyond)),
+        }
+    }
+
+    /// By how many misses the estimate for one of the caches may be off, the roughly modelled caches left out: two
+    /// standard errors, from how much the parts of the sample differ, and the change of the misses up to the largest
+    /// and the smallest cache that the sampled lines may stand for. 0 if all lines are modelled.
+    #[must_use]
+    pub(crate) fn error(&self, geometries: &Geometries) -> f64 {
+        let sample = self.lines.sample;
+        let (Some(full), Some(rate)) = (&self.full, sample.rate()) else {
+            return 0.0;
+        };
+        let misses = |capacity| {
+            let parts = full.misses(capacity).into_iter().flatten();
+            parts.map(|part| part as f64).sum::<f64>()
+        };
+        let fine = geometries
+            .all
+            .iter()
+            .filter(|at| at.lines >= sample.rough());
+        let errors = fine.map(|at| {
+            let capacity = sample.capacity(at.lines);
+            let chance = 2.0 * full.deviation(capacity) * (1.0 - rate).sqrt();
+            let [most, least] = sample.around(capacity).map(misses);
+            let own = misses(capacity);
+            (chance + (most - own).max(own - least)) / rate
+        });
+        errors.fold(0.0, f64::max)
+    }
+
+    /// Lines looked up for the first time, which miss in any cache. `None` unless a fully associative cache of all
+    /// lines is modelled.
     #[must_use]
     pub fn cold(&self) -> Option<u64> {
-        let full = self.full.as_ref()?;
+        let full = self
+            .full
+            .as_ref()
+            .filter(|_| self.lines.sample == Sample::ALL)?;
         let passed = merged(&full.passed);
         let looked_up = |lines: &Range<u64>| {
             let known = self.ids.known(lines.clone());
@@ -151,19 +234,20 @@ impl CacheModel {
         Some(full.groups.lines() + only_counted.sum::<u64>())
     }
 
-    /// Misses of one of the configured caches.
+    /// Misses of one of the configured caches, of all lines.
     ///
     /// # Panics
     /// When `geometry` is not one the model was made with.
     #[must_use]
     pub fn misses(&self, geometry: &Geometry) -> u64 {
         let touches = self.accesses - self.repeated;
+        let sample = self.lines.sample;
         let misses = match geometry.ways {
             Ways::Set(ways) => self.sets.misses(geometry.sets(), ways as usize, touches),
-            Ways::Full => self
-                .full
-                .as_ref()
-                .and_then(|full| full.misses(geometry.lines, touches)),
+            Ways::Full => self.full.as_ref().and_then(|full| {
+                let parts = full.misses(sample.capacity(geometry.lines))?;
+                Some(sample.whole(parts.fold(0, u64::saturating_add)))
+            }),
         };
         misses.expect("a geometry the model was made with")
     }
@@ -199,8 +283,10 @@ impl LineSink for CacheModel {
     }
 
     fn pass(&mut self, lines: Range<u64>, _: &Access, times: u64) {
-        let count = (lines.end - lines.start).saturating_mul(times);
+        let count = self.lines.sample.part(lines.end - lines.start);
+        let count = count.saturating_mul(times);
         self.accesses = self.accesses.saturating_add(count);
+        self.beyond = self.beyond.saturating_add(count);
         if let Some(full) = &mut self.full {
             let misses = &mut full.hits[full.capacities.len()];
             *misses = misses.saturating_add(count);
@@ -211,8 +297,8 @@ impl LineSink for CacheModel {
     }
 
     #[inline]
-    fn look_up(&mut self, line: u64, _: &Access, times: u64) {
-        self.touch(line, times);
+    fn look_up(&mut self, line: u64, access: &Access, times: u64) {
+        self.touch(line, access, times);
     }
 
     #[inline]
@@ -221,21 +307,51 @@ impl LineSink for CacheModel {
     }
 
     #[inline]
-    fn hit(&mut self, _: &Access, times: u64) {
-        self.hit(times);
+    fn hit(&mut self, _: &Access, times: u64, beyond: u64) {
+        self.hit(times, beyond);
     }
 }
 
 impl FullyAssociative {
     #[inline]
-    fn touch(&mut self, id: u32, times: u64) -> usize {
-        let smallest = self.groups.touch(id).unwrap_or(self.capacities.len() + 1);
-        self.hits[smallest] += times;
-        smallest
+    fn touch(&mut self, line: u64, id: u32, times: u64) -> usize {
+        let width = self.capacities.len() + 2;
+        let smallest = self.groups.touch(id).unwrap_or(width - 1);
+        let mut at = smallest;
+        if self.hits.len() > width {
+            // This is Fibonacci hashing. The sample is chosen by another hash.
+            let part = line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PARTS.ilog2());
+            at += usize::try_from(part).unwrap_or(0) * width;
+        }
+        self.hits[at] += times;
+        self.sizes[smallest]
     }
 
-    fn misses(&self, lines: u64, touches: u64) -> Option<u64> {
-        let at = self.capacities.iter().position(|&known| known == lines)?;
-        Some(touches - self.hits[..=at].iter().sum::<u64>())
+    /// The misses of a cache in each part of the sample.
+    fn misses(&self, capacity: u64) -> Option<impl Iterator<Item = u64>> {
+        let at = self
+            .capacities
+            .iter()
+            .position(|&known| known == capacity)?;
+        let parts = self.hits.chunks_exact(self.capacities.len() + 2);
+        Some(parts.map(move |hits| {
+            hits[at + 1..]
+                .iter()
+                .fold(0, |sum, n| n.saturating_add(sum))
+        }))
+    }
+
+    /// The standard deviation of the misses of a cache in the sample.
+    fn deviation(&self, capacity: u64) -> f64 {
+        let parts: Vec<f64> = self
+            .misses(capacity)
+            .into_iter()
+            .flatten()
+            .map(|n| n as f64)
+            .collect();
+        let n = parts.len().max(2) as f64;
+        let mean = parts.iter().sum::<f64>() / n;
+        let squares: f64 = parts.iter().map(|part| (part - mean).powi(2)).sum();
+        (squares * n / (n - 1.0)).sqrt()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Point, Report, Split, Ways};
+use super::{Point, Report, Sample, Split, Ways};
 use crate::view::units::{bytes, count, ratio, share, whole};
 use crate::view::{Cell, Render, Table, View};
 
@@ -19,12 +19,11 @@ impl Render for Report {
             format!(", {} for the first time", count(split.cold))
         });
         let preview = self.sample.map_or_else(String::new, |rate| {
-            // At so small a capacity the number depends on whether one more hot line is in the sample.
-            let rough = whole(16.0 / rate) * self.line;
             format!(
-                "Estimated from {} of the lines; rough for sizes below {}, which hold fewer than 16 of those.",
+                "Estimated from {} of the lines; rough for sizes below {}, which hold fewer than 16 of those. A miss rate of other sizes may be off by {}.",
                 share(rate),
-                bytes(rough)
+                bytes(Sample::new(rate).rough() * self.line),
+                share(self.error.unwrap_or(0.0))
             )
         });
         View::default()
@@ -44,6 +43,17 @@ impl Render for Report {
 }
 
 impl Report {
+    /// How the numbers of a report were estimated, if they were.
+    #[must_use]
+    pub fn estimated(&self) -> Option<String> {
+        let rate = self.sample?;
+        Some(format!(
+            "Cache misses are estimated from one of {} cache lines, chosen by a hash; a miss rate may be off by {} (--exact looks at all lines and takes longer).",
+            whole(1.0 / rate),
+            share(self.error.unwrap_or(0.0))
+        ))
+    }
+
     fn points_table(&self) -> Table {
         let split = |point: &Point, cell: fn(&Split) -> Cell| {
             point.split.as_ref().map_or(Cell::Empty, cell)

@@ -27,7 +27,7 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<Parallelism>().shown(Shown::of::<Parallelism>()),
     analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
     analysis::<Cache>().shown(Shown::with::<Cache>(|graph, choices| {
-        begin::<Cache>(choices.cache.clone(), graph)
+        begin::<Cache>(choices.cache(graph)?, graph)
     })),
     analysis::<CritPath>().shown(Shown::of::<CritPath>().section("Critical path")),
     analysis::<WorkSpan>().shown(
@@ -36,11 +36,17 @@ pub const ENTRIES: &[Entry] = &[
     ),
     analysis::<Factors>().shown(Shown::of::<Factors>().section("Factors")),
     analysis::<crate::scaling::recorded::Stack>(),
-    analysis::<Misses>().shown(Shown::of::<Misses>().section("Misses")),
+    analysis::<Misses>().shown(
+        Shown::with::<Misses>(|graph, choices| begin::<Misses>(choices.misses(graph)?, graph))
+            .section("Misses"),
+    ),
     analysis::<Hierarchy>().shown(Shown::of::<Hierarchy>().section("Hierarchy")),
     analysis::<Sharing>().shown(Shown::of::<Sharing>().section("Sharing")),
     analysis::<Races>().shown(Shown::of::<Races>().section("Races")),
-    analysis::<MemUse>().shown(Shown::of::<MemUse>().section("Memory")),
+    analysis::<MemUse>().shown(
+        Shown::with::<MemUse>(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
+            .section("Memory"),
+    ),
 ];
 
 /// A subcommand.

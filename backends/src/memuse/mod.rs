@@ -37,6 +37,10 @@ pub struct Options {
     /// Sites shown as text
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub top: u32,
+    /// How long a context keeps running before another one's turn, in nanoseconds. With the slice of other analyses,
+    /// they share a pass.
+    #[arg(skip)]
+    pub slice_ns: u64,
 }
 
 /// The analysis. It reads the graph itself, by time.
@@ -119,6 +123,12 @@ impl Analysis for MemUse {
             options,
             duration_ns: graph.summary().duration_ns,
         })
+    }
+
+    fn order(&self) -> Order {
+        Order::ByTime {
+            slice_ns: self.options.slice_ns,
+        }
     }
 
     fn shard(&self, _: Option<ContextId>) -> State {

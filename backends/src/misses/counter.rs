@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use taskgraph::{Access, Action, BlockId, Piece};
 
-use crate::cache::{CacheModel, Geometries, LineSink, LookUps, Ways};
+use crate::cache::{CacheModel, Geometries, LineSink, Lines, LookUps, Sample, Ways};
 use crate::heap::{Allocation, Heap, LastBlocks, Sites, Span};
 
 /// A processor fetches a line ahead if it is at most this many lines from the one that the instruction missed before.
@@ -21,7 +21,7 @@ pub struct Counter {
 /// The caches and the counts.
 #[derive(Debug)]
 struct Tally {
-    line_shift: u32,
+    lines: Lines,
     model: CacheModel,
     /// The smallest cache that has the line is told by fully associative caches, not by sets.
     by_full: bool,
@@ -34,6 +34,8 @@ struct Tally {
     far: Vec<u64>,
     /// By instruction: the line that it missed last.
     last_missed: Vec<u64>,
+    /// [`NEAR`] for neighbours among the lines of the sample, which are farther apart.
+    near: u64,
     /// The same by site, hits in the smallest cache left out.
     by_site: Vec<u64>,
     /// The same for memory that no allocation holds.
@@ -45,20 +47,26 @@ struct Tally {
 }
 
 impl Counter {
-    /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are sorted by size.
+    /// Empty caches and counts for `ops` instructions; all geometries have the same ways and are sorted by size. With
+    /// a sample of the lines they are full.
     #[must_use]
-    pub fn new(geometries: &Geometries, ops: usize) -> Self {
+    pub fn new(geometries: &Geometries, sample: Sample, ops: usize) -> Self {
         let width = geometries.all.len() + 2;
+        let lines = Lines {
+            shift: geometries.line_shift,
+            sample,
+        };
         Self {
-            look_ups: LookUps::new(geometries.line_shift),
+            look_ups: LookUps::new(lines),
             tally: Tally {
-                line_shift: geometries.line_shift,
-                model: CacheModel::new(geometries),
+                lines,
+                model: CacheModel::of(geometries, sample),
                 by_full: geometries.all.iter().all(|at| at.ways == Ways::Full),
                 width,
                 by_op: vec![0; ops * width],
                 far: vec![0; ops * width],
                 last_missed: vec![0; ops],
+                near: sample.whole(NEAR),
                 by_site: Vec::new(),
                 unowned: vec![0; width],
                 heap: Heap::default(),
@@ -86,26 +94,26 @@ impl Counter {
         self.look_ups.flush(&mut self.tally);
     }
 
+    /// The caches.
+    pub(crate) fn model(&self) -> &CacheModel {
+        &self.tally.model
+    }
+
     /// Look-ups of each instruction.
     pub fn instructions(&self) -> impl Iterator<Item = Lookups> + '_ {
-        let width = self.tally.width;
-        let all = self.tally.by_op.chunks_exact(width);
-        all.zip(self.tally.far.chunks_exact(width))
-            .map(|(counts, far)| Lookups {
-                far: Lookups::of(far).misses,
-                ..Lookups::of(counts)
-            })
+        let all = self.tally.rows(&self.tally.by_op);
+        let far = self.tally.rows(&self.tally.far);
+        all.zip(far).map(|(counts, far)| Lookups {
+            far: far.misses,
+            ..counts
+        })
     }
 
     /// Misses of the smallest cache by site, then of memory no allocation holds.
     pub fn memory(&self) -> (impl Iterator<Item = Lookups> + '_, Lookups) {
-        (
-            self.tally
-                .by_site
-                .chunks_exact(self.tally.width)
-                .map(Lookups::of),
-            Lookups::of(&self.tally.unowned),
-        )
+        let mut unowned = self.tally.rows(&self.tally.unowned);
+        let unowned = unowned.next().unwrap_or_default();
+        (self.tally.rows(&self.tally.by_site), unowned)
     }
 
     /// The allocation sites.
@@ -122,24 +130,26 @@ impl LineSink for Tally {
 
     fn pass(&mut self, lines: Range<u64>, access: &Access, times: u64) {
         let largest = self.width - 2;
-        let mut unowned = lines.end - lines.start;
+        let all = self.lines.sample.part(lines.end - lines.start);
+        let mut unowned = all;
         for owner in self.heap.live() {
-            let line = |address: u64| address.div_ceil(1 << self.line_shift);
+            let line = |address: u64| address.div_ceil(1 << self.lines.shift);
             let owned = line(owner.start).max(lines.start)..line(owner.end()).min(lines.end);
             let count = owned.end.saturating_sub(owned.start);
+            let count = self.lines.sample.part(count);
             unowned = unowned.saturating_sub(count);
             self.by_site[owner.site as usize * self.width + largest] += count * times;
         }
         self.unowned[largest] = self.unowned[largest].saturating_add(unowned.saturating_mul(times));
         if let Some(count) = self.by_op.get_mut(access.op.index() * self.width + largest) {
-            *count = count.saturating_add((lines.end - lines.start).saturating_mul(times));
+            *count = count.saturating_add(all.saturating_mul(times));
         }
         self.model.pass(lines, access, times);
     }
 
     #[inline]
     fn look_up(&mut self, line: u64, access: &Access, times: u64) {
-        let found = self.model.touch(line, times);
+        let found = self.model.touch(line, access, times);
         let smallest = match self.by_full {
             true => found.full,
             false => found.sets.min(self.width - 2),
@@ -151,9 +161,10 @@ impl LineSink for Tally {
             *count += times;
         }
         if smallest > 0 {
-            let address = (line << self.line_shift).max(access.addr);
+            let address = (line << self.lines.shift).max(access.addr);
             if let Some(last) = self.last_missed.get_mut(access.op.index()) {
-                let near = (1..=NEAR).contains(&line.abs_diff(std::mem::replace(last, line)));
+                let apart = line.abs_diff(std::mem::replace(last, line));
+                let near = (1..=self.near).contains(&apart);
                 if !near && smallest < self.width - 1 {
                     self.far[access.op.index() * self.width + smallest] += times;
                 }
@@ -168,8 +179,8 @@ impl LineSink for Tally {
     }
 
     #[inline]
-    fn hit(&mut self, access: &Access, times: u64) {
-        self.model.hit(times);
+    fn hit(&mut self, access: &Access, times: u64, beyond: u64) {
+        self.model.hit(times, beyond);
         if let Some(count) = self.by_op.get_mut(access.op.index() * self.width) {
             *count += times;
         }
@@ -177,6 +188,13 @@ impl LineSink for Tally {
 }
 
 impl Tally {
+    /// Counts of all lines.
+    fn rows<'t>(&'t self, counts: &'t [u64]) -> impl Iterator<Item = Lookups> + 't {
+        let sample = self.lines.sample;
+        let rows = counts.chunks_exact(self.width);
+        rows.map(move |counts| Lookups::of(counts, sample))
+    }
+
     /// Anything but an execution, after `last` has been executed.
     fn action(&mut self, last: Option<BlockId>, action: &Action<'_>) {
         match *action {
@@ -226,18 +244,18 @@ pub struct Lookups {
 }
 
 impl Lookups {
-    fn of(counts: &[u64]) -> Self {
-        let accesses = counts.iter().sum();
+    fn of(counts: &[u64], sample: Sample) -> Self {
+        let accesses: u64 = counts.iter().sum();
         let mut left = accesses;
         let misses = counts[..counts.len() - 2].iter().map(|hits| {
             left -= hits;
-            left
+            sample.whole(left)
         });
         Self {
-            accesses,
+            accesses: sample.whole(accesses),
             misses: misses.collect(),
             far: Vec::new(),
-            first: counts.last().copied().unwrap_or(0),
+            first: sample.whole(counts.last().copied().unwrap_or(0)),
         }
     }
 

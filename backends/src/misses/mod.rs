@@ -14,13 +14,13 @@ mod render;
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde::Serialize;
 use taskgraph::{ContextId, OpId, OpKind, Piece, StaticInfo};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
-use crate::cache::{Geometries, Point, Ways};
+use crate::cache::{Geometries, Point, Sample, Ways, rate};
 use crate::heap::SiteRow;
 use crate::size::{Size, Sizes};
 use crate::view::units::ratio;
@@ -43,12 +43,16 @@ pub struct Options {
     /// Rows shown as text
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub top: u32,
+    /// A preview from this share of the lines, 0.001 to 1: estimates, for fully associative caches only
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub sample: Option<f64>,
 }
 
 /// The analysis.
 #[derive(Debug)]
 pub struct Misses {
     geometries: Geometries,
+    sample: Sample,
     ops: usize,
     top: usize,
 }
@@ -58,6 +62,9 @@ pub struct Misses {
 pub struct Report {
     /// Bytes of a line.
     pub line: u64,
+    /// The share of the lines from which the numbers are estimated; absent if they are exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<f64>,
     /// Sizes modelled, ascending: the order of all `misses`.
     pub sizes: Vec<u64>,
     /// Totals by size, as in `cache`.
@@ -120,16 +127,19 @@ impl Analysis for Misses {
     type Report = Report;
 
     fn new(options: Options, graph: &Graph) -> Result<Self> {
-        let geometries = Geometries::new(&options.sizes, &[options.ways], options.line)?;
+        if options.sample.is_some() && options.ways != Ways::Full {
+            bail!("--sample is for fully associative caches; leave out --ways");
+        }
         Ok(Self {
-            geometries,
+            geometries: Geometries::new(&options.sizes, &[options.ways], options.line)?,
+            sample: options.sample.map_or(Sample::ALL, Sample::new),
             ops: graph.info().ops.len(),
             top: options.top as usize,
         })
     }
 
     fn shard(&self, _: Option<ContextId>) -> Counter {
-        Counter::new(&self.geometries, self.ops)
+        self.counter()
     }
 
     fn piece(&self, counter: &mut Counter, at: &Moment, piece: &Piece<'_>) -> Result<()> {
@@ -142,8 +152,8 @@ impl Analysis for Misses {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Counter>) -> Result<Report> {
-        let none = || Counter::new(&self.geometries, self.ops);
-        let counter = shards.into_iter().next().unwrap_or_else(none);
+        let counter = shards.into_iter().next();
+        let counter = counter.unwrap_or_else(|| self.counter());
         let mut total = Lookups {
             misses: vec![0; self.geometries.all.len()],
             ..Lookups::default()
@@ -151,6 +161,12 @@ impl Analysis for Misses {
         counter
             .instructions()
             .for_each(|lookups| total.add(&lookups));
+        if self.sample != Sample::ALL {
+            let model = counter.model();
+            total.accesses = model.looked_up(graph.summary().accesses);
+            let all = self.geometries.all.iter();
+            total.misses = all.map(|geometry| model.misses(geometry)).collect();
+        }
         let sizes: Vec<u64> = self
             .geometries
             .all
@@ -166,6 +182,7 @@ impl Analysis for Misses {
         };
         Ok(Report {
             line: 1 << self.geometries.line_shift,
+            sample: self.sample.rate(),
             points: self
                 .geometries
                 .all
@@ -178,6 +195,12 @@ impl Analysis for Misses {
             sizes,
             top: self.top,
         })
+    }
+}
+
+impl Misses {
+    fn counter(&self) -> Counter {
+        Counter::new(&self.geometries, self.sample, self.ops)
     }
 }
 

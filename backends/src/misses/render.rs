@@ -2,7 +2,7 @@
 
 use super::{Instruction, Report, Site};
 use crate::size::Size;
-use crate::view::units::{count, ratio};
+use crate::view::units::{count, ratio, share};
 use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
 
 /// Sizes that fit side by side in a terminal.
@@ -24,11 +24,14 @@ impl Render for Report {
                 )
             })
             .collect();
+        let preview = self.sample.map_or_else(String::new, |rate| {
+            format!("Estimated from {} of the lines. ", share(rate))
+        });
         View::default()
             .csv(self.everything())
             .heading("Cache misses by instruction")
             .line(format!(
-                "{} lines of {} bytes looked up. Missed: {}.",
+                "{preview}{} lines of {} bytes looked up. Missed: {}.",
                 count(accesses),
                 self.line,
                 rates.join(", ")

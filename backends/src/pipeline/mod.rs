@@ -16,10 +16,10 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 use crate::analysis::{self, Graph};
-use crate::cache;
 use crate::cli::{is_broken_pipe, output, progress};
 use crate::laboratory;
-use crate::report::{self, PageData};
+use crate::parallelism;
+use crate::report::{self, Choices, PageData};
 use crate::view::units::{count, ratio, share, time};
 
 use program::Program;
@@ -29,6 +29,8 @@ use traces::TraceFolder;
 /// Losses and other findings printed after a run, and the least share of a loss; the report has them all.
 const LOSSES: usize = 5;
 const OTHERS: usize = 2;
+/// Waits printed before the losses are known.
+const WAITS: usize = 3;
 const WORTH: f64 = 0.01;
 
 #[derive(Debug, Parser)]
@@ -58,6 +60,9 @@ struct RunArguments {
     /// Keep the trace; otherwise it is removed once the graph is made
     #[arg(long)]
     keep_trace: bool,
+    /// Look at all cache lines: without it, misses of a run of more than 16 million accesses are estimated from some
+    #[arg(long)]
+    exact: bool,
     /// The program and its arguments
     #[arg(
         required = true,
@@ -112,7 +117,7 @@ fn run(arguments: &RunArguments) -> Result<u8> {
         eprintln!("contech: warning: {warning}");
     }
     let report_path = arguments.output.join("report.html");
-    let data = write_report(&graph, &report_path)?;
+    let data = write_report(&graph, arguments.exact, &report_path)?;
     if !arguments.keep_trace {
         fs::remove_file(&traces.main)
             .with_context(|| format!("cannot remove {}", traces.main.display()))?;
@@ -136,12 +141,15 @@ fn run(arguments: &RunArguments) -> Result<u8> {
 }
 
 /// Writes the report; its data.
-fn write_report(graph: &Graph, path: &Path) -> Result<PageData> {
+fn write_report(graph: &Graph, exact: bool, path: &Path) -> Result<PageData> {
     let bar = progress::spinner("report");
-    let choices = cache::Options::default();
+    let choices = Choices {
+        exact,
+        ..Choices::default()
+    };
     let step = |step| bar.set_message(step);
-    let data = PageData::collect_telling(graph, choices, step, |sentence| {
-        bar.suspend(|| begin(graph, sentence));
+    let data = PageData::collect_telling(graph, choices, step, |times| {
+        bar.suspend(|| begin(graph, times));
     })?;
     bar.finish_and_clear();
     output::to(Some(path), |out| {
@@ -151,9 +159,9 @@ fn write_report(graph: &Graph, path: &Path) -> Result<PageData> {
 }
 
 /// What is known before the code and the accesses are looked at.
-fn begin(graph: &Graph, sentence: &str) {
+fn begin(graph: &Graph, times: &parallelism::Report) {
     let summary = graph.summary();
-    eprintln!("contech: {sentence}");
+    eprintln!("contech: {}", times.sentence());
     eprintln!(
         "contech: {} tasks, {} edges, {} block executions, {} accesses",
         count(summary.tasks.total()),
@@ -161,6 +169,16 @@ fn begin(graph: &Graph, sentence: &str) {
         count(summary.blocks),
         count(summary.accesses)
     );
+    let life = times.life_ns();
+    let most = times.places.iter().take(WAITS);
+    for at in most.filter(|at| ratio(at.ns, life) >= WORTH) {
+        let (cause, place) = (at.cause.name(), at.place.located());
+        eprintln!(
+            "contech: {:>7} {:>8}  waiting ({cause}) {place}",
+            share(ratio(at.ns, life)),
+            time(at.ns)
+        );
+    }
 }
 
 /// Where the time went, the most first, and what is not about time.
@@ -192,4 +210,7 @@ fn summarise(data: &PageData) {
     findings
         .take(OTHERS)
         .for_each(|finding| eprintln!("contech: {}", finding.text));
+    if let Some(estimated) = data.cache.estimated() {
+        eprintln!("contech: {estimated}");
+    }
 }

@@ -96,8 +96,7 @@ impl PageData {
         Self::collect_telling(graph, choices, progress, |_| {})
     }
 
-    /// The same; `tell` is called with the result of the analyses that read only order and times, in one sentence, as
-    /// soon as it is known.
+    /// The same; `tell` is called with what order and times alone say, as soon as it is known.
     ///
     /// # Errors
     /// When the graph cannot be read.
@@ -105,12 +104,12 @@ impl PageData {
         graph: &Graph,
         choices: impl Into<Choices>,
         progress: impl Fn(&'static str) + Sync,
-        tell: impl FnOnce(&str),
+        tell: impl FnOnce(&parallelism::Report),
     ) -> Result<Self> {
         let choices = choices.into();
         progress("order and times");
         let mut all = Outcomes::of(graph, &choices, |reads| reads == Reads::Tasks)?;
-        tell(&all.have::<parallelism::Report>()?.sentence());
+        tell(all.have()?);
         progress("code and accesses");
         all.join(Outcomes::of(graph, &choices, |reads| {
             reads != Reads::Tasks
@@ -132,11 +131,14 @@ impl PageData {
         if let Some(own) = own {
             *own = Section::of::<Account>(own.menu, &account);
         }
+        let mut warnings = analysis::warnings(graph);
+        let estimated = all.get().and_then(cache::Report::estimated);
+        warnings.extend(estimated.filter(|_| recorded));
         Ok(Self {
             findings: find(&results),
             sections,
             headline: account.sentence(),
-            warnings: analysis::warnings(graph),
+            warnings,
             run: graph.meta().clone(),
             stats: all.have::<stats::Report>()?.clone(),
             parallelism: results.parallelism.clone().into(),

@@ -14,10 +14,14 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
-use crate::analysis;
-use crate::cache;
+use crate::analysis::{self, Graph};
+use crate::cache::{self, Sample};
 use crate::cli::{output, progress};
+use crate::memuse::{self, MemUse};
+use crate::misses::{self, Misses};
 use crate::scaling::Measured;
+use crate::sharing;
+use crate::size::Sizes;
 
 pub use data::{BlocksPlot, PageData, ParallelismPlot};
 pub use findings::{Finding, Results, find};
@@ -51,6 +55,9 @@ pub struct Choices {
     /// Options of the miss curves.
     #[command(flatten)]
     pub cache: cache::Options,
+    /// Look at all cache lines: without it, misses of a run of more than 16 million accesses are estimated from some
+    #[arg(long)]
+    pub exact: bool,
     /// Speedups measured by `contech scale --format json`, to set beside the bounds of work and span
     #[arg(long, value_name = "FILE", value_parser = Measured::argument())]
     pub measured: Option<Measured>,
@@ -62,6 +69,50 @@ impl From<cache::Options> for Choices {
             cache,
             ..Self::default()
         }
+    }
+}
+
+impl Choices {
+    /// The share of the lines that misses are estimated from; `None` for all of them.
+    fn sample(&self, graph: &Graph) -> Option<f64> {
+        let budget = || Sample::within(graph.summary().accesses).rate();
+        let budget = || (!self.exact).then(budget).flatten();
+        self.cache.sample.or_else(budget)
+    }
+
+    /// The options of the miss curves. With a sample that nobody asked for, sizes that are modelled roughly are left
+    /// out, and caches that were asked for are exact.
+    pub(crate) fn cache(&self, graph: &Graph) -> Result<cache::Options> {
+        let (mut options, usual) = (self.cache.clone(), cache::Options::default());
+        let Some(rate) = self.sample(graph).filter(|_| options.sample.is_none()) else {
+            return Ok(options);
+        };
+        if (&options.ways, &options.sizes) != (&usual.ways, &usual.sizes) {
+            return Ok(options);
+        }
+        let least = Sample::new(rate)
+            .rough()
+            .saturating_mul(options.line.bytes());
+        let sizes = options.sizes.as_slice().iter();
+        let fine = sizes.filter(|size| size.bytes() >= least).copied();
+        options.sizes = Sizes::of(fine).unwrap_or(usual.sizes);
+        options.sample = Some(rate);
+        Ok(options)
+    }
+
+    pub(crate) fn misses(&self, graph: &Graph) -> Result<misses::Options> {
+        Ok(misses::Options {
+            sample: self.sample(graph),
+            ..default_config::<Misses>()?
+        })
+    }
+
+    /// Of a run whose misses are estimated, memory is followed in the same pass as sharing.
+    pub(crate) fn memuse(&self, graph: &Graph) -> Result<memuse::Options> {
+        Ok(memuse::Options {
+            slice_ns: self.sample(graph).map_or(0, |_| sharing::SLICE),
+            ..default_config::<MemUse>()?
+        })
     }
 }
 
