@@ -8,10 +8,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use taskgraph::{TaskId, TaskKind};
+use taskgraph::{ContextId, TaskId, TaskKind};
 
 use super::walk::Crossing;
 use crate::analysis::{Cause, Graph, State, Task, state_of};
+
+/// The most pieces of the course; shorter ones are left out.
+const PIECES: u64 = 2000;
 
 /// Sums over the observed chain.
 #[derive(Debug, Default)]
@@ -28,6 +31,8 @@ pub struct Chain {
     pub delay_ns: BTreeMap<Crossing, u64>,
     /// Time before the first task.
     pub before_ns: u64,
+    /// Where the chain is, in order of time: context, from and until when. Pieces too short to be drawn are left out.
+    pub course: Vec<(ContextId, u64, u64)>,
 }
 
 /// Walks the chain; calls `each` with every Work task on it and its time there.
@@ -44,6 +49,7 @@ pub(super) fn walk(
     let mut task = graph.task(last)?;
     let mut at = task.end_ns();
     chain.end_ns = at;
+    let mut piece = (task.id().context, at, at);
     loop {
         let before = latest_predecessor(&task)?;
         let arrived = before.as_ref().map_or(0, Task::end_ns);
@@ -68,6 +74,11 @@ pub(super) fn walk(
             }
             _ => chain.operations_ns += spent,
         }
+        if piece.0 != task.id().context {
+            chain.pass(piece);
+            piece = (task.id().context, from, at);
+        }
+        piece.1 = from;
         at = from.min(arrived);
         match (before, cause) {
             (Some(before), Some(cause)) => {
@@ -78,8 +89,20 @@ pub(super) fn walk(
             }
             _ => {
                 chain.before_ns = from;
+                chain.pass(piece);
+                chain.course.reverse();
                 return Ok(chain);
             }
+        }
+    }
+}
+
+impl Chain {
+    /// Adds a piece of the course, if it can be seen in a picture of the whole.
+    fn pass(&mut self, piece: (ContextId, u64, u64)) {
+        let least = self.end_ns / PIECES;
+        if piece.2.saturating_sub(piece.1) > least {
+            self.course.push(piece);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{FunctionId, StaticInfo, TaskKind};
+use taskgraph::{ContextId, FunctionId, StaticInfo, TaskKind};
 
 use super::Shard;
 use super::near::Detour;
@@ -138,6 +138,9 @@ pub struct Observed {
     pub end_ns: u64,
     /// The parts, the largest first.
     pub parts: Vec<Part>,
+    /// Where the chain is, see [`Chain::course`].
+    #[serde(skip)]
+    pub course: Vec<(ContextId, u64, u64)>,
 }
 
 /// A part of the observed chain.
@@ -188,6 +191,7 @@ impl Observed {
         Self {
             end_ns: chain.end_ns,
             parts: parts.into_iter().map(part).collect(),
+            course: chain.course.clone(),
         }
     }
 }

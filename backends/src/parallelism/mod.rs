@@ -6,6 +6,7 @@
 //! span of the graph with waiting taken out.
 
 mod chart;
+mod lanes;
 mod observed;
 mod places;
 mod potential;
@@ -19,6 +20,7 @@ use taskgraph::ContextId;
 use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, Task, end_of};
 use crate::view::units::ratio;
 
+pub use lanes::Lanes;
 pub use observed::{Observed, Sums};
 pub use places::{OutsidePlace, WaitPlace};
 pub use potential::Potential;
@@ -37,6 +39,7 @@ pub struct Options {
 pub struct Parallelism {
     options: Options,
     observed: Sums,
+    lanes: Lanes,
     groups: places::Groups,
 }
 
@@ -73,6 +76,9 @@ pub struct Report {
     /// The run in a few thousand stretches, for drawing.
     #[serde(skip)]
     pub stretches: Vec<Bucket>,
+    /// What each context did, for drawing.
+    #[serde(skip)]
+    pub lanes: Lanes,
     /// The schedule that starts every task as soon as it can: start of stretch, average tasks at once.
     #[serde(skip)]
     pub potential: Vec<(u64, f64)>,
@@ -145,12 +151,14 @@ impl Analysis for Parallelism {
         Ok(Self {
             options,
             observed: Sums::new(end_of(graph)),
+            lanes: Lanes::new(graph),
             groups: places::Groups::default(),
         })
     }
 
     fn change(&mut self, change: &Change<'_>) -> Result<()> {
         self.observed.change(change);
+        self.lanes.change(change);
         places::note(&mut self.groups, change)
     }
 
@@ -166,6 +174,7 @@ impl Analysis for Parallelism {
         let Self {
             options,
             observed,
+            lanes,
             groups,
         } = self;
         let observed = observed.finish();
@@ -188,6 +197,7 @@ impl Analysis for Parallelism {
             outside,
             exact,
             steps,
+            lanes,
             stretches: observed.timeline.stretches(DRAWN),
             potential: potential.curve(),
         })

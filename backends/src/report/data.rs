@@ -10,8 +10,9 @@ use super::section::Section;
 use crate::account::{self, Account};
 use crate::analysis::{self, Analysis, Cause, Graph, Reads, State};
 use crate::parallelism::{self, WaitTime};
+use crate::view::Chart;
 use crate::view::page::label;
-use crate::{blocks, cache, stats};
+use crate::{blocks, cache, critpath, stats};
 
 /// The most blocks in the scatter plot; the most executed ones are kept.
 const SCATTERED: usize = 1500;
@@ -58,6 +59,9 @@ pub struct ParallelismPlot {
     average_running: Vec<f64>,
     /// Average waiting contexts, for each cause that occurs.
     waiting: Vec<WaitSeries>,
+    /// What each context did, and the chain that decided the length of the run; how many contexts are not drawn.
+    lanes: Chart,
+    others: usize,
     levels: Vec<parallelism::LevelTime>,
     waits: Vec<WaitTime>,
     places: Vec<parallelism::WaitPlace>,
@@ -141,7 +145,7 @@ impl PageData {
             warnings,
             run: graph.meta().clone(),
             stats: all.have::<stats::Report>()?.clone(),
-            parallelism: results.parallelism.clone().into(),
+            parallelism: ParallelismPlot::new(results.parallelism.clone(), all.get()),
             blocks: all.have::<blocks::Report>()?.clone().into(),
             cache: all.have::<cache::Report>()?.clone(),
             account,
@@ -149,8 +153,18 @@ impl PageData {
     }
 }
 
-impl From<parallelism::Report> for ParallelismPlot {
-    fn from(report: parallelism::Report) -> Self {
+impl ParallelismPlot {
+    fn new(report: parallelism::Report, path: Option<&critpath::Report>) -> Self {
+        let course = path.map_or(&[][..], |path| &path.observed.course).iter();
+        let lanes = Chart::Activity {
+            title: "What each context did over time".to_owned(),
+            bin_ns: report.lanes.bin_ns,
+            lane: "context".to_owned(),
+            path: course
+                .filter_map(|&(context, from, to)| Some((report.lanes.of(context)?, from, to)))
+                .collect(),
+            rows: report.lanes.rows(),
+        };
         let stretches = &report.stretches;
         let series = |wait: &WaitTime| {
             let index = State::Waiting(wait.cause).index().unwrap_or_default();
@@ -180,6 +194,8 @@ impl From<parallelism::Report> for ParallelismPlot {
                 .map(|stretch| short(stretch.average()))
                 .collect(),
             waiting: report.waits.iter().map(series).collect(),
+            lanes,
+            others: report.lanes.others(),
             levels: report.levels,
             waits: report.waits,
             places: report.places.into_iter().take(20).collect(),

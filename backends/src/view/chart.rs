@@ -116,6 +116,30 @@ pub struct ActivityState {
     pub levels: String,
 }
 
+impl ActivityState {
+    /// A state that takes these times of the bins; `None` if it does not occur.
+    pub fn of(
+        name: &str,
+        color: &str,
+        times: impl Iterator<Item = u64>,
+        bin_ns: u64,
+    ) -> Option<Self> {
+        const LETTERS: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        // A state that occurs at all is visible: it has at least one step.
+        let letter = |ns: u64| {
+            let step = (ns.saturating_mul(63) / bin_ns.max(1)).clamp(u64::from(ns > 0), 63);
+            char::from(LETTERS[usize::try_from(step).unwrap_or(0)])
+        };
+        let levels: String = times.map(letter).collect();
+        levels.contains(|letter| letter != 'A').then(|| Self {
+            name: name.to_owned(),
+            color: color.to_owned(),
+            levels,
+        })
+    }
+}
+
 /// A picture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "form", rename_all = "lowercase")]
@@ -176,7 +200,11 @@ pub enum Chart {
         title: String,
         /// Width of a bin.
         bin_ns: u64,
+        /// What a lane is called, before its name.
+        lane: String,
         /// The lanes.
         rows: Vec<ActivityRow>,
+        /// A line through the lanes, in order of time: lane, from and until when (ns).
+        path: Vec<(usize, u64, u64)>,
     },
 }

@@ -29,7 +29,7 @@ function drawActivity(target, chart) {
   return new Plot(target, {
     label: chart.title, height, zoom: "x", least: chart.bin_ns * 4, legend, left: 60,
     x: { domain: [0, end], label: "time", ticks: timeTicks, grid: false },
-    y: { domain: [0, n], down: true, label: "thread", grid: false, ticks: (a, b, count) => cellTicks(a, b, count, n, i => rows[i].name) },
+    y: { domain: [0, n], down: true, label: chart.lane, grid: false, ticks: (a, b, count) => cellTicks(a, b, count, n, i => rows[i].name) },
     draw(scene) {
       const gap = scene.y(1) - scene.y(0) > 6 ? 2 : 0;
       const list = columns(scene.view.x, scene.right - scene.left);
@@ -50,7 +50,10 @@ function drawActivity(target, chart) {
           }
         }
       });
+      const course = chart.path.filter(([, from, to]) => to > scene.view.x[0] && from < scene.view.x[1]);
+      const at = (t, lane) => `${Math.max(scene.left, Math.min(scene.right, scene.x(t))).toFixed(1)},${scene.y(lane + 0.5).toFixed(1)}`;
       for (const e of legend) if (paths.get(e.name).length) scene.layer.append(svg("path", { d: paths.get(e.name).join(""), fill: `var(--${e.color})` }));
+      if (course.length) scene.layer.append(svg("path", { class: "course", d: `M${course.map(([lane, from, to]) => `${at(from, lane)}L${at(to, lane)}`).join("L")}` }));
     },
     locate(scene, px, py) {
       if (px < scene.left || px >= scene.right || py < scene.top || py >= scene.bottom) return null;
@@ -61,7 +64,7 @@ function drawActivity(target, chart) {
     describe(scene, { bin, row }) {
       const shares = legend.map(e => ({ color: e.color, name: e.name, share: mean(rows[row].states.get(e.name) ?? [], bin, bin + 1) })).filter(s => s.share > 0);
       return {
-        title: `thread ${rows[row].name}, ${timeRange(bin * chart.bin_ns, (bin + 1) * chart.bin_ns)}`, px: scene.x((bin + 0.5) * chart.bin_ns), py: scene.y(row + 0.5),
+        title: `${chart.lane} ${rows[row].name}, ${timeRange(bin * chart.bin_ns, (bin + 1) * chart.bin_ns)}`, px: scene.x((bin + 0.5) * chart.bin_ns), py: scene.y(row + 0.5),
         rows: shares.map(s => ({ color: s.color, name: s.name, value: format.percent(s.share) })),
       };
     },

@@ -25,6 +25,9 @@ function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
 
 function fillParallelism(p) {
   drawTimeline($("timeline"), p);
+  $("lanes-note").textContent = "A row for each context, coloured by what it does; the black or white line is the chain of events that decided how long the run took."
+    + (p.others > 0 ? ` The ${format.count(p.others)} contexts that lived shortest are not drawn.` : "");
+  drawActivity($("lanes"), p.lanes);
   if (p.levels.length === 0) empty($("levels"), "The run has no duration.");
   else {
     const widest = Math.max(...p.levels.map(level => level.share));

@@ -33,11 +33,14 @@ impl Report {
 
 fn chart(threads: u32, activity: &Activity) -> Chart {
     let lanes = activity.lanes.iter().take(LANES).enumerate();
-    let row = |(at, bins): (usize, &Vec<_>)| ActivityRow {
+    let row = |(at, bins): (usize, &Vec<StateTimes>)| ActivityRow {
         name: format!("{at}"),
         states: State::ALL
             .into_iter()
-            .filter_map(|state| levels(bins, state, activity.bin_ns))
+            .filter_map(|state| {
+                let times = bins.iter().map(|bin| bin[state as usize]);
+                ActivityState::of(state.name(), color(state), times, activity.bin_ns)
+            })
             .collect(),
     };
     Chart::Activity {
@@ -46,27 +49,10 @@ fn chart(threads: u32, activity: &Activity) -> Chart {
             plural(threads.into(), "thread")
         ),
         bin_ns: activity.bin_ns,
+        lane: "thread".to_owned(),
+        path: Vec::new(),
         rows: lanes.map(row).collect(),
     }
-}
-
-/// The share of each bin in 63 steps, as letters; `None` if the state does not occur.
-fn levels(bins: &[StateTimes], state: State, bin_ns: u64) -> Option<ActivityState> {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    if bins.iter().all(|bin| bin[state as usize] == 0) {
-        return None;
-    }
-    let letter = |bin: &StateTimes| {
-        let ns = bin[state as usize];
-        // A state that occurs at all is visible: it has at least one step.
-        let step = (ns.saturating_mul(63) / bin_ns.max(1)).clamp(u64::from(ns > 0), 63);
-        char::from(LETTERS[usize::try_from(step).unwrap_or(0)])
-    };
-    Some(ActivityState {
-        name: state.name().to_owned(),
-        color: color(state).to_owned(),
-        levels: bins.iter().map(letter).collect(),
-    })
 }
 
 const fn color(state: State) -> &'static str {
