@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use contech_program::path::{CompiledFunction, CompiledPath, PathFunction};
-use contech_program::{Block, BlockId, BlockLayout, Layout, MemOp, StaticInfo};
+use contech_program::{Block, BlockId, BlockLayout, Layout, MemOp, Room, StaticInfo};
 
 use crate::abi::RESERVED_IDS;
 use crate::event;
@@ -79,7 +79,7 @@ pub struct Program {
     by_base: Vec<(u32, u32)>,
     functions: Vec<Function>,
     /// What each path executes, by the path's dense number; it is made when the path is first met.
-    paths: Vec<OnceLock<Result<Path>>>,
+    paths: Room<Result<Path>>,
     operand_bytes: Vec<u32>,
     /// Blocks and their operations. Nothing else of them is known here.
     info: StaticInfo,
@@ -186,7 +186,7 @@ impl Program {
         self.path_count = first_path
             .checked_add(count - blocks)
             .ok_or_else(|| invalid("more than 2^32 paths".into()))?;
-        self.paths.extend((blocks..count).map(|_| OnceLock::new()));
+        self.paths.grow((count - blocks) as usize);
         if count > 0 {
             let index = u32::try_from(self.modules.len()).map_err(too_many)?;
             let modules = &self.modules;
@@ -234,13 +234,13 @@ impl Program {
     /// The plan of a path whose id has been met, by its dense number.
     #[inline]
     pub(crate) fn met(&self, number: u32) -> Option<&Plan> {
-        let path = self.paths.get(number as usize)?.get()?.as_ref().ok()?;
+        let path = self.paths.get(number as usize)?.as_ref().ok()?;
         Some(&path.plan)
     }
 
     /// A path whose id has been met, and its function, both ready to be walked.
     pub(crate) fn compiled(&self, number: u32) -> Option<(&CompiledFunction, &CompiledPath)> {
-        let path = self.paths.get(number as usize)?.get()?.as_ref().ok()?;
+        let path = self.paths.get(number as usize)?.as_ref().ok()?;
         let f = &self.functions[path.plan.path.function as usize];
         let compile = || CompiledFunction::new(&f.table.code, &self.info, &self.layout);
         let function = f.compiled.get_or_init(compile);
@@ -289,13 +289,12 @@ impl Program {
             });
         }
         let number = m.first_path + (k - m.blocks);
-        let path = self.paths[number as usize]
-            .get_or_init(|| {
-                let plan = self.resolve(m, k)?;
-                let compiled = OnceLock::new();
-                Ok(Path { plan, compiled })
-            })
-            .as_ref();
+        let path = self.paths.get_or_init(number as usize, || {
+            let plan = self.resolve(m, k)?;
+            let compiled = OnceLock::new();
+            Ok(Path { plan, compiled })
+        });
+        let path = path?.as_ref();
         Some(Meaning::Path {
             number,
             plan: path.map(|p| &p.plan),
