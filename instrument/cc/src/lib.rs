@@ -19,6 +19,7 @@ mod options;
 mod response;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
@@ -54,7 +55,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     let from_env = std::env::var(OPTIONS_VARIABLE).unwrap_or_default();
     let (options, rest) = Options::extract(&from_env, arguments)?;
     if options.help {
-        print!("{}", help::text(language));
+        say(&help::text(language));
         return Ok(ExitCode::SUCCESS);
     }
     let line = classify(language, &rest);
@@ -89,7 +90,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
     } else {
         match command.status() {
             Ok(status) => {
-                print!("{}", answer.unwrap_or_default());
+                say(&answer.unwrap_or_default());
                 return Ok(foreign::explain(&foreign, status));
             }
             Err(cause) => cause,
@@ -102,4 +103,9 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         program: invocation.program,
         cause,
     })
+}
+
+/// Writes what was asked for to standard output. Whoever asked may have stopped reading.
+fn say(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
