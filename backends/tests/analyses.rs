@@ -580,3 +580,22 @@ fn names_of_analyses_are_those_of_the_command_line() {
         );
     }
 }
+
+#[test]
+fn a_lane_shows_when_its_context_runs_and_the_shortest_life_of_too_many_has_none() {
+    let mut b = builder("./lanes");
+    let block = b.block("body", "a.c", 1, &[]);
+    let contexts: Vec<_> = (0..101).map(|_| b.context("one")).collect();
+    for (at, &context) in (1..).zip(&contexts) {
+        b.work(context, 0, 10_000 * at, |w| w.block(block, &[]));
+    }
+    let options = parallelism::Options::default();
+    let report = run::<Parallelism>(options, &graph(b)).unwrap();
+    let lanes = report.lanes;
+    assert_eq!((lanes.others(), lanes.of(contexts[0])), (1, None));
+    let rows = lanes.rows();
+    let levels = |lane: usize| rows[lane].states[0].levels.as_str();
+    assert!(levels(99)[..400].bytes().all(|level| level == b'/'));
+    let half = levels(49).len() * 2;
+    assert!(levels(99).len().abs_diff(half) <= 20, "{half}");
+}
