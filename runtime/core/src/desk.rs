@@ -151,8 +151,9 @@ impl Desk {
         whole
     }
 
-    /// Hands over what the program recorded up to its cursor and what handlers recorded since, but for the buffer in
-    /// which the next handler goes on. Returns `false` as [`Desk::turn`] does.
+    /// Hands over what the program recorded up to its cursor and what handlers recorded since. The last handler's
+    /// records may begin in a full buffer and end in the one on top, so the two leave together. Returns `false` as
+    /// [`Desk::turn`] does.
     pub(crate) fn pass_on(
         &self,
         context: u32,
@@ -161,6 +162,7 @@ impl Desk {
         at: (*mut u8, u64),
     ) -> bool {
         let whole = self.part_of(context, inner, (0, lane), at, Way::Lend);
+        let whole = self.gather(inner, (0, lane), at.1) && whole;
         while let Some(buffer) = inner.tape(0, lane).deeper.pop() {
             self.hand_over(context, inner, lane, buffer);
         }

@@ -42,6 +42,8 @@ impl Recorder {
             tls.set_at(lane, (cursor, limit));
             return cursor;
         }
+        // A handler that comes before signals are blocked must know what is recorded.
+        tls.set_at(lane, (cursor, tls.at(lane).1));
         let _errno = Errno::save();
         let blocked = Blocked::new();
         let _quiet = tls.quiet();
