@@ -14,6 +14,7 @@ use super::abi::{
 use super::callback;
 use super::node;
 use super::parallel::{OWN_OBJECTS, end_implicit};
+use super::task::settle;
 use super::team::{Wait, Worker};
 use super::word::Word;
 use crate::active::{Active, TICKETS};
@@ -41,7 +42,10 @@ pub(super) unsafe extern "C" fn sync_region(
         (_, BEGIN) => {
             begin_wait(a, worker, task, Some(worker.team.get()));
         }
-        (_, END) => end_wait(a, worker, kind, task),
+        (_, END) => {
+            settle(a, worker, task);
+            end_wait(a, worker, kind, task);
+        }
         _ => {}
     });
 }

@@ -181,6 +181,13 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
     let left = unsafe { node::word(prior) };
     let ends = matches!(status, STATUS_COMPLETE | STATUS_CANCEL | STATUS_DETACH);
     let ours = left.has(Word::VALID) && !left.has(Word::ENDED);
+    if !ends {
+        settle(a, worker, prior);
+    } else if ours && left.has(Word::UNTIED) && prior != worker.task.get() {
+        // Another thread has run the task's last part, and this one was the last to leave a part before.
+        a.recorder.publish(a.tls);
+        enter(a, left.next_piece(), Arrival::Resumes);
+    }
     if ours && ends {
         // SAFETY: the caller vouches for the word, and the task is over.
         if let Some(node) = unsafe { Node::take(prior) } {
@@ -193,11 +200,31 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
     } else if ours && left.has(Word::UNTIED) {
         a.recorder.publish(a.tls);
     }
-    worker.task.set(next);
     // SAFETY: the caller vouches for the word.
-    let word = unsafe { node::word(next) };
-    if !word.has(Word::VALID) {
+    let Some(how) = (unsafe { go_on(a, worker, next) }) else {
         return;
+    };
+    if how == Arrival::Begins {
+        memory::task_begins(a);
+        // SAFETY: the caller vouches for the word.
+        unsafe { depend(a, next) };
+    }
+    if ours && ends && left.has(Word::UNDEFERRED) {
+        a.with_aux(TaskJoin, object(left.context().into()), 0, 0, a.now(), 0);
+    }
+}
+
+/// Lets the thread go on in a task. Returns nothing for a task that is not recorded.
+///
+/// # Safety
+/// libomp passed the word of the task, which runs in this thread now.
+unsafe fn go_on(a: Active, worker: &Worker, task: Data) -> Option<Arrival> {
+    worker.task.set(task);
+    // SAFETY: the caller vouches for the word.
+    let word = unsafe { node::word(task) };
+    worker.untied.set(word.has(Word::UNTIED));
+    if !word.has(Word::VALID) {
+        return None;
     }
     let how = if !word.has(Word::STARTED) {
         Arrival::Begins
@@ -208,15 +235,19 @@ unsafe fn switch(a: Active, worker: &Worker, prior: Data, status: c_int, next: D
     };
     let word = word.with(Word::STARTED).next_piece();
     // SAFETY: the caller vouches for the word.
-    unsafe { node::set_word(next, word) };
+    unsafe { node::set_word(task, word) };
     enter(a, word, how);
-    if how == Arrival::Begins {
-        memory::task_begins(a);
-        // SAFETY: the caller vouches for the word.
-        unsafe { depend(a, next) };
-    }
-    if ours && ends && left.has(Word::UNDEFERRED) {
-        a.with_aux(TaskJoin, object(left.context().into()), 0, 0, a.now(), 0);
+    Some(how)
+}
+
+/// Finds the thread in the task that really runs. A thread that has run the last part of an untied task leaves the task
+/// in silence if another thread has not yet left a part before; that one will end the task. The word of the task that
+/// was left may be gone.
+pub(super) fn settle(a: Active, worker: &Worker, running: Data) {
+    if worker.untied.get() && !running.is_null() && running != worker.task.get() {
+        a.recorder.publish(a.tls);
+        // SAFETY: libomp passed the word of the task that runs in this thread.
+        unsafe { go_on(a, worker, running) };
     }
 }
 

@@ -90,6 +90,8 @@ pub(super) struct Wait {
 pub(super) struct Worker {
     /// The task that runs; null before the first one.
     pub(super) task: Cell<Data>,
+    /// The task that runs is untied, and another thread may end it (see [`super::task::settle`]).
+    pub(super) untied: Cell<bool>,
     /// The innermost region of which this thread is the primary.
     pub(super) region: Cell<*mut Region>,
     /// The team that the thread is in: first context and number of contexts.
@@ -110,6 +112,7 @@ pub(super) struct Worker {
 thread_local! {
     pub(super) static WORKER: Worker = const { Worker {
         task: Cell::new(std::ptr::null_mut()),
+        untied: Cell::new(false),
         region: Cell::new(std::ptr::null_mut()),
         team: Cell::new((0, 1)),
         undeferred: Cell::new(false),
