@@ -100,11 +100,33 @@ impl Active {
         );
     }
 
+    /// Records an event at `before` that took `duration`, with the next ticket of the object, which this returns.
+    #[inline(always)]
+    pub(crate) fn in_order(
+        self,
+        op: SyncOp,
+        object: Ptr,
+        aux: u64,
+        before: u64,
+        duration: u64,
+    ) -> u64 {
+        let object = object.addr();
+        let event = Sync {
+            op,
+            object,
+            ticket: 0,
+            aux,
+            before,
+            duration,
+        };
+        self.recorder
+            .sync_in_order(self.tls, event, || TICKETS.next(object))
+    }
+
     /// Records an event that just happened and took no time worth measuring.
     #[inline(always)]
     pub(crate) fn instant(self, op: SyncOp, object: Ptr, aux: u64) {
-        let ticket = TICKETS.next(object.addr());
-        self.with_aux(op, object, ticket, aux, self.now(), 0);
+        self.in_order(op, object, aux, self.now(), 0);
     }
 }
 
@@ -152,8 +174,7 @@ impl Active {
         let result = wait();
         match F::answer(result) {
             Answer::Taken => {
-                let ticket = TICKETS.next(object.addr());
-                self.timed(op, object, ticket, before, self.since(before));
+                self.in_order(op, object, 0, before, self.since(before));
             }
             Answer::Late => self.timed(op.failed(), object, 0, before, self.since(before)),
             Answer::Busy | Answer::Failed => {}
@@ -213,14 +234,16 @@ impl Active {
         call: impl FnOnce() -> R,
         done: impl FnOnce(&R) -> Option<u64>,
     ) -> R {
+        let object = object.addr();
         let event = Sync {
             op,
-            object: object.addr(),
-            ticket: TICKETS.next(object.addr()),
+            object,
+            ticket: 0,
             aux: 0,
             before: self.now(),
             duration: 0,
         };
-        self.recorder.announce(self.tls, event, call, done)
+        let draw = || TICKETS.next(object);
+        self.recorder.announce(self.tls, event, draw, call, done)
     }
 }

@@ -92,23 +92,22 @@ pub(crate) unsafe extern "C" fn end(
     }
     let tls = block();
     let stripe = Stripes::of(address);
-    let writes = atomic::writes(what);
+    let draw = || STRIPES.draw(stripe, atomic::writes(what));
     let recorder = current::recorder().filter(|recorder| records(recorder, tls));
     if let Some(recorder) = recorder {
-        // A signal handler recorded something while this thread waited for the stripe. Those records come first. From
-        // now on a handler's operation can only come in between with its place in the order inside this operation.
-        if tls.limit().is_null() {
-            recorder.make_room(tls);
-        }
         let attempt = Try {
             address: address as u64,
             site: site as u64,
             value,
-            ticket: STRIPES.ticket(stripe, writes),
+            ticket: recorder.ticket(tls, draw),
         };
         recorder.atomic(tls, what, &attempt);
+    } else {
+        draw();
     }
-    STRIPES.give(stripe, writes, token & INTERRUPTS != 0);
+    if token & INTERRUPTS == 0 {
+        STRIPES.give(stripe);
+    }
     tls.set_held(token >> BEFORE_BITS);
     if let Some(recorder) = recorder {
         recorder.make_room(tls);
@@ -135,7 +134,7 @@ pub(crate) fn abandon(tls: &TlsBlock) {
         tls.set_held(0);
         let stripe = usize::try_from(stripe).unwrap_or(0);
         if STRIPES.is_held_by(stripe, tls.owner()) {
-            STRIPES.give(stripe, true, false);
+            STRIPES.give(stripe);
         }
     }
 }

@@ -37,14 +37,12 @@ impl Waiting {
     fn over(&self, woken: bool) {
         let now = self.a.now();
         let op = if woken { CondWake } else { CondTimeout };
-        let ticket = TICKETS.next(self.condition.addr());
         let taken = now.saturating_sub(self.before);
         self.a
-            .with_aux(op, self.condition, ticket, self.seen, self.before, taken);
-        let ticket = TICKETS.next(self.mutex.addr());
+            .in_order(op, self.condition, self.seen, self.before, taken);
         let condition = self.condition.addr() as u64;
         self.a
-            .with_aux(CondReacquire, self.mutex, ticket, condition, now, 0);
+            .in_order(CondReacquire, self.mutex, condition, now, 0);
     }
 }
 
@@ -58,16 +56,8 @@ unsafe extern "C" fn cancelled(waiting: *mut c_void) {
 /// it.
 pub(crate) fn wait(a: Active, condition: Ptr, mutex: Ptr, call: impl FnOnce() -> c_int) -> c_int {
     let before = a.now();
-    let ticket = TICKETS.next(mutex.addr());
     let seen = TICKETS.last(condition.addr());
-    a.with_aux(
-        CondRelease,
-        mutex,
-        ticket,
-        condition.addr() as u64,
-        before,
-        0,
-    );
+    a.in_order(CondRelease, mutex, condition.addr() as u64, before, 0);
     let mut waiting = Waiting {
         a,
         condition,

@@ -9,7 +9,7 @@ use contech_guest::export_syscall;
 use contech_guest::futex::{Does, does};
 use contech_trace::event::SyncOp::{FutexTimeout, FutexWait, FutexWake};
 
-use crate::active::{TICKETS, active};
+use crate::active::active;
 use crate::exit;
 use crate::objects;
 use crate::real::Ptr;
@@ -71,8 +71,7 @@ unsafe extern "C-unwind" fn watched(
     // A call with any other result did not wait, because the value had already changed.
     if result == 0 || errno == libc::ETIMEDOUT || errno == libc::EINTR {
         let op = if result == 0 { FutexWait } else { FutexTimeout };
-        let ticket = TICKETS.next(address);
-        a.timed(op, object, ticket, before, a.since(before));
+        a.in_order(op, object, 0, before, a.since(before));
     }
     result
 }

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use contech_trace::event::SyncOp::{OncePass, OnceRun};
 
-use crate::active::{Active, TICKETS, active};
+use crate::active::{Active, active};
 use crate::real::{Ptr, Routine, real};
 use crate::tls::block;
 
@@ -47,8 +47,7 @@ fn once(a: Active, object: Ptr, routine: Routine, call: impl FnOnce(Routine) -> 
     let result = call(run);
     a.tls.set_call(state.outer);
     if result == 0 && !state.ran {
-        let ticket = TICKETS.next(object.addr());
-        a.timed(OncePass, object, ticket, before, a.since(before));
+        a.in_order(OncePass, object, 0, before, a.since(before));
     }
     result
 }

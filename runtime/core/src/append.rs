@@ -9,6 +9,7 @@ use std::mem::offset_of;
 
 use contech_trace::event::{AllocKind, Event, MAX_EVENT, SyncOp, raw};
 
+use crate::mask::Blocked;
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::tls::TlsBlock;
@@ -78,7 +79,39 @@ impl Recorder {
         self.sync_at(tls, at, s);
     }
 
-    /// Records a sync event, then does what the event tells of. If other threads may go on after the operation, its
+    /// Records a sync event with the place in its object's order that `draw` gives it, and returns that place.
+    ///
+    /// A signal handler may run at any time and draw tickets of its own. What it recorded before the event's ticket was
+    /// drawn stands before the event; what it records afterwards stands behind it.
+    #[inline]
+    pub fn sync_in_order(&'static self, tls: &TlsBlock, s: Sync, draw: impl Fn() -> u64) -> u64 {
+        self.room(tls);
+        let ticket = self.ticket(tls, draw);
+        self.sync_here(tls, Sync { ticket, ..s });
+        ticket
+    }
+
+    /// Draws the ticket of an event that is recorded next, without another check of the buffer's room. What handlers
+    /// record from now on comes after the event.
+    #[inline]
+    pub fn ticket(&'static self, tls: &TlsBlock, draw: impl Fn() -> u64) -> u64 {
+        let ticket = draw();
+        // A handler that ran since the last check made the limit null. It may have drawn its tickets before this one.
+        if tls.limit().is_null() {
+            return self.draw_again(tls, draw);
+        }
+        ticket
+    }
+
+    /// Puts what handlers recorded in its place, and draws a ticket that comes after theirs.
+    #[cold]
+    fn draw_again(&'static self, tls: &TlsBlock, draw: impl Fn() -> u64) -> u64 {
+        let _blocked = Blocked::new();
+        self.flush(tls, tls.cursor());
+        draw()
+    }
+
+    /// Records a sync event in its object's order ([`Recorder::sync_in_order`]), then does what the event tells of. If other threads may go on after the operation, its
     /// event must stand in its place before they do: a signal handler may run between the event and the operation, and
     /// what the handler does then comes after the event. `done` returns the event's extra number for the result, or
     /// `None` if nothing was done; in that case the event is changed into one that says nothing.
@@ -87,10 +120,11 @@ impl Recorder {
         &'static self,
         tls: &TlsBlock,
         s: Sync,
+        draw: impl Fn() -> u64,
         call: impl FnOnce() -> R,
         done: impl FnOnce(&R) -> Option<u64>,
     ) -> R {
-        self.sync(tls, s);
+        self.sync_in_order(tls, s, draw);
         let end = tls.cursor();
         let outer = tls.announces();
         tls.set_announces(true);

@@ -4,9 +4,10 @@
 )]
 //! Behaviour of whole recordings: what threads record is what the reader finds.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
 use contech_trace::abi::{ABI_VERSION, MODULE_MAGIC, ModuleDescriptor};
@@ -474,10 +475,10 @@ fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
 fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwhile() {
     let run = run(&NoThreads, &[]);
     let (recorder, tls) = (run.recorder, tls());
-    let sync = |op, ticket| Sync {
+    let sync = |op| Sync {
         op,
         object: 0x1000,
-        ticket,
+        ticket: 0,
         aux: 0,
         before: 0,
         duration: 0,
@@ -491,17 +492,23 @@ fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwh
     handler(0x1000, &|| {
         recorder.announce(
             tls,
-            sync(SyncOp::MutexUnlock, 1),
-            || handler(0x900, &|| recorder.sync(tls, sync(SyncOp::MutexLock, 2))),
+            sync(SyncOp::MutexUnlock),
+            || 1,
+            || {
+                handler(0x900, &|| {
+                    recorder.sync_in_order(tls, sync(SyncOp::MutexLock), || 2);
+                });
+            },
             |()| Some(0),
         );
         recorder.announce(
             tls,
-            sync(SyncOp::FutexWake, 3),
+            sync(SyncOp::FutexWake),
+            || 3,
             || handler(0x900, &|| {}),
             |()| Some(9),
         );
-        recorder.announce(tls, sync(SyncOp::MutexUnlock, 4), || (), |()| None);
+        recorder.announce(tls, sync(SyncOp::MutexUnlock), || 4, || (), |()| None);
     });
     finish(recorder, tls);
     let trace = read(&run);
@@ -518,6 +525,56 @@ fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwh
         (SyncOp::AtomicSpun, 4, 0),
     ];
     assert_eq!(seen.collect::<Vec<_>>(), expected);
+    assert!(trace.totals[0].complete);
+}
+
+#[test]
+fn a_ticket_comes_after_those_of_handlers_whose_records_stand_before_its_event() {
+    let run = run(&NoThreads, &[]);
+    let (recorder, tls) = (run.recorder, tls());
+    let next = AtomicU64::new(1);
+    let draw = || next.fetch_add(1, Relaxed);
+    let sync = |op| Sync {
+        op,
+        object: 0x1000,
+        ticket: 0,
+        aux: 0,
+        before: 0,
+        duration: 0,
+    };
+    let post = |mark, before: &dyn Fn(), after: &dyn Fn()| {
+        let entered = recorder.enter_handler(tls, &entry(mark));
+        let draw = || {
+            before();
+            let ticket = draw();
+            after();
+            ticket
+        };
+        recorder.sync_in_order(tls, sync(SyncOp::SemPost), draw);
+        recorder.leave_handler(tls, &entered, true);
+    };
+    let once = |mark| {
+        let done = Cell::new(false);
+        move || {
+            if !done.replace(true) {
+                post(mark, &|| {}, &|| {});
+            }
+        }
+    };
+    // One handler interrupts another just before, or just after, the other has drawn its ticket.
+    post(0x1000, &once(0x900), &|| {});
+    post(0x1000, &|| {}, &once(0x900));
+    finish(recorder, tls);
+    let trace = read(&run);
+    let tickets: Vec<u64> = trace.contexts[&1]
+        .iter()
+        .filter_map(|s| match s {
+            Seen::Event(Event::Sync { ticket, .. }) => Some(*ticket),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(tickets.len(), 4);
+    assert!(tickets.is_sorted(), "{tickets:?}");
     assert!(trace.totals[0].complete);
 }
 

@@ -7,8 +7,10 @@
 //! comes back (a jump out of a signal handler in just that moment, a cancelled thread), a thread that waits takes the
 //! lock over after [`PATIENCE`], so that the runtime never makes a program hang.
 
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+
+use contech_guest::arch;
 
 use crate::owners::OWNER_BITS;
 
@@ -131,22 +133,25 @@ impl Stripes {
         }
     }
 
-    /// The ticket of the operation that was made while the stripe is held, a write or not.
+    /// Draws the ticket of the operation that was made while the stripe is held, a write or not. If a handler of this
+    /// thread draws one meanwhile, another must be drawn ([`crate::Recorder::ticket`]).
     #[inline]
-    pub fn ticket(&self, stripe: usize, writes: bool) -> u64 {
-        let ticket = self.word(stripe).load(Relaxed) & TICKET;
-        ticket + if writes { STEP } else { 1 }
+    pub fn draw(&self, stripe: usize, writes: bool) -> u64 {
+        let word = self.word(stripe);
+        if writes {
+            arch::add_here(word, STEP);
+        }
+        (word.load(Relaxed) & TICKET) + u64::from(!writes)
     }
 
-    /// Uses up a write's ticket and gives the stripe back. If it is to be `kept`, it stays with the code that this code
-    /// interrupted.
+    /// Gives the stripe back. What handlers of this thread drew stays drawn.
     #[inline]
-    pub fn give(&self, stripe: usize, writes: bool, kept: bool) {
+    pub fn give(&self, stripe: usize) {
         let word = self.word(stripe);
-        let before = word.load(Relaxed);
-        let lock = if kept { 0 } else { before & LOCKED };
-        let step = if writes { STEP } else { 0 };
-        word.store(before.wrapping_add(step) - lock, Release);
+        // It may have been taken over, and given back since.
+        if word.load(Relaxed) & LOCKED != 0 {
+            arch::add_here(word, LOCKED.wrapping_neg());
+        }
     }
 
     /// How often a stripe was taken over. That many operations may stand in a wrong order.
@@ -178,8 +183,8 @@ mod tests {
             let pairs = (0..2000).map(|_| {
                 STRIPES_UNDER_TEST.take(stripe, owner);
                 let value = VARIABLE.fetch_add(1, Relaxed);
-                let ticket = STRIPES_UNDER_TEST.ticket(stripe, true);
-                STRIPES_UNDER_TEST.give(stripe, true, false);
+                let ticket = STRIPES_UNDER_TEST.draw(stripe, true);
+                STRIPES_UNDER_TEST.give(stripe);
                 (ticket, value)
             });
             pairs.collect::<Vec<_>>()
@@ -201,8 +206,8 @@ mod tests {
         let stripes = Stripes::new();
         let drawn = [true, false, false, true].map(|writes| {
             stripes.take(5, 1);
-            let ticket = stripes.ticket(5, writes);
-            stripes.give(5, writes, false);
+            let ticket = stripes.draw(5, writes);
+            stripes.give(5);
             ticket
         });
         assert_eq!(drawn, [2, 3, 3, 4]);
@@ -213,12 +218,13 @@ mod tests {
         let stripes = Stripes::new();
         stripes.take(5, 1);
         assert!(!stripes.try_take(5, 2));
-        assert_eq!(stripes.ticket(5, true), 2);
-        stripes.give(5, true, true);
-        assert!(!stripes.try_take(5, 2), "it was kept");
-        assert_eq!(stripes.ticket(5, true), 4);
-        stripes.give(5, true, false);
+        // A handler that comes before the ticket of a load is drawn, and one that comes after it.
+        assert_eq!(stripes.draw(5, true), 2);
+        assert_eq!(stripes.draw(5, false), 3);
+        assert_eq!(stripes.draw(5, true), 4);
+        stripes.give(5);
         assert!(stripes.try_take(5, 2));
+        assert_eq!(stripes.draw(5, false), 5, "no write was forgotten");
     }
 
     #[test]
@@ -229,8 +235,8 @@ mod tests {
             assert!(!stripes.is_held_by(5, owner), "given back, or never taken");
             stripes.take(5, owner);
             assert!(stripes.is_held_by(5, owner) && !stripes.is_held_by(5, owner + 1));
-            assert_eq!(stripes.ticket(5, true), 2 * (round + 1));
-            stripes.give(5, true, false);
+            assert_eq!(stripes.draw(5, true), 2 * (round + 1));
+            stripes.give(5);
         }
         stripes.take(5, 0);
         assert!(!stripes.is_held_by(5, 0), "0 is nobody's number");
@@ -243,7 +249,7 @@ mod tests {
         stripes.take(5, 2);
         assert_eq!(stripes.taken_over(), 1);
         assert!(stripes.is_held_by(5, 2) && !stripes.is_held_by(5, 1));
-        stripes.give(5, false, false);
+        stripes.give(5);
         assert!(stripes.try_take(5, 2));
     }
 

@@ -12,7 +12,6 @@ use contech_trace::event::SyncOp::{
 
 use super::abi::{Code, MUTEX_CRITICAL, MUTEX_ORDERED};
 use super::callback;
-use crate::active::TICKETS;
 use crate::real::Ptr;
 
 fn object(wait: u64) -> Ptr {
@@ -34,10 +33,9 @@ pub(super) unsafe extern "C" fn acquire(_: c_int, _: c_uint, _: c_uint, _wait: u
 pub(super) unsafe extern "C" fn acquired(kind: c_int, wait: u64, _: Code) {
     callback(|a, worker| {
         let object = object(wait);
-        let ticket = TICKETS.next(object.addr());
-        worker.held.borrow_mut().push((wait, ticket));
         let before = worker.acquiring.get();
-        a.timed(ops(kind).0, object, ticket, before, a.since(before));
+        let ticket = a.in_order(ops(kind).0, object, 0, before, a.since(before));
+        worker.held.borrow_mut().push((wait, ticket));
     });
 }
 

@@ -20,7 +20,7 @@ use super::parallel::OWN_OBJECTS;
 use super::team::Worker;
 use super::word::Word;
 use super::{callback, enter, running};
-use crate::active::{Active, TICKETS};
+use crate::active::Active;
 use crate::real::Ptr;
 
 fn object(number: u64) -> Ptr {
@@ -269,8 +269,7 @@ unsafe fn depend(a: Active, task: Data) {
     }
     for variable in exclusive {
         let item = object(variable | OWN_OBJECTS);
-        let ticket = TICKETS.next(item.addr());
-        a.timed(OmpLock, item, ticket, a.now(), 0);
+        let ticket = a.in_order(OmpLock, item, 0, a.now(), 0);
         node.held.push((variable, ticket));
     }
 }

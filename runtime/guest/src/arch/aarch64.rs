@@ -1,7 +1,7 @@
 //! Linux on AArch64. The clock is the virtual counter, which is slower than the processor's cycles.
 
 use std::arch::{asm, naked_asm};
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
 mod block;
 mod calls;
@@ -161,6 +161,13 @@ pub fn touch_stack<const BYTES: usize>() {
 #[inline(always)]
 pub fn subtract_here(word: &AtomicI64, what: i64) {
     word.fetch_sub(what, Relaxed);
+}
+
+/// Adds, with wrap-around, such that no handler of this thread comes in between. Whoever sees the sum sees what this
+/// thread did before.
+#[inline(always)]
+pub fn add_here(word: &AtomicU64, what: u64) {
+    word.fetch_add(what, Release);
 }
 
 /// Adds such that no handler of this thread comes in between, and returns the old value.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::mem::offset_of;
 use std::sync::atomic::{
-    AtomicI64, AtomicPtr, AtomicU32, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst,
+    AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst,
 };
 
 use super::*;
@@ -107,6 +107,10 @@ fn words_change_at_once() {
     subtract_here(&left, 3);
     assert_eq!((fetch_add_here(&next, 5), next.load(Relaxed)), (7, 12));
     assert_eq!(left.load(Relaxed), 7);
+    let word = AtomicU64::new(3);
+    add_here(&word, 8);
+    add_here(&word, 1u64.wrapping_neg());
+    assert_eq!(word.load(Relaxed), 10);
 }
 
 #[test]

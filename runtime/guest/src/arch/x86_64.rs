@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, _mm_lfence, _rdtsc};
-use std::sync::atomic::{AtomicI64, AtomicUsize};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
 
 mod block;
 mod calls;
@@ -151,6 +151,16 @@ pub fn subtract_here(word: &AtomicI64, what: i64) {
     // SAFETY: the instruction changes only the word, which is live.
     unsafe {
         asm!("sub qword ptr [{word}], {what}", word = in(reg) word.as_ptr(), what = in(reg) what, options(nostack));
+    }
+}
+
+/// Adds, with wrap-around, in one instruction, so that no handler of this thread comes in between. Another thread may.
+/// Whoever sees the sum sees what this thread did before.
+#[inline(always)]
+pub fn add_here(word: &AtomicU64, what: u64) {
+    // SAFETY: the instruction changes only the word, which is live.
+    unsafe {
+        asm!("add qword ptr [{word}], {what}", word = in(reg) word.as_ptr(), what = in(reg) what, options(nostack));
     }
 }
 
