@@ -1,15 +1,18 @@
-// Handlers of two signals interrupt each other and the code around them, and take a lock if it is free: also between
-// a release and the return from it, while the other thread's handler takes the lock. The order of the lock holds.
+// Handlers of two signals interrupt each other and the code around them, take a lock if it is free, count, and post a
+// semaphore: also between a release and the return from it, while the other thread's handler takes the lock, and
+// within the operations of the code on the same variable. The order of lock, counter and semaphore holds.
 // MODE: verify
 // LEVELS: O0 O2
 // REPEAT: 2
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/time.h>
 
 static pthread_mutex_t theirs = PTHREAD_MUTEX_INITIALIZER, ours = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int handled;
+static sem_t posted;
 static long taken, counted;
 
 static void on_signal(int s) {
@@ -18,11 +21,13 @@ static void on_signal(int s) {
     taken++;
     pthread_mutex_unlock(&ours);
   }
-  atomic_fetch_add_explicit(&handled, 1, memory_order_relaxed);
+  atomic_fetch_add(&handled, 1);
+  sem_post(&posted);
 }
 
 static void *work(void *arg) {
-  while (atomic_load_explicit(&handled, memory_order_relaxed) < 1500) {
+  while (atomic_load(&handled) < 1500) {
+    sem_trywait(&posted);
     pthread_mutex_lock(&theirs);
     counted++;
     pthread_mutex_unlock(&theirs);
@@ -35,6 +40,7 @@ int main(void) {
   struct itimerval every = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
   sigset_t both;
   pthread_t t[2];
+  sem_init(&posted, 0, 0);
   sigaction(SIGALRM, &action, 0);
   sigaction(SIGPROF, &action, 0);
   for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, work, 0);

@@ -240,9 +240,20 @@ pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> 
         known: None,
     };
     let mut object = None;
+    let mut write = None;
     let mut merge = events.iter()?;
     while let Some(words) = merge.next()? {
         let event = decode(words)?;
+        let writes = matches!(
+            event.op,
+            Op::Recorded(SyncOp::AtomicStore | SyncOp::AtomicRmw)
+        );
+        if writes && write.replace((words[0], words[1])) == Some((words[0], words[1])) {
+            out.notes.damage(
+                "two writes of an atomic variable have the same place in its order, so that what acquires them may be wrong; this is a fault of the recording, please report it",
+                || format!("0x{:x}", words[0] & MASK),
+            );
+        }
         if object != Some(words[0]) {
             rules.cut(out)?;
             rules.known = None;

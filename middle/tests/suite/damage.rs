@@ -2,7 +2,9 @@
 
 use contech_middle::{Error, convert};
 use contech_trace::event::Event;
-use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock, SemPost, SemWait};
+use contech_trace::event::SyncOp::{
+    AtomicLoad, AtomicRmw, AtomicStore, Barrier, MutexLock, MutexUnlock, SemPost, SemWait,
+};
 use contech_trace::file::{CODEC_ZSTD, ChunkKind, HEADER_BYTES, Totals};
 
 use crate::graph::{convert_with, converted, everything, options, tasks};
@@ -40,6 +42,27 @@ fn rich(codec: u8) -> TraceBuilder {
     t.end(0);
     t.close();
     t
+}
+
+#[test]
+fn two_writes_of_a_variable_in_the_same_place_of_its_order_are_told() {
+    for twice in [false, true] {
+        let mut t = TraceBuilder::new();
+        t.create(0, 1);
+        t.sync_at(0, AtomicRmw, 0x2000, 2, 5);
+        t.sync_at(1, AtomicLoad, 0x2000, 3, 5);
+        t.sync_at(0, AtomicLoad, 0x2000, 3, 5);
+        t.sync_at(1, AtomicRmw, 0x2010, 2, 5);
+        if twice {
+            t.sync_at(0, AtomicStore, 0x2000, 2, 5);
+        }
+        t.join(0, 1);
+        t.end(0);
+        t.close();
+        let summary = converted(assemble(&t.pieces)).summary;
+        let told = summary.notes.iter().any(|n| n.text.contains("same place"));
+        assert_eq!((summary.complete, told), (!twice, twice), "{summary:?}");
+    }
 }
 
 #[test]
