@@ -12,7 +12,7 @@ use crate::outputs::target_dir;
 use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, besides cargo and a C compiler.
-pub const TEST_PACKAGES: [&str; 21] = [
+pub const TEST_PACKAGES: [&str; 23] = [
     "clang-22",           // the compiler the pass is a plug-in of
     "lld-22",             // linking with LTO
     "llvm-22-dev",        // headers for the shim of the pass, llvm-config
@@ -34,6 +34,8 @@ pub const TEST_PACKAGES: [&str; 21] = [
     "openmpi-bin",
     "libmpich-dev",
     "mpich",
+    "python3-venv", // readers of exports
+    "valgrind",     // callgrind_annotate
 ];
 
 pub const DEMO_PACKAGES: [&str; 6] = [

@@ -13,6 +13,7 @@ pub mod once;
 pub mod outputs;
 pub mod process;
 pub mod program;
+pub mod python;
 pub mod random;
 pub mod recording;
 pub mod scaling;

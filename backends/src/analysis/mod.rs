@@ -66,6 +66,7 @@ pub use frontier::Frontier;
 pub use graph::{DEFAULT_GRAPH, Graph, Task, full_recording, open, something_to_analyse, warnings};
 pub use moment::Moment;
 pub use segments::state_of;
+pub(crate) use segments::{Segment, Segments};
 pub use state::{CAUSES, Cause, State};
 pub(crate) use strides::{Moving, Strides, Taken, lines_of};
 

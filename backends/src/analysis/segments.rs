@@ -10,7 +10,7 @@ use super::{Graph, Task};
 
 /// A context in one state for a time. The segments of a context are contiguous, in order, and never empty.
 #[derive(Clone, Debug)]
-pub(super) struct Segment<'g> {
+pub(crate) struct Segment<'g> {
     /// Start, nanoseconds since the start of the run.
     pub from_ns: u64,
     /// End, nanoseconds since the start of the run.
@@ -46,9 +46,9 @@ fn state<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>, call: Option<LongCall>) 
 }
 
 /// Reads a context's tasks in order and yields its segments.
-pub(super) struct Segments<'g> {
+pub(crate) struct Segments<'g> {
     graph: &'g Graph,
-    tasks: Box<dyn Iterator<Item = taskgraph::Result<Task<'g>>> + 'g>,
+    tasks: Box<dyn Iterator<Item = taskgraph::Result<Task<'g>>> + Send + 'g>,
     /// The task whose segment comes next.
     ahead: Option<Task<'g>>,
     /// Kind of the task before `ahead`.
@@ -70,7 +70,7 @@ impl<'g> Segments<'g> {
     ///
     /// # Errors
     /// When its first task cannot be read.
-    pub(super) fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
+    pub(crate) fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
         let mut tasks = Box::new(graph.tasks_of(context));
         let ahead = tasks.next().transpose()?;
         let at_ns = ahead.as_ref().map_or(0, Task::start_ns);

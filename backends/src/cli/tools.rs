@@ -15,7 +15,7 @@ const TOOLS: &[Entry] = &[
     ),
     tool::<crate::export::Options>(
         "export",
-        "The graph for other programs: --dot draws a small one",
+        "The graph for other programs: timelines, profiles, tables, pictures",
         crate::export::run,
     ),
     tool::<crate::dump::Options>(

@@ -1,19 +1,33 @@
-//! `export`: the graph in forms that other programs read. So far there is only `--dot`: a picture of a small graph in
-//! the notation of contech.txt, Figures 2 to 4 (ovals with the task id for work, black squares with a letter for the
-//! others).
+//! `export`: the graph in forms that other programs read. Each form is a file of this folder and an entry in [`FORMS`];
+//! what several forms are views of (the profile, the lanes) is made once for all that are asked for.
 
+mod callgrind;
 mod dot;
+mod firefox;
+mod folded;
+mod graphml;
+mod lanes;
+mod parquet;
+mod perfetto;
 mod phases;
+mod pprof;
+mod profile;
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, FromArgMatches};
 
-use crate::analysis;
+use crate::analysis::{self, Analysis, Graph, Part, default_config, run_all, something_to_analyse};
 use crate::cli::output;
+use crate::size::Sizes;
+use crate::workspan::{self, WorkSpan};
+use lanes::Plan;
+use profile::{Profile, Profiler};
 
 pub use dot::{Arrow, Drawing, Node, Shape};
+pub use folded::Weight;
 
 /// Options of `export`.
 #[derive(Clone, Debug, clap::Args)]
@@ -21,47 +35,212 @@ pub struct Options {
     /// Task graph, as written by contech-middle
     #[arg(value_name = "GRAPH", default_value = analysis::DEFAULT_GRAPH)]
     pub graph: PathBuf,
+    /// Timeline for ui.perfetto.dev: contexts as tracks, tasks and waits as slices, dependences as flows
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+    /// Profile for profiler.firefox.com: a lane for each context
+    #[arg(long, value_name = "FILE")]
+    pub firefox: Option<PathBuf>,
+    /// Most slices of a timeline; in a graph with more, short neighbours are merged
+    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub slices: u64,
+    /// Stacks for flame graphs
+    #[arg(long, value_name = "FILE")]
+    pub folded: Option<PathBuf>,
+    /// What the numbers of --folded are
+    #[arg(long, value_enum, default_value_t, requires = "folded")]
+    pub weight: Weight,
+    /// Profile for KCachegrind and callgrind_annotate
+    #[arg(long, value_name = "FILE")]
+    pub callgrind: Option<PathBuf>,
+    /// Profile for go tool pprof and Pyroscope
+    #[arg(long, value_name = "FILE")]
+    pub pprof: Option<PathBuf>,
+    /// Sizes of the caches whose misses a profile has: one shared cache each, fully associative
+    #[arg(long, value_name = "SIZES", default_value = "32K,8M")]
+    pub sizes: Sizes,
+    /// Tables for DuckDB, Polars and pandas, into a folder that is new or empty
+    #[arg(long, value_name = "DIR")]
+    pub parquet: Option<PathBuf>,
+    /// With --parquet, every memory access, too
+    #[arg(long, requires = "parquet")]
+    pub accesses: bool,
+    /// Tasks and edges as GraphML, for NetworkX, igraph and Gephi
+    #[arg(long, value_name = "FILE")]
+    pub graphml: Option<PathBuf>,
     /// Graphviz: `contech-backend export --dot graph.tg | dot -Tsvg > graph.svg`
     #[arg(long)]
     pub dot: bool,
-    /// One oval per phase of a context: its tasks between creates, joins and barriers
+    /// With --dot, one oval per phase of a context: its tasks between creates, joins and barriers
     #[arg(long)]
     pub phases: bool,
-    /// Most nodes drawn; a larger graph is an error
+    /// With --dot, most nodes drawn; a larger graph is an error
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub max: u32,
-    /// Write to FILE instead of standard output
+    /// With --dot, write to FILE instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// A form that is one file.
+struct Form {
+    option: &'static str,
+    /// Where it goes, if it is asked for.
+    file: fn(&Options) -> Option<&PathBuf>,
+    write: fn(&mut dyn Write, &Graph, &Options, &Made) -> Result<()>,
+}
+
+/// Most samples of the form that has samples.
+const SAMPLES: u64 = 200_000;
+
+const FORMS: [Form; 6] = [
+    Form {
+        option: "--perfetto",
+        file: |options| options.perfetto.as_ref(),
+        write: |out, graph, _, made| perfetto::write(out, graph, made.plan()?),
+    },
+    Form {
+        option: "--firefox",
+        file: |options| options.firefox.as_ref(),
+        write: |out, graph, _, made| firefox::write(out, graph, made.plan()?, made.profile()?),
+    },
+    Form {
+        option: "--folded",
+        file: |options| options.folded.as_ref(),
+        write: |out, graph, options, made| match &made.span {
+            Some(span) => folded::write_span(out, graph, span),
+            None => folded::write(out, graph, made.profile()?, options.weight),
+        },
+    },
+    Form {
+        option: "--callgrind",
+        file: |options| options.callgrind.as_ref(),
+        write: |out, graph, _, made| callgrind::write(out, graph, made.profile()?),
+    },
+    Form {
+        option: "--pprof",
+        file: |options| options.pprof.as_ref(),
+        write: |out, graph, _, made| pprof::write(out, graph, made.profile()?),
+    },
+    Form {
+        option: "--graphml",
+        file: |options| options.graphml.as_ref(),
+        write: |out, graph, _, _| graphml::write(out, graph),
+    },
+];
+
+/// What forms are views of, if a form that is asked for needs it.
+#[derive(Debug, Default)]
+struct Made {
+    profile: Option<Profile>,
+    span: Option<workspan::Report>,
+    plan: Option<Plan>,
+}
+
+impl Made {
+    fn new(options: &Options, graph: &Graph) -> Result<Self> {
+        let spans = options.folded.is_some() && options.weight == Weight::Span;
+        let lines = options.callgrind.is_some() || options.pprof.is_some();
+        let misses = options.folded.is_some() && options.weight == Weight::Misses;
+        let profiled = lines || options.firefox.is_some() || options.folded.is_some() && !spans;
+        if misses {
+            something_to_analyse(graph, "--weight misses")?;
+        }
+        let sizes = (misses || lines).then(|| options.sizes.clone());
+        let config = profile::Config {
+            graph,
+            sizes,
+            samples: if options.firefox.is_some() {
+                SAMPLES
+            } else {
+                0
+            },
+        };
+        let profiler = || Profiler::new(config, graph).map(Part::new);
+        let mut profile = profiled.then(profiler).transpose()?;
+        let workspan = || {
+            let config = workspan::Options {
+                whole: true,
+                ..default_config::<WorkSpan>()?
+            };
+            WorkSpan::new(config, graph).map(Part::new)
+        };
+        let mut span = spans.then(workspan).transpose()?;
+        let mut parts: Vec<&mut dyn analysis::Visitor> = Vec::new();
+        parts.extend(profile.as_mut().map(|part| part as _));
+        parts.extend(span.as_mut().map(|part| part as _));
+        if !parts.is_empty() {
+            run_all(graph, &mut parts)?;
+        }
+        let timeline = options.perfetto.is_some() || options.firefox.is_some();
+        let plan = || Plan::new(graph, options.slices);
+        Ok(Self {
+            profile: profile.map(|part| part.finish(graph)).transpose()?,
+            span: span.map(|part| part.finish(graph)).transpose()?,
+            plan: timeline.then(plan).transpose()?,
+        })
+    }
+
+    fn profile(&self) -> Result<&Profile> {
+        self.profile.as_ref().context("no profile was made")
+    }
+
+    fn plan(&self) -> Result<&Plan> {
+        self.plan.as_ref().context("no lanes were made")
+    }
 }
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When no form was chosen, the graph has too many tasks or cannot be read, or the output cannot be written.
+/// When no form was chosen or two have the same file, the graph has too many tasks or cannot be read, or the output
+/// cannot be written.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let options = Options::from_arg_matches(matches)?;
-    if !options.dot {
-        bail!("say which form: --dot");
+    let wanted = FORMS
+        .iter()
+        .filter_map(|form| Some((form, (form.file)(&options)?)));
+    let mut wanted: Vec<(&Form, &Path)> = wanted.map(|(form, file)| (form, &**file)).collect();
+    if !options.dot && options.parquet.is_none() && wanted.is_empty() {
+        let forms: Vec<&str> = FORMS.iter().map(|form| form.option).collect();
+        bail!("say which form: {}, --parquet or --dot", forms.join(", "));
+    }
+    wanted.sort_by_key(|(_, file)| *file);
+    if let Some(twice) = wanted.windows(2).find(|pair| pair[0].1 == pair[1].1) {
+        let [(one, file), (other, _)] = [twice[0], twice[1]];
+        bail!(
+            "{} and {} have the same file, {}",
+            one.option,
+            other.option,
+            file.display()
+        );
     }
     let graph = analysis::open(&options.graph)?;
     for warning in analysis::warnings(&graph) {
         eprintln!("warning: {}: {warning}", options.graph.display());
     }
-    let most = options.max as usize;
-    let drawing = if options.phases {
-        phases::draw(&graph, most)?
-    } else {
-        dot::draw(&graph, most)?
-    };
-    output::to(options.output.as_deref(), |out| Ok(drawing.write(out)?))
+    if options.dot {
+        let drawing = draw(&graph, options.phases, options.max as usize)?;
+        output::to(options.output.as_deref(), |out| Ok(drawing.write(out)?))?;
+    }
+    let made = Made::new(&options, &graph)?;
+    if let Some(merged) = made.plan.as_ref().and_then(|plan| plan.merged(&graph)) {
+        eprintln!("note: {}: {merged}", options.graph.display());
+    }
+    for (form, file) in wanted {
+        output::to(Some(file), |out| (form.write)(out, &graph, &options, &made))?;
+    }
+    if let Some(folder) = &options.parquet {
+        parquet::write(folder, &graph, options.accesses)?;
+    }
+    Ok(())
 }
 
 /// The graph as a drawing of at most `most` nodes.
 ///
 /// # Errors
 /// When there are more, or the graph cannot be read.
-pub fn draw(graph: &analysis::Graph, phases: bool, most: usize) -> Result<Drawing> {
+pub fn draw(graph: &Graph, phases: bool, most: usize) -> Result<Drawing> {
     if phases {
         phases::draw(graph, most)
     } else {

@@ -22,6 +22,7 @@ use crate::view::units::ratio;
 
 pub use lanes::Lanes;
 pub use observed::{Observed, Sums};
+pub(crate) use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};
 pub use potential::Potential;
 pub use timeline::{Bucket, Counts, Step, Timeline, TimelineBuilder};

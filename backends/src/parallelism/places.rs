@@ -115,7 +115,7 @@ fn is_foreign(task: &Task<'_>) -> bool {
 }
 
 /// The last block executed before `task` in its context.
-fn block_before(task: &Task<'_>) -> Result<Option<BlockId>> {
+pub(crate) fn block_before(task: &Task<'_>) -> Result<Option<BlockId>> {
     let mut at = task.id();
     for _ in 0..LOOK_BACK {
         let Some(before) = at.previous() else { break };

@@ -48,6 +48,7 @@ use machine::{Machine, Rules};
 pub use change::{Change, Effect, Selector, parallel, scale};
 pub use metric::Metric;
 pub use rows::{Bound, FlameNode, SiteRow};
+pub(crate) use tree::{Node, SiteKey, Tree};
 
 /// How lock edges count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -88,6 +89,9 @@ pub struct Options {
     /// Speedups measured by `contech scale --format json`, to set beside the bounds
     #[arg(long, value_name = "FILE", value_parser = Measured::argument())]
     pub measured: Option<Measured>,
+    /// All calling contexts, however many there are.
+    #[arg(skip)]
+    pub whole: bool,
 }
 
 /// The analysis.

@@ -116,7 +116,17 @@ pub(super) fn report(graph: &Graph, machine: &mut Machine, options: &Options) ->
             options.measured.as_ref(),
         ),
         measured: options.measured.clone(),
-        flame: flame(graph.info(), &machine.tree, &on_work, &on_span),
+        flame: flame(
+            graph.info(),
+            &machine.tree,
+            &on_work,
+            &on_span,
+            if options.whole {
+                usize::MAX
+            } else {
+                MOST_FLAME
+            },
+        ),
         what_if: None,
         near: Vec::new(),
         notes,
@@ -268,6 +278,7 @@ fn flame(
     tree: &Tree,
     on_work: &[Measure],
     on_span: &[Measure],
+    most: usize,
 ) -> Vec<FlameNode> {
     // The nodes with the most below them. Children never weigh more than their parents, so the parents are among
     // them.
@@ -282,7 +293,7 @@ fn flame(
     }
     let mut order: Vec<usize> = (0..below.len()).filter(|&at| below[at] > 0).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(below[at]), at));
-    order.truncate(MOST_FLAME);
+    order.truncate(most);
     order.sort_unstable();
     let index: FxHashMap<usize, usize> = order.iter().enumerate().map(|(i, &at)| (at, i)).collect();
     order

@@ -1,0 +1,388 @@
+//! Every table but that of the accesses.
+
+use std::path::Path;
+
+use anyhow::Result;
+use parquet::data_type::ByteArray;
+use rustc_hash::FxHashMap;
+use taskgraph::{Action, Block, BlockCounts, BlockId, ContextId, StaticInfo, TaskId};
+
+use super::file::Kind::{Flag, Int, MaybeInt, Text};
+use super::file::{Field, Table};
+use crate::analysis::source::Place;
+use crate::analysis::{Graph, LongCall, Moment, Segments, State, Task};
+use crate::export::lanes::main_block;
+use crate::parallelism::block_before;
+
+const CONTEXTS: [Field; 11] = [
+    ("context", Int),
+    ("name", Text),
+    ("rank", MaybeInt),
+    ("tasks", Int),
+    ("first_ns", Int),
+    ("last_ns", Int),
+    ("creator", MaybeInt),
+    ("announced", Flag),
+    ("joined", Flag),
+    ("detached", Flag),
+    ("cut", Flag),
+];
+
+const FUNCTIONS: [Field; 5] = [
+    ("function", Int),
+    ("name", Text),
+    ("file", Text),
+    ("line", MaybeInt),
+    ("module", Text),
+];
+
+const BLOCKS: [Field; 11] = [
+    ("block", Int),
+    ("function", Int),
+    ("line", MaybeInt),
+    ("instructions", Int),
+    ("memory_operations", Int),
+    ("entry", Flag),
+    ("returns", Flag),
+    ("loop_header", Flag),
+    ("callee", Text),
+    ("call_line", MaybeInt),
+    ("executions", Int),
+];
+
+const TASKS: [Field; 15] = [
+    ("task", Int),
+    ("context", Int),
+    ("seq", Int),
+    ("kind", Text),
+    ("operation", Text),
+    ("object", Int),
+    ("start_ns", Int),
+    ("end_ns", Int),
+    ("blocks", Int),
+    ("reads", Int),
+    ("writes", Int),
+    ("bytes", Int),
+    ("actions", Int),
+    ("function", MaybeInt),
+    ("line", MaybeInt),
+];
+
+const EDGES: [Field; 6] = [
+    ("from_task", Int),
+    ("to_task", Int),
+    ("from_context", Int),
+    ("to_context", Int),
+    ("from_kind", Text),
+    ("to_kind", Text),
+];
+
+const WAITS: [Field; 9] = [
+    ("context", Int),
+    ("task", Int),
+    ("cause", Text),
+    ("from_ns", Int),
+    ("ns", Int),
+    ("callee", Text),
+    ("function", Text),
+    ("file", Text),
+    ("line", MaybeInt),
+];
+
+const ALLOCATIONS: [Field; 10] = [
+    ("context", Int),
+    ("task", Int),
+    ("at_ns", Int),
+    ("event", Text),
+    ("address", Int),
+    ("bytes", MaybeInt),
+    ("callee", Text),
+    ("function", Text),
+    ("file", Text),
+    ("line", MaybeInt),
+];
+
+/// The number of a task as one column.
+pub(super) fn number(id: TaskId) -> u64 {
+    u64::from(id.context.get()) << 32 | u64::from(id.seq)
+}
+
+fn known(line: u32) -> Option<u64> {
+    (line > 0).then_some(line.into())
+}
+
+/// Texts that are used again and again.
+#[derive(Default)]
+struct Texts(FxHashMap<String, ByteArray>);
+
+impl Texts {
+    fn of(&mut self, text: &str) -> ByteArray {
+        if let Some(known) = self.0.get(text) {
+            return known.clone();
+        }
+        let bytes = ByteArray::from(text);
+        self.0.insert(text.to_owned(), bytes.clone());
+        bytes
+    }
+}
+
+/// The tables of a graph that are being written.
+struct Tables<'g> {
+    graph: &'g Graph,
+    texts: Texts,
+    tasks: Table,
+    edges: Table,
+    waits: Table,
+    allocations: Table,
+    /// Executions by block.
+    executions: Vec<u64>,
+    /// Where the call at the end of a block is.
+    calls: FxHashMap<Option<BlockId>, Call>,
+}
+
+/// A call in the columns of a table.
+#[derive(Clone)]
+struct Call {
+    callee: ByteArray,
+    function: ByteArray,
+    file: ByteArray,
+    line: Option<u64>,
+}
+
+/// Writes the tables, and returns how many rows each has.
+pub(super) fn write(folder: &Path, graph: &Graph) -> Result<Vec<(&'static str, u64)>> {
+    let create = |name: &str, fields: &[Field]| Table::create(&folder.join(name), fields);
+    let mut tables = Tables {
+        graph,
+        texts: Texts::default(),
+        tasks: create("tasks.parquet", &TASKS)?,
+        edges: create("edges.parquet", &EDGES)?,
+        waits: create("waits.parquet", &WAITS)?,
+        allocations: create("allocations.parquet", &ALLOCATIONS)?,
+        executions: vec![0; graph.info().blocks.len()],
+        calls: FxHashMap::default(),
+    };
+    for (position, context) in (0..).zip(graph.contexts()) {
+        tables.context(position, context.id)?;
+    }
+    let contexts = contexts(graph, create("contexts.parquet", &CONTEXTS)?)?;
+    let functions = functions(graph, create("functions.parquet", &FUNCTIONS)?)?;
+    let blocks = create("blocks.parquet", &BLOCKS)?;
+    let blocks = blocks_of(graph.info(), &tables.executions, &mut tables.texts, blocks)?;
+    Ok(vec![
+        ("tasks", tables.tasks.finish()?),
+        ("edges", tables.edges.finish()?),
+        ("contexts", contexts),
+        ("functions", functions),
+        ("blocks", blocks),
+        ("waits", tables.waits.finish()?),
+        ("allocation events", tables.allocations.finish()?),
+    ])
+}
+
+impl Tables<'_> {
+    /// The context at this position.
+    fn context(&mut self, position: u32, id: ContextId) -> Result<()> {
+        let info = self.graph.info();
+        let mut counts = BlockCounts::new();
+        for task in self.graph.tasks_of(id) {
+            let task = task?;
+            let own = task.id();
+            let block = main_block(&task, None, &mut counts)?;
+            for (block, times) in counts.iter() {
+                if let Some(sum) = self.executions.get_mut(block.index()) {
+                    *sum = sum.saturating_add(times);
+                }
+            }
+            let about = block.and_then(|block| info.block(block));
+            let kind = self.texts.of(task.kind().name());
+            let operation = self.texts.of(task.op().name());
+            self.tasks
+                .row()?
+                .int(number(own))
+                .int(own.context.get().into())
+                .int(own.seq.into())
+                .text(&kind)
+                .text(&operation)
+                .bits(task.object())
+                .int(task.start_ns())
+                .int(task.end_ns())
+                .int(task.block_count())
+                .int(task.read_count())
+                .int(task.write_count())
+                .int(task.bytes_accessed())
+                .int(task.action_count())
+                .maybe(about.map(|block| block.function.get().into()))
+                .maybe(about.and_then(|block| known(block.line)));
+            for &from in task.stored_dependencies() {
+                let from_kind = self.texts.of(task.other(from)?.kind().name());
+                self.edges
+                    .row()?
+                    .int(number(from))
+                    .int(number(own))
+                    .int(from.context.get().into())
+                    .int(own.context.get().into())
+                    .text(&from_kind)
+                    .text(&kind);
+            }
+            if task.action_count() > task.block_count() {
+                self.allocations(position, &task)?;
+            }
+        }
+        self.waits(id)
+    }
+
+    /// Allocations and mappings, at the call that ends the block before.
+    fn allocations(&mut self, position: u32, task: &Task<'_>) -> Result<()> {
+        let first = Moment::first(position, task);
+        let mut last = None;
+        let mut events = Vec::new();
+        let mut index = 0;
+        task.for_each_action(|action| {
+            match action {
+                Action::Block(block) => last = Some(block.id()),
+                Action::Alloc { addr, size, kind } => {
+                    events.push((index, kind.name(), addr, Some(size), last));
+                }
+                Action::Free { addr } => events.push((index, "free", addr, None, last)),
+                Action::Map { addr, size } => events.push((index, "map", addr, Some(size), last)),
+                Action::Unmap { addr, size } => {
+                    events.push((index, "unmap", addr, Some(size), last));
+                }
+                Action::Fresh { addr, size } => {
+                    events.push((index, "fresh", addr, Some(size), last));
+                }
+                _ => {}
+            }
+            index += 1;
+        })?;
+        let id = task.id();
+        for (index, event, address, bytes, block) in events {
+            let call = self.call(block);
+            let event = self.texts.of(event);
+            self.allocations
+                .row()?
+                .int(id.context.get().into())
+                .int(number(id))
+                .int(first.later(index).time())
+                .text(&event)
+                .bits(address)
+                .maybe(bytes)
+                .text(&call.callee)
+                .text(&call.function)
+                .text(&call.file)
+                .maybe(call.line);
+        }
+        Ok(())
+    }
+
+    fn waits(&mut self, context: ContextId) -> Result<()> {
+        for part in Segments::new(self.graph, context)? {
+            let part = part?;
+            let State::Waiting(cause) = part.state else {
+                continue;
+            };
+            let block = match part.call.and_then(LongCall::block) {
+                Some(block) => Some(block),
+                None => block_before(&part.task)?,
+            };
+            let call = self.call(block);
+            let cause = self.texts.of(cause.name());
+            self.waits
+                .row()?
+                .int(context.get().into())
+                .int(number(part.task.id()))
+                .text(&cause)
+                .int(part.from_ns)
+                .int(part.to_ns - part.from_ns)
+                .text(&call.callee)
+                .text(&call.function)
+                .text(&call.file)
+                .maybe(call.line);
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, block: Option<BlockId>) -> Call {
+        if let Some(known) = self.calls.get(&block) {
+            return known.clone();
+        }
+        let info = self.graph.info();
+        let found = block.map(|block| {
+            Place::of_call(info, block)
+                .unwrap_or_else(|| (Place::of_block(info, block), String::new()))
+        });
+        let (place, callee) = found.unwrap_or_default();
+        let call = Call {
+            callee: self.texts.of(&callee),
+            function: self.texts.of(&place.function),
+            file: self.texts.of(&place.file),
+            line: known(place.line),
+        };
+        self.calls.insert(block, call.clone());
+        call
+    }
+}
+
+fn contexts(graph: &Graph, mut table: Table) -> Result<u64> {
+    for context in graph.contexts() {
+        let flag = |flag: u8| context.flags & flag != 0;
+        let rank = graph.meta().ranks.get(usize::from(context.space));
+        table
+            .row()?
+            .int(context.id.get().into())
+            .text(&context.name.as_str().into())
+            .maybe(rank.map(|rank| rank.rank.into()))
+            .int(context.task_count.into())
+            .int(context.first_ns)
+            .int(context.last_ns)
+            .maybe(context.creator.map(number))
+            .flag(flag(taskgraph::Context::ANNOUNCED))
+            .flag(flag(taskgraph::Context::JOINED))
+            .flag(flag(taskgraph::Context::DETACHED))
+            .flag(flag(taskgraph::Context::CUT));
+    }
+    table.finish()
+}
+
+fn functions(graph: &Graph, mut table: Table) -> Result<u64> {
+    let info = graph.info();
+    for (at, function) in (0..).zip(&info.functions) {
+        let file = info.files.get(function.file as usize);
+        let module = info.modules.get(function.module as usize);
+        table
+            .row()?
+            .int(at)
+            .text(&function.name.as_str().into())
+            .text(&file.map_or("", String::as_str).into())
+            .maybe(known(function.line))
+            .text(&module.map_or("", |module| &module.name).into());
+    }
+    table.finish()
+}
+
+fn blocks_of(
+    info: &StaticInfo,
+    executions: &[u64],
+    texts: &mut Texts,
+    mut table: Table,
+) -> Result<u64> {
+    for ((at, block), &executions) in (0..).zip(&info.blocks).zip(executions) {
+        let flag = |flag: u8| block.flags & flag != 0;
+        let call = block.call.as_ref();
+        table
+            .row()?
+            .int(at)
+            .int(block.function.get().into())
+            .maybe(known(block.line))
+            .int(block.ir_ops.into())
+            .int(block.op_count.into())
+            .flag(flag(Block::ENTRY))
+            .flag(flag(Block::RETURN))
+            .flag(flag(Block::LOOP_HEADER))
+            .text(&texts.of(call.map_or("", |call| &call.callee)))
+            .maybe(call.and_then(|call| known(call.line)))
+            .int(executions);
+    }
+    table.finish()
+}

@@ -1,0 +1,467 @@
+//! What every calling context of a run spent at which line: time, waiting, instructions, accesses and cache misses, in
+//! one pass. The profile formats are views of it.
+//!
+//! Running and waiting are those of `parallelism`: for every context they add up to its life. The time of a task is
+//! divided among its blocks by executed IR instructions, or belongs to the one call of unrecorded code that it spends its
+//! time in. The caches are those of `misses`. Memory grows with the calling contexts, at most 65,536, and with the
+//! contexts that live at one time.
+
+mod costs;
+mod misses;
+mod samples;
+mod walk;
+
+use std::collections::hash_map::Entry;
+
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use taskgraph::{
+    Access, BlockCounts, BlockId, ContextId, FunctionId, MemOp, OpKind, Piece, StaticInfo, TaskId,
+    TaskKind,
+};
+
+use crate::analysis::names;
+use crate::analysis::{
+    Analysis, Cause, Change, Graph, LongCall, Moment, Order, Reads, Segment, Segments, State, Task,
+};
+use crate::cache::{Geometries, Ways};
+use crate::size::{Size, Sizes};
+use crate::workspan::{SiteKey, Tree};
+use costs::Costs;
+use misses::Caches;
+use samples::Sampler;
+use walk::Walk;
+
+pub(super) use costs::Row;
+pub(super) use samples::Sample;
+
+/// Columns of the numbers; those of the caches follow.
+const TIME: usize = 0;
+const WAIT: usize = 1;
+const INSTRUCTIONS: usize = 2;
+const READS: usize = 3;
+const WRITES: usize = 4;
+const MISSES: usize = 5;
+
+/// A number that a profile has of everything.
+#[derive(Clone, Debug)]
+pub(super) struct Metric {
+    /// A word without spaces.
+    pub(super) name: String,
+    pub(super) unit: &'static str,
+    pub(super) about: String,
+}
+
+/// A calling context.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// The calling context that it hangs below; none for what nothing recorded called.
+    pub(super) parent: Option<u32>,
+    /// The function, if it was recorded.
+    pub(super) function: Option<FunctionId>,
+    /// The line of the call in the parent; 0 when unknown.
+    pub(super) line: u32,
+    /// Whether an invocation of the function is further up: what it calls hangs below that one.
+    pub(super) recursive: bool,
+    pub(super) calls: u64,
+}
+
+/// Time that a calling context waited at a line, by cause.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waited {
+    pub(super) node: u32,
+    pub(super) line: u32,
+    pub(super) cause: Cause,
+    pub(super) ns: u64,
+}
+
+/// What was spent by calling context and line.
+#[derive(Clone, Debug)]
+pub(super) struct Profile {
+    pub(super) metrics: Vec<Metric>,
+    /// Calling contexts, parents first. The first is the program itself, which spends nothing.
+    pub(super) nodes: Vec<Node>,
+    /// Sorted by calling context and line.
+    pub(super) rows: Vec<Row>,
+    /// Sorted like the rows; their sum is the rows' waiting.
+    pub(super) waits: Vec<Waited>,
+    /// What contexts ran, and the running time for which there is one sample.
+    pub(super) samples: Vec<Sample>,
+    pub(super) interval_ns: u64,
+}
+
+impl Profile {
+    /// The column of the time in which contexts ran.
+    pub(super) const TIME: usize = TIME;
+    /// The column of the time in which contexts waited.
+    pub(super) const WAIT: usize = WAIT;
+    /// The column of the misses of the smallest cache.
+    pub(super) const MISSES: usize = MISSES;
+
+    /// The invocations from the outermost to a calling context, each with the line that it is at: that of its call, and
+    /// `line` for the innermost.
+    pub(super) fn stack(&self, node: u32, line: u32) -> Vec<(u32, u32)> {
+        let mut stack = vec![(node, line)];
+        let mut at = &self.nodes[node as usize];
+        while let Some(parent) = at.parent {
+            stack.push((parent, at.line));
+            at = &self.nodes[parent as usize];
+        }
+        stack.reverse();
+        stack
+    }
+}
+
+/// What a function is called in a profile.
+pub(super) fn name(info: &StaticInfo, function: Option<FunctionId>) -> String {
+    let name = function.and_then(|id| info.function(id));
+    let name = name.map(|function| names::label(&function.name));
+    name.filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "(not recorded)".to_owned())
+}
+
+/// The analysis; without sizes no caches are modelled.
+#[derive(Debug)]
+pub(super) struct Profiler<'g> {
+    graph: &'g Graph,
+    caches: Option<Geometries>,
+    /// Empty, until the only shard takes it.
+    sampler: Sampler,
+    /// The line of each operation, and whether its accesses must be counted one by one.
+    lines: Vec<u32>,
+    counted: Vec<bool>,
+    /// Whether a block has operations that must be counted.
+    counts: Vec<bool>,
+}
+
+/// The state of the analysis.
+#[derive(Debug)]
+pub(super) struct Shard<'g> {
+    /// The context of the task.
+    context: ContextId,
+    walk: Walk,
+    costs: Costs,
+    caches: Option<Caches>,
+    /// Executions by calling context and block, of the task and of all.
+    own: FxHashMap<(u32, BlockId), u64>,
+    all: FxHashMap<(u32, BlockId), u64>,
+    waits: FxHashMap<(u32, u32, Cause), u64>,
+    lives: FxHashMap<ContextId, Life<'g>>,
+    sampler: Sampler,
+}
+
+/// What is left of a context's life, and the next part of it.
+#[derive(Debug)]
+struct Life<'g> {
+    segments: Segments<'g>,
+    next: Option<Segment<'g>>,
+}
+
+/// What the analysis is made of. The graph outlives it, because it reads the lives of contexts along the way.
+#[derive(Clone, Debug)]
+pub(super) struct Config<'g> {
+    pub(super) graph: &'g Graph,
+    /// Sizes of the caches, if misses are wanted.
+    pub(super) sizes: Option<Sizes>,
+    /// Most samples of what contexts run.
+    pub(super) samples: u64,
+}
+
+impl<'g> Analysis for Profiler<'g> {
+    const NAME: &'static str = "profile";
+    const ABOUT: &'static str = "What every calling context spent, by line";
+    const ORDER: Order = Order::Topological;
+    const READS: Reads = Reads::Pieces;
+    const CHANGES: bool = true;
+    type Config = Config<'g>;
+    type Shard = Shard<'g>;
+    type Report = Profile;
+
+    fn new(config: Config<'g>, _: &Graph) -> Result<Self> {
+        let Config {
+            graph,
+            sizes,
+            samples,
+        } = config;
+        let info = graph.info();
+        let line: Size = "64".parse().map_err(anyhow::Error::msg)?;
+        let caches = |sizes| Geometries::new(&sizes, &[Ways::Full], line);
+        let mut lines = vec![0; info.ops.len()];
+        let mut counts = Vec::new();
+        for (at, block) in info.blocks.iter().enumerate() {
+            let ops = BlockId::from_index(at).map_or(&[][..], |id| info.ops_of(id));
+            let own = lines.get_mut(block.first_op as usize..).unwrap_or_default();
+            for (line, op) in own.iter_mut().zip(ops) {
+                *line = if op.line == 0 { block.line } else { op.line };
+            }
+            counts.push(ops.iter().any(|op| fixed(op).is_none()));
+        }
+        Ok(Self {
+            graph,
+            caches: sizes.map(caches).transpose()?,
+            sampler: Sampler::new(samples),
+            lines,
+            counted: info.ops.iter().map(|op| fixed(op).is_none()).collect(),
+            counts,
+        })
+    }
+
+    fn change(&mut self, change: &Change<'_>) -> Result<()> {
+        self.sampler.change(change);
+        Ok(())
+    }
+
+    fn shard(&self, _: Option<ContextId>) -> Shard<'g> {
+        Shard {
+            context: ContextId::default(),
+            walk: Walk::new(self.graph.info()),
+            costs: Costs::new(self.metrics().len()),
+            caches: self.caches.as_ref().map(Caches::new),
+            own: FxHashMap::default(),
+            all: FxHashMap::default(),
+            waits: FxHashMap::default(),
+            lives: FxHashMap::default(),
+            sampler: self.sampler.clone(),
+        }
+    }
+
+    fn task(&self, shard: &mut Shard<'g>, task: &Task<'_>) -> Result<()> {
+        shard.context = task.id().context;
+        shard.walk.enter(self.graph, task);
+        // What a context waits for before a task is not what the task does.
+        while let Some(part) = self.part(shard, task.id(), |part| {
+            part.state != State::Running && part.call.is_none()
+        })? {
+            self.spent(shard, task.id(), &part, &[]);
+        }
+        Ok(())
+    }
+
+    fn piece(&self, shard: &mut Shard<'g>, _: &Moment, piece: &Piece<'_>) -> Result<()> {
+        let Shard {
+            context,
+            walk,
+            costs,
+            caches,
+            own,
+            ..
+        } = shard;
+        walk.piece(*context, piece, |node, part| {
+            let mut counted = false;
+            part.for_each_times(|block, times| {
+                *own.entry((node, block)).or_default() += times;
+                counted |= self.counts.get(block.index()) == Some(&true);
+            });
+            if counted {
+                each_access(part, |access| {
+                    if self.counted.get(access.op.index()) == Some(&true) {
+                        let column = if access.write { WRITES } else { READS };
+                        costs.at(node, self.lines[access.op.index()])[column] += 1;
+                    }
+                });
+            }
+            if let Some(caches) = caches {
+                caches.piece(node, part, costs, MISSES, &self.lines);
+            }
+        });
+        Ok(())
+    }
+
+    fn done(&self, shard: &mut Shard<'g>, task: &Task<'_>, _: &BlockCounts) -> Result<()> {
+        let id = task.id();
+        let mut own: Vec<_> = shard.own.drain().collect();
+        own.sort_unstable();
+        while let Some(part) = self.part(shard, id, |_| true)? {
+            self.spent(shard, id, &part, &own);
+        }
+        for (key, times) in own {
+            *shard.all.entry(key).or_default() += times;
+        }
+        if task.kind() == TaskKind::Create {
+            shard.walk.creates(id);
+        }
+        let tasks = self.graph.context(id.context).map_or(0, |c| c.task_count);
+        if id.seq.checked_add(1) == Some(tasks) {
+            shard.walk.ended(id.context);
+            shard.lives.remove(&id.context);
+        }
+        Ok(())
+    }
+
+    fn finish(self, graph: &Graph, shards: Vec<Shard<'g>>) -> Result<Profile> {
+        let shard = shards.into_iter().next();
+        let mut shard = shard.unwrap_or_else(|| self.shard(None));
+        let info = graph.info();
+        for (&(node, block), &times) in &shard.all {
+            let Some(about) = info.block(block) else {
+                continue;
+            };
+            let costs = &mut shard.costs;
+            costs.at(node, about.line)[INSTRUCTIONS] += times * u64::from(about.ir_ops);
+            let ops = info.ops_of(block).iter().zip(about.first_op as usize..);
+            for (op, at) in ops {
+                if let Some((reads, writes)) = fixed(op) {
+                    let row = costs.at(node, self.lines[at]);
+                    row[READS] += reads * times;
+                    row[WRITES] += writes * times;
+                }
+            }
+        }
+        let wait = |(&(node, line, cause), &ns): (&(u32, u32, Cause), &u64)| Waited {
+            node,
+            line,
+            cause,
+            ns,
+        };
+        let mut waits: Vec<Waited> = shard.waits.iter().map(wait).collect();
+        waits.sort_unstable_by_key(|wait| (wait.node, wait.line, wait.cause));
+        for wait in &waits {
+            shard.costs.at(wait.node, wait.line)[WAIT] += wait.ns;
+        }
+        Ok(Profile {
+            metrics: self.metrics(),
+            nodes: nodes(info, &shard.walk),
+            rows: shard.costs.sorted(),
+            waits,
+            interval_ns: shard.sampler.interval(),
+            samples: shard.sampler.taken,
+        })
+    }
+}
+
+impl<'g> Profiler<'g> {
+    /// The next part of a context's life, if it belongs to this task and is of the kind asked for.
+    fn part(
+        &self,
+        shard: &mut Shard<'g>,
+        id: TaskId,
+        wanted: impl FnOnce(&Segment<'g>) -> bool,
+    ) -> Result<Option<Segment<'g>>> {
+        let life = match shard.lives.entry(id.context) {
+            Entry::Occupied(life) => life.into_mut(),
+            Entry::Vacant(place) => {
+                let mut segments = Segments::new(self.graph, id.context)?;
+                let next = segments.next().transpose()?;
+                place.insert(Life { segments, next })
+            }
+        };
+        if !life
+            .next
+            .as_ref()
+            .is_some_and(|part| part.task.id() <= id && wanted(part))
+        {
+            return Ok(None);
+        }
+        let next = life.segments.next().transpose()?;
+        Ok(std::mem::replace(&mut life.next, next))
+    }
+
+    /// Charges a part of a context's life to where its task `own` executed blocks, sorted.
+    fn spent(
+        &self,
+        shard: &mut Shard<'g>,
+        id: TaskId,
+        part: &Segment<'g>,
+        own: &[((u32, BlockId), u64)],
+    ) {
+        let info = self.graph.info();
+        let ns = part.to_ns - part.from_ns;
+        let call = part.call.and_then(LongCall::block);
+        let called = call.and_then(|block| own.iter().find(|((_, own), _)| *own == block));
+        let (node, block) = match called {
+            Some(&((node, block), _)) => (node, Some(block)),
+            None => shard.walk.top(id.context),
+        };
+        let about = block.and_then(|block| info.block(block));
+        let line = about.map_or(0, |block| {
+            block.call.as_ref().map_or(block.line, |c| c.line)
+        });
+        if let State::Waiting(cause) = part.state {
+            *shard.waits.entry((node, line, cause)).or_default() += ns;
+            return;
+        }
+        let weight = |&((_, block), times): &((u32, BlockId), u64)| {
+            let one = info.block(block).map_or(1, |block| block.ir_ops.max(1));
+            u128::from(one) * u128::from(times)
+        };
+        let all: u128 = own.iter().map(weight).sum();
+        if called.is_some() || all == 0 {
+            shard.costs.at(node, line)[TIME] += ns;
+            shard.sampler.runs(id.context, node, part.from_ns, ns);
+            return;
+        }
+        let (mut passed, mut given) = (0, 0);
+        for block in own {
+            passed += weight(block);
+            let until = u64::try_from(u128::from(ns) * passed / all).unwrap_or(ns);
+            let (node, block) = block.0;
+            let line = info.block(block).map_or(0, |block| block.line);
+            shard.costs.at(node, line)[TIME] += until - given;
+            let at_ns = part.from_ns + given;
+            shard.sampler.runs(id.context, node, at_ns, until - given);
+            given = until;
+        }
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let metric = |name: &str, unit, about: &str| Metric {
+            name: name.to_owned(),
+            unit,
+            about: about.to_owned(),
+        };
+        let mut metrics = vec![
+            metric("Time", "nanoseconds", "nanoseconds in which contexts ran"),
+            metric(
+                "Wait",
+                "nanoseconds",
+                "nanoseconds in which contexts waited",
+            ),
+            metric("Instr", "count", "IR instructions executed"),
+            metric("Reads", "count", "memory reads"),
+            metric("Writes", "count", "memory writes"),
+        ];
+        let caches = self.caches.iter().flat_map(|caches| &caches.all);
+        metrics.extend(caches.map(|cache| {
+            let size = Size::text(cache.size);
+            let about = format!("misses of one shared cache of {size} bytes");
+            metric(&format!("Miss{size}"), "count", &about)
+        }));
+        metrics
+    }
+}
+
+fn nodes(info: &StaticInfo, walk: &Walk) -> Vec<Node> {
+    let sites = walk.tree.sites();
+    let node = |(at, node): (u32, &crate::workspan::Node)| Node {
+        parent: Some(node.parent).filter(|&parent| parent != Tree::ROOT),
+        function: node.function,
+        line: match sites[node.site as usize] {
+            SiteKey::Call(block) | SiteKey::Spawn(block) => {
+                let call = info.block(block).and_then(|block| block.call.as_ref());
+                call.map_or(0, |call| call.line)
+            }
+            SiteKey::Program | SiteKey::Outside(_) | SiteKey::SpawnOutside => 0,
+        },
+        recursive: node.home != at,
+        calls: walk.calls.get(at as usize).copied().unwrap_or(0),
+    };
+    (0..).zip(walk.tree.nodes()).map(node).collect()
+}
+
+/// Reads and writes of every execution of an operation, where they are always as many.
+fn fixed(op: &MemOp) -> Option<(u64, u64)> {
+    match op.kind {
+        OpKind::Load => Some((1, 0)),
+        OpKind::Store => Some((0, 1)),
+        OpKind::Rmw => Some((1, 1)),
+        _ => None,
+    }
+}
+
+fn each_access(piece: &Piece<'_>, f: impl FnMut(Access)) {
+    match piece {
+        Piece::Blocks(blocks) => blocks.accesses().iter().for_each(f),
+        Piece::Run(run) => run.for_each_access(f),
+        _ => {}
+    }
+}

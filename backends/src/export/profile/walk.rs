@@ -1,0 +1,281 @@
+//! The calling contexts of a graph: which invocation every block belongs to.
+//!
+//! Call stacks are rebuilt from blocks as `workspan` does: a function's first block after a block that ends in a call is
+//! an invocation of that call; a block of a function further down means that those above were left. The first function of
+//! a created context hangs below the invocation that created it.
+
+use std::convert::Infallible;
+
+use rustc_hash::FxHashMap;
+use taskgraph::{Batch, Block, BlockId, ContextId, FunctionId, Piece, StaticInfo, TaskId};
+
+use crate::analysis::{Graph, Task};
+use crate::workspan::{SiteKey, Tree};
+
+/// Executions of a run that are replayed at a time.
+const CHUNK: u64 = 4096;
+
+/// What must be known of a block, in one place.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    function: FunctionId,
+    entry: bool,
+    returns: bool,
+    calls: bool,
+}
+
+/// An invocation on a stack.
+#[derive(Debug)]
+struct Frame {
+    node: u32,
+    function: Option<FunctionId>,
+    /// The block whose call is under way.
+    call: Option<BlockId>,
+    /// Whether it returns when that call does.
+    leaving: bool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    frames: Vec<Frame>,
+    /// The calling context that created this one, and the block that ends in the creation.
+    creator: Option<(u32, Option<BlockId>)>,
+}
+
+/// Follows the call stacks of all contexts.
+#[derive(Debug)]
+pub(super) struct Walk {
+    facts: Vec<Facts>,
+    states: FxHashMap<ContextId, State>,
+    created: FxHashMap<TaskId, (u32, Option<BlockId>)>,
+    pub(super) tree: Tree,
+    /// Invocations of each node of the tree.
+    pub(super) calls: Vec<u64>,
+    batch: Batch<'static>,
+}
+
+impl Walk {
+    pub(super) fn new(info: &StaticInfo) -> Self {
+        let facts = |block: &Block| Facts {
+            function: block.function,
+            entry: block.flags & Block::ENTRY != 0,
+            returns: block.flags & Block::RETURN != 0,
+            calls: block.call.is_some(),
+        };
+        Self {
+            facts: info.blocks.iter().map(facts).collect(),
+            states: FxHashMap::default(),
+            created: FxHashMap::default(),
+            tree: Tree::default(),
+            calls: Vec::new(),
+            batch: Batch::default(),
+        }
+    }
+
+    /// A task begins.
+    pub(super) fn enter(&mut self, graph: &Graph, task: &Task<'_>) {
+        let id = task.id();
+        if id.seq == 0 {
+            let creator = graph
+                .context(id.context)
+                .and_then(|context| context.creator);
+            let state = self.states.entry(id.context).or_default();
+            state.creator = creator.and_then(|task| self.created.get(&task).copied());
+        }
+    }
+
+    /// A context is about to begin others with this task.
+    pub(super) fn creates(&mut self, task: TaskId) {
+        let at = self.top(task.context);
+        self.created.insert(task, at);
+    }
+
+    /// The last task of a context is over.
+    pub(super) fn ended(&mut self, context: ContextId) {
+        self.states.remove(&context);
+    }
+
+    /// The innermost invocation of a context, and the block whose call is under way in it.
+    pub(super) fn top(&mut self, context: ContextId) -> (u32, Option<BlockId>) {
+        let mut state = self.states.remove(&context).unwrap_or_default();
+        if state.frames.is_empty() {
+            self.first(&mut state, None);
+        }
+        let top = state.frames.last();
+        let top = top.map_or((Tree::ROOT, None), |top| (top.node, top.call));
+        self.states.insert(context, state);
+        top
+    }
+
+    /// Calls `f` with parts of a piece, in order, and with the node of the tree that each belongs to.
+    pub(super) fn piece(
+        &mut self,
+        context: ContextId,
+        piece: &Piece<'_>,
+        mut f: impl FnMut(u32, &Piece<'_>),
+    ) {
+        let mut state = self.states.remove(&context).unwrap_or_default();
+        self.parts(&mut state, piece, &mut f);
+        self.states.insert(context, state);
+    }
+
+    fn parts(&mut self, state: &mut State, piece: &Piece<'_>, f: &mut dyn FnMut(u32, &Piece<'_>)) {
+        if matches!(piece, Piece::Action(_)) {
+            return;
+        }
+        if let Some(node) = self.stays(state, piece) {
+            return f(node, piece);
+        }
+        match piece {
+            Piece::Blocks(blocks) => self.by_node(state, piece, blocks.blocks(), f),
+            Piece::Nest(nest) => {
+                // The blocks of a nest come by call and not by iterator.
+                let mut from = 0;
+                let mut at = 0;
+                let mut node = None;
+                nest.for_each_block(|block| {
+                    let own = self.step(state, block);
+                    if let Some(before) = node.filter(|before| *before != own) {
+                        f(before, &Piece::Nest(nest.part(from..at)));
+                        from = at;
+                    }
+                    (node, at) = (Some(own), at + 1);
+                });
+                if let Some(node) = node {
+                    f(node, &Piece::Nest(nest.part(from..at)));
+                }
+            }
+            Piece::Run(run) => {
+                let mut batch = std::mem::take(&mut self.batch);
+                let all = run.executions();
+                let mut from = 0;
+                while from < all {
+                    let to = all.min(from + CHUNK);
+                    batch.expand(run, from..to);
+                    batch
+                        .pieces()
+                        .for_each(|piece| self.parts(state, &piece, f));
+                    from = to;
+                }
+                self.batch = batch;
+            }
+            _ => {}
+        }
+    }
+
+    /// Cuts a piece of these blocks where the node changes.
+    fn by_node(
+        &mut self,
+        state: &mut State,
+        piece: &Piece<'_>,
+        blocks: impl Iterator<Item = BlockId>,
+        f: &mut dyn FnMut(u32, &Piece<'_>),
+    ) {
+        let mut part = |node: u32, range| {
+            let Ok(()) = piece.for_each_part::<Infallible>(range, |_, part| {
+                f(node, part);
+                Ok(())
+            });
+        };
+        let (mut from, mut at, mut node) = (0, 0, None);
+        for block in blocks {
+            let own = self.step(state, block);
+            if let Some(before) = node.filter(|before| *before != own) {
+                part(before, from..at);
+                from = at;
+            }
+            (node, at) = (Some(own), at + 1);
+        }
+        if let Some(node) = node {
+            part(node, from..at);
+        }
+    }
+
+    /// The node of a piece in which no invocation begins or ends.
+    fn stays(&self, state: &mut State, piece: &Piece<'_>) -> Option<u32> {
+        let top = state.frames.last_mut().filter(|top| !top.leaving)?;
+        let mut same = true;
+        piece.for_each_times(|block, _| {
+            let facts = self.facts.get(block.index());
+            same &= facts.is_some_and(|facts| {
+                !facts.entry && !facts.returns && Some(facts.function) == top.function
+            });
+        });
+        let last = piece.last_block().filter(|_| same)?;
+        top.call = Some(last).filter(|last| self.facts[last.index()].calls);
+        Some(top.node)
+    }
+
+    /// Executes a block, and returns the node that it belongs to.
+    fn step(&mut self, state: &mut State, block: BlockId) -> u32 {
+        let Some(&facts) = self.facts.get(block.index()) else {
+            return state.frames.last().map_or(Tree::ROOT, |top| top.node);
+        };
+        let belongs = |frame: &Frame| frame.function == Some(facts.function) && !frame.leaving;
+        if state.frames.is_empty() {
+            self.first(state, Some(facts.function));
+        } else if facts.entry {
+            self.push(state, facts.function);
+        } else if !state.frames.last().is_some_and(belongs) {
+            match state.frames.iter().rposition(belongs) {
+                Some(at) => state.frames.truncate(at + 1),
+                None => {
+                    // The entry of the function was not recorded.
+                    while state.frames.len() > 1
+                        && state.frames.last().is_some_and(|top| top.leaving)
+                    {
+                        state.frames.pop();
+                    }
+                    if let Some(top) = state.frames.last_mut() {
+                        top.call = None;
+                    }
+                    self.push(state, facts.function);
+                }
+            }
+        }
+        let Some(top) = state.frames.last_mut() else {
+            return Tree::ROOT;
+        };
+        let node = top.node;
+        top.call = facts.calls.then_some(block);
+        top.leaving = facts.calls && facts.returns;
+        if facts.returns && !facts.calls && state.frames.len() > 1 {
+            state.frames.pop();
+        }
+        node
+    }
+
+    /// Makes the first invocation of a context.
+    fn first(&mut self, state: &mut State, function: Option<FunctionId>) {
+        let (from, key) = match (state.creator, function) {
+            (Some((from, Some(block))), _) => (from, SiteKey::Spawn(block)),
+            (Some((from, None)), _) => (from, SiteKey::SpawnOutside),
+            (None, Some(function)) => (Tree::ROOT, SiteKey::Outside(function)),
+            (None, None) => (Tree::ROOT, SiteKey::Program),
+        };
+        self.invoke(state, from, key, function);
+    }
+
+    fn push(&mut self, state: &mut State, function: FunctionId) {
+        let top = state.frames.last();
+        let from = top.map_or(Tree::ROOT, |top| top.node);
+        let key = match top.and_then(|top| top.call) {
+            Some(block) => SiteKey::Call(block),
+            None => SiteKey::Outside(function),
+        };
+        self.invoke(state, from, key, Some(function));
+    }
+
+    fn invoke(&mut self, state: &mut State, from: u32, key: SiteKey, function: Option<FunctionId>) {
+        let site = self.tree.site(key);
+        let node = self.tree.child(from, site, function);
+        self.calls.resize(self.tree.nodes().len(), 0);
+        self.calls[node as usize] += 1;
+        state.frames.push(Frame {
+            node,
+            function,
+            call: None,
+            leaving: false,
+        });
+    }
+}

@@ -1,0 +1,158 @@
+"""What readers that are not Contech's see in a folder of exports, as JSON."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+
+def perfetto(path):
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as messages
+
+    trace = messages.Trace()
+    trace.ParseFromString(path.read_bytes())
+    event = messages.TrackEvent
+    tracks, open_slices = {}, {}
+    names, places, says = {}, {}, {}
+    slices, categories, running, files = Counter(), Counter(), Counter(), set()
+    starts, ends = Counter(), Counter()
+    counted, merged = [], None
+    for packet in trace.packet:
+        for table, entries in (
+            (names, packet.interned_data.event_names),
+            (says, packet.interned_data.debug_annotation_names),
+        ):
+            table.update((entry.iid, entry.name) for entry in entries)
+        places.update((place.iid, place) for place in packet.interned_data.source_locations)
+        if packet.HasField("track_descriptor"):
+            tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+        if not packet.HasField("track_event"):
+            continue
+        one = packet.track_event
+        assert one.track_uuid in tracks, "an event of no track"
+        starts.update(one.flow_ids)
+        ends.update(one.terminating_flow_ids)
+        said = {says[a.name_iid]: a.string_value or a.uint_value for a in one.debug_annotations}
+        merged = said.get("merged", merged)
+        if one.type == event.TYPE_COUNTER:
+            counted.append((packet.timestamp, one.counter_value))
+        elif one.type == event.TYPE_SLICE_END:
+            begun, category = open_slices.pop(one.track_uuid)
+            assert begun <= packet.timestamp, "a slice ends before it begins"
+            running[category] += packet.timestamp - begun
+        else:
+            slices[names[one.name_iid]] += 1
+            categories.update(one.categories)
+            if one.source_location_iid:
+                files.add(places[one.source_location_iid].file_name.rsplit("/")[-1])
+            if one.type == event.TYPE_SLICE_BEGIN:
+                assert one.track_uuid not in open_slices, "slices of a track overlap"
+                open_slices[one.track_uuid] = (packet.timestamp, one.categories[0])
+    assert not open_slices, "a slice never ends"
+    area = sum(value * (to - at) for (at, value), (to, _) in zip(counted, counted[1:]))
+    return {
+        "threads": sum(track.HasField("thread") for track in tracks.values()),
+        "slices": slices,
+        "categories": categories,
+        "ns": running,
+        "files": sorted(files),
+        "flows": len(starts),
+        "whole_flows": sum(starts[flow] == ends[flow] == 1 for flow in starts | ends),
+        "running_ns": area,
+        "merged": merged,
+    }
+
+
+def folded(path):
+    from flamegraph_textual.parsers import parse
+
+    root = parse(path.read_bytes(), path.name, "stackcollapse").root_stack
+    names = set()
+
+    def visit(frame):
+        names.add(frame.name)
+        for child in frame.children:
+            visit(child)
+
+    visit(root)
+    return {"total": root.values[0], "names": sorted(names)}
+
+
+def pprof(path):
+    from flamegraph_textual.parsers import parse, pprof_parser
+
+    profile = parse(path.read_bytes(), path.name, "pprof")
+    types = [kind.sample_type for kind in profile.sample_types]
+    raw = pprof_parser.unmarshal(path.read_bytes())
+    files = {raw.string_table[f.filename].rsplit("/")[-1] for f in raw.function}
+    labels = {raw.string_table[label.str] for sample in raw.sample for label in sample.label}
+    lines = {line.line for location in raw.location for line in location.line}
+    return {
+        "totals": dict(zip(types, profile.root_stack.values)),
+        "units": [kind.sample_unit for kind in profile.sample_types],
+        "files": sorted(files),
+        "causes": sorted(labels),
+        "lines": sorted(lines),
+    }
+
+
+def graphml(path):
+    import networkx
+
+    graph = networkx.read_graphml(path)
+    assert networkx.is_directed_acyclic_graph(graph)
+    times = (data["end_ns"] for _, data in graph.nodes(data=True))
+    orders = Counter(data["order"] for _, _, data in graph.edges(data=True))
+    return {
+        "tasks": graph.number_of_nodes(),
+        "edges": orders["synchronisation"],
+        "end_ns": max(times),
+        "kinds": Counter(data["kind"] for _, data in graph.nodes(data=True)),
+    }
+
+
+def firefox(path):
+    profile = json.loads(path.read_text())
+    threads = profile["threads"]
+    strings = profile.get("shared", {}).get("stringArray")
+    names, waits = set(), Counter()
+    samples, waiting_ms = 0, 0.0
+    for thread in threads:
+        words = strings or thread["stringArray"]
+        function = thread["funcTable"]["name"]
+        stacks, frames = thread["stackTable"], thread["frameTable"]["func"]
+        for stack in thread["samples"]["stack"]:
+            samples += 1
+            while stack is not None:
+                names.add(words[function[frames[stacks["frame"][stack]]]])
+                stack = stacks["prefix"][stack]
+        markers = thread["markers"]
+        for name, start, end in zip(markers["name"], markers["startTime"], markers["endTime"]):
+            waits[words[name]] += 1
+            waiting_ms += end - start
+    return {
+        "threads": len(threads),
+        "names": sorted(names),
+        "samples": samples,
+        "interval_ms": profile["meta"]["interval"],
+        "waits": waits,
+        "waiting_ms": waiting_ms,
+    }
+
+
+READERS = {
+    "firefox.json": firefox,
+    "trace.pftrace": perfetto,
+    "work.folded": folded,
+    "profile.pb.gz": pprof,
+    "graph.graphml": graphml,
+}
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    seen = {}
+    for path in sorted(folder.iterdir()):
+        reader = READERS.get(path.name) or (folded if path.suffix == ".folded" else None)
+        if reader:
+            seen[path.name] = reader(path)
+    json.dump(seen, sys.stdout)
