@@ -1,4 +1,4 @@
-//! `export`: the graph in forms that other programs read. Each form is a file of this folder and an entry in [`FORMS`];
+//! `export`: the graph in forms that other programs read. Each form is a file of this folder and an entry in `FORMS`;
 //! what several forms are views of (the profile, the lanes) is made once for all that are asked for.
 
 mod callgrind;
