@@ -8,16 +8,21 @@ use crate::view::chart::Part;
 use crate::view::units::{plural, share, time};
 use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View};
 
+/// A run shorter than this says little: starting a thread takes a tenth of it.
+const SHORT_NS: u64 = 1_000_000;
+
 impl Report {
     /// The run in one sentence, with what cost most.
     #[must_use]
     pub fn sentence(&self) -> String {
         let used = share(crate::view::units::ratio(self.useful_ns, self.total_ns));
         let processors = plural(self.processors.into(), "processor");
-        let begin = format!(
-            "{processors} for {}: {used} of their time ran the program.",
-            time(self.duration_ns)
-        );
+        let duration = time(self.duration_ns);
+        let mut begin =
+            format!("{processors} for {duration}: {used} of their time ran the program.");
+        if self.duration_ns < SHORT_NS {
+            begin = format!("A run of {duration} is too short to judge a program by. {begin}");
+        }
         match self.losses.first() {
             Some(most) => format!("{begin} {}", most.sentence()),
             None => begin,

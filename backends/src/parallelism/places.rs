@@ -4,7 +4,7 @@
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockId, TaskKind};
+use taskgraph::{BlockId, Context, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{Cause, Change, Graph, LEAST_NS, LongCall, State, Task};
@@ -108,10 +108,15 @@ pub(super) fn note(groups: &mut Groups, change: &Change<'_>) -> Result<()> {
 }
 
 /// Whether a work task executes nothing that is recorded while other tasks do: its thread runs another library's
-/// code.
+/// code. What a thread does last when its recording is cut is not known: a loop is recorded when it ends.
 fn is_foreign(task: &Task<'_>) -> bool {
-    let recorded = task.graph().summary().blocks > 0;
-    task.kind() == TaskKind::Work && task.block_count() == 0 && recorded
+    let graph = task.graph();
+    let cut = || {
+        let context = graph.context(task.id().context);
+        context.is_some_and(|c| c.flags & Context::CUT != 0 && c.last_task() == Some(task.id()))
+    };
+    let recorded = graph.summary().blocks > 0;
+    task.kind() == TaskKind::Work && task.block_count() == 0 && recorded && !cut()
 }
 
 /// The last block executed before `task` in its context.

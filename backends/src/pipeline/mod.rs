@@ -20,7 +20,7 @@ use crate::cli::{is_broken_pipe, output, progress};
 use crate::laboratory;
 use crate::parallelism;
 use crate::report::{self, Choices, PageData};
-use crate::view::units::{count, ratio, share, time};
+use crate::view::units::{plural, ratio, share, time};
 
 use program::Program;
 pub(crate) use program::cannot_start;
@@ -28,7 +28,7 @@ use traces::TraceFolder;
 
 /// Losses and other findings printed after a run, and the least share of a loss; the report has them all.
 const LOSSES: usize = 5;
-const OTHERS: usize = 2;
+const OTHERS: usize = 3;
 /// Waits printed before the losses are known.
 const WAITS: usize = 3;
 const WORTH: f64 = 0.01;
@@ -163,21 +163,18 @@ fn begin(graph: &Graph, times: &parallelism::Report) {
     let summary = graph.summary();
     eprintln!("contech: {}", times.sentence());
     eprintln!(
-        "contech: {} tasks, {} edges, {} block executions, {} accesses",
-        count(summary.tasks.total()),
-        count(summary.edges),
-        count(summary.blocks),
-        count(summary.accesses)
+        "contech: {}, {}, {}, {}",
+        plural(summary.tasks.total(), "task"),
+        plural(summary.edges, "edge"),
+        plural(summary.blocks, "block execution"),
+        plural(summary.accesses, "access")
     );
     let life = times.life_ns();
     let most = times.places.iter().take(WAITS);
     for at in most.filter(|at| ratio(at.ns, life) >= WORTH) {
         let (cause, place) = (at.cause.name(), at.place.located());
-        eprintln!(
-            "contech: {:>7} {:>8}  waiting ({cause}) {place}",
-            share(ratio(at.ns, life)),
-            time(at.ns)
-        );
+        let waited = time(at.ns);
+        eprintln!("contech: {waited:>16}  waiting ({cause}) {place}");
     }
 }
 

@@ -14,10 +14,14 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// A count with its noun: `1 wait`, `3,808 waits`.
+/// A count with its noun: `1 wait`, `3,808 waits`, `2 accesses`.
 #[must_use]
 pub fn plural(number: u64, noun: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
+    let ending = match number {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{} {noun}{ending}", count(number))
 }
 

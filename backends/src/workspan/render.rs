@@ -120,7 +120,7 @@ impl Report {
             "in invocations that spawn"
         };
         format!(
-            "{} of the span is the own code of {} ({} at {}{caller}), {serial}: without it the parallelism would be {}.",
+            "{} of the span is the own code of {} ({} at {}{caller}), {serial}. As long as this code takes what it takes, the parallelism cannot pass {:.2}.",
             share(ratio(own, self.span)),
             site.callee,
             match site.kind {
@@ -129,14 +129,7 @@ impl Report {
                 _ => "called",
             },
             site.place(),
-            if own == self.span {
-                "unlimited".to_owned()
-            } else {
-                format!(
-                    "{:.2}",
-                    ratio(self.work - own.min(self.work), self.span - own)
-                )
-            }
+            ratio(self.work, own)
         )
     }
 

@@ -224,6 +224,14 @@ impl GraphBuilder {
         id
     }
 
+    /// Says that the recording stopped before the context ended ([`Context::CUT`]).
+    ///
+    /// # Panics
+    /// When the context was not made here.
+    pub fn cut(&mut self, context: ContextId) {
+        self.contexts[context.index()].flags |= Context::CUT;
+    }
+
     /// Adds a Sync task of no duration at the context's clock. It has no edges: add them with [`GraphBuilder::edge`].
     pub fn sync(&mut self, context: ContextId, object: u64, op: SyncOp) -> TaskId {
         let clock = self.contexts[context.index()].clock;
