@@ -8,6 +8,7 @@ use contech_guest::{memory, thread_functions};
 use contech_runtime_core::host::Host;
 use contech_runtime_core::thread::NO_CONTEXT;
 use contech_runtime_core::{Recorder, Thread};
+use contech_trace::event::Event;
 use contech_trace::event::SyncOp::{ThreadCreate, ThreadJoin};
 
 use crate::active::{Active, active};
@@ -54,6 +55,19 @@ pub(crate) fn announce_main(recorder: &Recorder) {
 
 fn handle(thread: libc::pthread_t) -> usize {
     usize::try_from(thread).unwrap_or(0)
+}
+
+/// Marks the calling thread's stack and its thread-local variables as new. The C library gives the memory of threads
+/// that have ended to later ones, which no event orders.
+fn new_stack(recorder: &'static Recorder, this: usize, size: usize) {
+    /// The C library's stacks end with a page.
+    const PAGE: usize = 4096;
+    // The description of the thread comes last, after its thread-local variables.
+    let top = this.next_multiple_of(PAGE);
+    if size > 0 && size < top {
+        let (addr, size) = ((top - size) as u64, size as u64);
+        recorder.put(block(), &Event::Fresh { addr, size });
+    }
 }
 
 /// Notes that the calling thread ends by itself, or can be cancelled only at calls, so that no record of it is missing.
@@ -120,6 +134,7 @@ impl Threads for Recorded {
         // does, but never before its creation.
         let blocked = Blocked::new();
         child.set_mask(blocked.before());
+        child.set_stack(wanted.stack);
         let result = call(Some(std::ptr::from_ref(child).cast_mut().cast()));
         if result != 0 {
             if let Some(recorder) = current::recorder() {
@@ -155,6 +170,7 @@ impl Threads for Recorded {
                     // SAFETY: the call has no arguments.
                     let this = unsafe { libc::pthread_self() };
                     recorder.joins.insert(handle(this), child.context());
+                    new_stack(recorder, handle(this), child.stack());
                 }
             });
         }

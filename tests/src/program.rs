@@ -198,6 +198,8 @@ impl Program {
                     other => bail!("unknown CHECK {other}"),
                 });
             }
+            // This is what Rust's comments at unsafe code begin with.
+            "SAFETY" => {}
             "NEEDS" => self.needs = Some(value.to_owned()),
             other => bail!("unknown directive {other}"),
         }

@@ -1,6 +1,6 @@
 //! The one error of the drivers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why the compiler was not started.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,26 @@ pub enum Error {
         "the command line is too long with its response files in it: give the --contech options outside of them, or in CONTECH_OPTIONS"
     )]
     TooLong,
+    /// A piece of bitcode that clang and the pass did not compile.
+    #[error("cannot instrument {}:\n{said}", path.display())]
+    NotInstrumented {
+        path: PathBuf,
+        /// What clang said.
+        said: String,
+    },
+    #[error("cannot read the archive {}: {cause}", path.display())]
+    Archive {
+        path: PathBuf,
+        cause: object::read::Error,
+    },
+    #[error("{}: {cause}", path.display())]
+    File {
+        path: PathBuf,
+        cause: std::io::Error,
+    },
+    /// What `cargo contech` cannot do, and what to do instead.
+    #[error("{0}")]
+    Cargo(String),
     /// The compiler was found but did not start.
     #[error("cannot start {}: {cause}", program.display())]
     Exec {
@@ -48,4 +68,11 @@ pub enum Error {
         program: PathBuf,
         cause: std::io::Error,
     },
+}
+
+impl Error {
+    pub(crate) fn file(path: &Path, cause: std::io::Error) -> Self {
+        let path = path.to_owned();
+        Self::File { path, cause }
+    }
 }

@@ -38,6 +38,8 @@ const OPTIONS: &str = "\
   --contech-atomics=ordered  which atomic operations order the program: all but relaxed ones, and relaxed
                         ones too in files with fences (default); =all: every one; =none: none
   --contech-explain     say for each function what is recorded, what is not, and why
+  --contech-bitcode     at a link, instrument the LLVM bitcode among the objects and in the archives, which cargo
+                        contech has rustc write
   --contech-help        this text
 ";
 

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::line::without_static;
-use crate::{Error, Language, Line, Mode, Options};
+use crate::{Error, Language, Line, Mode, Options, PASS_VARIABLE};
 
 /// The files a command line needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,6 +119,21 @@ impl Invocation {
             pass_options: options.for_pass(),
             left_out,
         })
+    }
+
+    /// The command, with the options of the pass in its environment; those that are there already come last and win.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        let own = std::env::var(PASS_VARIABLE).ok().filter(|v| !v.is_empty());
+        let options: Vec<_> = [Some(self.pass_options.clone()), own]
+            .into_iter()
+            .flatten()
+            .collect();
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .env(PASS_VARIABLE, options.join(","));
+        command
     }
 }
 

@@ -17,17 +17,19 @@ mod locate;
 mod mpif;
 mod options;
 mod response;
+mod rust;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 pub use error::Error;
 pub use invocation::{Invocation, Tools};
 pub use language::Language;
 pub use line::{Line, classify};
 pub use options::{Form, Mode, Options};
+pub use rust::cargo::main as cargo;
 
 /// Variable that names another clang 22.
 pub const CLANG_VARIABLE: &str = "CONTECH_CLANG";
@@ -58,6 +60,11 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         say(&help::text(language));
         return Ok(ExitCode::SUCCESS);
     }
+    let rest = if options.bitcode {
+        rust::link::prepare(options, rest)?
+    } else {
+        rest
+    };
     let line = classify(language, &rest);
     let tools = locate::tools(language, &line, options.mode, &rest)?;
     let foreign = if language == Language::Fortran && line.compiles {
@@ -74,17 +81,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
             language.driver()
         );
     }
-    let mut command = Command::new(&invocation.program);
-    command.args(&invocation.arguments);
-    let own = std::env::var(PASS_VARIABLE).ok().filter(|v| !v.is_empty());
-    command.env(
-        PASS_VARIABLE,
-        [Some(invocation.pass_options), own]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(","),
-    );
+    let mut command = invocation.command();
     let cause = if foreign.is_empty() && answer.is_none() {
         command.exec()
     } else {

@@ -23,21 +23,6 @@ pub(crate) fn tools(
     mode: Mode,
     arguments: &[OsString],
 ) -> Result<Tools, Error> {
-    let folders = folders();
-    let find = |file: &'static str| {
-        folders
-            .iter()
-            .map(|f| f.join(file))
-            .find(|p| p.is_file())
-            .ok_or_else(|| Error::NoLibrary {
-                file,
-                looked: folders
-                    .iter()
-                    .map(|f| f.display().to_string())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            })
-    };
     let online = mode == Mode::Workspan;
     let instruments = line.compiles && !line.freestanding;
     let plugin = instruments.then(|| find(PLUGIN)).transpose()?;
@@ -48,6 +33,7 @@ pub(crate) fn tools(
     let mpi = (runtime.is_some() && line.mpi && !online)
         .then(|| find(MPI))
         .transpose()?;
+    let folders = folders();
     let mut headers = folders.iter().map(|f| f.join(HEADERS));
     let headers = if !instruments {
         None
@@ -65,6 +51,36 @@ pub(crate) fn tools(
         headers,
         mpi: mpi.is_some(),
         runtime_folder: runtime.and_then(|r| r.parent().map(Path::to_path_buf)),
+    })
+}
+
+/// The pass.
+pub(crate) fn plugin() -> Result<PathBuf, Error> {
+    find(PLUGIN)
+}
+
+/// The program of Contech with this name, in the folders of its libraries.
+pub(crate) fn command(name: &'static str) -> Result<PathBuf, Error> {
+    find(name)
+}
+
+/// A program that makes archives: LLVM's, or the system's.
+pub(crate) fn archiver() -> PathBuf {
+    on_path(OsStr::new("llvm-ar-22"))
+        .or_else(|| Some(PathBuf::from("/usr/lib/llvm-22/bin/llvm-ar")).filter(|p| is_program(p)))
+        .unwrap_or_else(|| "ar".into())
+}
+
+fn find(file: &'static str) -> Result<PathBuf, Error> {
+    let folders = folders();
+    let found = folders.iter().map(|f| f.join(file)).find(|p| p.is_file());
+    found.ok_or_else(|| Error::NoLibrary {
+        file,
+        looked: folders
+            .iter()
+            .map(|f| f.display().to_string())
+            .collect::<Vec<_>>()
+            .join(", "),
     })
 }
 

@@ -44,11 +44,13 @@ pub struct Options {
     /// Without the option the pass uses its default.
     pub atomics: Option<Atomics>,
     pub explain: bool,
+    /// The bitcode among the inputs of a link is instrumented before the link.
+    pub bitcode: bool,
     pub help: bool,
 }
 
 const PREFIX: &str = "--contech-";
-const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-help";
+const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-bitcode, --contech-help";
 
 impl Options {
     /// Separates the driver's options from the command line; those of `from_env` (words separated by blanks) come
@@ -95,6 +97,7 @@ impl Options {
             "--contech-atomics=ordered" => self.atomics = Some(Atomics::Ordered),
             "--contech-atomics=all" => self.atomics = Some(Atomics::All),
             "--contech-explain" => self.explain = true,
+            "--contech-bitcode" => self.bitcode = true,
             "--contech-help" => self.help = true,
             "--contech-mode=workspan" => self.mode = Mode::Workspan,
             _ => {

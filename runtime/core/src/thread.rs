@@ -41,6 +41,8 @@ pub struct Thread {
     pub(crate) counted: AtomicBool,
     /// The function that the creator wants run, and its argument. The new thread reads them once.
     pub(crate) start: (AtomicUsize, AtomicUsize),
+    /// Bytes of the new thread's stack; 0 if the program brought it.
+    pub(crate) stack: AtomicUsize,
     /// Signals the new thread is to block.
     pub(crate) mask: AtomicU64,
     /// The library that made the thread: one more than its place in the list of libraries that made threads; 0 if none
@@ -85,6 +87,7 @@ impl Thread {
             announced: AtomicBool::new(false),
             counted: AtomicBool::new(false),
             start: (AtomicUsize::new(0), AtomicUsize::new(0)),
+            stack: AtomicUsize::new(0),
             mask: AtomicU64::new(0),
             library: AtomicUsize::new(0),
             unsafe_end: AtomicBool::new(false),
@@ -103,6 +106,16 @@ impl Thread {
     /// The function that the creator wants the thread to run, and its argument.
     pub fn start(&self) -> (usize, usize) {
         (self.start.0.load(Relaxed), self.start.1.load(Relaxed))
+    }
+
+    /// Sets how many bytes the thread's stack has, if the C library makes it.
+    pub fn set_stack(&self, bytes: usize) {
+        self.stack.store(bytes, Relaxed);
+    }
+
+    /// What [`Thread::set_stack`] was given.
+    pub fn stack(&self) -> usize {
+        self.stack.load(Relaxed)
     }
 
     /// Sets the signals that the thread is to block once it has its state. Until then it blocks all.

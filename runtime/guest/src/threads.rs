@@ -11,6 +11,7 @@ pub type Body11 = unsafe extern "C-unwind" fn(Ptr) -> c_int;
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: Ptr, state: *mut c_int) -> c_int;
+    fn pthread_attr_getstack(attributes: Ptr, low: *mut usize, size: *mut usize) -> c_int;
 }
 
 /// The thread that a creator asks for.
@@ -26,6 +27,9 @@ pub struct Wanted {
     pub caller: usize,
     /// Whether the thread may be joined.
     pub joinable: bool,
+    /// Bytes of the stack that the C library makes for the thread, with its thread-local variables; 0 if the program
+    /// brings a stack.
+    pub stack: usize,
 }
 
 /// What a library does about threads. [`thread_functions`](crate::thread_functions) makes the exported functions from
@@ -57,6 +61,36 @@ pub unsafe fn is_joinable(attributes: Ptr) -> bool {
         unsafe { pthread_attr_getdetachstate(attributes, &raw mut detached) };
     }
     detached == libc::PTHREAD_CREATE_JOINABLE
+}
+
+/// Bytes of the stack that the C library makes for a thread with these attributes; 0 if they name a stack.
+///
+/// # Safety
+/// The attributes are valid or null, which means the default attributes.
+#[must_use]
+pub unsafe fn stack_size(attributes: Ptr) -> usize {
+    let (mut low, mut size) = (0, 0);
+    if attributes.is_null() {
+        let mut default = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+        // SAFETY: the attributes are made here, asked, and destroyed.
+        unsafe {
+            if libc::pthread_attr_init(default.as_mut_ptr()) == 0 {
+                libc::pthread_attr_getstacksize(default.as_ptr(), &raw mut size);
+                libc::pthread_attr_destroy(default.as_mut_ptr());
+            }
+        }
+        return size;
+    }
+    // SAFETY: the caller promises that the attributes are valid.
+    unsafe {
+        pthread_attr_getstack(attributes, &raw mut low, &raw mut size);
+        // Without a stack the lowest address is counted from the address 0, and a size of 0 means the default one.
+        if low.wrapping_add(size) != 0 {
+            return 0;
+        }
+        libc::pthread_attr_getstacksize(attributes.cast(), &raw mut size);
+    }
+    size
 }
 
 /// The [`Body`] that replaces another one.
@@ -104,12 +138,15 @@ macro_rules! thread_functions {
         ) -> ::std::ffi::c_int {
             // SAFETY: the attributes are the caller's.
             let joinable = unsafe { $crate::threads::is_joinable(attributes) };
+            // SAFETY: the attributes are the caller's.
+            let stack = unsafe { $crate::threads::stack_size(attributes) };
             let wanted = $crate::threads::Wanted {
                 handle,
                 body: body as usize,
                 argument,
                 caller,
                 joinable,
+                stack,
             };
             <$threads as $crate::threads::Threads>::create(&wanted, |state| {
                 let run: $crate::threads::Body = $crate::threads::run::<$threads>;
@@ -132,6 +169,8 @@ macro_rules! thread_functions {
                 argument,
                 caller,
                 joinable: true,
+                // SAFETY: null means the default attributes.
+                stack: unsafe { $crate::threads::stack_size(::std::ptr::null_mut()) },
             };
             <$threads as $crate::threads::Threads>::create(&wanted, |state| {
                 let run: $crate::threads::Body11 = $crate::threads::run11::<$threads>;

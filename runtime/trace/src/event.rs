@@ -102,8 +102,9 @@ events! {
             /// True if the region begins.
             begin: bool,
         }
-        /// Memory begins a new life although it was not allocated: the stack below an OpenMP task that begins, or
-        /// what libomp keeps of a task (its firstprivate variables).
+        /// Memory begins a new life although it was not allocated: the stack of a thread that begins, with its
+        /// thread-local variables, the stack below an OpenMP task that begins, or what libomp keeps of a task (its
+        /// firstprivate variables).
         Fresh = 11, 16 bytes {
             /// First byte of the range.
             addr: u64,

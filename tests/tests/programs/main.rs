@@ -11,6 +11,7 @@ mod golden;
 mod lock_order;
 mod log_order;
 mod models;
+mod rust;
 mod structure;
 mod tasks;
 mod trial;
@@ -46,6 +47,13 @@ fn main() {
                 format!("{}::{level}", program.name),
                 move || trial::run(&program, &level).map_err(|e| Failed::from(format!("{e:#}"))),
             ));
+        }
+    }
+    match rust::trials() {
+        Ok(more) => trials.extend(more),
+        Err(error) => {
+            eprintln!("{error:#}");
+            std::process::exit(1);
         }
     }
     libtest_mimic::run(&arguments, trials).exit();

@@ -1,0 +1,476 @@
+//! Makes instrumented machine code of the bitcode among the inputs of a link.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::hash::Hasher as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use object::read::archive::ArchiveFile;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::bitcode::{Content, content};
+use super::store;
+use crate::options::Atomics;
+use crate::{Error, Invocation, Language, Options, classify, locate, response};
+
+/// The file in the folder `OUTPUT.contech` that says what was instrumented.
+pub(crate) const REPORT: &str = "report";
+/// The crate with what LLVM calls for arithmetic and copies; it must not call anything itself.
+const BUILTINS: &str = "libcompiler_builtins-";
+/// The member of an rlib that only rustc reads.
+const METADATA: &str = "lib.rmeta";
+/// How rustc tells the linker to optimise bitcode.
+const FOR_BITCODE: &[u8] = b"-plugin-opt=";
+/// The level for bitcode that is optimised already: it is only compiled well.
+const OPTIMISED: char = '2';
+
+/// Replaces the inputs of a link that hold bitcode. Beside the output, a folder `OUTPUT.contech` keeps the objects
+/// for the next link, and says in [`REPORT`] what was instrumented and what was not.
+pub(crate) fn prepare(options: Options, arguments: Vec<OsString>) -> Result<Vec<OsString>, Error> {
+    let mut words = response::expand(&arguments);
+    if !classify(Language::C, &words).links {
+        return Ok(arguments);
+    }
+    let output = words.iter().position(|w| w == "-o").map(|at| at + 1);
+    let output = output.and_then(|at| words.get(at)).map(PathBuf::from);
+    let output = output.unwrap_or_else(|| "a.out".into());
+    let level = words.iter().find_map(|w| level(w)).unwrap_or('0');
+    let maker = Maker::new(options)?;
+    let folder = output.with_added_extension("contech");
+    let archives = output.with_file_name("contech-archives");
+    let inputs: Vec<usize> = (0..words.len())
+        .filter(|&at| words[at].as_bytes().first() != Some(&b'-'))
+        .filter(|&at| Path::new(&words[at]) != output)
+        .collect();
+    let made = in_parallel(&inputs, |&at| {
+        maker.input(Path::new(&words[at]), level, &folder, &archives)
+    })?;
+    let mut report = String::new();
+    let (mut objects, mut crates) = (0, 0);
+    for (&at, input) in inputs.iter().zip(&made) {
+        let instrumented = usize::from(input.instrumented > 0);
+        *(if input.archive {
+            &mut crates
+        } else {
+            &mut objects
+        }) += instrumented;
+        if let Some(left) = input.left_text(Path::new(&words[at])) {
+            report += &format!("not instrumented: {left}\n");
+        }
+        if let Some(path) = &input.replaced {
+            words[at] = path.clone().into_os_string();
+        }
+    }
+    let report =
+        format!("instrumented: {objects} objects of the program, {crates} crates\n{report}");
+    let file = folder.join(REPORT);
+    store::prune(&folder, |path| words.iter().any(|w| *w == *path));
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(&file, report))
+        .map_err(|cause| Error::file(&file, cause))?;
+    Ok(words.into_iter().filter_map(without_bitcode).collect())
+}
+
+/// Makes the archives of a toolchain, which every program links; `tell` hears how many of how many are made.
+pub(crate) fn make_shared(
+    options: Options,
+    archives: &[PathBuf],
+    tell: impl Fn(usize) + Sync,
+) -> Result<(), Error> {
+    let maker = Maker::new(options)?;
+    let done = AtomicUsize::new(0);
+    in_parallel(archives, |path| {
+        let made = maker.input(path, OPTIMISED, Path::new(""), Path::new(""))?;
+        tell(done.fetch_add(1, Ordering::Relaxed) + 1);
+        Ok(made)
+    })?;
+    store::prune(&store::shared(), store::is_used);
+    Ok(())
+}
+
+/// Those archives of a toolchain that have bitcode and are not made yet.
+pub(crate) fn missing(options: Options, archives: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let maker = Maker::new(options)?;
+    let mut missing = Vec::new();
+    for path in archives {
+        let bytes = fs::read(path).map_err(|cause| Error::file(path, cause))?;
+        let place = maker.place(path, OPTIMISED, &bytes, &store::shared());
+        if !place.is_file() && has_bitcode(path, &bytes)? {
+            missing.push(path.clone());
+        }
+    }
+    Ok(missing)
+}
+
+/// Whether an archive can be instrumented.
+pub(crate) fn has_bitcode(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
+    let members = members(path, bytes)?;
+    let bitcode = |m: &Member<'_>| matches!(m.2, Content::Bitcode(_) | Content::Embedded(_));
+    Ok(members.iter().any(bitcode))
+}
+
+/// A member of an archive: its name, its bytes, and what they hold.
+type Member<'d> = (String, &'d [u8], Content<'d>);
+
+/// The members of an archive that the linker reads.
+fn members<'d>(path: &Path, bytes: &'d [u8]) -> Result<Vec<Member<'d>>, Error> {
+    let damaged = |cause| Error::Archive {
+        path: path.to_owned(),
+        cause,
+    };
+    let mut members = Vec::new();
+    for member in ArchiveFile::parse(bytes).map_err(damaged)?.members() {
+        let member = member.map_err(damaged)?;
+        let name = String::from_utf8_lossy(member.name()).into_owned();
+        if name != METADATA {
+            let data = member.data(bytes).map_err(damaged)?;
+            members.push((name, data, content(data)));
+        }
+    }
+    Ok(members)
+}
+
+/// A name for the compiler, the pass and the options that make programs.
+pub(crate) fn identity(options: Options) -> Result<String, Error> {
+    Ok(format!("{:032x}", Maker::new(options)?.identity))
+}
+
+/// Does the same for each item, on all processors. The first error wins.
+fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    each: impl Fn(&T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads.min(items.len()) {
+            scope.spawn(|| {
+                while let at = next.fetch_add(1, Ordering::Relaxed)
+                    && let Some(item) = items.get(at)
+                {
+                    let result = each(item);
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.push((at, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The optimisation level that rustc asks of the linker.
+fn level(word: &OsStr) -> Option<char> {
+    let mut parts = word.to_str()?.split(',');
+    let level = parts.find_map(|part| part.strip_prefix("-plugin-opt=O"))?;
+    level.chars().next().filter(char::is_ascii_digit)
+}
+
+/// A word of the link without what it says about bitcode, of which there is none left.
+fn without_bitcode(word: OsString) -> Option<OsString> {
+    let bytes = word.as_bytes();
+    let Some(parts) = bytes.strip_prefix(b"-Wl,") else {
+        return Some(word);
+    };
+    let about = |part: &&[u8]| part.starts_with(FOR_BITCODE);
+    if !parts.split(|&b| b == b',').any(|part| about(&part)) {
+        return Some(word);
+    }
+    let mut rest = b"-Wl".to_vec();
+    for part in parts.split(|&b| b == b',').filter(|part| !about(part)) {
+        rest.push(b',');
+        rest.extend(part);
+    }
+    (rest.len() > b"-Wl".len()).then(|| OsStr::from_bytes(&rest).to_owned())
+}
+
+/// What became of an input of the link.
+#[derive(Debug, Default)]
+struct Input {
+    archive: bool,
+    /// The path that takes its place.
+    replaced: Option<PathBuf>,
+    /// Number of its objects that are instrumented.
+    instrumented: usize,
+    /// Its objects of machine code that are not.
+    left: Vec<String>,
+}
+
+impl Input {
+    fn left_text(&self, path: &Path) -> Option<String> {
+        /// Names that are said.
+        const SAID: usize = 3;
+        let first = self.left.iter().take(SAID).cloned().collect::<Vec<_>>();
+        let more = match self.left.len() {
+            0 => return None,
+            n if n > SAID => ", ...",
+            _ => "",
+        };
+        let name = path.file_name().unwrap_or_default().display().to_string();
+        Some(if self.archive {
+            let (n, crate_name, first) = (self.left.len(), crate_of(&name), first.join(", "));
+            format!("{crate_name}: {n} objects of another compiler ({first}{more})")
+        } else {
+            name
+        })
+    }
+}
+
+fn stem(archive: &str) -> &str {
+    archive.trim_end_matches(".rlib").trim_end_matches(".a")
+}
+
+/// The crate of an rlib: `libNAME-HASH.rlib`.
+pub(crate) fn crate_of(file: &str) -> &str {
+    let name = file.strip_prefix("lib").unwrap_or(file);
+    name.rsplit_once('-').map_or(name, |(name, _)| name)
+}
+
+/// Instruments and compiles bitcode.
+#[derive(Debug)]
+struct Maker {
+    options: Options,
+    /// What tells the results of this compiler, pass and options from those of others.
+    identity: u128,
+}
+
+impl Maker {
+    fn new(options: Options) -> Result<Self, Error> {
+        let invocation = compilation(options, Path::new("in"), OPTIMISED, Path::new("out"))?;
+        let mut hash = Xxh3::new();
+        for word in &invocation.arguments {
+            hash.write(word.as_bytes());
+        }
+        hash.write(invocation.pass_options.as_bytes());
+        for file in [locate::plugin()?, invocation.program] {
+            let bytes = fs::read(&file).map_err(|cause| Error::file(&file, cause))?;
+            hash.write(&bytes);
+        }
+        Ok(Self {
+            options,
+            identity: hash.digest128(),
+        })
+    }
+
+    /// A name for what is made of these bytes.
+    fn key(&self, level: char, bytes: &[u8]) -> String {
+        let mut hash = Xxh3::new();
+        hash.write(&self.identity.to_le_bytes());
+        hash.write(&[u8::try_from(level).unwrap_or_default()]);
+        hash.write(bytes);
+        format!("{:032x}", hash.digest128())
+    }
+
+    /// Where the archive goes that is made of another.
+    fn place(&self, path: &Path, level: char, bytes: &[u8], folder: &Path) -> PathBuf {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        folder.join(format!("{}-{}.a", stem(&name), self.key(level, bytes)))
+    }
+
+    fn input(
+        &self,
+        path: &Path,
+        level: char,
+        folder: &Path,
+        archives: &Path,
+    ) -> Result<Input, Error> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // What is no file, or cannot be read, is the linker's business.
+        let Ok(bytes) = fs::read(path) else {
+            return Ok(Input::default());
+        };
+        if name.starts_with(BUILTINS) {
+            return Ok(Input::default());
+        }
+        if bytes.starts_with(b"!<arch>\n") {
+            return self.archive(path, &name, &bytes, level, archives);
+        }
+        let mut input = Input::default();
+        match content(&bytes) {
+            Content::Bitcode(bitcode) | Content::Embedded(bitcode) => {
+                let object = folder.join(self.key(level, &bytes)).with_extension("o");
+                store::make(&object, |to| self.compile(path, bitcode, level, to))?;
+                input.instrumented = 1;
+                input.replaced = Some(object);
+            }
+            Content::Plain => input.left.push(name.into_owned()),
+            Content::Nothing => {}
+        }
+        Ok(input)
+    }
+
+    fn archive(
+        &self,
+        path: &Path,
+        name: &str,
+        bytes: &[u8],
+        level: char,
+        archives: &Path,
+    ) -> Result<Input, Error> {
+        let members = members(path, bytes)?;
+        let mut input = Input {
+            archive: true,
+            ..Input::default()
+        };
+        let mut embedded = false;
+        for (name, _, content) in &members {
+            match content {
+                Content::Bitcode(_) => input.instrumented += 1,
+                Content::Embedded(_) => {
+                    embedded = true;
+                    input.instrumented += 1;
+                }
+                Content::Plain => input.left.push(name.clone()),
+                Content::Nothing => {}
+            }
+        }
+        if input.instrumented == 0 {
+            return Ok(input);
+        }
+        let (level, folder) = if embedded {
+            (OPTIMISED, store::shared())
+        } else {
+            (level, archives.to_owned())
+        };
+        let made = self.place(path, level, bytes, &folder);
+        let new = store::make(&made, |to| {
+            let work = to.with_extension("members");
+            fs::create_dir_all(&work).map_err(|cause| Error::file(&work, cause))?;
+            let result = self.members(path, &members, level, &work, to);
+            let _ = fs::remove_dir_all(&work);
+            result
+        })?;
+        if new && !embedded {
+            let stem = format!("{}-", stem(name));
+            let same = |p: &Path| {
+                let name = p.file_name().unwrap_or_default().to_string_lossy();
+                name.starts_with(&stem) && name.ends_with(".a")
+            };
+            store::prune(&folder, |p| p == made || !same(p));
+        }
+        input.replaced = Some(made);
+        Ok(input)
+    }
+
+    /// Writes the archive `to` of instrumented members; those without bitcode stay as they are.
+    fn members(
+        &self,
+        path: &Path,
+        members: &[Member<'_>],
+        level: char,
+        work: &Path,
+        to: &Path,
+    ) -> Result<(), Error> {
+        let mut pack = Command::new(locate::archiver());
+        pack.arg("rcs").arg(to);
+        for ((name, data, content), number) in members.iter().zip(0..) {
+            // Two members may have one name.
+            let object = work.join(format!("{number}-{name}"));
+            match content {
+                Content::Bitcode(bitcode) | Content::Embedded(bitcode) => {
+                    self.compile(&path.join(name), bitcode, level, &object)?;
+                }
+                Content::Plain | Content::Nothing => {
+                    fs::write(&object, data).map_err(|cause| Error::file(&object, cause))?;
+                }
+            }
+            pack.arg(object);
+        }
+        done(pack, path)
+    }
+
+    /// Instruments and compiles one piece of bitcode, which is that of `of`.
+    fn compile(&self, of: &Path, bitcode: &[u8], level: char, to: &Path) -> Result<(), Error> {
+        let from = to.with_added_extension("bc");
+        fs::write(&from, bitcode).map_err(|cause| Error::file(&from, cause))?;
+        let command = compilation(self.options, &from, level, to).map(|i| i.command());
+        let result = command.and_then(|command| done(command, of));
+        let _ = fs::remove_file(&from);
+        result
+    }
+}
+
+/// The command line that compiles bitcode as rustc does.
+fn compilation(
+    mut options: Options,
+    from: &Path,
+    level: char,
+    to: &Path,
+) -> Result<Invocation, Error> {
+    let mut words: Vec<OsString> = [
+        "-x",
+        "ir",
+        "--target=x86_64-unknown-linux-gnu",
+        "-fPIC",
+        "-ffunction-sections",
+        "-fdata-sections",
+        "-c",
+    ]
+    .map(OsString::from)
+    .into();
+    words.extend([
+        format!("-O{level}").into(),
+        from.into(),
+        "-o".into(),
+        to.into(),
+    ]);
+    if level == '0' && options.atomics.is_none() {
+        // At this level the fences of a crate are calls, so that files with fences cannot be told from others.
+        options.atomics = Some(Atomics::All);
+    }
+    let line = classify(Language::C, &words);
+    let tools = locate::tools(Language::C, &line, options.mode, &words)?;
+    Invocation::new(Language::C, options, &line, tools, words)
+}
+
+/// Runs a step of making `path`.
+fn done(mut command: Command, path: &Path) -> Result<(), Error> {
+    let ran = command.stdin(Stdio::null()).output();
+    let output = ran.map_err(|cause| Error::Exec {
+        program: command.get_program().into(),
+        cause,
+    })?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        eprint!("{said}");
+        return Ok(());
+    }
+    Err(Error::NotInstrumented {
+        path: path.to_owned(),
+        said,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_link_says_of_bitcode_is_read_and_taken_out() {
+        let word = OsString::from("-Wl,-plugin-opt=O3,-plugin-opt=mcpu=x86-64");
+        assert_eq!(level(&word), Some('3'));
+        assert_eq!(without_bitcode(word), None);
+        let word = OsString::from("-Wl,--gc-sections,-plugin-opt=O0,-z,now");
+        assert_eq!(level(&word), Some('0'));
+        assert_eq!(
+            without_bitcode(word),
+            Some("-Wl,--gc-sections,-z,now".into())
+        );
+        let word = OsString::from("-Wl,-O1");
+        assert_eq!(level(&word), None);
+        assert_eq!(without_bitcode(word.clone()), Some(word));
+    }
+
+    #[test]
+    fn a_crate_is_named_after_its_archive() {
+        assert_eq!(crate_of("libzstd_sys-12ab.rlib"), "zstd_sys");
+        assert_eq!(crate_of("odd.a"), "odd.a");
+    }
+}

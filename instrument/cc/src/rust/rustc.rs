@@ -1,0 +1,64 @@
+//! This program in front of rustc: crates of the program are compiled to bitcode, and linked with `contech-cc`.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode};
+
+use crate::{Error, locate};
+
+/// Runs rustc with the arguments that cargo gave; returns only on failure.
+pub(crate) fn run(rustc: OsString, arguments: &[OsString]) -> Result<ExitCode, Error> {
+    let linker = locate::command("contech-cc")?;
+    let arguments = extended(arguments, linker.into_os_string());
+    let cause = Command::new(&rustc).args(arguments).exec();
+    Err(Error::Exec {
+        program: rustc.into(),
+        cause,
+    })
+}
+
+/// The arguments for a crate of the program, which is compiled for a target. Build scripts and procedural macros are
+/// not: cargo compiles them for the host, and their arguments stay as they are.
+fn extended(arguments: &[OsString], linker: OsString) -> Vec<OsString> {
+    let has_target = |a: &OsString| a.to_str().is_some_and(|a| a.starts_with("--target"));
+    if !arguments.iter().any(has_target) {
+        return arguments.to_vec();
+    }
+    // What comes later wins: the program may ask for more debugging information, but not for another linker.
+    let mut all: Vec<OsString> = vec!["-Cdebuginfo=line-tables-only".into()];
+    all.extend_from_slice(arguments);
+    let mut flag = OsString::from("-Clinker=");
+    flag.push(linker);
+    all.extend([
+        "-Clinker-plugin-lto".into(),
+        flag,
+        "-Clink-arg=--contech-bitcode".into(),
+    ]);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(words: &str) -> String {
+        let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+        let all = extended(&words, "/h/contech-cc".into());
+        all.join(" ".as_ref()).into_string().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_crate_of_the_program_is_compiled_to_bitcode() {
+        assert_eq!(
+            line("--crate-name a --target x -Cdebuginfo=2"),
+            "-Cdebuginfo=line-tables-only --crate-name a --target x -Cdebuginfo=2 -Clinker-plugin-lto \
+             -Clinker=/h/contech-cc -Clink-arg=--contech-bitcode"
+        );
+    }
+
+    #[test]
+    fn a_build_script_is_compiled_as_ever() {
+        let words = "--crate-name build_script_build --crate-type bin";
+        assert_eq!(line(words), words);
+    }
+}

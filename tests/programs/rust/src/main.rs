@@ -1,0 +1,59 @@
+//! One program per module; the first argument names the one to run.
+
+macro_rules! programs {
+    ($($name:ident)*) => {
+        $(mod $name;)*
+
+        fn main() -> std::process::ExitCode {
+            match std::env::args().nth(1).as_deref() {
+                $(Some(stringify!($name)) => std::process::Termination::report($name::main()),)*
+                other => panic!("no program {other:?}"),
+            }
+        }
+    };
+}
+
+programs! {
+    arc_last_owner
+    atomic_publish
+    atomic_spin_lock
+    barrier
+    builder_small_stack
+    catch_unwind
+    channel
+    channel_bounded
+    channel_rendezvous
+    child_process
+    closures
+    collections
+    condvar
+    condvar_timeout
+    exit_code
+    fence
+    futures
+    generics
+    lazy_lock
+    main_panics
+    mutex
+    mutex_poisoned
+    mutex_try_lock
+    numbers
+    once
+    output_of_threads
+    park
+    process_exit
+    racy_cell
+    racy_pointer
+    racy_static
+    racy_unlocked_read
+    recursion
+    rwlock
+    scope
+    scope_nested
+    spawn_join
+    thread_locals
+    thread_panics
+    thread_pool
+    threads_in_turn
+    weak
+}

@@ -1,0 +1,160 @@
+//! The Rust programs of `programs/rust`, built with `cargo contech` in two of four ways each. Standard library and
+//! program are instrumented, so on safe programs no race may be found; in those whose names begin with `racy` the
+//! planted one must be.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use contech_tests::matrix;
+use contech_tests::once::Once;
+use contech_tests::outputs::{Outputs, target_dir};
+use contech_tests::process::{Finished, run, run_for};
+use contech_tests::program::Program;
+use contech_tests::recording::{Recording, backend_json, middle};
+use contech_tests::scratch::Scratch;
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use crate::tasks;
+
+/// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared.
+const WAYS: [(&str, bool); 4] = [
+    ("dev", false),
+    ("release", true),
+    ("whole", false),
+    ("aborts", true),
+];
+
+/// What one way of building gives: the native and the recorded executable.
+static BUILT: Once<[PathBuf; 2]> = Once::new();
+
+pub(crate) fn trials() -> Result<Vec<Trial>> {
+    let sources = folder().join("src");
+    let mut trials = Vec::new();
+    for entry in fs::read_dir(&sources)? {
+        let path = entry?.path();
+        if path.ends_with("main.rs") {
+            continue;
+        }
+        let program = Program::read(&path)?.context("a program has a MODE")?;
+        for (profile, check) in matrix::ways(&program.name, &WAYS) {
+            let program = program.clone();
+            let name = format!("rust::{}::{profile}", program.name);
+            trials.push(Trial::test(name, move || {
+                trial(&program, profile, check).map_err(|e| Failed::from(format!("{e:#}")))
+            }));
+        }
+    }
+    ensure!(trials.len() >= 80, "only {} trials", trials.len());
+    Ok(trials)
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/rust")
+}
+
+fn trial(program: &Program, profile: &str, check: bool) -> Result<()> {
+    let [native, recorded] = BUILT.get(profile, || build(profile, check))?;
+    let scratch = Scratch::new(&format!("rust/{}-{profile}", program.name))?;
+    let command = |executable: &Path| {
+        let mut command = Command::new(executable);
+        command.arg(&program.name).current_dir(scratch.dir());
+        command.env_remove("RUST_BACKTRACE");
+        command
+    };
+    let native = run(&mut command(&native))?;
+    let panics = ["panic", "poisoned", "unwind"];
+    let aborts = profile == "aborts" && panics.iter().any(|p| program.name.contains(p));
+    if !aborts {
+        native.clone().expect(&program.expect)?;
+    }
+    let recording = Recording::of(&mut command(&recorded), &scratch.join("traces"))?;
+    same_behaviour(&native, &recording.run)?;
+    ensure!(!recording.traces.is_empty(), "no trace");
+    if check {
+        compared(&recording)?;
+    }
+    let graphs = recording.graphs(true)?;
+    let races = races(&graphs[0])?;
+    if program.name.starts_with("racy") {
+        ensure!(!races.is_empty(), "the race was not found");
+        for [a, b] in &races {
+            // Cells are read and written by functions of the standard library.
+            let known = |side: &str| side.contains(&program.name) || side.contains("cell::Cell");
+            ensure!(known(a) && known(b), "a race in {a} and {b}");
+        }
+    } else {
+        ensure!(races.is_empty(), "invented {races:#?}");
+    }
+    if !aborts {
+        let graph = taskgraph::map(&graphs[0])?;
+        tasks::check_counts(program, &[graph])?;
+    }
+    scratch.done();
+    Ok(())
+}
+
+/// Builds all programs with a profile, natively and recorded.
+fn build(profile: &str, check: bool) -> Result<[PathBuf; 2]> {
+    let target = target_dir().join("tmp/rust-programs");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let contech = Outputs::get().command("cargo-contech");
+    for (program, first) in [(Path::new(&cargo), None), (&contech, Some("contech"))] {
+        let mut build = Command::new(program);
+        build
+            .args(first)
+            .args(["build", "-q", "--profile", profile, "--target-dir"]);
+        // Builds of other options have folders of their own, because they make one another stale.
+        build.arg(target.join(profile)).current_dir(folder());
+        // What is made of the toolchain is kept with the other results of tests.
+        build.env("XDG_CACHE_HOME", target.join("cache"));
+        build.env(
+            "CONTECH_OPTIONS",
+            if check { "--contech-check" } else { "" },
+        );
+        run_for(&mut build, std::time::Duration::from_secs(900))?.ok()?;
+    }
+    let folder = target.join(profile);
+    let made = if profile == "dev" { "debug" } else { profile };
+    let host = "contech/x86_64-unknown-linux-gnu";
+    Ok([folder.clone(), folder.join(host)].map(|f| f.join(made).join("rust-programs")))
+}
+
+/// The number of a thread in the message of a panic differs from run to run.
+fn without_numbers(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+fn same_behaviour(native: &Finished, recorded: &Finished) -> Result<()> {
+    let same = native.status == recorded.status
+        && native.stdout == recorded.stdout
+        && without_numbers(&native.err()) == without_numbers(&recorded.err());
+    if !same {
+        bail!("the recorded run differs\n== native: {native}\n== recorded: {recorded}");
+    }
+    Ok(())
+}
+
+/// Compares the two recorded forms.
+fn compared(recording: &Recording) -> Result<()> {
+    let trace = &recording.traces[0];
+    let done = middle(trace, &trace.with_extension("checked"))?.ok()?;
+    let said: Value = serde_json::from_slice(&done.stdout).with_context(|| done.to_string())?;
+    let number = |key: &str| said["check"][key].as_u64().unwrap_or(0);
+    ensure!(number("compared") > 0, "nothing was compared: {done}");
+    ensure!(number("mismatches") == 0, "{}", said["check"]);
+    Ok(())
+}
+
+/// Names of the functions on both sides of each race.
+fn races(graph: &Path) -> Result<Vec<[String; 2]>> {
+    let found = backend_json(&["races"], graph)?;
+    let races = found["races"].as_array().context("a list of races")?;
+    let name = |side: &Value| side["function"].as_str().unwrap_or("").to_owned();
+    let sides = races
+        .iter()
+        .map(|race| [name(&race["a"]), name(&race["b"])]);
+    Ok(sides.collect())
+}
