@@ -122,7 +122,7 @@ impl Row {
 }
 
 fn known(place: Option<&Place>) -> Option<&Place> {
-    place.filter(|place| !place.function.is_empty() || !place.file.is_empty())
+    place.filter(|place| place.is_known())
 }
 
 impl Render for Report {

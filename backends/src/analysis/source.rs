@@ -63,6 +63,12 @@ impl Place {
         Some((Self { line, ..place }, call.callee.clone()))
     }
 
+    /// Whether anything is known of the place.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        !self.function.is_empty() || !self.file.is_empty()
+    }
+
     /// `file.c:12`: the name of the file without its folder, and the line. If the file is unknown, it is the
     /// function.
     #[must_use]
@@ -79,6 +85,9 @@ impl Place {
     /// A place as in `in work (main.c:41)`. A function that the compiler made has the name that the program has for it.
     #[must_use]
     pub fn located(&self) -> String {
+        if !self.is_known() {
+            return "in code that was not recorded".to_owned();
+        }
         let short = self.short();
         let (part, function) = names::part(&self.function);
         let name = names::spoken(function);

@@ -170,7 +170,8 @@ fn begin(graph: &Graph, times: &parallelism::Report) {
         plural(summary.accesses, "access")
     );
     let life = times.life_ns();
-    let most = times.places.iter().take(WAITS);
+    let known = times.places.iter().filter(|at| at.place.is_known());
+    let most = known.take(WAITS);
     for at in most.filter(|at| ratio(at.ns, life) >= WORTH) {
         let (cause, place) = (at.cause.name(), at.place.located());
         let waited = time(at.ns);

@@ -44,7 +44,7 @@ function fillParallelism(p) {
     const most = p.places[0].ns;
     const rows = table([
       { title: "for", cell: at => at.cause },
-      { title: "place", kind: "code", cell: at => `${at.function || "?"} (${format.place(at)})` },
+      { title: "place", kind: "code", cell: at => (at.function || at.file) ? `${at.function || "?"} (${format.place(at)})` : "no recorded code" },
       { title: "waits", kind: "n", cell: at => format.count(at.waits) },
       { title: "time", kind: "n", cell: at => format.time(at.ns) },
       { title: "", kind: "bar", cell: at => bar(at.ns / most, at.cause) },
