@@ -235,6 +235,7 @@ fn event_text(event: &Event) -> String {
         Event::ContextEnd { reason, at } => format!("end {reason:?} at {at}"),
         Event::Delay { before, duration } => format!("delay at {before} for {duration}"),
         Event::Lost { bytes } => format!("lost {bytes}"),
+        Event::Again { bytes, count } => format!("again {count} times {bytes} bytes"),
         Event::Roi { begin, at } => format!("roi begin {begin} at {at}"),
         Event::Time { before, taken } => format!("time {before} taken {taken}"),
         Event::Switch {

@@ -20,7 +20,7 @@
 //! | `COUNT: NAME N` | tasks of that operation, over all traces |
 //! | `EDGE: FROM -> TO N` | stored edges between tasks of these operations |
 //! | `NOTE: TEXT` | a note of the graph says this |
-//! | `CHECK: accesses`, `bytes`, `allocations`, `lock-order`, `log-order` | standard output says what the graph must hold |
+//! | `CHECK: accesses`, `bytes`, `allocations`, `lock-order`, `log-order`, `turns` | standard output says what the graph must hold |
 //! | `NEEDS: FEATURE` | run only where `/proc/cpuinfo` has it; compiled and linked anyway |
 
 use std::fs;
@@ -52,6 +52,8 @@ pub enum Check {
     LogOrder,
     /// One line of context numbers: the order in which contexts took the lock.
     LockOrder,
+    /// One line `turns ADDRESS COUNT`: so many writes there, and hardly a byte of trace for each.
+    Turns,
 }
 
 /// A program file with its directives, which the table above explains.
@@ -195,6 +197,7 @@ impl Program {
                     "allocations" => Check::Allocations,
                     "log-order" => Check::LogOrder,
                     "lock-order" => Check::LockOrder,
+                    "turns" => Check::Turns,
                     other => bail!("unknown CHECK {other}"),
                 });
             }

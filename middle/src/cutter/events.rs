@@ -112,8 +112,9 @@ impl Cutter {
                 });
             }
             Event::Time { before, taken } => return self.time(context, full(before), taken),
-            // Switches were taken out of the stream before, and the encoder has the actions.
+            // Switches were taken out of the stream before, the decoder repeats, and the encoder has the actions.
             Event::Switch { .. }
+            | Event::Again { .. }
             | Event::Alloc { .. }
             | Event::Free { .. }
             | Event::Map { .. }

@@ -38,14 +38,14 @@ impl Recorder {
     pub fn atomic(&'static self, tls: &TlsBlock, what: u64, t: &Try) {
         let spin = tls.spin();
         let syncs = || registry::current(tls).map_or(0, crate::thread::Thread::syncs);
-        if may_be_in_vain(what) && spin.repeats(t, syncs(), tls.cursor()) {
+        if may_be_in_vain(what) && spin.repeats(t, syncs(), tls.slot()) {
             return;
         }
         if tls.cursor().is_null() {
             self.make_room(tls);
         }
         let now = self.clock.now();
-        let waited = spin.end(t, syncs(), tls.cursor());
+        let waited = spin.end(t, syncs(), tls.slot());
         let (before, repeats) = waited.unwrap_or((now, 0));
         let op = match what & ATOMIC_KIND {
             ATOMIC_LOAD => SyncOp::AtomicLoad,

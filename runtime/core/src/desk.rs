@@ -18,6 +18,7 @@ use crate::primitive::Mutex;
 use crate::primitive::atomic::{AtomicU8, Ordering};
 use crate::queue::{INLINE, Message, Queue, Records};
 use crate::sync::try_lock;
+use crate::turns::{Held, Turns};
 
 /// Threads record, and new threads may begin to record.
 const OPEN: u8 = 0;
@@ -38,13 +39,13 @@ pub(crate) enum Standing {
 }
 
 /// How records leave a thread's buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Way<'a> {
     /// As a part of the buffer. Its thread goes on behind the part and changes nothing in it.
     Lend,
     /// As a copy. Another thread closes the trace, and the owner may at that moment be counting one more try of a
     /// spin-wait in an event that it wrote before.
-    Copy,
+    Copy(&'a Held<'a>),
 }
 
 /// A thread, as seen by the thread that closes the trace.
@@ -57,6 +58,9 @@ pub(crate) trait Party {
 
     /// The thread's cursor in a stream. Call this while the thread's state is locked and live.
     fn cursor(&self, lane: Lane) -> *mut u8;
+
+    /// The turns of a spin-wait that the thread may be taking back.
+    fn turns(&self) -> Option<&Turns>;
 
     /// The events that end what the thread runs, at the time `at` in ticks. Ask for them before the cursors.
     fn ends(&self, at: u64) -> Ends;
@@ -228,7 +232,7 @@ impl Desk {
         inner: &mut Inner,
         (depth, lane): (usize, Lane),
         (cursor, now): (*mut u8, u64),
-        way: Way,
+        way: Way<'_>,
     ) -> bool {
         let tape = inner.tape(depth, lane);
         let Some((start, piece)) = tape.advance(depth, cursor, now) else {
@@ -237,16 +241,16 @@ impl Desk {
         let Some(buffer) = &tape.buffer else {
             return false;
         };
-        let copy = if way == Way::Copy && piece.len > 0 {
-            self.pool.take()
-        } else {
-            None
+        let copy = match way {
+            Way::Copy(held) if piece.len > 0 => self.pool.take().map(|copy| (copy, held)),
+            Way::Copy(_) | Way::Lend => None,
         };
         match copy {
-            Some(mut copy) => {
+            Some((mut copy, held)) => {
                 // SAFETY: the bytes are within the thread's buffer, which has the size of the copy. The thread wrote
                 // them before its cursor, and no other thread changes any of them.
                 unsafe { std::ptr::copy_nonoverlapping(start, copy.data(), piece.len) };
+                held.complete(start, piece.len, copy.data());
                 let fits = copy.set_piece(Piece { start: 0, ..piece });
                 self.hand_over(context, inner, lane, copy);
                 fits
@@ -292,7 +296,7 @@ impl Desk {
         inner: &mut Inner,
         cursors: impl Fn(Lane) -> *mut u8,
         (now, ends): (u64, &Ends),
-        way: Way,
+        way: Way<'_>,
     ) -> bool {
         let mut whole = true;
         // The level above may hold the buffer of handlers that returned.
@@ -335,7 +339,7 @@ impl Desk {
     }
 
     /// Closes the recordings of all these threads; `own` is the calling one. A thread whose state is locked is in its
-    /// slow path, and this tries it again while `wait` returns true. Returns the number of threads that lost
+    /// slow path, or it changes what it recorded; this tries it again while `wait` returns true. Returns the number of threads that lost
     /// records, and of those whose state stayed locked.
     pub(crate) fn end_all<P: Party>(
         &self,
@@ -353,7 +357,13 @@ impl Desk {
                 };
                 if inner.status == Status::Live {
                     let is_own = own.is_some_and(|own| std::ptr::eq(own, *party));
-                    let way = if is_own { Way::Lend } else { Way::Copy };
+                    let turns = party.turns().filter(|_| !is_own);
+                    let held = turns.map(Turns::hold);
+                    let way = match &held {
+                        None => Way::Lend,
+                        Some(Some(held)) => Way::Copy(held),
+                        Some(None) => return true,
+                    };
                     let cursors = |lane| party.cursor(lane);
                     let (context, at) = (party.context(), now());
                     let ends = party.ends(at);

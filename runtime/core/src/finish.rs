@@ -25,6 +25,7 @@ use crate::stats::Stats;
 use crate::sync::lock;
 use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
+use crate::turns::Turns;
 use contech_guest::arch::Registers;
 
 /// How long a thread may hold the lock on its own state (in its slow path) before the trace is finished without the
@@ -109,7 +110,7 @@ impl Recorder {
         tls: &TlsBlock,
         reason: Option<EndReason>,
     ) {
-        tls.spin().forget();
+        tls.forget_spin();
         let now = self.clock.now();
         if inner.status == Status::Live {
             self.tell(thread);
@@ -242,7 +243,7 @@ impl Recorder {
         reason: Option<EndReason>,
         resume: bool,
     ) -> bool {
-        tls.spin().forget();
+        tls.forget_spin();
         let party = |thread: &'static Thread| Closed {
             recorder: self,
             thread,
@@ -353,6 +354,11 @@ impl Party for Closed {
         // SAFETY: the thread's state is locked and live, and the thread cannot end before it gets the lock.
         let tls = unsafe { registry::block(self.thread) };
         tls.map_or(std::ptr::null_mut(), |tls| tls.at(lane).0)
+    }
+
+    fn turns(&self) -> Option<&Turns> {
+        // SAFETY: as above.
+        unsafe { registry::block(self.thread) }.map(|tls| tls.spin().turns())
     }
 
     fn ends(&self, at: u64) -> Ends {

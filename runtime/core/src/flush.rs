@@ -49,7 +49,7 @@ impl Recorder {
         let _quiet = tls.quiet();
         if lane == Lane::Stream {
             // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
-            tls.spin().forget();
+            tls.forget_spin();
         }
         let Some(thread) = self.thread(tls) else {
             self.stop("no memory for another thread; recording stops here, the program goes on");

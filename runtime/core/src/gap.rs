@@ -27,7 +27,7 @@ impl Recorder {
             return self.flush(tls, cursor);
         };
         let at = self.note_gap(tls, thread, cursor);
-        tls.spin().forget();
+        tls.forget_spin();
         tls.set_at(tls::Lane::Stream, (at, tls.stamps().soon(at, ticks())));
         at
     }

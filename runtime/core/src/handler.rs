@@ -53,8 +53,8 @@ impl Recorder {
         }
         let blocked = Blocked::new();
         let mut inner = thread.lock(&blocked);
+        tls.reset_spin();
         let saved = Lane::ALL.map(|lane| tls.at(lane));
-        tls.spin().reset();
         if inner.depth == MOST {
             self.counters.losses.note(Loss::Depth);
             for lane in Lane::ALL {
@@ -80,7 +80,7 @@ impl Recorder {
     /// Ends the level of a signal handler. If `returned` is false, an exception or the end of its thread leaves the
     /// handler, and the code that it interrupted never goes on ([`Recorder::jump`]).
     pub fn leave_handler(&'static self, tls: &TlsBlock, entered: &Entered, returned: bool) {
-        tls.spin().reset();
+        tls.reset_spin();
         match *entered {
             Entered::Not => {}
             Entered::TooDeep(saved) => {
@@ -196,7 +196,7 @@ impl Recorder {
 
     fn leave_to(&'static self, thread: &Thread, inner: &mut Inner, tls: &TlsBlock, depth: usize) {
         let now = self.clock.now();
-        tls.spin().reset();
+        tls.reset_spin();
         // The next handler may run in another context, with which its buffer must begin.
         let may_rest = thread.entered.load(Relaxed) == NO_CONTEXT;
         while inner.depth > depth {

@@ -48,6 +48,7 @@ pub mod target;
 pub mod thread;
 pub mod tickets;
 pub mod tls;
+mod turns;
 pub mod writer;
 
 #[cfg(test)]

@@ -4,5 +4,7 @@
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
 pub(crate) mod atomic {
-    pub(crate) use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
+    pub(crate) use std::sync::atomic::{
+        AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
+    };
 }

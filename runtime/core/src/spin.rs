@@ -15,8 +15,10 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use contech_trace::event::{SyncOp, raw};
 
+use crate::turns::{self, Turns};
+
 /// The most bytes of records between two tries of a spin-wait. More than that is work, not waiting.
-const TIGHT: usize = 1024;
+const TIGHT: usize = turns::MOST;
 
 // Offsets in a sync event.
 const TICKET: usize = offset_of!(raw::Sync, ticket);
@@ -44,6 +46,7 @@ pub struct Spin {
     repeats: AtomicU32,
     /// 1 if there was work between tries.
     loose: AtomicU32,
+    turns: Turns,
 }
 
 /// Offsets of the words that [`Spin::forget`] clears.
@@ -86,20 +89,43 @@ impl Spin {
             before: AtomicU64::new(0),
             repeats: AtomicU32::new(0),
             loose: AtomicU32::new(0),
+            turns: Turns {
+                word: AtomicU64::new(0),
+                event: AtomicPtr::new(std::ptr::null_mut()),
+                length: AtomicU64::new(0),
+            },
         }
     }
 
-    /// Makes sure that the next operation is no repeat, because another level of records begins or ends.
-    pub fn reset(&self) {
-        self.forget();
+    /// Forgets everything, and touches no buffer.
+    pub(crate) fn clear(&self) {
+        self.turns.clear();
+        self.let_go();
         self.address.store(0, Relaxed);
     }
 
-    /// Forgets where the event is, because it leaves the buffer.
-    #[inline]
-    pub fn forget(&self) {
+    /// Makes sure that the next operation is no repeat, because another level of records begins or ends. `slot` holds
+    /// the cursor.
+    pub(crate) fn reset(&self, slot: &AtomicPtr<u8>) {
+        self.turns.interrupt(slot);
+        self.let_go();
+        self.address.store(0, Relaxed);
+    }
+
+    /// Forgets where the events are, because they leave the buffer.
+    pub(crate) fn forget(&self, slot: &AtomicPtr<u8>) {
+        self.turns.close(slot);
+        self.let_go();
+    }
+
+    fn let_go(&self) {
         self.event.store(std::ptr::null_mut(), Relaxed);
         self.mark.store(std::ptr::null_mut(), Relaxed);
+    }
+
+    /// The turns of the wait.
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
     }
 
     /// Whether the last operation was at the same place, and only blocks were recorded since.
@@ -118,12 +144,14 @@ impl Spin {
     }
 
     /// Counts a try that found `t.value` as a repeat of the last one, if it is one: it read what the last one read, or
-    /// nothing was done in between. Returns whether it is one.
+    /// nothing was done in between. Returns whether it is one. `slot` holds the cursor, which goes back to where it was
+    /// if the turn recorded nothing new.
     #[inline]
-    pub(crate) fn repeats(&self, t: &Try, syncs: u64, cursor: *mut u8) -> bool {
+    pub(crate) fn repeats(&self, t: &Try, syncs: u64, slot: &AtomicPtr<u8>) -> bool {
         if !self.was_at(t, syncs) || self.value.load(Relaxed) != t.value {
             return false;
         }
+        let cursor = slot.load(Relaxed);
         let tight = self.is_tight(cursor);
         let same_write = self.ticket.load(Relaxed) == t.ticket;
         if !tight {
@@ -133,7 +161,8 @@ impl Spin {
             return false;
         }
         self.ticket.store(t.ticket, Relaxed);
-        self.mark.store(cursor, Relaxed);
+        let mark = self.turns.end_turn(self.mark.load(Relaxed), slot);
+        self.mark.store(mark, Relaxed);
         let repeats = self.repeats.load(Relaxed).saturating_add(1);
         self.repeats.store(repeats, Relaxed);
         let event = self.event.load(Relaxed);
@@ -150,15 +179,18 @@ impl Spin {
     }
 
     /// Lets the try that ended a spin-wait take the place of the first one. Returns the first one's time and the number
-    /// of repeats.
+    /// of repeats. What was recorded up to the cursor in `slot` stays.
     #[inline]
-    pub(crate) fn end(&self, t: &Try, syncs: u64, cursor: *mut u8) -> Option<(u64, u32)> {
+    pub(crate) fn end(&self, t: &Try, syncs: u64, slot: &AtomicPtr<u8>) -> Option<(u64, u32)> {
         let repeats = self.repeats.load(Relaxed);
+        if repeats == 0 {
+            return None;
+        }
+        self.turns.close(slot);
         let event = self.event.load(Relaxed);
-        let waited = repeats > 0
-            && self.loose.load(Relaxed) == 0
-            && self.was_at(t, syncs)
-            && self.is_tight(cursor);
+        let cursor = slot.load(Relaxed);
+        let waited =
+            self.loose.load(Relaxed) == 0 && self.was_at(t, syncs) && self.is_tight(cursor);
         if !waited {
             return None;
         }
@@ -232,12 +264,15 @@ mod tests {
     fn repeats_are_counted_in_the_first_tries_event_and_its_end_takes_over() {
         let mut buffer = [0; 4096];
         let cursor = event(&mut buffer);
-        let spin = Spin::new();
+        let (spin, slot) = (Spin::new(), AtomicPtr::new(cursor));
+        let at = |n: usize| {
+            slot.store(cursor.wrapping_add(n), Relaxed);
+            &slot
+        };
         spin.set(&TRY, 3, 99, cursor);
-        let again = cursor.wrapping_add(40);
-        assert!(spin.repeats(&TRY, 3, again));
+        assert!(spin.repeats(&TRY, 3, at(40)));
         let later = Try { ticket: 15, ..TRY };
-        assert!(spin.repeats(&later, 3, again.wrapping_add(40)));
+        assert!(spin.repeats(&later, 3, at(90)));
         let (op, object, ticket, aux, duration) = decoded(&buffer);
         assert_eq!((op, object, ticket), (SyncOp::AtomicLoad, 0x1000, 15));
         assert_eq!((aux, duration), (5 | 2 << 8, 0x0708_090a_0b0c));
@@ -246,7 +281,7 @@ mod tests {
             ticket: 17,
             ..TRY
         };
-        let end = spin.end(&found, 3, again.wrapping_add(80));
+        let end = spin.end(&found, 3, at(130));
         assert_eq!(end, Some((99, 3)));
         assert_eq!(decoded(&buffer).0, SyncOp::AtomicSpun);
     }
@@ -256,12 +291,13 @@ mod tests {
         let mut buffer = [0; 4096];
         let cursor = event(&mut buffer);
         let spin = Spin::new();
+        let slot = AtomicPtr::new(cursor);
         spin.set(&TRY, 3, 99, cursor);
-        assert!(!spin.repeats(&Try { site: 8, ..TRY }, 3, cursor));
-        assert!(!spin.repeats(&Try { value: 8, ..TRY }, 3, cursor));
-        assert!(!spin.repeats(&Try { address: 8, ..TRY }, 3, cursor));
-        assert!(!spin.repeats(&TRY, 4, cursor));
-        assert!(spin.end(&TRY, 3, cursor).is_none(), "nothing was repeated");
+        assert!(!spin.repeats(&Try { site: 8, ..TRY }, 3, &slot));
+        assert!(!spin.repeats(&Try { value: 8, ..TRY }, 3, &slot));
+        assert!(!spin.repeats(&Try { address: 8, ..TRY }, 3, &slot));
+        assert!(!spin.repeats(&TRY, 4, &slot));
+        assert!(spin.end(&TRY, 3, &slot).is_none(), "nothing was repeated");
     }
 
     #[test]
@@ -270,11 +306,11 @@ mod tests {
         let cursor = event(&mut buffer);
         let spin = Spin::new();
         spin.set(&TRY, 3, 99, cursor);
-        let far = cursor.wrapping_add(TIGHT + 1);
-        assert!(!spin.repeats(&Try { ticket: 13, ..TRY }, 3, far));
-        assert!(spin.repeats(&TRY, 3, far), "it read the same write");
+        let far = AtomicPtr::new(cursor.wrapping_add(TIGHT + 1));
+        assert!(!spin.repeats(&Try { ticket: 13, ..TRY }, 3, &far));
+        assert!(spin.repeats(&TRY, 3, &far), "it read the same write");
         let found = Try { value: 2, ..TRY };
-        assert!(spin.end(&found, 3, far).is_none(), "it did not wait");
+        assert!(spin.end(&found, 3, &far).is_none(), "it did not wait");
     }
 
     #[test]
@@ -284,9 +320,10 @@ mod tests {
         let spin = Spin::new();
         spin.set(&TRY, 3, 99, cursor);
         let before = buffer;
-        spin.forget();
-        assert!(spin.repeats(&Try { ticket: 13, ..TRY }, 3, cursor));
-        let end = spin.end(&Try { value: 2, ..TRY }, 3, cursor);
+        let slot = AtomicPtr::new(cursor);
+        spin.forget(&slot);
+        assert!(spin.repeats(&Try { ticket: 13, ..TRY }, 3, &slot));
+        let end = spin.end(&Try { value: 2, ..TRY }, 3, &slot);
         assert_eq!(end, Some((99, 2)), "the time it waited is known");
         assert_eq!(buffer, before);
     }

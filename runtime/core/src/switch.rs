@@ -125,7 +125,7 @@ impl Recorder {
         let blocked = Blocked::new();
         let _quiet = tls.quiet();
         // The event of the spin-wait is about to leave the thread's hands, so it cannot count more tries.
-        tls.spin().forget();
+        tls.forget_spin();
         let mut inner = thread.lock(&blocked);
         if inner.status == Status::Live && inner.depth == 0 {
             let (context, now) = (thread.context(), self.clock.now());

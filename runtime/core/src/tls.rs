@@ -206,6 +206,22 @@ impl TlsBlock {
         &self.spin
     }
 
+    /// Ends the wait, because its events leave the buffer.
+    pub(crate) fn forget_spin(&self) {
+        self.spin.forget(&self.cursor);
+    }
+
+    /// Ends the wait, because another level of records begins or ends.
+    pub(crate) fn reset_spin(&self) {
+        self.spin.reset(&self.cursor);
+    }
+
+    /// The cursor, for what may move it back.
+    #[inline]
+    pub(crate) fn slot(&self) -> &AtomicPtr<u8> {
+        &self.cursor
+    }
+
     /// What the thread needs to note times within tasks.
     pub fn stamps(&self) -> &Stamps {
         &self.stamps
@@ -242,7 +258,7 @@ impl TlsBlock {
         self.set_announces(false);
         self.quiet.store(0, Relaxed);
         self.allocating.store(0, Relaxed);
-        self.spin.reset();
+        self.spin.clear();
         self.stamps.off();
         self.set_held(0);
         self.set_role(PROGRAM);

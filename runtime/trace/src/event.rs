@@ -118,6 +118,13 @@ events! {
             /// Ticks that it took to note the time.
             taken: u64,
         }
+        /// What the last records of this chunk say happened again, so many times. Only the decoder sees this event.
+        Again = 13, 14 bytes {
+            /// Bytes of the records before this event that are meant.
+            bytes: u32,
+            /// How often they happened again.
+            count: u64,
+        }
         /// What follows in this stream belongs to another context, until the next such event or the end of the
         /// chunk.
         Switch = 16, 19 bytes {

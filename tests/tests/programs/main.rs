@@ -15,6 +15,7 @@ mod rust;
 mod structure;
 mod tasks;
 mod trial;
+mod turns;
 
 use std::path::Path;
 

@@ -6,11 +6,16 @@ use loom::thread::{spawn, yield_now};
 
 use crate::desk::Desk;
 use crate::model;
-use crate::thread::{Arrived, Thread, desk, numbers, write};
+use crate::thread::{Arrived, Thread, desk, numbers, turns, write};
+
+use crate::desk::Party;
+use crate::lane::Lane;
 
 crate::tests! {
     a_thread_that_ends_while_the_trace_closes_loses_nothing
     a_thread_that_needs_room_while_the_trace_closes_loses_nothing
+    a_thread_that_waits_while_the_trace_closes_has_all_its_turns
+    a_thread_that_waits_while_all_hand_over_has_each_turn_once
     a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_not_at_all
 }
 
@@ -96,4 +101,54 @@ fn a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_no
         other.join().unwrap();
         check(&desk, &thread, made);
     });
+}
+
+/// A thread takes turns, some before and some while another one hands over all there is.
+fn wait(resume: bool) {
+    model(Some(3), move || {
+        let (desk, thread) = (desk(), Thread::new(1));
+        assert!(thread.flush(&desk));
+        let mut mark = thread.cursor(Lane::Stream);
+        for _ in 0..3 {
+            mark = thread.turn(mark);
+        }
+        let mark = loom::sync::atomic::AtomicPtr::new(mark);
+        let other = {
+            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
+            spawn(move || {
+                let mut mark = mark.load(Acquire);
+                for _ in 0..if resume { 4 } else { 2 } {
+                    mark = thread.turn(mark);
+                }
+                if resume {
+                    thread.end(&desk);
+                }
+            })
+        };
+        let made = thread.made.load(Acquire);
+        let again = || {
+            yield_now();
+            true
+        };
+        let losses = desk.end_all(vec![&*thread], None, || 0, resume, again);
+        assert_eq!(losses, (0, 0));
+        other.join().unwrap();
+        let mut arrived = Arrived::default();
+        write(&desk, &mut arrived);
+        let records = arrived.records.remove(&1).unwrap_or_default();
+        let (told, all) = (turns(&records), thread.made.load(Acquire));
+        if resume {
+            assert_eq!(told, all);
+        } else {
+            assert!((made..=all).contains(&told), "{told} of {made} to {all}");
+        }
+    });
+}
+
+fn a_thread_that_waits_while_the_trace_closes_has_all_its_turns() {
+    wait(false);
+}
+
+fn a_thread_that_waits_while_all_hand_over_has_each_turn_once() {
+    wait(true);
 }

@@ -27,6 +27,8 @@ mod pool;
 mod queue;
 #[path = "../../src/sync.rs"]
 mod sync;
+#[path = "../../src/turns.rs"]
+mod turns;
 
 use contech_guest::memory;
 
@@ -35,7 +37,9 @@ mod primitive {
     pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 
     pub(crate) mod atomic {
-        pub(crate) use loom::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
+        pub(crate) use loom::sync::atomic::{
+            AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
+        };
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use contech_trace::event::{EndReason, Event};
+use contech_trace::event::{EndReason, Event, raw};
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Release};
+use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Release};
 
 use crate::desk::{Desk, Ends, Party, Standing, Way};
 use crate::inner::{Inner, Status};
@@ -14,9 +14,12 @@ use crate::pool::Pool;
 use crate::primitive::Mutex;
 use crate::queue::{Message, Queue, Records};
 use crate::sync::lock;
+use crate::turns::Turns;
 
 /// A small buffer is enough: how many records fill one is up to the test.
 const BYTES: usize = 64 << 10;
+/// What a turn of a wait records.
+const TURN: u8 = 200;
 /// Bytes of the event that ends a context.
 const END: usize = 11;
 
@@ -36,6 +39,7 @@ pub(crate) struct Thread {
     cursor: AtomicPtr<u8>,
     /// Records it has made that are to be kept.
     pub(crate) made: AtomicUsize,
+    turns: Turns,
 }
 
 impl Party for Thread {
@@ -54,6 +58,10 @@ impl Party for Thread {
         }
     }
 
+    fn turns(&self) -> Option<&Turns> {
+        Some(&self.turns)
+    }
+
     fn ends(&self, _: u64) -> Ends {
         ends()
     }
@@ -66,6 +74,11 @@ impl Thread {
             inner: Mutex::new(Inner::new()),
             cursor: AtomicPtr::new(std::ptr::null_mut()),
             made: AtomicUsize::new(0),
+            turns: Turns {
+                word: AtomicU64::new(0),
+                event: AtomicPtr::new(std::ptr::null_mut()),
+                length: AtomicU64::new(0),
+            },
         })
     }
 
@@ -101,6 +114,7 @@ impl Thread {
     }
 
     fn end_own(&self, desk: &Desk, inner: &mut Inner) {
+        self.turns.close(&self.cursor);
         let cursors = |lane| self.cursor(lane);
         assert!(desk.end_own(self.context, inner, cursors, (0, &ends())));
     }
@@ -113,6 +127,17 @@ impl Thread {
         unsafe { at.write(u8::try_from(n).unwrap()) };
         self.cursor.store(at.wrapping_add(1), Release);
         self.made.store(n + 1, Release);
+    }
+
+    /// Records a turn of a wait, which begins at `mark`; where the next one begins.
+    pub(crate) fn turn(&self, mark: *mut u8) -> *mut u8 {
+        let at = self.cursor(Lane::Stream);
+        // SAFETY: a buffer has room for the few records of a test.
+        unsafe { at.write(TURN) };
+        self.cursor.store(at.wrapping_add(1), Release);
+        let next = self.turns.end_turn(mark, &self.cursor);
+        self.made.fetch_add(1, Release);
+        next
     }
 
     /// Hands over what it has so far, as a task that may go on elsewhere does.
@@ -169,4 +194,23 @@ pub(crate) fn write(desk: &Desk, arrived: &mut Arrived) {
 /// The first so many numbers.
 pub(crate) fn numbers(n: usize) -> Vec<u8> {
     (0..n).map(|n| u8::try_from(n).unwrap()).collect()
+}
+
+/// How many turns these records tell of. The last four bytes of an event are its number.
+pub(crate) fn turns(mut records: &[u8]) -> usize {
+    let mut turns = 0;
+    while let Some((first, rest)) = records.split_first() {
+        if *first == TURN {
+            (turns, records) = (turns + 1, rest);
+            continue;
+        }
+        let (event, rest) = records.split_at(size_of::<raw::Again>());
+        let (fields, id) = event.split_at(event.len() - 4);
+        let id = u32::from_le_bytes(id.try_into().unwrap());
+        let Ok(Event::Again { bytes: 1, count }) = Event::decode(id, fields) else {
+            panic!("{records:?}");
+        };
+        (turns, records) = (turns + usize::try_from(count).unwrap(), rest);
+    }
+    turns
 }

@@ -44,6 +44,10 @@ fn every_event_survives_encoding_and_ends_with_its_id() {
             before: 11,
             taken: 12,
         },
+        Event::Again {
+            bytes: 40,
+            count: 13,
+        },
     ];
     events.extend((0..4).map(|n| Event::Switch {
         context: 7,

@@ -6,13 +6,10 @@ use contech_program::path::{
 };
 
 use super::decode::{Decoder, Scratch};
-use super::segments::{Records, Segment};
+use super::segments::{MOST_EXECUTIONS, Records, Segment};
 use crate::Result;
 use crate::event::Event;
 use crate::program::Program;
-
-/// No segment executes more nodes than this, whatever its trip counts say. This many take many minutes.
-const MOST_EXECUTIONS: u64 = if cfg!(test) { 1 << 16 } else { 1 << 38 };
 
 /// Many iterations of the same blocks whose operands change by constants. This is the compact form of an affine loop.
 #[derive(Debug, Clone, Copy)]

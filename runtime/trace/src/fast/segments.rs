@@ -1,14 +1,19 @@
 //! Gives a chunk's records out unexpanded: as segments with the bytes of their leaves, not as the blocks they stand
 //! for.
 
+use std::mem::{replace, take};
 use std::ops::Range;
 
 use super::decode::{Decoder, Known, next};
 use super::path::Plan;
 use crate::abi::ID_BYTES;
-use crate::event::Event;
+use crate::event::{Event, raw};
 use crate::program::{Meaning, Program};
 use crate::{Error, Result};
+
+/// No segment executes more nodes than this, and no event repeats more records, whatever they claim. This many take
+/// many minutes.
+pub(super) const MOST_EXECUTIONS: u64 = if cfg!(test) { 1 << 16 } else { 1 << 38 };
 
 /// Bytes given out beyond a record, so that it can be copied in words.
 const SLACK: usize = 32;
@@ -55,6 +60,22 @@ impl Decoder {
         if parsed.is_err() {
             self.forget();
         }
+        let outcome = self.give_out(payload, program, sink);
+        if self.expected.is_some() {
+            self.follower.catch_up(payload, program);
+        } else {
+            self.follower.forget();
+        }
+        parsed.and(outcome)
+    }
+
+    /// Gives out the records that were found.
+    fn give_out(
+        &mut self,
+        payload: &[u8],
+        program: &Program,
+        sink: &mut impl Records,
+    ) -> Result<()> {
         let mut outcome = Ok(());
         while let Some(found) = self.records.pop() {
             let end = self.records.last().map_or(payload.len(), |r| r.offset());
@@ -73,12 +94,54 @@ impl Decoder {
                 outcome = Err(e);
             }
         }
-        if self.expected.is_some() {
-            self.follower.catch_up(payload, program);
-        } else {
-            self.follower.forget();
+        outcome
+    }
+
+    /// Gives out once more, `count` times, the records of the last `bytes` before the event at `offset`.
+    #[cold]
+    fn again(
+        &mut self,
+        payload: &[u8],
+        offset: usize,
+        (bytes, count): (u32, u64),
+        program: &Program,
+        sink: &mut impl Records,
+    ) -> Result<()> {
+        let bad = |detail: &str| Error::Invalid {
+            what: "repetition",
+            offset: offset as u64,
+            detail: detail.into(),
+        };
+        let from = offset.checked_sub(bytes as usize);
+        let turn = &payload[from.ok_or_else(|| bad("of more than there is"))?..offset];
+        let rest = (take(&mut self.records), take(&mut self.counts));
+        let parsed = self.parse(turn, program);
+        let (records, counts) = (
+            replace(&mut self.records, rest.0),
+            replace(&mut self.counts, rest.1),
+        );
+        parsed?;
+        if records.iter().any(|r| r.id == raw::Again::ID) {
+            return Err(bad("of a repetition"));
         }
-        parsed.and(outcome)
+        if count.saturating_mul(records.len() as u64) > MOST_EXECUTIONS {
+            return Err(bad("too many times"));
+        }
+        let rest = (take(&mut self.records), take(&mut self.counts));
+        let mut outcome = Ok(());
+        for _ in 0..count {
+            if self.expected.is_some() {
+                outcome = Err(bad("within a function"));
+            }
+            if outcome.is_err() {
+                break;
+            }
+            self.records.extend_from_slice(&records);
+            self.counts.extend_from_slice(&counts);
+            outcome = self.give_out(turn, program, sink);
+        }
+        (self.records, self.counts) = rest;
+        outcome
     }
 
     #[inline]
@@ -90,7 +153,7 @@ impl Decoder {
         program: &Program,
         sink: &mut impl Records,
     ) -> Result<()> {
-        let fields = &payload[fields];
+        let (at, fields) = (fields.start, &payload[fields]);
         match program.meaning(id) {
             Some(Meaning::Block { block, .. }) => {
                 self.suspend(payload, program);
@@ -98,9 +161,12 @@ impl Decoder {
                 crate::stream::operands(fields, 0, program.ops(block), &mut self.operands);
                 sink.block(block, &self.operands);
             }
-            Some(Meaning::Event { .. }) => {
-                sink.event(Event::decode(id, fields)?, self.expected.is_some());
-            }
+            Some(Meaning::Event { .. }) => match Event::decode(id, fields)? {
+                Event::Again { bytes, count } => {
+                    self.again(payload, at, (bytes, count), program, sink)?;
+                }
+                event => sink.event(event, self.expected.is_some()),
+            },
             // Paths were handled when the chunk was parsed.
             Some(Meaning::Path { .. }) | None => {}
         }

@@ -395,3 +395,26 @@ fn no_cut_or_flipped_stream_or_table_panics() {
         }
     }
 }
+
+#[test]
+fn again_repeats_the_records_before_it() {
+    let p = program(&[1, 1, 1], diamond());
+    let again = |bytes: u32, count: u64, s: Stream| {
+        let mut event = [0; crate::event::MAX_EVENT];
+        let n = Event::Again { bytes, count }.encode(&mut event);
+        Stream([&s.0, &event[..n]].concat(), s.1)
+    };
+    let once = |s: Stream| s.value(0x1000, 6).path(0).value(0x2000, 6).path(1);
+    let turn = decode(&p, &[&once(Stream::new(3)).0]).unwrap();
+    let s = once(again(20, 3, once(Stream::new(3)))).0;
+    let five: Vec<_> = std::iter::repeat_n(turn, 5).flatten().collect();
+    assert_eq!(decode(&p, &[&s]).unwrap(), five);
+    let last = again(10, 2, once(Stream::new(3))).0;
+    assert_eq!(decode(&p, &[&last]).unwrap().len(), 4 + 2 * 2);
+    for (bytes, count) in [(21, 1), (11, 1), (20, 1 << 40), (0, 1)] {
+        let bad = again(bytes, count, once(Stream::new(3))).0;
+        assert_eq!(decode(&p, &[&bad]).is_ok(), bytes == 0, "{bytes} {count}");
+    }
+    let nested = again(34, 1, again(20, 1, once(Stream::new(3)))).0;
+    assert!(decode(&p, &[&nested]).is_err());
+}
