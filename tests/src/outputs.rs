@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 
 /// The packages whose outputs make up a working installation.
-pub const PACKAGES: [&str; 9] = [
+pub const PACKAGES: [&str; 10] = [
     "contech-instrument",
     "contech-cc",
     "contech-runtime",
@@ -17,6 +17,7 @@ pub const PACKAGES: [&str; 9] = [
     "contech-refine",
     "contech-middle",
     "contech-backends",
+    "contech-python",
 ];
 
 /// The directory that holds the commands, the pass plugin and the runtime library.

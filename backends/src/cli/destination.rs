@@ -53,3 +53,11 @@ impl Destination {
         })
     }
 }
+
+/// A result as JSON, with the warnings.
+///
+/// # Errors
+/// When the result is not JSON.
+pub(super) fn json<R: Serialize>(report: &R, warnings: &[String]) -> Result<String> {
+    Ok(serde_json::to_string(&Document { report, warnings })?)
+}

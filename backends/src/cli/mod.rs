@@ -20,7 +20,7 @@ pub use destination::Destination;
 
 /// Runs the command line `args` and returns the exit status: 0, or 1 with one message on standard error.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
-    match dispatch(args) {
+    match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -52,20 +52,21 @@ fn command() -> Command {
     })
 }
 
-fn dispatch(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()> {
+/// What is wrong with a command line, as clap words it.
+fn said(error: &clap::Error) -> anyhow::Error {
+    let text = error.render().to_string();
+    anyhow::anyhow!("{}", text.trim_start_matches("error: ").trim_end())
+}
+
+/// Runs the command line `args`, as [`main`] does.
+///
+/// # Errors
+/// When the command line makes no sense, or what it asks for fails.
+pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<()> {
     let matches = match command().try_get_matches_from(args) {
         Ok(matches) => matches,
         // For help, version and usage errors, clap words the message and chooses the stream.
-        Err(error) if error.use_stderr() => {
-            anyhow::bail!(
-                "{}",
-                error
-                    .render()
-                    .to_string()
-                    .trim_start_matches("error: ")
-                    .trim_end()
-            )
-        }
+        Err(error) if error.use_stderr() => return Err(said(&error)),
         Err(error) => return Ok(error.print()?),
     };
     if matches.get_flag("list") {

@@ -1,10 +1,11 @@
 //! The analyses: one line each. `tools` has the other words that can follow `contech-backend`.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use super::Common;
-use crate::analysis::{Analysis, run, something_to_analyse};
+use super::destination::json;
+use super::{Common, said};
+use crate::analysis::{Analysis, Graph, run, something_to_analyse, warnings};
 use crate::cache::Cache;
 use crate::critpath::CritPath;
 use crate::hierarchy::Hierarchy;
@@ -59,6 +60,8 @@ pub struct Entry {
     arguments: fn(Command) -> Command,
     /// Does it.
     pub run: fn(&ArgMatches) -> Result<()>,
+    /// What it says of a graph, as JSON, if it is an analysis.
+    answer: Option<fn(&ArgMatches, &Graph) -> Result<String>>,
     /// How it takes part in the report, if it does.
     pub shown: Option<Shown>,
 }
@@ -100,15 +103,47 @@ where
         run: |matches| {
             let common = Common::from_arg_matches(matches)?;
             let graph = common.open()?;
-            if A::NEEDS_ACCESSES {
-                something_to_analyse(&graph, A::NAME)?;
-            }
-            let mut report = run::<A>(A::Config::from_arg_matches(matches)?, &graph)?;
-            A::complete(&mut report, &graph)?;
-            common.write(&graph, &report)
+            common.write(&graph, &report::<A>(matches, &graph)?)
         },
+        answer: Some(|matches, graph| json(&report::<A>(matches, graph)?, &warnings(graph))),
         shown: None,
     }
+}
+
+fn report<A>(matches: &ArgMatches, graph: &Graph) -> Result<A::Report>
+where
+    A: Analysis,
+    A::Config: Args,
+{
+    if A::NEEDS_ACCESSES {
+        something_to_analyse(graph, A::NAME)?;
+    }
+    let mut report = run::<A>(A::Config::from_arg_matches(matches)?, graph)?;
+    A::complete(&mut report, graph)?;
+    Ok(report)
+}
+
+/// What an analysis says of a graph, as the JSON of its command with these options.
+///
+/// # Errors
+/// When there is no such analysis or option, or the graph cannot be read.
+pub fn answer(name: &str, options: &[String], graph: &Graph) -> Result<String> {
+    let Some((entry, answer)) = ENTRIES
+        .iter()
+        .find_map(|entry| Some((entry, entry.answer.filter(|_| entry.name == name)?)))
+    else {
+        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        bail!(
+            "there is no analysis {name}; there are {}",
+            names.join(", ")
+        );
+    };
+    let words = std::iter::once(name).chain(options.iter().map(String::as_str));
+    let matches = entry
+        .command()
+        .disable_help_flag(true)
+        .try_get_matches_from(words);
+    answer(&matches.map_err(|error| said(&error))?, graph)
 }
 
 /// Anything that is not an [`Analysis`]: it has its own options and does its own output.
@@ -122,6 +157,7 @@ pub(super) const fn tool<O: Args>(
         about,
         arguments: O::augment_args,
         run,
+        answer: None,
         shown: None,
     }
 }

@@ -1,0 +1,217 @@
+//! A graph: its tables, its accesses, and what the analyses say of it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use contech_backends::analysis::{self, Graph as Mapped};
+use contech_backends::cli;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use taskgraph::{ContextId, SyncOp, TaskId, TaskKind};
+
+use crate::accesses::Accesses;
+use crate::column::{Numbers, table};
+use crate::failed;
+
+/// A task's number in tables: its context in front of its place in the context.
+pub(crate) fn number(id: TaskId) -> i64 {
+    (u64::from(id.context.get()) << 32 | u64::from(id.seq)).cast_signed()
+}
+
+/// A task graph in a mapped file.
+#[pyclass(frozen, module = "contech._contech")]
+#[derive(Debug)]
+pub(crate) struct Graph {
+    mapped: Arc<Mapped>,
+    path: PathBuf,
+}
+
+#[pymethods]
+impl Graph {
+    #[new]
+    fn new(path: PathBuf) -> PyResult<Self> {
+        let mapped = analysis::open(&path).map_err(|error| failed(&error))?;
+        Ok(Self {
+            mapped: Arc::new(mapped),
+            path,
+        })
+    }
+
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    /// Facts about the run, and the totals, as JSON.
+    fn about(&self) -> PyResult<String> {
+        let about = (self.mapped.meta(), self.mapped.summary());
+        serde_json::to_string(&about).map_err(|error| failed(&error.into()))
+    }
+
+    /// Remarks for who reads any result.
+    fn warnings(&self) -> Vec<String> {
+        analysis::warnings(&self.mapped)
+    }
+
+    /// Every task, by context.
+    fn tasks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = py.detach(|| tasks(&self.mapped));
+        table(py, columns.map_err(|error| failed(&error.into()))?)
+    }
+
+    /// Every edge but those of program order.
+    fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = py.detach(|| edges(&self.mapped));
+        table(py, columns.map_err(|error| failed(&error.into()))?)
+    }
+
+    /// The functions of the program: name, file, line.
+    fn functions(&self) -> Vec<(String, String, u32)> {
+        let info = self.mapped.info();
+        let file = |at: u32| info.files.get(at as usize).cloned().unwrap_or_default();
+        let functions = info.functions.iter();
+        functions
+            .map(|function| (function.name.clone(), file(function.file), function.line))
+            .collect()
+    }
+
+    /// The contexts: number, name, tasks, first and last time, creating task.
+    #[allow(clippy::type_complexity, reason = "a row of a table")]
+    fn contexts(&self) -> Vec<(u32, String, u32, u64, u64, Option<i64>)> {
+        let row = |context: taskgraph::Context| {
+            (
+                context.id.get(),
+                context.name,
+                context.task_count,
+                context.first_ns,
+                context.last_ns,
+                context.creator.map(number),
+            )
+        };
+        self.mapped.contexts().map(row).collect()
+    }
+
+    /// Batches of the accesses of a context, or of all.
+    #[pyo3(signature = (context=None, rows=1 << 18))]
+    fn accesses(&self, context: Option<u32>, rows: usize) -> PyResult<Accesses> {
+        let contexts: Vec<ContextId> = match context.map(ContextId::new) {
+            None => self.mapped.contexts().map(|context| context.id).collect(),
+            Some(id) if self.mapped.context(id).is_some() => vec![id],
+            Some(id) => {
+                return Err(PyValueError::new_err(format!(
+                    "the graph has no context {id}"
+                )));
+            }
+        };
+        Ok(Accesses::new(
+            Arc::clone(&self.mapped),
+            contexts,
+            rows.max(1),
+        ))
+    }
+
+    /// What an analysis says, as JSON; the options are those of its command.
+    fn analyse(&self, py: Python<'_>, name: &str, options: Vec<String>) -> PyResult<String> {
+        let said = py.detach(|| cli::registry::answer(name, &options, &self.mapped));
+        said.map_err(|error| failed(&error))
+    }
+
+    /// Writes the graph for other programs; the options are those of the command `export`.
+    fn export(&self, py: Python<'_>, options: Vec<OsString>) -> PyResult<()> {
+        let command = [
+            "contech-backend".into(),
+            "export".into(),
+            self.path.clone().into(),
+        ];
+        let words = command.into_iter().chain(options);
+        py.detach(|| cli::run(words))
+            .map_err(|error| failed(&error))
+    }
+}
+
+fn tasks(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
+    let (mut id, mut object) = (Vec::new(), Vec::new());
+    let (mut context, mut seq) = (Vec::new(), Vec::new());
+    let (mut kind, mut operation) = (Vec::new(), Vec::new());
+    let mut counts: [Vec<u64>; 6] = Default::default();
+    for own in graph.contexts() {
+        for task in graph.tasks_of(own.id) {
+            let task = task?;
+            id.push(number(task.id()));
+            context.push(task.id().context.get());
+            seq.push(task.id().seq);
+            kind.push(task.kind() as u8);
+            operation.push(task.op() as u8);
+            object.push(task.object());
+            let values = [
+                task.start_ns(),
+                task.end_ns(),
+                task.block_count(),
+                task.read_count(),
+                task.write_count(),
+                task.bytes_accessed(),
+            ];
+            counts
+                .iter_mut()
+                .zip(values)
+                .for_each(|(column, value)| column.push(value));
+        }
+    }
+    let names = ["start_ns", "end_ns", "blocks", "reads", "writes", "bytes"];
+    let mut columns = vec![
+        ("task", Numbers::I64(id)),
+        ("context", Numbers::U32(context)),
+        ("seq", Numbers::U32(seq)),
+        ("kind", Numbers::U8(kind)),
+        ("operation", Numbers::U8(operation)),
+        ("object", Numbers::U64(object)),
+    ];
+    columns.extend(names.into_iter().zip(counts.map(Numbers::U64)));
+    Ok(columns)
+}
+
+fn edges(graph: &Mapped) -> taskgraph::Result<Vec<(&'static str, Numbers)>> {
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    for own in graph.contexts() {
+        for task in graph.tasks_of(own.id) {
+            let task = task?;
+            for &before in task.stored_dependencies() {
+                from.push(number(before));
+                to.push(number(task.id()));
+            }
+        }
+    }
+    Ok(vec![
+        ("from_task", Numbers::I64(from)),
+        ("to_task", Numbers::I64(to)),
+    ])
+}
+
+/// The names of kinds and operations by number.
+#[pyfunction]
+pub(crate) fn names() -> (Vec<&'static str>, Vec<&'static str>) {
+    let of = |named: Vec<(usize, &'static str)>| {
+        let most = named
+            .iter()
+            .map(|named| named.0)
+            .max()
+            .map_or(0, |most| most + 1);
+        let mut names = vec!["unknown"; most];
+        named.into_iter().for_each(|(at, name)| names[at] = name);
+        names
+    };
+    let kinds = TaskKind::ALL
+        .iter()
+        .map(|kind| (*kind as usize, kind.name()));
+    let operations = SyncOp::ALL.iter().map(|op| (*op as usize, op.name()));
+    (of(kinds.collect()), of(operations.collect()))
+}
+
+/// Names of the analyses, and a line about each.
+#[pyfunction]
+pub(crate) fn analyses() -> Vec<(&'static str, &'static str)> {
+    let entries = cli::registry::ENTRIES.iter();
+    entries.map(|entry| (entry.name, entry.about)).collect()
+}
