@@ -21,6 +21,7 @@ fn main() {
         .file("shim/shim.cpp")
         .file("shim/scev.cpp")
         .file("shim/atomics.cpp")
+        .file("shim/waits.cpp")
         .file("shim/openmp.cpp")
         .file("shim/carry.cpp")
         .file("shim/loops.cpp")

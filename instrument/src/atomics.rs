@@ -1,12 +1,15 @@
 //! Atomic operations as order: each atomic operation stands between two calls of the runtime, which give it its place
 //! among all operations on its address.
 //!
+//! A loop that only waits for what another thread writes without such an operation (a volatile variable, or a relaxed
+//! load) has a call at the end of each turn. The runtime records turns that are the same as a count.
+//!
 //! The access itself stays as the compiler made it, and is recorded as any other. The record of the order follows the
 //! access, so the second call ends the block.
 
 use std::collections::HashSet;
 
-use contech_trace::abi::{ATOMIC_BEGIN, ATOMIC_END, FENCE};
+use contech_trace::abi::{ATOMIC_BEGIN, ATOMIC_END, FENCE, TURN};
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionValue};
 
@@ -46,12 +49,22 @@ impl<'m> Order<'m> {
     }
 }
 
+/// Adds the calls to the loops of a function that only wait; returns the instructions added.
+pub(crate) fn mark_waits<'m>(
+    module: &Module<'m>,
+    f: FunctionValue<'m>,
+) -> HashSet<InstructionValue<'m>> {
+    ir::mark_waits(f, runtime_fn(module, &TURN))
+}
+
 /// The name that a user sees for a callee that the pass inserted; `None` for any other callee.
 pub(crate) fn display(callee: &str) -> Option<&'static str> {
     if callee == ATOMIC_END.symbol {
         Some("atomic operation")
     } else if callee == FENCE.symbol {
         Some("fence")
+    } else if callee == TURN.symbol {
+        Some("turn of a wait")
     } else {
         None
     }

@@ -128,7 +128,7 @@ fn profile<'m>(
         if options.explain {
             loops.explain(&ir::name(*f));
         }
-        let plan = prepare(module, *f, None, None, loops.added());
+        let plan = prepare(module, *f, (None, false), None, loops.added());
         all_loops.push(loops);
         plans.push(Planned {
             first_id: 0,
@@ -153,14 +153,17 @@ fn profile<'m>(
 fn prepare<'m>(
     module: &Module<'m>,
     f: FunctionValue<'m>,
-    order: Option<Order<'m>>,
+    (order, turns): (Option<Order<'m>>, bool),
     ours: Option<InstructionValue<'m>>,
     blocks: &HashSet<BasicBlock<'m>>,
 ) -> FunctionPlan<'m> {
     ir::hoist_allocas(f);
     frames::keep(f);
     ir::fold_tail_returns(f);
-    let added = order.map(|order| order.add(f)).unwrap_or_default();
+    let mut added = order.map(|order| order.add(f)).unwrap_or_default();
+    if turns {
+        added.extend(atomics::mark_waits(module, f));
+    }
     let mut edges = plan::separate_invoke_edges(f);
     edges.extend(blocks);
     let mut prepared = x86::prepare(module, f);
@@ -218,7 +221,7 @@ fn record<'m>(
     for (f, index) in chosen.iter().zip(0..) {
         let carried = carry.of(*f);
         let slot = carried.slot.and_then(|s| s.as_instruction());
-        let mut plan = prepare(module, *f, order, slot, &HashSet::new());
+        let mut plan = prepare(module, *f, (order, true), slot, &HashSet::new());
         carry.mark(&mut plan);
         check::place(&mut plan);
         let first_id = table.blocks.len() as u64;

@@ -114,6 +114,21 @@ pub(crate) unsafe extern "C" fn end(
     }
 }
 
+/// Exported as `__contech_turn`. `site` is the address of the calling code.
+pub(crate) unsafe extern "C" fn turn(site: usize) {
+    let tls = block();
+    if let Some(recorder) = current::recorder()
+        && records(recorder, tls)
+    {
+        // What a handler recorded meanwhile comes between the turns.
+        if tls.limit().is_null() {
+            recorder.make_room(tls);
+        }
+        recorder.end_turn(tls, site as u64);
+        recorder.make_room(tls);
+    }
+}
+
 /// Exported as `__contech_fence`.
 pub(crate) unsafe extern "C" fn fence(order: Word) {
     let tls = block();

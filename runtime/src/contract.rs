@@ -4,7 +4,7 @@ use contech_guest::exports;
 use contech_trace::abi::{Ptr, Word};
 use contech_trace::for_each_runtime_fn;
 
-use crate::atomic::{begin as atomic_begin, end as atomic_end, fence};
+use crate::atomic::{begin as atomic_begin, end as atomic_end, fence, turn};
 use crate::flush::{check_flush, flush};
 use crate::modules::{register, unregister};
 

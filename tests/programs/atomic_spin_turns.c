@@ -33,5 +33,5 @@ int main(void) {
   }
   while (!atomic_load(&done) && turns < 2 * TURNS) turns++;
   pthread_join(t, NULL);
-  printf("turns %p %ld\n", (void *)&turns, turns);
+  printf("W %p %ld\n", (void *)&turns, turns);
 }

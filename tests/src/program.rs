@@ -52,7 +52,7 @@ pub enum Check {
     LogOrder,
     /// One line of context numbers: the order in which contexts took the lock.
     LockOrder,
-    /// One line `turns ADDRESS COUNT`: so many writes there, and hardly a byte of trace for each.
+    /// Lines `R|W ADDRESS COUNT`: so many accesses there, and hardly a byte of trace for each.
     Turns,
 }
 

@@ -9,7 +9,7 @@ use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
-use super::shim::{contech_shim_has_fence, contech_shim_wrap_atomics};
+use super::shim::{contech_shim_has_fence, contech_shim_mark_waits, contech_shim_wrap_atomics};
 
 /// Whether the module has a fence between threads.
 pub(crate) fn has_fence(module: &Module<'_>) -> bool {
@@ -24,11 +24,6 @@ pub(crate) fn wrap_atomics<'m>(
     relaxed: bool,
     [begin, end, fence]: [FunctionValue<'m>; 3],
 ) -> HashSet<InstructionValue<'m>> {
-    unsafe extern "C" fn push(context: *mut c_void, inst: LLVMValueRef) {
-        // SAFETY: `context` is the Vec passed below, which is alive during the call.
-        let list = unsafe { &mut *context.cast::<Vec<LLVMValueRef>>() };
-        list.push(inst);
-    }
     let mut list: Vec<LLVMValueRef> = Vec::new();
     // SAFETY: the callers pass a function with a body and three functions of its module with the types of the
     // contract; `push` gets the list it expects.
@@ -43,10 +38,39 @@ pub(crate) fn wrap_atomics<'m>(
             (&raw mut list).cast(),
         );
     }
+    instructions(list)
+}
+
+/// Puts a call of `turn` at the end of each turn of the loops of a defined function that only wait, and that would not
+/// be recorded as a whole. Returns the added calls.
+pub(crate) fn mark_waits<'m>(
+    f: FunctionValue<'m>,
+    turn: FunctionValue<'m>,
+) -> HashSet<InstructionValue<'m>> {
+    let mut list: Vec<LLVMValueRef> = Vec::new();
+    // SAFETY: the callers pass a function with a body and one of its module without arguments; `push` gets the list
+    // it expects.
+    unsafe {
+        contech_shim_mark_waits(
+            f.as_value_ref(),
+            turn.as_value_ref(),
+            push,
+            (&raw mut list).cast(),
+        );
+    }
+    instructions(list)
+}
+
+unsafe extern "C" fn push(context: *mut c_void, inst: LLVMValueRef) {
+    // SAFETY: `context` is the caller's Vec, which is alive during the call.
+    let list = unsafe { &mut *context.cast::<Vec<LLVMValueRef>>() };
+    list.push(inst);
+}
+
+fn instructions<'m>(list: Vec<LLVMValueRef>) -> HashSet<InstructionValue<'m>> {
     // SAFETY: the shim visits only instructions.
-    list.into_iter()
-        .map(|i| unsafe { InstructionValue::new(i) })
-        .collect()
+    let instruction = |i| unsafe { InstructionValue::new(i) };
+    list.into_iter().map(instruction).collect()
 }
 
 /// Whether a load, store or other memory instruction is atomic.

@@ -61,6 +61,12 @@ unsafe extern "C" {
         visit: Visit,
         context: *mut c_void,
     );
+    pub(super) fn contech_shim_mark_waits(
+        function: LLVMValueRef,
+        turn: LLVMValueRef,
+        visit: Visit,
+        context: *mut c_void,
+    );
     pub(super) fn contech_shim_carry(
         module: LLVMModuleRef,
         list: *mut RawCarried,

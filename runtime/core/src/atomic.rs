@@ -30,6 +30,12 @@ fn may_be_in_vain(what: u64) -> bool {
 }
 
 impl Recorder {
+    /// Notes that a turn of a loop that only waits is over; `site` tells the loop. Check for room afterwards.
+    pub fn end_turn(&'static self, tls: &TlsBlock, site: u64) {
+        let syncs = registry::current(tls).map_or(0, crate::thread::Thread::syncs);
+        tls.spin().turn(site, syncs, tls.slot());
+    }
+
     /// Records an atomic operation of the calling thread (`what` holds its `ATOMIC_*` bits), or counts it as one more
     /// try of a spin-wait. The caller still holds the stripe, so that no other thread's operation comes between this
     /// operation and its event, and none of a signal handler contradicts it. That is why nothing is handed over here,

@@ -201,6 +201,27 @@ impl Spin {
         Some((self.before.load(Relaxed), repeats + 1))
     }
 
+    /// Notes that a turn of the loop at `site` is over, in which the thread had no atomic operation.
+    pub(crate) fn turn(&self, site: u64, syncs: u64, slot: &AtomicPtr<u8>) {
+        let t = Try {
+            address: 0,
+            site,
+            value: 0,
+            ticket: 0,
+        };
+        if self.repeats.load(Relaxed) > 0 && self.was_at(&t, syncs) {
+            let mark = self.turns.end_turn(self.mark.load(Relaxed), slot);
+            self.mark.store(mark, Relaxed);
+            return;
+        }
+        self.turns.close(slot);
+        self.set(&t, syncs, 0, slot.load(Relaxed));
+        self.event.store(std::ptr::null_mut(), Relaxed);
+        // No operation takes the turns for tries of its own, but it ends them.
+        self.repeats.store(1, Relaxed);
+        self.loose.store(1, Relaxed);
+    }
+
     /// Lets a wait begin now, because the thread was paused until now.
     pub(crate) fn resume(&self, now: u64) {
         self.before.store(now, Relaxed);

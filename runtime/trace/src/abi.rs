@@ -118,6 +118,8 @@ macro_rules! for_each_runtime_fn {
             /// Says that the operation is done: address, token, what it was (see the `ATOMIC_*` bits), and the value
             /// it found.
             ATOMIC_END: atomic_end = __contech_atomic_end(Ptr, Word, Word, Word), Caller;
+            /// Says that a turn of a loop that only waits is over.
+            TURN: turn = __contech_turn(), Caller;
             /// A fence of this memory order.
             FENCE: fence = __contech_fence(Word), C;
         }

@@ -1,5 +1,6 @@
 //! `CHECK: turns`: what a wait did in each turn is in the graph, and in the trace only its number.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -7,27 +8,36 @@ use anyhow::{Context, Result, bail};
 
 use crate::tasks::Graph;
 
-/// The most bytes of trace for a hundred turns.
-const BYTES: u64 = 25;
+/// The most bytes of the trace without the turns.
+const BASE: u64 = 16 << 10;
 
-/// Reads one line `turns ADDRESS COUNT`: the address that was written once in each turn.
+/// Reads lines `R|W ADDRESS COUNT`: what is read or written in the turns, and how often that was.
 pub(crate) fn check(said: &str, trace: &Path, graph: &Graph) -> Result<()> {
-    let words: Vec<_> = said.split_whitespace().collect();
-    let ["turns", address, count] = words[..] else {
-        bail!("not `turns ADDRESS COUNT`: {said}");
-    };
-    let address = u64::from_str_radix(address.strip_prefix("0x").context("an address")?, 16)?;
-    let count: u64 = count.parse()?;
-    let mut writes = 0;
-    for task in graph.tasks() {
-        task?.for_each_access(|a| writes += u64::from(a.write && a.addr == address))?;
+    let mut counts = HashMap::new();
+    let mut turns = 0;
+    for line in said.lines() {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let [kind, address, count] = words[..] else {
+            bail!("not `R|W ADDRESS COUNT`: {line}");
+        };
+        let address = u64::from_str_radix(address.strip_prefix("0x").context("an address")?, 16)?;
+        let count: u64 = count.parse()?;
+        counts.insert((kind == "W", address), (count, 0));
+        turns += count;
     }
-    if writes != count {
-        bail!("{writes} writes in the graph, {count} turns");
+    for task in graph.tasks() {
+        task?.for_each_access(|a| {
+            if let Some((_, seen)) = counts.get_mut(&(a.write, a.addr)) {
+                *seen += 1;
+            }
+        })?;
+    }
+    if let Some((place, counts)) = counts.iter().find(|(_, (said, seen))| said != seen) {
+        bail!("(said, in the graph) {counts:?} of (write?, address) {place:x?}");
     }
     let bytes = fs::metadata(trace)?.len();
-    if bytes * 100 > count * BYTES {
-        bail!("{bytes} bytes of trace for {count} turns");
+    if turns == 0 || bytes > BASE + turns / 4 {
+        bail!("{bytes} bytes of trace for {turns} accesses");
     }
     Ok(())
 }

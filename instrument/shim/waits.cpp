@@ -1,0 +1,119 @@
+// Finds loops that do nothing but wait, and puts a call of the runtime at the end of each turn. Their meaning is in
+// src/atomics.rs.
+
+#include "llvm-c/Core.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace {
+// Whether the address is the same in each turn: it comes from outside of the loop, or from memory. Memory that
+// changes makes the turns differ, which is seen when they are recorded.
+bool isFixed(const Loop &L, const Value *V, unsigned Depth = 8) {
+  auto *I = dyn_cast<Instruction>(V);
+  if (!I || !L.contains(I))
+    return true;
+  if (Depth == 0 || !(isa<LoadInst>(I) || isa<GetElementPtrInst>(I) || isa<CastInst>(I)))
+    return false;
+  return all_of(I->operands(), [&](const Use &U) { return isFixed(L, U, Depth - 1); });
+}
+
+// What another thread may change, and has no call of ours beside it.
+bool isLook(const Loop &L, const Instruction &I) {
+  auto *Load = dyn_cast<LoadInst>(&I);
+  return Load && (Load->isVolatile() || Load->isAtomic()) && isFixed(L, Load->getPointerOperand());
+}
+
+enum class Call { Other, Rest, Nothing };
+
+Call call(const CallBase &C) {
+  if (C.getIntrinsicID() != Intrinsic::not_intrinsic)
+    return C.mayWriteToMemory() && !C.isLifetimeStartOrEnd() && !C.getCalledFunction()->getName().ends_with("pause")
+               ? Call::Other
+               : Call::Nothing;
+  if (C.isInlineAsm()) {
+    StringRef Text = cast<InlineAsm>(C.getCalledOperand())->getAsmString();
+    Text = Text.trim(" \t\n;");
+    return Text.empty() || Text == "pause" || Text == "rep; nop" || Text == "rep;nop" ? Call::Nothing : Call::Other;
+  }
+  const Function *F = C.getCalledFunction();
+  if (!F || !F->isDeclaration() || isa<InvokeInst>(C))
+    return Call::Other;
+  for (StringRef Name : {"sched_yield", "thrd_yield", "usleep", "nanosleep"})
+    if (F->getName() == Name)
+      return Call::Rest;
+  return Call::Other;
+}
+
+// Whether the loop waits, in more ways than one that would be counted without help.
+bool waits(const Loop &L) {
+  bool Looks = false, Rests = false, Branches = !L.getExitingBlock() || !L.getLoopLatch() || !L.isInnermost();
+  for (const BasicBlock *B : L.blocks()) {
+    Branches |= count_if(successors(B), [&](const BasicBlock *S) { return L.contains(S); }) > 1;
+    for (const Instruction &I : *B) {
+      if (auto *C = dyn_cast<CallBase>(&I)) {
+        Call What = call(*C);
+        if (What == Call::Other)
+          return false;
+        Rests |= What == Call::Rest;
+      } else if (auto *S = dyn_cast<StoreInst>(&I)) {
+        if (S->isVolatile() || !isa<AllocaInst>(S->getPointerOperand()))
+          return false;
+      } else if (I.mayWriteToMemory() && !isLook(L, I)) {
+        return false;
+      }
+      Looks |= isLook(L, I);
+    }
+  }
+  return Looks && (Rests || Branches);
+}
+
+// Marks the outermost loops that wait, of the loop and those within.
+void mark(Loop &L, Function *Turn, function_ref<void(CallInst *)> Added) {
+  if (!waits(L)) {
+    for (Loop *Sub : L)
+      mark(*Sub, Turn, Added);
+    return;
+  }
+  SmallVector<BasicBlock *, 4> Latches;
+  L.getLoopLatches(Latches);
+  for (BasicBlock *B : Latches) {
+    Instruction *End = B->getTerminator();
+    if (!isa<BranchInst>(End) && !isa<SwitchInst>(End))
+      continue;
+    IRBuilder<> Builder(End);
+    Builder.SetCurrentDebugLocation(End->getDebugLoc());
+    CallInst *C = Builder.CreateCall(FunctionCallee(Turn));
+    C->setTailCallKind(CallInst::TCK_NoTail);
+    Added(C);
+  }
+}
+} // namespace
+
+extern "C" {
+
+// Visits every call that is added to F.
+void contech_shim_mark_waits(LLVMValueRef FV, LLVMValueRef TurnV, void (*Visit)(void *, LLVMValueRef),
+                             void *Context) {
+  Function &F = *unwrap<Function>(FV);
+  auto Looks = [](const BasicBlock &B) {
+    return any_of(B, [](const Instruction &I) { return isa<LoadInst>(I) && (I.isVolatile() || I.isAtomic()); });
+  };
+  if (none_of(F, Looks))
+    return;
+  DominatorTree DT(F);
+  LoopInfo LI(DT);
+  for (Loop *L : LI)
+    mark(*L, unwrap<Function>(TurnV), [&](CallInst *C) { Visit(Context, wrap(C)); });
+}
+
+} // extern "C"
