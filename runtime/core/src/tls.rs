@@ -57,7 +57,7 @@ const _: () = {
 pub const ROLE: usize = std::mem::offset_of!(TlsBlock, role);
 /// Offset of the thread's [`Stamps`], for code that is not Rust.
 pub const STAMPS: usize = std::mem::offset_of!(TlsBlock, stamps);
-/// Offsets of the words that [`Spin::forget`] clears.
+/// Offsets of the words that `Spin::forget` clears.
 pub const SPIN: [usize; 2] = [
     std::mem::offset_of!(TlsBlock, spin) + spin::OFFSETS[0],
     std::mem::offset_of!(TlsBlock, spin) + spin::OFFSETS[1],
