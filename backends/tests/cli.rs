@@ -4,6 +4,8 @@ mod samples;
 
 #[path = "cli/dumps.rs"]
 mod dumps;
+#[path = "cli/exports.rs"]
+mod exports;
 #[path = "cli/folder.rs"]
 mod folder;
 #[path = "cli/measured.rs"]
