@@ -4,10 +4,18 @@
 /// The folders of libraries' headers.
 const HEADERS: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
 
-/// Whether a file is a header of a library, where nobody looks for the cost of a program.
+/// What the paths of Rust's standard library have in them: as the toolchain was built, and with its sources installed.
+const RUST: [&str; 2] = ["/rustc/", "/lib/rustlib/src/rust/library/"];
+
+/// Whether a file is a header of a library, or belongs to Rust's standard library, where nobody looks for the cost of
+/// a program.
 #[must_use]
 pub fn is_library(file: &str) -> bool {
-    HEADERS.iter().any(|folder| file.starts_with(folder)) || file.contains("/include/c++/")
+    let [built, installed] = RUST;
+    HEADERS.iter().any(|folder| file.starts_with(folder))
+        || file.contains("/include/c++/")
+        || file.starts_with(built)
+        || file.contains(installed)
 }
 
 /// The file and line to show for frames (file and line), which come innermost first. It is the innermost frame in the
@@ -36,6 +44,10 @@ mod tests {
         "/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/std_thread.h";
     const VECTOR: &str = "/usr/include/c++/12/bits/stl_vector.h";
 
+    const MUTEX: &str = "/rustc/5980/library/std/src/sync/poison/mutex.rs";
+    const SPAWN: &str =
+        "/home/u/.rustup/toolchains/stable/lib/rustlib/src/rust/library/std/src/sys/backtrace.rs";
+
     #[test]
     fn the_innermost_line_of_the_functions_file_is_shown() {
         assert_eq!(shown(&[("/a.cpp", 7)]), Some(("/a.cpp", 7)));
@@ -56,5 +68,7 @@ mod tests {
         let lambda = [(VECTOR, 1043), ("/a.cpp", 9), ("/a.cpp", 20), (THREAD, 210)];
         assert_eq!(shown(&lambda), Some(("/a.cpp", 9)));
         assert_eq!(shown(&[(VECTOR, 1043), (THREAD, 210)]), Some((THREAD, 210)));
+        let closure = [(MUTEX, 720), ("/main.rs", 10), (SPAWN, 166)];
+        assert_eq!(shown(&closure), Some(("/main.rs", 10)));
     }
 }

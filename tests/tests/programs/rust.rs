@@ -48,6 +48,18 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
         }
     }
     ensure!(trials.len() >= 80, "only {} trials", trials.len());
+    let more: [(&str, fn() -> Result<()>); 2] = [
+        (
+            "rust::code_in_c_is_named_as_not_instrumented",
+            names_what_is_left,
+        ),
+        ("rust::what_cannot_be_done_is_said_in_a_sentence", refuses),
+    ];
+    for (name, test) in more {
+        trials.push(Trial::test(name, move || {
+            test().map_err(|e| Failed::from(format!("{e:#}")))
+        }));
+    }
     Ok(trials)
 }
 
@@ -120,6 +132,48 @@ fn build(profile: &str, check: bool) -> Result<[PathBuf; 2]> {
     let made = if profile == "dev" { "debug" } else { profile };
     let host = "contech/x86_64-unknown-linux-gnu";
     Ok([folder.clone(), folder.join(host)].map(|f| f.join(made).join("rust-programs")))
+}
+
+fn names_what_is_left() -> Result<()> {
+    let [_, recorded] = BUILT.get("dev", || build("dev", false))?;
+    let deps = recorded.with_file_name("deps");
+    let mut reports = fs::read_dir(&deps)?
+        .flatten()
+        .map(|e| e.path().join("report"));
+    let report = reports
+        .find(|p| p.is_file())
+        .context("a link leaves a report")?;
+    let report = fs::read_to_string(report)?;
+    let mut lines = report.lines();
+    let first = lines.next().unwrap_or_default();
+    ensure!(first.starts_with("instrumented: "), "{report}");
+    let left: Vec<_> = lines.collect();
+    ensure!(
+        left == ["not instrumented: part: 1 object of another compiler (part.o)"],
+        "{report}"
+    );
+    Ok(())
+}
+
+fn refuses() -> Result<()> {
+    for (arguments, said) in [
+        (
+            &["frobnicate"][..],
+            "is not one of build, run, test and bench",
+        ),
+        (
+            &["build", "--target", "aarch64-unknown-linux-gnu"],
+            "leave --target out",
+        ),
+        (&["run"], "Cargo.toml"),
+    ] {
+        let mut command = Command::new(Outputs::get().command("cargo-contech"));
+        command.arg("contech").args(arguments).current_dir("/");
+        let done = run(&mut command)?.expect("exit 1")?;
+        ensure!(done.err().contains(said), "{done}");
+        ensure!(done.err().lines().count() == 1, "{done}");
+    }
+    Ok(())
 }
 
 /// The number of a thread in the message of a panic differs from run to run.

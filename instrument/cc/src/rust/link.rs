@@ -66,6 +66,12 @@ pub(crate) fn prepare(options: Options, arguments: Vec<OsString>) -> Result<Vec<
             words[at] = path.clone().into_os_string();
         }
     }
+    for library in libraries(&words) {
+        let left = Maker::left(&library)?;
+        if let Some(left) = left.left_text(&library) {
+            report += &format!("not instrumented: {left}\n");
+        }
+    }
     let report =
         format!("instrumented: {objects} objects of the program, {crates} crates\n{report}");
     let file = folder.join(REPORT);
@@ -166,6 +172,29 @@ fn in_parallel<T: Sync, R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// The static libraries that a link asks for by name.
+fn libraries(words: &[OsString]) -> Vec<PathBuf> {
+    let value = |at: usize, flag: &str| {
+        let rest = words[at].as_bytes().strip_prefix(flag.as_bytes())?;
+        let next = || words.get(at + 1).map(|w| w.as_bytes());
+        Some(OsStr::from_bytes(if rest.is_empty() {
+            next()?
+        } else {
+            rest
+        }))
+    };
+    let all = |flag| (0..words.len()).filter_map(move |at| value(at, flag));
+    let mut found = Vec::new();
+    for name in all("-l") {
+        let mut file = OsString::from("lib");
+        file.push(name);
+        file.push(".a");
+        let mut paths = all("-L").map(|folder| Path::new(folder).join(&file));
+        found.extend(paths.find(|path| path.is_file()));
+    }
+    found
+}
+
 /// The optimisation level that rustc asks of the linker.
 fn level(word: &OsStr) -> Option<char> {
     let mut parts = word.to_str()?.split(',');
@@ -216,7 +245,8 @@ impl Input {
         let name = path.file_name().unwrap_or_default().display().to_string();
         Some(if self.archive {
             let (n, crate_name, first) = (self.left.len(), crate_of(&name), first.join(", "));
-            format!("{crate_name}: {n} objects of another compiler ({first}{more})")
+            let objects = if n == 1 { "object" } else { "objects" };
+            format!("{crate_name}: {n} {objects} of another compiler ({first}{more})")
         } else {
             name
         })
@@ -230,6 +260,7 @@ fn stem(archive: &str) -> &str {
 /// The crate of an rlib: `libNAME-HASH.rlib`.
 pub(crate) fn crate_of(file: &str) -> &str {
     let name = file.strip_prefix("lib").unwrap_or(file);
+    let name = name.strip_suffix(".a").unwrap_or(name);
     name.rsplit_once('-').map_or(name, |(name, _)| name)
 }
 
@@ -302,6 +333,21 @@ impl Maker {
             }
             Content::Plain => input.left.push(name.into_owned()),
             Content::Nothing => {}
+        }
+        Ok(input)
+    }
+
+    /// What a library has of objects that are not instrumented.
+    fn left(path: &Path) -> Result<Input, Error> {
+        let bytes = fs::read(path).map_err(|cause| Error::file(path, cause))?;
+        let mut input = Input {
+            archive: true,
+            ..Input::default()
+        };
+        for (name, _, content) in members(path, &bytes)? {
+            if content == Content::Plain {
+                input.left.push(name);
+            }
         }
         Ok(input)
     }
@@ -471,6 +517,6 @@ mod tests {
     #[test]
     fn a_crate_is_named_after_its_archive() {
         assert_eq!(crate_of("libzstd_sys-12ab.rlib"), "zstd_sys");
-        assert_eq!(crate_of("odd.a"), "odd.a");
+        assert_eq!(crate_of("libodd.a"), "odd");
     }
 }

@@ -17,6 +17,9 @@ pub(crate) fn run(rustc: OsString, arguments: &[OsString]) -> Result<ExitCode, E
     })
 }
 
+/// The feature of a target that asks for static executables.
+const STATIC: &str = "+crt-static";
+
 /// The arguments for a crate of the program, which is compiled for a target. Build scripts and procedural macros are
 /// not: cargo compiles them for the host, and their arguments stay as they are.
 fn extended(arguments: &[OsString], linker: OsString) -> Vec<OsString> {
@@ -34,6 +37,17 @@ fn extended(arguments: &[OsString], linker: OsString) -> Vec<OsString> {
         flag,
         "-Clink-arg=--contech-bitcode".into(),
     ]);
+    let is_static = |a: &OsString| a.to_str().is_some_and(|a| a.contains(STATIC));
+    if arguments.iter().any(is_static) {
+        // A static executable cannot load the recorder.
+        all.push("-Ctarget-feature=-crt-static".into());
+        if arguments
+            .windows(2)
+            .any(|two| two == ["--crate-type", "bin"])
+        {
+            eprintln!("contech: {STATIC} is left out, because the recorder is a shared library");
+        }
+    }
     all
 }
 
@@ -54,6 +68,12 @@ mod tests {
             "-Cdebuginfo=line-tables-only --crate-name a --target x -Cdebuginfo=2 -Clinker-plugin-lto \
              -Clinker=/h/contech-cc -Clink-arg=--contech-bitcode"
         );
+    }
+
+    #[test]
+    fn a_static_program_becomes_a_dynamic_one() {
+        let line = line("--target x -C target-feature=+crt-static");
+        assert!(line.ends_with(" -Ctarget-feature=-crt-static"), "{line}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ programs! {
     atomic_spin_lock
     barrier
     builder_small_stack
+    c_part
     catch_unwind
     channel
     channel_bounded
