@@ -35,7 +35,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for entry in fs::read_dir(&sources)? {
         let path = entry?.path();
-        if path.ends_with("main.rs") {
+        if path.ends_with("main.rs") || path.extension().is_none_or(|e| e != "rs") {
             continue;
         }
         let program = Program::read(&path)?.context("a program has a MODE")?;
