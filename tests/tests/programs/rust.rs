@@ -48,18 +48,19 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
         }
     }
     ensure!(trials.len() >= 80, "only {} trials", trials.len());
-    let more: [(&str, fn() -> Result<()>); 2] = [
-        (
-            "rust::code_in_c_is_named_as_not_instrumented",
-            names_what_is_left,
-        ),
-        ("rust::what_cannot_be_done_is_said_in_a_sentence", refuses),
-    ];
-    for (name, test) in more {
-        trials.push(Trial::test(name, move || {
+    let more = |name, test: fn() -> Result<()>| {
+        Trial::test(name, move || {
             test().map_err(|e| Failed::from(format!("{e:#}")))
-        }));
-    }
+        })
+    };
+    trials.push(more(
+        "rust::code_in_c_is_named_as_not_instrumented",
+        names_what_is_left,
+    ));
+    trials.push(more(
+        "rust::what_cannot_be_done_is_said_in_a_sentence",
+        refuses,
+    ));
     Ok(trials)
 }
 

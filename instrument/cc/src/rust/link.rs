@@ -141,9 +141,11 @@ fn members<'d>(path: &Path, bytes: &'d [u8]) -> Result<Vec<Member<'d>>, Error> {
     Ok(members)
 }
 
-/// A name for the compiler, the pass and the options that make programs.
+/// A name for the compiler, the pass, the options and this program, which make programs together.
 pub(crate) fn identity(options: Options) -> Result<String, Error> {
-    Ok(format!("{:032x}", Maker::new(options)?.identity))
+    let this = std::env::current_exe().and_then(fs::read);
+    let this = this.map_err(|cause| Error::file(Path::new("cargo-contech"), cause))?;
+    Ok(Maker::new(options)?.key(OPTIMISED, &this))
 }
 
 /// Does the same for each item, on all processors. The first error wins.

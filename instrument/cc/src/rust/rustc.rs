@@ -37,16 +37,21 @@ fn extended(arguments: &[OsString], linker: OsString) -> Vec<OsString> {
         flag,
         "-Clink-arg=--contech-bitcode".into(),
     ]);
-    let is_static = |a: &OsString| a.to_str().is_some_and(|a| a.contains(STATIC));
-    if arguments.iter().any(is_static) {
-        // A static executable cannot load the recorder.
-        all.push("-Ctarget-feature=-crt-static".into());
-        if arguments
+    let mut is_static = false;
+    for word in &mut all {
+        // rustc takes the positive form wherever it stands, so the word itself is changed.
+        if let Some(text) = word.to_str().filter(|text| text.contains(STATIC)) {
+            *word = text.replace(STATIC, "-crt-static").into();
+            is_static = true;
+        }
+    }
+    // A static executable cannot load the recorder.
+    if is_static
+        && arguments
             .windows(2)
             .any(|two| two == ["--crate-type", "bin"])
-        {
-            eprintln!("contech: {STATIC} is left out, because the recorder is a shared library");
-        }
+    {
+        eprintln!("contech: {STATIC} is left out, because the recorder is a shared library");
     }
     all
 }
@@ -72,8 +77,8 @@ mod tests {
 
     #[test]
     fn a_static_program_becomes_a_dynamic_one() {
-        let line = line("--target x -C target-feature=+crt-static");
-        assert!(line.ends_with(" -Ctarget-feature=-crt-static"), "{line}");
+        let line = line("--target x -C target-feature=+avx,+crt-static");
+        assert!(line.contains(" target-feature=+avx,-crt-static "), "{line}");
     }
 
     #[test]
