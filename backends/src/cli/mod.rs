@@ -31,7 +31,7 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
     }
 }
 
-fn command() -> Command {
+pub(crate) fn command() -> Command {
     let list = Arg::new("list")
         .long("list")
         .action(ArgAction::SetTrue)

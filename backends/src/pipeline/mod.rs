@@ -2,6 +2,7 @@
 //!
 //! The program's own output is left alone: whatever `contech` has to say goes to standard error.
 
+mod describe;
 mod interrupt;
 mod middle;
 mod program;
@@ -50,6 +51,10 @@ enum Command {
     Run(RunArguments),
     /// Measures an unmodified program at several numbers of threads and says why it does not scale
     Scale(Box<laboratory::Options>),
+    /// Prints what a shell needs to complete the command lines of contech and contech-backend
+    Completions(describe::Completions),
+    /// Writes the manual pages of contech and contech-backend
+    Man(describe::Man),
 }
 
 #[derive(Debug, clap::Args)]
@@ -82,6 +87,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let status = match arguments.command {
         Command::Run(arguments) => run(&arguments),
         Command::Scale(options) => laboratory::scale(&options).map(|()| 0),
+        Command::Completions(options) => options.print().map(|()| 0),
+        Command::Man(options) => options.write().map(|()| 0),
     };
     match status {
         Ok(status) => ExitCode::from(status),
