@@ -9,9 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use taskgraph::{Batch, ContextId, Piece, Reader};
 
-use crate::column::{Numbers, table};
+use crate::column::{Numbers, number, table};
 use crate::failed;
-use crate::graph::number;
 
 /// Batches that wait for Python.
 const AHEAD: usize = 2;

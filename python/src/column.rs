@@ -2,6 +2,12 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use taskgraph::TaskId;
+
+/// A task's number in tables: its context in front of its place in the context.
+pub(crate) fn number(id: TaskId) -> i64 {
+    (u64::from(id.context.get()) << 32 | u64::from(id.seq)).cast_signed()
+}
 
 /// The numbers of a column.
 #[derive(Debug)]

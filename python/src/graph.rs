@@ -9,16 +9,11 @@ use contech_backends::cli;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use taskgraph::{ContextId, SyncOp, TaskId, TaskKind};
+use taskgraph::{ContextId, SyncOp, TaskKind};
 
 use crate::accesses::Accesses;
-use crate::column::{Numbers, table};
+use crate::column::{Numbers, number, table};
 use crate::failed;
-
-/// A task's number in tables: its context in front of its place in the context.
-pub(crate) fn number(id: TaskId) -> i64 {
-    (u64::from(id.context.get()) << 32 | u64::from(id.seq)).cast_signed()
-}
 
 /// A task graph in a mapped file.
 #[pyclass(frozen, module = "contech._contech")]
