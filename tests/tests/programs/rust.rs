@@ -20,12 +20,7 @@ use serde_json::Value;
 use crate::tasks;
 
 /// Profiles of `programs/rust/Cargo.toml`, and whether both forms are recorded, to be compared.
-const WAYS: [(&str, bool); 4] = [
-    ("dev", false),
-    ("release", true),
-    ("whole", false),
-    ("aborts", true),
-];
+const WAYS: [(&str, bool); 3] = [("dev", false), ("whole", true), ("aborts", true)];
 
 /// What one way of building gives: the native and the recorded executable.
 static BUILT: Once<[PathBuf; 2]> = Once::new();
