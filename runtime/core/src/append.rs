@@ -111,10 +111,11 @@ impl Recorder {
         draw()
     }
 
-    /// Records a sync event in its object's order ([`Recorder::sync_in_order`]), then does what the event tells of. If other threads may go on after the operation, its
-    /// event must stand in its place before they do: a signal handler may run between the event and the operation, and
-    /// what the handler does then comes after the event. `done` returns the event's extra number for the result, or
-    /// `None` if nothing was done; in that case the event is changed into one that says nothing.
+    /// Records a sync event in its object's order ([`Recorder::sync_in_order`]), then does what the event tells of. If
+    /// other threads may go on after the operation, its event must stand in its place before they do: a signal handler
+    /// may run between the event and the operation, and what the handler does then comes after the event. `done`
+    /// returns the event's extra number for the result, or `None` if nothing was done; in that case the event is changed
+    /// into one that says nothing.
     #[inline]
     pub fn announce<R>(
         &'static self,

@@ -471,18 +471,22 @@ fn a_handlers_records_come_after_the_interrupted_code_and_overwrite_nothing() {
     assert!(trace.totals[0].complete);
 }
 
-#[test]
-fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwhile() {
-    let run = run(&NoThreads, &[]);
-    let (recorder, tls) = (run.recorder, tls());
-    let sync = |op| Sync {
+/// An event without a ticket.
+fn sync(op: SyncOp) -> Sync {
+    Sync {
         op,
         object: 0x1000,
         ticket: 0,
         aux: 0,
         before: 0,
         duration: 0,
-    };
+    }
+}
+
+#[test]
+fn what_others_may_follow_stands_before_the_records_of_a_handler_that_ran_meanwhile() {
+    let run = run(&NoThreads, &[]);
+    let (recorder, tls) = (run.recorder, tls());
     let handler = |mark, done: &dyn Fn()| {
         let entered = recorder.enter_handler(tls, &entry(mark));
         done();
@@ -534,14 +538,6 @@ fn a_ticket_comes_after_those_of_handlers_whose_records_stand_before_its_event()
     let (recorder, tls) = (run.recorder, tls());
     let next = AtomicU64::new(1);
     let draw = || next.fetch_add(1, Relaxed);
-    let sync = |op| Sync {
-        op,
-        object: 0x1000,
-        ticket: 0,
-        aux: 0,
-        before: 0,
-        duration: 0,
-    };
     let post = |mark, before: &dyn Fn(), after: &dyn Fn()| {
         let entered = recorder.enter_handler(tls, &entry(mark));
         let draw = || {
