@@ -153,7 +153,7 @@ impl Generator<'_> {
         if self.rng.chance(50)
             && let Some(gen_) = self.started(Suspend::Yield)
         {
-            let (g, k, most) = (self.fresh("g"), self.fresh("k"), self.rng.range(1, 6));
+            let (g, k, most) = (self.fresh("gives"), self.fresh("k"), self.rng.range(1, 6));
             return format!(
                 "{{ int {k} = 0; for (Gen {g} = {gen_}; {g}.next();) {{ acc = acc * 3 + {g}.value(); if (++{k} > {most}) break; }} }}"
             );
