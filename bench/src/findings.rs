@@ -8,10 +8,11 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use contech_tests::mpi::Mpi;
 use contech_tests::outputs::{Outputs, workspace};
 use contech_tests::process::run;
 use contech_tests::program::is_cxx;
-use contech_tests::recording::backend_json;
+use contech_tests::recording::{backend_json, files};
 use serde_json::Value;
 
 use crate::form::Form;
@@ -35,7 +36,8 @@ pub struct Planted {
 /// The largest loss that was reported for a run.
 #[derive(Clone, Debug)]
 pub struct Said {
-    cause: String,
+    /// Why time was lost.
+    pub cause: String,
     share: f64,
     places: Vec<(String, u64)>,
     /// How many times as fast the run is predicted to be without the loss.
@@ -91,7 +93,11 @@ impl Planted {
         fs::create_dir_all(dir)?;
         let program = dir.join(format!("{}.{form:?}.{mended}", self.name()));
         let cxx = is_cxx(&self.source);
-        let mut command = Command::new(form.compiler(cxx));
+        let compiler = form.compiler(cxx);
+        let mut command = match self.mpi() {
+            Some(mpi) => mpi.compiler(&compiler),
+            None => Command::new(compiler),
+        };
         if cxx {
             command.arg("-std=c++20");
         }
@@ -120,7 +126,7 @@ impl Planted {
             for (program, seconds) in programs.iter().zip(&mut seconds) {
                 let program = program.as_ref().map_err(|error| anyhow!("{error:#}"))?;
                 let began = Instant::now();
-                run(Command::new(program).arg(threads.to_string()))?.ok()?;
+                run(&mut self.run_of(program, threads))?.ok()?;
                 seconds.push(began.elapsed().as_secs_f64());
             }
         }
@@ -128,22 +134,39 @@ impl Planted {
         Ok(planted / mended)
     }
 
+    /// The library whose ranks are the program's threads.
+    fn mpi(&self) -> Option<Mpi> {
+        self.name().starts_with("mpi_").then_some(Mpi::Mpich)
+    }
+
+    /// The command that runs a built program with so many threads, or ranks.
+    fn run_of(&self, program: &Path, threads: u32) -> Command {
+        let Some(mpi) = self.mpi() else {
+            let mut command = Command::new(program);
+            command.arg(threads.to_string());
+            return command;
+        };
+        let mut command = mpi.launcher(threads as usize);
+        command.arg(program);
+        command
+    }
+
     /// Records the program and asks what costs most.
     ///
     /// # Errors
     /// When the program or a tool fails.
     pub fn said(&self, program: &Path, threads: u32) -> Result<Said> {
-        let (trace, graph) = (program.with_extension("bin"), program.with_extension("tg"));
-        let mut command = Command::new(program);
-        command
-            .arg(threads.to_string())
-            .env("CONTECH_TRACE", &trace);
+        let dir = program.with_extension("recording");
+        fs::create_dir_all(&dir)?;
+        let graph = dir.join("graph.tg");
+        let mut command = self.run_of(program, threads);
+        command.env("CONTECH_TRACE", dir.join("trace.%r.bin"));
         run(&mut command)?.ok()?;
+        let traces = files(&dir, "bin")?;
         let middle = Outputs::locate()?.command("contech-middle");
-        run(Command::new(middle).args([&trace, &graph]))?.ok()?;
+        run(Command::new(middle).args(traces).arg(&graph))?.ok()?;
         let report = backend_json(&["account"], &graph);
-        fs::remove_file(trace)?;
-        fs::remove_file(graph)?;
+        fs::remove_dir_all(dir)?;
         Said::of(&report?)
     }
 
