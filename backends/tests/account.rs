@@ -384,11 +384,97 @@ fn cached(lines: u64, read: impl Iterator<Item = u64>) -> Option<Row> {
         (0..lines).for_each(|line| w.block(fill, &[0x100_0000 + 64 * line]));
         read.for_each(|line| w.block(again, &[0x100_0000 + 64 * line]));
     });
+    estimated(b, Loss::Cache)
+}
+
+/// The loss with what the models say.
+fn estimated(builder: GraphBuilder, loss: Loss) -> Option<Row> {
+    let graph = graph(builder);
+    let mut report = run::<Account>(Options::default(), &graph).unwrap();
+    Account::complete(&mut report, &graph).unwrap();
+    report.losses.into_iter().find(|row| row.cause == loss)
+}
+
+#[test]
+fn a_variable_that_all_threads_change_costs_as_often_as_its_line_moves() {
+    let shared = |apart: u64| {
+        let mut b = builder("./counter");
+        let add = b.block("add", "c.c", 10, &[MemOp::load(8), MemOp::store(8)]);
+        let main = b.context("main");
+        let other = b.create(main);
+        for (context, place) in [(main, 0), (other, apart)] {
+            let at = 0x100_0000 + place;
+            b.work(context, 0, MS, |w| {
+                (0..10_000).for_each(|_| w.block(add, &[at, at]));
+            });
+        }
+        b.join(main, other);
+        estimated(b, Loss::Sharing)
+    };
+    assert_eq!(shared(256), None);
+    let row = shared(0).unwrap();
+    assert!(row.place() == "c.c:10" && row.share > 0.2, "{row:?}");
+}
+
+#[test]
+fn blocks_from_the_kernel_cost_their_pages_each_time_but_the_first() {
+    let allocated = |times: u64, bytes: u64| {
+        let mut b = builder("./blocks");
+        let code = code(&mut b, "malloc");
+        let main = b.context("main");
+        b.work(main, 0, 10 * MS, |w| {
+            for _ in 0..times {
+                w.block(code.call, &[]);
+                w.alloc(0x10_0000, bytes, AllocKind::Malloc);
+                w.free(0x10_0000);
+            }
+            (0..1_000_000).for_each(|_| w.block(code.own, &[]));
+        });
+        estimated(b, Loss::Allocation).map_or(0.0, |row| row.share)
+    };
+    let [small, large] = [1 << 20, 64 << 20].map(|bytes| allocated(20, bytes));
+    assert!(small < 0.01 && large > 0.9, "{small} {large}");
+    assert!(allocated(1, 64 << 20) < 0.01, "needed in any case");
+}
+
+#[test]
+fn pieces_of_a_loop_and_what_is_allocated_for_them_are_scheduling() {
+    let mut b = builder("./dynamic");
+    let code = code(&mut b, "__kmpc_dispatch_next_4");
+    let main = b.context("main");
+    b.work(main, 0, 10 * MS, |w| {
+        for _ in 0..10_000 {
+            w.block(code.call, &[]);
+            w.alloc(0x10_0000, 64, AllocKind::Malloc);
+            w.free(0x10_0000);
+            w.block(code.own, &[]);
+        }
+    });
     let graph = graph(b);
     let mut report = run::<Account>(Options::default(), &graph).unwrap();
     Account::complete(&mut report, &graph).unwrap();
-    let mut losses = report.losses.into_iter();
-    losses.find(|row| row.cause == Loss::Cache)
+    assert_eq!(first(&report).2, "a.c:20");
+    let causes: Vec<Loss> = report.losses.iter().map(|row| row.cause).collect();
+    assert_eq!(causes, [Loss::Scheduling], "{report:?}");
+}
+
+#[test]
+fn the_start_of_mpi_comes_last_and_a_collective_waits_for_who_has_more_to_do() {
+    let mut b = builder("./ranks");
+    let code = code(&mut b, "MPI_Allreduce");
+    let ranks = [b.context("0"), b.context("1")];
+    let mut arrived = Vec::new();
+    for (rank, until) in ranks.into_iter().zip([30, 60]) {
+        b.sync_at(rank, 0, SyncOp::MpiInit, 0, 20 * MS);
+        work(&mut b, rank, 20, until, &[code.own, code.held, code.call]);
+        let all = b.sync_at(rank, 5, SyncOp::MpiAllreduce, until * MS, 60 * MS);
+        arrived.push(all);
+        work(&mut b, rank, 60, 61, &[code.own]);
+    }
+    b.edge(arrived[1].previous().unwrap(), arrived[0]);
+    let report = account(b, 2);
+    let causes: Vec<Loss> = report.losses.iter().map(|row| row.cause).collect();
+    assert_eq!(causes, [Loss::Imbalance, Loss::Startup], "{report:?}");
 }
 
 #[test]

@@ -8,9 +8,9 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   double sum = 0, all = 0;
 #ifdef MENDED
-  long rounds = 2000000 + 10000000 / ranks;
+  long rounds = 5000000 + 10000000 / ranks;
 #else
-  long rounds = rank == ranks - 1 ? 12000000 : 2000000;
+  long rounds = rank == ranks - 1 ? 15000000 : 5000000;
 #endif
   for (int step = 0; step < 8; step++) {
     sum += (double)work((uint64_t)(rank + step), rounds); // PLANTED: imbalance, message

@@ -19,6 +19,8 @@ use crate::analysis::{Change, Graph, LongCall, State, end_of};
 const DEEP: usize = 32;
 /// The largest number of waiting contexts that are considered at one moment.
 const MOST: usize = 64;
+/// A charge of less than this, ns, is that of a small piece of work.
+const PIECE_NS: f64 = 50_000.0;
 /// A context that ran for less than one part in so many of its wait had nothing to do.
 const IDLE: u64 = 10;
 /// A phase with two contexts at work for less than one part in so many is serial, because creating and joining take
@@ -267,6 +269,11 @@ impl Sweep {
             self.leave(at);
         }
         self.blame.charges.settle();
+        for charge in self.blame.charges.all() {
+            if charge.ns < PIECE_NS {
+                self.blame.groups[charge.group as usize].in_pieces += charge.ns;
+            }
+        }
         self.blame
     }
 
@@ -384,7 +391,7 @@ impl Sweep {
             Kind::End => false,
             Kind::Outside => now.works(until_ns),
             Kind::Word => now.works(until_ns) && wait.ended_by.is_some(),
-            Kind::Message | Kind::Recording | Kind::Unknown => true,
+            Kind::Message | Kind::Startup | Kind::Recording | Kind::Unknown => true,
             _ => wait.ended_by.is_some(),
         }
     }

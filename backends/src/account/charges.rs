@@ -56,6 +56,11 @@ impl Charges {
         }
     }
 
+    /// All charges.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Charge> {
+        self.columns.iter().flatten()
+    }
+
     /// The charges of a task, once they are settled.
     pub(super) fn of(&self, task: TaskId) -> &[Charge] {
         let Some(place) = self.place(task.context) else {

@@ -20,6 +20,14 @@ const AHEAD: f64 = 0.1;
 const TRANSFER_NS: f64 = 80.0;
 /// Cost of an allocation and its release, ns.
 const ALLOCATION_NS: f64 = 20.0;
+/// An allocator keeps no block of at least so many bytes. It asks the kernel for each one (glibc's `M_MMAP_THRESHOLD`
+/// never grows beyond this).
+const FROM_KERNEL: u64 = 32 << 20;
+/// Cost of a page that the kernel clears and gives to the process, and its size.
+const PAGE_NS: f64 = 1000.0;
+const PAGE: u64 = 4096;
+/// Cost of handing out a piece of a loop, ns (libomp, `schedule(dynamic)`).
+const HANDOUT_NS: f64 = 200.0;
 
 impl Report {
     /// Moves the time that the models call lost from the useful time to the losses.
@@ -33,8 +41,14 @@ impl Report {
             misses.map_or((0.0, None), cache),
             sharing.map_or((0.0, None), transfers),
             memory.map_or((0.0, None), allocations),
+            self.handouts(memory),
         ];
-        let causes = [Loss::Cache, Loss::Sharing, Loss::Allocation];
+        let causes = [
+            Loss::Cache,
+            Loss::Sharing,
+            Loss::Allocation,
+            Loss::Scheduling,
+        ];
         let all = self.ir_ops as f64 * OP_NS + found.iter().map(|(ns, _)| ns).sum::<f64>();
         // What code that was not recorded does is not known to the models.
         let running_ns = self.useful_ns.saturating_sub(self.outside_ns);
@@ -62,6 +76,17 @@ impl Report {
     }
 }
 
+impl Report {
+    /// The pieces of loops that threads fetched one by one, with what the OpenMP runtime allocated for them.
+    fn handouts(&self, memory: Option<&memuse::Report>) -> Estimate {
+        let sites = memory.into_iter().flat_map(|memory| &memory.sites);
+        let inside = sites.filter(|row| of_openmp(&row.site.callee));
+        let allocations: u64 = inside.map(|row| row.site.allocations).sum();
+        let ns = self.handouts as f64 * HANDOUT_NS + allocations as f64 * ALLOCATION_NS;
+        (ns, self.handed_out.clone())
+    }
+}
+
 type Estimate = (f64, Option<Place>);
 
 /// Lines that are used for the first time must be fetched in any case, so they cost nothing here.
@@ -83,19 +108,40 @@ fn cache(misses: &misses::Report) -> Estimate {
     )
 }
 
+/// True sharing costs as much as false sharing does.
 fn transfers(sharing: &sharing::Report) -> Estimate {
-    let most = sharing.totals.iter().max_by_key(|total| total.false_misses);
+    let most = sharing.totals.iter().max_by_key(|total| total.misses());
     let Some(total) = most else {
         return (0.0, None);
     };
     let pairs = sharing.sources.iter().filter(|row| row.size == total.line);
-    let source = pairs.max_by_key(|row| row.false_misses);
-    let ns = total.false_misses as f64 * TRANSFER_NS;
+    let source = pairs.max_by_key(|row| row.misses);
+    let ns = total.misses() as f64 * TRANSFER_NS;
     (ns, source.map(|row| row.a.clone()))
 }
 
+/// Whether the call is one of an OpenMP runtime. What it allocates is a part of its own cost.
+fn of_openmp(callee: &str) -> bool {
+    ["__kmpc_", "GOMP_"]
+        .iter()
+        .any(|prefix| callee.starts_with(prefix))
+}
+
+/// Blocks from the kernel cost their pages. The pages that are live at one time must be had in any case, so they cost
+/// nothing here.
 fn allocations(memory: &memuse::Report) -> Estimate {
-    let most = memory.sites.iter().max_by_key(|row| row.site.allocations);
-    let ns = memory.allocations as f64 * ALLOCATION_NS;
-    (ns, most.map(|row| row.site.place.clone()))
+    let cost = |row: &memuse::SiteUse| {
+        let site = &row.site;
+        let each = site.bytes / site.allocations.max(1);
+        let again = site.bytes.saturating_sub(row.peak_bytes) / PAGE;
+        let pages = if each < FROM_KERNEL { 0 } else { again };
+        site.allocations as f64 * ALLOCATION_NS + pages as f64 * PAGE_NS
+    };
+    let own = |row: &&memuse::SiteUse| !of_openmp(&row.site.callee);
+    let rows = memory.sites.iter().filter(own).map(|row| (cost(row), row));
+    let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
+    (
+        rows.map(|(ns, _)| ns).sum(),
+        most.map(|(_, row)| row.site.place.clone()),
+    )
 }

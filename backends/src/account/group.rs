@@ -50,6 +50,8 @@ pub(super) struct Group {
     /// The part of `ns` that depended on contexts that the waiting context itself has started, or on what others wait
     /// for.
     pub(super) indirect: f64,
+    /// The part of `ns` that is charged to tasks with only little of it each.
+    pub(super) in_pieces: f64,
     /// Number of waits that cost something.
     pub(super) waits: u64,
     /// The costliest waits, each with its cost in ns.
@@ -66,6 +68,7 @@ impl Group {
             ns: 0.0,
             late: 0.0,
             indirect: 0.0,
+            in_pieces: 0.0,
             waits: 0,
             samples: Vec::new(),
             waiters: FxHashMap::default(),
@@ -99,6 +102,7 @@ impl Group {
         self.ns += other.ns;
         self.late += other.late;
         self.indirect += other.indirect;
+        self.in_pieces += other.in_pieces;
         self.waits += other.waits;
         self.samples.extend(other.samples);
         self.shorten();

@@ -30,6 +30,8 @@ pub enum Loss {
     Io,
     /// Waiting for messages of other processes.
     Message,
+    /// Starting and ending MPI.
+    Startup,
     /// Fewer threads than processors.
     Threads,
     /// Contexts that could have run did not, for no reason that is recorded.
@@ -53,6 +55,7 @@ impl Loss {
             Self::Allocation => "allocation",
             Self::Io => "io",
             Self::Message => "message",
+            Self::Startup => "startup",
             Self::Threads => "threads",
             Self::Unknown => "unknown",
         }
@@ -74,6 +77,7 @@ impl Loss {
             Self::Allocation => "asking for memory and giving it back (estimate)",
             Self::Io => "sleep, input and output",
             Self::Message => "waiting for messages",
+            Self::Startup => "starting and ending MPI",
             Self::Threads => "fewer threads than processors",
             Self::Unknown => {
                 "time in which threads could have run and did not, for no reason that is recorded"
@@ -105,6 +109,7 @@ impl Loss {
             Self::Allocation => "Allocate once outside of the loop and use it again.",
             Self::Io => "Do something else meanwhile, or in other threads.",
             Self::Message => "Send earlier, or do something else meanwhile.",
+            Self::Startup => "Each run pays this once: a longer run shows the rest better.",
             Self::Threads => "Start as many threads as there are processors.",
             Self::Unknown => {
                 "Other programs on the machine, or the recording itself, may have had the processors."

@@ -94,6 +94,11 @@ pub struct Report {
     /// Number of executed IR instructions.
     #[serde(skip)]
     pub ir_ops: u64,
+    /// Number of pieces of loops that threads asked the OpenMP runtime for, and where they asked most often.
+    #[serde(skip)]
+    handouts: u64,
+    #[serde(skip)]
+    handed_out: Option<Place>,
 }
 
 /// A loss.
@@ -225,7 +230,7 @@ impl Analysis for Account {
     }
 }
 
-/// Sorts by time, the largest loss first. Unknown losses are last, however large they are.
+/// Sorts by time, the largest loss first. Losses that nobody can mend are last, however large they are.
 fn sort(losses: &mut [Row]) {
     losses.sort_by_key(Row::rank);
 }
@@ -233,7 +238,7 @@ fn sort(losses: &mut [Row]) {
 impl Row {
     /// The row's place among others.
     fn rank(&self) -> (bool, std::cmp::Reverse<u64>, Loss) {
-        let unknown = self.cause == Loss::Unknown;
-        (unknown, std::cmp::Reverse(self.ns), self.cause)
+        let given = matches!(self.cause, Loss::Unknown | Loss::Startup);
+        (given, std::cmp::Reverse(self.ns), self.cause)
     }
 }

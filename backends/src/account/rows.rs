@@ -86,7 +86,10 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
             loss,
             Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Unknown
         );
-        if small && of_tasks {
+        // One context runs alone, piece by piece, if it cannot make the others or hand them out in time. Long pieces
+        // are those in which another program had the processor.
+        let alone = loss == Loss::Serial && placed.group.in_pieces * 3.0 > placed.group.ns;
+        if small && (of_tasks || alone) {
             scheduling += placed.group.ns;
             continue;
         }
@@ -115,6 +118,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
     let total = (blame.duration_ns as f64 * f64::from(account.processors) - recording).max(0.0);
     let mut losses = shares(losses, total);
     let predicted = Predicted::of(graph, &account, &keys, total, &mut losses)?;
+    let (handouts, handed_out) = weights.calls(graph.info(), "__kmpc_dispatch_next_");
     Ok(Report {
         processors: account.processors,
         recorded: account.recorded,
@@ -127,6 +131,8 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         predicted,
         contexts: blame.contexts,
         ir_ops: weights.total(),
+        handouts,
+        handed_out: handed_out.and_then(|block| Some(Place::of_call(graph.info(), block)?.0)),
     })
 }
 
@@ -174,7 +180,7 @@ fn placed(graph: &Graph, groups: Vec<Group>, shards: Vec<Shard>) -> Result<(Vec<
     for placed in placed.iter_mut().take(PLACED).filter(has_place) {
         placed.site = site(graph, &weights, &placed.group)?;
     }
-    Ok((merged(placed), weights))
+    Ok((merged(graph.info(), placed), weights))
 }
 
 /// A task that creates a context by the operation that creates most of them.
@@ -211,16 +217,20 @@ fn site(graph: &Graph, weights: &Weights, group: &Group) -> Result<Option<Site>>
     Ok(most.map(|(site, _)| site))
 }
 
-/// Merges groups of one kind at one place, such as locks of parts of the data, or a semaphore for each thread.
-fn merged(groups: Vec<Placed>) -> Vec<Placed> {
+/// Merges groups of one kind at one place, such as locks of parts of the data, or a semaphore for each thread, and
+/// groups of signals that come from the same code.
+fn merged(info: &StaticInfo, groups: Vec<Placed>) -> Vec<Placed> {
     let mut merged: Vec<Placed> = Vec::new();
     for placed in groups {
         let kind = |key: Key| match key {
             Key::Wait(kind, _) => Key::Wait(kind, 0),
             other => other,
         };
+        let code = hottest(info, &placed.code);
+        let signal = matches!(placed.group.key, Key::Wait(Kind::Word, _)) && code.is_some();
         let same = |other: &&mut Placed| {
-            kind(other.group.key) == kind(placed.group.key) && other.site == placed.site
+            kind(other.group.key) == kind(placed.group.key)
+                && (other.site == placed.site || signal && hottest(info, &other.code) == code)
         };
         match merged.iter_mut().find(same) {
             Some(other) => {
@@ -257,6 +267,7 @@ impl Group {
             Key::Wait(Kind::Idle, _) => Loss::Serial,
             Key::Wait(Kind::Barrier | Kind::End, _) => Loss::Imbalance,
             Key::Wait(Kind::Message, _) => Loss::Message,
+            Key::Wait(Kind::Startup, _) => Loss::Startup,
             Key::Wait(Kind::Outside, _) => Loss::Io,
             Key::Wait(Kind::Unknown | Kind::Recording, _) => Loss::Unknown,
         }

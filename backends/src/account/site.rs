@@ -4,8 +4,8 @@ use anyhow::Result;
 use taskgraph::{BlockId, CallStack, TaskId, TaskKind};
 
 use super::weights::Weights;
-use crate::analysis::Graph;
 use crate::analysis::source::Place;
+use crate::analysis::{Graph, LongCall, long_call};
 
 /// Number of tasks before a wait that are searched for executed code.
 const LOOK_BACK: u32 = 16;
@@ -26,12 +26,12 @@ pub(super) struct Site {
 ///
 /// # Errors
 /// When a task cannot be read.
-pub(super) fn of_wait(graph: &Graph, weights: &Weights, task: TaskId) -> Result<Option<Site>> {
+pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result<Option<Site>> {
     let info = graph.info();
-    let (mut stack, mut tasks, mut at) = (CallStack::default(), Vec::new(), Some(task));
+    let (mut stack, mut tasks, mut at) = (CallStack::default(), Vec::new(), Some(waits));
     // A task that waits in a call contains that call itself.
-    if graph.task(task)?.kind() != TaskKind::Work {
-        at = task.previous();
+    if graph.task(waits)?.kind() != TaskKind::Work {
+        at = waits.previous();
     }
     for _ in 0..LOOK_BACK {
         let Some(id) = at else { break };
@@ -41,11 +41,16 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, task: TaskId) -> Result<
         }
         at = id.previous();
     }
-    let mut last = None;
+    let (mut last, mut found) = (None, false);
     for task in tasks.iter().rev() {
+        // A task that waits in one of its calls may go on to others.
+        let call = long_call(task).and_then(LongCall::block);
         task.for_each_block(|block| {
-            stack.step(info, block.id());
-            last = Some(block.id());
+            if !found {
+                stack.step(info, block.id());
+                last = Some(block.id());
+            }
+            found |= task.id() == waits && call == last;
         })?;
     }
     let Some(last) = last else { return Ok(None) };

@@ -18,6 +18,8 @@ pub(super) enum Kind {
     /// The context's own turn in an order that the program asks for.
     Turn,
     Message,
+    /// The beginning or the end of MPI.
+    Startup,
     /// The end of contexts that the context itself has started.
     End,
     /// Something outside of the program: time, input, a signal.
@@ -66,7 +68,12 @@ fn kind(cause: Cause, op: SyncOp) -> Kind {
         Cause::Barrier => Kind::Barrier,
         Cause::Condition if op == SyncOp::DoacrossWait => Kind::Turn,
         Cause::Condition | Cause::Semaphore | Cause::Once => Kind::Word,
-        Cause::Message => Kind::Message,
+        Cause::Message => match op {
+            SyncOp::MpiInit | SyncOp::MpiFinalize => Kind::Startup,
+            // Who comes to such an operation first waits for what the others do before it.
+            _ if op.kind() == TaskKind::Barrier => Kind::Barrier,
+            _ => Kind::Message,
+        },
         Cause::Join => Kind::End,
         Cause::Call => Kind::Outside,
         Cause::Delay => Kind::Recording,

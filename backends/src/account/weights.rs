@@ -57,6 +57,19 @@ impl Weights {
         self.functions.iter().map(|sum| sum.0).sum()
     }
 
+    /// How often functions were called whose names begin with these letters, and the block that called most often.
+    pub(super) fn calls(&self, info: &StaticInfo, prefix: &str) -> (u64, Option<BlockId>) {
+        let of = |(index, block): (usize, &Block)| {
+            let callee = &block.call.as_ref()?.callee;
+            let times = self.blocks.get(index)? / u64::from(block.ir_ops.max(1));
+            let id = BlockId::new(u32::try_from(index).ok()?);
+            (callee.starts_with(prefix) && times > 0).then_some((times, id))
+        };
+        let found = info.blocks.iter().enumerate().filter_map(of);
+        let most = found.clone().max();
+        (found.map(|(times, _)| times).sum(), most.map(|(_, id)| id))
+    }
+
     /// Average number of IR instructions that a call of a function executes in the function itself.
     pub(super) fn each_call(&self, function: FunctionId) -> u64 {
         let (ops, calls) = self

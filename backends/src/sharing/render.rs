@@ -18,7 +18,7 @@ impl Render for Report {
             view = view.line(format!(
                 "{}-byte lines: {} misses on lines taken by another context, {} of them for nothing (false sharing); {} cold misses.",
                 total.line,
-                count(total.true_misses + total.false_misses),
+                count(total.misses()),
                 count(total.false_misses),
                 count(total.cold)
             ));

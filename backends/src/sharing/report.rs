@@ -57,6 +57,14 @@ pub struct Total {
     pub taken: u64,
 }
 
+impl Total {
+    /// All misses on lines that another context had taken.
+    #[must_use]
+    pub fn misses(&self) -> u64 {
+        self.true_misses + self.false_misses
+    }
+}
+
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LineRow {
