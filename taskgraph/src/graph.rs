@@ -62,6 +62,8 @@ pub struct TaskGraph<D> {
     frame_entries: OnceLock<std::result::Result<FrameIndex, String>>,
     decoders: Mutex<Vec<FrameDecoder>>,
     spares: Mutex<Vec<DecodedFrame>>,
+    /// Frames of which parts were decoded last, by their places modulo the number of entries.
+    parts: Mutex<[frames::Part; 64]>,
     /// Frames decoded so far.
     decoded: AtomicU64,
 }

@@ -106,15 +106,21 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
 
     fn enter(&mut self, span: &FrameSpan) -> Result<()> {
         let place = &mut self.recent[self.at];
-        if place.as_ref().is_none_or(|known| known.0 != span.frame.0) {
-            if let Some((_, old)) = place.take() {
-                self.graph.recycle(old);
+        let range = match place {
+            Some((at, frame)) if *at == span.frame.0 => TaskGraph::<D>::records(frame, span)?,
+            _ => {
+                if let Some((_, old)) = place.take() {
+                    self.graph.recycle(old);
+                }
+                let (frame, range) = self.graph.frame(span)?;
+                // A part of a frame serves no other span.
+                let is_whole = frame.len() == frame.whole();
+                let at = if is_whole { span.frame.0 } else { u64::MAX };
+                *place = Some((at, frame));
+                range
             }
-            let (frame, _) = self.graph.frame(span)?;
-            *place = Some((span.frame.0, frame));
-        }
+        };
         if let Some((_, frame)) = place {
-            let range = TaskGraph::<D>::records(frame, span)?;
             self.emitter.start(frame, range);
             self.inside = true;
         }

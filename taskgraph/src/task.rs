@@ -240,6 +240,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         Ok(Actions {
             task: self.clone(),
             span: 0,
+            begun: 0,
             frame: None,
             player: Player::of_blocks(self.block_count()),
             run: None,
@@ -382,6 +383,8 @@ pub struct Actions<'g, D> {
     pub(crate) task: Task<'g, D>,
     /// The next span.
     pub(crate) span: usize,
+    /// Records of the next span that were read, because only its beginning was decoded.
+    begun: usize,
     /// The current frame.
     pub(crate) frame: Option<Arc<DecodedFrame>>,
     pub(crate) player: Player,
@@ -389,6 +392,9 @@ pub struct Actions<'g, D> {
     /// Number in front of the task's addresses.
     pub(crate) space: u16,
 }
+
+/// Number of records of a long task that are decoded first.
+const BEGINNING: usize = 1 << 9;
 
 /// A place in an affine run; the player has the operands.
 #[derive(Clone, Copy, Debug)]
@@ -399,6 +405,14 @@ pub(crate) struct Running<'g> {
     pub(crate) left: u64,
     /// Next block of the iteration.
     pub(crate) at: usize,
+}
+
+impl<D> Drop for Actions<'_, D> {
+    fn drop(&mut self) {
+        if let Some(frame) = self.frame.take() {
+            self.task.graph.recycle(frame);
+        }
+    }
 }
 
 impl<D: AsRef<[u8]>> Actions<'_, D> {
@@ -422,8 +436,21 @@ impl<D: AsRef<[u8]>> Actions<'_, D> {
                 let Some(span) = self.task.spans().get(self.span) else {
                     return Ok(None);
                 };
-                let (frame, range) = graph.in_file(graph.frame(span))?;
-                self.player.start(&frame, range);
+                let begins = (self.span, self.begun) == (0, 0);
+                if begins && span.records as usize > 4 * BEGINNING {
+                    // Who wants a few actions does not wait for a whole frame.
+                    let (frame, range) = graph.in_file(graph.part(span, BEGINNING))?;
+                    self.begun = range.len();
+                    self.player.start(&frame, range);
+                    self.frame = Some(frame);
+                    continue;
+                }
+                let (frame, mut range) = graph.in_file(graph.frame(span))?;
+                range.start += self.begun;
+                match std::mem::take(&mut self.begun) {
+                    0 => self.player.start(&frame, range),
+                    _ => self.player.go_on(range),
+                }
                 self.frame = Some(frame);
                 self.span += 1;
                 continue;

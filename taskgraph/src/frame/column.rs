@@ -117,43 +117,64 @@ impl Head {
         })
     }
 
-    /// Appends a column of `length` values from the planes. `beside` is where the previous column begins in `out`, if it
-    /// has as many values.
-    pub(super) fn read_values(
+    /// Takes a column of so many values from the planes.
+    pub(super) fn take<'p>(
         self,
-        planes: &mut Reader<'_>,
-        beside: Option<usize>,
+        planes: &mut Reader<'p>,
         length: usize,
-        out: &mut Vec<u64>,
-    ) -> Result<()> {
-        let bytes = planes.take(length * usize::from(self.bytes))?;
-        let beside = match (self.coding, beside) {
-            (Coding::Beside, None) => return Err(planes.error("no column before this one")),
-            (Coding::Beside, beside) => beside,
-            _ => None,
-        };
-        out.reserve(length);
-        let (mut tile, mut last) = ([0; TILE], 0u64);
-        for from in (0..length).step_by(TILE) {
-            let to = length.min(from + TILE);
-            let tile = &mut tile[..to - from];
-            self.residuals(bytes, from..to, length, tile);
-            if self.coding == Coding::Delta {
-                if from == 0 {
-                    tile[0] = self.first;
-                }
-                for v in &mut *tile {
-                    last = last.wrapping_add(*v);
-                    *v = last;
-                }
+        is_first: bool,
+    ) -> Result<&'p [u8]> {
+        if self.coding == Coding::Beside && is_first {
+            return Err(planes.error("no column before this one"));
+        }
+        planes.take(length * usize::from(self.bytes))
+    }
+
+    /// Reads some of a column's `length` values. `beside` has the same values of the column before.
+    pub(super) fn values(
+        self,
+        bytes: &[u8],
+        beside: &[u64],
+        (length, rows): (usize, Range<usize>),
+        out: &mut [u64],
+    ) {
+        let mut last = 0;
+        if self.coding == Coding::Delta && !rows.is_empty() {
+            // What is before the part must be summed up.
+            let mut tile = [0; TILE];
+            for from in (0..rows.start).step_by(TILE) {
+                let to = rows.start.min(from + TILE);
+                let tile = &mut tile[..to - from];
+                self.residuals(bytes, from..to, length, tile);
+                last = self.sum(from, last, tile);
             }
-            let beside = beside.and_then(|at| out.get(at + from..at + to));
-            for (v, b) in tile.iter_mut().zip(beside.unwrap_or(&[])) {
+        }
+        let tiles = out.chunks_mut(TILE);
+        for (from, tile) in rows.step_by(TILE).zip(tiles) {
+            self.residuals(bytes, from..from + tile.len(), length, tile);
+            if self.coding == Coding::Delta {
+                last = self.sum(from, last, tile);
+            }
+        }
+        if self.coding == Coding::Beside {
+            for (v, b) in out.iter_mut().zip(beside) {
                 *v = v.wrapping_add(*b);
             }
-            out.extend_from_slice(tile);
         }
-        Ok(())
+    }
+
+    /// Replaces differences by values. Returns the last value.
+    fn sum(&self, from: usize, mut last: u64, tile: &mut [u64]) -> u64 {
+        if from == 0
+            && let Some(first) = tile.first_mut()
+        {
+            *first = self.first;
+        }
+        for v in tile {
+            last = last.wrapping_add(*v);
+            *v = last;
+        }
+        last
     }
 
     /// Puts together some values of the planes, and the least one.
@@ -268,14 +289,17 @@ mod tests {
                         &mut planes,
                     );
                     let mut heads = Reader::new("test", &heads);
-                    let mut planes = Reader::new("test", &planes);
-                    let mut back = [&[9], &beside[..]].concat();
                     let head = Head::read(&mut heads).unwrap();
-                    head.read_values(&mut planes, Some(1), n, &mut back)
-                        .unwrap();
-                    let back = &back[1 + n..];
-                    assert_eq!(back, values, "{coding:?} of {kind} beside {other}");
-                    assert_eq!((heads.remaining(), planes.remaining()), (0, 0));
+                    assert_eq!(heads.remaining(), 0);
+                    for rows in [0..n, n / 3..n, 0..n / 2, n / 2..n / 2, n.min(TILE)..n] {
+                        let mut planes = Reader::new("test", &planes);
+                        let mut back = vec![9; rows.len()];
+                        let bytes = head.take(&mut planes, n, false).unwrap();
+                        let part = &beside[rows.clone()];
+                        head.values(bytes, part, (n, rows.clone()), &mut back);
+                        assert_eq!(back, values[rows], "{coding:?} of {kind} beside {other}");
+                        assert_eq!(planes.remaining(), 0);
+                    }
                 }
             }
         }

@@ -1,12 +1,14 @@
-//! Decodes whole frames into records, which name a path or block and its stored values. Nothing is computed here; see
-//! [`Player`](crate::frame::Player).
+//! Decodes frames, or parts of them, into records, which name a path or block and its stored values. Nothing is
+//! computed here; see [`Player`](crate::frame::Player).
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use self::table::Parts;
 pub(super) use self::table::{Columns, Iterated, Table};
 use crate::action::Action;
 use crate::codec::Unpacker;
-use crate::error::{Result, malformed};
+use crate::error::{Error, Result, malformed};
 use crate::frame::Layout;
 use crate::frame::plan::Plan;
 use crate::frame::shape::Shape;
@@ -28,9 +30,11 @@ pub(super) struct Record {
     pub(super) row: u32,
 }
 
-/// The records of a frame.
+/// The records of a frame, or of a part of it, which are then counted from the start of the part.
 #[derive(Debug, Default)]
 pub(crate) struct DecodedFrame {
+    /// Number of records in the whole frame.
+    all: usize,
     pub(super) records: Vec<Record>,
     pub(super) tables: Vec<Table>,
     pub(super) columns: Columns,
@@ -47,9 +51,14 @@ impl DecodedFrame {
         self.records.len()
     }
 
+    /// Number of records in the whole frame.
+    pub(crate) fn whole(&self) -> usize {
+        self.all
+    }
+
     /// Approximate bytes in memory.
     pub(crate) fn weight(&self) -> usize {
-        let Columns { values, firsts } = &self.columns;
+        let Columns { values, firsts, .. } = &self.columns;
         8 * (self.records.capacity() + values.capacity())
             + 4 * firsts.capacity()
             + 32 * self.others.capacity()
@@ -80,6 +89,15 @@ pub(crate) struct FrameDecoder {
     shapes: Vec<Option<Arc<Shape>>>,
     unpacker: Unpacker,
     parts: [Vec<u8>; PARTS],
+    /// For each table of the frame, which of its rows are in the part.
+    rows: Vec<Rows>,
+}
+
+/// The rows of a table from `first` on, of `all` in the frame.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    first: usize,
+    all: usize,
 }
 
 impl FrameDecoder {
@@ -92,14 +110,20 @@ impl FrameDecoder {
             shapes,
             unpacker: Unpacker::new(),
             parts: Default::default(),
+            rows: Vec::new(),
         }
     }
 
-    /// Decodes the payload of a frame into `out`. The contents of `out` are replaced, and its memory is used again.
-    pub(crate) fn decode(&mut self, payload: &[u8], out: &mut DecodedFrame) -> Result<()> {
+    /// Decodes some records of the payload of a frame into `out`: those of `part` that there are. The contents of `out`
+    /// are replaced, and its memory is used again.
+    pub(crate) fn decode(
+        &mut self,
+        payload: &[u8],
+        part: Range<usize>,
+        out: &mut DecodedFrame,
+    ) -> Result<()> {
         out.records.clear();
-        out.columns.values.clear();
-        out.columns.firsts.clear();
+        out.columns.clear();
         out.others.clear();
         out.initial = None;
         out.plans.take();
@@ -123,9 +147,13 @@ impl FrameDecoder {
         }
         let state = r.take(state)?;
         r.end()?;
-        self.decode_state(state, out)?;
+        if part.start == 0 {
+            self.decode_state(state, out)?;
+        }
         others::decode(&self.parts[3], &mut out.others)?;
-        self.count(records, tables, out)?;
+        out.all = records;
+        let end = part.end.min(records);
+        self.count(tables, part.start.min(end)..end, out)?;
         self.read_tables(out)
     }
 
@@ -149,44 +177,62 @@ impl FrameDecoder {
         r.end()
     }
 
-    /// Makes the records, and counts the records of each table.
-    fn count(&self, records: usize, tables: usize, out: &mut DecodedFrame) -> Result<()> {
+    /// Makes the records of a part, and counts the records of each table.
+    fn count(&mut self, tables: usize, part: Range<usize>, out: &mut DecodedFrame) -> Result<()> {
         out.tables.clear();
         out.tables.resize(tables, Table::empty());
-        let ids = &self.parts[0];
-        let plane = |byte: usize, i: usize| {
-            let id = ids.get(byte * records + i).copied();
-            u32::from(id.unwrap_or(0)) << (8 * byte)
+        let (ids, all) = (&self.parts[0], out.all);
+        let mut counts = vec![0; tables];
+        out.records.reserve(part.len());
+        let firsts = if ids.len() == all {
+            tally(&ids[..part.start], &mut counts)?;
+            let firsts = counts.clone();
+            tally(&ids[part.end..], &mut counts)?;
+            let own = ids[part].iter().map(|id| u32::from(*id));
+            make_records(own, &mut out.tables, &mut out.records)?;
+            firsts
+        } else {
+            let plane = |byte: usize, i: usize| {
+                let id = ids.get(byte * all + i).copied();
+                u32::from(id.unwrap_or(0)) << (8 * byte)
+            };
+            let id = |i: usize| plane(0, i) | plane(1, i) | plane(2, i);
+            for i in 0..part.start {
+                *counts.get_mut(id(i) as usize).ok_or_else(no_table)? += 1;
+            }
+            let firsts = counts.clone();
+            for i in part.end..all {
+                *counts.get_mut(id(i) as usize).ok_or_else(no_table)? += 1;
+            }
+            make_records(part.map(id), &mut out.tables, &mut out.records)?;
+            firsts
         };
-        out.records.reserve(records);
-        for i in 0..records {
-            let table = match ids.len() == records {
-                true => ids[i].into(),
-                false => plane(0, i) | plane(1, i) | plane(2, i),
-            };
-            let Some(own) = out.tables.get_mut(table as usize) else {
-                return Err(malformed(WHAT, "a record of no table"));
-            };
-            // No frame has more records than a 32-bit number can count.
-            let row = u32::try_from(own.records).unwrap_or(u32::MAX);
-            own.records += 1;
-            out.records.push(Record { table, row });
-        }
+        let tables = out.tables.iter().zip(&firsts).zip(&counts);
+        let rows = |((own, first), outside): ((&Table, &u32), &u32)| Rows {
+            first: *first as usize,
+            all: own.records + *outside as usize,
+        };
+        self.rows = tables.map(rows).collect();
         Ok(())
     }
 
     /// Reads the columns of all tables.
     fn read_tables(&mut self, out: &mut DecodedFrame) -> Result<()> {
         let [_, heads, planes, _] = &self.parts;
-        let (mut heads, mut planes) = (Reader::new(WHAT, heads), Reader::new(WHAT, planes));
+        let mut parts = Parts {
+            heads: Reader::new(WHAT, heads),
+            planes: Reader::new(WHAT, planes),
+        };
         let mut others_left = out.others.len();
         let blocks = self.layout.blocks.len();
-        for table in &mut out.tables {
+        for (table, rows) in out.tables.iter_mut().zip(&self.rows) {
+            let heads = &mut parts.heads;
             let code = heads.varint()?;
             let number = usize::try_from(code.saturating_sub(1) / 2).unwrap_or(usize::MAX);
             let symbol = match code {
                 0 => {
-                    others_left = others_left.wrapping_sub(table.records);
+                    others_left = others_left.wrapping_sub(rows.all);
+                    out.others.drain(..rows.first.min(out.others.len()));
                     continue;
                 }
                 _ if code % 2 == 1 => Some(number).filter(|b| *b < blocks),
@@ -201,14 +247,54 @@ impl FrameDecoder {
             };
             let shape = shape(&mut self.shapes, symbol, &self.layout, &self.paths);
             let symbol = u32::try_from(symbol).unwrap_or(u32::MAX);
-            table.read(symbol, shape, &mut heads, &mut planes, &mut out.columns)?;
+            table.read((symbol, shape), *rows, &mut parts, &mut out.columns)?;
         }
         if others_left != 0 {
-            return Err(heads.error("other actions than its records say"));
+            return Err(malformed(WHAT, "other actions than its records say"));
         }
-        heads.end()?;
-        planes.end()
+        parts.heads.end()?;
+        parts.planes.end()
     }
+}
+
+/// Counts records by their tables' numbers. Four counts of a table do not wait for each other.
+fn tally(ids: &[u8], counts: &mut [u32]) -> Result<()> {
+    let mut own = [[0u32; 256]; 4];
+    for four in ids.chunks(4) {
+        for (id, own) in four.iter().zip(&mut own) {
+            own[usize::from(*id)] += 1;
+        }
+    }
+    for id in 0..256 {
+        let n: u32 = own.iter().map(|own| own[id]).sum();
+        match counts.get_mut(id) {
+            Some(count) => *count += n,
+            None if n > 0 => return Err(no_table()),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Numbers the records of each table.
+fn make_records(
+    ids: impl Iterator<Item = u32>,
+    tables: &mut [Table],
+    records: &mut Vec<Record>,
+) -> Result<()> {
+    for table in ids {
+        let own = tables.get_mut(table as usize).ok_or_else(no_table)?;
+        // No frame has more records than a 32-bit number can count.
+        let row = u32::try_from(own.records).unwrap_or(u32::MAX);
+        own.records += 1;
+        records.push(Record { table, row });
+    }
+    Ok(())
+}
+
+#[cold]
+fn no_table() -> Error {
+    malformed(WHAT, "a record of no table")
 }
 
 fn shape<'s>(

@@ -8,6 +8,8 @@ use crate::path::{CompiledFunction, CompiledPath, Stored};
 pub(crate) struct Shape {
     /// Bytes of each value that is stored once, as recorded. Trip counts are among these values.
     pub(super) fields: Box<[u8]>,
+    /// Which fields are trip counts.
+    pub(super) counts: Box<[usize]>,
     /// The loops whose iterations store values.
     pub(super) loops: Box<[Iterated]>,
 }
@@ -32,12 +34,13 @@ impl Shape {
     pub(crate) fn of_block(operands: usize) -> Self {
         Self {
             fields: vec![WORD; operands].into(),
+            counts: Box::default(),
             loops: Box::default(),
         }
     }
 
     pub(crate) fn of_path(path: &CompiledPath, f: &CompiledFunction) -> Self {
-        let (mut fields, mut loops) = (Vec::new(), Vec::new());
+        let (mut fields, mut counts, mut loops) = (Vec::new(), Vec::new(), Vec::new());
         let widths = |n: &u32| f.nodes[*n as usize].leaves.iter().map(|l| l.width);
         for stored in &path.stored {
             let (index, cut) = match *stored {
@@ -47,6 +50,7 @@ impl Shape {
                 }
                 Stored::Loop { index, cut } => (index, cut),
             };
+            counts.push(fields.len());
             fields.push(WORD);
             let Some(l) = &f.loops[index as usize] else {
                 continue;
@@ -65,6 +69,7 @@ impl Shape {
         }
         Self {
             fields: fields.into(),
+            counts: counts.into(),
             loops: loops.into(),
         }
     }

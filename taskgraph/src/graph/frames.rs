@@ -13,10 +13,21 @@ use crate::frame::{
 use crate::id::ContextId;
 use crate::path::PathSet;
 use crate::record::{FrameRef, FrameSpan};
-use crate::unit::{Tag, Unit};
+use crate::unit::{Tag, UNIT_HEADER, Unit};
 
 /// Number of decoded frames that are kept so that their memory can be reused.
 const SPARE_FRAMES: usize = 8;
+
+/// A frame of which parts were decoded: how many, and where the last one ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Part {
+    frame: u64,
+    end: u32,
+    times: u32,
+}
+
+/// After so many parts of a frame, all of it is decoded.
+const PARTS: u32 = 4;
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
     fn path_set(&self) -> Result<&Arc<PathSet>> {
@@ -90,7 +101,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let known = self.frames.get(at);
         let frame = match &known {
             Some(frame) => Arc::clone(frame),
-            None => Arc::new(self.decode_frame(at)?),
+            None if self.is_alone(span) => return self.part(span, usize::MAX),
+            None => Arc::new(self.decode_frame(at, 0..usize::MAX)?),
         };
         let range = Self::records(&frame, span)?;
         // Several tasks share this frame, so it is kept. A frame that belongs to one task is read once, and keeping
@@ -102,12 +114,53 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         Ok((frame, range))
     }
 
+    /// The first records of a span. Unless the frame is known, no others are decoded.
+    pub(crate) fn part(
+        &self,
+        span: &FrameSpan,
+        most: usize,
+    ) -> Result<(Arc<DecodedFrame>, Range<usize>)> {
+        let first = span.first_record as usize;
+        let end = first.saturating_add(most.min(span.records as usize));
+        if let Some(frame) = self.frames.get(span.frame.0) {
+            Self::records(&frame, span)?;
+            return Ok((frame, first..end));
+        }
+        let frame = self.decode_frame(span.frame.0, first..end)?;
+        Self::records(&frame, span)?;
+        let range = 0..frame.len();
+        Ok((Arc::new(frame), range))
+    }
+
+    /// Whether other spans of the same frame are not likely to be read, too. Who reads all tasks of a frame begins with
+    /// the first, or goes on where the span before ended.
+    fn is_alone(&self, span: &FrameSpan) -> bool {
+        let at = span.frame.0;
+        let end = span.first_record.saturating_add(span.records);
+        let mut parts = lock(&self.parts);
+        let number = parts.len() as u64;
+        // Frames are at least as far apart as their headers are long.
+        let slot = usize::try_from((at / UNIT_HEADER as u64) % number).unwrap_or(0);
+        let Part {
+            frame,
+            end: before,
+            times,
+        } = &mut parts[slot];
+        if *frame != at {
+            (*frame, *times) = (at, 0);
+        } else if *before == span.first_record {
+            *times = PARTS;
+        }
+        (*before, *times) = (end, times.saturating_add(1));
+        span.first_record > 0 && *times <= PARTS
+    }
+
     /// A span as a range of the records of its frame.
     pub(crate) fn records(frame: &DecodedFrame, span: &FrameSpan) -> Result<Range<usize>> {
         let first = span.first_record as usize;
         let range = first..first.saturating_add(span.records as usize);
-        if range.end > frame.len() {
-            let (n, at) = (frame.len(), span.frame.0);
+        if range.end > frame.whole() {
+            let (n, at) = (frame.whole(), span.frame.0);
             let detail = format!(
                 "records up to {} of the {n} in the frame at byte {at}",
                 range.end
@@ -123,7 +176,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         self.decoded.load(Ordering::Relaxed)
     }
 
-    fn decode_frame(&self, at: u64) -> Result<DecodedFrame> {
+    fn decode_frame(&self, at: u64, part: Range<usize>) -> Result<DecodedFrame> {
         self.decoded.fetch_add(1, Ordering::Relaxed);
         let payload = Unit::read(self.bytes(), at, Tag::Frame)?;
         let decoder = lock(&self.decoders).pop();
@@ -132,11 +185,13 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             None => FrameDecoder::new(Arc::clone(&self.layout), Arc::clone(self.path_set()?)),
         };
         let mut frame = lock(&self.spares).pop().unwrap_or_default();
-        let done = decoder.decode(payload, &mut frame);
+        let done = decoder.decode(payload, part, &mut frame);
         lock(&self.decoders).push(decoder);
         done.map(|()| frame).map_err(|e| place_frame(e, at))
     }
+}
 
+impl<D> TaskGraph<D> {
     /// Takes back a frame, whose memory serves for the next one if nobody else uses it.
     pub(crate) fn recycle(&self, frame: Arc<DecodedFrame>) {
         self.keep_spare(Arc::into_inner(frame));

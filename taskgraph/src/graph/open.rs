@@ -101,6 +101,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             frame_entries: OnceLock::new(),
             decoders: Mutex::default(),
             spares: Mutex::default(),
+            parts: Mutex::new([super::frames::Part::default(); 64]),
             decoded: AtomicU64::new(0),
             data,
         };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::WHAT;
+use super::{Rows, WHAT};
 use crate::error::{Result, malformed};
 use crate::frame::MAX_VALUES;
 use crate::frame::column::Head;
@@ -38,8 +38,9 @@ struct Iterations {
 /// The columns of a frame.
 #[derive(Debug, Default)]
 pub(in crate::frame) struct Columns {
-    /// The values, column by column.
+    /// The values, column by column. Those behind the first `end` are of a frame before: new memory is slow.
     pub(in crate::frame) values: Vec<u64>,
+    pub(in crate::frame) end: usize,
     /// For each loop and record, the first iteration.
     pub(in crate::frame) firsts: Vec<u32>,
 }
@@ -59,47 +60,61 @@ impl Table {
         }
     }
 
-    /// Reads how the table's columns are stored, and appends their values.
+    /// Reads how the table's columns are stored, and appends the values of its records.
     pub(super) fn read(
         &mut self,
-        symbol: u32,
-        shape: &Arc<Shape>,
-        heads: &mut Reader<'_>,
-        planes: &mut Reader<'_>,
+        (symbol, shape): (u32, &Arc<Shape>),
+        Rows { first, all }: Rows,
+        parts: &mut Parts<'_>,
         columns: &mut Columns,
     ) -> Result<()> {
-        (self.symbol, self.at) = (symbol, columns.values.len());
-        let records = self.records;
-        read_columns(
-            shape.fields.len(),
-            records,
-            heads,
-            planes,
-            &mut columns.values,
-        )?;
+        self.symbol = symbol;
+        let rows = first..first + self.records;
+        let fields = shape.fields.len();
+        // Where the iterations of some records are depends on the counts of those before.
+        let whole = rows.len() == all || shape.loops.is_empty();
+        let read = if whole { rows.clone() } else { 0..all };
+        let mut at = columns.read(fields, (all, read.clone()), parts)?;
         for l in &shape.loops {
             let firsts = columns.firsts.len();
-            let counts = &columns.values[self.at + l.count * records..][..records];
-            let mut all = 0u64;
-            for count in counts {
-                // If more values come than fit, they are refused below.
-                columns.firsts.push(u32::try_from(all).unwrap_or(u32::MAX));
-                all = all.saturating_add(count.saturating_add(l.more));
+            let counts = &columns.values[at + l.count * all..][..all];
+            let mut sum = 0u64;
+            let mut bounds = [0; 2];
+            for (row, count) in counts.iter().enumerate() {
+                if row == rows.start {
+                    bounds[0] = sum;
+                }
+                if rows.contains(&row) {
+                    // If more values come than fit, they are refused below.
+                    let first = u32::try_from(sum - bounds[0]);
+                    columns.firsts.push(first.unwrap_or(u32::MAX));
+                }
+                sum = sum.saturating_add(count.saturating_add(l.more));
+                if row + 1 == rows.end {
+                    bounds[1] = sum;
+                }
             }
-            let (at, all) = (
-                columns.values.len(),
-                usize::try_from(all).unwrap_or(usize::MAX),
-            );
-            read_columns(l.values.len(), all, heads, planes, &mut columns.values)?;
+            let [all, from, to] = [sum, bounds[0], bounds[1].max(bounds[0])]
+                .map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+            let at = columns.read(l.values.len(), (all, from..to), parts)?;
             self.loops.push(Iterations {
                 at,
-                all,
+                all: to - from,
                 width: l.values.len(),
                 firsts,
             });
         }
+        if !whole {
+            at = columns.cut(at, (fields, all), rows);
+        }
+        self.at = at;
         self.shape = Some(Arc::clone(shape));
         Ok(())
+    }
+
+    /// Which of the table's fields are trip counts.
+    pub(in crate::frame) fn counts(&self) -> &[usize] {
+        self.shape.as_ref().map_or(&[], |shape| &shape.counts)
     }
 
     /// A field of some of the table's records.
@@ -206,25 +221,69 @@ impl<'c> Iterated<'c> {
     }
 }
 
-/// Appends several columns of the same length.
-fn read_columns(
-    columns: usize,
-    length: usize,
-    heads: &mut Reader<'_>,
-    planes: &mut Reader<'_>,
-    out: &mut Vec<u64>,
-) -> Result<()> {
-    let start = out.len();
-    let values = length.checked_mul(columns);
-    let end = values.and_then(|n| n.checked_add(start));
-    if end.is_none_or(|end| end > MAX_VALUES) {
-        let detail = format!("{columns} columns of {length} values are over the limit");
-        return Err(malformed(WHAT, detail));
+/// What is left of the parts of a frame that have columns.
+#[derive(Debug)]
+pub(super) struct Parts<'p> {
+    pub(super) heads: Reader<'p>,
+    pub(super) planes: Reader<'p>,
+}
+
+impl Columns {
+    /// Forgets the columns, but not their memory.
+    pub(super) fn clear(&mut self) {
+        self.end = 0;
+        self.firsts.clear();
     }
-    for _ in 0..columns {
-        let head = Head::read(heads)?;
-        let beside = out.len().checked_sub(length).filter(|at| *at >= start);
-        head.read_values(planes, beside, length, out)?;
+
+    /// Refuses columns that would be too much.
+    fn limit(&self, columns: usize, length: usize) -> Result<()> {
+        let values = length.checked_mul(columns);
+        let end = values.and_then(|n| n.checked_add(self.end));
+        if end.is_none_or(|end| end > MAX_VALUES) {
+            let detail = format!("{columns} columns of {length} values are over the limit");
+            return Err(malformed(WHAT, detail));
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Makes room for a column, which is within the limit.
+    fn room(&mut self, length: usize) {
+        self.end += length;
+        if self.values.len() < self.end {
+            self.values.resize(self.end, 0);
+        }
+    }
+
+    /// Appends some rows of several columns of the same length. Returns their place.
+    fn read(
+        &mut self,
+        columns: usize,
+        (length, rows): (usize, Range<usize>),
+        Parts { heads, planes }: &mut Parts<'_>,
+    ) -> Result<usize> {
+        self.limit(columns, length)?;
+        let (at, n) = (self.end, rows.len());
+        for k in 0..columns {
+            let head = Head::read(heads)?;
+            let bytes = head.take(planes, length, k == 0)?;
+            let own = self.end;
+            self.room(n);
+            let (before, out) = self.values.split_at_mut(own);
+            let beside = &before[own.saturating_sub(n)..];
+            head.values(bytes, beside, (length, rows.clone()), &mut out[..n]);
+        }
+        Ok(at)
+    }
+
+    /// Appends a part of the rows of some columns again. Returns the place.
+    fn cut(&mut self, at: usize, (columns, length): (usize, usize), rows: Range<usize>) -> usize {
+        let to = self.end;
+        for k in 0..columns {
+            let (from, own) = (at + k * length, self.end);
+            self.room(rows.len());
+            let rows = from + rows.start..from + rows.end;
+            self.values.copy_within(rows, own);
+        }
+        to
+    }
 }
