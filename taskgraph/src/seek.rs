@@ -3,7 +3,7 @@
 
 use crate::action::BlockExec;
 use crate::error::Result;
-use crate::frame::{Played, Score};
+use crate::frame::{By, DecodedFrame, Pass, Played, Score};
 use crate::id::BlockId;
 use crate::record::FrameSpan;
 use crate::run::advance;
@@ -20,13 +20,6 @@ pub enum Position {
     /// Nanoseconds since the start of the run. Actions have no times, so this is an estimate, as if all actions of
     /// the task took the same time.
     TimeNs(u64),
-}
-
-/// What is counted on the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
-    Actions,
-    Accesses,
 }
 
 impl<'g, D: AsRef<[u8]>> Task<'g, D> {
@@ -88,12 +81,6 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     }
 }
 
-/// A point within a span: the items before it, and what is left to skip within the item.
-struct Found {
-    items: u64,
-    left: u64,
-}
-
 impl<'g, D: AsRef<[u8]>> Actions<'g, D> {
     /// Goes into the next span, up to the point. If the point lies behind the span, skips the span and returns false.
     fn stop_inside(&mut self, by: By, left: &mut u64) -> Result<bool> {
@@ -101,34 +88,33 @@ impl<'g, D: AsRef<[u8]>> Actions<'g, D> {
         let Some(span) = self.task.spans().get(self.span) else {
             return Ok(false);
         };
-        let (frame, range) = graph.in_file(graph.frame(span))?;
+        let (frame, mut records) = graph.in_file(graph.frame(span))?;
         let score = graph.in_file(graph.score())?;
         self.span += 1;
-        self.player.start(&frame, range.clone());
-        let mut found = Found {
-            items: 0,
-            left: *left,
-        };
-        loop {
-            let Some(played) = graph.in_file(self.player.next(score, &frame))? else {
-                *left = found.left;
+        self.player.start(&frame, records.clone());
+        let mut pass = Pass::new(&frame, score, by);
+        let is_run = loop {
+            let passed = pass.next(&mut self.player, &frame, &mut records, left);
+            if !graph.in_file(passed)? {
                 graph.recycle(frame);
                 return Ok(false);
-            };
-            let amount = self.amount(played, score, by);
-            if amount > found.left {
-                break;
             }
-            found.left -= amount;
-            found.items += 1;
-        }
-        self.player.start(&frame, range);
-        for _ in 0..found.items {
-            self.player.next(score, &frame)?;
-        }
+            let (known, before) = (self.player.known(), *left);
+            self.player.go_on(records.start..records.start + 1);
+            let found = self.items_before(&frame, (score, by), left, u64::MAX)?;
+            if let Some((items, is_run)) = found {
+                self.player.know(known);
+                self.player.go_on(records);
+                *left = before;
+                self.items_before(&frame, (score, by), left, items)?;
+                break is_run;
+            }
+            records.start += 1;
+        };
+        // The point may be inside a run.
         let mut next = None;
-        if found.left > 0 {
-            next = self.player.next(score, &frame)?;
+        if is_run {
+            next = graph.in_file(self.player.next(score, &frame))?;
         }
         if let Some(played) = next.as_mut().filter(|_| self.space > 0) {
             let operands = &mut self.player.operands;
@@ -146,10 +132,34 @@ impl<'g, D: AsRef<[u8]>> Actions<'g, D> {
                 left: iterations,
                 at: 0,
             };
-            self.enter(run, found.left, score, by);
+            self.enter(run, *left, score, by);
         }
         self.frame = Some(frame);
         Ok(true)
+    }
+
+    /// Plays a record up to the point, or up to an item. Returns the number of items before it, and whether the point
+    /// is in a run; `None` if it is behind the record.
+    fn items_before(
+        &mut self,
+        frame: &DecodedFrame,
+        (score, by): (Score<'_>, By),
+        left: &mut u64,
+        most: u64,
+    ) -> Result<Option<(u64, bool)>> {
+        let graph = self.task.graph;
+        for items in 0..most {
+            let Some(played) = graph.in_file(self.player.next(score, frame))? else {
+                return Ok(None);
+            };
+            let amount = self.amount(played, score, by);
+            if amount > *left {
+                return Ok(Some((items, matches!(played, Played::Run { .. }))));
+            }
+            *left -= amount;
+            self.player.leap(score, by, left);
+        }
+        Ok(Some((most, false)))
     }
 
     /// The amount that an item counts.

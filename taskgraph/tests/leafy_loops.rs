@@ -5,7 +5,7 @@ mod recorder;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use recorder::Recorder;
+use recorder::{Recorder, every_point_is_reached};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
     Access, Action, Block, BlockId, Context, ContextId, FrameSpan, Function, GraphWriter, MemOp,
@@ -179,5 +179,6 @@ proptest! {
             }
         }
         prop_assert_eq!(single, all);
+        every_point_is_reached(&task);
     }
 }

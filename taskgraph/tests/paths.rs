@@ -4,12 +4,11 @@ mod recorder;
 
 use std::sync::Arc;
 
-use recorder::Recorder;
+use recorder::{Recorder, every_point_is_reached};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
     Access, Action, Block, BlockId, Context, ContextId, EncodedFrame, FrameSpan, Function,
-    GraphWriter, MemOp, Module, Piece, Position, RunMeta, StaticInfo, TaskGraph, TaskId,
-    TaskRecord,
+    GraphWriter, MemOp, Module, Piece, RunMeta, StaticInfo, TaskGraph, TaskId, TaskRecord,
 };
 
 fn times(l: u32, k: u64) -> Expr {
@@ -197,47 +196,8 @@ fn graph(
         .unwrap();
     let graph = TaskGraph::from_bytes(bytes).unwrap();
     graph.verify().unwrap();
-    every_point_is_reached(&graph);
+    every_point_is_reached(&graph.task(TaskId::default()).unwrap());
     graph
-}
-
-/// So many actions from a point on, as text, with the accesses of each.
-fn from(
-    task: &taskgraph::Task<'_, Vec<u8>>,
-    position: Position,
-    most: usize,
-) -> Vec<(String, u64)> {
-    let mut seen = Vec::new();
-    let mut actions = task.actions_from(position).unwrap();
-    while seen.len() < most
-        && let Some(action) = actions.next().unwrap()
-    {
-        let accesses = match action {
-            Action::Block(block) => block.accesses().count(),
-            _ => 0,
-        };
-        seen.push((format!("{action:?}"), accesses as u64));
-    }
-    seen
-}
-
-/// Checks that seeking gives the same as reading from the front.
-fn every_point_is_reached(graph: &TaskGraph<Vec<u8>>) {
-    let task = graph.task(TaskId::default()).unwrap();
-    let all = from(&task, Position::Action(0), usize::MAX);
-    assert_eq!(all.len() as u64, task.action_count());
-    for (n, (_, own)) in all.iter().enumerate().step_by((all.len() / 60).max(1)) {
-        let end = all.len().min(n + 20);
-        let got = from(&task, Position::Action(n as u64), end - n);
-        assert!(got == all[n..end], "from action {n} of {}", all.len());
-        let accesses = all[..n].iter().map(|a| a.1).sum::<u64>();
-        for access in accesses..accesses + own {
-            let got = from(&task, Position::Access(access), end - n);
-            assert!(got == all[n..end], "from access {access}");
-        }
-    }
-    let beyond = Position::Action(all.len() as u64);
-    assert!(from(&task, beyond, 1).is_empty());
 }
 
 /// The accessed addresses, after comparing the ways to read them.

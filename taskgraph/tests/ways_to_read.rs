@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use recorder::Recorder;
+use recorder::{Recorder, every_point_is_reached};
 use taskgraph::path::{Expr, Leaf, Path, PathFunction, PathLoop, PathNode, PathTable, Step};
 use taskgraph::{
-    Access, Action, AllocKind, Batch, Block, BlockCounts, BlockId, Context, ContextId, FrameSpan,
-    Function, GraphWriter, MemOp, Module, OpKind, Piece, Reader, RunMeta, StaticInfo, TaskGraph,
-    TaskId, TaskRecord,
+    Access, Action, AllocKind, Batch, Block, BlockCounts, BlockId, Context, ContextId, Counts,
+    FrameSpan, Function, GraphWriter, MemOp, Module, OpKind, Piece, Reader, RunMeta, StaticInfo,
+    TaskGraph, TaskId, TaskRecord,
 };
 
 const BLOCKS: u32 = 8;
@@ -27,6 +27,8 @@ struct Shape {
     loops: Vec<Loop>,
     paths: Vec<(u32, bool)>,
     runs: Vec<(u32, u8, u8)>,
+    /// How often all of that comes.
+    times: u8,
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -39,8 +41,14 @@ fn shape() -> impl Strategy<Value = Shape> {
         prop::collection::vec(one, LOOPS as usize),
         prop::collection::vec((0..LOOPS, any::<bool>()), 1..5),
         prop::collection::vec((0..5u32, 0..9u8, 0..6u8), 1..12),
+        prop_oneof![4 => 1..20u8, 1 => 200..=255u8],
     )
-        .prop_map(|(loops, paths, runs)| Shape { loops, paths, runs })
+        .prop_map(|(loops, paths, runs, times)| Shape {
+            loops,
+            paths,
+            runs,
+            times,
+        })
 }
 
 /// Blocks 0 to 7, of which the odd ones have an access. Nodes 0 to 7 are these blocks, and node 8 + n is the first of
@@ -136,7 +144,8 @@ fn operation(n: u32) -> MemOp {
     }
 }
 
-fn graph(shape: &Shape) -> Option<TaskGraph<Vec<u8>>> {
+/// The graph, as one task or as several ones that share frames.
+fn graph(shape: &Shape, split: bool) -> Option<TaskGraph<Vec<u8>>> {
     let block = |b: u32| Block {
         first_op: b / 2,
         op_count: b % 2,
@@ -153,13 +162,23 @@ fn graph(shape: &Shape) -> Option<TaskGraph<Vec<u8>>> {
     let mut recorder = Recorder::new(&info, &function(shape), 10);
     let mut begun = false;
     let mut frames = Vec::new();
-    for &(which, address, count) in &shape.runs {
+    // For each task, its spans by number of frame, and what is counted before it.
+    let mut tasks = vec![(Vec::new(), Counts::default())];
+    let mut from = 0;
+    let runs = (0..shape.times).flat_map(|time| shape.runs.iter().map(move |run| (time, *run)));
+    for (time, (which, address, count)) in runs {
         let number = 2 * which + u32::from(begun && address % 3 == 0);
         let Some(known) = path(shape, number) else {
             recorder.encoder.alloc(64, 8, AllocKind::Malloc);
             continue;
         };
         let mut bytes = Vec::new();
+        if split && known.fresh && address % 4 == 1 {
+            let end = recorder.encoder.record_count();
+            tasks.last_mut().unwrap().0.push((frames.len(), from..end));
+            tasks.push((Vec::new(), recorder.encoder.counts()));
+            from = end;
+        }
         if known.fresh {
             bytes = [&[address, 1, 0, 0, 0, 0][..], &[count]].concat();
         }
@@ -167,35 +186,48 @@ fn graph(shape: &Shape) -> Option<TaskGraph<Vec<u8>>> {
             return None;
         }
         begun = true;
-        if count == 5 {
+        if count == 5 && time % 100 == 0 {
+            let end = recorder.encoder.record_count();
+            tasks.last_mut().unwrap().0.push((frames.len(), from..end));
             frames.extend(recorder.encoder.finish());
+            from = 0;
         }
     }
+    let end = recorder.encoder.record_count();
+    tasks.last_mut().unwrap().0.push((frames.len(), from..end));
     frames.extend(recorder.encoder.finish());
-    let counts = recorder.encoder.counts();
-    let mut record = TaskRecord {
-        blocks: counts.blocks,
-        reads: counts.reads,
-        writes: counts.writes,
-        bytes: counts.bytes,
-        others: counts.others,
-        ..TaskRecord::default()
-    };
+    tasks.push((Vec::new(), recorder.encoder.counts()));
     let mut writer = GraphWriter::in_memory(Arc::clone(&info)).unwrap();
-    for frame in frames {
-        let records = frame.record_count();
-        record.frames.push(FrameSpan {
-            frame: writer.put_frame(frame).unwrap(),
-            first_record: 0,
-            records,
-        });
-    }
+    let frames: Vec<_> = frames
+        .into_iter()
+        .map(|f| writer.put_frame(f).unwrap())
+        .collect();
     writer.set_paths(&table(), |n| path(shape, n)).unwrap();
-    writer.put_task(&record, &[]).unwrap();
-    writer.put_order(TaskId::default()).unwrap();
+    for (seq, (task, next)) in (0..).zip(tasks.iter().zip(&tasks[1..])) {
+        let counts = next.1.since(task.1);
+        let spans = task.0.iter().filter(|(_, records)| !records.is_empty());
+        let record = TaskRecord {
+            id: TaskId::new(ContextId::new(0), seq),
+            frames: spans
+                .map(|(at, records)| FrameSpan {
+                    frame: frames[*at],
+                    first_record: records.start,
+                    records: records.end - records.start,
+                })
+                .collect(),
+            blocks: counts.blocks,
+            reads: counts.reads,
+            writes: counts.writes,
+            bytes: counts.bytes,
+            others: counts.others,
+            ..TaskRecord::default()
+        };
+        writer.put_task(&record, &[]).unwrap();
+        writer.put_order(record.id).unwrap();
+    }
     let context = Context {
         id: ContextId::new(0),
-        task_count: 1,
+        task_count: u32::try_from(tasks.len() - 1).unwrap(),
         ..Context::default()
     };
     let bytes = writer.finish_in_memory(vec![context], RunMeta::default());
@@ -277,7 +309,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn pieces_counts_and_single_actions_agree(shape in shape()) {
-        let Some(graph) = graph(&shape) else { return Ok(()) };
+        let Some(graph) = graph(&shape, false) else { return Ok(()) };
         let task = graph.task(TaskId::default()).unwrap();
         let mut one_by_one = Vec::new();
         let mut lent = task.actions().unwrap();
@@ -307,5 +339,30 @@ proptest! {
         }
         prop_assert_eq!(counted.iter().collect::<BTreeMap<_, _>>(), expected.clone());
         prop_assert_eq!(added.iter().collect::<BTreeMap<_, _>>(), expected);
+    }
+    #[test]
+    fn every_point_of_every_task_is_reached(shape in shape()) {
+        let Some(whole) = graph(&shape, false) else { return Ok(()) };
+        let whole = whole.task(TaskId::default()).unwrap();
+        every_point_is_reached(&whole);
+        let mut all = Vec::new();
+        whole.for_each_action(|action| all.push(seen(action))).unwrap();
+        let parts = graph(&shape, true).unwrap();
+        // From the last to the first, a frame is decoded for each task alone.
+        let ids: Vec<TaskId> = parts.tasks().map(|task| task.unwrap().id()).collect();
+        for id in ids.into_iter().rev() {
+            let task = parts.task(id).unwrap();
+            let mut accesses = Vec::new();
+            task.for_each_access(|access| accesses.push(access)).unwrap();
+            let mut own = Vec::new();
+            task.for_each_action(|action| own.push(seen(action))).unwrap();
+            let end = all.split_off(all.len() - own.len());
+            prop_assert_eq!(&own, &end);
+            prop_assert!(end.into_iter().flat_map(|one| one.1).eq(accesses));
+            if id.seq % 7 == 0 {
+                every_point_is_reached(&task);
+            }
+        }
+        prop_assert!(all.is_empty());
     }
 }

@@ -10,8 +10,8 @@ use crate::frame::decode::{DecodedFrame, Record, Table, WHAT};
 use crate::frame::plan::NONE;
 use crate::id::BlockId;
 use crate::path::{
-    CompiledFunction, CompiledLoop, CompiledNode, MOST_WRAPPING, NO_BLOCK, NestShape, PathSet,
-    State, Visit, Walk, Walked,
+    CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, MOST_WRAPPING, NO_BLOCK, NestShape,
+    PathSet, State, Visit, Walk, Walked,
 };
 
 /// What is needed to play frames.
@@ -48,11 +48,11 @@ pub(crate) struct Player {
     pub(super) state: State,
     pub(super) known: u32,
     /// The path being executed: its index, and the place in it.
-    inside: Option<usize>,
-    walk: Walk,
+    pub(super) inside: Option<usize>,
+    pub(super) walk: Walk,
     /// The stored values of the record being executed.
     values: Vec<u64>,
-    stored: Stored,
+    pub(super) stored: Stored,
     /// Number of executions that may still come.
     pub(super) left: u64,
     /// Each nest is played as one.
@@ -63,8 +63,8 @@ pub(crate) struct Player {
 
 /// Stored values that are still to be used, and the run that was found last.
 #[derive(Debug, Default)]
-struct Stored {
-    next: usize,
+pub(super) struct Stored {
+    pub(super) next: usize,
     run: u64,
 }
 
@@ -123,7 +123,22 @@ impl Player {
 
     /// Goes to one record, with what is known now.
     pub(super) fn only(&mut self, record: usize) {
-        self.records = record..record + 1;
+        self.go_on(record..record + 1);
+    }
+
+    /// Goes to a range of records, with what is known now.
+    pub(crate) fn go_on(&mut self, records: Range<usize>) {
+        self.inside = None;
+        self.records = records;
+    }
+
+    /// What is known now, for [`Player::know`].
+    pub(crate) fn known(&self) -> (u32, State) {
+        (self.known, self.state.clone())
+    }
+
+    pub(crate) fn know(&mut self, (function, state): (u32, State)) {
+        (self.known, self.state) = (function, state);
     }
 
     /// Goes to a range of the records of a frame, which must be within [`DecodedFrame::len`].
@@ -181,16 +196,23 @@ impl Player {
         let Some((path, f)) = score.paths.get(index) else {
             return Err(malformed(WHAT, "a path that is not in the tables"));
         };
+        self.goes_on(path, f)?;
+        self.walk.restart();
+        frame.row(record, &mut self.values);
+        self.stored.next = 0;
+        self.inside = Some(index);
+        Ok(())
+    }
+
+    /// Prepares what is known for a path.
+    #[inline]
+    pub(super) fn goes_on(&mut self, path: &CompiledPath, f: &CompiledFunction) -> Result<()> {
         if path.path.fresh {
             self.state.begin(f);
             self.known = path.path.function;
         } else if self.known != path.path.function || !self.state.fits(f) {
             return Err(malformed(WHAT, "a path goes on with what is not known"));
         }
-        self.walk.restart();
-        frame.row(record, &mut self.values);
-        self.stored.next = 0;
-        self.inside = Some(index);
         Ok(())
     }
 

@@ -5,8 +5,8 @@ use contech_program::path::{Flat, MIN_RUN, MOST_WRAPPING, Term};
 
 use super::{Emitter, Inside};
 use crate::batch::{Batch, FULL};
-use crate::error::{Result, malformed};
-use crate::frame::decode::{DecodedFrame, Iterated, Record, Table, WHAT};
+use crate::error::Result;
+use crate::frame::decode::{DecodedFrame, Iterated, Record, Table};
 use crate::frame::emission::Emission;
 use crate::frame::plan::NONE;
 use crate::frame::play::{Played, endless, short};
@@ -68,13 +68,7 @@ impl Emitter {
     pub(super) fn enter(&mut self, e: Emission<'_>, symbol: u32, record: Record) -> Result<Place> {
         let path = (symbol as usize).wrapping_sub(e.score.layout.blocks.len());
         if let Some((path, function)) = e.score.paths.get(path) {
-            let player = &mut self.player;
-            if path.path.fresh {
-                player.state.begin(function);
-                player.known = path.path.function;
-            } else if player.known != path.path.function || !player.state.fits(function) {
-                return Err(malformed(WHAT, "a path goes on with what is not known"));
-            }
+            self.player.goes_on(path, function)?;
         }
         Ok(Place {
             path,
