@@ -41,6 +41,8 @@ pub(crate) struct ContextState {
     pub(crate) end_seen: bool,
     /// The context ended by itself, not with the program.
     pub(crate) ended: bool,
+    /// Blocks begin or end to be recorded at this tick, and the work before it has not ended.
+    pub(crate) gate: Option<u64>,
     /// The work task that still grows.
     pub(crate) open: OpenWork,
     pub(crate) writer: DraftWriter,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contech_trace::event::Event;
+use contech_trace::event::{Event, Recorded};
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameRef, FrameSpan, GraphWriter, TaskKind};
 
@@ -15,7 +15,7 @@ use crate::log::Logs;
 use crate::messages::Messages;
 use crate::notes::Notes;
 use crate::place::Place;
-use crate::regions::Regions;
+use crate::regions::{Regions, Windows};
 use crate::rules::Events;
 use crate::space::Space;
 use crate::spill::Spill;
@@ -42,6 +42,9 @@ pub(crate) struct Cutter {
     /// In a trace without blocks (recorded in sync mode) work tasks have nothing but time, so they are kept although
     /// they are empty.
     pub(crate) keep_empty: bool,
+    /// The record at hand comes from a part of its stream without blocks.
+    pub(crate) without: bool,
+    pub(crate) windows: Windows,
     /// Where the frames are, by the numbers that drafts have for them; 0 for frames that have not ended.
     pub(crate) frames: Vec<FrameRef>,
     /// For each stream, the frame that goes on in the next chunk.
@@ -66,6 +69,8 @@ impl Cutter {
             has_barriers: false,
             lost_bytes: 0,
             keep_empty: false,
+            without: false,
+            windows: Windows::default(),
             frames: Vec::new(),
             open: FxHashMap::default(),
             ignored: false,
@@ -92,6 +97,7 @@ impl Cutter {
         name.clone_into(&mut self.name);
         self.events.set_trace(trace);
         self.regions.set_trace(trace);
+        self.windows.set_trace(trace);
         self.space = Space::after(&self.contexts.numbers(), trace);
         self.contexts.spaces.push(self.space);
         self.streams = Streams::default();
@@ -146,8 +152,17 @@ impl Cutter {
                     how,
                     at,
                 }) => self.switch(*context, *piece, *how, unwrap_ticks(*at, chunk.first))?,
+                Some(Event::Accesses { recorded, at }) => {
+                    let full = unwrap_ticks(*at, chunk.first);
+                    self.windows.switch(chunk.context, *recorded, full);
+                    if self.contexts.is_known(self.streams.context) {
+                        let without = *recorded == Recorded::Yes;
+                        self.feed(Record::Event(chunk.events[i], chunk.first, without))?;
+                    }
+                }
                 Some(event) => {
-                    self.feed(Record::Event(*event, chunk.first))?;
+                    let without = self.windows.are_closed_for(chunk.context);
+                    self.feed(Record::Event(*event, chunk.first, without))?;
                     if matches!(event, Event::ContextEnd { .. }) {
                         self.streams.ended();
                     }
@@ -203,9 +218,15 @@ impl Cutter {
         Ok(numbers)
     }
 
+    /// Whether work tasks without blocks are kept.
+    fn keeps_empty(&self) -> bool {
+        self.keep_empty || self.without
+    }
+
     /// Takes time out of work: the work ends at `at`, and more of it begins `taken` later.
     fn time(&mut self, context: u32, at: u64, taken: u64) -> Result<()> {
-        let keep_empty = self.keep_empty;
+        self.cut_at_gate(context, at)?;
+        let keep_empty = self.keeps_empty();
         let (state, _) = self.contexts.entry(context);
         if state.open.span.is_none() {
             // No task ends here, so the time is taken out of the task that grows.

@@ -237,6 +237,7 @@ fn event_text(event: &Event) -> String {
         Event::Lost { bytes } => format!("lost {bytes}"),
         Event::Again { bytes, count } => format!("again {count} times {bytes} bytes"),
         Event::Roi { begin, at } => format!("roi begin {begin} at {at}"),
+        Event::Accesses { at, recorded } => format!("accesses {recorded:?} at {at}"),
         Event::Time { before, taken } => format!("time {before} taken {taken}"),
         Event::Switch {
             context,

@@ -83,7 +83,7 @@ use crate::notes::Notes;
 use crate::pipeline::{Item, Pipeline};
 use crate::place::Place;
 use crate::program::{Program, ProgramBuilder};
-use crate::regions::Regions;
+use crate::regions::{Regions, Windows};
 use crate::sorter::Sorted;
 use crate::spill::Spill;
 use taskgraph::{FrameRef, GraphWriter};
@@ -269,6 +269,7 @@ impl<'a> Conversion<'a> {
             mut notes,
             lost_bytes,
             regions,
+            windows,
         } = ordered;
         let hz = facts.first().map_or(0, Facts::clock_hz);
         let parts = Parts {
@@ -294,6 +295,10 @@ impl<'a> Conversion<'a> {
         let run_ns = contexts.iter().map(|c| c.last_ns).max().unwrap_or(0);
         let time = |trace, ticks| clock.ns(align.time(trace, ticks));
         meta.regions = regions.finish(time, run_ns);
+        if let Some((unrecorded, note)) = windows.finish(time) {
+            meta.unrecorded = Some(unrecorded);
+            meta.notes.insert(0, note);
+        }
         let totals = writer.finish(contexts, meta.clone())?;
         let graph_bytes = std::fs::metadata(output).map_or(0, |m| m.len());
         Ok(Summary {
@@ -337,6 +342,7 @@ struct Ordered {
     notes: Notes,
     lost_bytes: u64,
     regions: Regions,
+    windows: Windows,
 }
 
 /// Does pass 2.
@@ -359,6 +365,7 @@ fn order(
         lost_bytes,
         has_barriers,
         regions,
+        windows,
         ..
     } = cutter;
     let mut contexts = contexts.finish();
@@ -401,6 +408,7 @@ fn order(
         notes,
         lost_bytes,
         regions,
+        windows,
     })
 }
 

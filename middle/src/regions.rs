@@ -1,4 +1,8 @@
-//! The regions of interest that the program marked.
+//! The regions of interest that the program marked, and the parts of the run whose accesses were recorded.
+
+use contech_trace::event::Recorded;
+use rustc_hash::FxHashSet;
+use taskgraph::{AccessesOf, Note, NoteKind, Unrecorded};
 
 /// Number of marks that are kept. The regions of a program that makes more are of no interest.
 const MOST: usize = 1 << 16;
@@ -39,6 +43,72 @@ impl Regions {
         }
         regions.extend(open.map(|from| (from, run_ns.max(from))));
         regions
+    }
+}
+
+/// Which streams have blocks where reading stopped, and which times that leaves out.
+#[derive(Debug, Default)]
+pub(crate) struct Windows {
+    /// Streams of the trace at hand that have no blocks where reading stopped.
+    closed: FxHashSet<u32>,
+    trace: u16,
+    /// For each trace, when the first of its threads stopped recording accesses because of the limit.
+    limits: Vec<(u16, u64)>,
+    /// A thread was outside of the region of interest.
+    outside: bool,
+}
+
+impl Windows {
+    /// Takes note that a stream has blocks from here on, or has none.
+    pub(crate) fn switch(&mut self, stream: u32, recorded: Recorded, at: u64) {
+        if recorded == Recorded::Yes {
+            self.closed.remove(&stream);
+            return;
+        }
+        self.closed.insert(stream);
+        self.outside |= recorded == Recorded::Outside;
+        if recorded == Recorded::Limit {
+            let trace = self.trace;
+            match self.limits.iter_mut().find(|(of, _)| *of == trace) {
+                Some((_, first)) => *first = at.min(*first),
+                None => self.limits.push((trace, at)),
+            }
+        }
+    }
+
+    pub(crate) fn are_closed_for(&self, stream: u32) -> bool {
+        self.closed.contains(&stream)
+    }
+
+    /// Says that the streams from now on are of this trace, one of several.
+    pub(crate) fn set_trace(&mut self, trace: u16) {
+        self.trace = trace;
+        self.closed.clear();
+    }
+
+    /// Which accesses are missing, and the sentence that says so; `time` converts a tick of a trace to nanoseconds.
+    pub(crate) fn finish(self, time: impl Fn(u16, u64) -> u64) -> Option<(Unrecorded, Note)> {
+        let since_ns = self.limits.iter().map(|&(trace, at)| time(trace, at)).min();
+        let (of, what) = match since_ns {
+            #[allow(clippy::cast_precision_loss, reason = "milliseconds are shown")]
+            Some(ns) => (
+                AccessesOf::Limit,
+                format!(
+                    "accesses after {:.3} s are missing, because the trace reached its limit (CONTECH_LIMIT): blocks, caches, sharing, races and memory are those of the time before",
+                    ns as f64 / 1e9
+                ),
+            ),
+            None if self.outside => (
+                AccessesOf::Region,
+                "accesses outside of the region of interest are missing (CONTECH_ROI): blocks, caches, sharing, races and memory are those of the region".into(),
+            ),
+            None => return None,
+        };
+        let text = format!("{what}; order, waits and times are of the whole run");
+        Some((
+            Unrecorded { of, since_ns },
+            Note::new(NoteKind::Accesses, text),
+        ))
     }
 }
 

@@ -21,8 +21,8 @@ const LAST_PIECE: u32 = (1 << 20) - 1;
 pub(crate) enum Record {
     Span(FrameSpan),
     Counts(Counts),
-    /// An event, and the tick at which its chunk began.
-    Event(Event, u64),
+    /// An event, the tick at which its chunk began, and whether the stream has no blocks there.
+    Event(Event, u64, bool),
     /// The thread leaves the context.
     Leave(u64),
     /// The thread comes to the context.

@@ -37,6 +37,26 @@ pub(crate) fn active(caller: usize) -> Option<Active> {
     Some(Active { tls, recorder })
 }
 
+/// Begins or ends the region of interest (`contech/observe.h`).
+fn mark_region(begins: bool) {
+    let Some(recorder) = current::recorder_or_due() else {
+        return;
+    };
+    let tls = block();
+    if recorder.is_recording() && !tls.is_quiet() && tls.role() == tls::PROGRAM {
+        recorder.make_room(tls);
+        recorder.mark_region(tls, begins);
+    }
+}
+
+pub(crate) extern "C" fn region_begin() {
+    mark_region(true);
+}
+
+pub(crate) extern "C" fn region_end() {
+    mark_region(false);
+}
+
 /// The calling thread, if it has recorded something and its allocations are recorded. The calls of any code count,
 /// except those that one allocation function makes to another.
 #[inline(always)]

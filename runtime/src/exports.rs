@@ -2,8 +2,8 @@
 //! only the recorder stands in front of.
 
 use crate::{
-    allocation, exec, exit, fork, handlers, jump, mapping, mpi, ompt, operator_new, sandbox,
-    threads,
+    active, allocation, exec, exit, fork, handlers, jump, mapping, mpi, ompt, operator_new,
+    sandbox, threads,
 };
 use contech_guest::{exports, for_each_mpi_function};
 
@@ -13,6 +13,9 @@ exports! {
     pthread_setcanceltype = threads::setcanceltype;
     pthread_exit [before] = threads::before_pthread_exit;
     thrd_exit [before] = threads::before_thrd_exit;
+
+    __contech_region_begin = active::region_begin;
+    __contech_region_end = active::region_end;
 
     ompt_start_tool = ompt::start_tool;
     __kmpc_omp_task_alloc = ompt::task_alloc;

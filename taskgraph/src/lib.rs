@@ -74,7 +74,7 @@ pub use frame::{Counts, EncodedFrame, FrameEncoder, Segment, Site};
 pub use graph::TaskGraph;
 pub use id::{BlockId, ContextId, FunctionId, OpId, TaskId};
 pub use map::{Mmap, map};
-pub use meta::{RankMeta, RunMeta, Summary, TaskCounts};
+pub use meta::{AccessesOf, RankMeta, RunMeta, Summary, TaskCounts, Unrecorded};
 pub use note::{Note, NoteKind};
 pub use op::{Access, MemOp, OpAccesses, OpKind};
 pub use path::Nest;

@@ -33,11 +33,33 @@ pub struct RunMeta {
     /// The regions of interest that the program marked, sorted by start: start and end in nanoseconds since the start
     /// of the run.
     pub regions: Vec<(u64, u64)>,
+    /// Which accesses are missing, if order and times are of a longer part of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<Unrecorded>,
     /// The processors that the program could use: those of the machine that its affinity and its control group allow.
     /// 0 if this was not recorded.
     pub processors: u32,
     /// The MPI ranks that are in the graph, ascending; empty if the graph has one address space.
     pub ranks: Vec<RankMeta>,
+}
+
+/// The part of a run whose accesses were not recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unrecorded {
+    /// Why.
+    pub of: AccessesOf,
+    /// The time from which on accesses are missing, in nanoseconds since the start of the run, if they go on missing.
+    pub since_ns: Option<u64>,
+}
+
+/// Why accesses of a part of the run are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessesOf {
+    /// The trace reached its limit.
+    Limit,
+    /// They are outside of the region of interest.
+    Region,
 }
 
 /// A rank of an MPI program.

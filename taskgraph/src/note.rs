@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize, Serializer};
 pub enum NoteKind {
     /// Something that the program did and that a recording normally holds is missing: the graph is incomplete.
     Loss,
+    /// Accesses are missing because the user wanted so: those after the limit of the trace, or outside of the region of
+    /// interest. Order and times are of the whole run.
+    Accesses,
     /// Something that no recording holds: accesses inside library functions, or inline assembly.
     Limit,
     /// The note is only information; nothing is missing.
@@ -42,7 +45,8 @@ impl Note {
     /// Whether something is missing that a recording normally holds; `None` if that is not known.
     #[must_use]
     pub fn missing(&self) -> Option<bool> {
-        (self.kind != NoteKind::Unknown).then_some(self.kind == NoteKind::Loss)
+        (self.kind != NoteKind::Unknown)
+            .then_some(matches!(self.kind, NoteKind::Loss | NoteKind::Accesses))
     }
 }
 

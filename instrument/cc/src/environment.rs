@@ -82,7 +82,14 @@ const TABLE: [(&str, &[Variable]); 5] = [
             of(
                 "CONTECH_ROI",
                 "0",
-                "reserved: this version cannot restrict recording to regions of interest",
+                "1: record accesses only in the region that the program marks (contech/observe.h); time:2s-3s: only in this \
+                time of the run, in each thread from its next event or call on; order and times are always recorded",
+            ),
+            of(
+                "CONTECH_LIMIT",
+                "auto",
+                "how long the trace may become, like 2G or none, before accesses are left out; order and times go on, and \
+                every result says so; auto is 8G or half of the free space, whichever is less",
             ),
         ],
     ),

@@ -70,12 +70,13 @@ pub(crate) fn context(
             state,
             report: &mut report,
             lost: false,
+            gated: false,
         };
         let decoded = payload.and_then(|payload| {
             let decoded = decoder.chunk(&payload, &chunk.program.ids, &mut pair);
             decoded.map_err(|e| e.to_string())
         });
-        let lost = pair.lost;
+        let (lost, gated) = (pair.lost, pair.gated);
         state.decoder = decoder;
         if report.error.is_some() {
             return report;
@@ -90,6 +91,10 @@ pub(crate) fn context(
                 "context {context}: chunk {seq} cannot be decoded: {e}"
             ));
             state.ended = true;
+        }
+        if gated {
+            // From here on the naive form alone goes on.
+            levels.values_mut().for_each(|state| state.ended = true);
         }
         if lost {
             report.lost = true;
@@ -141,6 +146,8 @@ struct Pair<'a, 'b> {
     state: &'b mut Level<'a>,
     report: &'b mut Report,
     lost: bool,
+    /// The recording leaves out accesses from some place on.
+    gated: bool,
 }
 
 impl Sink for Pair<'_, '_> {
@@ -194,6 +201,10 @@ impl Sink for Pair<'_, '_> {
         match event {
             Event::Lost { .. } => {
                 self.lost = true;
+                self.state.ended = true;
+            }
+            Event::Accesses { .. } => {
+                self.gated = true;
                 self.state.ended = true;
             }
             Event::ContextEnd { reason, .. } => self.report.end = Some(reason),

@@ -1,6 +1,6 @@
 //! What each event becomes: a task, an entry for the rules of pass 2, or a note.
 
-use contech_trace::event::{EndReason, Event, SyncOp};
+use contech_trace::event::{EndReason, Event, Recorded, SyncOp};
 use contech_trace::mpi::Meeting;
 use taskgraph::TaskKind;
 
@@ -21,7 +21,6 @@ fn shown(op: SyncOp, aux: u64) -> SyncOp {
 
 impl Cutter {
     pub(super) fn event(&mut self, context: u32, chunk_first: u64, event: &Event) -> Result<()> {
-        let keep_empty = self.keep_empty;
         let (state, _) = self.contexts.entry(context);
         let full = |ticks| unwrap_ticks(ticks, chunk_first);
         match *event {
@@ -80,25 +79,7 @@ impl Cutter {
                         });
                 }
             }
-            Event::ContextEnd { reason, at } => {
-                let at = full(at);
-                state.end_seen = true;
-                state.idle = !state.started && state.places == 0 && state.open.span.is_none();
-                state.ended = matches!(reason, EndReason::Finished | EndReason::Exec)
-                    || context == self.space.first();
-                state.last = state.last.max(at);
-                if reason == EndReason::Signal {
-                    self.notes.fact("a signal ended the program");
-                }
-                let (name, logs) = (&self.name, &mut self.logs);
-                Piece {
-                    context,
-                    name,
-                    state,
-                    logs,
-                }
-                .end_work(at, keep_empty)?;
-            }
+            Event::ContextEnd { reason, at } => return self.context_end(context, reason, full(at)),
             Event::Lost { bytes } => {
                 self.lost_bytes += bytes;
                 self.notes
@@ -111,6 +92,12 @@ impl Cutter {
                     format!("it first {word} at tick {at} in context {context}")
                 });
             }
+            // What is recorded and what is not are different tasks.
+            Event::Accesses { at, recorded } => {
+                if state.open.span.is_some() || recorded == Recorded::Yes {
+                    state.gate = Some(full(at));
+                }
+            }
             Event::Time { before, taken } => return self.time(context, full(before), taken),
             // Switches were taken out of the stream before, the decoder repeats, and the encoder has the actions.
             Event::Switch { .. }
@@ -122,6 +109,29 @@ impl Cutter {
             | Event::Unmap { .. } => {}
         }
         Ok(())
+    }
+
+    /// Ends the context at hand.
+    fn context_end(&mut self, context: u32, reason: EndReason, at: u64) -> Result<()> {
+        self.cut_at_gate(context, at)?;
+        let keep_empty = self.keeps_empty();
+        let (state, _) = self.contexts.entry(context);
+        state.end_seen = true;
+        state.idle = !state.started && state.places == 0 && state.open.span.is_none();
+        state.ended = matches!(reason, EndReason::Finished | EndReason::Exec)
+            || context == self.space.first();
+        state.last = state.last.max(at);
+        if reason == EndReason::Signal {
+            self.notes.fact("a signal ended the program");
+        }
+        let (name, logs) = (&self.name, &mut self.logs);
+        Piece {
+            context,
+            name,
+            state,
+            logs,
+        }
+        .end_work(at, keep_empty)
     }
 
     fn sync(
@@ -174,9 +184,27 @@ impl Cutter {
         Ok(())
     }
 
+    /// Ends the work before the place where blocks begin or end to be recorded, at `before` the latest: a thread may
+    /// come to that place after it took the time of its next event.
+    pub(super) fn cut_at_gate(&mut self, context: u32, before: u64) -> Result<()> {
+        let (state, _) = self.contexts.entry(context);
+        let Some(at) = state.gate.take() else {
+            return Ok(());
+        };
+        let (name, logs) = (&self.name, &mut self.logs);
+        Piece {
+            context,
+            name,
+            state,
+            logs,
+        }
+        .end_work(at.min(before), true)
+    }
+
     /// Ends the work before, and appends a task.
     pub(super) fn task(&mut self, context: u32, mut draft: Draft) -> Result<Place> {
-        let keep_empty = self.keep_empty;
+        self.cut_at_gate(context, draft.start)?;
+        let keep_empty = self.keeps_empty();
         let (state, _) = self.contexts.entry(context);
         let (name, logs) = (&self.name, &mut self.logs);
         let mut piece = Piece {

@@ -23,13 +23,19 @@ impl Cutter {
 
     fn apply(&mut self, context: u32, record: Record) -> Result<()> {
         match record {
-            Record::Span(span) => self.span(context, span),
+            Record::Span(span) => {
+                self.cut_at_gate(context, u64::MAX)?;
+                self.span(context, span)
+            }
             Record::Counts(counts) => {
                 let (state, _) = self.contexts.entry(context);
                 state.open.counts = state.open.counts.plus(counts);
                 Ok(())
             }
-            Record::Event(event, chunk_first) => self.event(context, chunk_first, &event),
+            Record::Event(event, chunk_first, without) => {
+                self.without = without;
+                self.event(context, chunk_first, &event)
+            }
             Record::Leave(at) => self.leave(context, at),
             Record::Arrive(how, at) => self.arrive(context, how, at),
         }

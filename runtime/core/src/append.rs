@@ -17,7 +17,7 @@ use crate::tls::TlsBlock;
 /// The most bytes that the events of one intercepted call take.
 const EVENTS: usize = 1024;
 /// The slack has room for these events and, after them, for the longest unchecked path of instrumented code.
-const _: () = assert!(EVENTS + MAX_EVENT + 8 + MAX_UNCHECKED < SLACK);
+const _: () = assert!(EVENTS + 2 * MAX_EVENT + 8 + MAX_UNCHECKED < SLACK);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Sync {
@@ -63,7 +63,11 @@ impl Recorder {
     /// limit has room for them too.
     #[inline]
     fn room(&'static self, tls: &TlsBlock) -> *mut u8 {
-        let cursor = tls.cursor();
+        let cursor = if tls.gate() == self.gate.number() {
+            tls.cursor()
+        } else {
+            self.look_at_gate(tls)
+        };
         // The comparison is with one less, so that a null cursor is beyond any limit.
         if cursor.addr().wrapping_sub(1) < tls.limit().addr().wrapping_add(EVENTS) {
             cursor

@@ -52,6 +52,9 @@ impl Recorder {
         }
         let now = self.clock.now();
         let waited = spin.end(t, syncs(), tls.slot());
+        if tls.gate() != self.gate.number() {
+            self.look_at_gate(tls);
+        }
         let (before, repeats) = waited.unwrap_or((now, 0));
         let op = match what & ATOMIC_KIND {
             ATOMIC_LOAD => SyncOp::AtomicLoad,

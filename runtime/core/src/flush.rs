@@ -12,6 +12,7 @@ use crate::inner::{Inner, Status};
 use crate::losses::Loss;
 use crate::mask::Blocked;
 use crate::memory::{self, Errno};
+use crate::notice;
 use crate::pace::{LATE, PATIENCE};
 use crate::recorder::Recorder;
 use crate::scratch;
@@ -44,6 +45,13 @@ impl Recorder {
         }
         // A handler that comes before signals are blocked must know what is recorded.
         tls.set_at(lane, (cursor, tls.at(lane).1));
+        let mut cursor = cursor;
+        if lane == Lane::Stream && tls.is_gated() {
+            match self.room_again(tls) {
+                Ok(cursor) => return cursor,
+                Err(at) => cursor = at,
+            }
+        }
         let _errno = Errno::save();
         let blocked = Blocked::new();
         let _quiet = tls.quiet();
@@ -91,6 +99,9 @@ impl Recorder {
         if begun && depth == 0 {
             self.serve();
         }
+        if self.gate.has_reached(self.desk.queue.bytes()) {
+            notice::say(&self.gate.told_limit());
+        }
         let delay = if depth == 0 {
             self.pause_if_due()
         } else {
@@ -132,9 +143,16 @@ impl Recorder {
                 tls.spin().resume(self.clock.now());
                 at = encode_at(at, &delay);
             }
+            if depth == 0
+                && let Some(switch) = self.pass_gate(tls)
+            {
+                at = encode_at(at, &switch);
+            }
         }
         // Only the program's level notes times, because handlers are short.
-        if self.stamp_cost > 0 && lane == Lane::Stream && depth == 0 {
+        if tls.is_gated() {
+            tls.stamps().off();
+        } else if self.stamp_cost > 0 && lane == Lane::Stream && depth == 0 {
             let clock = (self.clock.start_ticks(), self.stamp_cost);
             // This reads the meter to clear it: what other programs took until now is part of the time that changing
             // buffers took, and the program's time has none of that.
@@ -145,6 +163,9 @@ impl Recorder {
             at = encode_at(at, &Event::Time { before, taken });
         }
         tls.set_at(lane, (at, limit));
+        if lane == Lane::Stream && tls.is_gated() {
+            tls.spin().drop_back(tls.slot());
+        }
         at
     }
 

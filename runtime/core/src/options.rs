@@ -1,6 +1,7 @@
 //! Run-time options, from environment variables. A bad value causes one line on stderr and the default.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use contech_trace::abi::SLACK;
 
@@ -23,6 +24,50 @@ pub struct Options {
     pub compress: bool,
     /// Times within tasks are noted.
     pub times: bool,
+    /// How long the trace may become before accesses are left out; `None` for a default.
+    pub limit: Option<u64>,
+    /// Where accesses are recorded.
+    pub region: Region,
+}
+
+/// The part of the run in which accesses are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Region {
+    /// All of it.
+    All,
+    /// Between the marks that the program makes.
+    Marked,
+    /// From one time to another one after the start.
+    Between(Duration, Duration),
+}
+
+impl Region {
+    /// Reads `0`, `1` or `time:2s-3s`.
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "" | "0" => Some(Region::All),
+            "1" => Some(Region::Marked),
+            _ => {
+                let (from, to) = text.strip_prefix("time:")?.split_once('-')?;
+                let (from, to) = (duration(from)?, duration(to)?);
+                (from < to).then_some(Region::Between(from, to))
+            }
+        }
+    }
+}
+
+/// Reads a time like `2s`, `1.5s`, `300ms` or `20us`; a number alone is seconds.
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[number.len()..] {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "us" => 1e-6,
+        _ => return None,
+    };
+    let seconds: f64 = number.parse().ok()?;
+    Duration::try_from_secs_f64(seconds * unit).ok()
 }
 
 /// The smallest buffer: twice the slack, so that at least half of it is used.
@@ -90,9 +135,21 @@ const TABLE: &[Spec] = &[
     Spec {
         name: "CONTECH_ROI",
         default: "0",
-        set: |_, v, _| match v {
-            "" | "0" => Ok(()),
-            _ => Err("0, for this version cannot restrict recording to regions of interest"),
+        set: |o, v, _| {
+            o.region = Region::parse(v).ok_or("0, 1 or time:FROM-TO, like time:2s-3s")?;
+            Ok(())
+        },
+    },
+    Spec {
+        name: "CONTECH_LIMIT",
+        default: "auto",
+        set: |o, v, _| {
+            o.limit = match v {
+                "auto" => None,
+                "none" => Some(u64::MAX),
+                _ => Some(size::parse(v).ok_or("a size like 2G, none or auto")?),
+            };
+            Ok(())
         },
     },
 ];
@@ -121,6 +178,8 @@ impl Options {
             stats: None,
             compress: false,
             times: false,
+            limit: None,
+            region: Region::All,
         };
         let (mut warnings, mut effective) = (Vec::new(), Vec::new());
         for spec in TABLE {
@@ -202,13 +261,32 @@ mod tests {
             ("CONTECH_MEMORY", "200%"),
             ("CONTECH_OFF", "maybe"),
             ("CONTECH_COMPRESS", "yes"),
-            ("CONTECH_ROI", "1"),
+            ("CONTECH_ROI", "2"),
+            ("CONTECH_ROI", "function:f"),
+            ("CONTECH_ROI", "time:3s-2s"),
+            ("CONTECH_ROI", "time:1-2h"),
+            ("CONTECH_LIMIT", "much"),
+            ("CONTECH_LIMIT", "10%"),
         ] {
             let (o, warnings, _) = read(&[(name, bad)]);
             assert_eq!(warnings.len(), 1, "{name}={bad}");
             assert!(warnings[0].starts_with(&format!("{name}={bad} is not ")));
             assert_eq!(o, read(&[]).0, "{name}={bad}");
         }
+    }
+
+    #[test]
+    fn regions_and_limits_are_read() {
+        let region = |text| read(&[("CONTECH_ROI", text)]).0.region;
+        assert_eq!(region("1"), Region::Marked);
+        let ms = Duration::from_millis;
+        assert_eq!(
+            region("time:300ms-1.5s"),
+            Region::Between(ms(300), ms(1500))
+        );
+        let limit = |text| read(&[("CONTECH_LIMIT", text)]).0.limit;
+        assert_eq!((limit("2G"), limit("auto")), (Some(2 << 30), None));
+        assert_eq!(limit("none"), Some(u64::MAX));
     }
 
     #[test]

@@ -12,12 +12,13 @@ use crate::buffer::Buffer;
 use crate::callers::Callers;
 use crate::clock::Clock;
 use crate::desk::Desk;
+use crate::gate::Gate;
 use crate::host::Host;
 use crate::losses::Losses;
 use crate::mask::Blocked;
 use crate::modules::{Added, Found, Modules};
 use crate::numbers::Numbers;
-use crate::opening::{open, run_info};
+use crate::opening::{free_bytes, open, run_info};
 use crate::options::Options;
 use crate::output::Output;
 use crate::pace::Pace;
@@ -78,6 +79,8 @@ pub struct Recorder {
     pub live: AtomicI64,
     /// The place where threads hand over what they record.
     pub(crate) desk: Desk,
+    /// Whether accesses are recorded.
+    pub(crate) gate: Gate,
     /// Why the contexts that still run when the trace is closed end.
     reason: AtomicU8,
     pub(crate) options: Options,
@@ -137,6 +140,7 @@ impl Recorder {
                 Queue::new(options.queue_limit()),
                 counting_only,
             ),
+            gate: Gate::new(&options),
             reason: AtomicU8::new(NO_REASON),
             process: memory::process_id(),
             place,
@@ -192,6 +196,8 @@ impl Recorder {
             };
             // The number takes affinity and the quota of the control group into account.
             effective.push(format!("processors={}", self.cores));
+            self.gate
+                .set_room(free_bytes(&self.options.target, &self.place));
             writer.begin(&header, &run_info(parent, effective))
         });
         if let Err(e) = begun {
@@ -546,6 +552,7 @@ impl Recorder {
         if let Some(part) = part {
             self.desk.pool.put(part);
         }
+        self.gate.set_saved(writer.saved());
         self.desk.queue.done();
     }
 

@@ -93,6 +93,7 @@ impl Spin {
                 word: AtomicU64::new(0),
                 event: AtomicPtr::new(std::ptr::null_mut()),
                 length: AtomicU64::new(0),
+                kept: AtomicPtr::new(std::ptr::null_mut()),
             },
         }
     }
@@ -115,12 +116,24 @@ impl Spin {
     /// Forgets where the events are, because they leave the buffer.
     pub(crate) fn forget(&self, slot: &AtomicPtr<u8>) {
         self.turns.close(slot);
+        self.turns.keep_all();
         self.let_go();
     }
 
     fn let_go(&self) {
         self.event.store(std::ptr::null_mut(), Relaxed);
         self.mark.store(std::ptr::null_mut(), Relaxed);
+    }
+
+    /// Takes back what was recorded since the last event ([`Turns::drop_back`]). Returns the cursor.
+    pub(crate) fn drop_back(&self, slot: &AtomicPtr<u8>) -> *mut u8 {
+        let cursor = slot.load(Relaxed);
+        let kept = self.turns.drop_back(slot);
+        if kept != cursor {
+            // How much was recorded since the last try is not known any more.
+            self.mark.store(std::ptr::null_mut(), Relaxed);
+        }
+        kept
     }
 
     /// The turns of the wait.

@@ -42,6 +42,10 @@ pub struct TlsBlock {
     held: AtomicU64,
     owner: AtomicU64,
     stamps: Stamps,
+    /// The [`crate::gate::Gate`]'s number when the thread last looked at it.
+    gate: AtomicU32,
+    /// What instrumented code writes here is not kept.
+    gated: AtomicBool,
 }
 
 const _: () = {
@@ -89,6 +93,8 @@ impl TlsBlock {
             held: AtomicU64::new(0),
             owner: AtomicU64::new(0),
             stamps: Stamps::new(),
+            gate: AtomicU32::new(0),
+            gated: AtomicBool::new(false),
         }
     }
 
@@ -123,9 +129,27 @@ impl TlsBlock {
         self.limit.load(Relaxed)
     }
 
+    /// Moves the cursor behind an event.
     #[inline]
     pub fn set_cursor(&self, cursor: *mut u8) {
         self.cursor.store(cursor, Relaxed);
+        self.spin.turns().kept.store(cursor, Relaxed);
+    }
+
+    /// What the gate said when the thread last looked at it.
+    #[inline]
+    pub(crate) fn gate(&self) -> u32 {
+        self.gate.load(Relaxed)
+    }
+
+    /// Whether the thread's blocks and accesses are thrown away.
+    pub(crate) fn is_gated(&self) -> bool {
+        self.gated.load(Relaxed)
+    }
+
+    pub(crate) fn set_gate(&self, number: u32, gated: bool) {
+        self.gate.store(number, Relaxed);
+        self.gated.store(gated, Relaxed);
     }
 
     /// [`PROGRAM`], [`RUNTIME`] or [`ENDED`].
@@ -260,6 +284,7 @@ impl TlsBlock {
         self.allocating.store(0, Relaxed);
         self.spin.clear();
         self.stamps.off();
+        self.set_gate(0, false);
         self.set_held(0);
         self.set_role(PROGRAM);
     }

@@ -6,6 +6,9 @@
 //! turns in a row are the same, [`Event::Again`](contech_trace::event::Event::Again) follows them. The bytes of each
 //! further turn that is the same are taken back, and the event counts it.
 //!
+//! While accesses are not recorded ([`crate::gate`]), what instrumented code wrote since the last event is taken back, too
+//! ([`Turns::drop_back`]).
+//!
 //! Taking back moves the cursor down, which nothing else does. The thread that closes the trace copies what is below the
 //! cursor of a thread that still runs, so it holds the turns meanwhile ([`Turns::hold`]): then nothing is taken back.
 //! One word has the count and says who does what just now. `tests/model` tries every interleaving.
@@ -24,6 +27,8 @@ const BUSY: u64 = 1 << 62;
 const ACTIVE: u64 = 1 << 61;
 /// The owner makes the event or completes it.
 const OPEN: u64 = 1 << 60;
+/// What was recorded behind the place in `kept` may be taken back.
+const KEPT: u64 = 1 << 59;
 const COUNT: u64 = (1 << 48) - 1;
 
 /// The most bytes of a turn that is compared. More than that is work, not waiting.
@@ -41,6 +46,8 @@ pub(crate) struct Turns {
     pub(crate) event: AtomicPtr<u8>,
     /// Bytes of the last turn that stands in the buffer; 0 if it is not known.
     pub(crate) length: AtomicU64,
+    /// The end of the last event. It says something only together with a bit of `word`.
+    pub(crate) kept: AtomicPtr<u8>,
 }
 
 impl Turns {
@@ -119,6 +126,35 @@ impl Turns {
         exchanged.is_ok()
     }
 
+    /// Takes back what was recorded since the last event, or since the first call if that is not known. Nothing is taken
+    /// back that another thread copies or has copied, nor while a turn is counted. Returns the cursor.
+    pub(crate) fn drop_back(&self, slot: &AtomicPtr<u8>) -> *mut u8 {
+        let cursor = slot.load(Ordering::Relaxed);
+        if self.word.load(Ordering::Relaxed) != KEPT {
+            self.keep(cursor);
+            return cursor;
+        }
+        let kept = self.kept.load(Ordering::Relaxed);
+        if kept == cursor || !self.exchange(KEPT, KEPT | BUSY) {
+            return cursor;
+        }
+        slot.store(kept, Ordering::Release);
+        // A handler that came in between has done the same.
+        self.word.fetch_and(!BUSY, Ordering::SeqCst);
+        kept
+    }
+
+    /// Notes that everything up to the cursor is to be kept.
+    pub(crate) fn keep(&self, cursor: *mut u8) {
+        self.kept.store(cursor, Ordering::Relaxed);
+        self.exchange(0, KEPT);
+    }
+
+    /// Makes sure that nothing is taken back of what is recorded, because it leaves the thread's hands.
+    pub(crate) fn keep_all(&self) {
+        self.word.fetch_and(!KEPT, Ordering::SeqCst);
+    }
+
     /// Writes the count into the event, which counts no more from now on. Call this before the buffer leaves the thread
     /// and before anything else is recorded.
     #[inline]
@@ -132,6 +168,10 @@ impl Turns {
     /// Does what [`Turns::close`] does, whatever the thread was doing here when a handler interrupted it.
     pub(crate) fn interrupt(&self, slot: &AtomicPtr<u8>) {
         self.close(slot);
+        if self.word.load(Ordering::Relaxed) & (KEPT | BUSY) == KEPT | BUSY {
+            // The interrupted code takes back and will go on with that, or never go on.
+            slot.store(self.kept.load(Ordering::Relaxed), Ordering::Release);
+        }
         self.word.fetch_and(HELD, Ordering::SeqCst);
     }
 
@@ -165,7 +205,7 @@ impl Turns {
             self.word.fetch_and(!HELD, Ordering::SeqCst);
             return None;
         }
-        self.word.fetch_and(!ACTIVE, Ordering::SeqCst);
+        self.word.fetch_and(!(ACTIVE | KEPT), Ordering::SeqCst);
         Some(Held {
             event: self.event.load(Ordering::Acquire),
             count: word & COUNT,
@@ -247,6 +287,7 @@ mod tests {
                     word: AtomicU64::new(0),
                     event: AtomicPtr::new(std::ptr::null_mut()),
                     length: AtomicU64::new(0),
+                    kept: AtomicPtr::new(std::ptr::null_mut()),
                 },
             }
         }
@@ -323,6 +364,39 @@ mod tests {
         w.turns.close(&w.slot);
         assert_eq!(w.recorded()[..handed], expected);
         assert_eq!(w.recorded()[handed..], with_event(&[7; 12], 12, 3));
+    }
+
+    #[test]
+    fn what_is_between_events_is_taken_back_until_somebody_else_has_it() {
+        let mut w = Waiter::new();
+        let event = |w: &mut Waiter| {
+            w.turns.drop_back(&w.slot);
+            w.record(9, 4);
+            w.turns
+                .kept
+                .store(w.slot.load(Ordering::Relaxed), Ordering::Relaxed);
+        };
+        // The first call does not know yet what an event is.
+        w.record(7, 3);
+        event(&mut w);
+        for _ in 0..3 {
+            w.record(7, 12);
+            event(&mut w);
+        }
+        let first = [vec![7; 3], vec![9; 16]].concat();
+        assert_eq!(w.recorded(), first);
+        w.record(7, 5);
+        drop(w.turns.hold());
+        event(&mut w);
+        w.record(7, 6);
+        event(&mut w);
+        assert_eq!(w.recorded(), [first, vec![7; 5], vec![9; 8]].concat());
+        // A handler comes in the middle: the interrupted code will go on with what it took back.
+        w.record(7, 6);
+        w.turns.word.fetch_or(BUSY, Ordering::Relaxed);
+        w.turns.interrupt(&w.slot);
+        assert_eq!(w.recorded().len(), 3 + 16 + 5 + 8);
+        assert_eq!(w.turns.word.load(Ordering::Relaxed), 0);
     }
 
     #[test]

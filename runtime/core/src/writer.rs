@@ -20,6 +20,8 @@ const MIN_COMPRESSED: usize = 4096;
 #[allow(missing_debug_implementations, reason = "the output is a trait object")]
 pub struct Writer {
     output: Option<Box<dyn Output>>,
+    /// Bytes that compression has saved so far.
+    saved: u64,
     compressor: Option<zstd::bulk::Compressor<'static>>,
     compressed: Vec<u8>,
     /// The next number, by kind, of chunks that are in no context.
@@ -43,6 +45,7 @@ impl Writer {
     pub fn new(output: Option<Box<dyn Output>>) -> Self {
         Writer {
             output,
+            saved: 0,
             compressor: None,
             compressed: Vec::new(),
             seqs: HashMap::new(),
@@ -53,6 +56,11 @@ impl Writer {
     #[must_use]
     pub fn has_output(&self) -> bool {
         self.output.is_some()
+    }
+
+    /// Bytes that compression has saved so far.
+    pub(crate) fn saved(&self) -> u64 {
+        self.saved
     }
 
     /// Writes file header and run information.
@@ -151,6 +159,7 @@ impl Writer {
         let Some(output) = &mut self.output else {
             return Ok(());
         };
+        self.saved += raw.len().saturating_sub(stored.len()) as u64;
         let written = output.write(&header.encode(), stored);
         if written.is_err() {
             self.output = None;

@@ -7,7 +7,7 @@ mod layout;
 mod tests;
 
 pub use contech_program::{AllocKind, SyncOp};
-pub use kinds::{Arrival, EndReason};
+pub use kinds::{Arrival, EndReason, Recorded};
 
 use crate::abi::ID_BYTES;
 use crate::{Error, Result};
@@ -124,6 +124,13 @@ events! {
             bytes: u32,
             /// How often they happened again.
             count: u64,
+        }
+        /// From here on the stream has accesses and blocks, or has none, until the next such event.
+        Accesses = 14, 11 bytes {
+            /// Ticks at this event.
+            at: u64,
+            /// Whether they are recorded, or why they are not.
+            recorded: Recorded,
         }
         /// What follows in this stream belongs to another context, until the next such event or the end of the
         /// chunk.

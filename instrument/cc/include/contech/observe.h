@@ -8,6 +8,9 @@
 //   contech_phase_begin("sort"); ... fork to join ...      contech_phase_end();        a parallel phase, of all threads
 //   contech_region_begin();      ... what matters ...      contech_region_end();       only this is measured
 //
+// A recorded program marks its region of interest by the last two, as well: the graph says when it was, and with
+// CONTECH_ROI=1 only its accesses are recorded.
+//
 // Idle and scheduling belong to the calling thread. They nest (the outermost counts), and end in the thread that
 // began them. A phase or a region belongs to the process: any thread may begin and end it, and nested ones are part
 // of the outermost. The times of several regions of interest are added up, and times outside of them are not counted.

@@ -6,7 +6,7 @@ use loom::thread::{spawn, yield_now};
 
 use crate::desk::Desk;
 use crate::model;
-use crate::thread::{Arrived, Thread, desk, numbers, turns, write};
+use crate::thread::{Arrived, LEFT_OUT, Thread, desk, numbers, turns, write};
 
 use crate::desk::Party;
 use crate::lane::Lane;
@@ -16,6 +16,8 @@ crate::tests! {
     a_thread_that_needs_room_while_the_trace_closes_loses_nothing
     a_thread_that_waits_while_the_trace_closes_has_all_its_turns
     a_thread_that_waits_while_all_hand_over_has_each_turn_once
+    a_thread_without_accesses_has_all_its_events_while_the_trace_closes
+    a_thread_without_accesses_has_each_event_once_while_all_hand_over
     a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_not_at_all
 }
 
@@ -101,6 +103,54 @@ fn a_thread_that_begins_while_the_trace_closes_is_there_from_its_beginning_or_no
         other.join().unwrap();
         check(&desk, &thread, made);
     });
+}
+
+/// A thread takes back what it records between its events, some before and some while another one hands over all there
+/// is.
+fn take_back(resume: bool) {
+    model(Some(3), move || {
+        let (desk, thread) = (desk(), Thread::new(1));
+        assert!(thread.flush(&desk));
+        thread.record_gated();
+        thread.record_gated();
+        let other = {
+            let (desk, thread) = (Arc::clone(&desk), Arc::clone(&thread));
+            spawn(move || {
+                thread.record_gated();
+                thread.record_gated();
+                if resume {
+                    thread.end(&desk);
+                }
+            })
+        };
+        let made = thread.made.load(Acquire);
+        let again = || {
+            yield_now();
+            true
+        };
+        let losses = desk.end_all(vec![&*thread], None, || 0, resume, again);
+        assert_eq!(losses, (0, 0));
+        other.join().unwrap();
+        let mut arrived = Arrived::default();
+        write(&desk, &mut arrived);
+        let mut records = arrived.records.remove(&1).unwrap_or_default();
+        records.retain(|byte| *byte != LEFT_OUT);
+        let all = thread.made.load(Acquire);
+        assert_eq!(records, numbers(records.len()));
+        if resume {
+            assert_eq!(records.len(), all);
+        } else {
+            assert!((made..=all).contains(&records.len()));
+        }
+    });
+}
+
+fn a_thread_without_accesses_has_all_its_events_while_the_trace_closes() {
+    take_back(false);
+}
+
+fn a_thread_without_accesses_has_each_event_once_while_all_hand_over() {
+    take_back(true);
 }
 
 /// A thread takes turns, some before and some while another one hands over all there is.

@@ -20,6 +20,8 @@ use crate::turns::Turns;
 const BYTES: usize = 64 << 10;
 /// What a turn of a wait records.
 const TURN: u8 = 200;
+/// What a thread records that is not to be kept.
+pub(crate) const LEFT_OUT: u8 = 201;
 /// Bytes of the event that ends a context.
 const END: usize = 11;
 
@@ -78,6 +80,7 @@ impl Thread {
                 word: AtomicU64::new(0),
                 event: AtomicPtr::new(std::ptr::null_mut()),
                 length: AtomicU64::new(0),
+                kept: AtomicPtr::new(std::ptr::null_mut()),
             },
         })
     }
@@ -127,6 +130,17 @@ impl Thread {
         unsafe { at.write(u8::try_from(n).unwrap()) };
         self.cursor.store(at.wrapping_add(1), Release);
         self.made.store(n + 1, Release);
+    }
+
+    /// Records something that is not to be kept, and then the next number, which is.
+    pub(crate) fn record_gated(&self) {
+        let at = self.cursor(Lane::Stream);
+        // SAFETY: a buffer has room for the few records of a test.
+        unsafe { at.write(LEFT_OUT) };
+        self.cursor.store(at.wrapping_add(1), Release);
+        self.turns.drop_back(&self.cursor);
+        self.record();
+        self.turns.kept.store(self.cursor(Lane::Stream), Release);
     }
 
     /// Records a turn of a wait, which begins at `mark`; where the next one begins.

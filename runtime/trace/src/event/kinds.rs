@@ -1,4 +1,5 @@
-//! The small numbers of events: why a context ended, and how a thread comes to a context.
+//! The small numbers of events: why a context ended, how a thread comes to a context, and whether accesses are
+//! recorded.
 
 use contech_program::numbered;
 
@@ -27,5 +28,17 @@ numbered! {
         Stays = 2;
         /// The thread goes on with the context inside of a wait, whose event will follow.
         Waits = 3;
+    }
+}
+
+numbered! {
+    /// Whether a stream has blocks and their accesses, or why it has none.
+    pub enum Recorded {
+        /// They are recorded.
+        Yes = 0;
+        /// The trace has reached its limit.
+        Limit = 1;
+        /// The program is outside of the region of interest.
+        Outside = 2;
     }
 }

@@ -2,7 +2,7 @@
 
 use contech_program::{AllocKind, SyncOp};
 
-use super::{Arrival, EndReason};
+use super::{Arrival, EndReason, Recorded};
 
 /// A value of an event's field, and the bytes that stand for it.
 pub trait Field: Sized {
@@ -77,7 +77,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { AllocKind EndReason Arrival }
+numbers! { AllocKind EndReason Arrival Recorded }
 
 /// Declares the events: name, id, bytes with the id, and the fields in the order of their bytes.
 macro_rules! events {

@@ -49,6 +49,10 @@ fn every_event_survives_encoding_and_ends_with_its_id() {
             count: 13,
         },
     ];
+    events.extend((0..3).map(|n| Event::Accesses {
+        recorded: Recorded::from_u8(n).unwrap(),
+        at: 15,
+    }));
     events.extend((0..4).map(|n| Event::Switch {
         context: 7,
         piece: 1,

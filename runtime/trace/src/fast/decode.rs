@@ -20,6 +20,10 @@ pub struct Decoder {
     /// Function (dense index) and node at which the next segment must start, unless it is fresh.
     pub(super) expected: Option<Resume>,
     pub(super) follower: Follower,
+    /// The stream has no blocks here, so what looks like one means nothing.
+    pub(super) off: bool,
+    /// The stream had no blocks before, so functions may go on whose beginning is not known.
+    pub(super) gapped: bool,
     /// Functions that a signal handler has cut. The handler's records stand between their segments.
     suspended: Vec<Suspended>,
     pub(super) records: Vec<Found>,
@@ -59,6 +63,13 @@ impl Decoder {
         self.expected = None;
         self.suspended.clear();
         self.follower.forget();
+    }
+
+    /// Takes note of whether the stream has blocks from here on.
+    pub(super) fn switch(&mut self, recorded: bool) {
+        self.forget();
+        self.gapped |= self.off;
+        self.off = !recorded;
     }
 
     /// Whether the bytes are complete records of instrumented code, whatever came before them. Events do not count as

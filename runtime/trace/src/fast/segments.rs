@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::decode::{Decoder, Known, next};
 use super::path::Plan;
 use crate::abi::ID_BYTES;
-use crate::event::{Event, raw};
+use crate::event::{Event, Recorded, raw};
 use crate::program::{Meaning, Program};
 use crate::{Error, Result};
 
@@ -155,6 +155,7 @@ impl Decoder {
     ) -> Result<()> {
         let (at, fields) = (fields.start, &payload[fields]);
         match program.meaning(id) {
+            Some(Meaning::Block { .. }) if self.off => {}
             Some(Meaning::Block { block, .. }) => {
                 self.suspend(payload, program);
                 self.operands.clear();
@@ -162,10 +163,16 @@ impl Decoder {
                 sink.block(block, &self.operands);
             }
             Some(Meaning::Event { .. }) => match Event::decode(id, fields)? {
+                Event::Again { .. } if self.off => {}
                 Event::Again { bytes, count } => {
                     self.again(payload, at, (bytes, count), program, sink)?;
                 }
-                event => sink.event(event, self.expected.is_some()),
+                event => {
+                    if let Event::Accesses { recorded, .. } = event {
+                        self.switch(recorded == Recorded::Yes);
+                    }
+                    sink.event(event, self.expected.is_some());
+                }
             },
             // Paths were handled when the chunk was parsed.
             Some(Meaning::Path { .. }) | None => {}
@@ -185,7 +192,14 @@ impl Decoder {
         let f = program.function(plan.path.function);
         let recorded = plan.counts();
         let counts_after = self.counts.len().saturating_sub(recorded);
-        let begun = self.begin(plan, offset, payload, program);
+        let begun = match self.begin(plan, offset, payload, program) {
+            Ok(None) => {
+                self.counts.truncate(counts_after);
+                return Ok(());
+            }
+            Ok(Some(resumed)) => Ok(resumed),
+            Err(e) => Err(e),
+        };
         let follows = next(f, plan);
         let taken = begun.map(|resumed| {
             sink.segment(Segment {

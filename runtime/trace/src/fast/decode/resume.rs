@@ -53,18 +53,22 @@ impl Decoder {
         true
     }
 
-    /// Checks that the segment at `at` may start there. Returns true if it goes on after an interruption.
+    /// Checks that the segment at `at` may start there. Returns true if it goes on after an interruption, and `None` if
+    /// it means nothing, because the stream has no blocks here or does not have those that it goes on with.
     pub(in crate::fast) fn begin(
         &mut self,
         plan: &Plan,
         at: usize,
         payload: &[u8],
         program: &Program,
-    ) -> Result<bool> {
+    ) -> Result<Option<bool>> {
+        if self.off {
+            return Ok(None);
+        }
         if plan.path.fresh {
             self.suspend(payload, program);
             self.follower.forget();
-            return Ok(false);
+            return Ok(Some(false));
         }
         let here = Resume {
             function: plan.path.function,
@@ -72,10 +76,13 @@ impl Decoder {
             resumes: plan.resumes,
         };
         if self.expected == Some(here) {
-            return Ok(false);
+            return Ok(Some(false));
         }
         if self.resume(here) {
-            return Ok(true);
+            return Ok(Some(true));
+        }
+        if self.gapped {
+            return Ok(None);
         }
         Err(Error::Invalid {
             what: "segment",

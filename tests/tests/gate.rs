@@ -1,0 +1,243 @@
+//! Parts of a run without accesses: after the limit of the trace (`CONTECH_LIMIT`), and outside of the region of interest
+//! (`CONTECH_ROI`). What is recorded is what a full recording has there, and order is that of the whole run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use contech_tests::process::run;
+use contech_tests::recording::{Recording, backend, compare, middle, verify};
+use contech_tests::scratch::Scratch;
+use contech_tests::toolchain::Toolchain;
+use taskgraph::{AccessesOf, Action, NoteKind, SyncOp, TaskKind};
+
+/// Threads that work on their own parts of an array, and take a lock and allocate after each round; handlers come in
+/// between. `WORK` says which rounds are in the region of interest.
+const ROUNDS: &str = r"
+#include <contech/observe.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#define ROUNDS 1600
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static long a[3][512], sum, handled;
+static atomic_long flag;
+static __attribute__((noinline)) long mix(long *mine, long seed) {
+    for (int i = 0; i < 512; i++) mine[(seed >> 16) & 511] += i, seed = seed * 1103515245 + 12345;
+    return seed;
+}
+static void handler(int n) { handled += n; }
+static void *work(void *p) {
+    long self = (long)p, seed = self + 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (self == 0 && round == 400) contech_region_begin();
+        if (self == 0 && round == 1200) contech_region_end();
+        seed = mix(a[self], seed);
+        long *kept = malloc(64);
+        kept[round & 7] = seed;
+        pthread_mutex_lock(&m);
+        sum += kept[round & 7] & 1;
+        pthread_mutex_unlock(&m);
+        atomic_fetch_add(&flag, 1);
+        free(kept);
+        if (round % 50 == 7 && self == 0) pthread_kill(pthread_self(), SIGUSR1);
+    }
+    return p;
+}
+int main(void) {
+    signal(SIGUSR1, handler);
+    pthread_t t[THREADS];
+    for (long i = 1; i < THREADS; i++) pthread_create(&t[i], 0, work, (void *)i);
+    work(0);
+    for (long i = 1; i < THREADS; i++) pthread_join(t[i], 0);
+    return sum > 3 * ROUNDS;
+}
+";
+
+fn build(scratch: &Scratch, threads: u32) -> PathBuf {
+    let source = scratch.write("rounds.c", ROUNDS).unwrap();
+    let program = scratch.join("rounds");
+    let mut compiler = Command::new(Toolchain::contech().compiler(false));
+    compiler
+        .args(["-O1", "-g", "-pthread"])
+        .arg(format!("-DTHREADS={threads}"));
+    compiler.arg("-o").arg(&program).arg(source);
+    run(&mut compiler).unwrap().ok().unwrap();
+    program
+}
+
+/// The first thread's stack is above this address. Where in it something is depends on the environment.
+const STACK: u64 = 0x7fff_f800_0000;
+
+/// What a context did: its blocks with the places in their pages that they accessed, and its operations on objects.
+#[derive(Debug, Default, PartialEq)]
+struct Did {
+    blocks: Vec<(u32, Vec<u64>)>,
+    operations: Vec<SyncOp>,
+}
+
+fn did(graph: &Path) -> BTreeMap<u32, Did> {
+    let graph = taskgraph::map(graph).unwrap();
+    let mut did = BTreeMap::<u32, Did>::new();
+    let context = |of: taskgraph::Task<'_, _>| of.id().context.get();
+    for task in graph.tasks() {
+        let task = task.unwrap();
+        let did = did.entry(context(task.clone())).or_default();
+        if task.kind() != TaskKind::Work && task.op() != SyncOp::Delay {
+            did.operations.push(task.op());
+        }
+        task.for_each_action(|action| {
+            if let Action::Block(block) = action {
+                let place = |addr| if addr < STACK { addr & 0xfff } else { 0 };
+                let operands = block.accesses().map(|access| place(access.addr)).collect();
+                did.blocks.push((block.id().get(), operands));
+            }
+        })
+        .unwrap();
+    }
+    did
+}
+
+fn record(program: &Path, dir: &Path, set: &[(&str, &str)]) -> (PathBuf, String) {
+    let mut command = Command::new("setarch");
+    command.arg("-R").arg(program).envs(set.iter().copied());
+    let recording = Recording::of(&mut command, dir).unwrap();
+    let said = String::from_utf8_lossy(&recording.run.stderr).into_owned();
+    let graphs = recording.graphs(true).unwrap();
+    (graphs[0].clone(), said)
+}
+
+/// Whether `part` is in `whole` without gaps, and where.
+fn place<T: PartialEq>(part: &[T], whole: &[T]) -> Option<usize> {
+    whole
+        .windows(part.len().max(1))
+        .position(|window| window == part)
+}
+
+#[test]
+fn at_the_limit_accesses_stop_and_order_goes_on() {
+    let scratch = Scratch::new("limit").unwrap();
+    for threads in [1, 3] {
+        let program = build(&scratch, threads);
+        let dir = |kind| scratch.join(format!("{kind}{threads}"));
+        let (whole, said) = record(&program, &dir("whole"), &[]);
+        assert!(!said.contains("limit"), "{said}");
+        let small = [("CONTECH_LIMIT", "400K"), ("CONTECH_BUFFER", "64K")];
+        let (limited, said) = record(&program, &dir("limited"), &small);
+        assert!(
+            said.contains("which is its limit (CONTECH_LIMIT)"),
+            "{said}"
+        );
+        let (all, some) = (did(&whole), did(&limited));
+        assert_eq!(all.len(), some.len());
+        for (context, some) in &some {
+            let all = &all[context];
+            assert_eq!(all.operations, some.operations, "context {context}");
+            assert!(all.blocks.starts_with(&some.blocks), "context {context}");
+        }
+        let blocks = |of: &BTreeMap<u32, Did>| of.values().map(|d| d.blocks.len()).sum::<usize>();
+        assert!(blocks(&some) > 0 && blocks(&some) * 2 < blocks(&all));
+        let graph = taskgraph::map(&limited).unwrap();
+        let unrecorded = graph.meta().unrecorded.unwrap();
+        let since = unrecorded.since_ns.unwrap();
+        assert_eq!(unrecorded.of, AccessesOf::Limit);
+        assert!(since > 0 && since < graph.summary().duration_ns);
+        let note = &graph.meta().notes[0];
+        assert_eq!(note.kind, NoteKind::Accesses);
+        assert!(graph.meta().complete && graph.meta().notes.len() > 1);
+        // Every analysis says so, and nothing else is missing.
+        let told = backend(&["stats"], &limited).unwrap().ok().unwrap();
+        assert!(
+            told.to_string().contains("the trace reached its limit"),
+            "{told}"
+        );
+        let work = |path| {
+            let graph = taskgraph::map(path).unwrap();
+            let work = graph.tasks().map(|t| t.unwrap());
+            let work = work.filter(|t| t.kind() == TaskKind::Work && t.start_ns() > since);
+            work.map(|t| t.duration_ns()).sum::<u64>()
+        };
+        assert!(work(&limited) > 0, "work without accesses has its time");
+    }
+    scratch.done();
+}
+
+#[test]
+fn within_the_marks_is_what_a_full_recording_has_there() {
+    let scratch = Scratch::new("region").unwrap();
+    let program = build(&scratch, 1);
+    let (whole, _) = record(&program, &scratch.join("whole"), &[]);
+    for times in ["0", "1"] {
+        let set = [("CONTECH_ROI", "1"), ("CONTECH_TIMES", times)];
+        let (region, _) = record(&program, &scratch.join(times), &set);
+        let (all, some) = (did(&whole), did(&region));
+        assert_eq!(all[&0].operations, some[&0].operations);
+        let marked = taskgraph::map(&whole).unwrap();
+        let [(from, to)] = marked.meta().regions[..] else {
+            panic!("one region is marked");
+        };
+        // The marks are in the graph of the full recording, too.
+        let within = marked.tasks().map(|t| t.unwrap());
+        let within = within.filter(|t| t.start_ns() >= from && t.end_ns() <= to);
+        let within: u64 = within.map(|t| t.block_count()).sum();
+        let some = &some[&0].blocks;
+        assert!(some.len() as u64 >= within && some.len() < all[&0].blocks.len() * 2 / 3);
+        assert!(place(some, &all[&0].blocks).is_some());
+        let graph = taskgraph::map(&region).unwrap();
+        assert_eq!(graph.meta().unrecorded.unwrap().of, AccessesOf::Region);
+        assert_eq!(graph.meta().regions.len(), 1);
+    }
+    scratch.done();
+}
+
+#[test]
+fn a_window_of_time_before_or_after_the_run_has_order_and_no_accesses() {
+    let scratch = Scratch::new("time").unwrap();
+    let program = build(&scratch, 3);
+    let (whole, _) = record(&program, &scratch.join("whole"), &[]);
+    let all = did(&whole);
+    for (window, recorded) in [("time:1000s-2000s", false), ("time:0s-1000s", true)] {
+        let set = [("CONTECH_ROI", window)];
+        let (graph, _) = record(&program, &scratch.join(window), &set);
+        for (context, some) in did(&graph) {
+            assert_eq!(some.operations, all[&context].operations, "{window}");
+            let expected: &[_] = if recorded { &all[&context].blocks } else { &[] };
+            let differs = some.blocks.iter().zip(expected).position(|(a, b)| a != b);
+            let lengths = (some.blocks.len(), expected.len());
+            assert_eq!(differs, None, "{window}, {context}: {lengths:?}");
+            assert_eq!(lengths.0, lengths.1, "{window}, {context}");
+        }
+    }
+    scratch.done();
+}
+
+#[test]
+fn a_comparison_of_both_forms_ends_at_the_limit() {
+    let scratch = Scratch::new("checked").unwrap();
+    let source = scratch.write("rounds.c", ROUNDS).unwrap();
+    let program = scratch.join("rounds");
+    let mut compiler = Command::new(Toolchain::contech().compiler(false));
+    compiler.args(["-O1", "-pthread", "-DTHREADS=3", "--contech-check", "-o"]);
+    run(compiler.arg(&program).arg(source))
+        .unwrap()
+        .ok()
+        .unwrap();
+    let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
+    let mut command = Command::new(&program);
+    command
+        .env("CONTECH_TRACE", &trace)
+        .env("CONTECH_LIMIT", "1M");
+    run(command.env("CONTECH_BUFFER", "64K"))
+        .unwrap()
+        .ok()
+        .unwrap();
+    let done = middle(&trace, &graph).unwrap().ok().unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(said["check"]["mismatches"], 0, "{done}");
+    assert!(said["check"]["compared"].as_u64() > Some(1000), "{done}");
+    assert_eq!(said["complete"], true, "{done}");
+    verify(&graph).unwrap();
+    compare(&trace, &graph).unwrap();
+    scratch.done();
+}
