@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::Packer;
 use crate::context::Context;
 use crate::context_table;
 use crate::error::{Result, misuse};
 use crate::frame::{EncodedFrame, FrameIndexWriter};
 use crate::id::TaskId;
 use crate::meta::{RunMeta, Summary};
-use crate::page::{DependentsPageWriter, OrderPageWriter, PageIndexWriter, TaskPageWriter};
+use crate::page::{
+    DependentsPageWriter, OrderPageWriter, Packing, PageIndexWriter, TaskPageWriter,
+};
 use crate::path::{Path as ExecutionPath, PathTable};
 use crate::record::{FrameRef, TaskRecord};
 use crate::rules::WriteRules;
@@ -21,9 +22,6 @@ use crate::sink::Sink;
 use crate::static_table;
 use crate::statics::StaticInfo;
 use crate::unit::{self, Tag};
-
-/// Compression level of the pages, which are small, and are read far more often than written.
-const PAGE_LEVEL: i32 = 6;
 
 /// The run metadata and the totals in the form of the file (JSON).
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -52,7 +50,7 @@ pub struct GraphWriter {
     sink: Sink,
     offset: u64,
     info: Arc<StaticInfo>,
-    packer: Packer,
+    packing: Packing,
     totals: Totals,
     summary: Summary,
     rules: WriteRules,
@@ -93,7 +91,7 @@ impl GraphWriter {
             sink,
             offset: 0,
             info,
-            packer: Packer::new(PAGE_LEVEL)?,
+            packing: Packing::default(),
             totals: Totals::default(),
             summary: Summary::default(),
             rules: WriteRules::default(),
@@ -168,6 +166,31 @@ impl GraphWriter {
         Ok(at)
     }
 
+    /// Puts a page behind those that are being packed.
+    fn put_page(&mut self, name: (Tag, TaskId), raw: Vec<u8>) -> Result<()> {
+        if self.packing.is_full() {
+            self.write_page()?;
+        }
+        self.packing.push(name, raw);
+        Ok(())
+    }
+
+    /// Writes the oldest page that is being packed. Returns false if there is none.
+    fn write_page(&mut self) -> Result<bool> {
+        let Some(page) = self.packing.pop() else {
+            return Ok(false);
+        };
+        let ((tag, first), payload) = page?;
+        let at = self.write_unit(tag, &payload)?;
+        let index = match tag {
+            Tag::TaskPage => &mut self.task_index,
+            Tag::DependentsPage => &mut self.dependents_index,
+            _ => &mut self.order_index,
+        };
+        index.push(first, at);
+        Ok(true)
+    }
+
     /// Appends a frame. Frames of different contexts may come in any order.
     ///
     /// # Errors
@@ -216,12 +239,13 @@ impl GraphWriter {
     }
 
     fn flush_tasks(&mut self) -> Result<()> {
-        if let Some(first) = self.tasks.first() {
-            let payload = self.tasks.finish(&mut self.packer)?;
-            let at = self.write_unit(Tag::TaskPage, &payload)?;
-            self.task_index.push(first, at);
+        match self.tasks.first() {
+            Some(first) => {
+                let raw = self.tasks.finish();
+                self.put_page((Tag::TaskPage, first), raw)
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Appends the stored successors of a task, sorted. They are the reverse of what [`GraphWriter::put_task`] is
@@ -243,12 +267,13 @@ impl GraphWriter {
     }
 
     fn flush_dependents(&mut self) -> Result<()> {
-        if let Some(first) = self.dependents.first() {
-            let payload = self.dependents.finish(&mut self.packer)?;
-            let at = self.write_unit(Tag::DependentsPage, &payload)?;
-            self.dependents_index.push(first, at);
+        match self.dependents.first() {
+            Some(first) => {
+                let raw = self.dependents.finish();
+                self.put_page((Tag::DependentsPage, first), raw)
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Appends a task to the breadth-first order, which must be topological (program order and stored edges).
@@ -267,12 +292,13 @@ impl GraphWriter {
     }
 
     fn flush_order(&mut self) -> Result<()> {
-        if let Some(first) = self.order.first() {
-            let payload = self.order.finish(&mut self.packer)?;
-            let at = self.write_unit(Tag::OrderPage, &payload)?;
-            self.order_index.push(first, at);
+        match self.order.first() {
+            Some(first) => {
+                let raw = self.order.finish();
+                self.put_page((Tag::OrderPage, first), raw)
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Completes the file and gives it its name. `contexts` must be sorted by id and have the number of tasks that
@@ -305,6 +331,7 @@ impl GraphWriter {
         self.flush_tasks()?;
         self.flush_dependents()?;
         self.flush_order()?;
+        while self.write_page()? {}
         self.summary.contexts = contexts.len() as u64;
         self.summary.edges = self.totals.edges;
         self.summary.accesses = self.summary.reads.wrapping_add(self.summary.writes);
@@ -335,7 +362,7 @@ impl GraphWriter {
         for total in [self.totals.tasks, self.totals.edges, self.totals.frames] {
             footer.extend_from_slice(&total.to_le_bytes());
         }
-        let frames = self.frame_index.finish(&mut self.packer)?;
+        let frames = self.frame_index.finish()?;
         let frames = frames.map(|payload| (Tag::FrameIndex, payload));
         for (tag, payload) in sections.into_iter().chain(paths).chain(frames) {
             let at = self.write_unit(tag, &payload)?;

@@ -1,9 +1,9 @@
 //! The frame index (`FIDX`): what each frame holds, so that whole ones can be passed over.
 
-use crate::codec::{MAX_PAGE, Packer};
+use crate::codec::MAX_PAGE;
 use crate::error::{Result, malformed};
 use crate::frame::{Counts, EncodedFrame};
-use crate::page::{pack, unpack};
+use crate::page::{pack_page, unpack};
 use crate::record::FrameRef;
 use crate::unit::Tag;
 use crate::wire::{Reader, put_varint};
@@ -41,11 +41,11 @@ impl FrameIndexWriter {
     }
 
     /// The payload of the section; `None` when it is empty or too long.
-    pub(crate) fn finish(&self, packer: &mut Packer) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn finish(&self) -> Result<Option<Vec<u8>>> {
         if self.raw.is_empty() || self.raw.len() > MAX_PAGE {
             return Ok(None);
         }
-        pack(&self.raw, MAX_PAGE, packer).map(Some)
+        pack_page(&self.raw).map(Some)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::codec::{MAX_PAGE, Packer};
+use crate::codec::MAX_PAGE;
 use crate::error::Result;
 use crate::id::{ContextId, TaskId};
-use crate::page::{FULL_EDGES, IdPredictor, pack_columns, split_columns, unpack};
+use crate::page::{FULL_EDGES, IdPredictor, join_columns, split_columns, unpack};
 use crate::wire::put_varint;
 
 /// A page is full when it has this many tasks, or [`FULL_EDGES`].
@@ -54,14 +54,14 @@ impl DependentsPageWriter {
         self.edges += to.len();
     }
 
-    /// The payload of the page; the writer is then empty for the next one.
-    pub(crate) fn finish(&mut self, packer: &mut Packer) -> Result<Vec<u8>> {
-        let payload = pack_columns(&mut self.columns, packer)?;
+    /// The raw bytes of the page; the writer is then empty for the next one.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        let raw = join_columns(&mut self.columns);
         *self = Self {
             columns: std::mem::take(&mut self.columns),
             ..Self::default()
         };
-        Ok(payload)
+        raw
     }
 }
 

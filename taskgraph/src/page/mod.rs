@@ -6,32 +6,35 @@
 mod edge;
 mod index;
 mod order;
+mod packing;
 mod task;
 
 pub(crate) use edge::{DependentsPage, DependentsPageWriter};
 pub(crate) use index::{PageIndex, PageIndexWriter};
 pub(crate) use order::{OrderPage, OrderPageWriter};
+pub(crate) use packing::{Packing, pack_page};
 pub(crate) use task::{TaskFields, TaskPage, TaskPageWriter};
 
 use std::cell::RefCell;
 
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::codec::{MAX_PAGE, Packer, Unpacker};
+use crate::codec::{Packer, Unpacker};
 use crate::error::{Result, misuse};
 use crate::id::{ContextId, TaskId};
 use crate::wire::{Reader, put_delta, put_varint};
 
-/// Packs the columns of a page and clears them.
-fn pack_columns(columns: &mut [Vec<u8>], packer: &mut Packer) -> Result<Vec<u8>> {
-    let mut raw = Vec::new();
+/// The raw bytes of a page. The columns are cleared.
+fn join_columns(columns: &mut [Vec<u8>]) -> Vec<u8> {
+    let bytes: usize = columns.iter().map(Vec::len).sum();
+    let mut raw = Vec::with_capacity(bytes + 4 * columns.len());
     for column in columns.iter() {
         put_varint(&mut raw, column.len() as u64);
     }
     for column in columns.iter_mut() {
         raw.append(column);
     }
-    pack(&raw, MAX_PAGE, packer)
+    raw
 }
 
 /// Packs bytes, at most `limit`, together with their length.

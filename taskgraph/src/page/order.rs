@@ -5,10 +5,10 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::codec::{MAX_PAGE, Packer};
+use crate::codec::MAX_PAGE;
 use crate::error::Result;
 use crate::id::{ContextId, TaskId};
-use crate::page::{pack_columns, split_columns, unpack};
+use crate::page::{join_columns, split_columns, unpack};
 use crate::wire::{put_delta, put_varint};
 
 /// Tasks of a full page; only the last page of a file has fewer.
@@ -54,14 +54,14 @@ impl OrderPageWriter {
         self.tasks += 1;
     }
 
-    /// The payload of the page; the writer is then empty for the next one.
-    pub(crate) fn finish(&mut self, packer: &mut Packer) -> Result<Vec<u8>> {
-        let payload = pack_columns(&mut self.columns, packer)?;
+    /// The raw bytes of the page; the writer is then empty for the next one.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        let raw = join_columns(&mut self.columns);
         *self = Self {
             columns: std::mem::take(&mut self.columns),
             ..Self::default()
         };
-        Ok(payload)
+        raw
     }
 }
 

@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::codec::{MAX_PAGE, Packer};
+use rustc_hash::FxHashMap as HashMap;
+
+use crate::codec::MAX_PAGE;
 use crate::error::{Result, malformed};
 use crate::id::{ContextId, TaskId};
-use crate::page::{FULL_EDGES, IdPredictor, pack_columns, split_columns, unpack};
+use crate::page::{FULL_EDGES, IdPredictor, join_columns, split_columns, unpack};
 use crate::record::{FrameRef, FrameSpan, TaskRecord};
 use crate::wire::{Reader, put_delta, put_varint};
 use crate::{SyncOp, TaskKind};
@@ -58,6 +60,9 @@ struct Previous {
 pub(crate) struct TaskPageWriter {
     columns: [Vec<u8>; COLUMNS],
     previous: Previous,
+    /// The places of [`Previous::objects`], and the object that was named last.
+    places: HashMap<u64, u64>,
+    recent: Option<(u64, u64)>,
     /// For each run of tasks of one context: the context, the first sequence number, and the number of tasks.
     runs: Vec<(u32, u32, u32)>,
     tasks: usize,
@@ -88,7 +93,8 @@ impl TaskPageWriter {
         let mut kind = t.kind as u8;
         kind |= if t.object != 0 { HAS_OBJECT } else { 0 };
         kind |= if t.frames.is_empty() { 0 } else { HAS_SPANS };
-        kind |= if counts == [0; 4] { 0 } else { HAS_COUNTS };
+        let counted = counts.iter().fold(0, |all, n| all | n) != 0;
+        kind |= if counted { HAS_COUNTS } else { 0 };
         kind |= if dependencies.is_empty() {
             0
         } else {
@@ -110,7 +116,7 @@ impl TaskPageWriter {
         if !t.frames.is_empty() {
             self.push_spans(&t.frames);
         }
-        if counts != [0; 4] {
+        if counted {
             counts
                 .iter()
                 .for_each(|&n| put_varint(self.column(Column::Counts), n));
@@ -134,14 +140,22 @@ impl TaskPageWriter {
     fn push_object(&mut self, object: u64) {
         let objects = &mut self.previous.objects;
         let column = &mut self.columns[Column::Object as usize];
-        // Few objects are in use at a time, so the search begins with the recent ones.
-        if let Some(at) = objects.iter().rposition(|&o| o == object) {
-            put_varint(column, 1 + at as u64);
+        // An operation is often followed by another one of the same object.
+        let known = self.recent.filter(|recent| recent.0 == object);
+        let known = known.map(|recent| recent.1);
+        let at = known.or_else(|| self.places.get(&object).copied());
+        let at = if let Some(at) = at {
+            put_varint(column, 1 + at);
+            at
         } else {
             put_varint(column, 0);
             put_delta(column, object, objects.last().copied().unwrap_or(0));
+            let at = objects.len() as u64;
             objects.push(object);
-        }
+            self.places.insert(object, at);
+            at
+        };
+        self.recent = Some((object, at));
     }
 
     fn push_spans(&mut self, spans: &[FrameSpan]) {
@@ -158,8 +172,8 @@ impl TaskPageWriter {
         }
     }
 
-    /// The payload of the page; the writer is then empty for the next one.
-    pub(crate) fn finish(&mut self, packer: &mut Packer) -> Result<Vec<u8>> {
+    /// The raw bytes of the page; the writer is then empty for the next one.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
         let runs = &mut self.columns[Column::Runs as usize];
         let mut last = 0;
         for &(context, seq, n) in &self.runs {
@@ -168,12 +182,12 @@ impl TaskPageWriter {
             put_varint(runs, u64::from(n));
             last = context;
         }
-        let payload = pack_columns(&mut self.columns, packer)?;
+        let raw = join_columns(&mut self.columns);
         *self = Self {
             columns: std::mem::take(&mut self.columns),
             ..Self::default()
         };
-        Ok(payload)
+        raw
     }
 }
 
@@ -257,21 +271,21 @@ impl TaskPage {
                 let seq = first.checked_add(i);
                 let seq = seq.ok_or_else(|| runs.error("a sequence number over 32 bits"))?;
                 let id = TaskId::new(ContextId::new(context), seq);
-                let task = page.decode_task(id, &mut columns, &mut previous)?;
-                page.tasks.push(task);
+                page.decode_task(id, &mut columns, &mut previous)?;
             }
         }
         columns.0.iter().try_for_each(Reader::end)?;
         Ok(page)
     }
 
-    /// Decodes the next task of the columns; its spans and edges go into the page.
+    /// Decodes the next task of the columns into the page.
+    #[inline]
     fn decode_task(
         &mut self,
         id: TaskId,
         columns: &mut Columns<'_>,
         p: &mut Previous,
-    ) -> Result<TaskFields> {
+    ) -> Result<()> {
         let bits = columns.of(Column::Kind).u8()?;
         let has = |bit| bits & bit != 0;
         let kind = TaskKind::from_u8(bits & KIND);
@@ -308,7 +322,7 @@ impl TaskPage {
         let edges = first..place(&self.edges)?;
         let [blocks, reads, writes, bytes] = totals;
         let end_ns = p.end_ns;
-        Ok(TaskFields {
+        self.tasks.push(TaskFields {
             id,
             kind,
             op,
@@ -322,7 +336,8 @@ impl TaskPage {
             others,
             spans,
             edges,
-        })
+        });
+        Ok(())
     }
 }
 
