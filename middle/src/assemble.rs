@@ -102,7 +102,7 @@ impl Parts<'_> {
             })?;
         }
         let contexts = out.contexts(&skeleton);
-        put_dependents(&out.dependents.finish(), out.outgoing)?;
+        put_dependents(&out.dependents.finish()?, out.outgoing)?;
         Ok(contexts)
     }
 

@@ -369,7 +369,7 @@ fn order(
         ..
     } = cutter;
     let mut contexts = contexts.finish();
-    let events = events.finish();
+    let events = events.finish()?;
     let zeros: Vec<_> = facts.iter().map(|f| f.zero().1).collect();
     let mut align = Align::new(&zeros);
     let alone = !align.is_common();
@@ -391,8 +391,8 @@ fn order(
     }
     options.check_cancelled()?;
     let Edges { edges, aliases, .. } = out;
-    let aliases = renumber::resolve_aliases(&aliases.finish(), spill, memory / 8)?;
-    let mut by_target = edges.finish();
+    let aliases = renumber::resolve_aliases(&aliases.finish()?, spill, memory / 8)?;
+    let mut by_target = edges.finish()?;
     if has_barriers {
         by_target = renumber::resolve_sources(&by_target, &aliases, spill, memory / 4)?;
     }

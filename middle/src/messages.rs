@@ -133,10 +133,10 @@ impl Messages {
             return Ok(());
         }
         let mut tally = Tally::default();
-        let numbered = number(&self.single.finish(), &self.spill, self.budget)?;
+        let numbered = number(&self.single.finish()?, &self.spill, self.budget)?;
         pair(&numbered, out, align, &mut tally)?;
         drop(numbered);
-        collectives(&self.collective.finish(), out, align, &mut tally)?;
+        collectives(&self.collective.finish()?, out, align, &mut tally)?;
         if alone {
             return Ok(());
         }
@@ -180,7 +180,7 @@ fn number(single: &Sorted<6>, spill: &Arc<Spill>, budget: usize) -> Result<Sorte
         numbered.push([name, ends, tag >> 1, order, place, time])?;
         next += 1;
     }
-    Ok(numbered.finish())
+    numbered.finish()
 }
 
 /// Pairs the n-th send with the n-th receive.

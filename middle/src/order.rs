@@ -46,7 +46,7 @@ pub(crate) fn breadth_first(
     loop {
         search.emit_ready()?;
         let Some(oldest) = search.oldest_waiting()? else {
-            return Ok(Outcome::Whole(search.finish()));
+            return search.finish().map(Outcome::Whole);
         };
         if !drop_contradictions {
             return Ok(Outcome::Contradiction(search.stuck(oldest)?));

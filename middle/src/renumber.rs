@@ -83,7 +83,7 @@ pub(crate) fn resolve_aliases(
     while let Some([arrival, owner]) = all.next()? {
         by_owner.push([owner, arrival])?;
     }
-    let by_owner = by_owner.finish();
+    let by_owner = by_owner.finish()?;
     let mut resolved = Sorter::<2>::new(spill, budget / 2);
     let mut numbers = Renumber::new(aliases)?;
     let mut all = by_owner.iter()?;
@@ -93,7 +93,7 @@ pub(crate) fn resolve_aliases(
             resolved.push([arrival, task_bits(id)])?;
         }
     }
-    Ok(resolved.finish())
+    resolved.finish()
 }
 
 /// Turns edges `[from, to]` of places into `[to, from]`, where `to` is still a place and `from` is a task.
@@ -113,5 +113,5 @@ pub(crate) fn resolve_sources(
         };
         by_target.push([to, id])?;
     }
-    Ok(by_target.finish())
+    by_target.finish()
 }

@@ -7,9 +7,13 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::mem::{replace, take};
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
-use crate::error::Result;
+use crossbeam_channel::bounded;
+
+use crate::error::{Error, Result};
 use crate::spill::Spill;
 use crate::tape::{Tape, TapeReader};
 use crate::varint::{get, put};
@@ -22,14 +26,31 @@ const LARGEST: usize = 1 << 16;
 /// Largest number of bytes of a word on the tape.
 const NUMBER: usize = 10;
 
-/// Collects records `[u64; N]`, which are then read in ascending order of all words.
+/// Runs with fewer records are sorted at once, because beginning a thread would take as long.
+const WORTH: usize = 1 << 14;
+/// Records that a merge hands over at a time to another thread, and how many times before they are taken.
+const BATCH: usize = 1 << 12;
+const BATCHES: usize = 4;
+
+/// Collects records `[u64; N]`, which are then read in ascending order of all words. A full run is sorted and stored
+/// by another thread while the next one is collected.
 #[derive(Debug)]
 pub(crate) struct Sorter<const N: usize> {
     run: Vec<[u64; N]>,
     limit: usize,
     budget: usize,
+    /// What is stored, unless a thread has it, which adds a run.
+    stored: Option<Stored<N>>,
+    sorting: Option<JoinHandle<Result<Stored<N>>>>,
+}
+
+/// The runs that were sorted.
+#[derive(Debug)]
+struct Stored<const N: usize> {
     tape: Tape,
     runs: Vec<Run>,
+    /// The memory of the run that was stored last.
+    spare: Vec<[u64; N]>,
 }
 
 /// Place of a run on the tape.
@@ -39,6 +60,23 @@ struct Run {
     to: u64,
 }
 
+impl<const N: usize> Stored<N> {
+    fn add(mut self, mut run: Vec<[u64; N]>) -> Result<Self> {
+        sort(&mut run);
+        let from = self.tape.len();
+        let mut before = [0; N];
+        for record in &run {
+            self.tape.append(|out| put_record(out, &before, record))?;
+            before = *record;
+        }
+        let to = self.tape.len();
+        self.runs.push(Run { from, to });
+        run.clear();
+        self.spare = run;
+        Ok(self)
+    }
+}
+
 impl<const N: usize> Sorter<N> {
     const BYTES: usize = 8 * N;
 
@@ -46,14 +84,19 @@ impl<const N: usize> Sorter<N> {
     pub(crate) fn new(spill: &Arc<Spill>, budget: usize) -> Self {
         Sorter {
             run: Vec::new(),
-            // Sorting takes as much memory again. The other half belongs to the tape.
-            limit: (budget / 4 / Self::BYTES).max(FEWEST),
+            // The run that is being sorted takes as much, and sorting it again. The other half belongs to the tape.
+            limit: (budget / 6 / Self::BYTES).max(FEWEST),
             budget,
-            tape: Tape::new(spill, budget / 2),
-            runs: Vec::new(),
+            stored: Some(Stored {
+                tape: Tape::new(spill, budget / 2),
+                runs: Vec::new(),
+                spare: Vec::new(),
+            }),
+            sorting: None,
         }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, record: [u64; N]) -> Result<()> {
         if self.run.len() >= self.limit {
             self.end_run()?;
@@ -62,29 +105,43 @@ impl<const N: usize> Sorter<N> {
         Ok(())
     }
 
+    #[cold]
     fn end_run(&mut self) -> Result<()> {
-        sort(&mut self.run);
-        let from = self.tape.len();
-        let mut before = [0; N];
-        for record in self.run.drain(..) {
-            self.tape.append(|out| put_record(out, &before, &record))?;
-            before = record;
+        let mut stored = self.take_stored()?;
+        let run = replace(&mut self.run, take(&mut stored.spare));
+        if run.len() < WORTH {
+            self.stored = Some(stored.add(run)?);
+        } else {
+            self.sorting = Some(thread::spawn(move || stored.add(run)));
         }
-        let to = self.tape.len();
-        self.runs.push(Run { from, to });
         Ok(())
     }
 
-    /// Ends collecting.
-    pub(crate) fn finish(mut self) -> Sorted<N> {
-        sort(&mut self.run);
-        Sorted {
-            window: (self.budget / 4 / (self.runs.len() + 1)).clamp(SMALLEST, LARGEST),
-            run: self.run,
-            tape: self.tape,
-            runs: self.runs,
-        }
+    /// The stored runs, when the last of them is there.
+    fn take_stored(&mut self) -> Result<Stored<N>> {
+        let sorting = self.sorting.take().map(JoinHandle::join);
+        let there = self.stored.take().map(|stored| Ok(Ok(stored)));
+        // After an error there is nothing.
+        let stored = there.or(sorting).and_then(std::result::Result::ok);
+        stored.unwrap_or_else(|| Err(panicked()))
     }
+
+    /// Ends collecting.
+    pub(crate) fn finish(mut self) -> Result<Sorted<N>> {
+        let stored = self.take_stored()?;
+        sort(&mut self.run);
+        Ok(Sorted {
+            window: (self.budget / 4 / (stored.runs.len() + 1)).clamp(SMALLEST, LARGEST),
+            run: self.run,
+            tape: stored.tape,
+            runs: stored.runs,
+        })
+    }
+}
+
+#[cold]
+fn panicked() -> Error {
+    Error::internal("a thread that sorts panicked")
 }
 
 /// Writes a record as the differences of its words from those of the record before, with their signs in the lowest
@@ -181,6 +238,38 @@ impl<const N: usize> Sorted<N> {
         }
         Ok(merge)
     }
+
+    /// Calls `f` with all records in order. Stored runs are merged by another thread.
+    pub(crate) fn each(&self, mut f: impl FnMut([u64; N]) -> Result<()>) -> Result<()> {
+        let mut merge = self.iter()?;
+        if self.runs.is_empty() {
+            while let Some(record) = merge.next()? {
+                f(record)?;
+            }
+            return Ok(());
+        }
+        let (full, batches) = bounded::<Vec<_>>(BATCHES);
+        thread::scope(|scope| {
+            let merging = scope.spawn(move || {
+                loop {
+                    let mut batch = Vec::with_capacity(BATCH);
+                    while let Some(record) = merge.next()? {
+                        batch.push(record);
+                        if batch.len() == BATCH {
+                            break;
+                        }
+                    }
+                    // Nobody takes a batch after an error.
+                    if batch.is_empty() || full.send(batch).is_err() {
+                        return Ok(());
+                    }
+                }
+            });
+            let done = batches.iter().flatten().try_for_each(&mut f);
+            drop(batches);
+            done.and(merging.join().unwrap_or_else(|_| Err(panicked())))
+        })
+    }
 }
 
 /// A reading position in one run on the tape.
@@ -250,7 +339,7 @@ mod tests {
         for r in records {
             s.push(*r).unwrap();
         }
-        let sorted = s.finish();
+        let sorted = s.finish().unwrap();
         let mut out = Vec::new();
         for round in 0..2 {
             let mut m = sorted.iter().unwrap();
@@ -263,6 +352,13 @@ mod tests {
                 out.truncate(before);
             }
         }
+        let mut each = Vec::new();
+        let all = sorted.each(|record| {
+            each.push(record);
+            Ok(())
+        });
+        all.unwrap();
+        assert_eq!(each, out, "records that are handed over differ");
         (out, spill.len())
     }
 
@@ -279,12 +375,33 @@ mod tests {
             .collect();
         let mut expected = records.clone();
         expected.sort_unstable();
-        for (budget, spills) in [(1 << 30, false), (16_000, true), (1, true)] {
+        // In the second case threads sort, in the others nothing is stored, or runs are too short for that.
+        let cases = [
+            (1 << 30, false),
+            (4_000_000, false),
+            (16_000, true),
+            (1, true),
+        ];
+        for (budget, spills) in cases {
             let (got, spilled) = sorted(budget, &records);
             assert_eq!(got, expected, "budget {budget}");
             assert_eq!(spilled > 0, spills, "budget {budget}");
         }
         assert_eq!(sorted(0, &[]).0, Vec::<[u64; 2]>::new());
+    }
+
+    #[test]
+    fn an_error_ends_the_handing_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Arc::new(Spill::beside(&folder.path().join("x")));
+        let mut s = Sorter::<2>::new(&spill, 4_000_000);
+        (0..100_000).for_each(|i| s.push([i, i]).unwrap());
+        let mut taken = 0;
+        let all = s.finish().unwrap().each(|_| {
+            taken += 1;
+            Err(Error::Cancelled)
+        });
+        assert!(matches!(all, Err(Error::Cancelled)) && taken == 1);
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl<'a, F: FnMut(TaskId) -> Result<()>> Search<'a, F> {
     }
 
     /// Returns the edges that were dropped.
-    pub(super) fn finish(self) -> Sorted<2> {
+    pub(super) fn finish(self) -> Result<Sorted<2>> {
         self.dropped.finish()
     }
 

@@ -151,7 +151,7 @@ impl Events {
     }
 
     /// Ends collecting.
-    pub(crate) fn finish(self) -> Sorted<4> {
+    pub(crate) fn finish(self) -> Result<Sorted<4>> {
         self.sorter.finish()
     }
 }
@@ -241,8 +241,7 @@ pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> 
     };
     let mut object = None;
     let mut write = None;
-    let mut merge = events.iter()?;
-    while let Some(words) = merge.next()? {
+    events.each(|words| {
         let event = decode(words)?;
         let writes = matches!(
             event.op,
@@ -260,7 +259,7 @@ pub(crate) fn apply(events: &Sorted<4>, spill: &Arc<Spill>, out: &mut Edges) -> 
             object = Some(words[0]);
             out.object = words[0] & MASK;
         }
-        rules.apply(&event, out)?;
-    }
+        rules.apply(&event, out)
+    })?;
     rules.cut(out)
 }
