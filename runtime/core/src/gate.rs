@@ -2,9 +2,9 @@
 //! reached its limit (`CONTECH_LIMIT`). Order and times are always recorded.
 //!
 //! Each thread goes through the gate by itself, at an event or where it gets another buffer, and says so in its stream
-//! ([`contech_trace::event::Event::Accesses`]). Instrumented code does not change: a thread whose accesses are not recorded takes back what it
-//! wrote since its last event ([`crate::turns::Turns::drop_back`]). What is not taken back means nothing, because the
-//! stream says so. A thread learns from one comparison at its events that it has to look at the gate.
+//! ([`contech_trace::event::Event::Accesses`]). Instrumented code does not change: a thread whose accesses are not
+//! recorded takes back what it wrote since its last event (`Turns::drop_back`). What is not taken back means nothing,
+//! because the stream says so. A thread learns from one comparison at its events that it has to look at the gate.
 
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
