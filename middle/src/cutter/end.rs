@@ -1,7 +1,6 @@
 //! The end of a trace: each context ends where its data ends, and remarks say what is missing.
 
 use super::Cutter;
-use super::piece::Piece;
 use crate::error::Result;
 use crate::streams::TEAM_STREAMS;
 
@@ -29,16 +28,10 @@ impl Cutter {
             if !self.space.holds(context) {
                 continue;
             }
-            let (state, _) = self.contexts.entry(context);
-            let last = state.last;
-            let (name, logs) = (&self.name, &mut self.logs);
-            Piece {
-                context,
-                name,
-                state,
-                logs,
-            }
-            .end_work(last, false)?;
+            let mut piece = self.piece(context);
+            let last = piece.state.last;
+            piece.end_work(last, false)?;
+            let state = piece.state;
             let state_entered = state.entered;
             let (started, end_seen, ended) = (state.started, state.end_seen, state.ended);
             let idle = state.idle;

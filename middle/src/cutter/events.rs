@@ -124,14 +124,7 @@ impl Cutter {
         if reason == EndReason::Signal {
             self.notes.fact("a signal ended the program");
         }
-        let (name, logs) = (&self.name, &mut self.logs);
-        Piece {
-            context,
-            name,
-            state,
-            logs,
-        }
-        .end_work(at, keep_empty)
+        self.piece(context).end_work(at, keep_empty)
     }
 
     fn sync(
@@ -191,14 +184,17 @@ impl Cutter {
         let Some(at) = state.gate.take() else {
             return Ok(());
         };
-        let (name, logs) = (&self.name, &mut self.logs);
+        self.piece(context).end_work(at.min(before), true)
+    }
+
+    /// The context at hand, with what its tasks are written to.
+    pub(super) fn piece(&mut self, context: u32) -> Piece<'_> {
         Piece {
             context,
-            name,
-            state,
-            logs,
+            name: &self.name,
+            state: self.contexts.entry(context).0,
+            logs: &mut self.logs,
         }
-        .end_work(at.min(before), true)
     }
 
     /// Ends the work before, and appends a task.
