@@ -226,11 +226,12 @@ fn merged(info: &StaticInfo, groups: Vec<Placed>) -> Vec<Placed> {
             Key::Wait(kind, _) => Key::Wait(kind, 0),
             other => other,
         };
-        let code = hottest(info, &placed.code);
-        let signal = matches!(placed.group.key, Key::Wait(Kind::Word, _)) && code.is_some();
+        let signal = matches!(placed.group.key, Key::Wait(Kind::Word, _));
+        let from = signal.then(|| hottest(info, &placed.code)).flatten();
         let same = |other: &&mut Placed| {
             kind(other.group.key) == kind(placed.group.key)
-                && (other.site == placed.site || signal && hottest(info, &other.code) == code)
+                && (other.site == placed.site
+                    || from.is_some() && hottest(info, &other.code) == from)
         };
         match merged.iter_mut().find(same) {
             Some(other) => {

@@ -43,14 +43,15 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
     }
     let (mut last, mut found) = (None, false);
     for task in tasks.iter().rev() {
+        let waiting = Some(task).filter(|task| task.id() == waits);
         // A task that waits in one of its calls may go on to others.
-        let call = long_call(task).and_then(LongCall::block);
+        let call = waiting.and_then(long_call).and_then(LongCall::block);
         task.for_each_block(|block| {
             if !found {
                 stack.step(info, block.id());
                 last = Some(block.id());
             }
-            found |= task.id() == waits && call == last;
+            found |= call.is_some() && call == last;
         })?;
     }
     let Some(last) = last else { return Ok(None) };
