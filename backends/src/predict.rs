@@ -121,11 +121,7 @@ impl Report {
     /// The curves: names, and speedups by number of processors.
     fn curves(&self) -> Vec<(String, &[f64])> {
         let predicted = &self.0.predicted;
-        let losses = self
-            .0
-            .losses
-            .iter()
-            .filter(|row| row.cause != Loss::Unknown);
+        let losses = self.0.losses.iter().filter(|row| !row.cause.is_given());
         let named = |row: &Row| match row.place().as_str() {
             "" => format!("without {}", row.cause.name()),
             place => format!("without {} at {place}", row.cause.name()),

@@ -526,10 +526,29 @@ fn who_has_no_processor_before_a_lock_waits_for_the_lock_as_long_as_it_is_held()
         assert_eq!(first(&report), (Loss::Lock, 8, "a.c:30".into()), "{asks}");
     }
     let late = handed_over(true, 29);
-    let unknown = late.losses.iter().find(|row| row.cause == Loss::Unknown);
+    let unknown = late.losses.iter().find(|row| row.cause == Loss::Preemption);
     assert!(unknown.is_some_and(|row| row.ns > 19 * MS), "{late:?}");
     let lock = late.losses.iter().find(|row| row.cause == Loss::Lock);
     assert!(lock.is_some_and(|row| row.ns < 9 * MS), "{late:?}");
+}
+
+#[test]
+fn who_waits_for_a_thread_without_a_processor_waits_for_a_processor() {
+    let mut b = builder("./lock");
+    let code = code(&mut b, "pthread_mutex_lock");
+    let main = b.context("main");
+    let other = b.create(main);
+    b.sync_at(main, 7, SyncOp::MutexLock, 0, 0);
+    work(&mut b, main, 0, 2, &[code.held]);
+    work(&mut b, main, 8, 10, &[code.held]);
+    let freed = b.sync_at(main, 7, SyncOp::MutexUnlock, 10 * MS, 10 * MS);
+    work(&mut b, other, 0, 1, &[code.own, code.call]);
+    let taken = b.sync_at(other, 7, SyncOp::MutexLock, MS, 10 * MS);
+    b.edge(freed, taken);
+    let report = account(b, 2);
+    assert_eq!(first(&report), (Loss::Lock, 3, "a.c:30".to_owned()));
+    let last = report.losses.last().map(|row| (row.cause, row.ns / MS));
+    assert_eq!(last, Some((Loss::Preemption, 12)), "{report:?}");
 }
 
 #[test]

@@ -440,7 +440,7 @@ impl Sweep {
     /// What the awaited context does or, if that context waits, what it waits for.
     fn root(&self, wait: &Wait) -> Root {
         let mut wait = *wait;
-        if wait.kind == Kind::Outside {
+        if wait.is_outside() {
             return Root::Outside(wait);
         }
         for depth in 0..DEEP {
@@ -455,7 +455,7 @@ impl Sweep {
             };
             match self.contexts[at].doing {
                 Doing::Runs(..) => return Root::Task(at, depth > 0),
-                Doing::Waits(next) if next.kind == Kind::Outside => return Root::Outside(next),
+                Doing::Waits(next) if next.is_outside() => return Root::Outside(next),
                 Doing::Waits(next) => wait = next,
                 Doing::Away => return Root::Late(None),
             }

@@ -34,8 +34,10 @@ pub enum Loss {
     Startup,
     /// Fewer threads than processors.
     Threads,
-    /// Contexts that could have run did not, for no reason that is recorded.
-    Unknown,
+    /// Contexts that could have run had no processor.
+    Preemption,
+    /// Threads begin, or go on after their wait has ended.
+    Starting,
 }
 
 impl Loss {
@@ -57,7 +59,8 @@ impl Loss {
             Self::Message => "message",
             Self::Startup => "startup",
             Self::Threads => "threads",
-            Self::Unknown => "unknown",
+            Self::Preemption => "preemption",
+            Self::Starting => "starting",
         }
     }
 
@@ -79,9 +82,8 @@ impl Loss {
             Self::Message => "waiting for messages",
             Self::Startup => "starting and ending MPI",
             Self::Threads => "fewer threads than processors",
-            Self::Unknown => {
-                "time in which threads could have run and did not, for no reason that is recorded"
-            }
+            Self::Preemption => "time in which threads could have run and had no processor",
+            Self::Starting => "starting threads and waking them",
         }
     }
 
@@ -111,9 +113,16 @@ impl Loss {
             Self::Message => "Send earlier, or do something else meanwhile.",
             Self::Startup => "Each run pays this once: a longer run shows the rest better.",
             Self::Threads => "Start as many threads as there are processors.",
-            Self::Unknown => {
-                "Other programs on the machine, or the recording itself, may have had the processors."
+            Self::Preemption => {
+                "Other programs on the machine, or the recording itself, had the processors."
             }
+            Self::Starting => "Start threads once, and give each of them more to do.",
         }
+    }
+
+    /// Whether nobody can mend it in the program. Such losses come last, and nothing is promised for their end.
+    #[must_use]
+    pub fn is_given(self) -> bool {
+        matches!(self, Self::Startup | Self::Preemption | Self::Starting)
     }
 }

@@ -238,7 +238,10 @@ fn sort(losses: &mut [Row]) {
 impl Row {
     /// The row's place among others.
     fn rank(&self) -> (bool, std::cmp::Reverse<u64>, Loss) {
-        let given = matches!(self.cause, Loss::Unknown | Loss::Startup);
-        (given, std::cmp::Reverse(self.ns), self.cause)
+        (
+            self.cause.is_given(),
+            std::cmp::Reverse(self.ns),
+            self.cause,
+        )
     }
 }

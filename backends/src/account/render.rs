@@ -79,10 +79,10 @@ impl Row {
     /// What it would bring to be without the loss, as a sentence.
     fn gain(&self) -> String {
         match self.mended.first() {
-            Some(&gain) if gain >= 100.0 && self.cause != Loss::Unknown => {
+            Some(&gain) if gain >= 100.0 && !self.cause.is_given() => {
                 " Without it, the run would be more than 100 times as fast.".to_owned()
             }
-            Some(&gain) if gain >= 1.05 && self.cause != Loss::Unknown => {
+            Some(&gain) if gain >= 1.05 && !self.cause.is_given() => {
                 format!(" Without it, the run would be {gain:.1} times as fast.")
             }
             _ => String::new(),

@@ -84,7 +84,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         let loss = placed.group.loss(blame.used / at_barrier.max(1) as f64);
         let of_tasks = matches!(
             loss,
-            Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Unknown
+            Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Preemption | Loss::Starting
         );
         // One context runs alone, piece by piece, if it cannot make the others or hand them out in time. Long pieces
         // are those in which another program had the processor.
@@ -258,7 +258,8 @@ impl Group {
             Key::Serial => Loss::Serial,
             Key::Imbalance => Loss::Imbalance,
             Key::Threads => Loss::Threads,
-            Key::Starting | Key::Nothing | Key::Recording => Loss::Unknown,
+            Key::Starting => Loss::Starting,
+            Key::Nothing | Key::Recording => Loss::Preemption,
             Key::Wait(Kind::Lock, _) => Loss::Lock,
             Key::Wait(Kind::Turn, _) => Loss::Handover,
             Key::Wait(Kind::Word, _) if self.takes_turns() => Loss::Handover,
@@ -270,7 +271,7 @@ impl Group {
             Key::Wait(Kind::Message, _) => Loss::Message,
             Key::Wait(Kind::Startup, _) => Loss::Startup,
             Key::Wait(Kind::Outside, _) => Loss::Io,
-            Key::Wait(Kind::Unknown | Kind::Recording, _) => Loss::Unknown,
+            Key::Wait(Kind::Unknown | Kind::Recording, _) => Loss::Preemption,
         }
     }
 }

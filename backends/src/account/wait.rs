@@ -56,6 +56,15 @@ impl Wait {
             ended_by: before,
         })
     }
+
+    /// Whether the program cannot end the wait: the context waits for something outside, or has no processor.
+    pub(super) fn is_outside(&self) -> bool {
+        match self.kind {
+            Kind::Outside => true,
+            Kind::Unknown | Kind::Recording => self.ended_by.is_none(),
+            _ => false,
+        }
+    }
 }
 
 fn kind(cause: Cause, op: SyncOp) -> Kind {
