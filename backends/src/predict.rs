@@ -10,7 +10,7 @@ use anyhow::Result;
 use serde::Serialize;
 use taskgraph::{BlockCounts, ContextId};
 
-use crate::account::{self, Account, Loss, Row};
+use crate::account::{self, Account, Row};
 use crate::analysis::{Analysis, Change, Graph, Order, Reads, Task};
 use crate::view::{Axis, Cell, Chart, Render, Series, Table, Unit, View};
 

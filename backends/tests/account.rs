@@ -80,7 +80,8 @@ fn a_wait_for_a_lock_is_laid_on_what_the_holder_does() {
     work(&mut b, other, 9, 15, &[code.own]);
     b.join(main, other);
     let report = account(b, 2);
-    assert_eq!(first(&report), (Loss::Lock, 7, "a.c:30".to_owned()));
+    // The other waits for 7 ms, and so it works alone for the last 5 ms.
+    assert_eq!(first(&report), (Loss::Lock, 12, "a.c:30".to_owned()));
     assert_eq!(wait(&report.losses[0]), "a.c:20");
     let mut causes = report.losses.iter().map(|row| row.cause);
     assert!(
@@ -132,8 +133,8 @@ fn whoever_waits_for_a_waiting_context_waits_for_what_that_waits_for() {
         );
     }
     let report = account(b, 3);
-    // Two wait for 5 ms, one for 1 ms more.
-    assert_eq!(first(&report), (Loss::Lock, 11, "a.c:30".to_owned()));
+    // Two wait for 5 ms, one for 1 ms more, and the second comes 1 ms late to its end.
+    assert_eq!(first(&report), (Loss::Lock, 12, "a.c:30".to_owned()));
 }
 
 /// Two contexts wait for each other by a condition; `also`: the one that is waited for waits at the same call.
@@ -204,6 +205,27 @@ fn a_wrapper_of_a_wait_gives_way_to_its_caller() {
     let report = account(b, 2);
     assert_eq!(wait(&report.losses[0]), "a.c:41");
     assert_eq!(report.losses[0].inner.as_ref().unwrap().short(), "a.c:20");
+}
+
+#[test]
+fn who_comes_late_because_it_had_no_processor_has_no_larger_share_of_the_work() {
+    for at_barrier in [true, false] {
+        let mut b = builder("./late");
+        let code = code(&mut b, "pthread_barrier_wait");
+        let main = b.context("main");
+        let [one, other] = [b.create(main), b.create(main)];
+        work(&mut b, one, 0, 4, &[code.own, code.call]);
+        work(&mut b, other, 0, 2, &[code.own]);
+        work(&mut b, other, 8, 10, &[code.own, code.call]);
+        if at_barrier {
+            b.barrier(&[one, other], 9);
+        }
+        b.join(main, one);
+        b.join(main, other);
+        let report = account(b, 2);
+        let causes: Vec<Loss> = report.losses.iter().map(|row| row.cause).collect();
+        assert_eq!(causes, [Loss::Preemption], "{report:?}");
+    }
 }
 
 #[test]

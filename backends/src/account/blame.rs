@@ -4,13 +4,15 @@
 //! time is divided among the contexts that wait for a reason, and charged to what the awaited context does at that
 //! moment: if that context waits too, to what it waits for, and so on. A context that waits for the end of what it has
 //! started gets no share while others wait. If no other context waits, the code that still runs is to blame: as serial
-//! code or, within a parallel phase, as the largest share of the work.
+//! code or, within a parallel phase, as the largest share of the work. Who comes last because of waits of its own, for a
+//! lock or for a processor, has no larger share of the work: the others wait for what it waited for.
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Context, ContextId, TaskId, TaskKind};
+use taskgraph::{Context, TaskId, TaskKind};
 
 use super::charges::{Charge, Charges};
+use super::context::{Also, Doing, Now, SERIAL};
 use super::group::{Group, Key};
 use super::wait::{Kind, Wait};
 use crate::analysis::{Change, Graph, LongCall, State, end_of};
@@ -23,9 +25,6 @@ const MOST: usize = 64;
 const PIECE_NS: f64 = 50_000.0;
 /// A context that ran for less than one part in so many of its wait had nothing to do.
 const IDLE: u64 = 10;
-/// A phase with two contexts at work for less than one part in so many is serial, because creating and joining take
-/// that long.
-const SERIAL: u64 = 50;
 /// A context that goes on later than this after what it waited for had no processor, because waking takes less, ns.
 const LATE_NS: u64 = 100_000;
 
@@ -45,44 +44,6 @@ pub(super) struct Blame {
     pub(super) groups: Vec<Group>,
     /// What each task is charged with.
     pub(super) charges: Charges,
-}
-
-/// The current state of a context.
-#[derive(Debug)]
-struct Now {
-    /// The context that created it.
-    creator: Option<ContextId>,
-    doing: Doing,
-    /// How long the context has run.
-    ran_ns: u64,
-    /// The value of `ran_ns` when the context's previous wait ended.
-    ran_before_ns: u64,
-    since_ns: u64,
-    born_ns: u64,
-    /// The time that was charged to its wait so far, ns.
-    blamed: f64,
-    /// What the task it runs is charged with so far, by group, ns; and the idle processor time of this phase beside
-    /// that task which no wait accounts for.
-    charged: Vec<(u32, f64)>,
-    idle: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Doing {
-    Away,
-    /// Runs a task, and what that does beside executing recorded code.
-    Runs(TaskId, Also),
-    Waits(Wait),
-}
-
-/// What a running task does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Also {
-    Nothing,
-    /// It creates a context.
-    Makes,
-    /// It calls code that was not recorded.
-    Calls,
 }
 
 /// The cause of an idle processor's moment.
@@ -111,6 +72,8 @@ pub(super) struct Sweep {
     phase: Vec<(usize, u32, f64)>,
     phase_ns: u64,
     together_ns: u64,
+    /// For how long the contexts that ended in this phase were kept from their work, ns, and how many they are.
+    ended: (f64, f64),
     /// The largest number of contexts at one time that did something other than wait for the end of others.
     most: u32,
     blame: Blame,
@@ -120,50 +83,6 @@ impl Blame {
     /// What a task is charged with; see [`Charges::of`].
     pub(super) fn charges(&self, task: TaskId) -> &[Charge] {
         self.charges.of(task)
-    }
-}
-
-impl Now {
-    fn new(creator: Option<ContextId>) -> Self {
-        Self {
-            creator,
-            doing: Doing::Away,
-            ran_ns: 0,
-            ran_before_ns: 0,
-            since_ns: 0,
-            born_ns: 0,
-            blamed: 0.0,
-            charged: Vec::new(),
-            idle: 0.0,
-        }
-    }
-
-    /// Whether it works for a part of its life that counts.
-    fn works(&self, now_ns: u64) -> bool {
-        self.ran_ns * SERIAL >= now_ns - self.born_ns
-    }
-
-    /// The task that it runs.
-    fn task(&self) -> Option<TaskId> {
-        match self.doing {
-            Doing::Runs(task, _) => Some(task),
-            _ => None,
-        }
-    }
-
-    /// Charges the task that it runs.
-    fn charge(&mut self, group: u32, ns: f64) {
-        match self.charged.iter_mut().find(|charge| charge.0 == group) {
-            Some(charge) => charge.1 += ns,
-            None => self.charged.push((group, ns)),
-        }
-    }
-
-    fn wait(&self) -> Option<&Wait> {
-        match &self.doing {
-            Doing::Waits(wait) => Some(wait),
-            _ => None,
-        }
     }
 }
 
@@ -188,6 +107,7 @@ impl Sweep {
             phase: Vec::new(),
             phase_ns: 0,
             together_ns: 0,
+            ended: (0.0, 0.0),
             most: 0,
             blame: Blame {
                 duration_ns: end_ns.saturating_sub(began),
@@ -225,8 +145,15 @@ impl Sweep {
                     let group = self.group(Key::of(&wait));
                     self.blame.groups[group as usize].waited(&wait, blamed);
                 }
+                let meets = matches!(wait.kind, Kind::Barrier | Kind::Idle | Kind::End);
+                let group = self.group(Key::of(&wait));
                 let now = &mut self.contexts[at];
                 now.ran_before_ns = now.ran_ns;
+                if meets {
+                    now.meet();
+                } else {
+                    now.keep(group, passed);
+                }
             }
         }
         let doing = match (change.to, &change.task) {
@@ -250,6 +177,8 @@ impl Sweep {
             }
             _ => {
                 self.alive -= 1;
+                self.ended = (self.ended.0 + self.contexts[at].delay(), self.ended.1 + 1.0);
+                self.contexts[at].meet();
                 Doing::Away
             }
         };
@@ -352,8 +281,14 @@ impl Sweep {
         }
         if !self.running.is_empty() {
             let each = left / self.running.len() as f64;
-            for &at in &self.running {
-                self.contexts[at].idle += each;
+            let others = self.ended.0 / f64::max(self.ended.1, 1.0);
+            for place in 0..self.running.len() {
+                let at = self.running[place];
+                let now = &mut self.contexts[at];
+                let kept = now.kept(others, now.idle_ns, ns) * each;
+                now.idle_ns += ns;
+                now.idle += each - kept;
+                self.lay_on_delays(at, kept);
             }
             return;
         }
@@ -362,11 +297,7 @@ impl Sweep {
         let outside = self
             .waiting
             .iter()
-            .find_map(|&at| {
-                self.contexts[at]
-                    .wait()
-                    .filter(|wait| wait.kind == Kind::Outside)
-            })
+            .find_map(|&at| self.contexts[at].wait().filter(|wait| wait.is_outside()))
             .copied();
         let starts = self.waiting.iter().any(|&at| {
             self.contexts[at]
@@ -396,13 +327,30 @@ impl Sweep {
         }
     }
 
-    fn lay_on(&mut self, at: usize, ns: f64, until_ns: u64) {
-        let Some(&wait) = self.contexts[at].wait() else {
+    /// Charges idle processor time to what kept the context at a place from its work.
+    fn lay_on_delays(&mut self, at: usize, ns: f64) {
+        let all = self.contexts[at].delay();
+        for &(group, part) in &self.contexts[at].delays {
+            self.blame.groups[group as usize].ns += ns * part / all.max(1.0);
+        }
+    }
+
+    fn lay_on(&mut self, at: usize, mut ns: f64, until_ns: u64) {
+        let now = &self.contexts[at];
+        let Some(&wait) = now.wait() else {
             return;
         };
-        self.contexts[at].blamed += ns;
         let key = Key::of(&wait);
-        match self.root(&wait) {
+        let root = self.root(&wait);
+        if let (Root::Task(place, _), Kind::Barrier | Kind::Idle) = (&root, wait.kind) {
+            let after = (self.now_ns - now.since_ns) as f64;
+            let passed = (until_ns - self.now_ns) as f64;
+            let kept = self.contexts[*place].kept(now.delay(), after, passed) * ns;
+            self.lay_on_delays(*place, kept);
+            ns -= kept;
+        }
+        self.contexts[at].blamed += ns;
+        match root {
             Root::Task(place, by_others) => {
                 let awaited = &self.contexts[place];
                 let own = awaited.creator == Some(wait.task.context);
@@ -478,6 +426,7 @@ impl Sweep {
             let at = self.running[at];
             let now = &mut self.contexts[at];
             let idle = std::mem::take(&mut now.idle);
+            now.meet();
             if let Some(task) = now.task().filter(|_| idle > 0.0) {
                 self.phase.push((at, task.seq, idle));
             }
@@ -507,5 +456,6 @@ impl Sweep {
             self.blame.groups[threads as usize].ns += gone;
         }
         (self.phase_ns, self.together_ns, self.most) = (0, 0, 0);
+        self.ended = (0.0, 0.0);
     }
 }

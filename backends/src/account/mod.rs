@@ -7,6 +7,7 @@
 
 mod blame;
 mod charges;
+mod context;
 mod estimate;
 mod group;
 mod loss;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Loss, Report, Row};
+use super::{Report, Row};
 use crate::analysis::source::Place;
 use crate::view::chart::Part;
 use crate::view::units::{plural, share, time};

@@ -1,0 +1,124 @@
+//! What a context does at a moment, and what kept it from its work before.
+
+use taskgraph::{ContextId, TaskId};
+
+use super::wait::Wait;
+
+/// A phase with two contexts at work for less than one part in so many is serial, because creating and joining take
+/// that long.
+pub(super) const SERIAL: u64 = 50;
+
+/// The current state of a context.
+#[derive(Debug)]
+pub(super) struct Now {
+    /// The context that created it.
+    pub(super) creator: Option<ContextId>,
+    pub(super) doing: Doing,
+    /// How long the context has run.
+    pub(super) ran_ns: u64,
+    /// The value of `ran_ns` when the context's previous wait ended.
+    pub(super) ran_before_ns: u64,
+    pub(super) since_ns: u64,
+    pub(super) born_ns: u64,
+    /// The time that was charged to its wait so far, ns.
+    pub(super) blamed: f64,
+    /// What the task it runs is charged with so far, by group, ns; and the idle processor time of this phase beside
+    /// that task which no wait accounts for.
+    pub(super) charged: Vec<(u32, f64)>,
+    pub(super) idle: f64,
+    /// How long it was kept from its work since it last met the others, by group, ns.
+    pub(super) delays: Vec<(u32, f64)>,
+    /// How long processors have been idle beside it since then, ns.
+    pub(super) idle_ns: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Doing {
+    Away,
+    /// Runs a task, and what that does beside executing recorded code.
+    Runs(TaskId, Also),
+    Waits(Wait),
+}
+
+/// What a running task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Also {
+    Nothing,
+    /// It creates a context.
+    Makes,
+    /// It calls code that was not recorded.
+    Calls,
+}
+
+impl Now {
+    pub(super) fn new(creator: Option<ContextId>) -> Self {
+        Self {
+            creator,
+            doing: Doing::Away,
+            ran_ns: 0,
+            ran_before_ns: 0,
+            since_ns: 0,
+            born_ns: 0,
+            blamed: 0.0,
+            charged: Vec::new(),
+            idle: 0.0,
+            delays: Vec::new(),
+            idle_ns: 0.0,
+        }
+    }
+
+    /// It meets the others: from here on all have the same time for their work.
+    pub(super) fn meet(&mut self) {
+        self.delays.clear();
+        self.idle_ns = 0.0;
+    }
+
+    /// How long it was kept from its work since it last met the others, ns.
+    pub(super) fn delay(&self) -> f64 {
+        self.delays.iter().map(|(_, ns)| ns).sum()
+    }
+
+    /// The part of an interval of `ns`, `after` ns after others began to wait for this context, for which they wait
+    /// only because it was kept from its work, and they were for no more than `others` ns. If it has more to do than
+    /// they have, that comes last.
+    pub(super) fn kept(&self, others: f64, after: f64, ns: f64) -> f64 {
+        (self.delay() - others - after).clamp(0.0, ns) / ns.max(1.0)
+    }
+
+    /// Whether it works for a part of its life that counts.
+    pub(super) fn works(&self, now_ns: u64) -> bool {
+        self.ran_ns * SERIAL >= now_ns - self.born_ns
+    }
+
+    /// The task that it runs.
+    pub(super) fn task(&self) -> Option<TaskId> {
+        match self.doing {
+            Doing::Runs(task, _) => Some(task),
+            _ => None,
+        }
+    }
+
+    /// Charges the task that it runs.
+    pub(super) fn charge(&mut self, group: u32, ns: f64) {
+        add(&mut self.charged, group, ns);
+    }
+
+    /// Notes that it was kept from its work.
+    pub(super) fn keep(&mut self, group: u32, ns: u64) {
+        add(&mut self.delays, group, ns as f64);
+    }
+
+    pub(super) fn wait(&self) -> Option<&Wait> {
+        match &self.doing {
+            Doing::Waits(wait) => Some(wait),
+            _ => None,
+        }
+    }
+}
+
+fn add(charges: &mut Vec<(u32, f64)>, group: u32, ns: f64) {
+    match charges.iter_mut().find(|charge| charge.0 == group) {
+        Some(charge) => charge.1 += ns,
+        None => charges.push((group, ns)),
+    }
+}
