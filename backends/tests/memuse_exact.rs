@@ -16,7 +16,7 @@ fn options(points: u32) -> Options {
     Options {
         points,
         top: 20,
-        slice_ns: 0,
+        slice_ns: None,
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use contech_backends::analysis::{Analysis, Graph, Moment, Order, Part, Reads, Task, run, run_all};
 use contech_backends::cache::{self, Cache};
 use contech_backends::hierarchy::Hierarchy;
-use contech_backends::memuse::MemUse;
+use contech_backends::memuse::{self, MemUse};
 use contech_backends::misses::{self, Misses};
 use contech_backends::races::Races;
 use contech_backends::report::default_config;
@@ -99,6 +99,38 @@ fn pieces_by_time_are_the_actions_in_the_order_of_time() {
             let got = run::<Log>(Order::ByTime { slice_ns }, graph).expect("readable");
             assert!(got == expected, "slice {slice_ns}");
         }
+    });
+}
+
+#[test]
+fn stretches_have_what_happens_in_them_and_allocations_in_order() {
+    each_graph(|graph| {
+        let exact = run::<Log>(Order::ByTime { slice_ns: 0 }, graph).expect("readable");
+        let of = |log: &[Seen], context| {
+            let own = log.iter().filter(|seen| seen.0 == context);
+            own.cloned().collect::<Vec<Seen>>()
+        };
+        let others = |log: &[Seen]| {
+            let others = log.iter().filter(|seen| seen.2.is_none());
+            others.cloned().collect::<Vec<Seen>>()
+        };
+        for ns in [1, 40, 1000, 1 << 40] {
+            let got = run::<Log>(Order::Stretches { ns }, graph).expect("readable");
+            assert!(got.is_sorted_by_key(|seen| seen.1 / ns), "{ns}");
+            assert!(others(&got) == others(&exact), "{ns}");
+            assert!(
+                (0..4).all(|context| of(&got, context) == of(&exact, context)),
+                "{ns}"
+            );
+        }
+        let memory = |slice_ns| {
+            let options = memuse::Options {
+                slice_ns,
+                ..default_config::<MemUse>().expect("options")
+            };
+            serde_json::to_string(&run::<MemUse>(options, graph).expect("readable")).expect("data")
+        };
+        assert_eq!(memory(None), memory(Some(0)));
     });
 }
 

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use anyhow::Result;
 use taskgraph::{Batch, ContextId, Mmap, Piece, Reader, TaskId, TaskKind};
 
-use super::{Graph, Moment};
+use super::{Graph, Moment, Order};
 
 /// One context on its way through its tasks.
 struct Stream<'g> {
@@ -20,6 +20,15 @@ struct Stream<'g> {
     tasks: u32,
     /// The current task, from the first task with actions to the last.
     inside: Option<Box<Inside<'g>>>,
+}
+
+/// What has become of a piece.
+enum Step {
+    Done,
+    /// Another context is due first.
+    Due,
+    /// The task has no more pieces.
+    End,
 }
 
 /// The task that a context is in, or was in.
@@ -34,14 +43,22 @@ struct Inside<'g> {
     left: u64,
 }
 
-/// Calls `each` with all actions of the graph. A context keeps its turn for `slice_ns` after another context would be
-/// due.
+/// How far a context goes in its turn, ns.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    /// Until the other contexts are due; `None` if one is due already.
+    due: Option<u64>,
+    /// As `due`, for blocks and accesses.
+    blocks: Option<u64>,
+}
+
+/// Calls `each` with all actions of the graph, in an order by time.
 ///
 /// # Errors
 /// When the graph cannot be read, or `each` fails.
 pub(super) fn by_time(
     graph: &Graph,
-    slice_ns: u64,
+    order: Order,
     mut each: impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut due = BinaryHeap::new();
@@ -56,15 +73,28 @@ pub(super) fn by_time(
             inside: None,
         });
     }
-    while let Some(Reverse((_, number))) = due.pop() {
+    let (slice_ns, stretch_ns) = match order {
+        Order::ByTime { slice_ns } => (slice_ns, 0),
+        Order::Stretches { ns } => (0, ns.max(1)),
+        _ => (0, 0),
+    };
+    while let Some(Reverse((now, number))) = due.pop() {
         let stream = &mut streams[number as usize];
-        let limit = match due.peek() {
+        let limit: Option<u64> = match due.peek() {
             None => Some(u64::MAX),
             // Of two contexts that are due at one time, the one with the lower number is first.
             Some(Reverse((time, other))) if number < *other => Some(time.saturating_add(slice_ns)),
             Some(Reverse((time, _))) => time.checked_sub(1).map(|t| t.saturating_add(slice_ns)),
         };
-        if let Some(time) = stream.run(graph, limit, &mut each)? {
+        // The end of the stretch that this turn begins in.
+        let rest = now
+            .checked_div(stretch_ns)
+            .map(|stretch| (stretch + 1).saturating_mul(stretch_ns) - 1);
+        let turn = Turn {
+            due: limit,
+            blocks: limit.max(rest),
+        };
+        if let Some(time) = stream.run(graph, turn, &mut each)? {
             due.push(Reverse((time, number)));
         }
     }
@@ -72,24 +102,20 @@ pub(super) fn by_time(
 }
 
 impl<'g> Stream<'g> {
-    /// Runs as long as the actions happen at `limit` or before. Returns the time of the next action, or `None` if
-    /// there are no more.
+    /// Runs until its turn ends. Returns the time of the next action, or `None` if there are no more.
     fn run(
         &mut self,
         graph: &'g Graph,
-        limit: Option<u64>,
+        turn: Turn,
         each: &mut impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
     ) -> Result<Option<u64>> {
         loop {
             if let Some(inside) = &mut self.inside {
                 while inside.left > 0 {
-                    let time = inside.moment.time();
-                    if limit.is_none_or(|limit| time > limit) {
-                        return Ok(Some(time));
-                    }
-                    let most = inside.moment.until(limit.unwrap_or(0));
-                    if !inside.piece(most, each)? {
-                        break;
+                    match inside.piece(turn, each)? {
+                        Step::Done => {}
+                        Step::Due => return Ok(Some(inside.moment.time())),
+                        Step::End => break,
                     }
                 }
             }
@@ -129,16 +155,27 @@ impl<'g> Stream<'g> {
 }
 
 impl Inside<'_> {
-    /// At most so many actions of the current piece; false if the task has no more.
+    /// The actions of the current piece that are in this turn.
     fn piece(
         &mut self,
-        most: u64,
+        turn: Turn,
         each: &mut impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
-    ) -> Result<bool> {
+    ) -> Result<Step> {
         let Some(piece) = self.batch.piece(self.piece) else {
             (self.piece, self.offset) = (0, 0);
-            return Ok(self.reader.next(&mut self.batch)?);
+            return Ok(match self.reader.next(&mut self.batch)? {
+                true => Step::Done,
+                false => Step::End,
+            });
         };
+        let limit = match piece {
+            Piece::Action(_) => turn.due,
+            _ => turn.blocks,
+        };
+        let most = limit.map_or(0, |limit| self.moment.until(limit));
+        if most == 0 {
+            return Ok(Step::Due);
+        }
         let (from, all) = (self.offset, piece.actions());
         let to = all.min(from.saturating_add(most.min(self.left)));
         let start = self.moment;
@@ -151,6 +188,6 @@ impl Inside<'_> {
         if to == all {
             (self.piece, self.offset) = (self.piece + 1, 0);
         }
-        Ok(true)
+        Ok(Step::Done)
     }
 }

@@ -52,7 +52,10 @@ impl<A: Analysis> Part<A> {
 
     /// Whether it sees no tasks.
     fn is_by_time(&self) -> bool {
-        matches!(self.analysis.order(), Order::ByTime { .. })
+        matches!(
+            self.analysis.order(),
+            Order::ByTime { .. } | Order::Stretches { .. }
+        )
     }
 
     /// The shard of a context's tasks.
@@ -306,14 +309,14 @@ pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
 }
 
 fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
-    let mut passes: Vec<(Option<u64>, Vec<&mut dyn Visitor>)> = Vec::new();
+    let mut passes: Vec<(Option<Order>, Vec<&mut dyn Visitor>)> = Vec::new();
     // What a single context does is in the order of time already.
     let single = graph.contexts().nth(1).is_none();
     for visitor in visitors {
         let pass = match visitor.order() {
             Order::Tables => continue,
-            Order::ByTime { .. } if single => None,
-            Order::ByTime { slice_ns } => Some(slice_ns),
+            Order::ByTime { .. } | Order::Stretches { .. } if single => None,
+            order @ (Order::ByTime { .. } | Order::Stretches { .. }) => Some(order),
             Order::Any | Order::PerContext | Order::Topological => None,
         };
         let visitor: &mut dyn Visitor = &mut **visitor;
@@ -325,10 +328,10 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let busy = AtomicUsize::new(passes.len());
     let done: Vec<Result<()>> = passes
         .into_par_iter()
-        .map(|(slice, visitors)| {
-            let done = match slice {
+        .map(|(order, visitors)| {
+            let done = match order {
                 None => topological(graph, &busy, visitors),
-                Some(slice_ns) => in_time(graph, slice_ns, visitors),
+                Some(order) => in_time(graph, order, visitors),
             };
             busy.fetch_sub(1, Ordering::Relaxed);
             done
@@ -337,9 +340,9 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     done.into_iter().collect()
 }
 
-fn in_time(graph: &Graph, slice_ns: u64, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
+fn in_time(graph: &Graph, order: Order, mut visitors: Vec<&mut dyn Visitor>) -> Result<()> {
     visitors.iter_mut().for_each(|visitor| visitor.begin());
-    by_time(graph, slice_ns, |at, piece| {
+    by_time(graph, order, |at, piece| {
         let mut visitors = visitors.iter_mut();
         visitors.try_for_each(|visitor| visitor.piece(at, piece))
     })?;

@@ -86,6 +86,12 @@ pub enum Order {
         /// A context keeps its turn for so long after another one would be due.
         slice_ns: u64,
     },
+    /// As [`Order::ByTime`] without slices, but what contexts execute and access within each stretch of the run comes
+    /// in any order. That is much faster if they run at the same time.
+    Stretches {
+        /// The length of a stretch; the first one begins at 0.
+        ns: u64,
+    },
 }
 
 /// What an analysis reads of tasks; the less, the faster.

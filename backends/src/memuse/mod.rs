@@ -38,9 +38,10 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub top: u32,
     /// How long a context keeps running before another one's turn, in nanoseconds. With the slice of other analyses,
-    /// they share a pass.
+    /// they share a pass. Otherwise only allocations come in the order of time ([`Order::Stretches`]), and the result
+    /// is that of no slice.
     #[arg(skip)]
-    pub slice_ns: u64,
+    pub slice_ns: Option<u64>,
 }
 
 /// The analysis. It reads the graph itself, by time.
@@ -111,7 +112,7 @@ pub struct SiteUse {
 impl Analysis for MemUse {
     const NAME: &'static str = "memuse";
     const ABOUT: &'static str = "Live heap over time, its peak, who holds it, and the working set";
-    const ORDER: Order = Order::ByTime { slice_ns: 0 };
+    const ORDER: Order = Order::Stretches { ns: 1 };
     const READS: Reads = Reads::Pieces;
     const NEEDS_ACCESSES: bool = true;
     type Config = Options;
@@ -126,13 +127,16 @@ impl Analysis for MemUse {
     }
 
     fn order(&self) -> Order {
-        Order::ByTime {
-            slice_ns: self.options.slice_ns,
+        match self.options.slice_ns {
+            Some(slice_ns) => Order::ByTime { slice_ns },
+            None => Order::Stretches {
+                ns: self.length_ns(),
+            },
         }
     }
 
     fn shard(&self, _: Option<ContextId>) -> State {
-        State::new(self.duration_ns, self.options.points)
+        State::new(self.length_ns(), self.options.points)
     }
 
     fn piece(&self, state: &mut State, at: &Moment, piece: &Piece<'_>) -> Result<()> {
@@ -142,7 +146,7 @@ impl Analysis for MemUse {
     fn finish(self, graph: &Graph, shards: Vec<State>) -> Result<Report> {
         let duration_ns = self.duration_ns;
         let state = shards.into_iter().next();
-        let mut state = state.unwrap_or_else(|| State::new(duration_ns, self.options.points));
+        let mut state = state.unwrap_or_else(|| State::new(self.length_ns(), self.options.points));
         let stretches = state.close();
         let live = state.live;
         let mut merged: BTreeMap<(Place, String), SiteUse> = BTreeMap::new();
@@ -179,6 +183,13 @@ impl Analysis for MemUse {
     }
 }
 
+impl MemUse {
+    /// The length of a stretch.
+    fn length_ns(&self) -> u64 {
+        self.duration_ns.div_ceil(self.options.points.into()).max(1)
+    }
+}
+
 impl SiteUse {
     fn add(&mut self, other: &Self) {
         let frees = self.frees + other.frees;
@@ -209,13 +220,13 @@ pub struct State {
 }
 
 impl State {
-    fn new(duration_ns: u64, points: u32) -> Self {
+    fn new(length_ns: u64, points: u32) -> Self {
         Self {
             live: Live::default(),
             mapped: Mapped::default(),
             set: WorkingSet::default(),
             last_block: LastBlocks::default(),
-            length_ns: duration_ns.div_ceil(points.into()).max(1),
+            length_ns,
             current: Stretch::default(),
             done: Vec::new(),
             most: points as usize,

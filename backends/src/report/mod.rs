@@ -110,7 +110,7 @@ impl Choices {
     /// Of a run whose misses are estimated, memory is followed in the same pass as sharing.
     pub(crate) fn memuse(&self, graph: &Graph) -> Result<memuse::Options> {
         Ok(memuse::Options {
-            slice_ns: self.sample(graph).map_or(0, |_| sharing::SLICE),
+            slice_ns: self.sample(graph).map(|_| sharing::SLICE),
             ..default_config::<MemUse>()?
         })
     }

@@ -158,7 +158,9 @@ impl Caches {
             return own.for_each(|moving| self.access(context, &moving.access, &site));
         }
         if times == 1 || !own.all(|moving| self.is_own(context, &moving.access)) {
-            for iteration in 0..times {
+            // An iteration that does what the one before did changes nothing.
+            let stands = moving.iter().all(|moving| moving.stride == 0);
+            for iteration in 0..if stands { 1 } else { times } {
                 for moving in moving {
                     self.access(context, &moving.later(iteration), &site);
                 }
