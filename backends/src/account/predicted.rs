@@ -8,7 +8,6 @@ use super::charges::Charge;
 use super::group::Key;
 use super::replay::{Schedule, replay};
 use super::steps::{Losses, Steps};
-use super::wait::Kind;
 use super::{Account, Loss, Row};
 use crate::analysis::Graph;
 
@@ -74,7 +73,9 @@ impl Predicted {
         for (lost, at) in losses.iter_mut().filter(replayed).zip(0..MOST) {
             for &group in &lost.groups {
                 let known = match keys.get(group as usize) {
-                    Some(&Key::Wait(Kind::Lock, lock)) => locks.entry(lock).or_default(),
+                    Some(&Key::Wait(_, lock)) if lost.row.cause == Loss::Lock => {
+                        locks.entry(lock).or_default()
+                    }
                     _ => bits.entry(group).or_default(),
                 };
                 *known |= 1 << at;

@@ -1,4 +1,4 @@
-//! Where contexts wait: the call, and the caller of its function if that function is only a wrapper.
+//! Where contexts wait: the call, and the caller of its function if that function is only a wrapper or is a library's.
 
 use anyhow::Result;
 use taskgraph::{BlockId, CallStack, TaskId, TaskKind};
@@ -7,12 +7,24 @@ use super::weights::Weights;
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, LongCall, long_call};
 
-/// Number of tasks before a wait that are searched for executed code.
-const LOOK_BACK: u32 = 16;
+/// Number of tasks before a wait that are searched for executed code, and of blocks beyond which no further task is.
+/// Whoever waits for a lock may try it many times before.
+const LOOK_BACK: u32 = 512;
+const BLOCKS: u64 = 4096;
 /// A function is a wrapper if each of its calls executes at most this many IR instructions.
 const WRAPPER: u64 = 200;
 /// The largest number of nested wrappers that are followed.
 const DEEP: usize = 4;
+
+/// The ends of names of functions in which contexts wait for a lock: those of Rust's library and of parking_lot.
+const LOCKS: [&str; 6] = [
+    "::lock_contended",
+    "::read_contended",
+    "::write_contended",
+    "::lock_slow",
+    "::lock_shared_slow",
+    "::lock_exclusive_slow",
+];
 
 /// A place where contexts wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +32,14 @@ pub(super) struct Site {
     pub(super) place: Place,
     /// Where in the wrapper contexts wait, if a wrapper is called at `place`.
     pub(super) inner: Option<Place>,
+}
+
+impl Site {
+    /// Whether contexts wait here for a lock.
+    pub(super) fn locks(&self) -> bool {
+        let function = &self.inner.as_ref().unwrap_or(&self.place).function;
+        LOCKS.iter().any(|end| function.ends_with(end))
+    }
 }
 
 /// The call that a task waits in.
@@ -33,10 +53,14 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
     if graph.task(waits)?.kind() != TaskKind::Work {
         at = waits.previous();
     }
+    let mut blocks = 0;
     for _ in 0..LOOK_BACK {
-        let Some(id) = at else { break };
+        let Some(id) = at.filter(|_| blocks < BLOCKS) else {
+            break;
+        };
         let found = graph.task(id)?;
         if found.kind() == TaskKind::Work && found.block_count() > 0 {
+            blocks += found.block_count();
             tasks.push(found);
         }
         at = id.previous();
@@ -63,16 +87,44 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
         place: call(last),
         inner: None,
     };
-    for _ in 0..DEEP {
-        let Some(frame) = frames.next() else { break };
-        let Some(caller) = frame.called_from else {
-            break;
-        };
-        if weights.each_call(frame.function) > WRAPPER {
-            break;
+    let mut deep = 0;
+    while let Some((frame, caller)) = frames.next().and_then(|f| Some((f, f.called_from?))) {
+        if !site.place.is_library() {
+            deep += 1;
+            if deep > DEEP || weights.each_call(frame.function) > WRAPPER {
+                break;
+            }
         }
         site.inner.get_or_insert_with(|| site.place.clone());
         site.place = call(caller);
     }
+    // The call of the library came too long before. Its caller goes on after the wait.
+    if site.place.is_library()
+        && let Some(block) = next_outside_libraries(graph, waits)?
+    {
+        site.inner.get_or_insert_with(|| site.place.clone());
+        site.place = Place::of_block(info, block);
+    }
     Ok(Some(site))
+}
+
+/// The first block of the program itself that a context executes after a wait.
+fn next_outside_libraries(graph: &Graph, waits: TaskId) -> Result<Option<BlockId>> {
+    let info = graph.info();
+    let last = graph.context(waits.context).and_then(|c| c.last_task());
+    for seq in (waits.seq + 1..=last.map_or(0, |last| last.seq)).take(LOOK_BACK as usize) {
+        let task = graph.task(TaskId::new(waits.context, seq))?;
+        let mut found = None;
+        if task.kind() == TaskKind::Work && task.block_count() <= BLOCKS {
+            task.for_each_block(|block| {
+                if found.is_none() && !Place::of_block(info, block.id()).is_library() {
+                    found = Some(block.id());
+                }
+            })?;
+        }
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }

@@ -66,8 +66,15 @@ const QUICK: [&str; 29] = [
 ];
 
 /// How functions begin that are operations of their own in the graph, so that no time of them belongs to the task that
-/// calls them.
-const OPERATIONS: [&str; 4] = ["cnd_", "mtx_", "pthread_", "sem_"];
+/// calls them. The pass names atomic operations and fences as if they were called.
+const OPERATIONS: [&str; 6] = [
+    "atomic operation",
+    "cnd_",
+    "fence",
+    "mtx_",
+    "pthread_",
+    "sem_",
+];
 /// Who has no processor for less time than this is not looked for.
 const STARVED_NS: u64 = 50_000;
 /// A task that moves less than a byte in so many nanoseconds does not spend its time on that.
@@ -200,10 +207,13 @@ mod tests {
         let nothing = b.block("body", "a.c", 3, &[]);
         let moves = b.block("body", "a.c", 4, &[MemOp::new(OpKind::Set, 0, 0)]);
         let frees = b.block("body", "a.c", 5, &[]);
-        b.info_mut().blocks[frees.index()].call = Some(CallSite {
-            callee: "free".into(),
-            line: 5,
-        });
+        let tries = b.block("body", "a.c", 6, &[]);
+        for (block, callee) in [(frees, "free"), (tries, "atomic operation")] {
+            b.info_mut().blocks[block.index()].call = Some(CallSite {
+                callee: callee.into(),
+                line: 5,
+            });
+        }
         let main = b.context("main");
         b.work(main, 0, STARVED_NS, |w| w.block(nothing, &[]));
         b.work(main, STARVED_NS, 2 * STARVED_NS - 1, |w| {
@@ -215,10 +225,14 @@ mod tests {
         b.work(main, 3 * STARVED_NS, 4 * STARVED_NS, |w| {
             w.block(frees, &[]);
         });
+        b.work(main, 4 * STARVED_NS, 5 * STARVED_NS, |w| {
+            w.block(tries, &[]);
+        });
         let graph = b.build().expect("a valid graph");
         let tasks = graph.tasks().map(|task| task.expect("readable"));
         let found: Vec<_> = tasks.map(|task| long_call(&task)).collect();
-        assert_eq!(found, [Some(LongCall::Starved), None, None, None]);
+        let starved = Some(LongCall::Starved);
+        assert_eq!(found, [starved, None, None, None, starved]);
     }
 
     #[test]

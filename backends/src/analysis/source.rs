@@ -63,6 +63,13 @@ impl Place {
         Some((Self { line, ..place }, call.callee.clone()))
     }
 
+    /// Whether the place is in a library's source: Rust's own, or a header of the system.
+    #[must_use]
+    pub fn is_library(&self) -> bool {
+        let file = self.file.as_str();
+        file.starts_with("/rustc/") || file.starts_with("/usr/")
+    }
+
     /// Whether anything is known of the place.
     #[must_use]
     pub fn is_known(&self) -> bool {
