@@ -37,10 +37,16 @@ pub fn label(function: &str) -> String {
     }
 }
 
+/// Where Rust's threads begin. The closure of a thread is usually inlined there, and then has this name.
+const THREAD: &str = "std::sys::backtrace::__rust_begin_short_backtrace";
+
 /// A function's name without its parameters, and without what stands between `<` and `>` of a template or a generic:
 /// a sentence names the line as well, which tells overloads apart.
 #[must_use]
 pub fn spoken(function: &str) -> String {
+    if function == THREAD {
+        return "the closure of a thread".to_owned();
+    }
     let mut said = String::with_capacity(function.len());
     let mut rest = function;
     while let Some(c) = rest.chars().next() {
@@ -129,6 +135,7 @@ mod tests {
         for (name, said) in [
             ("", ""),
             ("main", "main"),
+            (THREAD, "the closure of a thread"),
             ("foo(int, char const*)", "foo"),
             ("outer::inner<int>::run() const", "outer::inner::run"),
             (
