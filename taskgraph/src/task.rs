@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::frame::{DecodedFrame, Played, Player};
 use crate::graph::TaskGraph;
 use crate::id::{BlockId, TaskId};
-use crate::page::{TaskFields, TaskPage};
+use crate::page::{TaskFields, TaskPage, TaskTotals};
 use crate::path::Nest;
 use crate::record::{FrameSpan, TaskRecord};
 use crate::run::{AffineRun, advance};
@@ -59,6 +59,10 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         &self.page.tasks[self.at]
     }
 
+    fn totals(&self) -> &TaskTotals {
+        self.page.totals(self.at)
+    }
+
     /// The graph it is in.
     #[must_use]
     pub fn graph(&self) -> &'g TaskGraph<D> {
@@ -71,15 +75,26 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// # Errors
     /// As [`TaskGraph::task`].
     pub fn other(&self, id: TaskId) -> Result<Self> {
-        let (own, at) = (self.id(), self.at);
+        let mut other = self.clone();
+        other.go_to(id)?;
+        Ok(other)
+    }
+
+    /// Becomes another task of the graph, as [`Task::other`]. It stays what it is on an error.
+    ///
+    /// # Errors
+    /// As [`TaskGraph::task`].
+    pub fn go_to(&mut self, id: TaskId) -> Result<()> {
+        let own = self.id();
         let at = match id.seq.checked_sub(own.seq) {
-            Some(after) => at.checked_add(after as usize),
-            None => at.checked_sub((own.seq - id.seq) as usize),
+            Some(after) => self.at.checked_add(after as usize),
+            None => self.at.checked_sub((own.seq - id.seq) as usize),
         };
         match at.filter(|&at| self.page.tasks.get(at).is_some_and(|task| task.id == id)) {
-            Some(at) => Ok(Self::new(self.graph, Arc::clone(&self.page), at)),
-            None => self.graph.task(id),
+            Some(at) => self.at = at,
+            None => *self = self.graph.task(id)?,
         }
+        Ok(())
     }
 
     /// The id of the task.
@@ -127,7 +142,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Executions of basic blocks.
     #[must_use]
     pub fn block_count(&self) -> u64 {
-        self.fields().blocks
+        self.totals().blocks
     }
 
     /// Reads + writes.
@@ -139,25 +154,26 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Reads.
     #[must_use]
     pub fn read_count(&self) -> u64 {
-        self.fields().reads
+        self.totals().reads
     }
 
     /// Writes.
     #[must_use]
     pub fn write_count(&self) -> u64 {
-        self.fields().writes
+        self.totals().writes
     }
 
     /// Bytes read and written.
     #[must_use]
     pub fn bytes_accessed(&self) -> u64 {
-        self.fields().bytes
+        self.totals().bytes
     }
 
     /// Actions: executions of basic blocks, allocations, frees and mappings.
     #[must_use]
     pub fn action_count(&self) -> u64 {
-        self.fields().blocks.saturating_add(self.fields().others)
+        let totals = self.totals();
+        totals.blocks.saturating_add(totals.others)
     }
 
     /// The stored predecessors, sorted. They do not include the task before this one in its context.
@@ -171,7 +187,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// [`Task::dependencies`] without a copy.
     #[must_use]
     pub fn stored_dependencies(&self) -> &[TaskId] {
-        self.page.edges(self.fields())
+        self.page.edges(self.at)
     }
 
     /// The stored successors, sorted: not the one after it in its context.
@@ -208,13 +224,13 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Where its actions are.
     #[must_use]
     pub fn spans(&self) -> &[FrameSpan] {
-        self.page.spans(self.fields())
+        self.page.spans(self.at)
     }
 
     /// The task in the form in which it was written.
     #[must_use]
     pub fn record(&self) -> TaskRecord {
-        let f = self.fields();
+        let (f, totals) = (self.fields(), self.totals());
         TaskRecord {
             id: f.id,
             kind: f.kind,
@@ -223,11 +239,11 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
             start_ns: f.start_ns,
             end_ns: f.end_ns,
             frames: self.spans().to_vec(),
-            blocks: f.blocks,
-            reads: f.reads,
-            writes: f.writes,
-            bytes: f.bytes,
-            others: f.others,
+            blocks: totals.blocks,
+            reads: totals.reads,
+            writes: totals.writes,
+            bytes: totals.bytes,
+            others: totals.others,
         }
     }
 

@@ -37,6 +37,7 @@ macro_rules! numbered {
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The variant with this number, if any.
+            #[inline]
             #[must_use]
             pub const fn from_u8(number: u8) -> Option<Self> {
                 match number { $($number => Some(Self::$variant),)* _ => None }

@@ -160,6 +160,26 @@ impl<'a, E: From<Malformed>> Reader<'a, E> {
         }
     }
 
+    /// [`Reader::varint`] for numbers of one or two bytes in no order, most of them: it does not guess which.
+    #[inline]
+    pub fn short_varint(&mut self) -> Result<u64, E> {
+        match self.bytes {
+            [low, high, ..] if low & high < 0x80 => {
+                let two = low >> 7;
+                self.bytes = &self.bytes[1 + usize::from(two)..];
+                Ok(u64::from(low & 0x7f) | u64::from(high * two) << 7)
+            }
+            _ => self.varint(),
+        }
+    }
+
+    /// The next four variable-length integers, if each takes one byte; they stay to be read.
+    #[inline]
+    pub fn peek_four(&self) -> Option<[u8; 4]> {
+        let four = self.bytes.first_chunk::<4>()?;
+        (u32::from_le_bytes(*four) & 0x8080_8080 == 0).then_some(*four)
+    }
+
     fn long_varint(&mut self) -> Result<u64, E> {
         if let Some(chunk) = self.bytes.first_chunk::<8>() {
             let word = u64::from_le_bytes(*chunk);
@@ -272,12 +292,23 @@ mod tests {
             assert_eq!(r.delta(77).unwrap(), v);
         }
         r.end().unwrap();
+        let mut r = Reader::<Malformed>::new("test", &bytes);
+        // The second number is -77.
+        assert_eq!(r.peek_four(), None);
+        for &v in &values {
+            assert_eq!(r.short_varint().unwrap(), v);
+            assert_eq!(r.delta(77).unwrap(), v);
+        }
+        r.end().unwrap();
     }
 
     #[test]
     fn a_number_that_does_not_end_or_does_not_fit_is_an_error() {
         for bytes in [&[][..], &[0x80], &[0xff; 10], &[0xff; 11]] {
             assert!(Reader::<Malformed>::new("test", bytes).varint().is_err());
+            let mut reader = Reader::<Malformed>::new("test", bytes);
+            assert!(reader.short_varint().is_err());
+            assert_eq!(reader.peek_four(), None);
         }
         let mut too_wide = vec![0xff; 9];
         too_wide.push(2);

@@ -13,7 +13,7 @@ pub(crate) use edge::{DependentsPage, DependentsPageWriter};
 pub(crate) use index::{PageIndex, PageIndexWriter};
 pub(crate) use order::{OrderPage, OrderPageWriter};
 pub(crate) use packing::{Packing, pack_page};
-pub(crate) use task::{TaskFields, TaskPage, TaskPageWriter};
+pub(crate) use task::{TaskFields, TaskPage, TaskPageWriter, TaskTotals};
 
 use std::cell::RefCell;
 

@@ -1,6 +1,5 @@
 //! Task pages: 1024 tasks with their times, totals, spans of actions and incoming edges.
 
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap as HashMap;
@@ -10,7 +9,7 @@ use crate::error::{Result, malformed};
 use crate::id::{ContextId, TaskId};
 use crate::page::{FULL_EDGES, IdPredictor, join_columns, split_columns, unpack};
 use crate::record::{FrameRef, FrameSpan, TaskRecord};
-use crate::wire::{Reader, put_delta, put_varint};
+use crate::wire::{Reader, put_delta, put_varint, unzigzag};
 use crate::{SyncOp, TaskKind};
 
 /// A page is full when it has this many tasks, or [`FULL_EDGES`].
@@ -195,24 +194,33 @@ impl TaskPageWriter {
 #[derive(Clone, Debug)]
 pub(crate) struct TaskFields {
     pub(crate) id: TaskId,
-    pub(crate) kind: TaskKind,
-    pub(crate) op: SyncOp,
     pub(crate) object: u64,
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
+    pub(crate) kind: TaskKind,
+    pub(crate) op: SyncOp,
+    /// The place of its totals; many tasks share the first, which are zero.
+    totals: u16,
+    /// The ends of its spans and edges; they begin where those of the task before end.
+    spans_end: u32,
+    edges_end: u32,
+}
+
+/// What a task executes and accesses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TaskTotals {
     pub(crate) blocks: u64,
     pub(crate) reads: u64,
     pub(crate) writes: u64,
     pub(crate) bytes: u64,
     pub(crate) others: u64,
-    spans: Range<u32>,
-    edges: Range<u32>,
 }
 
 /// A decoded page.
 #[derive(Debug, Default)]
 pub(crate) struct TaskPage {
     pub(crate) tasks: Vec<TaskFields>,
+    totals: Vec<TaskTotals>,
     spans: Vec<FrameSpan>,
     edges: Vec<TaskId>,
     /// Where the outgoing edges of each task are stored: 1 + the number of a page (0: there are none), and
@@ -221,14 +229,27 @@ pub(crate) struct TaskPage {
 }
 
 impl TaskPage {
-    /// The spans of actions of a task of this page.
-    pub(crate) fn spans(&self, task: &TaskFields) -> &[FrameSpan] {
-        part(&self.spans, &task.spans)
+    /// What task `at` executes and accesses.
+    pub(crate) fn totals(&self, at: usize) -> &TaskTotals {
+        &self.totals[self.tasks[at].totals as usize]
     }
 
-    /// The stored incoming edges of a task of this page.
-    pub(crate) fn edges(&self, task: &TaskFields) -> &[TaskId] {
-        part(&self.edges, &task.edges)
+    /// The spans of actions of task `at`.
+    pub(crate) fn spans(&self, at: usize) -> &[FrameSpan] {
+        self.part(&self.spans, at, |task| task.spans_end)
+    }
+
+    /// The stored incoming edges of task `at`.
+    pub(crate) fn edges(&self, at: usize) -> &[TaskId] {
+        self.part(&self.edges, at, |task| task.edges_end)
+    }
+
+    /// The part of task `at` of the spans or edges of all.
+    fn part<'p, T>(&self, all: &'p [T], at: usize, end: impl Fn(&TaskFields) -> u32) -> &'p [T] {
+        let before = at.checked_sub(1).and_then(|before| self.tasks.get(before));
+        let from = before.map_or(0, &end) as usize;
+        let to = self.tasks.get(at).map_or(0, &end) as usize;
+        all.get(from..to).unwrap_or(&[])
     }
 
     /// The place of a task in the page.
@@ -245,106 +266,153 @@ impl TaskPage {
     /// Approximate bytes in memory.
     pub(crate) fn weight(&self) -> usize {
         (size_of::<TaskFields>() + size_of::<(u32, u32)>()) * self.tasks.len()
+            + size_of::<TaskTotals>() * self.totals.len()
             + size_of::<FrameSpan>() * self.spans.len()
             + size_of::<TaskId>() * self.edges.len()
     }
 
+    /// Decodes column by column, so that each loop is short and keeps its column in registers.
     pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
         let raw = unpack(WHAT, payload, MAX_PAGE)?;
         let mut columns = Columns(split_columns(WHAT, &raw)?);
-        let mut page = Self::default();
+        let mut page = Self {
+            totals: vec![TaskTotals::default()],
+            ..Self::default()
+        };
+        page.decode_ids(&mut columns)?;
+        let bits = columns.of(Column::Kind).take(page.tasks.len())?;
+        page.decode_kinds(&mut columns, bits)?;
+        page.decode_times(&mut columns)?;
+        let any = bits.iter().fold(0, |any, bits| any | bits);
         let mut previous = Previous::default();
-        let mut context = 0u32;
-        while columns.of(Column::Runs).remaining() > 0 {
-            let runs = columns.of(Column::Runs);
-            let step = runs.varint32()?;
-            let ascends = step > 0 || page.tasks.is_empty();
-            let next = context.checked_add(step).filter(|_| ascends);
-            context = next.ok_or_else(|| runs.error("its contexts do not ascend"))?;
-            let (first, n) = (runs.varint32()?, runs.varint32()?);
-            page.tasks.reserve(FULL_TASKS.min(n as usize));
-            for i in 0..n {
-                let runs = columns.of(Column::Runs);
-                if page.tasks.len() == FULL_TASKS {
-                    return Err(runs.error("more tasks than a page holds"));
+        if any & HAS_OBJECT != 0 {
+            let mut objects = *columns.of(Column::Object);
+            for (task, _) in page.tasks.iter_mut().zip(bits).filter(has(HAS_OBJECT)) {
+                task.object = previous.object(&mut objects)?;
+            }
+            *columns.of(Column::Object) = objects;
+        }
+        if any & HAS_SPANS != 0 {
+            let mut spans = *columns.of(Column::Spans);
+            for (task, bits) in page.tasks.iter_mut().zip(bits) {
+                if bits & HAS_SPANS != 0 {
+                    previous.spans(&mut spans, &mut page.spans)?;
                 }
-                let seq = first.checked_add(i);
-                let seq = seq.ok_or_else(|| runs.error("a sequence number over 32 bits"))?;
-                let id = TaskId::new(ContextId::new(context), seq);
-                page.decode_task(id, &mut columns, &mut previous)?;
+                task.spans_end = place(&page.spans)?;
+            }
+            *columns.of(Column::Spans) = spans;
+        }
+        if any & (HAS_COUNTS | HAS_OTHERS) != 0 {
+            page.decode_totals(columns.of(Column::Counts), bits)?;
+        }
+        if any & HAS_EDGES != 0 {
+            let [.., counts, contexts, seqs] = &mut columns.0;
+            for (task, bits) in page.tasks.iter_mut().zip(bits) {
+                if bits & HAS_EDGES != 0 {
+                    for _ in 0..counts.count(contexts.remaining())? {
+                        page.edges.push(previous.ids.get(contexts, seqs)?);
+                    }
+                }
+                task.edges_end = place(&page.edges)?;
             }
         }
         columns.0.iter().try_for_each(Reader::end)?;
         Ok(page)
     }
 
-    /// Decodes the next task of the columns into the page.
-    #[inline]
-    fn decode_task(
-        &mut self,
-        id: TaskId,
-        columns: &mut Columns<'_>,
-        p: &mut Previous,
-    ) -> Result<()> {
-        let bits = columns.of(Column::Kind).u8()?;
-        let has = |bit| bits & bit != 0;
-        let kind = TaskKind::from_u8(bits & KIND);
-        let kind = kind.ok_or_else(|| malformed(WHAT, format!("task kind {}", bits & KIND)))?;
-        let op = SyncOp::from_u8(columns.of(Column::Op).u8()?).unwrap_or(SyncOp::Other);
-        let start_ns = columns.of(Column::Start).delta(p.end_ns)?;
-        let end_ns = start_ns.checked_add(columns.of(Column::Duration).varint()?);
-        p.end_ns = end_ns.ok_or_else(|| malformed(WHAT, "a time over 64 bits"))?;
-        let object = match has(HAS_OBJECT) {
-            true => p.object(columns.of(Column::Object))?,
-            false => 0,
-        };
-        let spans = match has(HAS_SPANS) {
-            true => p.spans(columns.of(Column::Spans), &mut self.spans)?,
-            false => 0..0,
-        };
-        let mut totals = [0; 4];
-        if has(HAS_COUNTS) {
-            for total in &mut totals {
-                *total = columns.of(Column::Counts).varint()?;
+    /// Makes the tasks, of which only the ids are known yet.
+    fn decode_ids(&mut self, columns: &mut Columns<'_>) -> Result<()> {
+        let runs = columns.of(Column::Runs);
+        let mut context = 0u32;
+        while runs.remaining() > 0 {
+            let step = runs.varint32()?;
+            let ascends = step > 0 || self.tasks.is_empty();
+            let next = context.checked_add(step).filter(|_| ascends);
+            context = next.ok_or_else(|| runs.error("its contexts do not ascend"))?;
+            let (first, n) = (runs.varint32()?, runs.varint32()?);
+            if n as usize > FULL_TASKS - self.tasks.len() {
+                return Err(runs.error("more tasks than a page holds"));
             }
+            let end = first.checked_add(n);
+            let end = end.ok_or_else(|| runs.error("a sequence number over 32 bits"))?;
+            self.tasks.extend((first..end).map(|seq| TaskFields {
+                id: TaskId::new(ContextId::new(context), seq),
+                object: 0,
+                start_ns: 0,
+                end_ns: 0,
+                kind: TaskKind::Work,
+                op: SyncOp::None,
+                totals: 0,
+                spans_end: 0,
+                edges_end: 0,
+            }));
         }
-        let others = match has(HAS_OTHERS) {
-            true => columns.of(Column::Counts).varint()?,
-            false => 0,
-        };
-        let first = place(&self.edges)?;
-        if has(HAS_EDGES) {
-            let [.., counts, contexts, seqs] = &mut columns.0;
-            for _ in 0..counts.count(contexts.remaining())? {
-                self.edges.push(p.ids.get(contexts, seqs)?);
+        Ok(())
+    }
+
+    fn decode_kinds(&mut self, columns: &mut Columns<'_>, bits: &[u8]) -> Result<()> {
+        let ops = columns.of(Column::Op).take(bits.len())?;
+        for ((task, bits), &op) in self.tasks.iter_mut().zip(bits).zip(ops) {
+            let kind = TaskKind::from_u8(bits & KIND);
+            task.kind =
+                kind.ok_or_else(|| malformed(WHAT, format!("task kind {}", bits & KIND)))?;
+            task.op = SyncOp::from_u8(op).unwrap_or(SyncOp::Other);
+        }
+        Ok(())
+    }
+
+    fn decode_times(&mut self, columns: &mut Columns<'_>) -> Result<()> {
+        let (mut starts, mut durations) =
+            (*columns.of(Column::Start), *columns.of(Column::Duration));
+        let mut end = 0u64;
+        for task in &mut self.tasks {
+            task.start_ns = end.wrapping_add(unzigzag(starts.short_varint()?));
+            let ends = task.start_ns.checked_add(durations.short_varint()?);
+            end = ends.ok_or_else(|| malformed(WHAT, "a time over 64 bits"))?;
+            task.end_ns = end;
+        }
+        (*columns.of(Column::Start), *columns.of(Column::Duration)) = (starts, durations);
+        Ok(())
+    }
+
+    fn decode_totals(&mut self, column: &mut Reader<'_>, bits: &[u8]) -> Result<()> {
+        let mut counts = *column;
+        for (task, bits) in self.tasks.iter_mut().zip(bits) {
+            if bits & (HAS_COUNTS | HAS_OTHERS) == 0 {
+                continue;
             }
+            let mut totals = TaskTotals::default();
+            if bits & HAS_COUNTS != 0 {
+                let all = match counts.peek_four() {
+                    Some(four) => {
+                        counts.take(4)?;
+                        four.map(u64::from)
+                    }
+                    None => {
+                        let mut all = [0; 4];
+                        for n in &mut all {
+                            *n = counts.varint()?;
+                        }
+                        all
+                    }
+                };
+                [totals.blocks, totals.reads, totals.writes, totals.bytes] = all;
+            }
+            if bits & HAS_OTHERS != 0 {
+                totals.others = counts.varint()?;
+            }
+            // A page has at most 1024 tasks.
+            task.totals = u16::try_from(self.totals.len()).unwrap_or(0);
+            self.totals.push(totals);
         }
-        let edges = first..place(&self.edges)?;
-        let [blocks, reads, writes, bytes] = totals;
-        let end_ns = p.end_ns;
-        self.tasks.push(TaskFields {
-            id,
-            kind,
-            op,
-            object,
-            start_ns,
-            end_ns,
-            blocks,
-            reads,
-            writes,
-            bytes,
-            others,
-            spans,
-            edges,
-        });
+        *column = counts;
         Ok(())
     }
 }
 
-/// A part of the spans or edges of a page.
-fn part<'p, T>(all: &'p [T], range: &Range<u32>) -> &'p [T] {
-    let range = range.start as usize..range.end as usize;
-    all.get(range).unwrap_or(&[])
+/// Whether a task has something.
+fn has<T>(bit: u8) -> impl Fn(&(T, &u8)) -> bool {
+    move |(_, bits)| **bits & bit != 0
 }
 
 /// The place after the last span or edge.
@@ -377,8 +445,20 @@ impl Previous {
         Ok(object)
     }
 
-    fn spans(&mut self, column: &mut Reader<'_>, out: &mut Vec<FrameSpan>) -> Result<Range<u32>> {
-        let first = place(out)?;
+    #[inline]
+    fn spans(&mut self, column: &mut Reader<'_>, out: &mut Vec<FrameSpan>) -> Result<()> {
+        // Most short tasks have one span, which goes on where the last one of the page ended.
+        if let Some([1, 0, 0, records]) = column.peek_four() {
+            column.take(4)?;
+            let (first_record, records) = (self.span_end, u32::from(records));
+            out.push(FrameSpan {
+                frame: FrameRef(self.frame),
+                first_record,
+                records,
+            });
+            self.span_end = first_record.wrapping_add(records);
+            return Ok(());
+        }
         for _ in 0..column.count(column.remaining())? {
             let frame = column.delta(self.frame)?;
             let expected = if frame == self.frame {
@@ -396,6 +476,6 @@ impl Previous {
             self.frame = frame;
             self.span_end = first_record.wrapping_add(records);
         }
-        Ok(first..place(out)?)
+        Ok(())
     }
 }

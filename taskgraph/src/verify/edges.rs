@@ -38,8 +38,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
     pub(super) fn find_edge_fault(&self) -> Result<Error> {
         for page in 0..self.task_index()?.len() {
             let decoded = self.task_page(page)?;
-            for task in &decoded.tasks {
-                for &d in decoded.edges(task) {
+            for (at, task) in decoded.tasks.iter().enumerate() {
+                for &d in decoded.edges(at) {
                     let there = self.task(d).and_then(|d| d.dependents());
                     if !there.is_ok_and(|d| d.contains(&task.id)) {
                         return Ok(fault(
