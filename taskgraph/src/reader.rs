@@ -1,6 +1,7 @@
 //! Reads tasks batch by batch.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::batch::{Batch, Piece};
@@ -35,6 +36,10 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     /// A reader that keeps `frames` frames, for as many contexts whose tasks alternate. It keeps at least one.
     #[must_use]
     pub fn new(graph: &'g TaskGraph<D>, frames: usize) -> Self {
+        Self::with(graph, frames, Box::default())
+    }
+
+    fn with(graph: &'g TaskGraph<D>, frames: usize, emitter: Box<Emitter>) -> Self {
         let mut recent = Vec::new();
         recent.resize_with(frames.max(1), || None);
         Self {
@@ -46,7 +51,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             inside: false,
             counting: false,
             emission: None,
-            emitter: Box::default(),
+            emitter,
         }
     }
 
@@ -105,26 +110,64 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     }
 
     fn enter(&mut self, span: &FrameSpan) -> Result<()> {
-        let place = &mut self.recent[self.at];
-        let range = match place {
-            Some((at, frame)) if *at == span.frame.0 => TaskGraph::<D>::records(frame, span)?,
-            _ => {
-                if let Some((_, old)) = place.take() {
-                    self.graph.recycle(old);
-                }
-                let (frame, range) = self.graph.frame(span)?;
-                // A part of a frame serves no other span.
-                let is_whole = frame.len() == frame.whole();
-                let at = if is_whole { span.frame.0 } else { u64::MAX };
-                *place = Some((at, frame));
-                range
-            }
-        };
-        if let Some((_, frame)) = place {
+        let range = self.hold(span)?;
+        if let Some((_, frame)) = &self.recent[self.at] {
             self.emitter.start(frame, range);
             self.inside = true;
         }
         Ok(())
+    }
+
+    /// Gets the frame of a span; returns the records of the span.
+    fn hold(&mut self, span: &FrameSpan) -> Result<Range<usize>> {
+        let place = &mut self.recent[self.at];
+        if let Some((at, frame)) = place
+            && *at == span.frame.0
+        {
+            return TaskGraph::<D>::records(frame, span);
+        }
+        if let Some((_, old)) = place.take() {
+            self.graph.recycle(old);
+        }
+        let (frame, range) = self.graph.frame(span)?;
+        // A part of a frame serves no other span.
+        let is_whole = frame.len() == frame.whole();
+        let at = if is_whole { span.frame.0 } else { u64::MAX };
+        *place = Some((at, frame));
+        Ok(range)
+    }
+
+    /// [`Task::count_blocks`], with the frames that the reader keeps.
+    ///
+    /// # Errors
+    /// As [`Task::for_each_batch`].
+    pub fn count_blocks(&mut self, task: &Task<'g, D>, counts: &mut BlockCounts) -> Result<()> {
+        counts.clear();
+        // A short task is mostly the work to get at its records.
+        if let [span] = task.spans() {
+            self.at = task.id().context.index() % self.recent.len();
+            let counted = self.count_records(span, counts);
+            if self.graph.in_file(counted)? {
+                return Ok(());
+            }
+            counts.clear();
+        }
+        task.batches(true, |batch| {
+            batch.pieces().for_each(|piece| counts.add_piece(&piece));
+        })
+    }
+
+    /// Counts the executions of blocks in a span, if they do not depend on the values of its records. Returns false
+    /// if they do.
+    fn count_records(&mut self, span: &FrameSpan, counts: &mut BlockCounts) -> Result<bool> {
+        let how = (self.graph.templates()?, self.graph.score()?);
+        let records = self.hold(span)?;
+        let Some((_, frame)) = &self.recent[self.at] else {
+            return Ok(false);
+        };
+        count(frame, records, how, |block, times| {
+            counts.add(block, times);
+        })
     }
 }
 
@@ -167,8 +210,8 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     /// Calls `f` with what the task does; with `counting`, executions are without accesses.
     fn batches(&self, counting: bool, mut f: impl FnMut(&Batch<'_>)) -> Result<()> {
         let (emitter, batch) = SPARE.take().unwrap_or_default();
-        let (mut reader, mut batch) = (Reader::new(self.graph, 1), batch.emptied());
-        (reader.emitter, reader.counting) = (emitter, counting);
+        let (mut reader, mut batch) = (Reader::with(self.graph, 1, emitter), batch.emptied());
+        reader.counting = counting;
         reader.open(self);
         let done = loop {
             let more = reader.next(&mut batch);
@@ -193,30 +236,14 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     /// # Errors
     /// As [`Task::for_each_batch`].
     pub fn count_blocks(&self, counts: &mut BlockCounts) -> Result<()> {
-        counts.clear();
-        // A short task is mostly the work to get at its records.
-        if let [span] = self.spans() {
-            let counted = self.count_records(span, counts);
-            if self.graph.in_file(counted)? {
-                return Ok(());
-            }
-            counts.clear();
+        let (emitter, batch) = SPARE.take().unwrap_or_default();
+        let mut reader = Reader::with(self.graph, 1, emitter);
+        let counted = reader.count_blocks(self, counts);
+        if let Some((_, frame)) = reader.recent[0].take() {
+            self.graph.recycle(frame);
         }
-        self.batches(true, |batch| {
-            batch.pieces().for_each(|piece| counts.add_piece(&piece));
-        })
-    }
-
-    /// Counts the executions of blocks in a span, if they do not depend on the values of its records. Returns false
-    /// if they do.
-    fn count_records(&self, span: &FrameSpan, counts: &mut BlockCounts) -> Result<bool> {
-        let how = (self.graph.templates()?, self.graph.score()?);
-        let (frame, records) = self.graph.frame(span)?;
-        let done = count(&frame, records, how, |block, times| {
-            counts.add(block, times);
-        });
-        self.graph.recycle(frame);
-        done
+        SPARE.set(Some((reader.emitter, batch)));
+        counted
     }
 
     /// Calls `f` for each memory access in program order.

@@ -55,6 +55,18 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         Self { graph, page, at }
     }
 
+    /// Goes on to the task after this one in the page, if that is the one.
+    #[inline]
+    pub(crate) fn step_to(&mut self, id: TaskId) -> bool {
+        let found = self
+            .page
+            .tasks
+            .get(self.at + 1)
+            .is_some_and(|task| task.id == id);
+        self.at += usize::from(found);
+        found
+    }
+
     fn fields(&self) -> &TaskFields {
         &self.page.tasks[self.at]
     }

@@ -60,13 +60,13 @@ impl Steps {
         for context in graph.contexts() {
             steps.contexts.push(end(&steps.all));
             steps.leads.push(context.creator.is_none());
-            for task in graph.tasks_of(context.id) {
-                let task = task?;
+            let mut tasks = graph.walk_of(context.id);
+            while let Some(task) = tasks.next()? {
                 let needs = task.stored_dependencies().iter();
                 let needs = needs.filter(|before| before.context != context.id);
                 let known = |before: &TaskId| Some((*numbers.get(&before.context)?, before.seq));
                 steps.needs.extend(needs.filter_map(known));
-                let (ns, sleeps) = match state_of(&task) {
+                let (ns, sleeps) = match state_of(task) {
                     State::Running => (task.duration_ns(), false),
                     State::Waiting(Cause::Call) => (task.duration_ns(), true),
                     State::Waiting(_) => (0, false),

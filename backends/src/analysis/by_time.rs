@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{Batch, ContextId, Mmap, Piece, Reader, TaskId, TaskKind};
+use taskgraph::{Batch, ContextId, Mmap, Piece, Reader, TaskKind, Walk};
 
 use super::{Graph, Moment, Order};
 
@@ -16,8 +16,8 @@ use super::{Graph, Moment, Order};
 struct Stream<'g> {
     context: ContextId,
     number: u32,
-    next: u32,
-    tasks: u32,
+    /// Its tasks, from the first turn to the last.
+    walk: Option<Box<Walk<'g, Mmap>>>,
     /// The current task, from the first task with actions to the last.
     inside: Option<Box<Inside<'g>>>,
 }
@@ -68,8 +68,7 @@ pub(super) fn by_time(
         streams.push(Stream {
             context: context.id,
             number,
-            next: 0,
-            tasks: context.task_count,
+            walk: None,
             inside: None,
         });
     }
@@ -120,7 +119,7 @@ impl<'g> Stream<'g> {
                 }
             }
             if !self.enter(graph)? {
-                self.inside = None;
+                (self.inside, self.walk) = (None, None);
                 return Ok(None);
             }
         }
@@ -128,9 +127,9 @@ impl<'g> Stream<'g> {
 
     /// Goes to the next task with actions; returns false if there is none.
     fn enter(&mut self, graph: &'g Graph) -> Result<bool> {
-        while self.next < self.tasks {
-            let task = graph.task(TaskId::new(self.context, self.next))?;
-            self.next += 1;
+        let new = || Box::new(graph.walk_of(self.context));
+        let tasks = self.walk.get_or_insert_with(new);
+        while let Some(task) = tasks.next()? {
             if task.kind() == TaskKind::Work && !task.spans().is_empty() {
                 let inside = self.inside.get_or_insert_with(|| {
                     Box::new(Inside {
@@ -142,10 +141,10 @@ impl<'g> Stream<'g> {
                         left: 0,
                     })
                 });
-                inside.reader.open(&task);
+                inside.reader.open(task);
                 inside.batch.clear();
                 (inside.piece, inside.offset) = (0, 0);
-                inside.moment = Moment::first(self.number, &task);
+                inside.moment = Moment::first(self.number, task);
                 inside.left = task.action_count();
                 return Ok(true);
             }

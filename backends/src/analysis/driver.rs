@@ -215,16 +215,15 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
     // There is only one analysis, so each context gets a shard of its own, in parallel.
     let contexts: Vec<(u32, Context)> = (0..).zip(graph.contexts()).collect();
     let shard = |(number, context): &(u32, Context)| {
-        let tasks = graph.tasks_of(context.id);
+        let mut tasks = graph.walk_of(context.id);
         let mut reading = Reading::new(graph, 1, A::READS);
         let mut shard = analysis.shard(Some(context.id));
-        for task in tasks {
-            let task = task?;
-            analysis.task(&mut shard, &task)?;
-            reading.task(*number, &task, |first, batch| {
+        while let Some(task) = tasks.next()? {
+            analysis.task(&mut shard, task)?;
+            reading.task(*number, task, |first, batch| {
                 pieces(&analysis, &mut shard, first, batch)
             })?;
-            analysis.done(&mut shard, &task, &reading.counts)?;
+            analysis.done(&mut shard, task, &reading.counts)?;
         }
         analysis.seal(&mut shard);
         Ok(shard)
@@ -267,7 +266,7 @@ impl<'g> Reading<'g> {
         }
         if !self.pieces {
             if self.counted {
-                task.count_blocks(&mut self.counts)?;
+                self.reader.count_blocks(task, &mut self.counts)?;
             }
             return Ok(());
         }
@@ -371,14 +370,14 @@ fn topological(
     let mut reading = Reading::new(graph, FRAMES, Reads::Tasks);
     (reading.pieces, reading.counted) = (any(Reads::Pieces), any(Reads::Counts));
     visitors.iter_mut().for_each(|visitor| visitor.begin());
-    for task in graph.tasks() {
-        let task = task?;
+    let mut tasks = graph.walk();
+    while let Some(task) = tasks.next()? {
         let id = task.id();
         let context = position(id.context);
         for visitor in &mut visitors {
-            visitor.task(context, &task)?;
+            visitor.task(context, task)?;
         }
-        reading.task(context, &task, |first, batch| {
+        reading.task(context, task, |first, batch| {
             let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads() {
                 Reads::Pieces => visitor.batch(id.context, first, batch),
                 Reads::Counts | Reads::Tasks => Ok(()),
@@ -392,7 +391,7 @@ fn topological(
             }
         })?;
         for visitor in &mut visitors {
-            visitor.done(context, &task, &reading.counts)?;
+            visitor.done(context, task, &reading.counts)?;
         }
         let tasks = contexts.get(context as usize).map_or(0, |c| c.task_count);
         if id.seq.checked_add(1) == Some(tasks) {
