@@ -1,5 +1,7 @@
 //! One value per task along the edges of the graph, kept only while a later task still needs it.
 
+use std::collections::hash_map::Entry;
+
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
@@ -40,19 +42,22 @@ impl<V: Copy> Frontier<V> {
         own: impl FnOnce(V) -> (V, V),
     ) -> Result<V> {
         let id = task.id();
-        let before = self.latest.get(&id.context);
-        let mut value = before.map_or(first, |&before| merge(first, before));
-        for dependency in task.dependencies()? {
-            if let Some((found, left)) = self.pending.get_mut(&dependency) {
+        let latest = self.latest.entry(id.context);
+        let mut value = match &latest {
+            Entry::Occupied(before) => merge(first, *before.get()),
+            Entry::Vacant(_) => first,
+        };
+        for dependency in task.stored_dependencies() {
+            if let Some((found, left)) = self.pending.get_mut(dependency) {
                 value = merge(value, *found);
                 *left -= 1;
                 if *left == 0 {
-                    self.pending.remove(&dependency);
+                    self.pending.remove(dependency);
                 }
             }
         }
         let (next, others) = own(value);
-        self.latest.insert(id.context, next);
+        latest.insert_entry(next);
         let dependents = task.dependents()?.len();
         if dependents > 0 {
             self.pending.insert(id, (others, dependents));

@@ -72,7 +72,11 @@ impl Apportion {
         let (mut passed, mut given) = (0u128, 0u64);
         for &function in &self.touched {
             passed += u128::from(self.counts[function as usize]);
-            let until = u64::try_from(u128::from(ns) * passed / total).unwrap_or(ns);
+            // Most tasks stay in one function.
+            let until = match passed == total {
+                true => ns,
+                false => u64::try_from(u128::from(ns) * passed / total).unwrap_or(ns),
+            };
             part(Some(FunctionId::new(function)), until - given);
             given = until;
         }

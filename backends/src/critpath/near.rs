@@ -123,7 +123,7 @@ pub(super) fn detours(
                 detour.leaves = Some(before.to_string());
                 break;
             }
-            task = task.other(before)?;
+            task.go_to(before)?;
         }
         detour.first = task.id().to_string();
         detours.push(detour);

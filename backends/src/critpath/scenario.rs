@@ -7,7 +7,8 @@ use std::str::FromStr;
 use anyhow::{Result, bail};
 use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{
-    BlockCounts, ContextId, FunctionId, StaticInfo, SyncOp, TaskId, TaskKind, WaitCause,
+    BlockCounts, ContextId, FunctionId, Mmap, Reader, StaticInfo, SyncOp, TaskId, TaskKind,
+    WaitCause,
 };
 
 use super::apportion::Apportion;
@@ -222,16 +223,20 @@ pub fn outcomes(graph: &Graph, scenarios: &[Scenario]) -> Result<Vec<Outcome>> {
         held: FxHashMap::default(),
         outcomes: [Outcome::default(); LANES],
     };
-    for task in graph.tasks() {
-        lanes.task(&task?)?;
+    // As many frames as there are contexts that alternate, about.
+    let mut reader = Reader::new(graph, 16);
+    let mut tasks = graph.walk();
+    while let Some(task) = tasks.next()? {
+        lanes.task(task, &mut reader)?;
     }
     Ok(lanes.outcomes[..lanes.scenarios.len()].to_vec())
 }
 
 impl Lanes<'_> {
-    fn task(&mut self, task: &Task<'_>) -> Result<()> {
+    fn task<'g>(&mut self, task: &Task<'g>, reader: &mut Reader<'g, Mmap>) -> Result<()> {
         let id = task.id();
-        let mut finish = self.latest.get(&id.context).copied().unwrap_or_default();
+        let weights = self.weights(task, reader)?;
+        let finish = self.latest.entry(id.context).or_default();
         let acquires = task.op().cause() == Some(WaitCause::Lock);
         for before in task.stored_dependencies() {
             let Some((found, left)) = self.pending.get_mut(before) else {
@@ -247,23 +252,26 @@ impl Lanes<'_> {
                 self.pending.remove(before);
             }
         }
-        let weights = self.weights(task)?;
-        for (lane, outcome) in self.outcomes.iter_mut().enumerate() {
+        let outcomes = self.outcomes.iter_mut().take(self.scenarios.len());
+        for (lane, outcome) in outcomes.enumerate() {
             finish[lane] = finish[lane].saturating_add(weights[lane]);
             outcome.work_ns = outcome.work_ns.saturating_add(weights[lane]);
             outcome.span_ns = outcome.span_ns.max(finish[lane]);
         }
-        self.track_locks(task);
-        self.latest.insert(id.context, finish);
         let dependents = task.dependents()?.len();
         if dependents > 0 {
-            self.pending.insert(id, (finish, dependents));
+            self.pending.insert(id, (*finish, dependents));
         }
+        self.track_locks(task);
         Ok(())
     }
 
     /// The weight of the task in each scenario.
-    fn weights(&mut self, task: &Task<'_>) -> Result<[u64; LANES]> {
+    fn weights<'g>(
+        &mut self,
+        task: &Task<'g>,
+        reader: &mut Reader<'g, Mmap>,
+    ) -> Result<[u64; LANES]> {
         let ns = weight(task);
         let mut weights = [ns; LANES];
         if ns == 0 {
@@ -275,7 +283,7 @@ impl Lanes<'_> {
                 .iter()
                 .any(|scenario| !scenario.functions.is_empty())
         {
-            task.count_blocks(&mut self.counts)?;
+            reader.count_blocks(task, &mut self.counts)?;
             self.apportion.count(&self.counts);
             let mut sums = [0.0f64; LANES];
             self.apportion.divide(ns, |function, part| {

@@ -60,8 +60,9 @@ impl Table {
     /// When the graph cannot be read, or its order and edges contradict each other.
     pub fn new(graph: &Graph) -> Result<Self> {
         let mut table = Self::default();
-        for task in graph.tasks() {
-            table.schedule(&task?)?;
+        let mut tasks = graph.walk();
+        while let Some(task) = tasks.next()? {
+            table.schedule(task)?;
         }
         table.marks = table
             .columns
@@ -215,9 +216,12 @@ impl Table {
                     self.contexts[at],
                     u32::try_from(seq).context("sequence number")?,
                 );
-                let task = match here {
-                    Some(here) => here.other(id)?,
-                    None => graph.task(id)?,
+                let task = match &mut here {
+                    Some(here) => {
+                        here.go_to(id)?;
+                        here
+                    }
+                    None => here.insert(graph.task(id)?),
                 };
                 let mut after = self.columns[at].get(seq + 1).map_or(0, |next| next.rest);
                 let mut blocked = None;
@@ -235,9 +239,8 @@ impl Table {
                     waiters[other].push((needed, at));
                     break;
                 }
-                self.columns[at][seq].rest = after.saturating_add(weight(&task));
+                self.columns[at][seq].rest = after.saturating_add(weight(task));
                 open[at] = seq;
-                here = Some(task);
                 while waiters[at].peek().is_some_and(|&(needed, _)| needed >= seq) {
                     runnable.extend(waiters[at].pop().map(|(_, waiter)| waiter));
                 }

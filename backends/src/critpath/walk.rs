@@ -139,12 +139,14 @@ pub(super) fn walk(
         let Some(before) = table.critical_predecessor(&task)? else {
             break;
         };
-        let before = task.other(before)?;
-        if before.id().context != task.id().context {
-            path.close(&task);
-            path.cross(&before, &task);
-            path.open(&before);
+        if before.context == task.id().context {
+            task.go_to(before)?;
+            continue;
         }
+        let before = task.other(before)?;
+        path.close(&task);
+        path.cross(&before, &task);
+        path.open(&before);
         task = before;
     }
     path.close(&task);
