@@ -20,7 +20,12 @@ pub(super) struct Charge {
 pub(super) struct Charges {
     place: FxHashMap<ContextId, usize>,
     columns: Vec<Vec<Charge>>,
+    /// For each column, where the charges of each [`NEAR`] tasks begin, once they are settled.
+    begins: Vec<Vec<u32>>,
 }
+
+/// Number of tasks among which the charges of one are searched.
+const NEAR: u32 = 16;
 
 impl Charges {
     /// No charges yet, of tasks of these contexts, which are counted from 0.
@@ -28,6 +33,7 @@ impl Charges {
         let place: FxHashMap<_, _> = contexts.zip(0..).collect();
         Self {
             columns: vec![Vec::new(); place.len()],
+            begins: Vec::new(),
             place,
         }
     }
@@ -54,6 +60,7 @@ impl Charges {
                 same
             });
         }
+        self.begins = self.columns.iter().map(|column| begins(column)).collect();
     }
 
     /// All charges.
@@ -66,11 +73,29 @@ impl Charges {
         let Some(place) = self.place(task.context) else {
             return &[];
         };
-        let column = &self.columns[place];
-        let from = column.partition_point(|charge| charge.seq < task.seq);
-        let own = |charge: &&Charge| charge.seq == task.seq;
-        &column[from..from + column[from..].iter().take_while(own).count()]
+        let near = (task.seq / NEAR) as usize;
+        let begin = |near| Some(*self.begins.get(place)?.get(near)? as usize);
+        let Some(begin) = begin(near) else {
+            return &[];
+        };
+        let column = &self.columns[place][begin..];
+        let from = column.iter().take_while(|charge| charge.seq < task.seq);
+        let column = &column[from.count()..];
+        let own = column.iter().take_while(|charge| charge.seq == task.seq);
+        &column[..own.count()]
     }
+}
+
+/// Where the charges of each [`NEAR`] tasks begin in a column.
+fn begins(column: &[Charge]) -> Vec<u32> {
+    let mut begins = Vec::new();
+    for (at, charge) in (0..).zip(column) {
+        let blocks = (charge.seq / NEAR) as usize + 1;
+        if begins.len() < blocks {
+            begins.resize(blocks, at);
+        }
+    }
+    begins
 }
 
 #[cfg(test)]
