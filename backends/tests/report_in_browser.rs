@@ -129,6 +129,13 @@ fn every_section_draws_something_without_an_error() {
         let flames = seen.section("workspan").matches("class=\"flames\"").count();
         assert_eq!(flames, 2, "{name}: by work and by span");
         assert!(seen.document.contains("<li><span class=\"meter\">"));
+        assert!(seen.document.contains("class=\"whole\""), "{name}: the bar");
+        for section in SECTIONS {
+            let (_, heading) = seen.section(section).split_once("<h2").expect("a heading");
+            let heading = heading.split(['>', '<']).nth(1).expect("words");
+            let entry = format!("<a href=\"#{section}\">{heading}</a>");
+            assert!(seen.document.contains(&entry), "{name}: {entry}");
+        }
     }
 }
 

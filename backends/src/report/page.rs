@@ -91,7 +91,6 @@ fn assemble(
     // Within a script element only `<` can end it or start a comment, and JSON has it only in strings.
     let json = serde_json::to_string(data)?.replace('<', "\\u003c");
     let script = [&SCRIPTS[..], &[main]].concat().join("\n");
-    let menu: String = sections.iter().map(menu).collect();
     let sections: String = sections.iter().map(frame).collect();
     let title = escape(title);
     let mut page = String::with_capacity(template.len() + STYLE.len() + script.len() + json.len());
@@ -105,7 +104,6 @@ fn assemble(
             "style" => STYLE,
             "data" => &json,
             "script" => &script,
-            "menu" => &menu,
             "sections" => &sections,
             _ => "",
         });
@@ -119,11 +117,6 @@ fn assemble(
 fn frame(section: &Section) -> String {
     let id = section.id;
     format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\"></section>\n")
-}
-
-/// The section's entry in the menu.
-fn menu(section: &Section) -> String {
-    format!("<a href=\"#{}\">{}</a>\n", section.id, escape(section.menu))
 }
 
 fn escape(text: &str) -> String {

@@ -10,7 +10,7 @@ use crate::view::{PagePart, Render};
 pub struct Section {
     /// The word on the command line, which is also the anchor in the page.
     pub id: &'static str,
-    /// The word in the page's menu.
+    /// The title of a section without a heading of its own.
     pub menu: &'static str,
     /// The contents in reading order; the first heading is the title.
     pub parts: Vec<PagePart>,

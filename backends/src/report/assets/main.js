@@ -1,15 +1,53 @@
 // Fills the page from its data.
 
+// The sections where a finding is shown in full; the others are in the account.
+const SHOWN_IN = { cache: "misses", sharing: "sharing", allocation: "memuse", races: "races", spawns: "workspan", bottleneck: "workspan", unrecorded: "parallelism" };
+
+// All processor time as one bar; returns the colours of its parts.
+function drawDivision(target) {
+  const parts = data.sections.find(section => section.id === "account")?.parts ?? [];
+  const chart = parts.find(part => part.chart?.form === "stacks")?.chart;
+  const shown = (chart?.parts ?? []).filter(part => part.values[0] > 0);
+  if (shown.length === 0) return {};
+  const words = part => `${part.name} ${format.percent(part.values[0])}`;
+  const whole = html("div", { class: "whole", role: "img", "aria-label": `Processor time: ${shown.map(words).join(", ")}` },
+    shown.map(part => html("i", { title: words(part), style: `width: ${(part.values[0] * 100).toFixed(2)}%; background: var(--${part.color})` })));
+  target.replaceChildren(whole, html("ul", { class: "key-list" }, shown.map(part => html("li", null, swatch(part.color), words(part)))),
+    html("p", { class: "quiet" }, "Percentages here are of all processor time: the processors that the program could use, times the length of the run. Of races they are of the accesses, of spawns and bottlenecks of the longest path."));
+  return Object.fromEntries(shown.map(part => [part.name, part.color]));
+}
+
+// A link to the line of the source, which is looked for when it is followed, because tables can be sorted.
+function lineOf(place) {
+  const [, name, line] = /^([^ ]*):(\d+)$/.exec(place.split(/[ (]/).find(word => /:\d+\)?$/.test(word))?.replace(")", "") ?? "") ?? [];
+  const find = () => {
+    const title = [...document.querySelectorAll("#source h3")].find(h => h.textContent === name || h.textContent.endsWith(`/${name}`));
+    return [...title?.nextElementSibling?.parentElement.querySelectorAll("tr") ?? []].filter(tr => title.compareDocumentPosition(tr) & 4).find(tr => tr.cells[0].textContent === line);
+  };
+  const inside = name && data.sections.some(s => s.id === "source" && s.parts.some(p => p.part === "heading" && (p.text === name || p.text.endsWith(`/${name}`))));
+  return inside ? html("a", { href: "#source", onclick: event => { const row = find(); if (row) { event.preventDefault(); row.scrollIntoView({ block: "center" }); row.animate([{ background: "var(--accent)" }, {}], 2000); } } }, "Source lines") : null;
+}
+
+// A finding leads to the section that shows it, by its heading.
+function linkFindings() {
+  for (const link of document.querySelectorAll("#findings .more")) {
+    const title = $(link.dataset.to)?.querySelector("h2");
+    if (!title) link.remove();
+    else { link.href = `#${link.dataset.to}`; link.textContent = title.textContent; }
+  }
+}
+
 function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
   $("command").textContent = run.command.join(" ") || "unnamed program";
   const when = run.start_unix_ns ? new Date(run.start_unix_ns / 1e6).toISOString().slice(0, 19).replace("T", " ") + " UTC" : "";
   $("recorded").textContent = [run.host, when].filter(Boolean).join(" · ");
   $("warnings").replaceChildren(...warnings.map(text => html("p", null, text)));
   $("headline").textContent = headline;
-  const colors = { serialization: "serial", imbalance: "barrier", scheduling: "w4", bottleneck: "serial", spawns: "running", serial: "serial", dependences: "barrier", processors: "running", hot: "semaphore", cache: "w4", misses: "w4", sharing: "w7", races: "lock" };
+  const division = drawDivision($("division"));
+  const colors = { unrecorded: "call", bottleneck: "serial", spawns: "running", races: "lock", ...division };
   $("findings").replaceChildren(...findings.map(f => html("li", null,
-    html("span", { class: "meter" }, html("i", { style: `width: ${Math.min(100, f.share * 100)}%; background: var(--${colors[f.cause] ?? f.cause})` }), html("b", null, format.percent(f.share))),
-    html("span", null, f.text))));
+    html("span", { class: "meter" }, html("i", { style: `width: ${Math.min(100, f.share * 100)}%; background: var(--${colors[f.cause] ?? "other"})` }), html("b", null, format.percent(f.share))),
+    html("span", null, f.text, " ", html("a", { class: "more", "data-to": SHOWN_IN[f.cause] ?? "account" }), lineOf(f.where)))));
   const tiles = [
     ["contexts", format.count(stats.contexts)],
     ["duration", format.time(stats.duration_ns)],
@@ -90,5 +128,9 @@ fillBlocks(data.blocks);
 $("cache-note").textContent = `${data.cache.private ? "A cache per context" : "One cache shared by all contexts"}, ${data.cache.line}-byte lines, `
   + "least recently used, fed with every access in breadth-first order of tasks.";
 drawMisses($("curves"), data.cache);
-data.sections.forEach(section => drawSection($(section.id), section));
+// The division of all processor time stands at the top of the page.
+const below = part => part.chart?.form !== "stacks";
+data.sections.forEach(section => drawSection($(section.id), section.id === "account" ? { ...section, parts: section.parts.filter(below) } : section));
 fillRun(data);
+linkFindings();
+fillMenu();

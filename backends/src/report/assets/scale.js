@@ -13,3 +13,4 @@ $("headline").textContent = data.headline;
   $("tiles").replaceChildren(...data.tiles.map(([name, value]) => html("div", null, html("dt", null, name), html("dd", null, value))));
 }
 data.sections.forEach(section => drawSection($(section.id), section));
+fillMenu();

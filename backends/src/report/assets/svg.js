@@ -35,3 +35,11 @@ function table(columns, rows) {
 function bar(share, color) {
   return html("i", { style: `width: ${(share * 100).toFixed(2)}%; background: var(--${color})` });
 }
+
+// The menu: a link to each section, named as its heading is.
+function fillMenu() {
+  const sections = [...document.querySelectorAll("main > section[id]")].filter(section => section.querySelector("h2"));
+  $("menu").replaceChildren(...sections.map(section => html("a", { href: `#${section.id}` }, section.querySelector("h2").textContent)));
+  // What a link leads to is not hidden below the menu, whose lines depend on the width of the window.
+  new ResizeObserver(([{ target }]) => { document.documentElement.style.scrollPaddingTop = `${target.offsetHeight + 8}px`; }).observe($("menu").parentElement);
+}
