@@ -7,6 +7,7 @@ use super::Choices;
 use super::findings::{Finding, Results, find};
 use super::outcomes::Outcomes;
 use super::section::Section;
+use super::source;
 use crate::account::{self, Account};
 use crate::analysis::{self, Analysis, Cause, Graph, Reads, State};
 use crate::parallelism::{self, WaitTime};
@@ -134,6 +135,18 @@ impl PageData {
             .find(|section| section.id == Account::NAME);
         if let Some(own) = own {
             *own = Section::of::<Account>(own.menu, &account);
+        }
+        let at = sections
+            .iter()
+            .position(|section| section.id == Account::NAME);
+        let lines = source::section(
+            graph.meta().start_unix_ns,
+            all.have()?,
+            all.get(),
+            results.parallelism,
+        );
+        if let Some(lines) = lines {
+            sections.insert(at.map_or(0, |at| at + 1), lines);
         }
         let mut warnings = analysis::warnings(graph);
         let estimated = all.get().and_then(cache::Report::estimated);

@@ -7,6 +7,7 @@ mod outcomes;
 mod page;
 mod section;
 mod shown;
+mod source;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;

@@ -1,0 +1,193 @@
+//! The lines of the source where the run executed, missed and waited most, with these numbers beside them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::section::Section;
+use crate::analysis::source::Place;
+use crate::view::{Cell, Table, View};
+use crate::{blocks, misses, parallelism};
+
+/// The most lines chosen for each of the numbers, and the lines shown before and after each.
+const CHOSEN: usize = 12;
+const AROUND: u32 = 2;
+/// Longer files are not read.
+const FILE: u64 = 4 << 20;
+/// Misses are those of the smallest cache of at least this size, which is a usual first one.
+const CACHE: u64 = 32 << 10;
+
+/// Executions, misses and waiting time of a line.
+type Numbers = [u64; 3];
+
+/// Lines of files with their numbers.
+#[derive(Debug, Default)]
+struct Lines(BTreeMap<String, BTreeMap<u32, Numbers>>);
+
+impl Lines {
+    fn add(&mut self, place: &Place, which: usize, number: u64) {
+        if place.line == 0 || place.file.is_empty() || number == 0 {
+            return;
+        }
+        let lines = self.0.entry(place.file.clone()).or_default();
+        lines.entry(place.line).or_default()[which] += number;
+    }
+
+    /// The lines with the most of each number, and those around them.
+    fn chosen(&self) -> BTreeSet<(&str, u32)> {
+        let mut chosen = BTreeSet::new();
+        for which in 0..3 {
+            let all = self.0.iter().flat_map(|(file, lines)| {
+                let line = move |(&line, numbers): (&u32, &Numbers)| (numbers[which], file, line);
+                lines.iter().map(line)
+            });
+            let mut all: Vec<_> = all.filter(|&(number, ..)| number > 0).collect();
+            all.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
+            for (_, file, line) in all.into_iter().take(CHOSEN) {
+                let lines = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);
+                chosen.extend(lines.map(|line| (file.as_str(), line)));
+            }
+        }
+        chosen
+    }
+}
+
+/// The section; `None` if no file of the program can be read here.
+pub(super) fn section(
+    started_unix_ns: u64,
+    blocks: &blocks::Report,
+    misses: Option<&misses::Report>,
+    waits: &parallelism::Report,
+) -> Option<Section> {
+    let mut lines = Lines::default();
+    for row in &blocks.blocks {
+        lines.add(&row.place, 0, row.executions);
+    }
+    let size = misses.and_then(|misses| misses.sizes.iter().position(|&size| size >= CACHE));
+    let mut missed = String::new();
+    if let (Some(misses), Some(size)) = (misses, size) {
+        missed = format!(
+            "misses are those of one cache of {} KiB; ",
+            misses.sizes[size] >> 10
+        );
+        for row in &misses.instructions {
+            lines.add(&row.place, 1, row.misses.get(size).copied().unwrap_or(0));
+        }
+    }
+    for row in &waits.places {
+        lines.add(&row.place, 2, row.ns);
+    }
+    let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for (file, line) in lines.chosen() {
+        files.entry(file).or_default().push(line);
+    }
+    let mut tables = files
+        .into_iter()
+        .filter_map(|(file, chosen)| table(file, &chosen, &lines.0[file], started_unix_ns))
+        .peekable();
+    tables.peek()?;
+    let mut view = View::default().heading("Source lines").line(format!(
+        "The {CHOSEN} lines with the most executions, misses and waiting time, and {AROUND} lines around each. Executions of a block stand at its first line; {missed}waiting is the sum over all contexts."
+    ));
+    for (heading, note, table) in tables {
+        view = view.heading(heading).line(note).table(table);
+    }
+    Some(Section {
+        id: "source",
+        menu: "Source lines",
+        parts: view.to_page(),
+    })
+}
+
+/// The chosen lines of a file: its name, a warning, and the table.
+fn table(
+    file: &str,
+    chosen: &[u32],
+    numbers: &BTreeMap<u32, Numbers>,
+    started_unix_ns: u64,
+) -> Option<(String, String, Table)> {
+    let meta = std::fs::metadata(file).ok()?;
+    if !meta.is_file() || meta.len() > FILE {
+        return None;
+    }
+    let text = std::fs::read(file).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let text: Vec<&str> = text.lines().collect();
+    let started = UNIX_EPOCH + Duration::from_nanos(started_unix_ns);
+    let changed = started_unix_ns > 0 && meta.modified().is_ok_and(|at| at > started);
+    let note = if changed {
+        "The file was changed after the run: its lines may be others."
+    } else {
+        ""
+    };
+    let columns = [
+        ("line", "line"),
+        ("executions", "executions"),
+        ("misses", "misses"),
+        ("waiting", "waiting_ns"),
+        ("source", "source"),
+    ];
+    let rows = chosen.iter().filter_map(|&line| {
+        let source = text.get(line as usize - 1)?;
+        let [executions, misses, waiting] = numbers.get(&line).copied().unwrap_or_default();
+        let some = |number, cell: fn(u64) -> Cell| {
+            if number == 0 {
+                Cell::Empty
+            } else {
+                cell(number)
+            }
+        };
+        Some([
+            Cell::from(line.to_string()),
+            some(executions, Cell::Count),
+            some(misses, Cell::Count),
+            some(waiting, Cell::Time),
+            Cell::from(*source),
+        ])
+    });
+    Some((
+        file.to_owned(),
+        note.to_owned(),
+        Table::new(&columns).rows(rows),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::page::PagePart;
+
+    #[test]
+    fn lines_with_numbers_and_those_around_them_are_shown_once() {
+        let mut lines = Lines::default();
+        let place = |line| Place {
+            function: "f".to_owned(),
+            file: "a.c".to_owned(),
+            line,
+        };
+        for (line, which, number) in [(2, 0, 5), (2, 0, 6), (3, 2, 7), (0, 1, 9), (90, 1, 0)] {
+            lines.add(&place(line), which, number);
+        }
+        let chosen: Vec<_> = lines.chosen().into_iter().map(|(_, line)| line).collect();
+        assert_eq!(chosen, [1, 2, 3, 4, 5]);
+        assert_eq!(lines.0["a.c"][&2], [11, 0, 0]);
+    }
+
+    #[test]
+    fn a_table_ends_with_its_file_and_says_when_that_changed() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), "one\n  two\n").expect("written");
+        let path = file.path().display().to_string();
+        let numbers = BTreeMap::from([(2, [3, 0, 4])]);
+        let (heading, note, rows) = table(&path, &[1, 2, 3], &numbers, 1).expect("a table");
+        assert_eq!(heading, path);
+        assert!(note.contains("changed after the run"), "{note}");
+        let parts = View::default().table(rows).to_page();
+        let [PagePart::Table { rows, .. }] = &parts[..] else {
+            panic!("one table");
+        };
+        assert_eq!(rows.len(), 2, "there is no third line");
+        let two = serde_json::json!(["2", 3, null, 4, "  two"]);
+        assert_eq!(serde_json::json!(rows[1]), two);
+        assert!(table("/nowhere/a.c", &[1], &numbers, 0).is_none());
+    }
+}
