@@ -89,7 +89,7 @@ fn a_page_has_its_sections_and_its_data() {
         "<section id=\"sharing\"",
         "<section id=\"races\"",
         "<section id=\"memuse\"",
-        "<a href=\"#races\">Races</a>",
+        "id=\"menu\"",
         "id=\"facts\"",
         "id=\"theme\"",
         "prefers-color-scheme",
