@@ -38,9 +38,9 @@ impl Report {
         memory: Option<&memuse::Report>,
     ) {
         let found = [
-            misses.map_or((0.0, None), cache),
-            sharing.map_or((0.0, None), transfers),
-            memory.map_or((0.0, None), allocations),
+            misses.map_or_else(Estimate::default, cache),
+            sharing.map_or_else(Estimate::default, transfers),
+            memory.map_or_else(Estimate::default, allocations),
             self.handouts(memory),
         ];
         let causes = [
@@ -49,7 +49,8 @@ impl Report {
             Loss::Allocation,
             Loss::Scheduling,
         ];
-        let all = self.ir_ops as f64 * OP_NS + found.iter().map(|(ns, _)| ns).sum::<f64>();
+        let costs = found.iter().map(|found| found.ns + found.needed_ns);
+        let all = self.ir_ops as f64 * OP_NS + costs.sum::<f64>();
         // What code that was not recorded does is not known to the models.
         let running_ns = self.useful_ns.saturating_sub(self.outside_ns);
         let running = running_ns as f64;
@@ -58,7 +59,7 @@ impl Report {
         let beside: u64 = self.losses.iter().filter(beside).map(|row| row.ns).sum();
         let with_it = 1.0 + ratio(beside, self.useful_ns);
         let greedy = self.predicted.greedy.clone();
-        for (cause, (ns, code)) in causes.into_iter().zip(found) {
+        for (cause, Estimate { ns, code, .. }) in causes.into_iter().zip(found) {
             let ns = whole(running * ns / all.max(1.0));
             if ns == 0 {
                 continue;
@@ -82,14 +83,26 @@ impl Report {
         let sites = memory.into_iter().flat_map(|memory| &memory.sites);
         let inside = sites.filter(|row| of_openmp(&row.site.callee));
         let allocations: u64 = inside.map(|row| row.site.allocations).sum();
-        let ns = self.handouts as f64 * HANDOUT_NS + allocations as f64 * ALLOCATION_NS;
-        (ns, self.handed_out.clone())
+        Estimate {
+            ns: self.handouts as f64 * HANDOUT_NS + allocations as f64 * ALLOCATION_NS,
+            needed_ns: 0.0,
+            code: self.handed_out.clone(),
+        }
     }
 }
 
-type Estimate = (f64, Option<Place>);
+/// What the models say of a cause.
+#[derive(Default)]
+struct Estimate {
+    /// What is lost.
+    ns: f64,
+    /// What must be done in any case.
+    needed_ns: f64,
+    /// Where most is lost.
+    code: Option<Place>,
+}
 
-/// Lines that are used for the first time must be fetched in any case, so they cost nothing here.
+/// Lines that are used for the first time must be fetched in any case.
 fn cache(misses: &misses::Report) -> Estimate {
     let cost = |row: &misses::Instruction| {
         let level = |&(size, ns): &(u64, f64)| {
@@ -102,22 +115,28 @@ fn cache(misses: &misses::Report) -> Estimate {
     };
     let rows = misses.instructions.iter().map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
-    (
-        rows.map(|(ns, _)| ns).sum(),
-        most.map(|(_, row)| row.place.clone()),
-    )
+    let all_ns: f64 = MISS_NS.iter().map(|(_, ns)| ns).sum();
+    let first = misses.instructions.iter().map(|row| row.first as f64);
+    Estimate {
+        ns: rows.map(|(ns, _)| ns).sum(),
+        needed_ns: first.sum::<f64>() * all_ns * AHEAD,
+        code: most.map(|(_, row)| row.place.clone()),
+    }
 }
 
 /// True sharing costs as much as false sharing does.
 fn transfers(sharing: &sharing::Report) -> Estimate {
     let most = sharing.totals.iter().max_by_key(|total| total.misses());
     let Some(total) = most else {
-        return (0.0, None);
+        return Estimate::default();
     };
     let pairs = sharing.sources.iter().filter(|row| row.size == total.line);
     let source = pairs.max_by_key(|row| row.misses);
-    let ns = total.misses() as f64 * TRANSFER_NS;
-    (ns, source.map(|row| row.a.clone()))
+    Estimate {
+        ns: total.misses() as f64 * TRANSFER_NS,
+        needed_ns: 0.0,
+        code: source.map(|row| row.a.clone()),
+    }
 }
 
 /// Whether the call is one of an OpenMP runtime. What it allocates is a part of its own cost.
@@ -127,21 +146,25 @@ fn of_openmp(callee: &str) -> bool {
         .any(|prefix| callee.starts_with(prefix))
 }
 
-/// Blocks from the kernel cost their pages. The pages that are live at one time must be had in any case, so they cost
-/// nothing here.
+/// Blocks from the kernel cost their pages. The pages that are live at one time must be had in any case.
 fn allocations(memory: &memuse::Report) -> Estimate {
+    let pages = |row: &memuse::SiteUse, bytes: u64| {
+        let each = row.site.bytes / row.site.allocations.max(1);
+        let pages = if each < FROM_KERNEL { 0 } else { bytes / PAGE };
+        pages as f64 * PAGE_NS
+    };
     let cost = |row: &memuse::SiteUse| {
-        let site = &row.site;
-        let each = site.bytes / site.allocations.max(1);
-        let again = site.bytes.saturating_sub(row.peak_bytes) / PAGE;
-        let pages = if each < FROM_KERNEL { 0 } else { again };
-        site.allocations as f64 * ALLOCATION_NS + pages as f64 * PAGE_NS
+        let again = row.site.bytes.saturating_sub(row.peak_bytes);
+        row.site.allocations as f64 * ALLOCATION_NS + pages(row, again)
     };
     let own = |row: &&memuse::SiteUse| !of_openmp(&row.site.callee);
+    let once = memory.sites.iter().filter(own);
+    let needed_ns = once.map(|row| pages(row, row.peak_bytes)).sum();
     let rows = memory.sites.iter().filter(own).map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
-    (
-        rows.map(|(ns, _)| ns).sum(),
-        most.map(|(_, row)| row.site.place.clone()),
-    )
+    Estimate {
+        ns: rows.map(|(ns, _)| ns).sum(),
+        needed_ns,
+        code: most.map(|(_, row)| row.site.place.clone()),
+    }
 }

@@ -92,7 +92,11 @@ impl Predicted {
         let Some(steps) = Steps::of(graph, charged, &locks, asleep)? else {
             return Ok(Self::default());
         };
-        let took = total / f64::from(own.max(1));
+        // What other programs took of the processors is no time of the program.
+        let lost = losses.iter();
+        let preempted = lost.filter(|lost| lost.row.cause == Loss::Preemption);
+        let preempted: f64 = preempted.map(|lost| lost.ns).sum();
+        let took = (total - preempted) / f64::from(own.max(1));
         let now = replay(&steps, own, Schedule::Greedy, 0).max(1.0);
         // What the replay does not explain stays, without the part of it that belongs to the removed loss.
         let predict = |on: u32, schedule, removed, late: f64| {

@@ -56,10 +56,13 @@ impl Steps {
             return Ok(None);
         }
         let numbers: FxHashMap<ContextId, u32> = graph.contexts().map(|c| c.id).zip(0..).collect();
+        let ranks = !graph.meta().ranks.is_empty();
         let mut steps = Self::default();
         for context in graph.contexts() {
             steps.contexts.push(end(&steps.all));
-            steps.leads.push(context.creator.is_none());
+            // The ranks of MPI go on when what started them has ended.
+            let rank = |creator: TaskId| ranks && creator.context == ContextId::new(0);
+            steps.leads.push(context.creator.is_none_or(rank));
             let mut tasks = graph.walk_of(context.id);
             while let Some(task) = tasks.next()? {
                 let needs = task.stored_dependencies().iter();
