@@ -78,16 +78,16 @@ pub(crate) fn allocating_for(caller: usize) -> Option<Active> {
 }
 
 impl Active {
-    /// Ticks now.
+    /// Ticks now, where an operation begins.
     #[inline(always)]
     pub(crate) fn now(self) -> u64 {
-        self.recorder.clock.now()
+        self.recorder.before(self.tls)
     }
 
-    /// Ticks since `before`. Another core's counter may be a few ticks behind, so this never goes below 0.
+    /// Ticks of a wait since `before`.
     #[inline(always)]
     pub(crate) fn since(self, before: u64) -> u64 {
-        self.now().saturating_sub(before)
+        self.recorder.waited(self.tls, before)
     }
 
     /// Records an event at `before` that took `duration`, in the object's order at `ticket`.

@@ -35,9 +35,9 @@ struct Waiting {
 
 impl Waiting {
     fn over(&self, woken: bool) {
-        let now = self.a.now();
+        let taken = self.a.since(self.before);
+        let now = self.before + taken;
         let op = if woken { CondWake } else { CondTimeout };
-        let taken = now.saturating_sub(self.before);
         self.a
             .in_order(op, self.condition, self.seen, self.before, taken);
         let condition = self.condition.addr() as u64;

@@ -62,7 +62,7 @@ unsafe fn filter(program: *const sock_fprog) {
     });
     let needed = |number: &c_long| u32::try_from(*number).is_ok_and(|n| allows(steps, n));
     if NEEDED.iter().all(needed) {
-        before(Recorder::expect_threads);
+        before(Recorder::expect_filter);
     } else if !steps.is_empty() {
         confined();
     }

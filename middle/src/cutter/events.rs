@@ -98,6 +98,8 @@ impl Cutter {
                     state.gate = Some(full(at));
                 }
             }
+            // The work that grows is shorter by that. It stays one task.
+            Event::Stolen { taken } => state.shift = state.shift.saturating_add(taken),
             Event::Time { before, taken } => return self.time(context, full(before), taken),
             // Switches were taken out of the stream before, the decoder repeats, and the encoder has the actions.
             Event::Switch { .. }

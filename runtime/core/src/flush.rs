@@ -123,6 +123,13 @@ impl Recorder {
         }
         let (mut at, mut limit) = inner.tape(depth, lane).begin(buffer, self.clock.now());
         let begin = at;
+        if !begun && depth == 0 {
+            // The thread's clocks count from here.
+            if !self.confined.load(Relaxed) {
+                thread.meter.read();
+            }
+            tls.stamps().note(ticks());
+        }
         inner.status = Status::Live;
         if !whole {
             self.counters.losses.note(Loss::Cursor);

@@ -1,8 +1,9 @@
-//! Notes long intervals between two times within tasks, and takes out of them what other programs took of the
-//! processor.
+//! Notes long intervals between two times, and takes out of them what other programs took of the processor.
 
 use contech_guest::meter::LONG;
 use contech_trace::event::Event;
+
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::append::encode_at;
 use crate::recorder::Recorder;
@@ -11,7 +12,58 @@ use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
 use contech_guest::arch::ticks;
 
+/// After an interval of so many ticks between two operations, others are asked for: less than a thousandth of the time
+/// goes into that.
+const ASKED: u64 = 30 * LONG;
+
 impl Recorder {
+    /// Ticks now, where an operation begins. What other programs took since the last one is taken out of the work
+    /// before it.
+    #[inline]
+    pub fn before(&'static self, tls: &TlsBlock) -> u64 {
+        let now = ticks();
+        let interval = tls.stamps().note(now);
+        if interval > ASKED {
+            self.take_out(tls, interval);
+            return self.clock.now();
+        }
+        now.saturating_sub(self.clock.start_ticks())
+    }
+
+    /// Ticks that the calling thread has waited since `before`. They are no time of other programs. Another core's
+    /// counter may be a few ticks behind, so this never goes below 0.
+    pub fn waited(&self, tls: &TlsBlock, before: u64) -> u64 {
+        let now = ticks();
+        tls.stamps().note(now);
+        let waited = now.saturating_sub(self.clock.start_ticks() + before);
+        if let Some(thread) = registry::current(tls) {
+            thread.meter.waited(waited);
+        }
+        waited
+    }
+
+    /// Records what other programs took of the last `interval` ticks, unless times within tasks are noted anyway.
+    #[cold]
+    fn take_out(&self, tls: &TlsBlock, interval: u64) {
+        // A thread between two contexts does no work.
+        let works = self.current_context(tls).is_some();
+        if self.stamp_cost > 0 || !works || tls.handlers() > 0 || tls.is_gated() {
+            return;
+        }
+        let Some(thread) = registry::current(tls) else {
+            return;
+        };
+        if self.confined.load(Relaxed) {
+            return;
+        }
+        let taken = thread.meter.read().min(interval);
+        let cursor = tls.cursor();
+        let room = !cursor.is_null() && cursor < tls.limit();
+        if taken > 0 && room {
+            tls.set_cursor(encode_at(cursor, &Event::Stolen { taken }));
+        }
+    }
+
     /// Notes the time after a long interval, without what other programs took of it. The cursor must have room. Returns
     /// the cursor to go on with.
     pub fn gap(&'static self, tls: &TlsBlock, cursor: *mut u8) -> *mut u8 {
@@ -34,9 +86,11 @@ impl Recorder {
 
     /// Notes the time at the end of the calling thread's records, before which nothing may have been recorded for long.
     pub(crate) fn last_gap(&self, tls: &TlsBlock) {
+        if self.stamp_cost == 0 {
+            return self.take_out(tls, tls.stamps().interval(ticks()));
+        }
         let cursor = tls.cursor();
-        let noted = self.stamp_cost > 0 && tls.stamps().pass(cursor).is_some();
-        if noted
+        if tls.stamps().pass(cursor).is_some()
             && tls.stamps().interval(ticks()) > LONG
             && let Some(thread) = registry::current(tls)
         {

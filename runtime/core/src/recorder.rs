@@ -110,6 +110,8 @@ pub struct Recorder {
     pub(crate) checkpoint: Mutex<()>,
     /// Ticks that noting a time takes; 0 if no times are noted within tasks.
     pub(crate) stamp_cost: u64,
+    /// Whether the program has given up the right to some system calls.
+    pub(crate) confined: AtomicBool,
     next_context: AtomicU32,
     next_stream: AtomicU32,
     cores: i64,
@@ -159,6 +161,7 @@ impl Recorder {
             ended: AtomicBool::new(false),
             replacing: AtomicU32::new(0),
             checkpoint: Mutex::new(()),
+            confined: AtomicBool::new(false),
             stamp_cost: if options.times {
                 stamps::cost().max(1)
             } else {
@@ -503,6 +506,12 @@ impl Recorder {
         if by_caller {
             self.work_off();
         }
+    }
+
+    /// Prepares for a program that gives up the right to some system calls.
+    pub fn expect_filter(&'static self) {
+        self.confined.store(true, Relaxed);
+        self.expect_threads();
     }
 
     /// Starts the writer thread, because the program is about to make a thread: the first of the program's threads to

@@ -82,6 +82,14 @@ impl Stamps {
         room.then(|| self.after(cursor))
     }
 
+    /// Notes that a time was taken. Returns the ticks since the one before.
+    #[inline]
+    pub(crate) fn note(&self, now: u64) -> u64 {
+        let interval = self.interval(now);
+        self.last.store(now, Relaxed);
+        interval
+    }
+
     /// Ticks from the last noted time to `now`, a value of the counter.
     pub(crate) fn interval(&self, now: u64) -> u64 {
         now.saturating_sub(self.last.load(Relaxed))

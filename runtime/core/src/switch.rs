@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use contech_guest::arch::ticks;
 use contech_trace::event::{Arrival, EndReason, Event, TEAM_STREAMS};
 
 use crate::desk::Way;
@@ -65,7 +66,9 @@ impl Recorder {
         let Some(thread) = registry::current(tls) else {
             return;
         };
+        // The stream belongs to no context, or to one that waits.
         let at = self.clock.now();
+        tls.stamps().note(ticks());
         self.put(
             tls,
             &Event::Switch {
@@ -91,7 +94,7 @@ impl Recorder {
         let Some(thread) = registry::current(tls) else {
             return;
         };
-        let (reason, at) = (EndReason::Finished, self.clock.now());
+        let (reason, at) = (EndReason::Finished, self.before(tls));
         self.put(tls, &Event::ContextEnd { reason, at });
         thread.entered.store(NO_CONTEXT, Relaxed);
         tls.set_parked(thread.context() >= TEAM_STREAMS);

@@ -3,7 +3,7 @@
 //!
 //! The measure is the thread's own CPU time, which is dear to read (three system calls). So [`Meter::read`] is for
 //! intervals that are long compared with a reading. For an interval in which the thread gave up the processor itself
-//! (it waited) it gives zero.
+//! (it waited) it gives zero, unless its user knows these waits ([`Meter::waited`]).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -11,6 +11,8 @@ use crate::arch::ticks;
 
 /// Ticks, about 30 microseconds. No other program runs within a shorter interval.
 pub const LONG: u64 = 90_000;
+/// The processor may be given up so often in a wait that is known.
+const TIMES: u64 = 2;
 /// A shorter interruption in nanoseconds is only the inexactness of the clocks.
 const SHORTEST: u64 = 3_000;
 
@@ -21,6 +23,9 @@ pub struct Meter {
     wall: AtomicU64,
     cpu: AtomicU64,
     waits: AtomicU64,
+    /// Number and ticks of the waits since then that are known.
+    known: AtomicU64,
+    known_ticks: AtomicU64,
 }
 
 #[derive(Clone, Copy)]
@@ -40,7 +45,16 @@ impl Meter {
             wall: AtomicU64::new(0),
             cpu: AtomicU64::new(0),
             waits: AtomicU64::new(0),
+            known: AtomicU64::new(0),
+            known_ticks: AtomicU64::new(0),
         }
+    }
+
+    /// Notes a wait, which is no time of other programs.
+    pub fn waited(&self, ticks: u64) {
+        let add = |sum: &AtomicU64, more| sum.store(sum.load(Relaxed) + more, Relaxed);
+        add(&self.known, 1);
+        add(&self.known_ticks, ticks);
     }
 
     /// Reads the clocks. Returns the ticks since the last reading in which the thread was ready but did not run.
@@ -56,15 +70,21 @@ impl Meter {
                 .saturating_sub(self.ticks.swap(now.ticks, Relaxed)),
             wall: now.wall.saturating_sub(self.wall.swap(now.wall, Relaxed)),
             cpu: now.cpu.saturating_sub(self.cpu.swap(now.cpu, Relaxed)),
-            waits: now.waits ^ self.waits.swap(now.waits, Relaxed),
+            waits: now.waits.wrapping_sub(self.waits.swap(now.waits, Relaxed)),
         };
+        let known = self.known.swap(0, Relaxed);
+        let known_ticks = self.known_ticks.swap(0, Relaxed);
         let away = since.wall.saturating_sub(since.cpu);
         // The first reading covers the time since the machine started, when the program did not exist.
-        if since.waits != 0 || since.ticks == now.ticks || away < SHORTEST {
+        if since.waits > TIMES * known || since.ticks == now.ticks || away < SHORTEST {
             return 0;
         }
-        let ticks = u128::from(away) * u128::from(since.ticks) / u128::from(since.wall.max(1));
-        u64::try_from(ticks).unwrap_or(0)
+        let ticks = |ns: u64| {
+            let ticks = u128::from(ns) * u128::from(since.ticks) / u128::from(since.wall.max(1));
+            u64::try_from(ticks).unwrap_or(0)
+        };
+        let stolen = ticks(away).saturating_sub(known_ticks);
+        if stolen < ticks(SHORTEST) { 0 } else { stolen }
     }
 }
 
@@ -115,5 +135,11 @@ mod tests {
         assert_eq!(meter.stolen(waited), 0);
         let inexact = reading(9_003_000, 3_001_000, 1_499_000, 6);
         assert_eq!(meter.stolen(inexact), 0);
+        meter.waited(1_200_000);
+        let also = reading(12_003_000, 4_001_000, 1_899_000, 8);
+        assert_eq!(meter.stolen(also), 600_000);
+        meter.waited(2_400_000);
+        let only = reading(15_003_000, 5_001_000, 2_099_000, 9);
+        assert_eq!(meter.stolen(only), 0);
     }
 }

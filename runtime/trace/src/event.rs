@@ -132,6 +132,12 @@ events! {
             /// Whether they are recorded, or why they are not.
             recorded: Recorded,
         }
+        /// Other programs had the processor for a part of the time since the last event, which is no time of the
+        /// context's work.
+        Stolen = 15, 10 bytes {
+            /// Ticks.
+            taken: u64,
+        }
         /// What follows in this stream belongs to another context, until the next such event or the end of the
         /// chunk.
         Switch = 16, 19 bytes {

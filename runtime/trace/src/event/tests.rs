@@ -39,6 +39,7 @@ fn every_event_survives_encoding_and_ends_with_its_id() {
             duration: 2,
         },
         Event::Lost { bytes: 9 },
+        Event::Stolen { taken: 7 },
         Event::Roi { begin: true, at: 3 },
         Event::Time {
             before: 11,
