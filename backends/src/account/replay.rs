@@ -42,7 +42,7 @@ struct Replay<'s> {
     /// The next step of each context.
     next: Vec<u32>,
     /// By context: the steps that others wait for, and who waits.
-    awaited: Vec<Vec<(u32, u32)>>,
+    awaited: Vec<BinaryHeap<Reverse<(u32, u32)>>>,
     /// Contexts whose next step may begin, if it needs nothing.
     woken: Vec<u32>,
     /// Contexts that can run, by the processor on which they became ready; with [`Schedule::Greedy`] all are with the
@@ -69,7 +69,7 @@ pub(super) fn replay(steps: &Steps, processors: u32, schedule: Schedule, removed
         schedule,
         now: 0.0,
         next: steps.contexts[..contexts].to_vec(),
-        awaited: vec![Vec::new(); contexts],
+        awaited: vec![BinaryHeap::new(); contexts],
         woken: (0..u32::try_from(contexts).unwrap_or(u32::MAX))
             .rev()
             .collect(),
@@ -161,13 +161,13 @@ impl Replay<'_> {
     /// Wakes those who waited for steps that a context has done.
     fn wake(&mut self, context: usize) {
         let done = self.next[context] - self.steps.contexts[context];
-        let woken = &mut self.woken;
-        self.awaited[context].retain(|&(step, waits)| {
-            if step < done {
-                woken.push(waits);
-            }
-            step >= done
-        });
+        let awaited = &mut self.awaited[context];
+        while let Some(&Reverse((step, waits))) = awaited.peek()
+            && step < done
+        {
+            awaited.pop();
+            self.woken.push(waits);
+        }
     }
 
     /// Takes `first` and all that have woken on a processor through steps without duration, until they run, sleep,
@@ -210,7 +210,7 @@ impl Replay<'_> {
                 .filter(|_| kept)
                 .find(|&&(other, before)| before >= done(&self.next, other));
             if let Some(&(other, before)) = missing {
-                self.awaited[other as usize].push((before, number));
+                self.awaited[other as usize].push(Reverse((before, number)));
                 return false;
             }
             match (step.ns, step.sleeps) {
