@@ -151,6 +151,12 @@ impl Sweep {
                 now.ran_before_ns = now.ran_ns;
                 if meets {
                     now.meet();
+                    // Who comes last does not wait.
+                    let last = wait.ended_by.filter(|_| wait.kind != Kind::End);
+                    let last = last.and_then(|(task, _)| self.blame.charges.place(task.context));
+                    if let Some(last) = last {
+                        self.contexts[last].meet();
+                    }
                 } else {
                     now.keep(group, passed);
                 }

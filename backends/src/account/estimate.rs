@@ -102,7 +102,7 @@ struct Estimate {
     code: Option<Place>,
 }
 
-/// Lines that are used for the first time must be fetched in any case.
+/// Lines that are used for the first time must be fetched in any case, so they cost nothing here.
 fn cache(misses: &misses::Report) -> Estimate {
     let cost = |row: &misses::Instruction| {
         let level = |&(size, ns): &(u64, f64)| {
@@ -115,11 +115,9 @@ fn cache(misses: &misses::Report) -> Estimate {
     };
     let rows = misses.instructions.iter().map(|row| (cost(row), row));
     let most = rows.clone().max_by(|a, b| a.0.total_cmp(&b.0));
-    let all_ns: f64 = MISS_NS.iter().map(|(_, ns)| ns).sum();
-    let first = misses.instructions.iter().map(|row| row.first as f64);
     Estimate {
         ns: rows.map(|(ns, _)| ns).sum(),
-        needed_ns: first.sum::<f64>() * all_ns * AHEAD,
+        needed_ns: 0.0,
         code: most.map(|(_, row)| row.place.clone()),
     }
 }

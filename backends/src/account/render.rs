@@ -40,14 +40,12 @@ impl Report {
             values: vec![crate::view::units::ratio(ns, self.total_ns)],
         };
         let mut parts = vec![part("the program", "running", self.useful_ns)];
-        let shown = self.losses.iter().zip(COLORS);
+        // Losses that nobody can mend come last in the list, and may be the largest.
+        let mut losses: Vec<&Row> = self.losses.iter().collect();
+        losses.sort_by_key(|row| std::cmp::Reverse(row.ns));
+        let shown = losses.iter().zip(COLORS);
         parts.extend(shown.map(|(row, color)| part(row.cause.name(), color, row.ns)));
-        let rest: u64 = self
-            .losses
-            .iter()
-            .skip(COLORS.len())
-            .map(|row| row.ns)
-            .sum();
+        let rest: u64 = losses.iter().skip(COLORS.len()).map(|row| row.ns).sum();
         if rest > 0 {
             parts.push(part("everything else", "other", rest));
         }
