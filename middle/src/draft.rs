@@ -1,6 +1,8 @@
 //! Tasks on their way from the recorded streams to the graph. Their times are still ticks, and barriers have no
 //! numbers yet. The drafts of a context are stored one after the other in its log.
 
+use std::collections::VecDeque;
+
 use taskgraph::{Counts, FrameRef, FrameSpan, SyncOp, TaskKind};
 
 use crate::error::{Error, Result};
@@ -17,6 +19,8 @@ pub(crate) struct Draft {
     pub(crate) start: u64,
     /// In ticks; not before the start.
     pub(crate) end: u64,
+    /// The times are open until those of a later draft are known ([`settle`]).
+    pub(crate) open: bool,
     pub(crate) spans: Vec<FrameSpan>,
     pub(crate) counts: Counts,
 }
@@ -47,6 +51,11 @@ const GOES_ON: u8 = 16;
 /// A synchronisation like the last one, or like the last one that was different from that.
 const LAST: u8 = 8;
 const BEFORE: u8 = 16;
+
+/// A draft whose times are open. None follow.
+const OPEN: u8 = 32;
+/// At most so many drafts in a row have open times.
+const MOST_OPEN: usize = 64;
 
 /// What a synchronisation task does: kind, operation and object.
 type Deed = (TaskKind, SyncOp, u64);
@@ -96,7 +105,10 @@ impl DraftWriter {
     }
 
     /// Writes the first byte of a draft, and its times.
-    fn put_first(&mut self, out: &mut Vec<u8>, first: u8, (start, end): (u64, u64)) {
+    fn put_first(&mut self, out: &mut Vec<u8>, first: u8, times: Option<(u64, u64)>) {
+        let Some((start, end)) = times else {
+            return out.push(first | OPEN);
+        };
         let before = std::mem::replace(&mut self.previous_end, end);
         if start <= before {
             out.push(first | FOLLOWS);
@@ -111,7 +123,7 @@ impl DraftWriter {
     pub(crate) fn put_work(
         &mut self,
         out: &mut Vec<u8>,
-        times: (u64, u64),
+        times: Option<(u64, u64)>,
         counts: &Counts,
         last: Option<&FrameSpan>,
     ) {
@@ -144,7 +156,7 @@ impl DraftWriter {
 
     /// Writes any task that is not work.
     pub(crate) fn put_sync(&mut self, out: &mut Vec<u8>, draft: &Draft) {
-        let times = (draft.start, draft.end);
+        let times = (!draft.open).then_some((draft.start, draft.end));
         let deed = Some((draft.kind, draft.op, draft.object));
         if self.deeds[0] == deed {
             return self.put_first(out, SYNC | LAST, times);
@@ -166,7 +178,9 @@ pub(crate) struct Drafts<'a> {
     page: Vec<u8>,
     at: usize,
     decoder: Decoder,
-    /// Place in the file of the chunk in which the last draft ended.
+    /// Drafts that are read, but not handed out: some with open times, and the one that has times.
+    ahead: VecDeque<Draft>,
+    /// Place in the file of the chunk in which the last draft that was read ended.
     pub(crate) chunk: u64,
 }
 
@@ -177,19 +191,44 @@ impl<'a> Drafts<'a> {
             page: Vec::new(),
             at: 0,
             decoder: Decoder::default(),
+            ahead: VecDeque::new(),
             chunk: 0,
         }
     }
 
     /// Reads the next draft. Returns false at the end.
     pub(crate) fn next(&mut self, draft: &mut Draft) -> Result<bool> {
+        if self.ahead.is_empty() {
+            let from = self.decoder.previous_end;
+            if !self.read(draft)? {
+                return Ok(false);
+            }
+            if !draft.open {
+                return Ok(true);
+            }
+            self.ahead.push_back(draft.clone());
+            while self.ahead.len() < MOST_OPEN && self.read(draft)? {
+                self.ahead.push_back(draft.clone());
+                if !draft.open {
+                    break;
+                }
+            }
+            settle(from, self.ahead.make_contiguous());
+        }
+        if let Some(next) = self.ahead.pop_front() {
+            *draft = next;
+        }
+        Ok(true)
+    }
+
+    fn read(&mut self, draft: &mut Draft) -> Result<bool> {
         draft.spans.clear();
         loop {
             if self.at == self.page.len() {
+                self.at = 0;
                 if !self.pages.next(&mut self.page)? {
                     return Ok(false);
                 }
-                self.at = 0;
             }
             match self.decoder.next(&self.page, &mut self.at, draft)? {
                 Entry::Draft => return Ok(true),
@@ -197,6 +236,47 @@ impl<'a> Drafts<'a> {
                 Entry::Chunk(offset) => self.chunk = offset,
             }
         }
+    }
+}
+
+/// Gives drafts with open times their share of the time from `from` to the last one's start or, if the last one is
+/// work, of the time that the work is said to take. Each gets as much as it has of the blocks and accesses in that time.
+fn settle(from: u64, drafts: &mut [Draft]) {
+    let Some((last, open)) = drafts.split_last_mut() else {
+        return;
+    };
+    if last.open {
+        return;
+    }
+    let weight = |draft: &Draft| {
+        let Counts {
+            blocks,
+            reads,
+            writes,
+            others,
+            ..
+        } = draft.counts;
+        [reads, writes, others]
+            .into_iter()
+            .fold(blocks, u64::saturating_add)
+    };
+    let is_work = last.kind == TaskKind::Work;
+    let (time, after) = if is_work {
+        (last.end.saturating_sub(last.start), weight(last))
+    } else {
+        (last.start.saturating_sub(from), 0)
+    };
+    let all = open.iter().map(weight).fold(after, u64::saturating_add);
+    let (mut at, mut before) = (from, 0u64);
+    for draft in open {
+        before = before.saturating_add(weight(draft));
+        draft.start = at;
+        let share = u128::from(time) * u128::from(before) / u128::from(all.max(1));
+        at = from + u64::try_from(share).unwrap_or(time);
+        draft.end = at;
+    }
+    if is_work {
+        last.start += at - from;
     }
 }
 
@@ -264,7 +344,12 @@ impl Decoder {
     }
 
     fn times(&mut self, bytes: &[u8], at: &mut usize, tag: u8, draft: &mut Draft) -> Result<()> {
+        draft.open = tag & OPEN != 0;
         draft.start = self.previous_end;
+        if draft.open {
+            draft.end = draft.start;
+            return Ok(());
+        }
         if tag & FOLLOWS == 0 {
             draft.start = draft.start.wrapping_add(get(bytes, at)?);
         }
@@ -298,6 +383,87 @@ mod tests {
     use super::*;
     use crate::log::Logs;
     use crate::spill::Spill;
+
+    fn work(start: u64, end: u64, blocks: u64, open: bool) -> Draft {
+        let counts = Counts {
+            blocks,
+            ..Counts::default()
+        };
+        Draft {
+            start,
+            end,
+            counts,
+            open,
+            ..Draft::default()
+        }
+    }
+
+    fn times(drafts: &[Draft]) -> Vec<(u64, u64)> {
+        drafts.iter().map(|d| (d.start, d.end)).collect()
+    }
+
+    #[test]
+    fn open_times_are_shares_of_the_time_until_the_next_one() {
+        let sync = |at, open| Draft {
+            kind: TaskKind::Sync,
+            ..work(at, at, 0, open)
+        };
+        let open = |blocks| work(100, 100, blocks, true);
+        let mut until_work = [open(1), sync(100, true), open(3), work(130, 230, 6, false)];
+        settle(100, &mut until_work);
+        let expected = [(100, 110), (110, 110), (110, 140), (170, 230)];
+        assert_eq!(
+            times(&until_work),
+            expected,
+            "30 ticks before the last are not its"
+        );
+        let mut until_sync = [open(1), sync(100, true), open(1), sync(120, false)];
+        settle(100, &mut until_sync);
+        let expected = [(100, 110), (110, 110), (110, 120), (120, 120)];
+        assert_eq!(times(&until_sync), expected);
+        let mut huge = [
+            open(u64::MAX),
+            open(u64::MAX),
+            work(100, u64::MAX, u64::MAX, false),
+        ];
+        settle(100, &mut huge);
+        assert!(times(&huge).is_sorted() && huge[2].end == u64::MAX);
+        let mut never = [open(1), sync(100, true)];
+        settle(100, &mut never);
+        assert_eq!(times(&never), [(100, 100); 2]);
+    }
+
+    #[test]
+    fn drafts_with_open_times_are_read_back_with_times() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Arc::new(Spill::beside(&folder.path().join("x")));
+        let mut logs = Logs::new(&spill, 1 << 20);
+        let mut writer = DraftWriter::default();
+        let rows = 3 * MOST_OPEN as u64;
+        logs.append(1, |out| {
+            for i in 0..rows + 2 {
+                let counts = work(0, 0, 1, false).counts;
+                let end = 10 * (i + 1);
+                // The longest row without a time is longer than what is read ahead.
+                let timed = i % 3 == 0 && i < rows / 2 || i + 1 == rows;
+                writer.put_work(out, timed.then_some((writer.end(), end)), &counts, None);
+            }
+        })
+        .unwrap();
+        logs.put_down().unwrap();
+        let mut drafts = Drafts::new(logs.pages(1).unwrap());
+        let (mut draft, mut found) = (Draft::default(), Vec::new());
+        while drafts.next(&mut draft).unwrap() {
+            found.push((draft.start, draft.end));
+        }
+        assert_eq!(found.len() as u64, rows + 2);
+        assert!(
+            found.windows(2).all(|w| w[0].1 == w[1].0),
+            "no time is lost"
+        );
+        assert_eq!(found[..4], [(0, 10), (10, 20), (20, 30), (30, 40)]);
+        assert_eq!(found[found.len() - 3].1, 10 * rows);
+    }
 
     #[test]
     fn drafts_are_read_back_whatever_the_writer_remembers() {
@@ -346,7 +512,7 @@ mod tests {
                     if i % 2 == 0 {
                         writer.put_span(out, &first);
                     }
-                    writer.put_work(out, (start, end), &counts, Some(&span));
+                    writer.put_work(out, Some((start, end)), &counts, Some(&span));
                 })
                 .unwrap();
                 let spans = if i % 2 == 0 {

@@ -218,6 +218,12 @@ fn event_text(event: &Event) -> String {
         } => format!(
             "sync {op:?} object {object:#x} ticket {ticket} aux {aux:#x} at {before} for {duration}"
         ),
+        Event::Untimed {
+            op,
+            object,
+            ticket,
+            aux,
+        } => format!("sync {op:?} object {object:#x} ticket {ticket} aux {aux:#x}, time open"),
         Event::Alloc { kind, addr, size } => format!("alloc {kind:?} {addr:#x} {size}"),
         Event::Free { addr } => format!("free {addr:#x}"),
         Event::Map { addr, size } => format!("map {addr:#x} {size}"),

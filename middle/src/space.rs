@@ -82,6 +82,9 @@ impl Space {
                 Event::Switch { context, .. } => *context = self.context(*context),
                 Event::Sync {
                     op, object, aux, ..
+                }
+                | Event::Untimed {
+                    op, object, aux, ..
                 } => {
                     if is_context(*op) {
                         *object = self.context_in(*object);

@@ -26,7 +26,7 @@ impl Tally {
                     how: Arrival::Begins,
                     ..
                 } => self.contexts += 1,
-                Event::Sync { .. } => self.syncs += 1,
+                Event::Sync { .. } | Event::Untimed { .. } => self.syncs += 1,
                 _ => {}
             }
         }

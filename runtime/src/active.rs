@@ -84,6 +84,12 @@ impl Active {
         self.recorder.before(self.tls)
     }
 
+    /// Ticks now, where an operation happens that does not wait, or a value that leaves the time open.
+    #[inline(always)]
+    pub(crate) fn moment(self) -> u64 {
+        self.recorder.moment(self.tls)
+    }
+
     /// Ticks of a wait since `before`.
     #[inline(always)]
     pub(crate) fn since(self, before: u64) -> u64 {
@@ -146,7 +152,7 @@ impl Active {
     /// Records an event that just happened and took no time worth measuring.
     #[inline(always)]
     pub(crate) fn instant(self, op: SyncOp, object: Ptr, aux: u64) {
-        self.in_order(op, object, aux, self.now(), 0);
+        self.in_order(op, object, aux, self.moment(), 0);
     }
 }
 
@@ -213,7 +219,7 @@ impl Active {
         let result = call();
         match F::answer(result) {
             Answer::Taken => self.instant(op, object, 0),
-            Answer::Busy => self.timed(op.failed(), object, 0, self.now(), 0),
+            Answer::Busy => self.timed(op.failed(), object, 0, self.moment(), 0),
             Answer::Late | Answer::Failed => {}
         }
         result
@@ -241,7 +247,9 @@ impl Active {
     /// held.
     #[inline(always)]
     pub(crate) fn release(self, op: SyncOp, object: Ptr, release: impl FnOnce() -> i32) -> i32 {
-        self.announce(op, object, release, |&result| (result == 0).then_some(0))
+        self.announce(op, object, self.moment(), release, |&result| {
+            (result == 0).then_some(0)
+        })
     }
 
     /// Records an event in the object's order before `call` does what the event tells of. `done` returns the event's
@@ -251,6 +259,7 @@ impl Active {
         self,
         op: SyncOp,
         object: Ptr,
+        before: u64,
         call: impl FnOnce() -> R,
         done: impl FnOnce(&R) -> Option<u64>,
     ) -> R {
@@ -260,7 +269,7 @@ impl Active {
             object,
             ticket: 0,
             aux: 0,
-            before: self.now(),
+            before,
             duration: 0,
         };
         let draw = || TICKETS.next(object);

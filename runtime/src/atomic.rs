@@ -137,7 +137,7 @@ pub(crate) unsafe extern "C" fn fence(order: Word) {
     {
         recorder.make_room(tls);
         let a = Active { tls, recorder };
-        a.with_aux(Fence, std::ptr::null_mut(), 0, order, a.now(), 0);
+        a.with_aux(Fence, std::ptr::null_mut(), 0, order, a.moment(), 0);
     }
 }
 

@@ -56,11 +56,15 @@ unsafe extern "C-unwind" fn watched(
     let object: Ptr = std::ptr::without_provenance_mut(address);
     match does {
         Does::Wake => {
-            return a.announce(FutexWake, object, call, |&woken| u64::try_from(woken).ok());
+            return a.announce(FutexWake, object, a.now(), call, |&woken| {
+                u64::try_from(woken).ok()
+            });
         }
         // One thread has the lock next. A thread that takes it later comes after this one, too.
         Does::Unlock => {
-            return a.announce(FutexWake, object, call, |&done| (done == 0).then_some(1));
+            return a.announce(FutexWake, object, a.now(), call, |&done| {
+                (done == 0).then_some(1)
+            });
         }
         Does::Wait | Does::Lock | Does::Other => {}
     }

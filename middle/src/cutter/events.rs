@@ -32,20 +32,15 @@ impl Cutter {
                 before,
                 duration,
             } => {
-                if op == SyncOp::AtomicSpun {
-                    return Ok(());
-                }
-                let start = full(before);
-                let draft = Draft {
-                    kind: op.kind(),
-                    op: shown(op, aux),
-                    object: self.space.object(op, object),
-                    start,
-                    end: start.saturating_add(duration),
-                    ..Draft::default()
-                };
-                return self.sync(context, op, object, ticket, aux, draft);
+                let times = Some((full(before), duration));
+                return self.sync(context, op, object, ticket, aux, times);
             }
+            Event::Untimed {
+                op,
+                object,
+                ticket,
+                aux,
+            } => return self.sync(context, op, object, ticket, aux, None),
             Event::Delay { before, duration } => {
                 let start = full(before);
                 let draft = Draft {
@@ -129,6 +124,7 @@ impl Cutter {
         self.piece(context).end_work(at, keep_empty)
     }
 
+    /// Takes a synchronisation, with its begin and duration unless its time is open.
     fn sync(
         &mut self,
         context: u32,
@@ -136,8 +132,21 @@ impl Cutter {
         object: u64,
         ticket: u64,
         aux: u64,
-        draft: Draft,
+        times: Option<(u64, u64)>,
     ) -> Result<()> {
+        if op == SyncOp::AtomicSpun {
+            return Ok(());
+        }
+        let (start, duration) = times.unwrap_or((self.contexts.entry(context).0.clock, 0));
+        let draft = Draft {
+            kind: op.kind(),
+            op: shown(op, aux),
+            object: self.space.object(op, object),
+            start,
+            end: start.saturating_add(duration),
+            open: times.is_none(),
+            ..Draft::default()
+        };
         let times = (draft.start, draft.end);
         let draft_is_barrier = draft.kind == TaskKind::Barrier;
         let at = if op.is_mark() {
@@ -211,9 +220,13 @@ impl Cutter {
             state,
             logs,
         };
-        piece.end_work(draft.start, keep_empty)?;
+        if draft.open {
+            piece.end_open_work()?;
+        } else {
+            piece.end_work(draft.start, keep_empty)?;
+            piece.state.shift = 0;
+        }
         let state = &mut *piece.state;
-        state.shift = 0;
         if draft.start < state.clock {
             let back = state.clock - draft.start;
             self.notes

@@ -35,12 +35,26 @@ impl Piece<'_> {
         if self.state.open.span.is_none() && self.state.places > 0 && !kept {
             return Ok(());
         }
+        self.put_work(Some((start, end)))
+    }
+
+    /// Ends the work task that grows, if it has actions or is the context's first task, at a time that is open.
+    pub(super) fn end_open_work(&mut self) -> Result<()> {
+        if self.state.open.span.is_none() && self.state.places > 0 {
+            return Ok(());
+        }
+        self.put_work(None)
+    }
+
+    fn put_work(&mut self, times: Option<(u64, u64)>) -> Result<()> {
         self.next_place()?;
         let open = std::mem::take(&mut self.state.open);
-        self.state.clock = end;
+        if let Some((_, end)) = times {
+            self.state.clock = end;
+        }
         let writer = &mut self.state.writer;
         self.logs.append(self.context, |out| {
-            writer.put_work(out, (start, end), &open.counts, open.span.as_ref());
+            writer.put_work(out, times, &open.counts, open.span.as_ref());
         })
     }
 }

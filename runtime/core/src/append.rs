@@ -19,6 +19,9 @@ const EVENTS: usize = 1024;
 /// The slack has room for these events and, after them, for the longest unchecked path of instrumented code.
 const _: () = assert!(EVENTS + 2 * MAX_EVENT + 8 + MAX_UNCHECKED < SLACK);
 
+/// Stands for the time of an operation that did not wait and did not read the clock.
+pub const OPEN: u64 = u64::MAX;
+
 #[derive(Debug, Clone, Copy)]
 pub struct Sync {
     pub op: SyncOp,
@@ -28,7 +31,7 @@ pub struct Sync {
     pub ticket: u64,
     /// The extra number, whose meaning [`SyncOp`] tells.
     pub aux: u64,
-    /// Ticks before the operation.
+    /// Ticks before the operation, or [`OPEN`].
     pub before: u64,
     /// Ticks that the operation took.
     pub duration: u64,
@@ -138,7 +141,7 @@ impl Recorder {
         let aux = done(&result);
         // Only a call that recorded something itself moves the cursor; handlers put it back.
         if aux != Some(s.aux) && tls.cursor() == end {
-            amend(end.wrapping_sub(size_of::<raw::Sync>()), aux);
+            amend(end.wrapping_sub(TAIL), aux);
         }
         result
     }
@@ -153,17 +156,30 @@ impl Recorder {
     #[inline]
     fn sync_at(&'static self, tls: &TlsBlock, at: *mut u8, s: Sync) {
         let (object, op) = (s.object as u64, s.op as u64);
-        tls.set_cursor(write!(
-            at,
-            Sync {
-                object: object,
-                ticket: s.ticket,
-                aux: s.aux,
-                before: s.before,
-                duration: s.duration,
-                op: op
-            }
-        ));
+        let end = if s.before == OPEN {
+            write!(
+                at,
+                Untimed {
+                    object: object,
+                    ticket: s.ticket,
+                    aux: s.aux,
+                    op: op
+                }
+            )
+        } else {
+            write!(
+                at,
+                Sync {
+                    before: s.before,
+                    duration: s.duration,
+                    object: object,
+                    ticket: s.ticket,
+                    aux: s.aux,
+                    op: op
+                }
+            )
+        };
+        tls.set_cursor(end);
         if let Some(thread) = registry::current(tls) {
             thread.count_sync();
         }
@@ -202,14 +218,23 @@ impl Recorder {
     }
 }
 
-/// Gives an event of the thread's buffer another extra number, or makes it one that says nothing. The event cannot be
+/// Bytes at the end of a sync event that are the same whether it has times or not.
+pub(crate) const TAIL: usize = size_of::<raw::Untimed>();
+const _: () = {
+    let longer = size_of::<raw::Sync>() - TAIL;
+    assert!(offset_of!(raw::Sync, ticket) == longer + offset_of!(raw::Untimed, ticket));
+    assert!(offset_of!(raw::Sync, aux) == longer + offset_of!(raw::Untimed, aux));
+    assert!(offset_of!(raw::Sync, op) == longer + offset_of!(raw::Untimed, op));
+};
+
+/// Gives an event of the thread's buffer whose last bytes begin at `at` another extra number, or makes it one that says nothing. The event cannot be
 /// removed instead, because its bytes may be on their way to the writer.
 #[cold]
 fn amend(at: *mut u8, aux: Option<u64>) {
     let (offset, bytes, len) = match aux {
-        Some(aux) => (offset_of!(raw::Sync, aux), aux.to_le_bytes(), 6),
+        Some(aux) => (offset_of!(raw::Untimed, aux), aux.to_le_bytes(), 6),
         None => (
-            offset_of!(raw::Sync, op),
+            offset_of!(raw::Untimed, op),
             (SyncOp::AtomicSpun as u64).to_le_bytes(),
             1,
         ),

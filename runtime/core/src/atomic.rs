@@ -1,5 +1,6 @@
 //! Records atomic operations as events.
 
+use contech_guest::arch::ticks;
 use contech_trace::abi::{
     ATOMIC_FAIL, ATOMIC_KIND, ATOMIC_LOAD, ATOMIC_ORDER, ATOMIC_RMW, ATOMIC_SILENT, ATOMIC_STORE,
     ATOMIC_UNSTATED,
@@ -21,13 +22,20 @@ pub fn writes(what: u64) -> bool {
 
 /// Whether the operation may be one of many that change nothing, as in a spin-wait.
 fn may_be_in_vain(what: u64) -> bool {
-    what & ATOMIC_UNSTATED == 0
-        && match what & ATOMIC_KIND {
-            ATOMIC_LOAD | ATOMIC_FAIL => true,
-            ATOMIC_RMW => what & ATOMIC_SILENT != 0,
-            _ => false,
-        }
+    let kind = what & ATOMIC_KIND;
+    let may = (kind == ATOMIC_LOAD)
+        | (kind == ATOMIC_FAIL)
+        | (kind == ATOMIC_RMW) & (what & ATOMIC_SILENT != 0);
+    may & (what & ATOMIC_UNSTATED == 0)
 }
+
+/// The operations in the order of their kinds.
+const KINDS: [SyncOp; 4] = [
+    SyncOp::AtomicLoad,
+    SyncOp::AtomicStore,
+    SyncOp::AtomicRmw,
+    SyncOp::AtomicFail,
+];
 
 impl Recorder {
     /// Notes that a turn of a loop that only waits is over; `site` tells the loop. Check for room afterwards.
@@ -44,24 +52,26 @@ impl Recorder {
     pub fn atomic(&'static self, tls: &TlsBlock, what: u64, t: &Try) {
         let spin = tls.spin();
         let syncs = || registry::current(tls).map_or(0, crate::thread::Thread::syncs);
-        if may_be_in_vain(what) && spin.repeats(t, syncs(), tls.slot()) {
+        let in_vain = may_be_in_vain(what);
+        if in_vain && spin.repeats(t, syncs(), tls.slot()) {
+            spin.begin(|| self.clock.now());
             return;
         }
         if tls.cursor().is_null() {
             self.make_room(tls);
         }
-        let now = self.clock.now();
-        let waited = spin.end(t, syncs(), tls.slot());
         if tls.gate() != self.gate.number() {
             self.look_at_gate(tls);
         }
-        let (before, repeats) = waited.unwrap_or((now, 0));
-        let op = match what & ATOMIC_KIND {
-            ATOMIC_LOAD => SyncOp::AtomicLoad,
-            ATOMIC_STORE => SyncOp::AtomicStore,
-            ATOMIC_RMW => SyncOp::AtomicRmw,
-            _ => SyncOp::AtomicFail,
+        let (now, waited) = if spin.is_waiting() {
+            tls.stamps().note(ticks());
+            (self.clock.now(), spin.end(t, syncs(), tls.slot()))
+        } else {
+            (self.moment(tls), None)
         };
+        let (before, repeats) = waited.unwrap_or((now, 0));
+        #[allow(clippy::cast_possible_truncation, reason = "two bits")]
+        let op = KINDS[(what & ATOMIC_KIND) as usize >> 3];
         let event = Sync {
             op,
             #[allow(clippy::cast_possible_truncation, reason = "an address")]
@@ -69,9 +79,13 @@ impl Recorder {
             ticket: t.ticket,
             aux: what & ATOMIC_ORDER | u64::from(repeats) << 8,
             before,
-            duration: now.saturating_sub(before),
+            duration: now - before.min(now),
         };
         self.sync_here(tls, event);
-        spin.set(t, syncs(), now, tls.cursor());
+        if in_vain {
+            spin.set(t, syncs(), now, tls.cursor());
+        } else {
+            spin.set_none();
+        }
     }
 }

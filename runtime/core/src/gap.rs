@@ -5,7 +5,7 @@ use contech_trace::event::Event;
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::append::encode_at;
+use crate::append::{OPEN, encode_at};
 use crate::recorder::Recorder;
 use crate::registry;
 use crate::thread::Thread;
@@ -23,11 +23,32 @@ impl Recorder {
     pub fn before(&'static self, tls: &TlsBlock) -> u64 {
         let now = ticks();
         let interval = tls.stamps().note(now);
+        self.without_others(tls, now, interval)
+    }
+
+    #[inline]
+    fn without_others(&'static self, tls: &TlsBlock, now: u64, interval: u64) -> u64 {
         if interval > ASKED {
             self.take_out(tls, interval);
             return self.clock.now();
         }
         now.saturating_sub(self.clock.start_ticks())
+    }
+
+    /// Ticks now, where an operation of instrumented code happens that does not wait, or [`OPEN`]: where such operations
+    /// follow each other closely, not each of them reads the clock.
+    #[inline]
+    pub fn moment(&'static self, tls: &TlsBlock) -> u64 {
+        let cursor = tls.cursor();
+        if tls.stamps().leaves_open(cursor) {
+            return OPEN;
+        }
+        if !self.may_open.load(Relaxed) || tls.is_gated() {
+            return self.before(tls);
+        }
+        let now = ticks();
+        let interval = tls.stamps().note_dense(now, cursor);
+        self.without_others(tls, now, interval)
     }
 
     /// Ticks that the calling thread has waited since `before`. They are no time of other programs. Another core's

@@ -5,6 +5,7 @@ use std::sync::atomic::{
 };
 
 use contech_guest::arch::stated_hz;
+use contech_trace::abi::MODULE_SYNC;
 use contech_trace::event::{EndReason, TEAM_STREAMS};
 use contech_trace::file::{FileHeader, RankInfo};
 
@@ -112,6 +113,9 @@ pub struct Recorder {
     pub(crate) stamp_cost: u64,
     /// Whether the program has given up the right to some system calls.
     pub(crate) confined: AtomicBool,
+    /// Whether operations may leave their time open. Without blocks the time is all that is known of work, and with
+    /// times within tasks every time counts.
+    pub(crate) may_open: AtomicBool,
     next_context: AtomicU32,
     next_stream: AtomicU32,
     cores: i64,
@@ -167,6 +171,7 @@ impl Recorder {
             } else {
                 0
             },
+            may_open: AtomicBool::new(false),
             next_context: AtomicU32::new(1),
             next_stream: AtomicU32::new(TEAM_STREAMS),
             cores: std::thread::available_parallelism()
@@ -278,6 +283,9 @@ impl Recorder {
         let _blocked = Blocked::new();
         for found in modules {
             let object = found.object.clone();
+            if found.descriptor.flags & MODULE_SYNC == 0 && self.stamp_cost == 0 {
+                self.may_open.store(true, Relaxed);
+            }
             let added = lock(&self.modules).add(found);
             if !self.is_recording() || self.desk.counting_only {
                 continue;

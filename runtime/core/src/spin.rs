@@ -15,17 +15,17 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use contech_trace::event::{SyncOp, raw};
 
+use crate::append::{OPEN, TAIL};
 use crate::turns::{self, Turns};
 
 /// The most bytes of records between two tries of a spin-wait. More than that is work, not waiting.
 const TIGHT: usize = turns::MOST;
 
-// Offsets in a sync event.
-const TICKET: usize = offset_of!(raw::Sync, ticket);
+// Offsets in the last bytes of a sync event.
+const TICKET: usize = offset_of!(raw::Untimed, ticket);
 /// The number of repeats is in the extra number of an atomic operation from bit 8 on.
-const REPEATS: usize = offset_of!(raw::Sync, aux) + 1;
-const OP: usize = offset_of!(raw::Sync, op);
-const EVENT: usize = size_of::<raw::Sync>();
+const REPEATS: usize = offset_of!(raw::Untimed, aux) + 1;
+const OP: usize = offset_of!(raw::Untimed, op);
 
 /// The last operation and its repeats. The fields are atomics, as are the others of the thread-local block, but only
 /// the owner of the block uses them.
@@ -37,11 +37,11 @@ pub struct Spin {
     ticket: AtomicU64,
     /// The number of the thread's sync events when the operation was recorded. Another event since then ends the wait.
     syncs: AtomicU64,
-    /// The operation's event in the buffer; null if the event must not be changed any more.
+    /// The last bytes of the operation's event in the buffer; null if the event must not be changed any more.
     event: AtomicPtr<u8>,
     /// The cursor after the last try.
     mark: AtomicPtr<u8>,
-    /// When the wait began, in ticks.
+    /// When the wait began, in ticks, or [`OPEN`].
     before: AtomicU64,
     repeats: AtomicU32,
     /// 1 if there was work between tries.
@@ -120,6 +120,7 @@ impl Spin {
         self.let_go();
     }
 
+    #[inline]
     fn let_go(&self) {
         self.event.store(std::ptr::null_mut(), Relaxed);
         self.mark.store(std::ptr::null_mut(), Relaxed);
@@ -181,7 +182,7 @@ impl Spin {
         let event = self.event.load(Relaxed);
         if !event.is_null() {
             let ticket = t.ticket.to_le_bytes();
-            // SAFETY: the event is whole, 36 bytes long, and in the thread's buffer (`forget` is called when that
+            // SAFETY: the event is whole, and in the thread's buffer (`forget` is called when that
             // changes).
             unsafe {
                 event.add(TICKET).copy_from(ticket.as_ptr(), 6);
@@ -193,7 +194,7 @@ impl Spin {
 
     /// Lets the try that ended a spin-wait take the place of the first one. Returns the first one's time and the number
     /// of repeats. What was recorded up to the cursor in `slot` stays.
-    #[inline]
+    #[cold]
     pub(crate) fn end(&self, t: &Try, syncs: u64, slot: &AtomicPtr<u8>) -> Option<(u64, u32)> {
         let repeats = self.repeats.load(Relaxed);
         if repeats == 0 {
@@ -235,6 +236,28 @@ impl Spin {
         self.loose.store(1, Relaxed);
     }
 
+    /// Notes that the last operation is nothing that could be tried again.
+    #[inline]
+    pub(crate) fn set_none(&self) {
+        self.address.store(0, Relaxed);
+        self.repeats.store(0, Relaxed);
+        self.let_go();
+    }
+
+    /// Whether tries were repeated since the last event.
+    #[inline]
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.repeats.load(Relaxed) > 0
+    }
+
+    /// Gives a wait the time at which it began, if that is open.
+    #[inline]
+    pub(crate) fn begin(&self, now: impl FnOnce() -> u64) {
+        if self.before.load(Relaxed) == OPEN {
+            self.before.store(now(), Relaxed);
+        }
+    }
+
     /// Lets a wait begin now, because the thread was paused until now.
     pub(crate) fn resume(&self, now: u64) {
         self.before.store(now, Relaxed);
@@ -250,7 +273,7 @@ impl Spin {
         self.site.store(t.site, Relaxed);
         self.ticket.store(t.ticket, Relaxed);
         self.syncs.store(syncs, Relaxed);
-        self.event.store(cursor.wrapping_sub(EVENT), Relaxed);
+        self.event.store(cursor.wrapping_sub(TAIL), Relaxed);
         self.mark.store(cursor, Relaxed);
         self.repeats.store(0, Relaxed);
         self.loose.store(0, Relaxed);
@@ -262,6 +285,7 @@ mod tests {
     use super::*;
     use contech_trace::event::{Event, MAX_EVENT};
 
+    const EVENT: usize = size_of::<raw::Sync>();
     const TRY: Try = Try {
         address: 0x1000,
         site: 7,
@@ -291,7 +315,23 @@ mod tests {
             u64::from_le_bytes(word)
         };
         let op = SyncOp::from_u8(buffer[30]).unwrap();
-        (op, n(0), n(6), n(12), n(24))
+        (op, n(12), n(18), n(24), n(6))
+    }
+
+    #[test]
+    fn a_wait_whose_first_try_has_no_time_begins_at_the_second() {
+        let mut buffer = [0; 4096];
+        let cursor = event(&mut buffer);
+        let spin = Spin::new();
+        let slot = AtomicPtr::new(cursor);
+        spin.set(&TRY, 1, OPEN, cursor);
+        assert!(!spin.is_waiting());
+        for now in [50, 60] {
+            assert!(spin.repeats(&TRY, 1, &slot));
+            spin.begin(|| now);
+        }
+        assert!(spin.is_waiting());
+        assert_eq!(spin.end(&TRY, 1, &slot), Some((50, 3)));
     }
 
     #[test]

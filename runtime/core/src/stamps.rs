@@ -11,12 +11,19 @@
 //! (`crate::buffer::Buffer::touch`), because page faults and lines in the caches of the writer's processor can make a
 //! program that records much twice as slow, and its times would include that.
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Bytes between times that follow each other closely.
 pub const EVERY: usize = 2048;
 /// An interval of this many ticks is long: about half a microsecond.
 pub const APART: u64 = 1500;
+
+/// At most so many operations in a row have an open time.
+const MOST_OPEN: u32 = 7;
+/// Operations so many ticks apart in the mean are dense: to read the clock would take a good part of their time.
+const DENSE: u64 = 1500;
+/// More bytes than this between two times are work whose time is worth reading.
+const MUCH: usize = 512;
 
 /// What noting a time needs, in a thread's block; all zero if no times are noted.
 #[repr(C)]
@@ -31,6 +38,11 @@ pub struct Stamps {
     epoch: AtomicU64,
     /// Ticks that noting a time takes.
     taken: AtomicU64,
+    /// The cursor when the last time of an operation was noted.
+    mark: AtomicPtr<u8>,
+    /// So many operations after the last time may leave their time open, and so many more still may.
+    allowed: AtomicU32,
+    open: AtomicU32,
 }
 
 /// Offsets in [`Stamps`].
@@ -52,6 +64,9 @@ impl Stamps {
             last: AtomicU64::new(0),
             epoch: AtomicU64::new(0),
             taken: AtomicU64::new(0),
+            mark: AtomicPtr::new(std::ptr::null_mut()),
+            allowed: AtomicU32::new(0),
+            open: AtomicU32::new(0),
         }
     }
 
@@ -82,15 +97,55 @@ impl Stamps {
         room.then(|| self.after(cursor))
     }
 
-    /// Notes that a time was taken. Returns the ticks since the one before.
+    /// Notes that a time was taken. Returns the ticks since the one before. The next operation must read its time.
     #[inline]
     pub(crate) fn note(&self, now: u64) -> u64 {
         let interval = self.interval(now);
         self.last.store(now, Relaxed);
+        self.close();
+        interval
+    }
+
+    /// Makes the next operation read its time.
+    #[inline]
+    pub(crate) fn close(&self) {
+        self.allowed.store(0, Relaxed);
+        self.open.store(0, Relaxed);
+    }
+
+    /// Whether the operation at `cursor` that does not wait leaves its time open.
+    #[inline]
+    pub(crate) fn leaves_open(&self, cursor: *mut u8) -> bool {
+        let open = self.open.load(Relaxed);
+        if open == 0 || cursor.addr().wrapping_sub(self.mark.load(Relaxed).addr()) > MUCH {
+            return false;
+        }
+        self.open.store(open - 1, Relaxed);
+        true
+    }
+
+    /// Notes the time of the operation at `cursor`, which did not wait. After dense operations some may leave their time
+    /// open, more each time.
+    #[inline]
+    pub(crate) fn note_dense(&self, now: u64, cursor: *mut u8) -> u64 {
+        let interval = self.interval(now);
+        self.last.store(now, Relaxed);
+        let allowed = self.allowed.load(Relaxed);
+        // A signal handler may have changed one of the two.
+        let operations = allowed.saturating_sub(self.open.load(Relaxed)) + 1;
+        let next = if interval < DENSE * u64::from(operations) {
+            (2 * allowed + 1).min(MOST_OPEN)
+        } else {
+            0
+        };
+        self.mark.store(cursor, Relaxed);
+        self.allowed.store(next, Relaxed);
+        self.open.store(next, Relaxed);
         interval
     }
 
     /// Ticks from the last noted time to `now`, a value of the counter.
+    #[inline]
     pub(crate) fn interval(&self, now: u64) -> u64 {
         now.saturating_sub(self.last.load(Relaxed))
     }
@@ -123,6 +178,31 @@ pub(crate) fn cost() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_operations_that_follow_each_other_closely_leave_their_time_open() {
+        let stamps = Stamps::new();
+        let mut buffer = [0u8; 2 * MUCH];
+        let from = buffer.as_mut_ptr();
+        let at = |n: usize| from.wrapping_add(n);
+        let open = |n: usize| (0..20).take_while(|_| stamps.leaves_open(at(n))).count();
+        stamps.note(10_000);
+        assert_eq!(open(0), 0, "nothing is known of the next one");
+        stamps.note_dense(10_000 + DENSE, at(0));
+        assert_eq!(open(0), 0, "it was not soon");
+        let mut now = 20_000;
+        stamps.note(now);
+        for expected in [1, 3, 7, 7] {
+            now += DENSE - 1;
+            stamps.note_dense(now, at(0));
+            assert_eq!(open(MUCH + 1), 0, "there was work in between");
+            assert_eq!(open(MUCH), expected);
+        }
+        now += 8 * DENSE;
+        stamps.note_dense(now, at(0));
+        assert_eq!(open(0), 0, "eight of them were not soon");
+    }
+
     #[test]
     fn a_limit_within_the_buffer_is_passed_and_the_buffers_own_is_not() {
         let mut buffer = [0u8; 8192];

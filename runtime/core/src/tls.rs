@@ -98,6 +98,7 @@ impl TlsBlock {
         }
     }
 
+    #[inline]
     fn lane(&self, lane: Lane) -> (&AtomicPtr<u8>, &AtomicPtr<u8>) {
         match lane {
             Lane::Stream => (&self.cursor, &self.limit),
@@ -106,6 +107,7 @@ impl TlsBlock {
     }
 
     /// Cursor and limit of a stream.
+    #[inline]
     pub fn at(&self, lane: Lane) -> (*mut u8, *mut u8) {
         let (cursor, limit) = self.lane(lane);
         (cursor.load(Relaxed), limit.load(Relaxed))
@@ -143,6 +145,7 @@ impl TlsBlock {
     }
 
     /// Whether the thread's blocks and accesses are thrown away.
+    #[inline]
     pub(crate) fn is_gated(&self) -> bool {
         self.gated.load(Relaxed)
     }
@@ -206,6 +209,7 @@ impl TlsBlock {
     }
 
     /// Whether the thread's last event may still change, because the operation that it tells of is being done.
+    #[inline]
     pub(crate) fn announces(&self) -> bool {
         self.announces.load(Relaxed)
     }
@@ -247,6 +251,7 @@ impl TlsBlock {
     }
 
     /// What the thread needs to note times within tasks.
+    #[inline]
     pub fn stamps(&self) -> &Stamps {
         &self.stamps
     }

@@ -214,7 +214,7 @@ impl Trace {
     /// Operations of the sync events, in order.
     pub(crate) fn syncs(&self) -> Vec<SyncOp> {
         let op = |e: &Event| match e {
-            Event::Sync { op, .. } => Some(*op),
+            Event::Sync { op, .. } | Event::Untimed { op, .. } => Some(*op),
             _ => None,
         };
         self.events.iter().filter_map(op).collect()

@@ -20,18 +20,19 @@ events! {
     /// A runtime event. All times are ticks of the processor's clock since the trace's start (48 bits). Objects,
     /// addresses, tickets and sizes have 48 bits.
     pub enum Event {
-        /// A synchronisation, with the times around the operation and the ticket in its object's order.
+        /// A synchronisation, with the times around the operation and the ticket in its object's order. It ends with the
+        /// same bytes as one whose time is open.
         Sync = 1, 36 bytes {
+            /// Ticks before the operation.
+            before: u64,
+            /// Ticks the operation took.
+            duration: u64,
             /// Address of the object, or a context or process id.
             object: u64,
             /// Position in the object's order; tickets of one object are distinct and ascend.
             ticket: u64,
             /// Extra number; see [`SyncOp`].
             aux: u64,
-            /// Ticks before the operation.
-            before: u64,
-            /// Ticks the operation took.
-            duration: u64,
             /// What was done.
             op: SyncOp,
         }
@@ -137,6 +138,18 @@ events! {
         Stolen = 15, 10 bytes {
             /// Ticks.
             taken: u64,
+        }
+        /// A synchronisation that did not wait, and whose time was not read because it came soon after others. It lies
+        /// between the last time of the context and the next one.
+        Untimed = 17, 24 bytes {
+            /// As in [`Event::Sync`].
+            object: u64,
+            /// As in [`Event::Sync`].
+            ticket: u64,
+            /// As in [`Event::Sync`].
+            aux: u64,
+            /// As in [`Event::Sync`].
+            op: SyncOp,
         }
         /// What follows in this stream belongs to another context, until the next such event or the end of the
         /// chunk.
