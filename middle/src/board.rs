@@ -3,9 +3,9 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use contech_trace::fast::Decoder;
+use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
 use taskgraph::FrameEncoder;
 
@@ -84,13 +84,9 @@ impl<T> Board<T> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds work. The indices must ascend.
     pub(crate) fn add(&self, index: u64, context: u32, what: T) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let line = state
             .contexts
             .entry(context)
@@ -114,17 +110,15 @@ impl<T> Board<T> {
 
     /// Waits for work. Returns `None` when the board is closed and empty.
     pub(crate) fn take(&self) -> Option<Job<T>> {
-        let state = self.lock();
-        let mut state = self
-            .changed
-            .wait_while(state, |s| s.ready.is_empty() && !s.closed)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
+        let nothing = |s: &mut State<T>| s.ready.is_empty() && !s.closed;
+        self.changed.wait_while(&mut state, nothing);
         state.ready.pop().map(|Reverse(Ready(job))| job)
     }
 
     /// Says that the work on a chunk of `context` is done.
     pub(crate) fn done(&self, context: u32, stream: Box<Stream>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let Some(line) = state.contexts.get_mut(&context) else {
             return;
         };
@@ -149,13 +143,13 @@ impl<T> Board<T> {
 
     /// Says that no more work comes. The workers end when the work that is left is done.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.state.lock().closed = true;
         self.changed.notify_all();
     }
 
     /// Throws away the work that is left and closes the board.
     pub(crate) fn clear(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.ready.clear();
         state.contexts.clear();
         drop(state);

@@ -1,6 +1,6 @@
 //! Limits how many bytes are in memory at once, and says whose turn it is.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use parking_lot::{Condvar, Mutex};
 
 #[derive(Debug, Default)]
 struct State {
@@ -27,12 +27,10 @@ impl Gate {
     }
 
     fn enter_when(&self, cost: usize, may: impl Fn(&State) -> bool) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let full = |s: &State| s.used > 0 && s.used + cost > self.limit;
-        let mut state = self
-            .changed
-            .wait_while(state, |s| !s.closed && (full(s) || !may(s)))
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
+        let waits = |s: &mut State| !s.closed && (full(s) || !may(s));
+        self.changed.wait_while(&mut state, waits);
         state.used += cost;
         !state.closed
     }
@@ -49,7 +47,7 @@ impl Gate {
     }
 
     pub(crate) fn leave(&self, cost: usize) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.used -= cost.min(state.used);
         drop(state);
         self.changed.notify_all();
@@ -57,7 +55,7 @@ impl Gate {
 
     /// Says that it is this one's turn.
     pub(crate) fn set_turn(&self, turn: u64) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.turn = turn;
         drop(state);
         self.changed.notify_all();
@@ -65,7 +63,7 @@ impl Gate {
 
     /// Lets everybody through, because the conversion stops.
     pub(crate) fn close(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.closed = true;
         drop(state);
         self.changed.notify_all();

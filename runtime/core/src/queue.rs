@@ -24,6 +24,11 @@ pub const INLINE: usize = 48;
 const CORKED: Duration = Duration::from_secs(1);
 /// Number of messages that there is room for from the start.
 const ROOM: usize = 256;
+/// A message of so many bytes is small, and so many bytes of small messages are written at once.
+pub(crate) const SMALL: usize = 4 << 10;
+const BATCH: u64 = 64 << 10;
+/// The writer waits this long for more if all that it has is small.
+const LINGER: Duration = Duration::from_millis(5);
 
 /// Records on their way to the writer.
 #[derive(Debug)]
@@ -107,12 +112,30 @@ impl Message {
     }
 
     /// Ticks when the message's records were handed over.
+    /// Whether the message is small and may wait a little for others.
+    fn is_small(&self) -> bool {
+        matches!(self, Message::Stream { records, .. } if records.bytes().len() < SMALL)
+    }
+
+    fn weight(&self) -> u64 {
+        if self.is_small() { self.keeps() } else { BATCH }
+    }
+
     fn handed_over(&self) -> Option<u64> {
         match self {
             Message::Stream { last, .. } => Some(*last),
             _ => None,
         }
     }
+}
+
+/// What the writer sleeps for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sleep {
+    Awake,
+    UntilWork,
+    /// It has small messages, and waits for more.
+    UntilBatch,
 }
 
 #[derive(Debug)]
@@ -125,6 +148,13 @@ struct State {
     keeps: u64,
     in_hand: u64,
     in_hand_since: Option<u64>,
+    /// Number of messages that the writer is dealing with.
+    taken: u64,
+    /// What waits to be taken, as bytes of small messages. Every other message counts as [`BATCH`].
+    waiting: u64,
+    /// What the writer sleeps for, and the number of threads that wait for the writer.
+    sleeps: Sleep,
+    waiters: u64,
     closed: bool,
     /// Messages from this number on are not to be written yet, because the trace has ended and the program is about to
     /// be replaced.
@@ -144,7 +174,21 @@ impl State {
         self.sent += 1;
         self.keeps += message.keeps();
         self.bytes += message.recorded();
+        self.waiting += message.weight();
         self.messages.push_back(message);
+    }
+
+    /// Whether the writer must be woken for what was sent.
+    fn wakes(&mut self) -> bool {
+        let wakes = match self.sleeps {
+            Sleep::Awake => false,
+            Sleep::UntilWork => true,
+            Sleep::UntilBatch => self.waiting >= BATCH,
+        };
+        if wakes {
+            self.sleeps = Sleep::Awake;
+        }
+        wakes
     }
 
     fn take(&mut self) -> Option<Message> {
@@ -152,8 +196,10 @@ impl State {
             return None;
         }
         let message = self.messages.pop_front()?;
-        self.in_hand = message.keeps();
-        self.in_hand_since = message.handed_over();
+        self.taken += 1;
+        self.waiting -= message.weight();
+        self.in_hand += message.keeps();
+        self.in_hand_since = self.in_hand_since.or(message.handed_over());
         Some(message)
     }
 
@@ -184,6 +230,10 @@ impl Queue {
                 keeps: 0,
                 in_hand: 0,
                 in_hand_since: None,
+                taken: 0,
+                waiting: 0,
+                sleeps: Sleep::Awake,
+                waiters: 0,
                 closed: false,
                 cork: None,
                 bytes: 0,
@@ -195,8 +245,13 @@ impl Queue {
     }
 
     pub fn send(&self, message: Message) {
-        lock(&self.state).send(message);
-        self.work.notify_one();
+        let mut state = lock(&self.state);
+        state.send(message);
+        let wakes = state.wakes();
+        drop(state);
+        if wakes {
+            self.work.notify_one();
+        }
     }
 
     /// Hands over the end of the trace, which says how many bytes of records came before it. Returns the number of
@@ -253,37 +308,64 @@ impl Queue {
     /// Waits for a message. Returns `false` if the queue was closed and is empty.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
-        while !state.has_work() {
-            if state.cork.is_some() {
-                let waited = self.work.wait_timeout(state, CORKED);
-                let (guard, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-                state = guard;
-                if timeout.timed_out() {
-                    state.cork = None;
+        let mut lingered = false;
+        loop {
+            let for_time = if state.has_work() {
+                if lingered || state.waiting >= BATCH || state.closed || state.waiters > 0 {
+                    break;
                 }
-            } else if state.closed {
+                state.sleeps = Sleep::UntilBatch;
+                Some(LINGER)
+            } else if state.cork.is_none() && state.closed {
                 return false;
             } else {
+                state.sleeps = Sleep::UntilWork;
+                state.cork.map(|_| CORKED)
+            };
+            let Some(time) = for_time else {
                 state = wait(&self.work, state);
+                continue;
+            };
+            let waited = self.work.wait_timeout(state, time);
+            let (guard, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = guard;
+            lingered = timeout.timed_out();
+            if lingered && !state.has_work() {
+                state.cork = None;
             }
         }
+        state.sleeps = Sleep::Awake;
         true
     }
 
     /// The next message, if there is one. The thread that takes it must hold the lock on the writer, and call
-    /// [`Queue::done`] before it takes another. So messages are written in the order in which they were sent.
+    /// [`Queue::done`] once it has dealt with all that it took. So messages are written in the order in which they were sent.
     pub fn take(&self) -> Option<Message> {
         lock(&self.state).take()
     }
 
-    /// Notes that the writer has dealt with the message it took.
+    /// The next message, if it is small and what was taken is no batch yet.
+    pub fn take_small(&self) -> Option<Message> {
+        let mut state = lock(&self.state);
+        let small = state.messages.front().is_some_and(Message::is_small);
+        if small && state.in_hand < BATCH {
+            state.take()
+        } else {
+            None
+        }
+    }
+
+    /// Notes that the writer has dealt with what it took.
     pub fn done(&self) {
         let mut state = lock(&self.state);
-        state.done += 1;
+        state.done += std::mem::take(&mut state.taken);
         state.keeps -= std::mem::take(&mut state.in_hand);
         state.in_hand_since = None;
+        let waiters = state.waiters;
         drop(state);
-        self.idle.notify_all();
+        if waiters > 0 {
+            self.idle.notify_all();
+        }
     }
 
     /// Closes the queue: [`Queue::wait`] returns `false` from now on, once everything is taken.
@@ -321,9 +403,13 @@ impl Queue {
 
     fn wait_until(&self, patience: Option<Patience>, reached: impl Fn(&State) -> bool) -> bool {
         let mut state = lock(&self.state);
+        state.waiters += 1;
+        state.sleeps = Sleep::Awake;
+        self.work.notify_one();
         let started = Instant::now();
         let (mut seen, mut seen_at) = (state.done, started);
-        while !reached(&state) {
+        let mut in_time = true;
+        while in_time && !reached(&state) {
             let Some(patience) = patience else {
                 state = wait(&self.idle, state);
                 continue;
@@ -333,13 +419,14 @@ impl Queue {
             }
             let stall = patience.stall.saturating_sub(seen_at.elapsed());
             let left = stall.min(patience.total.saturating_sub(started.elapsed()));
-            if left.is_zero() {
-                return false;
+            in_time = !left.is_zero();
+            if in_time {
+                let waited = self.idle.wait_timeout(state, left);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
-            let waited = self.idle.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        true
+        state.waiters -= 1;
+        in_time
     }
 }
 
@@ -383,6 +470,31 @@ mod tests {
             writer.join().unwrap()
         });
         assert_eq!(got, (0..200).collect::<Vec<u8>>());
+    }
+
+    #[test]
+    fn small_messages_are_taken_together_up_to_a_batch_and_none_with_them() {
+        let queue = Queue::new(1);
+        let small = |seq| Message::Stream {
+            lane: Lane::Stream,
+            context: 0,
+            level: 0,
+            seq,
+            first: 0,
+            last: 0,
+            records: Records::Inline([0; INLINE], 1),
+        };
+        let batch = BATCH.div_ceil(small(0).keeps());
+        (0..batch + 5).for_each(|seq| queue.send(small(seq)));
+        queue.send(message(1));
+        let taken = || 1 + (0..).take_while(|_| queue.take_small().is_some()).count() as u64;
+        for expected in [batch, 5, 1] {
+            assert!(!queue.drain(Some(NONE)));
+            assert!(queue.wait() && queue.take().is_some());
+            assert_eq!(taken(), expected);
+            queue.done();
+        }
+        assert!(queue.drain(Some(NONE)) && queue.take().is_none());
     }
 
     #[test]

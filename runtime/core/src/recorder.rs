@@ -559,15 +559,23 @@ impl Recorder {
         // The writer itself needs a core, and one more must be idle.
         let compress = self.options.compress && self.live.load(Relaxed) < self.cores;
         let now = self.clock.now();
-        let (part, written) = self.pace.time(|| writer.put(message, compress, now));
+        let written = self.pace.time(|| {
+            let mut next = Some(message);
+            while let Some(message) = next {
+                let (part, written) = writer.put(message, compress, now);
+                if let Some(part) = part {
+                    self.desk.pool.put(part);
+                }
+                written?;
+                next = self.desk.queue.take_small();
+            }
+            writer.flush()
+        });
         if let Err(e) = written {
             self.stop(&format!(
                 "cannot write the trace to {}: {e}; recording stops here, the program goes on and the trace is cut",
                 self.place
             ));
-        }
-        if let Some(part) = part {
-            self.desk.pool.put(part);
         }
         self.gate.set_saved(writer.saved());
         self.desk.queue.done();

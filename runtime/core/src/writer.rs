@@ -10,7 +10,7 @@ use contech_trace::file::{
 use crate::buffer::Part;
 use crate::lane::Lane;
 use crate::output::Output;
-use crate::queue::{Message, Records};
+use crate::queue::{Message, Records, SMALL};
 
 /// zstd's fastest level with its usual ratio, because the writer must keep up with the program.
 const LEVEL: i32 = 1;
@@ -24,6 +24,8 @@ pub struct Writer {
     saved: u64,
     compressor: Option<zstd::bulk::Compressor<'static>>,
     compressed: Vec<u8>,
+    /// Small chunks that are written together.
+    small: Vec<u8>,
     /// The next number, by kind, of chunks that are in no context.
     seqs: HashMap<u8, u64>,
 }
@@ -48,6 +50,7 @@ impl Writer {
             saved: 0,
             compressor: None,
             compressed: Vec::new(),
+            small: Vec::new(),
             seqs: HashMap::new(),
         }
     }
@@ -71,10 +74,11 @@ impl Writer {
         if let Some(output) = &mut self.output {
             output.write(&header.encode(), &[])?;
         }
-        self.small(ChunkKind::Run, &run.to_bytes())
+        self.small(ChunkKind::Run, &run.to_bytes())?;
+        self.flush()
     }
 
-    /// Writes what a message says. `now` is in ticks. Returns the part of a buffer that the message came in. With
+    /// Takes what a message says, and writes it at the next [`Writer::flush`] at the latest. `now` is in ticks. Returns the part of a buffer that the message came in. With
     /// `compress`, streams are compressed.
     ///
     /// # Errors
@@ -156,13 +160,35 @@ impl Writer {
             last: place.last,
             payload_sum: checksum(stored),
         };
-        let Some(output) = &mut self.output else {
-            return Ok(());
-        };
         self.saved += raw.len().saturating_sub(stored.len()) as u64;
-        let written = output.write(&header.encode(), stored);
+        self.small.extend_from_slice(&header.encode());
+        if stored.len() < SMALL {
+            self.small.extend_from_slice(stored);
+            return Ok(());
+        }
+        Self::write(&mut self.output, &mut self.small, stored)
+    }
+
+    /// Writes the small chunks that wait for others.
+    ///
+    /// # Errors
+    /// Those of [`Writer::put`].
+    pub fn flush(&mut self) -> io::Result<()> {
+        Self::write(&mut self.output, &mut self.small, &[])
+    }
+
+    fn write(
+        output: &mut Option<Box<dyn Output>>,
+        head: &mut Vec<u8>,
+        body: &[u8],
+    ) -> io::Result<()> {
+        let written = match output {
+            Some(output) if head.len() + body.len() > 0 => output.write(head, body),
+            _ => Ok(()),
+        };
+        head.clear();
         if written.is_err() {
-            self.output = None;
+            *output = None;
         }
         written
     }
@@ -268,6 +294,7 @@ mod tests {
         w.put(Message::Module(vec![1]), false, 2).1.unwrap();
         w.put(Message::Module(vec![2]), false, 2).1.unwrap();
         w.put(Message::End(Box::default()), false, 2).1.unwrap();
+        w.flush().unwrap();
         let (chunks, whole) = read(&disk.bytes());
         assert!(whole);
         let seen: Vec<_> = chunks
@@ -297,6 +324,7 @@ mod tests {
         let raw = vec![7; 10_000];
         w.put(stream(0, &raw), true, 2).1.unwrap();
         w.put(stream(1, b"short"), true, 2).1.unwrap();
+        w.flush().unwrap();
         let (chunks, _) = read(&disk.bytes());
         assert_eq!(
             (chunks[1].0.codec, chunks[2].0.codec),
@@ -314,10 +342,14 @@ mod tests {
             .unwrap();
         let (back, written) = w.put(stream(0, &[1; 1000]), false, 2);
         assert!(back.is_some(), "the buffer comes back all the same");
-        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(
+            written.and_then(|()| w.flush()).unwrap_err().kind(),
+            io::ErrorKind::StorageFull
+        );
         assert!(!w.has_output());
         w.put(stream(1, b"x"), false, 2).1.unwrap();
         w.put(Message::End(Box::default()), false, 2).1.unwrap();
+        w.flush().unwrap();
         let (chunks, whole) = read(&disk.bytes());
         assert_eq!(chunks.len(), 1);
         assert!(!whole);

@@ -120,6 +120,7 @@ impl<R: Read> ChunkReader<R> {
     /// Reads until `ahead` has `n` bytes or the input ends. Memory grows only by what is really there.
     fn fill(&mut self, n: usize) -> io::Result<()> {
         let need = n.saturating_sub(self.ahead.len());
+        self.ahead.reserve(need.min(1 << 16));
         self.input
             .by_ref()
             .take(need as u64)

@@ -5,14 +5,16 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 
+use crate::lane::Lane;
 use crate::model;
 use crate::pool::Pool;
-use crate::queue::{Message, Queue};
+use crate::queue::{INLINE, Message, Queue, Records};
 
 crate::tests! {
     every_message_arrives_once_and_in_the_order_of_its_sender
     a_drained_queue_has_nothing_left_of_what_was_sent_before
     a_buffer_has_one_owner_at_a_time
+    a_drain_does_not_wait_for_more_small_messages
     what_comes_after_the_end_waits_until_the_program_was_not_replaced
 }
 
@@ -71,6 +73,37 @@ fn a_drained_queue_has_nothing_left_of_what_was_sent_before() {
         queue.send(Message::Module(vec![2]));
         assert!(queue.drain(None));
         assert_eq!(written.load(Relaxed), 2);
+        queue.close();
+        writer.join().unwrap();
+    });
+}
+
+fn a_drain_does_not_wait_for_more_small_messages() {
+    model(None, || {
+        let queue = Arc::new(Queue::new(1));
+        let writer = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                while queue.wait() {
+                    queue.take().unwrap();
+                    while queue.take_small().is_some() {}
+                    queue.done();
+                }
+            })
+        };
+        for seq in 0..2 {
+            queue.send(Message::Stream {
+                lane: Lane::Stream,
+                context: 0,
+                level: 0,
+                seq,
+                first: 0,
+                last: 0,
+                records: Records::Inline([0; INLINE], 1),
+            });
+        }
+        // Time does not pass here, so the writer would wait for more for ever.
+        assert!(queue.drain(None));
         queue.close();
         writer.join().unwrap();
     });
