@@ -11,6 +11,8 @@ use crate::{blocks, misses, parallelism};
 /// The most lines chosen for each of the numbers, and the lines shown before and after each.
 const CHOSEN: usize = 12;
 const AROUND: u32 = 2;
+/// A line with less than one part in so many of what the first one has is not chosen.
+const LEAST: u64 = 100;
 /// Longer files are not read.
 const FILE: u64 = 4 << 20;
 /// Misses are those of the smallest cache of at least this size, which is a usual first one.
@@ -42,7 +44,9 @@ impl Lines {
             });
             let mut all: Vec<_> = all.filter(|&(number, ..)| number > 0).collect();
             all.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
-            for (_, file, line) in all.into_iter().take(CHOSEN) {
+            let least = all.first().map_or(0, |&(most, ..)| most / LEAST);
+            let many = all.into_iter().take_while(|&(number, ..)| number >= least);
+            for (_, file, line) in many.take(CHOSEN) {
                 let lines = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);
                 chosen.extend(lines.map(|line| (file.as_str(), line)));
             }
@@ -80,6 +84,14 @@ pub(super) fn section(
     for (file, line) in lines.chosen() {
         files.entry(file).or_default().push(line);
     }
+    let executions = |file: &str| {
+        lines.0[file]
+            .values()
+            .map(|numbers| numbers[0])
+            .sum::<u64>()
+    };
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|&(file, _)| std::cmp::Reverse(executions(file)));
     let mut tables = files
         .into_iter()
         .filter_map(|(file, chosen)| table(file, &chosen, &lines.0[file], started_unix_ns))
@@ -164,12 +176,19 @@ mod tests {
             file: "a.c".to_owned(),
             line,
         };
-        for (line, which, number) in [(2, 0, 5), (2, 0, 6), (3, 2, 7), (0, 1, 9), (90, 1, 0)] {
+        for (line, which, number) in [
+            (2, 0, 500),
+            (2, 0, 600),
+            (3, 2, 7),
+            (0, 1, 9),
+            (50, 0, 10),
+            (90, 1, 0),
+        ] {
             lines.add(&place(line), which, number);
         }
         let chosen: Vec<_> = lines.chosen().into_iter().map(|(_, line)| line).collect();
         assert_eq!(chosen, [1, 2, 3, 4, 5]);
-        assert_eq!(lines.0["a.c"][&2], [11, 0, 0]);
+        assert_eq!(lines.0["a.c"][&2], [1100, 0, 0]);
     }
 
     #[test]
