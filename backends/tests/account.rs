@@ -16,7 +16,25 @@ fn account(builder: GraphBuilder, processors: u32) -> Report {
     let options = Options {
         processors: Some(processors),
     };
-    let report = run::<Account>(options, &graph(builder)).unwrap();
+    let graph = graph(builder);
+    let report = run::<Account>(options, &graph).unwrap();
+    let work: u64 = graph.tasks().map(|task| task.unwrap().duration_ns()).sum();
+    let placed: f64 = report.times.iter().sum();
+    assert!(placed <= work as f64 * 1.000_001, "{placed} of {work}");
+    let mut moments = vec![0.0; 64];
+    for row in report.losses.iter().filter(|row| !row.when.is_empty()) {
+        let all: f64 = row.when.iter().sum();
+        assert!((all - row.ns as f64).abs() <= 1.0 + all * 1e-9, "{row:?}");
+        for (sum, ns) in moments.iter_mut().zip(&row.when) {
+            *sum += ns;
+        }
+    }
+    let end = graph.tasks().map(|task| task.unwrap().end_ns()).max();
+    let most = f64::from(processors.max(1)) * end.unwrap_or(0) as f64 / 64.0;
+    assert!(
+        moments.iter().all(|&ns| ns <= most * 1.000_001 + 1.0),
+        "{moments:?}, at most {most}"
+    );
     let lost: u64 = report.losses.iter().map(|row| row.ns).sum();
     let all = report.useful_ns + lost;
     assert!(all.abs_diff(report.total_ns) <= 20, "{report:?}");

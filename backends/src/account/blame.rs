@@ -13,7 +13,7 @@ use taskgraph::{Context, TaskId, TaskKind};
 
 use super::charges::{Charge, Charges};
 use super::context::{Also, Doing, Now, SERIAL};
-use super::group::{Group, Key};
+use super::group::{Group, Key, STRETCHES, When};
 use super::wait::{Kind, Wait};
 use crate::analysis::{Change, Graph, LongCall, State, end_of};
 
@@ -70,6 +70,7 @@ pub(super) struct Sweep {
     /// Idle processor time of this phase that no wait accounts for, with the place and the task of a context that ran
     /// meanwhile; the length of the phase; how long more than one context ran in it.
     phase: Vec<(usize, u32, f64)>,
+    phase_when: When,
     phase_ns: u64,
     together_ns: u64,
     /// For how long the contexts that ended in this phase were kept from their work, ns, and how many they are.
@@ -105,6 +106,7 @@ impl Sweep {
             alive: 0,
             groups: FxHashMap::default(),
             phase: Vec::new(),
+            phase_when: When::default(),
             phase_ns: 0,
             together_ns: 0,
             ended: (0.0, 0.0),
@@ -267,6 +269,7 @@ impl Sweep {
     /// Charges `idle` ns of processor time that no context used.
     fn idle(&mut self, idle: f64, until_ns: u64) {
         let ns = (until_ns - self.now_ns) as f64;
+        let stretch = self.stretch(until_ns);
         let mut waiting: Vec<usize> = self
             .waiting
             .iter()
@@ -294,7 +297,8 @@ impl Sweep {
                 let kept = now.kept(others, now.idle_ns, ns) * each;
                 now.idle_ns += ns;
                 now.idle += each - kept;
-                self.lay_on_delays(at, kept);
+                self.phase_when.add(stretch, each - kept);
+                self.lay_on_delays(at, kept, stretch);
             }
             return;
         }
@@ -312,7 +316,7 @@ impl Sweep {
         });
         let otherwise = if starts { Key::Starting } else { Key::Nothing };
         let group = self.group(outside.as_ref().map_or(otherwise, Key::of));
-        self.blame.groups[group as usize].ns += left;
+        self.blame.groups[group as usize].lose(left, stretch);
         if let Some(wait) = outside {
             self.blame.groups[group as usize].waited(&wait, left);
         }
@@ -334,10 +338,10 @@ impl Sweep {
     }
 
     /// Charges idle processor time to what kept the context at a place from its work.
-    fn lay_on_delays(&mut self, at: usize, ns: f64) {
+    fn lay_on_delays(&mut self, at: usize, ns: f64, stretch: (f64, f64)) {
         let all = self.contexts[at].delay();
         for &(group, part) in &self.contexts[at].delays {
-            self.blame.groups[group as usize].ns += ns * part / all.max(1.0);
+            self.blame.groups[group as usize].lose(ns * part / all.max(1.0), stretch);
         }
     }
 
@@ -348,11 +352,12 @@ impl Sweep {
         };
         let key = Key::of(&wait);
         let root = self.root(&wait);
+        let stretch = self.stretch(until_ns);
         if let (Root::Task(place, _), Kind::Barrier | Kind::Idle) = (&root, wait.kind) {
             let after = (self.now_ns - now.since_ns) as f64;
             let passed = (until_ns - self.now_ns) as f64;
             let kept = self.contexts[*place].kept(now.delay(), after, passed) * ns;
-            self.lay_on_delays(*place, kept);
+            self.lay_on_delays(*place, kept, stretch);
             ns -= kept;
         }
         self.contexts[at].blamed += ns;
@@ -363,7 +368,7 @@ impl Sweep {
                 let context = awaited.task().map(|task| task.context);
                 let group = self.group(key);
                 let found = &mut self.blame.groups[group as usize];
-                found.ns += ns;
+                found.lose(ns, stretch);
                 if let Some(context) = context {
                     found.held_by(context, ns);
                 }
@@ -374,7 +379,7 @@ impl Sweep {
             }
             Root::Outside(outside) => {
                 let group = self.group(Key::of(&outside));
-                self.blame.groups[group as usize].ns += ns;
+                self.blame.groups[group as usize].lose(ns, stretch);
                 self.blame.groups[group as usize].waited(&outside, ns);
             }
             Root::Late(late_ns) => {
@@ -384,9 +389,9 @@ impl Sweep {
                 });
                 let more = ns * more_ns as f64 / all_ns.max(1) as f64;
                 let (group, nothing) = (self.group(key), self.group(Key::Nothing));
-                self.blame.groups[group as usize].ns += ns - more;
+                self.blame.groups[group as usize].lose(ns - more, stretch);
                 self.blame.groups[group as usize].late += ns - more;
-                self.blame.groups[nothing as usize].ns += more;
+                self.blame.groups[nothing as usize].lose(more, stretch);
             }
         }
     }
@@ -415,6 +420,13 @@ impl Sweep {
             }
         }
         Root::Late(None)
+    }
+
+    /// The time from the last change to this one, in stretches of the run.
+    fn stretch(&self, until_ns: u64) -> (f64, f64) {
+        let all = self.end_ns.max(1) as f64;
+        let place = |ns: u64| ns as f64 * STRETCHES as f64 / all;
+        (place(self.now_ns), place(until_ns))
     }
 
     fn group(&mut self, key: Key) -> u32 {
@@ -453,13 +465,19 @@ impl Sweep {
         };
         let all: f64 = self.phase.iter().map(|&(_, _, ns)| ns).sum();
         let gone = (missing * f64::from(self.processors) * self.phase_ns as f64).min(all);
-        for (at, seq, ns) in std::mem::take(&mut self.phase) {
+        for (at, seq, ns) in self.phase.drain(..) {
             let ns = ns * (1.0 - gone / all.max(1.0));
             self.blame.groups[group as usize].ns += ns;
             self.blame.charges.add(at, seq, group, ns);
         }
+        let when = std::mem::take(&mut self.phase_when);
+        let part = gone / all.max(1.0);
+        let found = &mut self.blame.groups[group as usize];
+        found.when.join(&when, 1.0 - part);
         if let Some(threads) = threads {
-            self.blame.groups[threads as usize].ns += gone;
+            let threads = &mut self.blame.groups[threads as usize];
+            threads.ns += gone;
+            threads.when.join(&when, part);
         }
         (self.phase_ns, self.together_ns, self.most) = (0, 0, 0);
         self.ended = (0.0, 0.0);

@@ -4,9 +4,56 @@ use rustc_hash::FxHashMap;
 use taskgraph::{ContextId, TaskId};
 
 use super::wait::{Kind, Wait};
+use crate::view::units::whole;
 
 /// Number of waits kept for each group, the costliest, to find out where they happen.
 const SAMPLES: usize = 8;
+
+/// Number of equal stretches of a run; of each it is known what was lost in it.
+pub(super) const STRETCHES: usize = 64;
+
+/// Lost time by stretch of the run, in order of time while it is added.
+#[derive(Clone, Debug, Default)]
+pub(super) struct When(Vec<(usize, f64)>);
+
+impl When {
+    /// Adds time that was lost evenly from one place of the run to another, both counted in stretches.
+    pub(super) fn add(&mut self, (from, to): (f64, f64), ns: f64) {
+        let last = STRETCHES - 1;
+        let stretch =
+            |place: f64| usize::try_from(whole(place.floor())).map_or(last, |at| at.min(last));
+        for at in stretch(from)..=stretch(to) {
+            let begin = from.max(at as f64);
+            let end = if at == last {
+                to
+            } else {
+                to.min((at + 1) as f64)
+            };
+            let part = ns * (end - begin) / (to - from);
+            match self.0.last_mut().filter(|known| known.0 == at) {
+                Some(known) => known.1 += part,
+                None if part > 0.0 => self.0.push((at, part)),
+                None => {}
+            }
+        }
+    }
+
+    /// Adds a part of another loss.
+    pub(super) fn join(&mut self, other: &Self, part: f64) {
+        self.0
+            .extend(other.0.iter().map(|&(at, ns)| (at, ns * part)));
+    }
+
+    /// The loss of each stretch, ns; nothing if it is not known when it was.
+    pub(super) fn each(&self) -> Vec<f64> {
+        let known = if self.0.is_empty() { 0 } else { STRETCHES };
+        let mut each = vec![0.0; known];
+        for &(at, ns) in &self.0 {
+            each[at] += ns;
+        }
+        each
+    }
+}
 
 /// The cause of idle processor time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +92,8 @@ pub(super) struct Group {
     pub(super) key: Key,
     /// Lost processor time, ns.
     pub(super) ns: f64,
+    /// When it was lost.
+    pub(super) when: When,
     /// The part of `ns` that was lost after what was waited for had happened.
     pub(super) late: f64,
     /// The part of `ns` that depended on contexts that the waiting context itself has started, or on what others wait
@@ -66,6 +115,7 @@ impl Group {
         Self {
             key,
             ns: 0.0,
+            when: When::default(),
             late: 0.0,
             indirect: 0.0,
             in_pieces: 0.0,
@@ -74,6 +124,12 @@ impl Group {
             waiters: FxHashMap::default(),
             holders: FxHashMap::default(),
         }
+    }
+
+    /// Adds time that was lost from one place of the run to another.
+    pub(super) fn lose(&mut self, ns: f64, stretch: (f64, f64)) {
+        self.ns += ns;
+        self.when.add(stretch, ns);
     }
 
     /// Counts a finished wait that cost `ns`.
@@ -100,6 +156,7 @@ impl Group {
     /// Adds another group of the same kind.
     pub(super) fn add(&mut self, other: Self) {
         self.ns += other.ns;
+        self.when.join(&other.when, 1.0);
         self.late += other.late;
         self.indirect += other.indirect;
         self.in_pieces += other.in_pieces;
@@ -125,5 +182,24 @@ impl Group {
         });
         let also: f64 = also.map(|(_, ns)| ns).sum();
         self.waiters.len() > 1 && also * 2.0 > all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_is_divided_among_the_stretches_it_lasts() {
+        let mut when = When::default();
+        assert!(when.each().is_empty());
+        when.add((0.5, 0.75), 1.0);
+        when.add((0.75, 2.25), 6.0);
+        when.add((63.5, 64.0), 3.0);
+        let mut half = When::default();
+        half.join(&when, 0.5);
+        assert_eq!(when.each()[..4], [2.0, 4.0, 1.0, 0.0]);
+        assert_eq!(half.each()[..4], [1.0, 2.0, 0.5, 0.0]);
+        assert_eq!((when.each().len(), when.each()[63]), (STRETCHES, 3.0));
     }
 }

@@ -23,7 +23,7 @@ mod weights;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use taskgraph::{BlockCounts, BlockId, ContextId, TaskId};
+use taskgraph::{BlockCounts, BlockId, ContextId, TaskId, TaskKind};
 
 use crate::analysis::source::Place;
 use crate::analysis::{
@@ -95,6 +95,9 @@ pub struct Report {
     /// Number of executed IR instructions.
     #[serde(skip)]
     pub ir_ops: u64,
+    /// Time of the tasks by block, ns: that of a task is divided in proportion to the instructions it executed.
+    #[serde(skip)]
+    pub times: Vec<f64>,
     /// Number of pieces of loops that threads asked the OpenMP runtime for, and where they asked most often.
     #[serde(skip)]
     handouts: u64,
@@ -123,6 +126,9 @@ pub struct Row {
     /// How many times as fast the run would be without this loss, for each number of processors of
     /// [`Predicted::processors`].
     pub mended: Vec<f64>,
+    /// Lost processor time (ns) in each of 64 equal stretches of the run; empty if it is not known when it was lost.
+    #[serde(skip)]
+    pub when: Vec<f64>,
 }
 
 impl Account {
@@ -183,13 +189,18 @@ impl Analysis for Account {
 
     fn done(&self, shard: &mut Shard, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
         let info = task.graph().info();
-        shard.weights.add(info, counts);
+        // A task that spends its time in a call of code that was not recorded spends it at that call.
+        let call = long_call(task);
+        let spread = task.kind() == TaskKind::Work && call.is_none();
+        let ns = if spread { task.duration_ns() } else { 0 };
+        shard.weights.add(info, counts, ns);
+        if let Some(LongCall::Works(block)) = call {
+            shard.weights.spend(block, task.duration_ns());
+        }
         let charges = self.blame.charges(task.id());
         if charges.is_empty() {
             return Ok(());
         }
-        // A task that spends its time in a call of code that was not recorded spends it at that call.
-        let call = long_call(task).and_then(LongCall::block);
         let all: u64 = counts
             .iter()
             .map(|(block, times)| weight(info, block, times))
@@ -199,7 +210,7 @@ impl Analysis for Account {
             if ns > most.0 {
                 *most = (ns, task.id());
             }
-            if let Some(block) = call {
+            if let Some(block) = call.and_then(LongCall::block) {
                 *shard.code.entry((group, block)).or_default() += ns;
                 continue;
             }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::charges::Charge;
-use super::group::Key;
+use super::group::{Key, When};
 use super::replay::{Schedule, replay};
 use super::steps::{Losses, Steps};
 use super::{Account, Loss, Row};
@@ -21,6 +21,7 @@ pub(super) struct Lost {
     /// Lost processor time, ns, and the part of it after what was waited for had happened.
     pub(super) ns: f64,
     pub(super) late: f64,
+    pub(super) when: When,
     /// The groups that it is made of.
     pub(super) groups: Vec<u32>,
 }
@@ -31,6 +32,7 @@ impl Lost {
             row,
             ns,
             late: 0.0,
+            when: When::default(),
             groups: Vec::new(),
         }
     }

@@ -104,6 +104,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         known.row.waits += placed.group.waits;
         known.ns += placed.group.ns;
         known.late += placed.group.late;
+        known.when.join(&placed.group.when, 1.0);
         known.groups.extend(placed.groups);
     }
     let mut losses: Vec<Lost> = rows.into_values().collect();
@@ -135,6 +136,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
         predicted,
         contexts: blame.contexts,
         ir_ops: weights.total(),
+        times: weights.times,
         handouts,
         handed_out: handed_out.and_then(|block| Some(Place::of_call(graph.info(), block)?.0)),
     })
@@ -144,6 +146,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
 fn shares(mut losses: Vec<Lost>, total: f64) -> Vec<Lost> {
     for lost in &mut losses {
         (lost.row.ns, lost.row.share) = (whole(lost.ns), lost.ns / total.max(1.0));
+        lost.row.when = lost.when.each();
     }
     losses.retain(|lost| lost.row.ns > 0);
     losses.sort_by_key(|lost| lost.row.rank());
@@ -292,6 +295,7 @@ impl Row {
             inner: None,
             waits: 0,
             mended: Vec::new(),
+            when: Vec::new(),
         }
     }
 }

@@ -7,6 +7,8 @@ use taskgraph::{Block, BlockCounts, BlockId, FunctionId, StaticInfo};
 pub(super) struct Weights {
     /// Executed IR instructions, by block.
     pub(super) blocks: Vec<u64>,
+    /// Time of the tasks, ns, by block.
+    pub(super) times: Vec<f64>,
     /// Executed IR instructions and calls, by function.
     functions: Vec<(u64, u64)>,
 }
@@ -19,13 +21,25 @@ pub(super) fn weight(info: &StaticInfo, block: BlockId, times: u64) -> u64 {
 }
 
 impl Weights {
-    /// Adds the executions of a task.
-    pub(super) fn add(&mut self, info: &StaticInfo, counts: &BlockCounts) {
+    /// Adds the executions of a task, and its time in proportion to them.
+    pub(super) fn add(&mut self, info: &StaticInfo, counts: &BlockCounts, ns: u64) {
         self.blocks.resize(info.blocks.len(), 0);
-        for (block, times) in counts.iter() {
+        self.times.resize(info.blocks.len(), 0.0);
+        let own = |(block, times)| (block, weight(info, block, times));
+        let all: u64 = counts.iter().map(own).map(|(_, weight)| weight).sum();
+        let each = ns as f64 / all.max(1) as f64;
+        for (block, weight) in counts.iter().map(own) {
             if let Some(sum) = self.blocks.get_mut(block.index()) {
-                *sum = sum.saturating_add(weight(info, block, times));
+                *sum = sum.saturating_add(weight);
+                self.times[block.index()] += weight as f64 * each;
             }
+        }
+    }
+
+    /// Adds the time of a task that spends it all at one block.
+    pub(super) fn spend(&mut self, block: BlockId, ns: u64) {
+        if let Some(sum) = self.times.get_mut(block.index()) {
+            *sum += ns as f64;
         }
     }
 
@@ -33,8 +47,12 @@ impl Weights {
     pub(super) fn merge(&mut self, other: &Self) {
         let most = self.blocks.len().max(other.blocks.len());
         self.blocks.resize(most, 0);
+        self.times.resize(most, 0.0);
         for (sum, more) in self.blocks.iter_mut().zip(&other.blocks) {
             *sum = sum.saturating_add(*more);
+        }
+        for (sum, more) in self.times.iter_mut().zip(&other.times) {
+            *sum += more;
         }
     }
 

@@ -139,12 +139,7 @@ impl PageData {
         let at = sections
             .iter()
             .position(|section| section.id == Account::NAME);
-        let lines = source::section(
-            graph.meta().start_unix_ns,
-            all.have()?,
-            all.get(),
-            results.parallelism,
-        );
+        let lines = source::section(graph, &account, all.have()?, all.get(), results.parallelism);
         if let Some(lines) = lines {
             sections.insert(at.map_or(0, |at| at + 1), lines);
         }

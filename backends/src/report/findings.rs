@@ -23,6 +23,10 @@ pub struct Finding {
     /// accesses.
     pub share: f64,
     pub text: String,
+    /// For each of 64 equal stretches of the run, the share of its processor time that was lost so; empty if it is not
+    /// known when it was lost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub when: Vec<f64>,
 }
 
 /// The results from which findings are derived.
@@ -47,6 +51,7 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
         place: row.place(),
         share: row.share,
         text: row.sentence(),
+        when: when(row, results.account.total_ns),
     });
     let findings = serial_form(results)
         .into_iter()
@@ -67,7 +72,15 @@ fn finding(cause: &'static str, place: String, share: f64, text: String) -> Find
         place,
         share,
         text,
+        when: Vec::new(),
     }
+}
+
+/// A loss as a share of each stretch, with three decimals.
+fn when(row: &account::Row, total_ns: u64) -> Vec<f64> {
+    let each = total_ns as f64 / row.when.len().max(1) as f64;
+    let share = |ns: &f64| (ns / each.max(1.0) * 1000.0).round() / 1000.0;
+    row.when.iter().map(share).collect()
 }
 
 /// The finding for a program of `contech/cilk.h` that ran serially: only its spawns tell what could run in parallel.

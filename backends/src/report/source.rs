@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::section::Section;
+use crate::analysis::Graph;
 use crate::analysis::source::Place;
+use crate::view::units::whole;
 use crate::view::{Cell, Table, View};
-use crate::{blocks, misses, parallelism};
+use crate::{account, blocks, misses, parallelism};
 
 /// The most lines chosen for each of the numbers, and the lines shown before and after each.
 const CHOSEN: usize = 12;
@@ -18,8 +20,8 @@ const FILE: u64 = 4 << 20;
 /// Misses are those of the smallest cache of at least this size, which is a usual first one.
 const CACHE: u64 = 32 << 10;
 
-/// Executions, misses and waiting time of a line.
-type Numbers = [u64; 3];
+/// Time, executions, misses and waiting time of a line.
+type Numbers = [u64; 4];
 
 /// Lines of files with their numbers.
 #[derive(Debug, Default)]
@@ -37,7 +39,7 @@ impl Lines {
     /// The lines with the most of each number, and those around them.
     fn chosen(&self) -> BTreeSet<(&str, u32)> {
         let mut chosen = BTreeSet::new();
-        for which in 0..3 {
+        for which in 0..4 {
             let all = self.0.iter().flat_map(|(file, lines)| {
                 let line = move |(&line, numbers): (&u32, &Numbers)| (numbers[which], file, line);
                 lines.iter().map(line)
@@ -57,28 +59,31 @@ impl Lines {
 
 /// The section; `None` if no file of the program can be read here.
 pub(super) fn section(
-    started_unix_ns: u64,
+    graph: &Graph,
+    account: &account::Report,
     blocks: &blocks::Report,
     misses: Option<&misses::Report>,
     waits: &parallelism::Report,
 ) -> Option<Section> {
     let mut lines = Lines::default();
     for row in &blocks.blocks {
-        lines.add(&row.place, 0, row.executions);
+        let ns = account.times.get(row.block as usize).copied();
+        lines.add(&row.place, 0, whole(ns.unwrap_or(0.0)));
+        lines.add(&row.place, 1, row.executions);
     }
     let size = misses.and_then(|misses| misses.sizes.iter().position(|&size| size >= CACHE));
     let mut missed = String::new();
     if let (Some(misses), Some(size)) = (misses, size) {
         missed = format!(
-            "misses are those of one cache of {} KiB; ",
+            "Misses are those of one cache of {} KiB. ",
             misses.sizes[size] >> 10
         );
         for row in &misses.instructions {
-            lines.add(&row.place, 1, row.misses.get(size).copied().unwrap_or(0));
+            lines.add(&row.place, 2, row.misses.get(size).copied().unwrap_or(0));
         }
     }
     for row in &waits.places {
-        lines.add(&row.place, 2, row.ns);
+        lines.add(&row.place, 3, row.ns);
     }
     let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (file, line) in lines.chosen() {
@@ -87,18 +92,20 @@ pub(super) fn section(
     let executions = |file: &str| {
         lines.0[file]
             .values()
-            .map(|numbers| numbers[0])
+            .map(|numbers| numbers[1])
             .sum::<u64>()
     };
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|&(file, _)| std::cmp::Reverse(executions(file)));
     let mut tables = files
         .into_iter()
-        .filter_map(|(file, chosen)| table(file, &chosen, &lines.0[file], started_unix_ns))
+        .filter_map(|(file, chosen)| {
+            table(file, &chosen, &lines.0[file], graph.meta().start_unix_ns)
+        })
         .peekable();
     tables.peek()?;
     let mut view = View::default().heading("Source lines").line(format!(
-        "The {CHOSEN} lines with the most executions, misses and waiting time, and {AROUND} lines around each. Executions of a block stand at its first line; {missed}waiting is the sum over all contexts."
+        "The {CHOSEN} lines with the most time, executions, misses and waiting, and {AROUND} lines around each. Executions of a block stand at its first line. Time is that of all contexts while they ran; a task's time is divided among its blocks in proportion to their instructions. {missed}Waiting is the sum over all contexts."
     ));
     for (heading, note, table) in tables {
         view = view.heading(heading).line(note).table(table);
@@ -133,6 +140,7 @@ fn table(
     };
     let columns = [
         ("line", "line"),
+        ("time", "time_ns"),
         ("executions", "executions"),
         ("misses", "misses"),
         ("waiting", "waiting_ns"),
@@ -140,7 +148,7 @@ fn table(
     ];
     let rows = chosen.iter().filter_map(|&line| {
         let source = text.get(line as usize - 1)?;
-        let [executions, misses, waiting] = numbers.get(&line).copied().unwrap_or_default();
+        let [time, executions, misses, waiting] = numbers.get(&line).copied().unwrap_or_default();
         let some = |number, cell: fn(u64) -> Cell| {
             if number == 0 {
                 Cell::Empty
@@ -150,6 +158,7 @@ fn table(
         };
         Some([
             Cell::from(line.to_string()),
+            some(time, Cell::Time),
             some(executions, Cell::Count),
             some(misses, Cell::Count),
             some(waiting, Cell::Time),
@@ -177,18 +186,18 @@ mod tests {
             line,
         };
         for (line, which, number) in [
-            (2, 0, 500),
-            (2, 0, 600),
-            (3, 2, 7),
-            (0, 1, 9),
-            (50, 0, 10),
-            (90, 1, 0),
+            (2, 1, 500),
+            (2, 1, 600),
+            (3, 3, 7),
+            (0, 2, 9),
+            (50, 1, 10),
+            (90, 2, 0),
         ] {
             lines.add(&place(line), which, number);
         }
         let chosen: Vec<_> = lines.chosen().into_iter().map(|(_, line)| line).collect();
         assert_eq!(chosen, [1, 2, 3, 4, 5]);
-        assert_eq!(lines.0["a.c"][&2], [1100, 0, 0]);
+        assert_eq!(lines.0["a.c"][&2], [0, 1100, 0, 0]);
     }
 
     #[test]
@@ -196,7 +205,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(file.path(), "one\n  two\n").expect("written");
         let path = file.path().display().to_string();
-        let numbers = BTreeMap::from([(2, [3, 0, 4])]);
+        let numbers = BTreeMap::from([(2, [8, 3, 0, 4])]);
         let (heading, note, rows) = table(&path, &[1, 2, 3], &numbers, 1).expect("a table");
         assert_eq!(heading, path);
         assert!(note.contains("changed after the run"), "{note}");
@@ -205,7 +214,7 @@ mod tests {
             panic!("one table");
         };
         assert_eq!(rows.len(), 2, "there is no third line");
-        let two = serde_json::json!(["2", 3, null, 4, "  two"]);
+        let two = serde_json::json!(["2", 8, 3, null, 4, "  two"]);
         assert_eq!(serde_json::json!(rows[1]), two);
         assert!(table("/nowhere/a.c", &[1], &numbers, 0).is_none());
     }
