@@ -324,3 +324,17 @@ fn a_plot_is_read_and_zoomed_with_the_keyboard() {
     assert_eq!(closed[1], "", "Escape closes the tip");
     assert_eq!((first[3], tab[3]), ("", "free"), "Tab leaves the plot");
 }
+
+#[test]
+fn a_finding_leads_to_its_stretch_of_the_lanes_and_a_word_to_the_glossary() {
+    const SCRIPT: &str = "document.querySelector('#findings .when').click();";
+    let seen = look_after("two", two(), "light", Choices::default(), SCRIPT);
+    assert_eq!(seen.console, [] as [&str; 0]);
+    let (head, _) = seen.document.split_once("<section id=").expect("sections");
+    assert!(head.contains("class=\"lost\""), "marks above the lanes");
+    assert!(head.contains("The strip above the rows: what was lost to"));
+    assert!(head.contains("href=\"#term-context\""), "a link");
+    assert!(seen.section("glossary").contains("id=\"term-context\""));
+    let plain = look("two", two(), "light");
+    assert!(!plain.document.contains("class=\"lost\""));
+}

@@ -41,6 +41,27 @@ pub enum Loss {
 }
 
 impl Loss {
+    /// All causes.
+    #[cfg(test)]
+    pub(crate) const ALL: [Self; 16] = [
+        Self::Serial,
+        Self::Imbalance,
+        Self::Lock,
+        Self::Barrier,
+        Self::Producer,
+        Self::Handover,
+        Self::Scheduling,
+        Self::Sharing,
+        Self::Cache,
+        Self::Allocation,
+        Self::Io,
+        Self::Message,
+        Self::Startup,
+        Self::Threads,
+        Self::Preemption,
+        Self::Starting,
+    ];
+
     /// The name of the loss, as in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -61,6 +82,28 @@ impl Loss {
             Self::Threads => "threads",
             Self::Preemption => "preemption",
             Self::Starting => "starting",
+        }
+    }
+
+    /// Its colour on the page, which is that of the lanes' state if the contexts wait for the loss.
+    #[must_use]
+    pub fn color(self) -> &'static str {
+        match self {
+            Self::Serial => "join",
+            Self::Imbalance => "w4",
+            Self::Lock => "lock",
+            Self::Barrier => "barrier",
+            Self::Producer => "condition",
+            Self::Handover => "semaphore",
+            Self::Scheduling => "once",
+            Self::Sharing => "h7",
+            Self::Cache => "h2",
+            Self::Allocation => "f3",
+            Self::Io => "call",
+            Self::Message => "message",
+            Self::Threads => "f0",
+            Self::Preemption => "other",
+            Self::Startup | Self::Starting => "delay",
         }
     }
 

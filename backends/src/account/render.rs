@@ -1,8 +1,9 @@
 //! The account as text and on the page.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Report, Row};
+use super::{Loss, Report, Row};
 use crate::analysis::source::Place;
 use crate::view::chart::Part;
 use crate::view::units::{plural, share, time};
@@ -33,22 +34,23 @@ impl Report {
 impl Report {
     /// All processor time as one bar.
     fn bar(&self) -> Chart {
-        const COLORS: [&str; 6] = ["lock", "barrier", "join", "condition", "message", "call"];
         let part = |name: &str, color: &str, ns: u64| Part {
             name: name.to_owned(),
             color: color.to_owned(),
             values: vec![crate::view::units::ratio(ns, self.total_ns)],
         };
         let mut parts = vec![part("the program", "running", self.useful_ns)];
-        // Losses that nobody can mend come last in the list, and may be the largest.
-        let mut losses: Vec<&Row> = self.losses.iter().collect();
-        losses.sort_by_key(|row| std::cmp::Reverse(row.ns));
-        let shown = losses.iter().zip(COLORS);
-        parts.extend(shown.map(|(row, color)| part(row.cause.name(), color, row.ns)));
-        let rest: u64 = losses.iter().skip(COLORS.len()).map(|row| row.ns).sum();
-        if rest > 0 {
-            parts.push(part("everything else", "other", rest));
+        let mut causes: BTreeMap<Loss, u64> = BTreeMap::new();
+        for row in &self.losses {
+            *causes.entry(row.cause).or_default() += row.ns;
         }
+        let small = self.total_ns / 200;
+        let rest = causes.values().filter(|&&ns| ns < small).sum();
+        let mut losses: Vec<_> = causes.into_iter().filter(|&(_, ns)| ns >= small).collect();
+        losses.sort_by_key(|&(cause, ns)| std::cmp::Reverse((ns, cause)));
+        let shown = losses.into_iter();
+        parts.extend(shown.map(|(cause, ns)| part(cause.name(), cause.color(), ns)));
+        parts.extend((rest > 0).then(|| part("other losses", "h1", rest)));
         Chart::Stacks {
             title: "Processor time".to_owned(),
             x: "processors".to_owned(),

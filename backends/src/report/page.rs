@@ -10,7 +10,7 @@ use crate::scaling;
 const TEMPLATE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 /// The scripts in the order of their use; together they are one script.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 13] = [
     include_str!("assets/theme.js"),
     include_str!("assets/format.js"),
     include_str!("assets/svg.js"),
@@ -23,10 +23,13 @@ const SCRIPTS: [&str; 12] = [
     include_str!("assets/flame.js"),
     include_str!("assets/stacks.js"),
     include_str!("assets/activity.js"),
+    include_str!("assets/glossary.js"),
 ];
 /// The script that fills the page of a recorded run, and the one that fills the page of a measured run.
 const MAIN: &str = include_str!("assets/main.js");
 const SCALE: &str = include_str!("assets/scale.js");
+/// What the words of the page mean: the chapter of the book, which has a paragraph for each.
+const GLOSSARY: &str = include_str!("../../../docs/src/guide/glossary.md");
 const SCALE_TEMPLATE: &str = include_str!("assets/scale.html");
 
 /// The page for `data`.
@@ -92,7 +95,7 @@ fn assemble(
     let json = serde_json::to_string(data)?.replace('<', "\\u003c");
     let script = [&SCRIPTS[..], &[main]].concat().join("\n");
     let sections: String = sections.iter().map(frame).collect();
-    let title = escape(title);
+    let (title, glossary) = (escape(title), glossary());
     let mut page = String::with_capacity(template.len() + STYLE.len() + script.len() + json.len());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -105,6 +108,7 @@ fn assemble(
             "data" => &json,
             "script" => &script,
             "sections" => &sections,
+            "glossary" => &glossary,
             _ => "",
         });
         rest = after;
@@ -119,9 +123,41 @@ fn frame(section: &Section) -> String {
     format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\"></section>\n")
 }
 
+/// The glossary as a list of terms. Names of one term are separated by commas; code loses its marks.
+fn glossary() -> String {
+    let entry = |paragraph: &str| {
+        let (term, text) = paragraph.strip_prefix("**")?.split_once(".**")?;
+        let id = term.split(',').next()?.to_lowercase().replace(' ', "-");
+        let [term, text] = [term, text.trim()].map(|text| escape(&text.replace('`', "")));
+        Some(format!(
+            "<div><dt id=\"term-{id}\">{term}</dt><dd>{text}</dd></div>\n"
+        ))
+    };
+    GLOSSARY.split("\n\n").filter_map(entry).collect()
+}
+
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Loss;
+
+    #[test]
+    fn every_paragraph_of_the_glossary_is_a_term_and_every_cause_has_one() {
+        let glossary = glossary();
+        let paragraphs = GLOSSARY.split("\n\n").count() - 1;
+        assert_eq!(glossary.matches("<dt id=").count(), paragraphs);
+        let more = ["unrecorded", "bottleneck", "races", "spawns"];
+        for cause in Loss::ALL.map(Loss::name).into_iter().chain(more) {
+            let term = cause.strip_suffix('s').filter(|_| more.contains(&cause));
+            let term = format!("<dt id=\"term-{}\">", term.unwrap_or(cause));
+            assert!(glossary.contains(&term), "{term}");
+        }
+    }
 }

@@ -24,7 +24,7 @@ function drawActivity(target, chart) {
     for (let i = a; i < b; i += step) list.push([i, Math.min(b, i + step)]);
     return list;
   };
-  const height = Math.max(120, Math.min(560, n * 26 + 60));
+  const height = Math.max(110, Math.min(400, n * 24 + 60));
   const within = (v, most) => Math.max(0, Math.min(most - 1, v));
   return new Plot(target, {
     label: chart.title, height, zoom: "x", least: chart.bin_ns * 4, legend, left: 60,
@@ -49,6 +49,10 @@ function drawActivity(target, chart) {
             paths.get(e.name).push(`M${left.toFixed(1)},${y.toFixed(1)}h${wide.toFixed(2)}v${h.toFixed(1)}h${(-wide).toFixed(2)}z`);
           }
         }
+      });
+      this.marks?.shares.forEach((share, i) => {
+        const [left, right] = [i, i + 1].map(at => Math.max(scene.left, Math.min(scene.right, scene.x(at * this.marks.wide))));
+        if (share > 0 && right > left) scene.layer.append(svg("rect", { class: "lost", x: left, width: right - left, y: 0, height: 7, fill: `var(--${this.marks.color})`, opacity: Math.min(1, 0.15 + share) }));
       });
       const course = chart.path.filter(([, from, to]) => to > scene.view.x[0] && from < scene.view.x[1]);
       const at = (t, lane) => `${Math.max(scene.left, Math.min(scene.right, scene.x(t))).toFixed(1)},${scene.y(lane + 0.5).toFixed(1)}`;

@@ -28,6 +28,34 @@ function lineOf(place) {
   return inside ? html("a", { href: "#source", onclick: event => { const row = find(); if (row) { event.preventDefault(); row.scrollIntoView({ block: "center" }); row.animate([{ background: "var(--accent)" }, {}], 2000); } } }, "Source lines") : null;
 }
 
+// The contexts over time, below the account.
+function fillLanes(p) {
+  const drawn = p.lanes.rows.length;
+  $("lanes-title").textContent = p.lanes.title;
+  $("lanes-note").textContent = drawn === 0 ? "" : "A row for each context: blue while it runs, another colour for what it waits for."
+    + " The line through the rows is the critical path, the chain of events that decided how long the run took."
+    + (p.others > 0 ? ` The ${format.count(drawn)} contexts that lived longest are drawn, the other ${format.count(p.others)} are not.` : "");
+  return drawActivity($("lanes"), p.lanes);
+}
+
+// Marks where in the run a finding's time was lost, and shows the part that has nine tenths of it.
+function showLost(lanes, finding, color, end) {
+  const { when } = finding;
+  const wide = end / when.length;
+  const all = when.reduce((sum, share) => sum + share, 0);
+  let [a, b, left] = [0, when.length, all];
+  while (b - a > 1) {
+    const least = Math.min(when[a], when[b - 1]);
+    if (left - least < all * 0.9) break;
+    left -= least;
+    if (when[a] <= when[b - 1]) a += 1; else b -= 1;
+  }
+  lanes.spec.marks = { color, shares: when, wide };
+  lanes.show([Math.max(0, a - 1) * wide, Math.min(when.length, b + 1) * wide]);
+  $("lanes-title").scrollIntoView({ block: "nearest" });
+  $("lanes-lost").textContent = `The strip above the rows: what was lost to ${finding.cause}, as a share of all processor time at that moment.`;
+}
+
 // A finding leads to the section that shows it, by its heading.
 function linkFindings() {
   for (const link of document.querySelectorAll("#findings .more")) {
@@ -38,16 +66,21 @@ function linkFindings() {
 }
 
 function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
+  const lanes = fillLanes(parallelism);
   $("command").textContent = run.command.join(" ") || "unnamed program";
   const when = run.start_unix_ns ? new Date(run.start_unix_ns / 1e6).toISOString().slice(0, 19).replace("T", " ") + " UTC" : "";
   $("recorded").textContent = [run.host, when].filter(Boolean).join(" · ");
   $("warnings").replaceChildren(...warnings.map(text => html("p", null, text)));
   $("headline").textContent = headline;
   const division = drawDivision($("division"));
+  const lostAt = f => {
+    if (!lanes || !f.when?.some(share => share > 0)) return null;
+    return html("button", { type: "button", class: "when", onclick: () => showLost(lanes, f, colors[f.cause] ?? "other", parallelism.duration_ns) }, "On the timeline");
+  };
   const colors = { unrecorded: "call", bottleneck: "serial", spawns: "running", races: "lock", ...division };
   $("findings").replaceChildren(...findings.map(f => html("li", null,
     html("span", { class: "meter" }, html("i", { style: `width: ${Math.min(100, f.share * 100)}%; background: var(--${colors[f.cause] ?? "other"})` }), html("b", null, format.percent(f.share))),
-    html("span", null, f.text, " ", html("a", { class: "more", "data-to": SHOWN_IN[f.cause] ?? "account" }), lineOf(f.where)))));
+    html("span", null, f.text, " ", html("a", { class: "more", "data-to": SHOWN_IN[f.cause] ?? "account" }), lineOf(f.where), lostAt(f)))));
   const tiles = [
     ["contexts", format.count(stats.contexts)],
     ["duration", format.time(stats.duration_ns)],
@@ -63,9 +96,6 @@ function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
 
 function fillParallelism(p) {
   drawTimeline($("timeline"), p);
-  $("lanes-note").textContent = "A row for each context, coloured by what it does; the black or white line is the chain of events that decided how long the run took."
-    + (p.others > 0 ? ` The ${format.count(p.others)} contexts that lived shortest are not drawn.` : "");
-  drawActivity($("lanes"), p.lanes);
   if (p.levels.length === 0) empty($("levels"), "The run has no duration.");
   else {
     const widest = Math.max(...p.levels.map(level => level.share));
@@ -133,4 +163,5 @@ const below = part => part.chart?.form !== "stacks";
 data.sections.forEach(section => drawSection($(section.id), section.id === "account" ? { ...section, parts: section.parts.filter(below) } : section));
 fillRun(data);
 linkFindings();
+linkTerms();
 fillMenu();
