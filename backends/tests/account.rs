@@ -271,6 +271,24 @@ fn the_last_at_work_in_a_phase_has_too_much_of_it_and_one_alone_is_serial() {
 }
 
 #[test]
+fn code_beside_a_thread_that_lacks_a_processor_is_not_serial() {
+    let mut b = builder("./beside");
+    let code = code(&mut b, "");
+    let main = b.context("main");
+    let thread = b.create(main);
+    work(&mut b, thread, 0, 100, &[code.held]);
+    work(&mut b, main, 0, 1, &[code.own]);
+    work(&mut b, main, 50, 51, &[code.own]);
+    b.join(main, thread);
+    let report = account(b, 2);
+    assert_eq!(
+        first(&report),
+        (Loss::Imbalance, 49, "a.c:30".to_owned()),
+        "{report:?}"
+    );
+}
+
+#[test]
 fn who_sleeps_between_pieces_of_work_loses_by_it_and_who_only_sleeps_does_not() {
     for (ran, recorded, cause) in [
         (2, true, Loss::Io),

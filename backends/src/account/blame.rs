@@ -256,7 +256,13 @@ impl Sweep {
             }
         }
         self.phase_ns += ns;
-        if self.running.len() > 1 {
+        // Who lacks a processor works, too.
+        let kept = |&at: &usize| {
+            self.contexts[at]
+                .wait()
+                .is_some_and(|wait| wait.kind == Kind::Unknown)
+        };
+        if self.running.len() + self.waiting.iter().filter(|at| kept(at)).count() > 1 {
             self.together_ns += ns;
         }
         let idle = self.processors as usize - used;
