@@ -7,8 +7,8 @@ use contech_trace::event::Event;
 use contech_trace::fast::{Decoder, Sink};
 use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
-use taskgraph::BlockId;
 
+use crate::bytes::Costs;
 use crate::encode::payload;
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -26,6 +26,25 @@ use crate::program::{Program, ProgramBuilder};
 /// # Errors
 /// The input cannot be read or is no trace of this version, or `out` fails.
 pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Result<()> {
+    print(input, context, None, out)
+}
+
+/// Writes a table of the places of the program and how many bytes of the trace come from each: bytes, their share in
+/// per cent, how often the place recorded something, the bytes of each time, and the place. Leaves count where they are
+/// recorded, path ids where their paths begin.
+///
+/// # Errors
+/// As for [`dump_trace`].
+pub fn bytes_by_place(input: Input, out: &mut dyn Write) -> Result<()> {
+    print(input, None, Some(Costs::default()), out)
+}
+
+fn print(
+    input: Input,
+    context: Option<u32>,
+    costs: Option<Costs>,
+    out: &mut dyn Write,
+) -> Result<()> {
     let name = input.name();
     let read_error = |source| Error::Input {
         action: "read",
@@ -44,6 +63,7 @@ pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Re
         program: ProgramBuilder::default(),
         decoders: HashMap::new(),
         text: String::new(),
+        costs,
     };
     dump.line(&format!(
         "trace pid {} clock_hz {} start_unix_ns {}",
@@ -61,6 +81,12 @@ pub fn dump_trace(input: Input, context: Option<u32>, out: &mut dyn Write) -> Re
                 dump.line(&format!("skipped {from}..{to} {error}"));
             }
             Next::End => dump.line("end of file"),
+        }
+        if let Some(costs) = &dump.costs {
+            dump.text.clear();
+            if matches!(next, Next::End) {
+                dump.text = costs.table(&dump.program.snapshot());
+            }
         }
         out.write_all(dump.text.as_bytes())
             .map_err(|source| Error::Input {
@@ -82,6 +108,8 @@ struct Dump {
     /// For each context, the number of the chunk that comes next and what is known before it.
     decoders: HashMap<u32, (u64, Decoder)>,
     text: String,
+    /// What is printed at the end instead.
+    costs: Option<Costs>,
 }
 
 impl Dump {
@@ -160,7 +188,12 @@ impl Dump {
             decoder.forget();
         }
         *next = h.seq + 1;
-        let decoded = decoder.chunk(bytes, &program.ids, &mut lines);
+        let decoded = match &mut self.costs {
+            None => decoder.chunk(bytes, &program.ids, &mut lines),
+            Some(costs) => {
+                decoder.segments(bytes, &program.ids, &mut costs.of(&program, bytes.len()))
+            }
+        };
         self.text = lines.text;
         if let Err(e) = decoded {
             self.line(&format!("unreadable in this chunk: {e}"));
@@ -192,14 +225,7 @@ impl Sink for Lines<'_> {
 }
 
 fn block_text(block: u32, operands: &[u64], program: &Program) -> String {
-    let info = &program.info;
-    let (mut name, mut file, mut line) = ("?", "?", 0);
-    if let Some(b) = info.block(BlockId::new(block)) {
-        line = b.line;
-        file = info.file_of(b.function);
-        name = info.function(b.function).map_or("?", |f| &f.name);
-    }
-    let mut text = format!("block {block} {name} {file}:{line}");
+    let mut text = format!("block {block} {}", program.place(Some(block)));
     for o in operands {
         text.push_str(&format!(" {o:#x}"));
     }

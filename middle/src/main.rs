@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use contech_middle::{Error, Input, Options, Progress, compare_graph, convert, dump_trace, merge};
+use contech_middle::{
+    Error, Input, Options, Progress, bytes_by_place, compare_graph, convert, dump_trace, merge,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Exit code for a graph that was recovered from an incomplete trace.
@@ -44,6 +46,9 @@ struct Arguments {
     /// Print the trace as text instead: one block or event per line.
     #[arg(long)]
     dump_trace: bool,
+    /// Print a table instead: how many bytes of the trace come from each line of the program.
+    #[arg(long, conflicts_with = "dump_trace")]
+    bytes: bool,
     /// With --dump-trace, only this context.
     #[arg(long, requires = "dump_trace")]
     context: Option<u32>,
@@ -83,7 +88,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    if arguments.dump_trace {
+    if arguments.dump_trace || arguments.bytes {
         return dump(arguments);
     }
     let mut paths = arguments.paths;
@@ -155,10 +160,15 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
 fn dump(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let Ok([trace]) = <[PathBuf; 1]>::try_from(arguments.paths) else {
-        bail!("--dump-trace takes one trace");
+        bail!("--dump-trace and --bytes take one trace");
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let dumped = dump_trace(Input::from(trace), arguments.context, &mut out)
+    let printed = if arguments.bytes {
+        bytes_by_place(Input::from(trace), &mut out)
+    } else {
+        dump_trace(Input::from(trace), arguments.context, &mut out)
+    };
+    let dumped = printed
         .map_err(anyhow::Error::from)
         .and_then(|()| Ok(out.flush()?));
     match dumped {

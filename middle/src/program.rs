@@ -82,6 +82,18 @@ pub(crate) struct ProgramBuilder {
     current: Option<Arc<Program>>,
 }
 
+impl Program {
+    /// Function and line of a block.
+    pub(crate) fn place(&self, block: Option<u32>) -> String {
+        let info = &self.info;
+        let Some(b) = block.and_then(|b| info.block(taskgraph::BlockId::new(b))) else {
+            return "? ?:0".to_owned();
+        };
+        let name = info.function(b.function).map_or("?", |f| &f.name);
+        format!("{name} {}:{}", info.file_of(b.function), b.line)
+    }
+}
+
 impl ProgramBuilder {
     /// Adds a module. Nothing changes if the module was already added.
     ///

@@ -53,3 +53,43 @@ fn what_a_thread_does_in_an_inlined_lambda_is_at_the_programs_lines() -> Result<
     scratch.done();
     Ok(())
 }
+
+const SCATTERED: &str = "\
+#include <stdlib.h>
+static int table[1 << 16], from[1 << 16];
+int main(void) {
+  unsigned n = 1 << 16, sum = 0;
+  for (unsigned i = 0; i < n; i++) table[i] = i, from[i] = rand() % n;
+  for (unsigned i = 0; i < n; i++) sum += table[from[i]]; // scattered
+  return sum == 1;
+}
+";
+
+#[test]
+fn the_bytes_of_a_trace_are_those_of_its_lines() -> Result<()> {
+    let scratch = Scratch::new("bytes")?;
+    let outputs = Outputs::get();
+    let source = scratch.write("scattered.c", SCATTERED)?;
+    let (program, trace) = (scratch.join("program"), scratch.join("trace.bin"));
+    let mut compiler = Command::new(outputs.command("contech-cc"));
+    compiler.args(["-O1", "-g", "-o"]).arg(&program).arg(source);
+    run(&mut compiler)?.ok()?;
+    run(Command::new(&program).env("CONTECH_TRACE", &trace))?.ok()?;
+    let mut middle = Command::new(outputs.command("contech-middle"));
+    let table = run(middle.arg("--bytes").arg(&trace))?.ok()?.stdout;
+    let table = String::from_utf8(table)?;
+    let rows: Vec<(u64, &str)> = table
+        .lines()
+        .skip(1)
+        .filter_map(|row| Some((row.split_whitespace().next()?.parse().ok()?, row)))
+        .collect();
+    let (stored, places) = rows.split_last().context("no rows")?;
+    let sum: u64 = places.iter().map(|(bytes, _)| bytes).sum();
+    ensure!(sum == stored.0 && stored.0 > 1 << 18, "{sum} of {table}");
+    let scattered = format!("scattered.c:{}", line_of(SCATTERED, "// scattered")?);
+    let row = places.iter().find(|(_, row)| row.ends_with(&scattered));
+    let of_line = row.context(table.clone())?.0;
+    ensure!(of_line >= 4 << 16, "an index for each iteration: {table}");
+    scratch.done();
+    Ok(())
+}
