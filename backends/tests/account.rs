@@ -627,3 +627,19 @@ fn what_code_that_is_not_recorded_does_is_not_laid_on_what_is_known_of_the_rest(
     Account::complete(&mut report, &graph).unwrap();
     assert_eq!((report.useful_ns, report.losses.len()), (10 * MS, 0));
 }
+
+#[test]
+fn a_run_without_time_and_one_without_threads_are_said_first() {
+    let none = account(nothing(), 2).sentence();
+    assert!(none.starts_with("Nothing was recorded: "), "{none}");
+    let mut b = builder("./alone");
+    let block = b.block("main", "a.c", 3, &[]);
+    let main = b.context("main");
+    b.work(main, 0, 5 * MS, |w| w.block(block, &[]));
+    let alone = account(b, 2).sentence();
+    assert!(
+        alone.starts_with("The program ran in one thread. "),
+        "{alone}"
+    );
+    assert!(!account(two(), 2).sentence().contains("one thread"));
+}

@@ -614,3 +614,30 @@ fn a_lane_shows_when_its_context_runs_and_the_shortest_life_of_too_many_has_none
     let half = levels(49).len() * 2;
     assert!(levels(99).len().abs_diff(half) <= 20, "{half}");
 }
+
+#[test]
+fn many_contexts_that_do_not_overlap_share_lanes() {
+    let mut b = builder("./pairs");
+    let block = b.block("body", "a.c", 1, &[]);
+    for pair in 0..50 {
+        for _ in 0..2 {
+            let context = b.context("one");
+            b.work(context, 1000 * pair, 1000 * (pair + 1), |w| {
+                w.block(block, &[]);
+            });
+        }
+    }
+    let options = parallelism::Options::default();
+    let lanes = run::<Parallelism>(options, &graph(b)).unwrap().lanes;
+    let rows = lanes.rows();
+    assert_eq!((rows.len(), lanes.others()), (2, 0));
+    for row in &rows {
+        assert!(row.name.ends_with(" +49"), "{}", row.name);
+        let levels = &row.states[0].levels;
+        assert!(levels.bytes().all(|level| level == b'/'), "{levels}");
+    }
+    let found = (0..100).map(|id| lanes.of(taskgraph::ContextId::new(id)));
+    let found: Vec<_> = found.flatten().collect();
+    assert_eq!(found.iter().sum::<usize>(), 50, "half of them in each");
+    assert_eq!(found.len(), 100);
+}

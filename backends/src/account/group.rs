@@ -20,8 +20,7 @@ impl When {
     /// Adds time that was lost evenly from one place of the run to another, both counted in stretches.
     pub(super) fn add(&mut self, (from, to): (f64, f64), ns: f64) {
         let last = STRETCHES - 1;
-        let stretch =
-            |place: f64| usize::try_from(whole(place.floor())).map_or(last, |at| at.min(last));
+        let stretch = |place: f64| usize::try_from(whole(place)).map_or(last, |at| at.min(last));
         for at in stretch(from)..=stretch(to) {
             let begin = from.max(at as f64);
             let end = if at == last {

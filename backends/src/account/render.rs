@@ -16,6 +16,9 @@ impl Report {
     /// The run in one sentence, with what cost most.
     #[must_use]
     pub fn sentence(&self) -> String {
+        if self.total_ns == 0 {
+            return "Nothing was recorded: no code that contech-cc compiled ran, or the program was killed before it wrote what it did.".to_owned();
+        }
         let used = share(crate::view::units::ratio(self.useful_ns, self.total_ns));
         let processors = plural(self.processors.into(), "processor");
         let duration = time(self.duration_ns);
@@ -23,6 +26,9 @@ impl Report {
             format!("{processors} for {duration}: {used} of their time ran the program.");
         if self.duration_ns < SHORT_NS {
             begin = format!("A run of {duration} is too short to judge a program by. {begin}");
+        }
+        if self.contexts == 1 && self.processors > 1 {
+            begin = format!("The program ran in one thread. {begin}");
         }
         match self.losses.first() {
             Some(most) => format!("{begin} {}", most.sentence()),

@@ -4,12 +4,12 @@
 //! lane. With many slices, neighbours that are shorter than a length are merged, so that any graph has few enough.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{BlockCounts, BlockId, Context, ContextId, TaskKind};
+use taskgraph::{BlockCounts, BlockId, ContextId, TaskKind};
 
 use crate::analysis::{Cause, Graph, LongCall, Segment, Segments, State, Task};
+use crate::parallelism::in_lanes;
 use crate::view::units::{plural, time};
 
 /// Contexts that have lanes of their own, if there are no more.
@@ -92,29 +92,10 @@ impl Slice<'_> {
 impl Plan {
     /// Lanes with at most `most` slices, or one for each lane if that is more.
     pub(super) fn new(graph: &Graph, most: u64) -> Result<Self> {
-        let mut contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
         let mut plan = Self {
-            lanes: Vec::new(),
+            lanes: in_lanes(graph, OWN),
             least_ns: 0,
         };
-        if contexts.len() <= OWN {
-            plan.lanes = contexts.iter().map(|context| vec![context.id]).collect();
-        } else {
-            contexts.sort_by_key(|context| (context.first_ns, context.id));
-            let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
-            for context in contexts {
-                let free = ends.peek().filter(|end| end.0.0 <= context.first_ns);
-                let lane = match free.is_some().then(|| ends.pop()).flatten() {
-                    Some(Reverse((_, lane))) => lane,
-                    None => {
-                        plan.lanes.push(Vec::new());
-                        plan.lanes.len() - 1
-                    }
-                };
-                plan.lanes[lane].push(context.id);
-                ends.push(Reverse((context.last_ns.max(context.first_ns), lane)));
-            }
-        }
         let (mut slices, mut long) = (0, [0u64; POWERS]);
         for lane in 0..plan.lanes.len() {
             let mut open = [false; POWERS];

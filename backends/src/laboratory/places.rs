@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::Read;
+use std::fs::File;
 
 use addr2line::Loader;
 use contech_observation::{Observation, Place};
+use object::elf::{ET_EXEC, FileHeader64};
+use object::read::elf::ElfFile;
+use object::{Endianness, Object, ObjectSymbol, ReadCache, SymbolKind};
 
 use crate::analysis::names;
 use crate::scaling::PlaceName;
@@ -22,7 +25,16 @@ pub(super) struct Places {
     /// Index in `names`, by name. Equal names are one place, because a module may have been loaded elsewhere in
     /// another run, and a line may wait at two addresses.
     same: HashMap<PlaceName, usize>,
-    files: HashMap<String, Option<(Loader, u64)>>,
+    files: HashMap<String, Option<Module>>,
+}
+
+/// What a file says of its code.
+struct Module {
+    loader: Loader,
+    /// The address of the first byte in the file's own count.
+    base: u64,
+    /// The end of the function at each address that has a symbol.
+    ends: HashMap<u64, u64>,
 }
 
 impl Places {
@@ -55,19 +67,25 @@ impl Places {
         let file = self
             .files
             .entry(path.to_owned())
-            .or_insert_with(|| open(path));
+            .or_insert_with(|| Module::open(path));
         let mut name = PlaceName {
             function: place.symbol.clone(),
             ..PlaceName::default()
         };
-        let Some((loader, base)) = file else {
-            return name;
-        };
         // The address is that to which a call returns, so the call is before it.
-        let at = (place.offset + *base).saturating_sub(1);
-        if let Some(symbol) = loader.find_symbol(at) {
+        let base = file.as_ref().map_or(0, |file| file.base);
+        let at = (place.offset + base).saturating_sub(1);
+        if let Some(symbol) = file.as_ref().and_then(|file| file.symbol(at)) {
             symbol.clone_into(&mut name.function);
         }
+        if name.function.is_empty() && !path.is_empty() {
+            let file = path.rsplit('/').next().unwrap_or(path);
+            name.function = format!("{file}+{:#x}", place.offset);
+            return name;
+        }
+        let Some(Module { loader, .. }) = file else {
+            return name;
+        };
         if let Ok(mut frames) = loader.find_frames(at) {
             let mut lines = Vec::new();
             while let Ok(Some(frame)) = frames.next() {
@@ -95,14 +113,63 @@ impl Places {
     }
 }
 
-fn open(path: &str) -> Option<(Loader, u64)> {
-    let mut header = [0; 18];
-    std::fs::File::open(path)
-        .ok()?
-        .read_exact(&mut header)
-        .ok()?;
-    // In ELF's `e_type`, 2 is an executable at fixed addresses.
-    let fixed = header.starts_with(b"\x7fELF") && header[16] == 2;
-    let base = if fixed { FIXED } else { 0 };
-    Some((Loader::new(path).ok()?, base))
+impl Module {
+    fn open(path: &str) -> Option<Self> {
+        let file = ReadCache::new(File::open(path).ok()?);
+        let file = ElfFile::<FileHeader64<Endianness>, _>::parse(&file).ok()?;
+        let fixed = file.elf_header().e_type.get(file.endian()) == ET_EXEC;
+        let mut ends: HashMap<u64, u64> = HashMap::new();
+        for symbol in file.symbols().chain(file.dynamic_symbols()) {
+            if symbol.is_definition() && symbol.kind() == SymbolKind::Text {
+                let end = ends.entry(symbol.address()).or_default();
+                *end = (*end).max(symbol.address() + symbol.size());
+            }
+        }
+        Some(Self {
+            loader: Loader::new(path).ok()?,
+            base: if fixed { FIXED } else { 0 },
+            ends,
+        })
+    }
+
+    /// The function at an address. The nearest symbol before it may be that of another function, because a file that
+    /// was stripped has few.
+    fn symbol(&self, at: u64) -> Option<&str> {
+        let symbol = self.loader.find_symbol_info(at)?;
+        let end = self.ends.get(&symbol.address())?;
+        (at < *end).then(|| symbol.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_behind_the_last_function_is_not_named_after_it() {
+        let path = std::env::current_exe().expect("this program");
+        let path = path.to_str().expect("a name");
+        let module = Module::open(path).expect("a file with symbols");
+        let last = module.ends.values().max().expect("functions");
+        let begins = |name: &str| {
+            let mut all = module.ends.keys().copied();
+            all.find(|&at| module.symbol(at) == Some(name))
+        };
+        let main = begins("main").expect("main");
+        let mut places = Places::default();
+        let mut name = |offset| {
+            let place = Place {
+                module: None,
+                offset,
+                symbol: String::new(),
+            };
+            places.name(path, &place)
+        };
+        let found = name(main + 2 - module.base);
+        assert!(found.function.starts_with("main"), "{found:?}");
+        let behind = name(last + 64 - module.base);
+        let file = path.rsplit('/').next().expect("a file");
+        let expected = format!("{file}+{:#x}", last + 64 - module.base);
+        assert_eq!((behind.function, behind.line), (expected, 0));
+    }
 }

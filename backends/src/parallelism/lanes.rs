@@ -1,13 +1,17 @@
 //! What each context did over time, in bins.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-use taskgraph::ContextId;
+use rustc_hash::FxHashMap;
+use taskgraph::{Context, ContextId};
 
 use crate::analysis::{CAUSES, Cause, Change, Graph, State, end_of};
 use crate::view::chart::{ActivityRow, ActivityState};
 
-/// The most contexts that have a lane, those that live longest.
+/// Contexts that have lanes of their own, if there are no more.
+const OWN: usize = 40;
+/// The most lanes, those in which contexts live longest.
 const LANES: usize = 100;
 /// The most bins of all lanes, and of one.
 const BINS: u64 = 50_000;
@@ -21,36 +25,67 @@ type Bins = Vec<[u64; CAUSES + 1]>;
 pub struct Lanes {
     /// Width of a bin.
     pub bin_ns: u64,
-    /// The contexts, in their order, and what they did.
-    lanes: Vec<(ContextId, Bins)>,
+    /// The contexts of each lane, in their order, and what they did.
+    lanes: Vec<(Vec<ContextId>, Bins)>,
     /// For each context that has tasks, its lane.
     lane: Vec<Option<usize>>,
+    of: FxHashMap<ContextId, usize>,
+}
+
+/// The contexts that have tasks, in lanes. If there are more than `own` of them, those that do not overlap share a lane.
+pub(crate) fn in_lanes(graph: &Graph, own: usize) -> Vec<Vec<ContextId>> {
+    let mut contexts: Vec<Context> = graph.contexts().filter(|c| c.task_count > 0).collect();
+    if contexts.len() <= own {
+        return contexts.iter().map(|context| vec![context.id]).collect();
+    }
+    contexts.sort_by_key(|context| (context.first_ns, context.id));
+    let mut lanes: Vec<Vec<ContextId>> = Vec::new();
+    let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+    for context in contexts {
+        let free = ends.peek().filter(|end| end.0.0 <= context.first_ns);
+        let lane = match free.is_some().then(|| ends.pop()).flatten() {
+            Some(Reverse((_, lane))) => lane,
+            None => {
+                lanes.push(Vec::new());
+                lanes.len() - 1
+            }
+        };
+        lanes[lane].push(context.id);
+        ends.push(Reverse((context.last_ns.max(context.first_ns), lane)));
+    }
+    lanes
 }
 
 impl Lanes {
     /// Empty lanes for the contexts of a graph.
     pub(super) fn new(graph: &Graph) -> Self {
-        let mut lives: Vec<(u64, usize, ContextId)> = graph
-            .contexts()
-            .filter(|context| context.task_count > 0)
-            .enumerate()
-            .map(|(at, context)| (context.last_ns - context.first_ns, at, context.id))
+        let contexts = || graph.contexts().filter(|context| context.task_count > 0);
+        let lived: FxHashMap<ContextId, u64> = contexts()
+            .map(|context| (context.id, context.last_ns - context.first_ns))
             .collect();
-        let mut lane = vec![None; lives.len()];
-        lives.sort_by_key(|&(ns, at, _)| (Reverse(ns), at));
-        lives.truncate(LANES);
-        lives.sort_by_key(|&(_, at, _)| at);
-        let bins = (BINS / lives.len().max(1) as u64).min(WIDEST);
-        for (number, &(_, at, _)) in lives.iter().enumerate() {
-            lane[at] = Some(number);
-        }
+        let mut lanes: Vec<(usize, Vec<ContextId>)> =
+            in_lanes(graph, OWN).into_iter().enumerate().collect();
+        lanes.sort_by_key(|(at, contexts)| {
+            let all: u64 = contexts.iter().map(|context| lived[context]).sum();
+            (Reverse(all), *at)
+        });
+        lanes.truncate(LANES);
+        lanes.sort_by_key(|&(at, _)| at);
+        let of: FxHashMap<ContextId, usize> = (0..)
+            .zip(&lanes)
+            .flat_map(|(lane, (_, contexts))| contexts.iter().map(move |&id| (id, lane)))
+            .collect();
+        let bins = (BINS / lanes.len().max(1) as u64).min(WIDEST);
         Self {
             bin_ns: end_of(graph).div_ceil(bins).max(1),
-            lanes: lives
+            lanes: lanes
                 .into_iter()
-                .map(|(_, _, context)| (context, Bins::new()))
+                .map(|(_, contexts)| (contexts, Bins::new()))
                 .collect(),
-            lane,
+            lane: contexts()
+                .map(|context| of.get(&context.id).copied())
+                .collect(),
+            of,
         }
     }
 
@@ -77,13 +112,13 @@ impl Lanes {
     /// Number of contexts that have no lane.
     #[must_use]
     pub fn others(&self) -> usize {
-        self.lane.len() - self.lanes.len()
+        self.lane.iter().filter(|lane| lane.is_none()).count()
     }
 
     /// The lane of a context.
     #[must_use]
     pub fn of(&self, context: ContextId) -> Option<usize> {
-        self.lanes.iter().position(|(id, _)| *id == context)
+        self.of.get(&context).copied()
     }
 
     /// The lanes as rows of a chart.
@@ -95,8 +130,13 @@ impl Lanes {
                 .map(|cause| (State::Waiting(cause), cause.name()));
             std::iter::once((State::Running, "running")).chain(waits)
         };
-        let row = |(context, bins): &(ContextId, Bins)| ActivityRow {
-            name: context.to_string(),
+        let name = |contexts: &[ContextId]| match contexts {
+            [] => String::new(),
+            [only] => only.to_string(),
+            [first, others @ ..] => format!("{first} +{}", others.len()),
+        };
+        let row = |(contexts, bins): &(Vec<ContextId>, Bins)| ActivityRow {
+            name: name(contexts),
             states: states()
                 .filter_map(|(state, name)| {
                     let index = state.index().unwrap_or(CAUSES);

@@ -21,6 +21,7 @@ use crate::analysis::{Analysis, CAUSES, Cause, Change, Graph, Order, Task, end_o
 use crate::view::units::ratio;
 
 pub use lanes::Lanes;
+pub(crate) use lanes::in_lanes;
 pub use observed::{Observed, Sums};
 pub(crate) use places::block_before;
 pub use places::{OutsidePlace, WaitPlace};

@@ -57,7 +57,7 @@ pub fn find(results: &Results<'_>) -> Vec<Finding> {
         .into_iter()
         .chain(losses)
         .chain(outside(results))
-        .chain(bottleneck(results.workspan))
+        .chain(bottleneck(results))
         .chain(results.races.and_then(races));
     let ranked = (1..).zip(findings);
     ranked
@@ -125,11 +125,16 @@ fn outside(results: &Results<'_>) -> Option<Finding> {
     Some(finding("unrecorded", short, part, text))
 }
 
-/// The finding for a call site whose own code is at least a quarter of the longest path, in a program with spawns.
-fn bottleneck(workspan: &workspan::Report) -> Option<Finding> {
+/// The finding for a call site whose own code is at least a quarter of the longest path, in a program that ran its
+/// spawns serially. Of a parallel run the account says what it was lost to, and the order of its locks is in the path.
+fn bottleneck(results: &Results<'_>) -> Option<Finding> {
+    let workspan = results.workspan;
     let share = workspan.bottleneck_share();
     let spawns = workspan.sites.iter().any(|site| site.kind == "spawn");
-    let site = workspan.bottleneck().filter(|_| spawns && share >= 0.25)?;
+    let serially = spawns && results.parallelism.contexts <= 1;
+    let site = workspan
+        .bottleneck()
+        .filter(|_| serially && share >= 0.25)?;
     Some(finding(
         "bottleneck",
         site.place(),

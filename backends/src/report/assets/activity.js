@@ -27,7 +27,7 @@ function drawActivity(target, chart) {
   const height = Math.max(110, Math.min(400, n * 24 + 60));
   const within = (v, most) => Math.max(0, Math.min(most - 1, v));
   return new Plot(target, {
-    label: chart.title, height, zoom: "x", least: chart.bin_ns * 4, legend, left: 60,
+    label: chart.title, height, zoom: "x", least: chart.bin_ns * 4, legend, left: Math.max(60, 30 + 6.6 * Math.max(...rows.map(row => row.name.length))),
     x: { domain: [0, end], label: "time", ticks: timeTicks, grid: false },
     y: { domain: [0, n], down: true, label: chart.lane, grid: false, ticks: (a, b, count) => cellTicks(a, b, count, n, i => rows[i].name) },
     draw(scene) {

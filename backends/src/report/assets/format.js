@@ -31,6 +31,10 @@ const format = {
     if (p < 0.01) return "<0.01%";
     return `${p < 1 ? p.toFixed(2) : p < 10 ? p.toFixed(1) : p.toFixed(0)}%`;
   },
+  // A sentence that was written for a terminal.
+  words(text) {
+    return text.replace(/(\d) us\b/g, "$1 µs");
+  },
   big(n) {
     for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) {
       if (n >= size) return `${+(n / size).toPrecision(3)}${unit}`;

@@ -29,13 +29,15 @@ function lineOf(place) {
 }
 
 // The contexts over time, below the account.
-function fillLanes(p) {
+function fillLanes(p, contexts) {
   const drawn = p.lanes.rows.length;
   $("lanes-title").textContent = p.lanes.title;
-  $("lanes-note").textContent = drawn === 0 ? "" : "A row for each context: blue while it runs, another colour for what it waits for."
+  const lanes = drawActivity($("lanes"), p.lanes);
+  $("lanes-note").textContent = !lanes ? "" : "A row for each context: blue while it runs, another colour for what it waits for."
     + " The line through the rows is the critical path, the chain of events that decided how long the run took."
-    + (p.others > 0 ? ` The ${format.count(drawn)} contexts that lived longest are drawn, the other ${format.count(p.others)} are not.` : "");
-  return drawActivity($("lanes"), p.lanes);
+    + (contexts - p.others > drawn ? " Contexts that do not overlap share a row: “3 +12” is context 3 and 12 more." : "")
+    + (p.others > 0 ? ` The ${format.count(p.others)} contexts that lived shortest are not drawn.` : "");
+  return lanes;
 }
 
 // Marks where in the run a finding's time was lost, and shows the part that has nine tenths of it.
@@ -66,12 +68,14 @@ function linkFindings() {
 }
 
 function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
-  const lanes = fillLanes(parallelism);
+  const lanes = fillLanes(parallelism, stats.contexts);
   $("command").textContent = run.command.join(" ") || "unnamed program";
   const when = run.start_unix_ns ? new Date(run.start_unix_ns / 1e6).toISOString().slice(0, 19).replace("T", " ") + " UTC" : "";
   $("recorded").textContent = [run.host, when].filter(Boolean).join(" · ");
   $("warnings").replaceChildren(...warnings.map(text => html("p", null, text)));
-  $("headline").textContent = headline;
+  // What follows is of a part of the run only, which must be known before.
+  if (!run.complete) $("headline").before($("warnings"));
+  $("headline").textContent = format.words(headline);
   const division = drawDivision($("division"));
   const lostAt = f => {
     if (!lanes || !f.when?.some(share => share > 0)) return null;
@@ -80,7 +84,7 @@ function fillHead({ run, stats, parallelism, findings, warnings, headline }) {
   const colors = { unrecorded: "call", bottleneck: "serial", spawns: "running", races: "lock", ...division };
   $("findings").replaceChildren(...findings.map(f => html("li", null,
     html("span", { class: "meter" }, html("i", { style: `width: ${Math.min(100, f.share * 100)}%; background: var(--${colors[f.cause] ?? "other"})` }), html("b", null, format.percent(f.share))),
-    html("span", null, f.text, " ", html("a", { class: "more", "data-to": SHOWN_IN[f.cause] ?? "account" }), lineOf(f.where), lostAt(f)))));
+    html("span", null, format.words(f.text), " ", html("a", { class: "more", "data-to": SHOWN_IN[f.cause] ?? "account" }), lineOf(f.where), lostAt(f)))));
   const tiles = [
     ["contexts", format.count(stats.contexts)],
     ["duration", format.time(stats.duration_ns)],

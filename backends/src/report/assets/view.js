@@ -11,7 +11,7 @@ function drawSection(target, section) {
   section.parts.filter(part => part !== title).forEach((part, at) => {
     const place = html("div");
     if (part.part === "heading") target.append(html("h3", null, part.text));
-    else if (part.part === "line") target.append(html("p", { class: "quiet" }, part.text));
+    else if (part.part === "line") target.append(html("p", { class: "quiet" }, format.words(part.text)));
     else {
       // Several of a kind need their names.
       if (part.part === "chart" && ["activity", "stacks"].includes(part.chart.form)) target.append(html("h4", null, part.chart.title));
