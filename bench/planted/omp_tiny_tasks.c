@@ -2,7 +2,7 @@
 #include <omp.h>
 #include "../scaling/common.h"
 #ifdef MENDED
-enum { TASKS = 300, ROUNDS = 200000 };
+enum { TASKS = 300, ROUNDS = 33333 };
 #else
 enum { TASKS = 100000, ROUNDS = 100 };
 #endif

@@ -5,9 +5,9 @@ enum { ITEMS = 600, SLOTS = 4 };
 static sem_t filled[2], empty[2];
 static uint64_t slots[2][ITEMS], sum;
 #ifdef MENDED
-enum { MIDDLE = 40000 };
+enum { MIDDLE = 126666, OTHER = 126667 };
 #else
-enum { MIDDLE = 300000 };
+enum { MIDDLE = 300000, OTHER = 40000 };
 #endif
 static void put(int at, int i, uint64_t x) {
   sem_wait(&empty[at]);
@@ -21,13 +21,13 @@ static uint64_t get(int at, int i) {
   return x;
 }
 static void first(void) {
-  for (int i = 0; i < ITEMS; i++) put(0, i, work((uint64_t)i, 40000));
+  for (int i = 0; i < ITEMS; i++) put(0, i, work((uint64_t)i, OTHER));
 }
 static void middle(void) {
   for (int i = 0; i < ITEMS; i++) put(1, i, work(get(0, i), MIDDLE)); // PLANTED: producer, handover
 }
 static void last(void) {
-  for (int i = 0; i < ITEMS; i++) sum += work(get(1, i), 40000);
+  for (int i = 0; i < ITEMS; i++) sum += work(get(1, i), OTHER);
 }
 static void body(int t) {
   if (t == 0) first();
