@@ -19,7 +19,7 @@ pub const EVERY: usize = 2048;
 pub const APART: u64 = 1500;
 
 /// At most so many operations in a row have an open time.
-const MOST_OPEN: u32 = 7;
+const MOST_OPEN: u32 = 15;
 /// Operations so many ticks apart in the mean are dense: to read the clock would take a good part of their time.
 const DENSE: u64 = 1500;
 /// More bytes than this between two times are work whose time is worth reading.
@@ -192,15 +192,15 @@ mod tests {
         assert_eq!(open(0), 0, "it was not soon");
         let mut now = 20_000;
         stamps.note(now);
-        for expected in [1, 3, 7, 7] {
+        for expected in [1, 3, 7, 15, 15] {
             now += DENSE - 1;
             stamps.note_dense(now, at(0));
             assert_eq!(open(MUCH + 1), 0, "there was work in between");
             assert_eq!(open(MUCH), expected);
         }
-        now += 8 * DENSE;
+        now += 16 * DENSE;
         stamps.note_dense(now, at(0));
-        assert_eq!(open(0), 0, "eight of them were not soon");
+        assert_eq!(open(0), 0, "sixteen of them were not soon");
     }
 
     #[test]
