@@ -7,20 +7,18 @@
 use contech_trace::abi::{MAX_UNCHECKED, SLACK};
 use std::mem::offset_of;
 
-use contech_trace::event::{AllocKind, Event, MAX_EVENT, SyncOp, raw};
+use contech_trace::event::{AllocKind, Event, MAX_EVENT, SYNC_TAIL, SyncOp, raw};
 
 use crate::mask::Blocked;
 use crate::recorder::Recorder;
 use crate::registry;
+use crate::stamps::OPEN;
 use crate::tls::TlsBlock;
 
 /// The most bytes that the events of one intercepted call take.
 const EVENTS: usize = 1024;
 /// The slack has room for these events and, after them, for the longest unchecked path of instrumented code.
 const _: () = assert!(EVENTS + 2 * MAX_EVENT + 8 + MAX_UNCHECKED < SLACK);
-
-/// Stands for the time of an operation that did not wait and did not read the clock.
-pub const OPEN: u64 = u64::MAX;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Sync {
@@ -141,7 +139,7 @@ impl Recorder {
         let aux = done(&result);
         // Only a call that recorded something itself moves the cursor; handlers put it back.
         if aux != Some(s.aux) && tls.cursor() == end {
-            amend(end.wrapping_sub(TAIL), aux);
+            amend(end.wrapping_sub(SYNC_TAIL), aux);
         }
         result
     }
@@ -217,15 +215,6 @@ impl Recorder {
         tls.set_cursor(encode_at(at, event));
     }
 }
-
-/// Bytes at the end of a sync event that are the same whether it has times or not.
-pub(crate) const TAIL: usize = size_of::<raw::Untimed>();
-const _: () = {
-    let longer = size_of::<raw::Sync>() - TAIL;
-    assert!(offset_of!(raw::Sync, ticket) == longer + offset_of!(raw::Untimed, ticket));
-    assert!(offset_of!(raw::Sync, aux) == longer + offset_of!(raw::Untimed, aux));
-    assert!(offset_of!(raw::Sync, op) == longer + offset_of!(raw::Untimed, op));
-};
 
 /// Gives an event of the thread's buffer whose last bytes begin at `at` another extra number, or makes it one that says nothing. The event cannot be
 /// removed instead, because its bytes may be on their way to the writer.

@@ -5,9 +5,10 @@ use contech_trace::event::Event;
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::append::{OPEN, encode_at};
+use crate::append::encode_at;
 use crate::recorder::Recorder;
 use crate::registry;
+use crate::stamps::OPEN;
 use crate::thread::Thread;
 use crate::tls::{self, TlsBlock};
 use contech_guest::arch::ticks;

@@ -13,9 +13,9 @@
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use contech_trace::event::{SyncOp, raw};
+use contech_trace::event::{SYNC_TAIL, SyncOp, raw};
 
-use crate::append::{OPEN, TAIL};
+use crate::stamps::OPEN;
 use crate::turns::{self, Turns};
 
 /// The most bytes of records between two tries of a spin-wait. More than that is work, not waiting.
@@ -273,7 +273,7 @@ impl Spin {
         self.site.store(t.site, Relaxed);
         self.ticket.store(t.ticket, Relaxed);
         self.syncs.store(syncs, Relaxed);
-        self.event.store(cursor.wrapping_sub(TAIL), Relaxed);
+        self.event.store(cursor.wrapping_sub(SYNC_TAIL), Relaxed);
         self.mark.store(cursor, Relaxed);
         self.repeats.store(0, Relaxed);
         self.loose.store(0, Relaxed);

@@ -18,6 +18,9 @@ pub const EVERY: usize = 2048;
 /// An interval of this many ticks is long: about half a microsecond.
 pub const APART: u64 = 1500;
 
+/// Stands for the time of an operation that did not wait and did not read the clock.
+pub const OPEN: u64 = u64::MAX;
+
 /// At most so many operations in a row have an open time.
 const MOST_OPEN: u32 = 15;
 /// Operations so many ticks apart in the mean are dense: to read the clock would take a good part of their time.

@@ -9,6 +9,8 @@ mod tests;
 pub use contech_program::{AllocKind, SyncOp};
 pub use kinds::{Arrival, EndReason, Recorded};
 
+use std::mem::offset_of;
+
 use crate::abi::ID_BYTES;
 use crate::{Error, Result};
 use layout::{Field, events};
@@ -166,3 +168,12 @@ events! {
         }
     }
 }
+
+/// Bytes at the end of a sync event that are the same whether it has times or not.
+pub const SYNC_TAIL: usize = size_of::<raw::Untimed>();
+const _: () = {
+    let longer = size_of::<raw::Sync>() - SYNC_TAIL;
+    assert!(offset_of!(raw::Sync, ticket) == longer + offset_of!(raw::Untimed, ticket));
+    assert!(offset_of!(raw::Sync, aux) == longer + offset_of!(raw::Untimed, aux));
+    assert!(offset_of!(raw::Sync, op) == longer + offset_of!(raw::Untimed, op));
+};
