@@ -243,6 +243,11 @@ fn who_comes_late_because_it_had_no_processor_has_no_larger_share_of_the_work() 
         let report = account(b, 2);
         let causes: Vec<Loss> = report.losses.iter().map(|row| row.cause).collect();
         assert_eq!(causes, [Loss::Preemption], "{report:?}");
+        let said = report.sentence();
+        assert!(
+            said.contains("The program lost nothing by itself."),
+            "{said}"
+        );
     }
 }
 
@@ -268,6 +273,20 @@ fn the_last_at_work_in_a_phase_has_too_much_of_it_and_one_alone_is_serial() {
         mended(&report, shorter);
         assert_eq!(report.predicted.greedy, [1.0, 1.0]);
     }
+}
+
+#[test]
+fn who_has_little_to_gain_is_told_so() {
+    let mut b = builder("./even");
+    let code = code(&mut b, "");
+    let main = b.context("main");
+    let thread = b.create(main);
+    work(&mut b, thread, 0, 100, &[code.held]);
+    work(&mut b, main, 0, 98, &[code.own]);
+    b.join(main, thread);
+    let said = account(b, 2).sentence();
+    let expected = "There is little to gain: the largest loss that the program could avoid is 1.0% (2.00 ms), load imbalance";
+    assert!(said.contains(expected), "{said}");
 }
 
 #[test]

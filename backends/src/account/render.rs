@@ -9,6 +9,8 @@ use crate::view::chart::Part;
 use crate::view::units::{plural, share, time};
 use crate::view::{Axis, Cell, Chart, Render, Table, Unit, View};
 
+/// Who would make a run only so many times as fast gains little.
+const LITTLE: f64 = 1.05;
 /// A run shorter than this says little: starting a thread takes a tenth of it.
 const SHORT_NS: u64 = 1_000_000;
 
@@ -31,6 +33,19 @@ impl Report {
             begin = format!("The program ran in one thread. {begin}");
         }
         match self.losses.first() {
+            Some(most) if most.cause.is_given() => {
+                format!(
+                    "{begin} The program lost nothing by itself. {}",
+                    most.sentence()
+                )
+            }
+            Some(most) if self.losses.iter().all(Row::gains_little) => format!(
+                "{begin} There is little to gain: the largest loss that the program could avoid is {} ({}), {}{}.",
+                share(most.share),
+                time(most.ns),
+                most.cause.words(),
+                most.places()
+            ),
             Some(most) => format!("{begin} {}", most.sentence()),
             None => begin,
         }
@@ -82,13 +97,18 @@ impl Row {
         )
     }
 
+    /// Whether the run would be hardly faster without the loss, or cannot be without it.
+    fn gains_little(&self) -> bool {
+        self.cause.is_given() || self.mended.first().is_some_and(|&gain| gain < LITTLE)
+    }
+
     /// What it would bring to be without the loss, as a sentence.
     fn gain(&self) -> String {
         match self.mended.first() {
             Some(&gain) if gain >= 100.0 && !self.cause.is_given() => {
                 " Without it, the run would be more than 100 times as fast.".to_owned()
             }
-            Some(&gain) if gain >= 1.05 && !self.cause.is_given() => {
+            Some(&gain) if gain >= LITTLE && !self.cause.is_given() => {
                 format!(" Without it, the run would be {gain:.1} times as fast.")
             }
             _ => String::new(),
