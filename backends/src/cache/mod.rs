@@ -9,6 +9,7 @@ mod geometry;
 mod line_ids;
 mod lookups;
 mod model;
+mod promote;
 mod recency;
 mod render;
 mod sample;

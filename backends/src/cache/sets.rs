@@ -3,8 +3,15 @@
 //! to the finest, so that a hit at the front settles all that follow (forest simulation: Hill and Smith, "Evaluating
 //! associativity in CPU caches", 1989).
 
+#[cfg(target_arch = "x86_64")]
+use super::promote::Vectors;
+use super::promote::{OneByOne, Promote};
+
 /// A power of two above the number of positions of any list with a fixed length, plus one for "not found".
 const POSITIONS: usize = 32;
+
+/// Numbers of lines in a line of the processor's cache.
+const ALIGNED: usize = 16;
 
 /// The recency lists of every set, for one number of sets. A list has `W` lines.
 #[derive(Debug)]
@@ -17,7 +24,9 @@ struct Level<const W: usize> {
     ways: usize,
     /// For each set the numbers of its lines, most recent first; 0 marks an unused place. Zeroed memory is mapped
     /// lazily, so a large cache costs only the sets that are touched.
-    sets: Vec<[u32; W]>,
+    slots: Vec<u32>,
+    /// The place of the first set: no list crosses a line of the processor's cache.
+    start: usize,
     /// Look-ups by position in the list. A line at position 0 is at the front in every finer level too.
     hits: [u64; POSITIONS],
 }
@@ -49,6 +58,8 @@ pub struct SetForest {
     groups: Vec<Group>,
     /// Number of sets of each level.
     sets: Vec<u64>,
+    #[cfg(target_arch = "x86_64")]
+    vectors: Option<Vectors>,
 }
 
 impl SetForest {
@@ -59,6 +70,8 @@ impl SetForest {
         let mut this = Self {
             groups: Vec::new(),
             sets: Vec::new(),
+            #[cfg(target_arch = "x86_64")]
+            vectors: Vectors::try_new(),
         };
         for (sets, ways) in levels {
             this.push(sets, ways);
@@ -102,15 +115,25 @@ impl SetForest {
     /// Returns the index of the first level that holds it within its ways; `usize::MAX` if none does.
     #[inline]
     pub fn touch(&mut self, line: u64, id: u32, times: u64) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(vectors) = self.vectors {
+            return vectors.vectorize(|| self.walk(vectors, line, id, times));
+        }
+        self.walk(OneByOne, line, id, times)
+    }
+
+    #[inline(always)]
+    fn walk(&mut self, how: impl Promote, line: u64, id: u32, times: u64) -> usize {
         let mut first = usize::MAX;
         for group in &mut self.groups {
+            let first = &mut first;
             let settled = match group {
-                Group::One(levels) => walk(levels, line, id, times, &mut first),
-                Group::Two(levels) => walk(levels, line, id, times, &mut first),
-                Group::Four(levels) => walk(levels, line, id, times, &mut first),
-                Group::Eight(levels) => walk(levels, line, id, times, &mut first),
-                Group::Sixteen(levels) => walk(levels, line, id, times, &mut first),
-                Group::Wide(levels) => walk_wide(levels, line, id, times, &mut first),
+                Group::One(levels) => walk(how, levels, line, id, times, first),
+                Group::Two(levels) => walk(how, levels, line, id, times, first),
+                Group::Four(levels) => walk(how, levels, line, id, times, first),
+                Group::Eight(levels) => walk(how, levels, line, id, times, first),
+                Group::Sixteen(levels) => walk(how, levels, line, id, times, first),
+                Group::Wide(levels) => walk_wide(levels, line, id, times, first),
             };
             if settled {
                 break;
@@ -150,13 +173,24 @@ impl Group {
 
 impl<const W: usize> Level<W> {
     fn new(sets: u64, ways: usize, index: usize) -> Self {
+        let slots = vec![0; count(sets) * W + ALIGNED];
         Self {
             mask: sets - 1,
             index,
             ways,
-            sets: vec![[0; W]; count(sets)],
+            start: slots.as_ptr().align_offset(ALIGNED * size_of::<u32>()) % ALIGNED,
+            slots,
             hits: [0; POSITIONS],
         }
+    }
+
+    /// The list of a line's set.
+    #[inline(always)]
+    fn list(&mut self, line: u64) -> &mut [u32; W] {
+        let set = usize::try_from(line & self.mask).unwrap_or(0);
+        let at = self.start + set * W;
+        let list = self.slots[at..].first_chunk_mut();
+        list.expect("every set has a list")
     }
 }
 
@@ -178,8 +212,9 @@ fn count(sets: u64) -> usize {
 
 /// Touches a line in levels from the coarsest on. Returns true if it was at the front of one, and so is in all that
 /// follow.
-#[inline]
+#[inline(always)]
 fn walk<const W: usize>(
+    how: impl Promote,
     levels: &mut [Level<W>],
     line: u64,
     id: u32,
@@ -187,14 +222,13 @@ fn walk<const W: usize>(
     first: &mut usize,
 ) -> bool {
     for level in levels {
-        let set = usize::try_from(line & level.mask).unwrap_or(0);
-        let set = &mut level.sets[set];
-        if set[0] == id {
+        let list = level.list(line);
+        if list[0] == id {
             level.hits[0] += times;
             *first = (*first).min(level.index);
             return true;
         }
-        let at = promote(set, id);
+        let at = how.promote(list, id);
         level.hits[at % POSITIONS] += times;
         let found = if at < level.ways {
             level.index
@@ -204,20 +238,6 @@ fn walk<const W: usize>(
         *first = (*first).min(found);
     }
     false
-}
-
-/// Moves a line to the front of its set; returns its old position, or `W` if it was not in the list. (Without
-/// branches this is slower, because misses and hits come in streaks.)
-#[inline]
-fn promote<const W: usize>(set: &mut [u32; W], id: u32) -> usize {
-    let mut moving = std::mem::replace(&mut set[0], id);
-    for (position, slot) in set.iter_mut().enumerate().skip(1) {
-        std::mem::swap(slot, &mut moving);
-        if moving == id {
-            return position;
-        }
-    }
-    W
 }
 
 fn walk_wide(levels: &mut [WideLevel], line: u64, id: u32, times: u64, first: &mut usize) -> bool {
