@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
+use lru::LruCache;
+use rustc_hash::FxBuildHasher;
 
 /// Shared decoded values by key.
 #[derive(Debug)]
@@ -14,25 +15,17 @@ pub(crate) struct Cache<V> {
 
 #[derive(Debug)]
 struct Inner<V> {
-    values: FxHashMap<u64, Entry<V>>,
+    /// The values and how many bytes they have.
+    values: LruCache<u64, (Arc<V>, usize), FxBuildHasher>,
     weight: usize,
-    clock: u64,
-}
-
-#[derive(Debug)]
-struct Entry<V> {
-    value: Arc<V>,
-    weight: usize,
-    used: u64,
 }
 
 impl<V> Cache<V> {
     /// A cache of about `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         let inner = Inner {
-            values: FxHashMap::default(),
+            values: LruCache::unbounded_with_hasher(FxBuildHasher),
             weight: 0,
-            clock: 0,
         };
         Self {
             inner: Mutex::new(inner),
@@ -47,43 +40,27 @@ impl<V> Cache<V> {
 
     /// The value of a key, if it is there.
     pub(crate) fn get(&self, key: u64) -> Option<Arc<V>> {
-        let mut inner = self.lock();
-        inner.clock += 1;
-        let now = inner.clock;
-        let entry = inner.values.get_mut(&key)?;
-        entry.used = now;
-        Some(Arc::clone(&entry.value))
+        self.lock()
+            .values
+            .get(&key)
+            .map(|entry| Arc::clone(&entry.0))
     }
 
     /// Adds a value of `weight` bytes. Returns a removed value that is used nowhere else, whose memory can serve for
     /// the next value.
     pub(crate) fn put(&self, key: u64, value: Arc<V>, weight: usize) -> Option<V> {
         let mut inner = self.lock();
-        inner.clock += 1;
-        let used = inner.clock;
         let mut spare = None;
         while inner.weight + weight > self.limit {
-            let oldest = inner
-                .values
-                .iter()
-                .min_by_key(|(_, e)| e.used)
-                .map(|(k, _)| *k);
-            let Some(entry) = oldest.and_then(|k| inner.values.remove(&k)) else {
+            let Some((_, (value, weight))) = inner.values.pop_lru() else {
                 break;
             };
-            inner.weight -= entry.weight;
-            spare = Arc::into_inner(entry.value).or(spare);
+            inner.weight -= weight;
+            spare = Arc::into_inner(value).or(spare);
         }
         inner.weight += weight;
-        if let Some(old) = inner.values.insert(
-            key,
-            Entry {
-                value,
-                weight,
-                used,
-            },
-        ) {
-            inner.weight -= old.weight;
+        if let Some((_, weight)) = inner.values.put(key, (value, weight)) {
+            inner.weight -= weight;
         }
         spare
     }

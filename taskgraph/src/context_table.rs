@@ -70,6 +70,12 @@ impl<'a> ContextTable<'a> {
         self.records.get(at).and_then(|r| self.read(r).ok())
     }
 
+    /// The tasks of the context at a place in the table.
+    pub(crate) fn task_count(&self, at: usize) -> u32 {
+        let record = self.records.get(at);
+        record.map_or(0, |r| u32::from_le_bytes([r[4], r[5], r[6], r[7]]))
+    }
+
     /// The address space of the context at a place in the table.
     pub(crate) fn space(&self, at: usize) -> u16 {
         let record = self.records.get(at);
@@ -140,6 +146,7 @@ mod tests {
         for (at, c) in contexts.iter().enumerate() {
             assert_eq!(read.find(c.id), Some(at));
             assert_eq!(read.get(at).as_ref(), Some(c));
+            assert_eq!(read.task_count(at), c.task_count);
         }
         assert_eq!(read.find(ContextId::new(2)), None);
         assert_eq!(read.get(4), None);

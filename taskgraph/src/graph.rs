@@ -119,6 +119,13 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         table.find(id).and_then(|at| table.get(at))
     }
 
+    /// Number of tasks of a context; 0 if there is no such context.
+    #[must_use]
+    pub fn task_count(&self, id: ContextId) -> u32 {
+        let table = self.context_table().ok();
+        table.map_or(0, |t| t.find(id).map_or(0, |at| t.task_count(at)))
+    }
+
     /// The number in front of the addresses of a context's tasks.
     pub(crate) fn space_of(&self, id: ContextId) -> u16 {
         let table = self.context_table().ok();

@@ -85,7 +85,7 @@ where
         for waiter in waiters {
             scope.spawn(move |scope| self.start(scope, waiter));
         }
-        let tasks = self.graph.context(id.context).map_or(0, |c| c.task_count);
+        let tasks = self.graph.task_count(id.context);
         let next = id.seq.checked_add(1).filter(|seq| *seq < tasks);
         Ok(next.map(|seq| TaskId::new(id.context, seq)))
     }

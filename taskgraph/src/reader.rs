@@ -27,8 +27,8 @@ pub struct Reader<'g, D> {
     inside: bool,
     /// Only executions are wanted, no accesses.
     counting: bool,
-    /// What the tasks of this context need.
-    emission: Option<(ContextId, Emission<'g>)>,
+    /// What the tasks of a context need, by the same index.
+    emissions: Vec<Option<(ContextId, Emission<'g>)>>,
     emitter: Box<Emitter>,
 }
 
@@ -50,7 +50,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             span: 0,
             inside: false,
             counting: false,
-            emission: None,
+            emissions: vec![None; frames.max(1)],
             emitter,
         }
     }
@@ -80,12 +80,13 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             return Ok(());
         };
         let context = task.id().context;
-        let e = match self.emission {
+        let known = &mut self.emissions[self.at];
+        let e = match *known {
             Some((known, e)) if known == context => e,
             _ => {
                 let mut e = self.graph.emission(context)?;
                 e.counting = self.counting;
-                self.emission.insert((context, e)).1
+                known.insert((context, e)).1
             }
         };
         batch.source = Some(e);

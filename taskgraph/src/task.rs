@@ -115,6 +115,15 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
         self.fields().id
     }
 
+    /// Whether it is the last task of its context.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        let id = self.id();
+        let next = self.page.tasks.get(self.at + 1);
+        next.is_none_or(|next| next.id.context != id.context)
+            && id.seq.checked_add(1) == Some(self.graph.task_count(id.context))
+    }
+
     /// The kind of the task.
     #[must_use]
     pub fn kind(&self) -> TaskKind {
@@ -225,7 +234,7 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// As [`Task::dependents`].
     pub fn successors(&self) -> Result<Vec<TaskId>> {
         let id = self.id();
-        let tasks = self.graph.context(id.context).map_or(0, |c| c.task_count);
+        let tasks = self.graph.task_count(id.context);
         let next = id.seq.checked_add(1).filter(|&seq| seq < tasks);
         Ok(with_neighbour(
             self.dependents()?,

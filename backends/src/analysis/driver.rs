@@ -287,14 +287,24 @@ impl<'g> Reading<'g> {
 
 /// Follows the changes of all contexts once for all visitors that ask for them, and prepares all visitors.
 fn prepare(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
-    if visitors.iter().any(|visitor| visitor.follows_changes()) {
-        sweep(graph, |change| {
-            let mut following = visitors.iter_mut().filter(|v| v.follows_changes());
-            following.try_for_each(|visitor| visitor.change(change))
-        })?;
-    }
-    let mut visitors = visitors.iter_mut();
-    visitors.try_for_each(|visitor| visitor.prepare(graph))
+    let (mut following, others): (Vec<_>, Vec<_>) = visitors
+        .iter_mut()
+        .partition(|visitor| visitor.follows_changes());
+    let prepare = |visitors: Vec<&mut &mut dyn Visitor>| {
+        let visitors = visitors.into_par_iter().with_max_len(1);
+        visitors.try_for_each(|visitor| visitor.prepare(graph))
+    };
+    let follow = || {
+        if !following.is_empty() {
+            sweep(graph, |change| {
+                let mut following = following.iter_mut();
+                following.try_for_each(|visitor| visitor.change(change))
+            })?;
+        }
+        prepare(following)
+    };
+    let (followed, prepared) = rayon::join(follow, || prepare(others));
+    followed.and(prepared)
 }
 
 /// Runs analyses over a graph: one pass over the changes of contexts, then one in the order of the graph, and at the
@@ -308,7 +318,11 @@ pub fn run_all(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
 }
 
 fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
-    let mut passes: Vec<(Option<Order>, Vec<&mut dyn Visitor>)> = Vec::new();
+    type Pass = (Option<Order>, bool);
+    let mut passes: Vec<(Pass, Vec<&mut dyn Visitor>)> = Vec::new();
+    // The batches of small tasks are too small to be shared among threads. Who reads no contents has a pass of its own.
+    let summary = graph.summary();
+    let small = summary.accesses / MANY < summary.tasks.total() && rayon::current_num_threads() > 1;
     // What a single context does is in the order of time already.
     let single = graph.contexts().nth(1).is_none();
     for visitor in visitors {
@@ -319,6 +333,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
             Order::Any | Order::PerContext | Order::Topological => None,
         };
         let visitor: &mut dyn Visitor = &mut **visitor;
+        let pass = (pass, small && visitor.reads() != Reads::Pieces);
         match passes.iter_mut().find(|known| known.0 == pass) {
             Some(known) => known.1.push(visitor),
             None => passes.push((pass, vec![visitor])),
@@ -327,7 +342,7 @@ fn pass(graph: &Graph, visitors: &mut [&mut dyn Visitor]) -> Result<()> {
     let busy = AtomicUsize::new(passes.len());
     let done: Vec<Result<()>> = passes
         .into_par_iter()
-        .map(|(order, visitors)| {
+        .map(|((order, _), visitors)| {
             let done = match order {
                 None => topological(graph, &busy, visitors),
                 Some(order) => in_time(graph, order, visitors),

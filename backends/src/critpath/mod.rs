@@ -63,6 +63,12 @@ pub struct CritPath {
     options: Options,
     scenario: Scenario,
     apportion: Apportion,
+    schedule: Schedule,
+}
+
+/// The schedule of all tasks and the paths in it.
+#[derive(Debug, Default)]
+struct Schedule {
     table: Table,
     path: Path,
     chain: Chain,
@@ -156,34 +162,17 @@ impl Analysis for CritPath {
                 "--scale: the graph has no blocks (recorded in sync mode), so the time of functions is not known"
             );
         }
-        let mut table = Table::new(graph)?;
-        // Where the path could come from elsewhere: at other tasks the only predecessor is on the path, too.
-        let mut joins = Vec::new();
-        let summary = walk::walk(graph, &mut table, |task| {
-            if !task.stored_dependencies().is_empty() {
-                joins.push(task.id());
-            }
-        })?;
-        let detours = detours(graph, &mut table, &joins, options.near)?;
-        let last = observed::last_to_end(graph, table.context_ends())?;
-        let mut cut_short = FxHashMap::default();
-        let chain = observed::walk(graph, last, |task, ns| {
-            table.set_mark(task.id(), table::OBSERVED);
-            if weight(task) != ns {
-                cut_short.insert(task.id(), ns);
-            }
-        })?;
-        let apportion = Apportion::new(graph.info());
         Ok(Self {
             options,
             scenario,
-            apportion,
-            table,
-            path: summary,
-            chain,
-            cut_short,
-            detours,
+            apportion: Apportion::new(graph.info()),
+            schedule: Schedule::default(),
         })
+    }
+
+    fn prepare(&mut self, graph: &Graph) -> Result<()> {
+        self.schedule = Schedule::of(graph, self.options.near)?;
+        Ok(())
     }
 
     fn shard(&self, _: Option<ContextId>) -> Shard {
@@ -201,13 +190,13 @@ impl Analysis for CritPath {
             return Ok(());
         }
         let id = task.id();
-        let slack = self.table.slack(id, ns);
-        shard.bands[rows::band(slack, self.table.span_ns())].add(ns);
+        let slack = self.schedule.table.slack(id, ns);
+        shard.bands[rows::band(slack, self.schedule.table.span_ns())].add(ns);
         if task.kind() != TaskKind::Work {
             return Ok(());
         }
         shard.apportion.count(counts);
-        let mark = self.table.mark(id);
+        let mark = self.schedule.table.mark(id);
         let (critical, observed) = (mark & table::CRITICAL != 0, mark & table::OBSERVED != 0);
         shard.apportion.divide(ns, |function, part| {
             shard
@@ -223,7 +212,7 @@ impl Analysis for CritPath {
             }
         });
         if observed {
-            let ns = self.cut_short.get(&id).copied().unwrap_or(ns);
+            let ns = self.schedule.cut_short.get(&id).copied().unwrap_or(ns);
             shard.apportion.divide(ns, |function, part| {
                 shard.functions.entry(function).or_default().observed_ns += part;
             });
@@ -237,7 +226,7 @@ impl Analysis for CritPath {
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
         let merged = rows::merge(shards);
-        let span_ns = self.table.span_ns();
+        let span_ns = self.schedule.table.span_ns();
         let what_if = |change: String, outcome: &Outcome| WhatIf {
             change,
             work_ns: outcome.work_ns,
@@ -271,27 +260,57 @@ impl Analysis for CritPath {
         let asked = outcomes
             .get(top.len())
             .map(|outcome| what_if(self.options.in_words(), outcome));
-        let mut near = self.detours;
+        let mut near = self.schedule.detours;
         merged.name_detours(graph.info(), &mut near);
-        let stretches_total = self.path.stretches.len() as u64;
-        let mut stretches = self.path.stretches;
+        let stretches_total = self.schedule.path.stretches.len() as u64;
+        let mut stretches = self.schedule.path.stretches;
         stretches.truncate(MOST_STRETCHES);
         Ok(Report {
             span_ns,
-            work_ns: self.table.work_ns(),
-            parallelism: ratio(self.table.work_ns(), span_ns),
+            work_ns: self.schedule.table.work_ns(),
+            parallelism: ratio(self.schedule.table.work_ns(), span_ns),
             duration_ns: graph.summary().duration_ns,
-            tasks: self.path.tasks,
-            functions: merged.functions(graph.info(), span_ns, self.chain.end_ns),
-            overhead: rows::overhead(&self.path.overhead, span_ns),
-            crossings: rows::crossings(&self.path.crossings),
+            tasks: self.schedule.path.tasks,
+            functions: merged.functions(graph.info(), span_ns, self.schedule.chain.end_ns),
+            overhead: rows::overhead(&self.schedule.path.overhead, span_ns),
+            crossings: rows::crossings(&self.schedule.path.crossings),
             stretches,
             stretches_total,
-            observed: Observed::new(&self.chain),
-            slack: merged.bands(self.table.work_ns()),
+            observed: Observed::new(&self.schedule.chain),
+            slack: merged.bands(self.schedule.table.work_ns()),
             near,
             halved,
             what_if: asked,
+        })
+    }
+}
+
+impl Schedule {
+    /// The schedule of a graph, with up to `near` detours.
+    fn of(graph: &Graph, near: u32) -> Result<Self> {
+        let mut table = Table::new(graph)?;
+        // Where the path could come from elsewhere: at other tasks the only predecessor is on the path, too.
+        let mut joins = Vec::new();
+        let summary = walk::walk(graph, &mut table, |task| {
+            if !task.stored_dependencies().is_empty() {
+                joins.push(task.id());
+            }
+        })?;
+        let detours = detours(graph, &mut table, &joins, near)?;
+        let last = observed::last_to_end(graph, table.context_ends())?;
+        let mut cut_short = FxHashMap::default();
+        let chain = observed::walk(graph, last, |task, ns| {
+            table.set_mark(task.id(), table::OBSERVED);
+            if weight(task) != ns {
+                cut_short.insert(task.id(), ns);
+            }
+        })?;
+        Ok(Self {
+            table,
+            path: summary,
+            chain,
+            cut_short,
+            detours,
         })
     }
 }

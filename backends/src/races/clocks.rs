@@ -219,15 +219,14 @@ impl Clocks {
         self.now = now;
         let dependents = task.dependents()?;
         for created in dependents.iter().filter(|dependent| dependent.seq == 0) {
-            let tasks = graph.context(created.context).map_or(0, |c| c.task_count);
+            let tasks = graph.task_count(created.context);
             self.chains.create(place, created.context, tasks);
         }
         if !dependents.is_empty() {
             self.pending.insert(id, (clock.clone(), dependents.len()));
         }
         self.latest[place as usize] = Some(clock);
-        let tasks = graph.context(id.context).map_or(0, |c| c.task_count);
-        if id.seq.checked_add(1) == Some(tasks) {
+        if task.is_last() {
             // The clock is still needed for the task itself, and is forgotten when the next task is entered.
             self.ended = true;
             self.chains.end(id);

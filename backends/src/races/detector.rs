@@ -149,10 +149,8 @@ impl Detector {
 
     /// The task is over.
     pub fn leave(&mut self, task: &Task<'_>) {
-        let id = task.id();
-        let tasks = task.graph().context(id.context).map_or(0, |c| c.task_count);
-        if id.seq.checked_add(1) != Some(tasks) {
-            self.contexts.insert(id.context, self.running);
+        if !task.is_last() {
+            self.contexts.insert(task.id().context, self.running);
         }
     }
 

@@ -280,8 +280,7 @@ impl<'g> Analysis for Profiler<'g> {
         if task.kind() == TaskKind::Create {
             shard.walk.creates(id);
         }
-        let tasks = self.graph.context(id.context).map_or(0, |c| c.task_count);
-        if id.seq.checked_add(1) == Some(tasks) {
+        if task.is_last() {
             shard.walk.ended(id.context);
             shard.lives.remove(&id.context);
         }

@@ -151,8 +151,7 @@ impl Machine {
         if task.kind() == TaskKind::Create {
             edges -= self.create(&mut state, id, task.object(), &dependents);
         }
-        let tasks = task.graph().context(id.context).map_or(0, |c| c.task_count);
-        let last = id.seq + 1 >= tasks;
+        let last = task.is_last();
         if last {
             self.end(&mut state);
         }
