@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use super::Counts;
-use super::decode::{DecodedFrame, Record, Table};
+use super::decode::{self, DecodedFrame, Record, Table};
 use super::plan::NONE;
 use super::play::{Player, Score, short};
-use crate::error::Result;
-use crate::path::{CompiledFunction, CompiledPath, State, Step};
+use crate::error::{Error, Result};
+use crate::path::{CompiledFunction, CompiledLoop, CompiledPath, Source, State};
 
 /// What is counted on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,81 +246,90 @@ impl Player {
         by: By,
     ) -> Result<u64> {
         self.goes_on(path, f)?;
-        let table = frame.table(record).ok_or_else(short)?;
-        let row = record.row as usize;
-        let mut fields = (0..).map(|k| table.value(k, row, &frame.columns));
-        let mut iterated = 0;
+        let mut source = Columns {
+            f,
+            table: frame.table(record).ok_or_else(short)?,
+            columns: &frame.columns,
+            row: record.row as usize,
+            fields: 0,
+            loops: 0,
+        };
         let mut amount = path.counts.map_or(0, |counts| by.of(counts));
         let mut each = path.each.iter();
-        let state = &mut self.state;
-        for step in &path.path.steps {
-            let (index, cut, resumed) = match *step {
-                Step::Node(n) => {
-                    load(state, f, &[n], fields.by_ref().map_while(|v| v))?;
-                    continue;
-                }
-                Step::Enter(l) => {
-                    state.iterations[l as usize] = 0;
-                    continue;
-                }
-                Step::Next(l) => {
-                    let i = &mut state.iterations[l as usize];
-                    *i = i.wrapping_add(1);
-                    continue;
-                }
-                Step::Loop {
-                    index,
-                    cut,
-                    resumed,
-                } => (index as usize, cut, resumed),
-            };
-            let Some(l) = &f.loops[index] else { continue };
-            let count = match &l.count {
-                Some(count) => count.eval(&state.slots, &state.iterations),
-                None => fields.next().flatten().ok_or_else(short)?,
-            };
+        self.state.settle(path, f, &mut source, |_, n, _, _| {
             let own = each.next().map_or(0, |each| by.of(*each));
-            amount = amount.saturating_add(own.saturating_mul(count));
-            let whole = l.leafy_last == l.leafy.len();
-            if !l.leafy.is_empty() {
-                let own = table.iterated(iterated, row, &frame.columns);
-                let own = own.ok_or_else(short)?;
-                iterated += 1;
-                if let Some(last) = count.checked_sub(1) {
-                    load(state, f, &l.leafy, own.iteration(last))?;
-                }
-                if !cut && whole {
-                    load(state, f, &l.leafy, own.iteration(count))?;
-                }
-            }
-            if !cut && !whole {
-                load(
-                    state,
-                    f,
-                    &l.leafy[..l.leafy_last],
-                    fields.by_ref().map_while(|v| v),
-                )?;
-            }
-            let base = match resumed {
-                true => state.iterations[index].wrapping_add(1),
-                false => 0,
-            };
-            let ended = base.wrapping_add(count);
-            state.iterations[index] = ended.wrapping_sub(cut.into());
-        }
+            amount = amount.saturating_add(own.saturating_mul(n));
+        })?;
         Ok(amount)
     }
 }
 
-/// Stores the leaves of nodes.
-fn load(
-    state: &mut State,
-    f: &CompiledFunction,
-    nodes: &[u32],
-    mut values: impl Iterator<Item = u64>,
-) -> Result<()> {
-    for leaf in nodes.iter().flat_map(|n| &f.nodes[*n as usize].leaves) {
-        state.slots[leaf.slot as usize] = values.next().ok_or_else(short)?;
+/// The columns of a record that is settled, and how many of its fields and of its loops were used.
+struct Columns<'f> {
+    f: &'f CompiledFunction,
+    table: &'f Table,
+    columns: &'f decode::Columns,
+    row: usize,
+    fields: usize,
+    loops: usize,
+}
+
+impl Columns<'_> {
+    fn field(&mut self) -> Option<u64> {
+        self.fields += 1;
+        self.table.value(self.fields - 1, self.row, self.columns)
     }
-    Ok(())
+
+    fn load(
+        &mut self,
+        nodes: &[u32],
+        state: &mut State,
+        mut value: impl FnMut(&mut Self) -> Option<u64>,
+    ) -> Result<()> {
+        let f = self.f;
+        for leaf in nodes.iter().flat_map(|n| &f.nodes[*n as usize].leaves) {
+            state.slots[leaf.slot as usize] = value(self).ok_or_else(short)?;
+        }
+        Ok(())
+    }
+}
+
+impl Source for Columns<'_> {
+    type Error = Error;
+
+    fn nodes(&mut self, nodes: &[u32], state: &mut State) -> Result<()> {
+        self.load(nodes, state, Self::field)
+    }
+
+    fn count(&mut self, l: &CompiledLoop, state: &State) -> Result<u64> {
+        match &l.count {
+            Some(count) => Ok(count.eval(&state.slots, &state.iterations)),
+            None => self.field().ok_or_else(short),
+        }
+    }
+
+    fn iterations(
+        &mut self,
+        l: &CompiledLoop,
+        count: u64,
+        cut: bool,
+        state: &mut State,
+    ) -> Result<()> {
+        let whole = l.leafy_last == l.leafy.len();
+        if !l.leafy.is_empty() {
+            let own = self.table.iterated(self.loops, self.row, self.columns);
+            let own = own.ok_or_else(short)?;
+            self.loops += 1;
+            let last = count.checked_sub(1);
+            let after = (!cut && whole).then_some(count);
+            for at in last.into_iter().chain(after) {
+                let mut values = own.iteration(at);
+                self.load(&l.leafy, state, |_| values.next())?;
+            }
+        }
+        if !cut && !whole {
+            self.nodes(&l.leafy[..l.leafy_last], state)?;
+        }
+        Ok(())
+    }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use contech_program::Room;
 pub(crate) use contech_program::path::{
     CompiledFunction, CompiledLoop, CompiledNode, CompiledPath, Followed, MOST_WRAPPING, NO_BLOCK,
-    NestShape, Recorded, Stored, Visit, Walk, Walked,
+    NestShape, Recorded, Source, Stored, Visit, Walk, Walked,
 };
 pub use contech_program::path::{
     Expr, Leaf, Nest, Path, PathFunction, PathLoop, PathNode, State, Step,

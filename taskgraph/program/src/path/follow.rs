@@ -1,5 +1,7 @@
 //! What is known after the execution of a path, from its recorded bytes.
 
+use std::convert::Infallible;
+
 use crate::path::compiled::{CompiledFunction, CompiledPath};
 use crate::path::parts::{CompiledLoop, CompiledNode, MOST_WRAPPING, State};
 use crate::path::walk::{Visit, Walk, Walked};
@@ -12,6 +14,34 @@ pub enum Followed<'f> {
     Node(&'f CompiledNode),
     /// So many whole iterations of a loop.
     Iterations(&'f CompiledLoop, u64),
+}
+
+/// The values that an execution of a path stored, in order.
+pub trait Source {
+    /// Why a value cannot be had.
+    type Error;
+    /// Makes the leaves of nodes known that are executed next.
+    ///
+    /// # Errors
+    /// They are not there.
+    fn nodes(&mut self, nodes: &[u32], state: &mut State) -> Result<(), Self::Error>;
+    /// The whole iterations of a loop that is executed now.
+    ///
+    /// # Errors
+    /// They are not there.
+    fn count(&mut self, l: &CompiledLoop, state: &State) -> Result<u64, Self::Error>;
+    /// Makes known what `count` whole iterations of a loop leave and, unless the path is cut there, the part of an
+    /// iteration after them.
+    ///
+    /// # Errors
+    /// It is not there.
+    fn iterations(
+        &mut self,
+        l: &CompiledLoop,
+        count: u64,
+        cut: bool,
+        state: &mut State,
+    ) -> Result<(), Self::Error>;
 }
 
 /// Where an execution was recorded.
@@ -35,7 +65,12 @@ impl State {
         mut visit: impl FnMut(Followed<'f>, &State),
     ) -> bool {
         if path.counts.is_some() {
-            return self.steps(path, f, recorded, visit);
+            let (mut stay, mut bytes) = (true, Bytes { f, recorded, at: 0 });
+            let Ok(()) = self.settle(path, f, &mut bytes, |l, n, cut, state| {
+                stay &= state.stays(f, l, if cut { n } else { n.saturating_add(1) });
+                visit(Followed::Iterations(l, n), state);
+            });
+            return stay;
         }
         walk.restart();
         let (mut at, mut stay) = (0, true);
@@ -66,20 +101,23 @@ impl State {
         }
     }
 
-    /// A path that counts the same but for the iterations of its loops, none of which is in another.
-    fn steps<'f>(
+    /// Makes what is known before an execution what is known after it. The path counts the same but for the iterations
+    /// of its loops, none of which is in another. `visit` sees each loop as it is entered, how many whole iterations it
+    /// has, and whether the path is cut there.
+    ///
+    /// # Errors
+    /// The first error of `source`.
+    pub fn settle<'f, S: Source>(
         &mut self,
         path: &CompiledPath,
         f: &'f CompiledFunction,
-        recorded: &mut Recorded<'_>,
-        mut visit: impl FnMut(Followed<'f>, &State),
-    ) -> bool {
-        let bytes = recorded.bytes;
-        let (mut at, mut stay) = (0, true);
+        source: &mut S,
+        mut visit: impl FnMut(&'f CompiledLoop, u64, bool, &Self),
+    ) -> Result<(), S::Error> {
         for step in &path.path.steps {
             let (index, cut, resumed) = match *step {
                 Step::Node(n) => {
-                    self.leaves(&f.nodes[n as usize], bytes, &mut at);
+                    source.nodes(&[n], self)?;
                     continue;
                 }
                 Step::Enter(l) => {
@@ -98,39 +136,18 @@ impl State {
                 } => (index as usize, cut, resumed),
             };
             let Some(l) = &f.loops[index] else { continue };
-            let n = recorded.trips(l, self);
+            let n = source.count(l, self)?;
             let base = match resumed {
                 true => self.iterations[index].wrapping_add(1),
                 false => 0,
             };
             self.iterations[index] = base;
-            stay &= self.stays(f, l, if cut { n } else { n.saturating_add(1) });
-            visit(Followed::Iterations(l, n), self);
-            let each = l.leafy.iter().flat_map(|n| &f.nodes[*n as usize].leaves);
-            let each: usize = each.map(|l| usize::from(l.width)).sum();
-            // Only what the last iterations store is still known after them.
-            let skipped = usize::try_from(n.saturating_sub(1)).ok();
-            at = skipped
-                .and_then(|n| n.checked_mul(each)?.checked_add(at))
-                .unwrap_or(usize::MAX)
-                .min(bytes.len());
-            if n > 0 {
-                for n in &l.leafy {
-                    self.leaves(&f.nodes[*n as usize], bytes, &mut at);
-                }
-            }
-            if !cut {
-                for n in &l.leafy[..l.leafy_last] {
-                    self.leaves(&f.nodes[*n as usize], bytes, &mut at);
-                }
-            }
-            if l.count.is_none() {
-                at += COUNT_BYTES;
-            }
+            visit(l, n, cut, self);
+            source.iterations(l, n, cut, self)?;
             let ended = base.wrapping_add(n);
-            self.iterations[index] = if cut { ended.wrapping_sub(1) } else { ended };
+            self.iterations[index] = ended.wrapping_sub(cut.into());
         }
-        stay
+        Ok(())
     }
 
     /// Whether a loop that is entered now has no more iterations than its operands have room for.
@@ -177,6 +194,55 @@ impl Recorded<'_> {
                 None => 0,
             },
         }
+    }
+}
+
+/// The recorded bytes of a path that is settled.
+struct Bytes<'r, 'a> {
+    f: &'r CompiledFunction,
+    recorded: &'r mut Recorded<'a>,
+    at: usize,
+}
+
+impl Source for Bytes<'_, '_> {
+    type Error = Infallible;
+
+    fn nodes(&mut self, nodes: &[u32], state: &mut State) -> Result<(), Infallible> {
+        for n in nodes {
+            let node = &self.f.nodes[*n as usize];
+            state.leaves(node, self.recorded.bytes, &mut self.at);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, l: &CompiledLoop, state: &State) -> Result<u64, Infallible> {
+        Ok(self.recorded.trips(l, state))
+    }
+
+    fn iterations(
+        &mut self,
+        l: &CompiledLoop,
+        count: u64,
+        cut: bool,
+        state: &mut State,
+    ) -> Result<(), Infallible> {
+        let leaves = |n: &u32| &self.f.nodes[*n as usize].leaves;
+        let each = l.leafy.iter().flat_map(leaves);
+        let each: usize = each.map(|l| usize::from(l.width)).sum();
+        // Only what the last iteration stores is still known after them.
+        let skipped = usize::try_from(count.saturating_sub(1)).ok();
+        let after = skipped.and_then(|n| n.checked_mul(each)?.checked_add(self.at));
+        self.at = after.unwrap_or(usize::MAX).min(self.recorded.bytes.len());
+        if count > 0 {
+            self.nodes(&l.leafy, state)?;
+        }
+        if !cut {
+            self.nodes(&l.leafy[..l.leafy_last], state)?;
+        }
+        if l.count.is_none() {
+            self.at += COUNT_BYTES;
+        }
+        Ok(())
     }
 }
 
