@@ -5,12 +5,12 @@
 //! machine that gets slower or faster meanwhile treats all forms alike. The bench reports the ratio of the smallest
 //! times, the median of the rounds' ratios, and how far these lie apart. Outputs must be equal.
 
-pub mod against;
 pub mod agreement;
 pub mod ahead;
 pub mod analyses;
 pub mod by_hand;
 pub mod compare;
+pub mod equal;
 pub mod findings;
 pub mod form;
 pub mod goals;

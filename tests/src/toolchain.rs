@@ -29,11 +29,16 @@ impl Toolchain {
 
     #[must_use]
     pub fn contech() -> Self {
-        let outputs = Outputs::get();
+        Self::of(Outputs::get().dir())
+    }
+
+    /// The drivers in a folder.
+    #[must_use]
+    pub fn of(folder: &Path) -> Self {
         Self {
-            cc: outputs.cc(),
-            cxx: outputs.cxx(),
-            fc: outputs.fc(),
+            cc: folder.join("contech-cc"),
+            cxx: folder.join("contech-c++"),
+            fc: folder.join("contech-fc"),
         }
     }
 

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use contech_bench::against::against;
 use contech_bench::analyses::{Input, SIZES, analyse, cachegrind, recorded, synthetic};
+use contech_bench::equal::equal;
 use contech_bench::pace;
 use contech_bench::record::{self, heading};
 use contech_bench::synthetic::Kind;
@@ -31,7 +31,7 @@ struct Arguments {
     /// Only the goals of making, reading and analysing graphs
     #[arg(long)]
     goals: bool,
-    /// With --goals: a folder with other tools, which are measured too
+    /// With --goals or --equal: a folder with other tools, which are measured or compared
     #[arg(long, value_name = "DIR")]
     old: Option<PathBuf>,
     /// Measure one program of --goals and print what it costs
@@ -40,9 +40,12 @@ struct Arguments {
     /// Print only, write no record
     #[arg(long)]
     dry: bool,
-    /// Instead, compare all results with those of the contech-backend in this folder
-    #[arg(long, value_name = "FOLDER")]
-    against: Option<PathBuf>,
+    /// Only compare the results of the tools of --old with these, over the test programs
+    #[arg(long, requires = "old")]
+    equal: bool,
+    /// With --equal: only the programs whose names contain this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
 }
 
 /// Programs, whether they are affine, and their repetitions.
@@ -75,16 +78,19 @@ fn run(arguments: &Arguments) -> Result<()> {
         .dir
         .join(format!("contech-bench-analyses-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
-    let (what, title) = match arguments.goals {
-        true => ("pace", "Making, reading and analysing graphs"),
-        false => ("analyses", "Analyses"),
+    let (what, title) = match (arguments.goals, arguments.equal) {
+        (true, _) => ("pace", "Making, reading and analysing graphs"),
+        (_, true) => (
+            "equal",
+            "Results of two versions of the tools over the test programs",
+        ),
+        _ => ("analyses", "Analyses"),
     };
     let mut text = heading(title);
-    let done = match &arguments.against {
-        Some(folder) => against(folder, &scratch, &mut text),
-        None if arguments.goals => {
-            pace::table(arguments.old.as_deref(), &scratch).map(|table| text += &table)
-        }
+    let old = arguments.old.as_deref();
+    let done = match old.filter(|_| arguments.equal) {
+        Some(old) => equal(old, &arguments.only, &scratch, &mut text),
+        None if arguments.goals => pace::table(old, &scratch).map(|table| text += &table),
         None => fill(arguments, &scratch, &mut text),
     };
     fs::remove_dir_all(&scratch)?;
