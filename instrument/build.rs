@@ -26,6 +26,7 @@ fn main() {
         .file("shim/carry.cpp")
         .file("shim/loops.cpp")
         .file("shim/sanitize.cpp")
+        .file("shim/regions.cpp")
         .flag("-isystem")
         .flag(include)
         .flag("-fno-rtti") // as LLVM itself is built

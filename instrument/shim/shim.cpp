@@ -50,6 +50,9 @@ extern "C" {
 int contech_run_on_module(LLVMModuleRef M, int BeforeLink);
 }
 
+// Defined in regions.cpp.
+void addRegionPass(ModulePassManager &MPM);
+
 namespace {
 struct InstrumentPass : PassInfoMixin<InstrumentPass> {
   bool BeforeLink;
@@ -67,6 +70,8 @@ extern "C" {
 // OptimizerLast sees the code that really runs, also at -O0. With LTO it runs before the link, so that any linker
 // will do; functions carry a mark, so a second run after the link adds nothing.
 void contech_shim_register(void *PB) {
+  static_cast<PassBuilder *>(PB)->registerPipelineStartEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) { addRegionPass(MPM); });
   static_cast<PassBuilder *>(PB)->registerOptimizerLastEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel, ThinOrFullLTOPhase Phase) {
         MPM.addPass(InstrumentPass(
@@ -78,6 +83,7 @@ void contech_shim_register(void *PB) {
          ArrayRef<PassBuilder::PipelineElement>) {
         if (Name != "contech")
           return false;
+        addRegionPass(MPM);
         MPM.addPass(InstrumentPass(/*BeforeLink=*/false));
         return true;
       });

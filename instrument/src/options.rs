@@ -3,6 +3,17 @@
 /// The variable that carries the options: comma-separated words.
 pub(crate) const VARIABLE: &str = "CONTECH_PASS_OPTIONS";
 
+/// `region=NAME`: a function that is a region of interest.
+const REGION: &str = "region=";
+
+/// Whether the options name this function as a region of interest. The on-line profiler knows no regions.
+pub(crate) fn is_region(name: &str) -> bool {
+    let text = std::env::var(VARIABLE).unwrap_or_default();
+    let mut words = text.split(',').map(str::trim);
+    let chosen = |word: &str| word.strip_prefix(REGION) == Some(name);
+    words.clone().any(chosen) && !words.any(|word| word == "mode=workspan")
+}
+
 /// Which atomic operations order the program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Atomics {
@@ -61,9 +72,10 @@ impl Options {
                 "atomics=all" => options.atomics = Atomics::All,
                 "explain" => options.explain = true,
                 "verify" => options.verify = true,
+                _ if word.starts_with(REGION) => {}
                 _ => {
                     return Err(format!(
-                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, mode=workspan, naive, fast, no-carry, check, atomics=none, atomics=ordered, atomics=all, explain, verify"
+                        "{VARIABLE}: unknown option `{word}`; known: mode=full, mode=sync, mode=workspan, naive, fast, no-carry, check, atomics=none, atomics=ordered, atomics=all, explain, region=NAME, verify"
                     ));
                 }
             }

@@ -10,7 +10,7 @@ use inkwell::module::Module;
 
 use crate::ir;
 use crate::module::instrument;
-use crate::options::Options;
+use crate::options::{self, Options};
 
 /// `llvm::PassPluginLibraryInfo` of LLVM 22 (`llvm/Plugins/PassPlugin.h`), plugin API version 2.
 #[repr(C)]
@@ -38,6 +38,14 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
         register: Some(contech_shim_register),
         pre_codegen: None,
     }
+}
+
+/// Called by the shim for each function, by each of its names. Returns non-zero when it is a region of interest.
+#[unsafe(no_mangle)]
+extern "C" fn contech_is_region(name: *const c_char, length: usize) -> c_int {
+    // SAFETY: the shim passes the bytes of a name, which it keeps during the call.
+    let name = unsafe { std::slice::from_raw_parts(name.cast::<u8>(), length) };
+    c_int::from(std::str::from_utf8(name).is_ok_and(options::is_region))
 }
 
 /// Called by the shim's pass. Returns non-zero when the module was changed. On failure it reports a compile error

@@ -191,6 +191,79 @@ fn within_the_marks_is_what_a_full_recording_has_there() {
     scratch.done();
 }
 
+/// A function that is inlined, one that calls itself, and one that throws through two of its own frames; `mark` has the
+/// same regions by hand.
+const FUNCTIONS: &str = r"
+#include <contech/observe.h>
+#ifdef MARKED
+struct Mark { Mark() { contech_region_begin(); } ~Mark() { contech_region_end(); } };
+#else
+struct Mark { Mark() {} };
+#endif
+static volatile long a[512], outside[512];
+__attribute__((noinline)) static void rest() { for (int i = 0; i < 512; i++) outside[i] += i; }
+namespace part {
+static void inlined(int n) { Mark m; for (int i = 0; i < n; i++) a[i & 511] += i; }
+__attribute__((noinline)) static int nested(int n) {
+    Mark m;
+    a[n] += n;
+    if (n == 0) throw 1;
+    return nested(n - 1) + n;
+}
+}
+int main() {
+    rest();
+    part::inlined(1000);
+    rest();
+    try { part::nested(20); } catch (int) { rest(); }
+    part::inlined(10);
+    rest();
+}
+";
+
+#[test]
+fn within_functions_is_what_is_within_marks_there() {
+    let scratch = Scratch::new("functions").unwrap();
+    let source = scratch.write("functions.cpp", FUNCTIONS).unwrap();
+    for level in ["-O0", "-O2"] {
+        let graph = |name: &str, flags: &[&str]| {
+            let program = scratch.join(&format!("{name}{level}"));
+            let mut compiler = Command::new(Toolchain::contech().compiler(true));
+            compiler.args([level, "-o"]).arg(&program).args(flags);
+            run(compiler.arg(&source)).unwrap().ok().unwrap();
+            let dir = scratch.join(&format!("{name}{level}.run"));
+            record(&program, &dir, &[("CONTECH_ROI", "1")]).0
+        };
+        let chosen = [
+            "--contech-region=part::inlined",
+            "--contech-region=part::nested",
+        ];
+        let (marked, chosen) = (graph("marked", &["-DMARKED"]), graph("chosen", &chosen));
+        let regions = |path: &Path| taskgraph::map(path).unwrap().meta().regions.len();
+        assert_eq!((regions(&marked), regions(&chosen)), (3, 3), "{level}");
+        let unrecorded = taskgraph::map(&chosen).unwrap().meta().unrecorded.unwrap();
+        assert_eq!(unrecorded.of, AccessesOf::Region);
+        // What the functions access is recorded (a load and a store each time), and what `rest` does is not: it
+        // would be 1024 more at each call. A few more are the runtime's of C++.
+        let mut accessed = 0;
+        for task in taskgraph::map(&chosen).unwrap().tasks() {
+            task.unwrap()
+                .for_each_action(|action| {
+                    if let Action::Block(block) = action {
+                        accessed += block.accesses().filter(|a| a.addr < STACK).count();
+                    }
+                })
+                .unwrap();
+        }
+        let least = 2 * (1000 + 21 + 10);
+        assert!(
+            (least..least + 512).contains(&accessed),
+            "{level}: {accessed}"
+        );
+    }
+    scratch.done();
+}
+
 #[test]
 fn a_window_of_time_before_or_after_the_run_has_order_and_no_accesses() {
     let scratch = Scratch::new("time").unwrap();

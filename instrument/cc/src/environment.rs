@@ -82,7 +82,8 @@ const TABLE: [(&str, &[Variable]); 5] = [
             of(
                 "CONTECH_ROI",
                 "0",
-                "1: record accesses only in the region that the program marks (contech/observe.h); time:2s-3s: only in this \
+                "1: record accesses only in the region that the program marks (contech/observe.h, or --contech-region=FUNCTION \
+                when it is compiled); time:2s-3s: only in this \
                 time of the run, in each thread from its next event or call on; order and times are always recorded",
             ),
             of(

@@ -38,6 +38,9 @@ const OPTIONS: &str = "\
   --contech-atomics=ordered  which atomic operations order the program: all but relaxed ones, and relaxed
                         ones too in files with fences (default); =all: every one; =none: none
   --contech-explain     say for each function what is recorded, what is not, and why
+  --contech-region=FUNCTION  make the function a region of interest: the time from its entry until it returns or
+                        throws, in any thread (C++: name it without parameters, or as the linker does). The graph
+                        says when it ran; with CONTECH_ROI=1 only its accesses are recorded
   --contech-bitcode     at a link, instrument the LLVM bitcode among the objects and in the archives, which cargo
                         contech has rustc write
   --contech-help        this text

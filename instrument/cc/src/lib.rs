@@ -61,7 +61,7 @@ fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode, Error> 
         return Ok(ExitCode::SUCCESS);
     }
     let rest = if options.bitcode {
-        rust::link::prepare(options, rest)?
+        rust::link::prepare(options.clone(), rest)?
     } else {
         rest
     };

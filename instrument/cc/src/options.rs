@@ -36,7 +36,7 @@ pub enum Atomics {
     All,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
     pub mode: Mode,
     /// The last of `--contech-naive`, `--contech-fast` and `--contech-check`.
@@ -44,13 +44,15 @@ pub struct Options {
     /// Without the option the pass uses its default.
     pub atomics: Option<Atomics>,
     pub explain: bool,
+    /// Functions that are regions of interest.
+    pub regions: Vec<String>,
     /// The bitcode among the inputs of a link is instrumented before the link.
     pub bitcode: bool,
     pub help: bool,
 }
 
 const PREFIX: &str = "--contech-";
-const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-bitcode, --contech-help";
+const VALID: &str = "--contech-mode=full|sync|workspan, --contech-naive, --contech-fast, --contech-check, --contech-atomics=all|ordered|none, --contech-explain, --contech-region=FUNCTION, --contech-bitcode, --contech-help";
 
 impl Options {
     /// Separates the driver's options from the command line; those of `from_env` (words separated by blanks) come
@@ -100,12 +102,18 @@ impl Options {
             "--contech-bitcode" => self.bitcode = true,
             "--contech-help" => self.help = true,
             "--contech-mode=workspan" => self.mode = Mode::Workspan,
-            _ => {
-                return Err(Error::UnknownOption {
-                    option: option.into(),
-                    valid: VALID,
-                });
-            }
+            _ => match option.strip_prefix("--contech-region=") {
+                // The pass gets its options separated by commas.
+                Some(name) if !name.is_empty() && !name.contains(',') => {
+                    self.regions.push(name.into());
+                }
+                _ => {
+                    return Err(Error::UnknownOption {
+                        option: option.into(),
+                        valid: VALID,
+                    });
+                }
+            },
         }
         Ok(())
     }
@@ -129,7 +137,8 @@ impl Options {
             Atomics::All => "atomics=all",
         }));
         words.extend(self.explain.then_some("explain"));
-        words.join(",")
+        let regions = self.regions.iter().map(|name| format!(",region={name}"));
+        words.join(",") + &regions.collect::<String>()
     }
 }
 
@@ -180,6 +189,22 @@ mod tests {
         )
         .unwrap();
         assert_eq!(options.for_pass(), "mode=full,explain");
+    }
+
+    #[test]
+    fn functions_are_regions_of_interest() {
+        let (options, _) = extract(
+            "--contech-region=a",
+            &["--contech-naive", "--contech-region=n::b"],
+        )
+        .unwrap();
+        assert_eq!(options.for_pass(), "mode=full,naive,region=a,region=n::b");
+        for bad in ["--contech-region=", "--contech-region=f<1,2>"] {
+            assert!(matches!(
+                extract("", &[bad]),
+                Err(Error::UnknownOption { .. })
+            ));
+        }
     }
 
     #[test]

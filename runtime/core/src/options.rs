@@ -136,7 +136,9 @@ const TABLE: &[Spec] = &[
         name: "CONTECH_ROI",
         default: "0",
         set: |o, v, _| {
-            o.region = Region::parse(v).ok_or("0, 1 or time:FROM-TO, like time:2s-3s")?;
+            o.region = Region::parse(v).ok_or(
+                "0, 1 or time:FROM-TO, like time:2s-3s (for a function, build with --contech-region=FUNCTION and set CONTECH_ROI=1)",
+            )?;
             Ok(())
         },
     },

@@ -90,7 +90,7 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     };
     let folder = std::path::absolute(folder.join("contech")).unwrap_or(folder);
     let programs = folder.join(toolchain.host);
-    renew(&folder, &programs, &link::identity(options)?)?;
+    renew(&folder, &programs, &link::identity(options.clone())?)?;
     toolchain.prepare(options)?;
     if tests && !SELECTED.iter().any(|s| has(&arguments, s)) {
         arguments.push(

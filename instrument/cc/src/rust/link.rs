@@ -276,7 +276,12 @@ struct Maker {
 
 impl Maker {
     fn new(options: Options) -> Result<Self, Error> {
-        let invocation = compilation(options, Path::new("in"), OPTIMISED, Path::new("out"))?;
+        let invocation = compilation(
+            options.clone(),
+            Path::new("in"),
+            OPTIMISED,
+            Path::new("out"),
+        )?;
         let mut hash = Xxh3::new();
         for word in &invocation.arguments {
             hash.write(word.as_bytes());
@@ -438,7 +443,7 @@ impl Maker {
     fn compile(&self, of: &Path, bitcode: &[u8], level: char, to: &Path) -> Result<(), Error> {
         let from = to.with_added_extension("bc");
         fs::write(&from, bitcode).map_err(|cause| Error::file(&from, cause))?;
-        let command = compilation(self.options, &from, level, to).map(|i| i.command());
+        let command = compilation(self.options.clone(), &from, level, to).map(|i| i.command());
         let result = command.and_then(|command| done(command, of));
         let _ = fs::remove_file(&from);
         result

@@ -107,7 +107,7 @@ impl Toolchain {
                 )));
             }
         }
-        let missing = link::missing(options, &archives)?;
+        let missing = link::missing(options.clone(), &archives)?;
         if missing.is_empty() {
             return Ok(());
         }
