@@ -227,11 +227,11 @@ fn within_functions_is_what_is_within_marks_there() {
     let source = scratch.write("functions.cpp", FUNCTIONS).unwrap();
     for level in ["-O0", "-O2"] {
         let graph = |name: &str, flags: &[&str]| {
-            let program = scratch.join(&format!("{name}{level}"));
+            let program = scratch.join(format!("{name}{level}"));
             let mut compiler = Command::new(Toolchain::contech().compiler(true));
             compiler.args([level, "-o"]).arg(&program).args(flags);
             run(compiler.arg(&source)).unwrap().ok().unwrap();
-            let dir = scratch.join(&format!("{name}{level}.run"));
+            let dir = scratch.join(format!("{name}{level}.run"));
             record(&program, &dir, &[("CONTECH_ROI", "1")]).0
         };
         let chosen = [
