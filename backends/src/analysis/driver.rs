@@ -408,8 +408,7 @@ fn topological(
         for visitor in &mut visitors {
             visitor.done(context, task, &reading.counts)?;
         }
-        let tasks = contexts.get(context as usize).map_or(0, |c| c.task_count);
-        if id.seq.checked_add(1) == Some(tasks) {
+        if task.is_last() {
             let ended = (context, id.context);
             visitors
                 .iter_mut()

@@ -2,8 +2,8 @@
 
 /// A way to move a line to the front.
 pub(super) trait Promote: Copy {
-    /// Moves a line that is not at the front of its list to the front; returns its old position, or `W` if it was not in the list. What was in
-    /// front of it moves back by one place.
+    /// Moves a line that is not at the front of its list to the front; returns its old position, or `W` if it was not
+    /// in the list. What was in front of it moves back by one place.
     fn promote<const W: usize>(self, list: &mut [u32; W], id: u32) -> usize;
 }
 
