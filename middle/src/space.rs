@@ -4,7 +4,7 @@
 //! trace's number in front, from bit 48 on. So the same address in two processes is not the same memory (contech.txt,
 //! section 6.4: a partitioned global address space).
 
-use contech_trace::event::{Event, SyncOp};
+use contech_trace::event::{Event, NOWHERE, SyncOp};
 
 use crate::encode::EncodedChunk;
 use crate::streams::TEAM_STREAMS;
@@ -49,7 +49,9 @@ impl Space {
     }
 
     fn context(&self, context: u32) -> u32 {
-        if context >= TEAM_STREAMS {
+        if context == NOWHERE {
+            context
+        } else if context >= TEAM_STREAMS {
             context.saturating_add(self.teams)
         } else {
             context.saturating_add(self.base).min(TEAM_STREAMS - 1)

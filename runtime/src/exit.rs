@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use contech_guest::mask::Blocked;
 use contech_runtime_core::Recorder;
 use contech_runtime_core::finish::Finish;
-use contech_runtime_core::tls::PROGRAM;
 use contech_trace::event::EndReason;
 
 use crate::current::{self, guarded};
@@ -68,7 +67,7 @@ pub(crate) fn before_system_call(number: c_long) {
 /// Ends the calling thread. Returns whether it is the last one. No handler runs in it any more.
 fn end_thread(recorder: &'static Recorder) -> bool {
     // A thread that is not recorded any more may be allowed no other system call.
-    if block().role() != PROGRAM || !recorder.is_own_process() {
+    if !block().takes_part() || !recorder.is_own_process() {
         return false;
     }
     std::mem::forget(Blocked::new());

@@ -2,8 +2,8 @@
 //! only the recorder stands in front of.
 
 use crate::{
-    active, allocation, exec, exit, fork, handlers, jump, mapping, mpi, ompt, operator_new,
-    sandbox, threads,
+    active, allocation, exec, exit, fork, handlers, jump, library, mapping, mpi, ompt,
+    operator_new, sandbox, threads,
 };
 use contech_guest::{exports, for_each_mpi_function};
 
@@ -16,6 +16,14 @@ exports! {
 
     __contech_region_begin = active::region_begin;
     __contech_region_end = active::region_end;
+
+    __contech_library_enter = library::enter;
+    __contech_library_leave = library::leave;
+    __contech_task_create = library::create_task;
+    __contech_task_create_detached = library::create_detached;
+    __contech_task_begin = library::begin;
+    __contech_task_end = library::end;
+    __contech_task_group = library::begin_group;
 
     ompt_start_tool = ompt::start_tool;
     __kmpc_omp_task_alloc = ompt::task_alloc;

@@ -35,6 +35,7 @@ mod futex;
 mod handlers;
 mod heap;
 mod jump;
+mod library;
 mod loader;
 mod mapping;
 mod modules;

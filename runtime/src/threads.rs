@@ -13,6 +13,7 @@ use contech_trace::event::SyncOp::{ThreadCreate, ThreadJoin};
 
 use crate::active::{Active, active};
 use crate::current::{self, guarded};
+use crate::library;
 use crate::ompt;
 use crate::real::{Ptr, real};
 use crate::service::SERVICE;
@@ -124,6 +125,7 @@ impl Threads for Recorded {
         let Some(child) = child(creator, wanted) else {
             return call(None);
         };
+        child.set_inside(creator.is_none() && library::is_inside());
         if let (Some(name), Some(recorder)) = (&library, current::recorder()) {
             recorder.made_by(child, name);
         }
@@ -166,7 +168,9 @@ impl Threads for Recorded {
             guarded(|| {
                 SERVICE.watch_thread_end();
                 recorder.adopt(block(), child);
-                if child.context() != NO_CONTEXT {
+                if child.is_inside() {
+                    library::begin_thread(recorder);
+                } else if child.context() != NO_CONTEXT {
                     // SAFETY: the call has no arguments.
                     let this = unsafe { libc::pthread_self() };
                     recorder.joins.insert(handle(this), child.context());

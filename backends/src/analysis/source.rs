@@ -63,11 +63,10 @@ impl Place {
         Some((Self { line, ..place }, call.callee.clone()))
     }
 
-    /// Whether the place is in a library's source: Rust's own, or a header of the system.
+    /// Whether the place is in a library's source.
     #[must_use]
     pub fn is_library(&self) -> bool {
-        let file = self.file.as_str();
-        file.starts_with("/rustc/") || file.starts_with("/usr/")
+        ::workspan::source::is_library(&self.file)
     }
 
     /// Whether anything is known of the place.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contech_trace::event::Event;
+use contech_trace::event::{Event, NOWHERE};
 use contech_trace::fast::{Decoder, Sink};
 
 use super::Report;
@@ -20,6 +20,8 @@ struct Level<'a> {
     compared: u64,
     /// Nothing more of this level is compared.
     ended: bool,
+    /// The thread is in a library that is not recorded. The naive form goes on there until the thread comes back.
+    nowhere: bool,
 }
 
 pub(crate) fn context(
@@ -41,6 +43,7 @@ pub(crate) fn context(
                 naive: Naive::new(kept, &program.ids, &recordings.naive, level),
                 compared: 0,
                 ended: false,
+                nowhere: false,
             };
             (level, state)
         })
@@ -115,7 +118,7 @@ pub(crate) fn context(
 
 /// Ends a level at the end of the recording. Nothing of the naive form may be left.
 fn finish(context: u32, level: u8, state: &mut Level<'_>, program: &Program, report: &mut Report) {
-    if state.ended {
+    if state.ended || state.nowhere {
         return;
     }
     let at = place(context, level, state.compared);
@@ -207,6 +210,7 @@ impl Sink for Pair<'_, '_> {
                 self.gated = true;
                 self.state.ended = true;
             }
+            Event::Switch { context, .. } => self.state.nowhere = context == NOWHERE,
             Event::ContextEnd { reason, .. } => self.report.end = Some(reason),
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! Which context the records of a chunk belong to, and what a switch, a piece of a context or a gap means.
 
-use contech_trace::event::Arrival;
+use contech_trace::event::{Arrival, NOWHERE};
 
 use super::Cutter;
 use super::piece::Piece;
@@ -12,6 +12,9 @@ use crate::streams::{Record, TEAM_STREAMS, piece_after};
 impl Cutter {
     /// Takes a record of the context at hand.
     pub(super) fn feed(&mut self, record: Record) -> Result<()> {
+        if self.streams.context == NOWHERE {
+            return Ok(());
+        }
         match self.streams.holding {
             Some(piece) => {
                 self.streams.hold(piece, record);

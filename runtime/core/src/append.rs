@@ -63,7 +63,7 @@ impl Recorder {
     /// A cursor with room for an event. The few events of one call may pass the limit, because the slack behind the
     /// limit has room for them too.
     #[inline]
-    fn room(&'static self, tls: &TlsBlock) -> *mut u8 {
+    pub(crate) fn room(&'static self, tls: &TlsBlock) -> *mut u8 {
         let cursor = if tls.gate() == self.gate.number() {
             tls.cursor()
         } else {

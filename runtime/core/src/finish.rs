@@ -373,7 +373,7 @@ impl Thread {
     fn ends(&self, reason: EndReason, at: u64) -> Ends {
         let end = Event::ContextEnd { reason, at };
         let own = (self.context() < TEAM_STREAMS).then_some(end);
-        let entered = self.stay(at);
+        let entered = self.stays_in(self.task(), at);
         [own, entered, entered.and(Some(end))]
     }
 }

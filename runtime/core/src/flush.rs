@@ -17,7 +17,7 @@ use crate::pace::{LATE, PATIENCE};
 use crate::recorder::Recorder;
 use crate::scratch;
 use crate::thread::Thread;
-use crate::tls::{self, Lane, TlsBlock};
+use crate::tls::{Lane, TlsBlock};
 use contech_guest::arch::ticks;
 
 impl Recorder {
@@ -29,7 +29,7 @@ impl Recorder {
 
     /// Does what [`Recorder::flush`] does, for either stream.
     pub fn flush_lane(&'static self, tls: &TlsBlock, cursor: *mut u8, lane: Lane) -> *mut u8 {
-        if tls.is_quiet() || tls.role() != tls::PROGRAM {
+        if tls.is_quiet() || !tls.takes_part() {
             return scratch::last_resort(tls, lane);
         }
         // A null limit demands a flush whatever the cursor.
@@ -52,6 +52,10 @@ impl Recorder {
                 Err(at) => cursor = at,
             }
         }
+        let cursor = match self.room_in_library(tls, lane, cursor) {
+            Ok(cursor) => return cursor,
+            Err(cursor) => cursor,
+        };
         let _errno = Errno::save();
         let blocked = Blocked::new();
         let _quiet = tls.quiet();
@@ -113,6 +117,9 @@ impl Recorder {
             self.end_recording(thread, inner, tls, self.end_reason());
             return own_scratch(inner, tls, lane);
         }
+        if lane == Lane::Stream && depth == 0 {
+            thread.mark.store(std::ptr::null_mut(), Relaxed);
+        }
         let Some(mut buffer) = self.buffer() else {
             self.stop("no memory for a buffer; recording stops here, the program goes on");
             return own_scratch(inner, tls, lane);
@@ -170,6 +177,9 @@ impl Recorder {
             at = encode_at(at, &Event::Time { before, taken });
         }
         tls.set_at(lane, (at, limit));
+        if lane == Lane::Check {
+            thread.check_mark.store(at, Relaxed);
+        }
         if lane == Lane::Stream && tls.is_gated() {
             tls.spin().drop_back(tls.slot());
         }

@@ -92,7 +92,7 @@ impl Recorder {
     pub fn gap(&'static self, tls: &TlsBlock, cursor: *mut u8) -> *mut u8 {
         let (_, limit) = tls.at(tls::Lane::Stream);
         if tls.is_quiet()
-            || tls.role() != tls::PROGRAM
+            || !tls.takes_part()
             || limit.is_null()
             || tls.stamps().pass(cursor).is_none()
         {

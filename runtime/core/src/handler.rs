@@ -27,6 +27,8 @@ pub enum Entered {
     Level(usize),
     /// Too many handlers run on top of each other, so this one is not recorded.
     TooDeep(Cursors),
+    /// The handler interrupts a library that is not recorded, and so is no part of what is.
+    InLibrary(Cursors),
 }
 
 /// Where a handler runs, and what it interrupted.
@@ -48,10 +50,19 @@ impl Recorder {
         let Some(thread) = registry::current(tls) else {
             return Entered::Not;
         };
-        if tls.is_quiet() || tls.role() != tls::PROGRAM || !self.is_recording() {
+        if tls.is_quiet() || !tls.takes_part() || !self.is_recording() {
             return Entered::Not;
         }
         let blocked = Blocked::new();
+        if tls.role() == tls::LIBRARY {
+            let saved = Lane::ALL.map(|lane| tls.at(lane));
+            self.counters.losses.note(Loss::Library);
+            tls.set_role(tls::ENDED);
+            for lane in Lane::ALL {
+                scratch::last_resort(tls, lane);
+            }
+            return Entered::InLibrary(saved);
+        }
         let mut inner = thread.lock(&blocked);
         tls.reset_spin();
         let saved = Lane::ALL.map(|lane| tls.at(lane));
@@ -83,7 +94,10 @@ impl Recorder {
         tls.reset_spin();
         match *entered {
             Entered::Not => {}
-            Entered::TooDeep(saved) => {
+            Entered::TooDeep(saved) | Entered::InLibrary(saved) => {
+                if matches!(entered, Entered::InLibrary(_)) {
+                    tls.set_role(tls::LIBRARY);
+                }
                 for lane in Lane::ALL {
                     tls.set_at(lane, saved[lane as usize]);
                 }

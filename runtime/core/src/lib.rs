@@ -23,6 +23,7 @@ pub mod host;
 pub(crate) mod inner;
 pub mod lane;
 pub mod level;
+pub mod library;
 mod losses;
 pub mod modules;
 pub mod numbers;

@@ -17,14 +17,17 @@ pub(crate) enum Loss {
     Cursor,
     /// A thread did not let go of its state until patience ran out.
     Thread,
+    /// A signal handler interrupted a library whose own code is not recorded.
+    Library,
 }
 
-const CAUSES: [Loss; 5] = [
+const CAUSES: [Loss; 6] = [
     Loss::Jump,
     Loss::Cancellation,
     Loss::Depth,
     Loss::Cursor,
     Loss::Thread,
+    Loss::Library,
 ];
 
 #[derive(Debug, Default)]
@@ -60,6 +63,9 @@ impl Loss {
             }
             Loss::Cursor => format!(
                 "records were lost {n} time{s}, because the program overwrote the place where its thread records"
+            ),
+            Loss::Library => format!(
+                "{n} run{s} of signal handlers left no records, because they interrupted a library's own code"
             ),
             Loss::Thread => format!(
                 "the last records of {n} thread{s} are missing, because the end of the trace could not wait for longer"

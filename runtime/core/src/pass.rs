@@ -65,5 +65,5 @@ impl Recorder {
     }
 
     /// Less room than this is not worth going on in the same buffer.
-    const WORTH: usize = 8 << 10;
+    pub(crate) const WORTH: usize = 8 << 10;
 }

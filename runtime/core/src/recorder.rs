@@ -453,6 +453,7 @@ impl Recorder {
     pub(crate) fn release(&self, thread: &'static Thread) {
         thread.context.store(NO_CONTEXT, Relaxed);
         thread.entered.store(NO_CONTEXT, Relaxed);
+        thread.base.store(0, Relaxed);
         thread.announced.store(false, Relaxed);
         thread.counted.store(false, Relaxed);
         thread.unsafe_end.store(false, Relaxed);

@@ -126,6 +126,11 @@ impl Spin {
         self.mark.store(std::ptr::null_mut(), Relaxed);
     }
 
+    /// Allows to take back what is recorded from the cursor `at` on.
+    pub(crate) fn keep(&self, at: *mut u8) {
+        self.turns.keep(at);
+    }
+
     /// Takes back what was recorded since the last event ([`Turns::drop_back`]). Returns the cursor.
     pub(crate) fn drop_back(&self, slot: &AtomicPtr<u8>) -> *mut u8 {
         let cursor = slot.load(Relaxed);

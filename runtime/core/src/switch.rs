@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use contech_guest::arch::ticks;
-use contech_trace::event::{Arrival, EndReason, Event, TEAM_STREAMS};
+use contech_trace::event::{Arrival, EndReason, Event, NOWHERE, TEAM_STREAMS};
 
 use crate::desk::Way;
 use crate::inner::Status;
@@ -143,7 +143,19 @@ impl Recorder {
 impl Thread {
     /// The event that says, at the start of a chunk, which context the thread is in; `None` if that is its own.
     pub(crate) fn stay(&self, at: u64) -> Option<Event> {
-        let context = self.entered.load(Relaxed);
+        self.stays_in(self.entered.load(Relaxed), at)
+    }
+
+    /// The context of a task that the thread has entered and not ended, or [`NO_CONTEXT`].
+    pub(crate) fn task(&self) -> u32 {
+        match self.entered.load(Relaxed) {
+            NOWHERE => self.outside.load(Relaxed),
+            entered => entered,
+        }
+    }
+
+    /// The event of [`Thread::stay`] for a context that was entered.
+    pub(crate) fn stays_in(&self, context: u32, at: u64) -> Option<Event> {
         let piece = self.piece.load(Relaxed);
         (context != NO_CONTEXT).then_some(Event::Switch {
             context,

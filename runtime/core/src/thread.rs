@@ -33,6 +33,18 @@ pub struct Thread {
     pub(crate) context: AtomicU32,
     /// The context that the thread runs, if that is not its own, otherwise [`NO_CONTEXT`]. Only the owner writes it.
     pub(crate) entered: AtomicU32,
+    /// While `entered` is [`NOWHERE`](contech_trace::event::NOWHERE): what it was before.
+    pub(crate) outside: AtomicU32,
+    /// Where the thread's records went on when it entered a library; null if they have left the buffer since.
+    pub(crate) mark: AtomicPtr<u8>,
+    /// The same of the second stream.
+    pub(crate) check_mark: AtomicPtr<u8>,
+    /// What was recorded before `mark` belongs to the context that the thread comes back to.
+    pub(crate) direct: AtomicBool,
+    /// An address in the first stack frame of a thread that a library made; 0 for other threads.
+    pub(crate) base: AtomicUsize,
+    /// An address in the stack frame from which the thread entered a library.
+    pub(crate) top: AtomicUsize,
     /// Number of the piece of the entered context.
     pub(crate) piece: AtomicU32,
     pub(crate) creator: AtomicU32,
@@ -82,6 +94,12 @@ impl Thread {
             tls: AtomicPtr::new(std::ptr::null_mut()),
             context: AtomicU32::new(NO_CONTEXT),
             entered: AtomicU32::new(NO_CONTEXT),
+            outside: AtomicU32::new(NO_CONTEXT),
+            mark: AtomicPtr::new(std::ptr::null_mut()),
+            check_mark: AtomicPtr::new(std::ptr::null_mut()),
+            direct: AtomicBool::new(false),
+            base: AtomicUsize::new(0),
+            top: AtomicUsize::new(0),
             piece: AtomicU32::new(0),
             creator: AtomicU32::new(NO_CONTEXT),
             announced: AtomicBool::new(false),
@@ -111,6 +129,16 @@ impl Thread {
     /// Sets how many bytes the thread's stack has, if the C library makes it.
     pub fn set_stack(&self, bytes: usize) {
         self.stack.store(bytes, Relaxed);
+    }
+
+    /// Sets whether a library makes the thread whose own code is not recorded ([`crate::library`]).
+    pub fn set_inside(&self, inside: bool) {
+        self.base.store(usize::from(inside), Relaxed);
+    }
+
+    /// What [`Thread::set_inside`] was given.
+    pub fn is_inside(&self) -> bool {
+        self.base.load(Relaxed) != 0
     }
 
     /// What [`Thread::set_stack`] was given.

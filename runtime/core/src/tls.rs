@@ -17,6 +17,8 @@ pub const PROGRAM: u32 = 0;
 pub const RUNTIME: u32 = 1;
 /// The thread's context has ended; code that still runs in it is not recorded.
 pub const ENDED: u32 = 2;
+/// The thread runs code of a library whose tasks are recorded and whose own code is not ([`crate::library`]).
+pub const LIBRARY: u32 = 3;
 
 /// A bit of `allocating` that no count of nesting reaches.
 const PARKED: u32 = 1 << 31;
@@ -155,7 +157,13 @@ impl TlsBlock {
         self.gated.store(gated, Relaxed);
     }
 
-    /// [`PROGRAM`], [`RUNTIME`] or [`ENDED`].
+    /// Whether the thread has a recording that goes on.
+    #[inline]
+    pub fn takes_part(&self) -> bool {
+        matches!(self.role(), PROGRAM | LIBRARY)
+    }
+
+    /// [`PROGRAM`], [`RUNTIME`], [`ENDED`] or [`LIBRARY`].
     #[inline]
     pub fn role(&self) -> u32 {
         self.role.load(Relaxed)

@@ -18,6 +18,10 @@ use layout::{Field, events};
 /// Streams of threads that have no context of their own are numbered from here.
 pub const TEAM_STREAMS: u32 = 1 << 31;
 
+/// What a thread records after a switch to this context belongs to none: the thread runs code of a library whose tasks
+/// are recorded and whose own code is not.
+pub const NOWHERE: u32 = u32::MAX - 1;
+
 events! {
     /// A runtime event. All times are ticks of the processor's clock since the trace's start (48 bits). Objects,
     /// addresses, tickets and sizes have 48 bits.

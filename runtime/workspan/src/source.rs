@@ -6,9 +6,11 @@ const HEADERS: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"]
 
 /// What the paths of Rust's standard library have in them: as the toolchain was built, and with its sources installed.
 const RUST: [&str; 2] = ["/rustc/", "/lib/rustlib/src/rust/library/"];
+/// What the paths of crates have in them that cargo got for the program.
+const CRATES: [&str; 2] = ["/registry/src/", "/git/checkouts/"];
 
-/// Whether a file is a header of a library, or belongs to Rust's standard library, where nobody looks for the cost of
-/// a program.
+/// Whether a file is a header of a library, or belongs to Rust's standard library or to a crate that the program uses,
+/// where nobody looks for the cost of a program.
 #[must_use]
 pub fn is_library(file: &str) -> bool {
     let [built, installed] = RUST;
@@ -16,6 +18,7 @@ pub fn is_library(file: &str) -> bool {
         || file.contains("/include/c++/")
         || file.starts_with(built)
         || file.contains(installed)
+        || CRATES.iter().any(|folder| file.contains(folder))
 }
 
 /// The file and line to show for frames (file and line), which come innermost first. It is the innermost frame in the

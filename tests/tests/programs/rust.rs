@@ -53,6 +53,10 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
         names_what_is_left,
     ));
     trials.push(more(
+        "rust::work_and_span_of_rayon_follow_the_closed_forms_with_1_and_4_threads",
+        closed_forms,
+    ));
+    trials.push(more(
         "rust::what_cannot_be_done_is_said_in_a_sentence",
         refuses,
     ));
@@ -149,6 +153,72 @@ fn names_what_is_left() -> Result<()> {
         "{report}"
     );
     Ok(())
+}
+
+/// Work and span, in operations, of a program of rayon with this many threads.
+fn work_and_span(program: &[&str], threads: &str) -> Result<[u64; 2]> {
+    let [_, recorded] = BUILT.get("whole", || build("whole", true))?;
+    let scratch = Scratch::new(&format!("rust/{}-{threads}", program.join("-")))?;
+    let mut command = Command::new(&recorded);
+    command.args(program).env("RAYON_NUM_THREADS", threads);
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    recording.run.clone().expect("exit 0")?;
+    let graph = &recording.graphs(true)?[0];
+    let report = backend_json(&["workspan", "--metric", "ops"], graph)?;
+    let total = |name: &str| {
+        let number = report[name].as_u64();
+        number.with_context(|| format!("no {name} in {report:#}"))
+    };
+    let found = [total("work")?, total("span")?];
+    scratch.done();
+    Ok(found)
+}
+
+/// The closed forms of two programs, with constants that are not known: for what is done once, for each call and, in a
+/// merge, for each number.
+fn closed_forms() -> Result<()> {
+    let equal = |what: &str, constants: Vec<i128>| {
+        ensure!(
+            constants.iter().all(|c| *c == constants[0]),
+            "{what}: {constants:?}"
+        );
+        Ok(())
+    };
+    let all = |program: &str, sizes: &[u64]| -> Result<[Vec<i128>; 2]> {
+        let of = |threads: &str| -> Result<[Vec<i128>; 2]> {
+            let each = |n: &u64| work_and_span(&[program, &n.to_string()], threads);
+            let found: Vec<_> = sizes.iter().map(each).collect::<Result<_>>()?;
+            Ok([0, 1].map(|i| found.iter().map(|pair| i128::from(pair[i])).collect()))
+        };
+        let (one, four) = (of("1")?, of("4")?);
+        ensure!(
+            one == four,
+            "{program}: 1 thread {one:?}, 4 threads {four:?}"
+        );
+        Ok(one)
+    };
+    // w(n) = w(n - 1) + w(n - 2) + c, s(n) = s(n - 1) + d
+    let [work, span] = all("rayon_fib", &[10, 11, 12, 13, 14])?;
+    equal(
+        "work of fib",
+        work.windows(3).map(|w| w[2] - w[1] - w[0]).collect(),
+    )?;
+    equal(
+        "span of fib",
+        span.windows(2).map(|s| s[1] - s[0]).collect(),
+    )?;
+    // w(2n) = 2 w(n) + a n + b, s(2n) = s(n) + c n + d
+    let [work, span] = all("rayon_merge_sort", &[10, 11, 12, 13])?;
+    let work: Vec<_> = work.windows(2).map(|w| w[1] - 2 * w[0]).collect();
+    equal(
+        "work of the sort",
+        work.windows(2).map(|w| w[1] - 2 * w[0]).collect(),
+    )?;
+    let span: Vec<_> = span.windows(2).map(|s| s[1] - s[0]).collect();
+    equal(
+        "span of the sort",
+        span.windows(2).map(|s| s[1] - 2 * s[0]).collect(),
+    )
 }
 
 fn refuses() -> Result<()> {

@@ -10,4 +10,5 @@ pub(crate) mod cargo;
 pub(crate) mod link;
 pub(crate) mod rustc;
 pub(crate) mod store;
+pub(crate) mod tasks;
 pub(crate) mod toolchain;

@@ -4,12 +4,17 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
+use super::tasks;
 use crate::{Error, locate};
 
 /// Runs rustc with the arguments that cargo gave; returns only on failure.
 pub(crate) fn run(rustc: OsString, arguments: &[OsString]) -> Result<ExitCode, Error> {
     let linker = locate::command("contech-cc")?;
-    let arguments = extended(arguments, linker.into_os_string());
+    let arguments = if has_target(arguments) {
+        tasks::marked(extended(arguments, linker.into_os_string()))?
+    } else {
+        arguments.to_vec()
+    };
     let cause = Command::new(&rustc).args(arguments).exec();
     Err(Error::Exec {
         program: rustc.into(),
@@ -20,19 +25,23 @@ pub(crate) fn run(rustc: OsString, arguments: &[OsString]) -> Result<ExitCode, E
 /// The feature of a target that asks for static executables.
 const STATIC: &str = "+crt-static";
 
-/// The arguments for a crate of the program, which is compiled for a target. Build scripts and procedural macros are
-/// not: cargo compiles them for the host, and their arguments stay as they are.
+/// Whether a crate is one of the program, which is compiled for a target. Build scripts and procedural macros are not:
+/// cargo compiles them for the host.
+fn has_target(arguments: &[OsString]) -> bool {
+    let is_target = |a: &OsString| a.to_str().is_some_and(|a| a.starts_with("--target"));
+    arguments.iter().any(is_target)
+}
+
+/// The arguments for a crate of the program.
 fn extended(arguments: &[OsString], linker: OsString) -> Vec<OsString> {
-    let has_target = |a: &OsString| a.to_str().is_some_and(|a| a.starts_with("--target"));
-    if !arguments.iter().any(has_target) {
-        return arguments.to_vec();
-    }
     // What comes later wins: the program may ask for more debugging information, but not for another linker.
     let mut all: Vec<OsString> = vec!["-Cdebuginfo=line-tables-only".into()];
     all.extend_from_slice(arguments);
     let mut flag = OsString::from("-Clinker=");
     flag.push(linker);
     all.extend([
+        "--cfg=contech".into(),
+        "--check-cfg=cfg(contech)".into(),
         "-Clinker-plugin-lto".into(),
         flag,
         "-Clink-arg=--contech-bitcode".into(),
@@ -70,8 +79,8 @@ mod tests {
     fn a_crate_of_the_program_is_compiled_to_bitcode() {
         assert_eq!(
             line("--crate-name a --target x -Cdebuginfo=2"),
-            "-Cdebuginfo=line-tables-only --crate-name a --target x -Cdebuginfo=2 -Clinker-plugin-lto \
-             -Clinker=/h/contech-cc -Clink-arg=--contech-bitcode"
+            "-Cdebuginfo=line-tables-only --crate-name a --target x -Cdebuginfo=2 --cfg=contech \
+             --check-cfg=cfg(contech) -Clinker-plugin-lto -Clinker=/h/contech-cc -Clink-arg=--contech-bitcode"
         );
     }
 
@@ -83,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_build_script_is_compiled_as_ever() {
-        let words = "--crate-name build_script_build --crate-type bin";
-        assert_eq!(line(words), words);
+        let words = "--crate-name build_script_build --crate-type bin".split(' ');
+        assert!(!has_target(&words.map(OsString::from).collect::<Vec<_>>()));
     }
 }

@@ -22,6 +22,8 @@ pub struct Decoder {
     pub(super) follower: Follower,
     /// The stream has no blocks here, so what looks like one means nothing.
     pub(super) off: bool,
+    /// The thread is in a library, so what looks like a block belongs to no context.
+    pub(super) nowhere: bool,
     /// The stream had no blocks before, so functions may go on whose beginning is not known.
     pub(super) gapped: bool,
     /// Functions that a signal handler has cut. The handler's records stand between their segments.
@@ -63,6 +65,11 @@ impl Decoder {
         self.expected = None;
         self.suspended.clear();
         self.follower.forget();
+    }
+
+    /// Whether what looks like a block is none.
+    pub(super) fn is_off(&self) -> bool {
+        self.off || self.nowhere
     }
 
     /// Takes note of whether the stream has blocks from here on.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::decode::{Decoder, Known, next};
 use super::path::Plan;
 use crate::abi::ID_BYTES;
-use crate::event::{Event, Recorded, raw};
+use crate::event::{Event, NOWHERE, Recorded, raw};
 use crate::program::{Meaning, Program};
 use crate::{Error, Result};
 
@@ -155,7 +155,7 @@ impl Decoder {
     ) -> Result<()> {
         let (at, fields) = (fields.start, &payload[fields]);
         match program.meaning(id) {
-            Some(Meaning::Block { .. }) if self.off => {}
+            Some(Meaning::Block { .. }) if self.is_off() => {}
             Some(Meaning::Block { block, .. }) => {
                 self.suspend(payload, program);
                 self.operands.clear();
@@ -163,13 +163,15 @@ impl Decoder {
                 sink.block(block, &self.operands);
             }
             Some(Meaning::Event { .. }) => match Event::decode(id, fields)? {
-                Event::Again { .. } if self.off => {}
+                Event::Again { .. } if self.is_off() => {}
                 Event::Again { bytes, count } => {
                     self.again(payload, at, (bytes, count), program, sink)?;
                 }
                 event => {
-                    if let Event::Accesses { recorded, .. } = event {
-                        self.switch(recorded == Recorded::Yes);
+                    match event {
+                        Event::Accesses { recorded, .. } => self.switch(recorded == Recorded::Yes),
+                        Event::Switch { context, .. } => self.nowhere = context == NOWHERE,
+                        _ => {}
                     }
                     sink.event(event, self.expected.is_some());
                 }

@@ -40,13 +40,22 @@ programs! {
     mutex_try_lock
     numbers
     once
+    own_executor
     output_of_threads
     park
     process_exit
     racy_cell
     racy_pointer
+    racy_rayon
     racy_static
     racy_unlocked_read
+    rayon_fib
+    rayon_merge_sort
+    rayon_panics
+    rayon_pools
+    rayon_scope
+    rayon_sort
+    rayon_spawn
     recursion
     rwlock
     scope

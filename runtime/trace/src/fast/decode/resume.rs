@@ -62,7 +62,7 @@ impl Decoder {
         payload: &[u8],
         program: &Program,
     ) -> Result<Option<bool>> {
-        if self.off {
+        if self.is_off() {
             return Ok(None);
         }
         if plan.path.fresh {

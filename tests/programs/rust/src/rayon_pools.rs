@@ -1,0 +1,26 @@
+//! Pools of one's own: one within the other, broadcasts, and threads that end.
+// MODE: verify
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+pub(crate) fn main() {
+    let count = std::sync::Arc::new(AtomicUsize::new(0));
+    let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+    let (outer, inner) = (pool(3), pool(2));
+    let total: u64 = outer.install(|| {
+        let squares = inner.install(|| (0..1000u64).into_par_iter().map(|x| x * x).sum::<u64>());
+        squares + (0..1000u64).into_par_iter().sum::<u64>()
+    });
+    let threads = outer.broadcast(|context| context.num_threads());
+    let counts = count.clone();
+    inner.spawn_broadcast(move |_| {
+        counts.fetch_add(1, Ordering::Relaxed);
+    });
+    while count.load(Ordering::Acquire) < 2 {
+        std::thread::yield_now();
+    }
+    drop((outer, inner));
+    println!("{total} {threads:?}");
+}
