@@ -170,6 +170,7 @@ impl Cutter {
                 None => {}
             }
         }
+        self.windows.goes_on(chunk.context, chunk.last);
         if self.streams.holding.is_some() {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! The regions of interest that the program marked, and the parts of the run whose accesses were recorded.
 
 use contech_trace::event::Recorded;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taskgraph::{AccessesOf, Note, NoteKind, Unrecorded};
 
 /// Number of marks that are kept. The regions of a program that makes more are of no interest.
@@ -51,6 +51,12 @@ impl Regions {
 pub(crate) struct Windows {
     /// Streams of the trace at hand that have no blocks where reading stopped.
     closed: FxHashSet<u32>,
+    /// A thread was between two windows of a sample.
+    between: bool,
+    /// For each stream of a sample, the time to which it is counted.
+    changed: FxHashMap<u32, u64>,
+    /// Ticks in the windows of a sample, and between them.
+    sampled: [u64; 2],
     trace: u16,
     /// For each trace, when the first of its threads stopped recording accesses because of the limit.
     limits: Vec<(u16, u64)>,
@@ -61,6 +67,11 @@ pub(crate) struct Windows {
 impl Windows {
     /// Takes note that a stream has blocks from here on, or has none.
     pub(crate) fn switch(&mut self, stream: u32, recorded: Recorded, at: u64) {
+        self.goes_on(stream, at);
+        if recorded == Recorded::Between {
+            self.changed.entry(stream).or_insert(at);
+            self.between = true;
+        }
         if recorded == Recorded::Yes {
             self.closed.remove(&stream);
             return;
@@ -76,6 +87,14 @@ impl Windows {
         }
     }
 
+    /// Takes note that a stream has come to this time.
+    pub(crate) fn goes_on(&mut self, stream: u32, at: u64) {
+        if let Some(before) = self.changed.get_mut(&stream) {
+            let closed = usize::from(self.closed.contains(&stream));
+            self.sampled[closed] += at.saturating_sub(std::mem::replace(before, at));
+        }
+    }
+
     pub(crate) fn are_closed_for(&self, stream: u32) -> bool {
         self.closed.contains(&stream)
     }
@@ -84,6 +103,7 @@ impl Windows {
     pub(crate) fn set_trace(&mut self, trace: u16) {
         self.trace = trace;
         self.closed.clear();
+        self.changed.clear();
     }
 
     /// Which accesses are missing, and the sentence that says so; `time` converts a tick of a trace to nanoseconds.
@@ -98,6 +118,13 @@ impl Windows {
                     ns as f64 / 1e9
                 ),
             ),
+            None if self.between => (
+                AccessesOf::Sample,
+                format!(
+                    "accesses are a sample (CONTECH_SAMPLE), of about {}% of the threads' time: counts of blocks, accesses and misses are those of the sample, and races, sharing and memory are what it shows",
+                    percent(self.sampled)
+                ),
+            ),
             None if self.outside => (
                 AccessesOf::Region,
                 "accesses outside of the region of interest are missing (CONTECH_ROI): blocks, caches, sharing, races and memory are those of the region".into(),
@@ -110,6 +137,12 @@ impl Windows {
             Note::new(NoteKind::Accesses, text),
         ))
     }
+}
+
+/// The share of the first number in both, in percent, with one digit.
+fn percent([part, rest]: [u64; 2]) -> String {
+    let tenths = (part.saturating_mul(1000) + (part + rest) / 2) / (part + rest).max(1);
+    format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 #[cfg(test)]

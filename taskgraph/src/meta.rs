@@ -60,6 +60,8 @@ pub enum AccessesOf {
     Limit,
     /// They are outside of the region of interest.
     Region,
+    /// They are outside of the windows of a sample.
+    Sample,
 }
 
 /// A rank of an MPI program.

@@ -1,5 +1,5 @@
 //! Parts of a run without accesses: after the limit of the trace (`CONTECH_LIMIT`), and outside of the region of interest
-//! (`CONTECH_ROI`). What is recorded is what a full recording has there, and order is that of the whole run.
+//! (`CONTECH_ROI`) and of the windows of a sample (`CONTECH_SAMPLE`). What is recorded is what a full recording has there, and order is that of the whole run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -261,6 +261,47 @@ fn within_functions_is_what_is_within_marks_there() {
             "{level}: {accessed}"
         );
     }
+    scratch.done();
+}
+
+/// Whether `part` is `whole` with gaps.
+fn is_part<T: PartialEq>(part: &[T], whole: &[T]) -> bool {
+    let mut rest = whole.iter();
+    part.iter().all(|item| rest.any(|other| other == item))
+}
+
+#[test]
+fn a_sample_has_the_order_of_the_run_and_a_part_of_its_accesses() {
+    let scratch = Scratch::new("sample").unwrap();
+    for threads in [1, 3] {
+        let program = build(&scratch, threads);
+        let dir = |kind| scratch.join(format!("{kind}{threads}"));
+        let (whole, _) = record(&program, &dir("whole"), &[]);
+        let (sample, said) = record(&program, &dir("sample"), &[("CONTECH_SAMPLE", "1/4")]);
+        assert!(!said.contains("CONTECH_SAMPLE"), "{said}");
+        let (all, some) = (did(&whole), did(&sample));
+        assert_eq!(all.len(), some.len());
+        for (context, some) in &some {
+            let all = &all[context];
+            assert_eq!(all.operations, some.operations, "context {context}");
+            assert!(is_part(&some.blocks, &all.blocks), "context {context}");
+        }
+        let blocks = |of: &BTreeMap<u32, Did>| of.values().map(|d| d.blocks.len()).sum::<usize>();
+        assert!(blocks(&some) > 0 && blocks(&some) < blocks(&all));
+        let meta = taskgraph::map(&sample).unwrap();
+        assert_eq!(meta.meta().unrecorded.unwrap().of, AccessesOf::Sample);
+        let told = backend(&["stats"], &sample).unwrap().ok().unwrap();
+        assert!(told.to_string().contains("accesses are a sample"), "{told}");
+    }
+    let (_, said) = record(
+        &build(&scratch, 1),
+        &scratch.join("bad"),
+        &[("CONTECH_SAMPLE", "10%")],
+    );
+    assert!(
+        said.contains("CONTECH_SAMPLE=10% is not 1, or 1/2 to 1/1000"),
+        "{said}"
+    );
     scratch.done();
 }
 

@@ -87,6 +87,12 @@ const TABLE: [(&str, &[Variable]); 5] = [
                 time of the run, in each thread from its next event or call on; order and times are always recorded",
             ),
             of(
+                "CONTECH_SAMPLE",
+                "1",
+                "1/10: record accesses in one of ten windows of a millisecond, chosen by chance, the same for all threads; \
+                order and times are always recorded, and every result says how much it has",
+            ),
+            of(
                 "CONTECH_LIMIT",
                 "auto",
                 "how long the trace may become, like 2G or none, before accesses are left out; order and times go on, and \

@@ -1,5 +1,6 @@
-//! Whether accesses are recorded: only within the region of interest (`CONTECH_ROI`), and only until the trace has
-//! reached its limit (`CONTECH_LIMIT`). Order and times are always recorded.
+//! Whether accesses are recorded: only within the region of interest (`CONTECH_ROI`), only in some windows of time
+//! (`CONTECH_SAMPLE`), and only until the trace has reached its limit (`CONTECH_LIMIT`). Order and times are always
+//! recorded.
 //!
 //! Each thread goes through the gate by itself, at an event or where it gets another buffer, and says so in its stream
 //! ([`contech_trace::event::Event::Accesses`]). Instrumented code does not change: a thread whose accesses are not
@@ -9,7 +10,7 @@
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
 };
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use contech_trace::event::Recorded;
 
@@ -17,6 +18,8 @@ use crate::options::{Options, Region};
 
 /// Bytes of the longest trace with accesses, unless the user says otherwise or the disk has less than twice as much.
 const DEFAULT: u64 = 8 << 30;
+/// A window of the sample: long enough to fill caches, and for the cost of a change of buffers to vanish.
+const WINDOW: Duration = Duration::from_millis(1);
 /// No number of the gate: a thread that has it looks at each event.
 pub(crate) const EACH: u32 = u32::MAX;
 
@@ -35,6 +38,7 @@ pub struct Gate {
     /// Number of marked regions that have begun and not ended.
     marks: AtomicU32,
     region: Region,
+    sample: u32,
     started: Instant,
 }
 
@@ -48,6 +52,7 @@ impl Gate {
             depends: options.limit.is_none(),
             marks: AtomicU32::new(0),
             region: options.region,
+            sample: options.sample,
             started: Instant::now(),
         }
     }
@@ -75,13 +80,31 @@ impl Gate {
         match (self.full.load(SeqCst), within) {
             (true, _) => Recorded::Limit,
             (_, false) => Recorded::Outside,
+            _ if !self.is_sampled() => Recorded::Between,
             _ => Recorded::Yes,
         }
     }
 
+    /// Whether this moment is in a window of the sample: of so many windows that follow each other one is chosen. All
+    /// threads have the same windows, because what they share shows only where both are recorded. The choice is not
+    /// periodic, because programs are.
+    fn is_sampled(&self) -> bool {
+        if self.sample == 1 {
+            return true;
+        }
+        let (window, sample) = (
+            self.started.elapsed().as_nanos() / WINDOW.as_nanos(),
+            u128::from(self.sample),
+        );
+        let round = u64::try_from(window / sample).unwrap_or(0);
+        // The first round has its first window, so that a short run has accesses, too.
+        let chosen = (round.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % u64::from(self.sample);
+        window % sample == u128::from(chosen)
+    }
+
     /// Whether threads look at each event, because nothing else tells them that the state changes.
     pub(crate) fn changes_by_itself(&self) -> bool {
-        matches!(self.region, Region::Between(..))
+        self.sample > 1 || matches!(self.region, Region::Between(..))
     }
 
     /// Takes note of how much the compression of the trace has saved.

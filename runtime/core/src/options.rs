@@ -28,6 +28,8 @@ pub struct Options {
     pub limit: Option<u64>,
     /// Where accesses are recorded.
     pub region: Region,
+    /// Accesses are recorded in one of so many windows of time.
+    pub sample: u32,
 }
 
 /// The part of the run in which accesses are recorded.
@@ -74,6 +76,9 @@ fn duration(text: &str) -> Option<Duration> {
 pub const MIN_BUFFER: u64 = 2 * SLACK as u64;
 /// The largest buffer: a chunk holds one buffer.
 pub const MAX_BUFFER: u64 = contech_trace::file::MAX_CHUNK as u64;
+
+/// The smallest sample is one of so many windows.
+const MOST_WINDOWS: u32 = 1000;
 
 struct Spec {
     name: &'static str,
@@ -143,6 +148,21 @@ const TABLE: &[Spec] = &[
         },
     },
     Spec {
+        name: "CONTECH_SAMPLE",
+        default: "1",
+        set: |o, v, _| {
+            let windows = v
+                .strip_prefix("1/")
+                .unwrap_or(if v == "1" { v } else { "" });
+            let windows = windows
+                .parse()
+                .ok()
+                .filter(|n| (1..=MOST_WINDOWS).contains(n));
+            o.sample = windows.ok_or("1, or 1/2 to 1/1000")?;
+            Ok(())
+        },
+    },
+    Spec {
         name: "CONTECH_LIMIT",
         default: "auto",
         set: |o, v, _| {
@@ -182,6 +202,7 @@ impl Options {
             times: false,
             limit: None,
             region: Region::All,
+            sample: 1,
         };
         let (mut warnings, mut effective) = (Vec::new(), Vec::new());
         for spec in TABLE {
@@ -264,6 +285,10 @@ mod tests {
             ("CONTECH_OFF", "maybe"),
             ("CONTECH_COMPRESS", "yes"),
             ("CONTECH_ROI", "2"),
+            ("CONTECH_SAMPLE", "1/0"),
+            ("CONTECH_SAMPLE", "10%"),
+            ("CONTECH_SAMPLE", "0.1"),
+            ("CONTECH_SAMPLE", "2"),
             ("CONTECH_ROI", "function:f"),
             ("CONTECH_ROI", "time:3s-2s"),
             ("CONTECH_ROI", "time:1-2h"),

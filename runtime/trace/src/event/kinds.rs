@@ -40,5 +40,7 @@ numbered! {
         Limit = 1;
         /// The program is outside of the region of interest.
         Outside = 2;
+        /// The moment is between two windows of a sample.
+        Between = 3;
     }
 }
