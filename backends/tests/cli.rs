@@ -12,6 +12,8 @@ mod folder;
 mod measured;
 #[path = "cli/refusals.rs"]
 mod refusals;
+#[path = "cli/shard.rs"]
+mod shard;
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -3,17 +3,40 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use contech_tests::once::Once;
 use contech_tests::outputs::{Outputs, target_dir, workspace};
-use contech_tests::process::run;
+use contech_tests::process::{run, run_for};
 use contech_tests::python::environment;
-use contech_tests::recording::files;
+use contech_tests::recording::{Recording, files};
 use contech_tests::scratch::Scratch;
 
 /// What the package needs, and what it gives tables to.
 const PACKAGES: [&str; 2] = ["numpy==2.4.6", "pyarrow==26.0.1"];
+
+/// Ray with what it needs.
+const RAY: [&str; 18] = [
+    "ray==2.60.0",
+    "attrs==26.1.0",
+    "certifi==2026.10.18",
+    "charset-normalizer==3.5.2",
+    "click==8.5.1",
+    "filelock==4.2.12",
+    "idna==3.20",
+    "jsonschema==4.26.0",
+    "jsonschema-specifications==2025.9.1",
+    "msgpack==1.2.4",
+    "packaging==26.3",
+    "protobuf==7.36.2",
+    "PyYAML==6.0.3",
+    "referencing==0.37.0",
+    "requests==2.34.2",
+    "rpds-py==2026.9.1",
+    "typing_extensions==4.16.0",
+    "urllib3==2.8.0",
+];
 
 /// An interpreter that has the package.
 fn interpreter() -> Result<PathBuf> {
@@ -114,6 +137,60 @@ fn the_types_of_the_module_are_those_of_its_stub() -> Result<()> {
     named.sort();
     seen.sort();
     ensure!(seen == named, "{seen:?}\n{named:?}");
+    scratch.done();
+    Ok(())
+}
+
+/// Does what the command does; the first time that the share 2 is run, the worker of Ray is killed in the middle of it.
+const KILLS: &str = r#"#!/bin/sh
+if [ "$2 $4" = "run 2" ] && mkdir "$MARK" 2> /dev/null; then
+    "$BACKEND" "$@" &
+    kill -9 $! $PPID
+fi
+exec "$BACKEND" "$@"
+"#;
+
+#[test]
+fn four_workers_of_ray_one_of_them_killed_give_the_bytes_of_one_process() -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = with_program("ray")?;
+    let mut record = Command::new(scratch.join("sort"));
+    record.args(["1000"]).env("OMP_NUM_THREADS", "2");
+    let graph = Recording::of(&mut record, &scratch.join("traces"))?.graphs(true)?;
+    let graph = graph.first().context("a graph")?;
+    let python = environment(&target_dir().join("tmp/contech/ray"), &RAY)?;
+    let wrapper = scratch.write("contech-backend", KILLS)?;
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(scratch.dir().to_owned()).chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(all)?;
+    let backend = Outputs::get().command("contech-backend");
+    for analysis in ["cache", "races"] {
+        let folder = scratch.join(analysis);
+        let mut plan = Command::new(&backend);
+        plan.args(["shard", "plan", "--workers", "4", "--graph"]);
+        run(plan.arg(graph).arg(&folder).arg(analysis))?.ok()?;
+        let mark = scratch.join(&format!("{analysis}-killed"));
+        let mut drive = Command::new(&python);
+        drive
+            .arg(workspace().join("python/shard_ray.py"))
+            .arg(&folder);
+        drive
+            .env("PATH", &path)
+            .env("BACKEND", &backend)
+            .env("MARK", &mark);
+        let merged = run_for(&mut drive, Duration::from_secs(300))?.ok()?;
+        ensure!(mark.is_dir(), "no worker was killed");
+        let one = run(Command::new(&backend)
+            .arg(analysis)
+            .arg(graph)
+            .args(["--format", "json"]))?;
+        ensure!(
+            merged.stdout == one.ok()?.stdout,
+            "{analysis}: {}",
+            merged.out()
+        );
+    }
     scratch.done();
     Ok(())
 }

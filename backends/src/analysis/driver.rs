@@ -41,13 +41,14 @@ impl<A: Analysis> Part<A> {
     /// # Errors
     /// When the graph cannot be read.
     pub fn finish(self, graph: &Graph) -> Result<A::Report> {
-        let shards = self.shards.into_iter().flatten().collect();
-        self.analysis.finish(graph, shards)
+        let (analysis, shards) = self.into_parts();
+        analysis.finish(graph, shards)
     }
 
-    /// The shards of everything it has seen, after [`run_all`].
-    pub fn into_shards(self) -> impl Iterator<Item = A::Shard> {
-        self.shards.into_iter().flatten()
+    /// The analysis, and the shards of everything it has seen, after [`run_all`].
+    #[must_use]
+    pub fn into_parts(self) -> (A, Vec<A::Shard>) {
+        (self.analysis, self.shards.into_iter().flatten().collect())
     }
 
     /// Whether it sees no tasks.

@@ -15,11 +15,11 @@ mod render;
 mod sample;
 mod sets;
 
-use anyhow::Result;
-use serde::Serialize;
+use anyhow::{Result, ensure};
+use serde::{Deserialize, Serialize};
 use taskgraph::{ContextId, Piece};
 
-use crate::analysis::{Analysis, Graph, Moment, Order, Reads};
+use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share};
 use crate::size::{Size, Sizes};
 
 pub use geometry::{Geometries, Geometry, Ways};
@@ -100,7 +100,7 @@ pub enum Shard {
 }
 
 /// What the caches of a shard counted.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Counts {
     accesses: u64,
     /// First accesses of lines, if they are known.
@@ -235,21 +235,60 @@ impl Analysis for Cache {
         }
     }
 
-    fn finish(self, _: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        let rate = self.sample.rate();
-        // What a sample counts are only further lines of accesses.
-        let (mut accesses, mut cold) = (rate.map_or(0, |_| self.accesses), Some(0));
-        let mut misses = vec![0; self.geometries.all.len()];
-        let mut error = 0.0;
+    fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
+        let counts = self.found(shards)?;
+        self.join(graph, vec![counts])
+    }
+}
+
+impl Divided for Cache {
+    type Found = Counts;
+
+    /// The caches are divided, neighbours together because they share work, and each worker reads all of the graph.
+    fn only(&mut self, share: Share) -> Result<()> {
+        ensure!(
+            self.sample.rate().is_none(),
+            "--sample makes a preview, which is small enough for one worker: leave it out"
+        );
+        let all = &mut self.geometries.all;
+        let begin = |index: u32| all.len() * index as usize / share.of as usize;
+        *all = all[begin(share.index)..begin(share.index + 1)].to_vec();
+        Ok(())
+    }
+
+    fn found(&self, shards: Vec<Shard>) -> Result<Counts> {
+        let mut sum = Counts {
+            accesses: 0,
+            cold: Some(0),
+            misses: vec![0; self.geometries.all.len()],
+            error: 0.0,
+        };
         for shard in &shards {
             if let Shard::Counts(own) = shard {
-                accesses += own.accesses;
-                cold = cold.zip(own.cold).map(|(sum, first)| sum + first);
-                let sums = misses.iter_mut().zip(&own.misses);
+                sum.accesses += own.accesses;
+                sum.cold = sum.cold.zip(own.cold).map(|(sum, first)| sum + first);
+                let sums = sum.misses.iter_mut().zip(&own.misses);
                 sums.for_each(|(sum, missed)| *sum += missed);
-                error += own.error;
+                sum.error += own.error;
             }
         }
+        Ok(sum)
+    }
+
+    fn join(self, _: &Graph, parts: Vec<Counts>) -> Result<Report> {
+        let rate = self.sample.rate();
+        // What a sample counts are only further lines of accesses.
+        let looked_up = parts.iter().map(|part| part.accesses).max().unwrap_or(0);
+        let accesses = rate.map_or(0, |_| self.accesses) + looked_up;
+        let cold = parts.iter().filter_map(|part| part.cold).max();
+        let error = parts.iter().map(|part| part.error).fold(0.0, f64::max);
+        let misses: Vec<u64> = parts.into_iter().flat_map(|part| part.misses).collect();
+        ensure!(
+            misses.len() == self.geometries.all.len(),
+            "the shares have {} caches, and there are {}",
+            misses.len(),
+            self.geometries.all.len()
+        );
         let all = &self.geometries.all;
         let full = |size| {
             let found = all

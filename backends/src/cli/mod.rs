@@ -3,9 +3,11 @@
 mod broken_pipe;
 mod common;
 mod destination;
+mod division;
 pub mod output;
 pub mod progress;
 pub mod registry;
+mod shard;
 mod tools;
 
 use std::io::Write as _;

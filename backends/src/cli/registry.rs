@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::destination::json;
+use super::division::Division;
 use super::{Common, said};
 use crate::analysis::{Analysis, Graph, run, something_to_analyse, warnings};
 use crate::cache::Cache;
@@ -27,9 +28,11 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<crate::predict::Predict>(),
     analysis::<Parallelism>().shown(Shown::of::<Parallelism>()),
     analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
-    analysis::<Cache>().shown(Shown::with::<Cache>(|graph, choices| {
-        begin::<Cache>(choices.cache(graph)?, graph)
-    })),
+    analysis::<Cache>()
+        .shown(Shown::with::<Cache>(|graph, choices| {
+            begin::<Cache>(choices.cache(graph)?, graph)
+        }))
+        .divided(Division::of::<Cache>()),
     analysis::<CritPath>().shown(Shown::of::<CritPath>().section("Critical path")),
     analysis::<WorkSpan>().shown(
         Shown::with::<WorkSpan>(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
@@ -43,7 +46,9 @@ pub const ENTRIES: &[Entry] = &[
     ),
     analysis::<Hierarchy>().shown(Shown::of::<Hierarchy>().section("Hierarchy")),
     analysis::<Sharing>().shown(Shown::of::<Sharing>().section("Sharing")),
-    analysis::<Races>().shown(Shown::of::<Races>().section("Races")),
+    analysis::<Races>()
+        .shown(Shown::of::<Races>().section("Races"))
+        .divided(Division::of::<Races>()),
     analysis::<MemUse>().shown(
         Shown::with::<MemUse>(|graph, choices| begin::<MemUse>(choices.memuse(graph)?, graph))
             .section("Memory"),
@@ -64,12 +69,30 @@ pub struct Entry {
     answer: Option<fn(&ArgMatches, &Graph) -> Result<String>>,
     /// How it takes part in the report, if it does.
     pub shown: Option<Shown>,
+    /// How several processes share it, if they can.
+    divided: Option<Division>,
 }
 
 impl Entry {
     const fn shown(self, shown: Shown) -> Self {
         Self {
             shown: Some(shown),
+            ..self
+        }
+    }
+
+    /// Its command line with these options.
+    fn parsed(&self, options: &[String]) -> Result<ArgMatches> {
+        let words = std::iter::once(self.name).chain(options.iter().map(String::as_str));
+        let command = self.command().disable_help_flag(true);
+        command
+            .try_get_matches_from(words)
+            .map_err(|error| said(&error))
+    }
+
+    const fn divided(self, division: Division) -> Self {
+        Self {
+            divided: Some(division),
             ..self
         }
     }
@@ -107,6 +130,7 @@ where
         },
         answer: Some(|matches, graph| json(&report::<A>(matches, graph)?, &warnings(graph))),
         shown: None,
+        divided: None,
     }
 }
 
@@ -138,12 +162,25 @@ pub fn answer(name: &str, options: &[String], graph: &Graph) -> Result<String> {
             names.join(", ")
         );
     };
-    let words = std::iter::once(name).chain(options.iter().map(String::as_str));
-    let matches = entry
-        .command()
-        .disable_help_flag(true)
-        .try_get_matches_from(words);
-    answer(&matches.map_err(|error| said(&error))?, graph)
+    answer(&entry.parsed(options)?, graph)
+}
+
+/// How several processes share an analysis, with its options.
+///
+/// # Errors
+/// When there is no such analysis or option, or one process must do it.
+pub(super) fn division(name: &str, options: &[String]) -> Result<(Division, ArgMatches)> {
+    let can = |entry: &'static Entry| Some((entry, entry.divided?));
+    let Some((entry, division)) = ENTRIES.iter().filter_map(can).find(|(e, _)| e.name == name)
+    else {
+        let names: Vec<&str> = ENTRIES
+            .iter()
+            .filter_map(can)
+            .map(|(e, _)| e.name)
+            .collect();
+        bail!("{name} cannot be divided; {} can", names.join(" and "));
+    };
+    Ok((division, entry.parsed(options)?))
 }
 
 /// Anything that is not an [`Analysis`]: it has its own options and does its own output.
@@ -159,5 +196,6 @@ pub(super) const fn tool<O: Args>(
         run,
         answer: None,
         shown: None,
+        divided: None,
     }
 }

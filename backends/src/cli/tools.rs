@@ -23,6 +23,11 @@ const TOOLS: &[Entry] = &[
         "Tasks, edges, blocks or accesses as text or JSON",
         crate::dump::run,
     ),
+    tool::<super::shard::Options>(
+        "shard",
+        "One analysis by several processes: plan, run each share, merge",
+        super::shard::run,
+    ),
     tool::<crate::verify::Options>(
         "verify",
         "Checks the whole file; exit 1 with the place of the first fault",

@@ -268,8 +268,8 @@ impl Detector {
 
     /// Whether two contexts use a common atomic variable, at least one of them writing it.
     #[must_use]
-    pub fn share_atomics(&self, a: ContextId, b: ContextId) -> bool {
-        self.atomic_pairs.contains(&(a.min(b), a.max(b)))
+    pub fn atomic_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.atomic_pairs.iter().map(|(a, b)| (a.get(), b.get()))
     }
 
     fn next_stamp(&mut self) {
@@ -515,6 +515,7 @@ impl Detector {
                 let address = (granule << GRANULE_SHIFT) + u64::from(common.trailing_zeros());
                 let known = self.clocks.known(record.epoch);
                 let example = Example {
+                    at: self.accesses,
                     address,
                     first: self.clocks.task(record.epoch),
                     second: self.clocks.task(access.epoch),

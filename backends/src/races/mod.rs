@@ -23,14 +23,14 @@ mod shadow;
 mod states;
 mod tally;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Result, bail};
-use serde::Serialize;
+use anyhow::{Result, bail, ensure};
+use serde::{Deserialize, Serialize};
 use taskgraph::{BlockCounts, ContextId, MemOp, OpId, Piece, StaticInfo, TaskId};
 
 use crate::analysis::source::Place;
-use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Task, run_all};
+use crate::analysis::{self, Analysis, Divided, Graph, Moment, Order, Reads, Share, Task, run_all};
 use crate::size::Size;
 
 use explain::Locks;
@@ -178,9 +178,49 @@ impl Analysis for Races {
                 atomic: self.atomic.clone(),
             });
             run_all(graph, &mut [&mut one])?;
-            let detector = one.into_shards().next();
+            let detector = one.into_parts().1.into_iter().next();
             let detector = detector.unwrap_or_else(|| self.detector());
             parts.extend(self.take(graph, &mut merged, detector)?);
+        }
+        if self.alone {
+            merged.accesses = graph.summary().accesses;
+        }
+        merged.report(graph)
+    }
+}
+
+impl Divided for Races {
+    type Found = Findings;
+
+    /// Memory is divided; what orders tasks is followed everywhere.
+    fn only(&mut self, share: Share) -> Result<()> {
+        ensure!(
+            share.of.is_power_of_two(),
+            "races are divided by bits of addresses: let the number of workers be 2, 4, 8 and so on"
+        );
+        self.part = Part {
+            bits: share.of.trailing_zeros(),
+            index: share.index.into(),
+        };
+        Ok(())
+    }
+
+    fn found(&self, shards: Vec<Detector>) -> Result<Findings> {
+        let detector = shards.into_iter().next().unwrap_or_else(|| self.detector());
+        ensure!(
+            !detector.is_full(),
+            "the worker's memory is not enough: give more with --memory, or use more workers"
+        );
+        Ok(Findings::of(&detector))
+    }
+
+    fn join(self, graph: &Graph, parts: Vec<Findings>) -> Result<Report> {
+        let mut merged = Merged {
+            passes: 1,
+            ..Merged::default()
+        };
+        for part in &parts {
+            merged.add(graph.info(), part);
         }
         if self.alone {
             merged.accesses = graph.summary().accesses;
@@ -198,7 +238,7 @@ impl Races {
     fn take(&self, graph: &Graph, merged: &mut Merged, detector: Detector) -> Result<Vec<Part>> {
         merged.passes += 1;
         if !detector.is_full() {
-            merged.add(graph.info(), &detector);
+            merged.add(graph.info(), &Findings::of(&detector));
             return Ok(Vec::new());
         }
         let part = detector.part();
@@ -217,6 +257,7 @@ impl Races {
 #[derive(Debug, Default)]
 struct Merged {
     races: BTreeMap<(SideKey, SideKey), Found>,
+    atomics: BTreeSet<(u32, u32)>,
     accesses: u64,
     unowned: u64,
     passes: u32,
@@ -230,14 +271,36 @@ struct Found {
     example: Example,
     /// Whether the first task of the example is that of the second place.
     swapped: bool,
-    atomics: bool,
+}
+
+/// What was found in a part of memory.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Findings {
+    entries: Vec<(Pair, Example, u64)>,
+    /// Pairs of contexts that use a common atomic variable.
+    atomics: Vec<(u32, u32)>,
+    /// Accesses in all of memory.
+    accesses: u64,
+    unowned: u64,
+}
+
+impl Findings {
+    fn of(detector: &Detector) -> Self {
+        Self {
+            entries: detector.tally.entries().copied().collect(),
+            atomics: detector.atomic_pairs().collect(),
+            accesses: detector.accesses,
+            unowned: detector.unowned,
+        }
+    }
 }
 
 impl Merged {
-    fn add(&mut self, info: &StaticInfo, detector: &Detector) {
-        self.accesses = detector.accesses;
-        self.unowned += detector.unowned;
-        for (pair, example, count) in detector.tally.entries() {
+    fn add(&mut self, info: &StaticInfo, findings: &Findings) {
+        self.accesses = findings.accesses;
+        self.unowned += findings.unowned;
+        self.atomics.extend(&findings.atomics);
+        for (pair, example, count) in &findings.entries {
             let side = |(op, kind): (u32, Kind)| (place_of(info, op), kind);
             let (first, second) = (side(pair.first), side(pair.second));
             let swapped = second < first;
@@ -246,15 +309,16 @@ impl Merged {
             } else {
                 (first, second)
             };
-            let atomics = detector.share_atomics(example.first.context, example.second.context);
             let new = Found {
                 count: 0,
                 example: *example,
                 swapped,
-                atomics,
             };
             let found = self.races.entry(key).or_insert(new);
             found.count += count;
+            if example.is_before(&found.example) {
+                (found.example, found.swapped) = (*example, swapped);
+            }
         }
     }
 
@@ -272,13 +336,16 @@ impl Merged {
             } else {
                 (example.first, example.second)
             };
+            let contexts = [first, second].map(|task| task.context.get());
+            let contexts = (contexts[0].min(contexts[1]), contexts[0].max(contexts[1]));
+            let atomics = self.atomics.contains(&contexts);
             races.push(Race {
                 address: example.address,
                 a: Side::new(a, first),
                 b: Side::new(b, second),
                 count: found.count,
-                missing: explain::sentence(graph, &locks, &example, found.atomics)?,
-                atomics: found.atomics,
+                missing: explain::sentence(graph, &locks, &example, atomics)?,
+                atomics,
             });
         }
         // Races that an atomic variable may order come last.

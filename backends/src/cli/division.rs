@@ -1,0 +1,57 @@
+//! How the command `shard` does an analysis.
+
+use anyhow::Result;
+use clap::{ArgMatches, FromArgMatches};
+use serde::Serialize;
+
+use super::destination::json;
+use crate::analysis::{
+    Analysis, Divided, Graph, Part, Share, run_all, something_to_analyse, warnings,
+};
+
+/// What workers do, and what is made of what they found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Division {
+    /// Does a share, and returns what was found as JSON.
+    pub(super) run: fn(&ArgMatches, &Graph, Share) -> Result<Vec<u8>>,
+    /// Makes the result, as JSON.
+    pub(super) merge: fn(&ArgMatches, &Graph, &[Vec<u8>]) -> Result<String>,
+}
+
+impl Division {
+    pub(super) const fn of<A>() -> Self
+    where
+        A: Divided,
+        A::Config: FromArgMatches,
+        A::Report: Serialize,
+    {
+        Self {
+            run: |matches, graph, share| {
+                let mut analysis = begin::<A>(matches, graph)?;
+                analysis.only(share)?;
+                let mut part = Part::new(analysis);
+                run_all(graph, &mut [&mut part])?;
+                let (analysis, shards) = part.into_parts();
+                Ok(serde_json::to_vec(&analysis.found(shards)?)?)
+            },
+            merge: |matches, graph, parts| {
+                let analysis = begin::<A>(matches, graph)?;
+                let parts = parts.iter().map(|part| Ok(serde_json::from_slice(part)?));
+                let mut report = analysis.join(graph, parts.collect::<Result<_>>()?)?;
+                A::complete(&mut report, graph)?;
+                json(&report, &warnings(graph))
+            },
+        }
+    }
+}
+
+fn begin<A>(matches: &ArgMatches, graph: &Graph) -> Result<A>
+where
+    A: Analysis,
+    A::Config: FromArgMatches,
+{
+    if A::NEEDS_ACCESSES {
+        something_to_analyse(graph, A::NAME)?;
+    }
+    A::new(A::Config::from_arg_matches(matches)?, graph)
+}
