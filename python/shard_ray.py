@@ -1,7 +1,7 @@
 """Does the shares of a plan with Ray, on all machines of its cluster that reach the folder and the graph:
 
     contech-backend shard plan FOLDER --workers 16 --graph graph.tg races
-    python shard_ray.py FOLDER [ADDRESS] > races.json
+    python shard_ray.py FOLDER races.json [ADDRESS]
 
 A share whose worker is lost is done again by another one. Without an address Ray uses this machine alone."""
 
@@ -22,7 +22,7 @@ def share(folder, number):
     return done.stderr if done.returncode else None
 
 
-def main(folder, address=None):
+def main(folder, output, address=None):
     folder = os.path.abspath(folder)
     plan = json.loads(pathlib.Path(folder, "plan.json").read_text())
     ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
@@ -30,7 +30,7 @@ def main(folder, address=None):
     failed = {error for error in ray.get(shares) if error}
     if failed:
         sys.exit("".join(sorted(failed)))
-    sys.exit(subprocess.run(["contech-backend", "shard", "merge", folder]).returncode)
+    sys.exit(subprocess.run(["contech-backend", "shard", "merge", folder, "-o", output]).returncode)
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ exec "$BACKEND" "$@"
 #[test]
 fn four_workers_of_ray_one_of_them_killed_give_the_bytes_of_one_process() -> Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
-    let scratch = with_program("ray")?;
+    let scratch = with_program("ray-shares")?;
     let mut record = Command::new(scratch.join("sort"));
     record.args(["1000"]).env("OMP_NUM_THREADS", "2");
     let graph = Recording::of(&mut record, &scratch.join("traces"))?.graphs(true)?;
@@ -174,22 +174,20 @@ fn four_workers_of_ray_one_of_them_killed_give_the_bytes_of_one_process() -> Res
         let mut drive = Command::new(&python);
         drive
             .arg(workspace().join("python/shard_ray.py"))
-            .arg(&folder);
+            .arg(&folder)
+            .arg(scratch.join("merged.json"));
         drive
             .env("PATH", &path)
             .env("BACKEND", &backend)
             .env("MARK", &mark);
-        let merged = run_for(&mut drive, Duration::from_secs(300))?.ok()?;
+        run_for(&mut drive, Duration::from_secs(300))?.ok()?;
         ensure!(mark.is_dir(), "no worker was killed");
         let one = run(Command::new(&backend)
             .arg(analysis)
             .arg(graph)
             .args(["--format", "json"]))?;
-        ensure!(
-            merged.stdout == one.ok()?.stdout,
-            "{analysis}: {}",
-            merged.out()
-        );
+        let merged = fs::read(scratch.join("merged.json"))?;
+        ensure!(merged == one.ok()?.stdout, "{analysis}: {folder:?}");
     }
     scratch.done();
     Ok(())
