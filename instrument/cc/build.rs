@@ -24,6 +24,7 @@ fn main() {
         "include/contech/observe.h",
         "include/contech/observe.f90",
         "include/contech/observe.rs",
+        "include/contech/tasks.rs",
         "include/contech/flang/mpif.h",
     ] {
         println!("cargo::rerun-if-changed={header}");

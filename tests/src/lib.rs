@@ -5,6 +5,7 @@
 //! **Invariant:** the harness knows the tools by their command lines only. It links none of the parts under test, so
 //! it builds on a machine without LLVM.
 
+pub mod deb;
 pub mod debian;
 pub mod fuzzer;
 pub mod matrix;

@@ -266,8 +266,7 @@ impl Detector {
             + self.contexts.capacity() * (size_of::<Running>() + 8)
     }
 
-    /// Whether two contexts use a common atomic variable, at least one of them writing it.
-    #[must_use]
+    /// Pairs of contexts that use a common atomic variable, which at least one of them writes.
     pub fn atomic_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
         self.atomic_pairs.iter().map(|(a, b)| (a.get(), b.get()))
     }
