@@ -170,7 +170,7 @@ fn four_workers_of_ray_one_of_them_killed_give_the_bytes_of_one_process() -> Res
         let mut plan = Command::new(&backend);
         plan.args(["shard", "plan", "--workers", "4", "--graph"]);
         run(plan.arg(graph).arg(&folder).arg(analysis))?.ok()?;
-        let mark = scratch.join(&format!("{analysis}-killed"));
+        let mark = scratch.join(format!("{analysis}-killed"));
         let mut drive = Command::new(&python);
         drive
             .arg(workspace().join("python/shard_ray.py"))
