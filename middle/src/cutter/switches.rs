@@ -1,6 +1,6 @@
 //! Which context the records of a chunk belong to, and what a switch, a piece of a context or a gap means.
 
-use contech_trace::event::{Arrival, NOWHERE};
+use contech_trace::event::{Arrival, Event, NOWHERE};
 
 use super::Cutter;
 use super::piece::Piece;
@@ -13,6 +13,12 @@ impl Cutter {
     /// Takes a record of the context at hand.
     pub(super) fn feed(&mut self, record: Record) -> Result<()> {
         if self.streams.context == NOWHERE {
+            // What is lost may be where the thread came back.
+            if let Record::Event(Event::Lost { bytes }, ..) = record {
+                self.lost_bytes += bytes;
+                self.notes
+                    .damage("the runtime lost records", || "in a library".into());
+            }
             return Ok(());
         }
         match self.streams.holding {

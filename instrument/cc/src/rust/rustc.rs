@@ -5,22 +5,30 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
 use super::tasks;
-use crate::{Error, locate};
+use crate::{Error, Mode, OPTIONS_VARIABLE, Options, locate};
 
 /// Runs rustc with the arguments that cargo gave; returns only on failure.
 pub(crate) fn run(rustc: OsString, arguments: &[OsString]) -> Result<ExitCode, Error> {
-    let linker = locate::command("contech-cc")?;
-    let arguments = if has_target(arguments) {
-        tasks::marked(extended(arguments, linker.into_os_string()))?
-    } else {
-        arguments.to_vec()
-    };
-    let cause = Command::new(&rustc).args(arguments).exec();
+    let mut all = arguments.to_vec();
+    if has_target(arguments) {
+        let options = std::env::var(OPTIONS_VARIABLE).unwrap_or_default();
+        let (options, _) = Options::extract(&options, Vec::new())?;
+        all = extended(arguments, locate::command("contech-cc")?.into_os_string());
+        // The on-line profiler knows no tasks.
+        if options.mode != Mode::Workspan {
+            all.extend(MARKS.map(OsString::from));
+            all = tasks::marked(all)?;
+        }
+    }
+    let cause = Command::new(&rustc).args(all).exec();
     Err(Error::Exec {
         program: rustc.into(),
         cause,
     })
 }
+
+/// What tells a source that the marks for tasks mean something.
+const MARKS: [&str; 2] = ["--cfg=contech", "--check-cfg=cfg(contech)"];
 
 /// The feature of a target that asks for static executables.
 const STATIC: &str = "+crt-static";
@@ -40,8 +48,6 @@ fn extended(arguments: &[OsString], linker: OsString) -> Vec<OsString> {
     let mut flag = OsString::from("-Clinker=");
     flag.push(linker);
     all.extend([
-        "--cfg=contech".into(),
-        "--check-cfg=cfg(contech)".into(),
         "-Clinker-plugin-lto".into(),
         flag,
         "-Clink-arg=--contech-bitcode".into(),
@@ -79,8 +85,8 @@ mod tests {
     fn a_crate_of_the_program_is_compiled_to_bitcode() {
         assert_eq!(
             line("--crate-name a --target x -Cdebuginfo=2"),
-            "-Cdebuginfo=line-tables-only --crate-name a --target x -Cdebuginfo=2 --cfg=contech \
-             --check-cfg=cfg(contech) -Clinker-plugin-lto -Clinker=/h/contech-cc -Clink-arg=--contech-bitcode"
+            "-Cdebuginfo=line-tables-only --crate-name a --target x -Cdebuginfo=2 -Clinker-plugin-lto \
+             -Clinker=/h/contech-cc -Clink-arg=--contech-bitcode"
         );
     }
 
