@@ -20,13 +20,15 @@ pub(super) struct Atomic {
     releases: FxHashMap<u32, (u64, Place)>,
     /// Number of releases so far.
     count: u64,
-    /// Number of the releases that each context has acquired. Its later operations need not acquire them again.
-    acquired: FxHashMap<u32, u64>,
+    /// Number of the releases that each context has acquired, and where it did so last. What it does after that place
+    /// need not acquire them again. That place may be a fence that stands after operations which come later here.
+    acquired: FxHashMap<u32, (u64, Place)>,
 }
 
 impl Atomic {
     fn acquire(&mut self, at: Place, out: &mut Edges) -> Result<()> {
-        let seen = self.acquired.insert(at.context(), self.count).unwrap_or(0);
+        let before = self.acquired.insert(at.context(), (self.count, at));
+        let seen = before.map_or(0, |(seen, by)| if by <= at { seen } else { 0 });
         if seen == self.count {
             return Ok(());
         }
