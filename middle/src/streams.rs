@@ -6,15 +6,13 @@
 
 use std::collections::BTreeMap;
 
-pub(crate) use contech_trace::event::TEAM_STREAMS;
 use contech_trace::event::{Arrival, Event};
+pub(crate) use contech_trace::event::{TEAM_STREAMS, piece_after};
 use rustc_hash::FxHashMap;
 use taskgraph::{Counts, FrameSpan};
 
 /// Means that no context is at hand.
 const NO_CONTEXT: u32 = u32::MAX;
-/// Pieces are numbered from 1 to this number, and then from 1 again.
-const LAST_PIECE: u32 = (1 << 20) - 1;
 
 /// An item of a stream.
 #[derive(Debug)]
@@ -91,9 +89,4 @@ impl Streams {
     pub(crate) fn release_any(&mut self) -> Option<(Piece, Vec<Record>)> {
         self.held.pop_first()
     }
-}
-
-/// The number of the piece after this one; 0 stands before the first.
-pub(crate) fn piece_after(piece: u32) -> u32 {
-    piece % LAST_PIECE + 1
 }

@@ -11,6 +11,9 @@ use crate::loader;
 use crate::real::Ptr;
 use crate::tls::block;
 
+/// Objects that the recorder invents are in the upper half of the address space, where the program has none.
+pub(crate) const OWN_OBJECTS: u64 = 1 << 47;
+
 /// The order of every object's operations. It survives forks, as the objects do.
 pub(crate) static TICKETS: Tickets = Tickets::new();
 

@@ -24,6 +24,12 @@ exports! {
     __contech_task_begin = library::begin;
     __contech_task_end = library::end;
     __contech_task_group = library::begin_group;
+    __contech_task_order = library::order;
+    __contech_turns_create = library::create_turns;
+    __contech_turns_own = library::own_turns;
+    __contech_turns_begin = library::begin_turn;
+    __contech_turns_end = library::end_turn;
+    __contech_turns_wake = library::wake_turns;
 
     ompt_start_tool = ompt::start_tool;
     __kmpc_omp_task_alloc = ompt::task_alloc;

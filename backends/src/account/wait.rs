@@ -49,8 +49,13 @@ impl Wait {
     /// When a task cannot be read.
     pub(super) fn of(task: &Task<'_>, cause: Cause) -> Result<Self> {
         let (before, object) = awaited(task)?;
+        let kind = match kind(cause, task.op()) {
+            // The context has made itself ready, and had no processor.
+            Kind::Word if before.is_none() && task.op() == SyncOp::TaskResume => Kind::Unknown,
+            kind => kind,
+        };
         Ok(Self {
-            kind: kind(cause, task.op()),
+            kind,
             object,
             task: task.id(),
             ended_by: before,

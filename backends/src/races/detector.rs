@@ -17,7 +17,7 @@ use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, Piece};
 
 use super::chains::Epoch;
 use super::clocks::Clocks;
-use super::record::{Kind, Record};
+use super::record::{Kind, Record, Use};
 use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Part, Shadow, address_of, page_of};
 use super::states::{StateId, States};
 use super::tally::{Example, Tally};
@@ -63,8 +63,18 @@ struct Running {
     low: u64,
     marked: u64,
     since: Epoch,
+    /// Its thread's stack, or a part of it, and the thread's variables, as `start..end`.
+    own: [(u64, u64); 2],
     /// The block executed last.
     block: Option<BlockId>,
+}
+
+impl Running {
+    #[inline]
+    fn owns(&self, addr: u64) -> bool {
+        let within = |(from, to): (u64, u64)| addr.wrapping_sub(from) < to - from;
+        within(self.own[0]) || within(self.own[1])
+    }
 }
 
 /// Finds races in one part of memory.
@@ -211,7 +221,12 @@ impl Detector {
         }
         let op = access.op.get();
         let atomic = self.atomic.get(op as usize).copied().unwrap_or(false);
-        self.range(access.addr, access.size, op, Kind::of(access.write, atomic));
+        let by = Use {
+            op,
+            kind: Kind::of(access.write, atomic),
+            own: self.running.owns(access.addr),
+        };
+        self.range(access.addr, access.size, by);
     }
 
     fn action(&mut self, action: &Action<'_>) {
@@ -225,12 +240,15 @@ impl Detector {
             Action::Fresh { addr, size } if size > STACK => {
                 self.running.low = addr;
                 self.running.marked = addr.saturating_add(size);
+                self.running.own[0] = (addr, self.running.marked);
                 self.running.since = self.clocks.now();
                 self.mark_stack(self.running.marked - AHEAD);
             }
-            Action::Map { addr, size } | Action::Fresh { addr, size } => {
+            Action::Fresh { addr, size } => {
+                self.running.own[1] = (addr, addr.saturating_add(size));
                 self.renew(addr, size, Kind::Alloc);
             }
+            Action::Map { addr, size } => self.renew(addr, size, Kind::Alloc),
             Action::Unmap { addr, size } => self.renew(addr, size, Kind::Unmap),
             _ => {}
         }
@@ -301,7 +319,7 @@ impl Detector {
         let Running { low, marked, .. } = self.running;
         let from = (addr.saturating_sub(AHEAD) & !(AHEAD - 1)).max(low);
         self.running.marked = from;
-        self.range(from, marked - from, STACK_OP, Kind::Alloc);
+        self.range(from, marked - from, Use::of(STACK_OP, Kind::Alloc));
     }
 
     /// The operation that stands for the free that the last executed block calls.
@@ -312,7 +330,7 @@ impl Detector {
 
     /// Calls [`Detector::granule`] for each granule of a range of bytes.
     #[inline]
-    fn range(&mut self, addr: u64, size: u64, op: u32, kind: Kind) {
+    fn range(&mut self, addr: u64, size: u64, by: Use) {
         if size == 0 {
             return;
         }
@@ -321,13 +339,13 @@ impl Detector {
         let from = 0xff << (addr & 7);
         let to = 0xff >> (7 - (last_byte & 7));
         if first == last {
-            return self.granule(first, mask(from & to), op, kind);
+            return self.granule(first, mask(from & to), by);
         }
-        self.granule(first, mask(from), op, kind);
+        self.granule(first, mask(from), by);
         for granule in first + 1..last {
-            self.granule(granule, 0xff, op, kind);
+            self.granule(granule, 0xff, by);
         }
-        self.granule(last, mask(to), op, kind);
+        self.granule(last, mask(to), by);
     }
 
     /// Begins or ends the life of a range of memory. Whole pages are handled at once.
@@ -340,42 +358,39 @@ impl Detector {
             Kind::Free => self.free_op(),
             _ => NO_OP,
         };
+        let by = Use::of(op, kind);
         if end <= first {
-            return self.range(addr, size, op, kind);
+            return self.range(addr, size, by);
         }
         let (from, to) = (address_of(first), address_of(end));
-        self.range(addr, from - addr, op, kind);
-        self.range(to, stop - to, op, kind);
+        self.range(addr, from - addr, by);
+        self.range(to, stop - to, by);
         if kind == Kind::Alloc {
             let mark = Record {
                 epoch: self.clocks.now(),
-                op: NO_OP,
                 mask: 0xff,
-                kind,
+                by: Use::of(NO_OP, kind),
             };
             let marked = self.states.make(&[mark]);
             return self.shadow.fill(first, end, marked, &mut self.states);
         }
         for page in self.shadow.touched(first, end) {
             match self.shadow.uniform(page) {
-                None => self.range(
-                    address_of(page),
-                    address_of(page + 1) - address_of(page),
-                    op,
-                    kind,
-                ),
-                Some(state) => self.whole_page(page, state, op, kind),
+                None => {
+                    let bytes = address_of(page + 1) - address_of(page);
+                    self.range(address_of(page), bytes, by);
+                }
+                Some(state) => self.whole_page(page, state, by),
             }
         }
     }
 
     /// The same for a page whose granules are all in one state; it is handled like one granule.
-    fn whole_page(&mut self, page: u64, before: StateId, op: u32, kind: Kind) {
+    fn whole_page(&mut self, page: u64, before: StateId, by: Use) {
         let access = Record {
             epoch: self.clocks.now(),
-            op,
             mask: 0xff,
-            kind,
+            by,
         };
         let mut after = std::mem::take(&mut self.scratch);
         let granule = address_of(page) >> GRANULE_SHIFT;
@@ -388,13 +403,14 @@ impl Detector {
 
     /// One access to bytes of one granule.
     #[inline]
-    fn granule(&mut self, granule: u64, mask: u8, op: u32, kind: Kind) {
+    fn granule(&mut self, granule: u64, mask: u8, by: Use) {
         let Some(cell) = self.shadow.granule(granule, &mut self.states) else {
             return;
         };
         let before = *cell;
-        let key = u64::from(before) << 32 | u64::from(op);
-        let detail = self.stamp << 16 | u64::from(mask) << 8 | kind as u64;
+        let key = u64::from(before) << 32 | u64::from(by.op);
+        let about = u64::from(by.own) << 4 | by.kind as u64;
+        let detail = self.stamp << 16 | u64::from(mask) << 8 | about;
         let slot =
             (key ^ detail << 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LOOKUPS.ilog2());
         let slot = usize::try_from(slot).unwrap_or(0) % LOOKUPS;
@@ -413,23 +429,12 @@ impl Detector {
             }
             return;
         }
-        let epoch = match op {
+        let epoch = match by.op {
             STACK_OP => self.running.since,
             _ => self.clocks.now(),
         };
-        self.look_up(
-            granule,
-            before,
-            Record {
-                epoch,
-                op,
-                mask,
-                kind,
-            },
-            slot,
-            key,
-            detail,
-        );
+        let access = Record { epoch, mask, by };
+        self.look_up(granule, before, access, slot, key, detail);
     }
 
     #[cold]
@@ -492,15 +497,15 @@ impl Detector {
         let bytes = access.mask;
         for mark in records
             .iter()
-            .filter(|mark| mark.kind == Kind::Alloc && mark.mask & bytes != 0)
+            .filter(|mark| mark.by.kind == Kind::Alloc && mark.mask & bytes != 0)
         {
-            if !self.clocks.ordered(mark.epoch) && access.kind != Kind::Alloc {
+            if !self.clocks.ordered(mark.epoch) && access.by.kind != Kind::Alloc {
                 access.mask &= !mark.mask;
-                self.unowned += u64::from(access.kind < Kind::Alloc);
+                self.unowned += u64::from(access.by.kind < Kind::Alloc);
             }
         }
         for own in records.iter().filter(|record| record.epoch == access.epoch) {
-            if access.kind.superseded_by(own.kind) {
+            if access.by.superseded_by(own.by) {
                 access.mask &= !own.mask;
             }
         }
@@ -510,7 +515,7 @@ impl Detector {
         for &record in records {
             let common = record.mask & access.mask;
             let ordered = self.clocks.ordered(record.epoch);
-            if common != 0 && !ordered && record.kind.conflicts(access.kind) {
+            if common != 0 && !ordered && record.by.conflicts(access.by) {
                 let address = (granule << GRANULE_SHIFT) + u64::from(common.trailing_zeros());
                 let known = self.clocks.known(record.epoch);
                 let example = Example {
@@ -521,17 +526,17 @@ impl Detector {
                     known,
                 };
                 races.push(self.tally.found(
-                    record.op,
-                    record.kind,
-                    access.op,
-                    access.kind,
+                    record.by.op,
+                    record.by.kind,
+                    access.by.op,
+                    access.by.kind,
                     example,
                 ));
             }
             if common != 0
-                && record.kind.atomic()
-                && access.kind.atomic()
-                && (record.kind.writes() || access.kind.writes())
+                && record.by.kind.atomic()
+                && access.by.kind.atomic()
+                && (record.by.kind.writes() || access.by.kind.writes())
             {
                 let (a, b) = (
                     self.clocks.task(record.epoch).context,
@@ -539,12 +544,12 @@ impl Detector {
                 );
                 self.atomic_pairs.insert((a.min(b), a.max(b)));
             }
-            let gone = match access.kind {
+            let gone = match access.by.kind {
                 Kind::Alloc | Kind::Unmap => true,
                 // A record that is not ordered after the allocation is of an earlier life, also after this life has
                 // ended.
-                Kind::Free => record.kind != Kind::Alloc,
-                _ => ordered && record.kind.superseded_by(access.kind),
+                Kind::Free => record.by.kind != Kind::Alloc,
+                _ => ordered && record.by.superseded_by(access.by),
             };
             let mask = if gone {
                 record.mask & !access.mask
@@ -555,12 +560,12 @@ impl Detector {
                 after.push(Record { mask, ..record });
             }
         }
-        if access.kind != Kind::Unmap {
+        if access.by.kind != Kind::Unmap {
             after.push(access);
         }
         if after.len() > REMEMBERED {
             let mut later = after.iter().skip(FIRST);
-            if let Some(at) = later.position(|record| record.kind < Kind::Alloc) {
+            if let Some(at) = later.position(|record| record.by.kind < Kind::Alloc) {
                 after.remove(FIRST + at);
             }
         }

@@ -38,7 +38,7 @@ use explain::Locks;
 pub use chains::Epoch;
 pub use clocks::Clocks;
 pub use detector::Detector;
-pub use record::{Kind, Record};
+pub use record::{Kind, Record, Use};
 pub use shadow::{Part, Shadow};
 pub use states::{StateId, States};
 pub use tally::{Example, Pair, Tally};

@@ -74,12 +74,43 @@ impl Kind {
 pub struct Record {
     /// The task that made the access.
     pub epoch: Epoch,
-    /// The static operation.
-    pub op: u32,
     /// The bytes of the granule; bit 0 is the first.
     pub mask: u8,
+    /// How it used them.
+    pub by: Use,
+}
+
+/// How a task uses memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Use {
+    /// The static operation.
+    pub op: u32,
     /// The kind of the access.
     pub kind: Kind,
+    /// The memory is the stack of the thread in which the task runs, or that thread's variables.
+    pub own: bool,
+}
+
+impl Use {
+    /// A use of memory that belongs to no thread.
+    pub fn of(op: u32, kind: Kind) -> Self {
+        Self {
+            op,
+            kind,
+            own: false,
+        }
+    }
+
+    /// Whether two unordered uses are a race. What two tasks have in their own stacks at the same address are
+    /// different variables: the tasks ran one after the other in one thread, and the graph does not say in which order.
+    pub fn conflicts(self, other: Self) -> bool {
+        self.kind.conflicts(other.kind) && !(self.own && other.own)
+    }
+
+    /// [`Kind::superseded_by`] for uses.
+    pub fn superseded_by(self, later: Self) -> bool {
+        self.kind.superseded_by(later.kind) && (self.own || !later.own)
+    }
 }
 
 #[cfg(test)]

@@ -45,9 +45,12 @@ pub struct States {
 
 const NOTHING: Record = Record {
     epoch: Epoch::ZERO,
-    op: 0,
     mask: 0,
-    kind: super::record::Kind::Read,
+    by: super::record::Use {
+        op: 0,
+        kind: super::record::Kind::Read,
+        own: false,
+    },
 };
 
 impl Default for States {
@@ -171,16 +174,15 @@ fn hash(records: &[Record]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Kind;
+    use super::super::record::{Kind, Use};
     use super::*;
 
     #[test]
     fn states_are_reused_only_when_no_granule_is_in_them() {
         let mut states = States::default();
         let record = |op| Record {
-            op,
             mask: 255,
-            kind: Kind::Write,
+            by: Use::of(op, Kind::Write),
             ..NOTHING
         };
         let first = states.make(&[record(1)]);

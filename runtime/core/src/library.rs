@@ -14,6 +14,8 @@ use crate::tls::{LIBRARY, Lane, PROGRAM, TlsBlock};
 
 /// Bytes of a thread's stack below a task that are marked as new.
 const STACK: usize = 1 << 20;
+/// Bytes of the stack frame that runs a task. The compiler may let the task write what the frame's function writes.
+const FRAME: usize = 1 << 10;
 
 /// What a thread has to come back to.
 #[derive(Debug, Clone, Copy)]
@@ -84,8 +86,15 @@ impl Recorder {
         }
     }
 
-    /// The calling thread leaves the library that it entered. Returns whether other contexts ran in it meanwhile.
-    pub fn leave_library(&'static self, tls: &TlsBlock, kept: &Kept, how: Arrival) -> bool {
+    /// The calling thread leaves the library that it entered, to the stack frame at `here`. Returns whether other
+    /// contexts ran in it meanwhile.
+    pub fn leave_library(
+        &'static self,
+        tls: &TlsBlock,
+        kept: &Kept,
+        how: Arrival,
+        here: usize,
+    ) -> bool {
         let Some(thread) = registry::current(tls).filter(|_| kept.counts()) else {
             return false;
         };
@@ -95,6 +104,7 @@ impl Recorder {
             return false;
         }
         self.come_back(tls, thread, kept.context, how);
+        self.fresh_stack(tls, here, here);
         true
     }
 
@@ -122,7 +132,7 @@ impl Recorder {
                 context,
                 how: FROM_PROGRAM,
             };
-            self.leave_library(tls, &kept, Arrival::Waits);
+            self.leave_library(tls, &kept, Arrival::Waits, thread.top.load(Relaxed));
         }
         let task = self.reserve_contexts(1);
         let event = Sync {
@@ -142,45 +152,80 @@ impl Recorder {
 
     /// Begins a task in the calling thread, in the stack frame at `here`. A task whose context is not known gets one.
     pub fn begin_task(&'static self, tls: &TlsBlock, task: Option<u32>, here: usize) -> Kept {
+        let task = task.unwrap_or_else(|| self.reserve_contexts(1));
+        self.run_task(tls, (task, 0), Arrival::Begins, here)
+    }
+
+    /// Runs this piece of a task in the calling thread, in the stack frame at `here`.
+    pub fn run_task(
+        &'static self,
+        tls: &TlsBlock,
+        (task, piece): (u32, u32),
+        how: Arrival,
+        here: usize,
+    ) -> Kept {
         self.make_room(tls);
         let Some(thread) = registry::current(tls) else {
             return Kept::NOTHING;
         };
         let inside = tls.role() == LIBRARY;
-        let (context, how) = if inside {
+        let (context, from) = if inside {
             Self::leave_nowhere(tls, thread);
             (thread.outside.load(Relaxed), FROM_LIBRARY)
         } else {
             (thread.entered.load(Relaxed), FROM_PROGRAM)
         };
-        let task = task.unwrap_or_else(|| self.reserve_contexts(1));
-        self.enter(tls, task, 0, Arrival::Begins);
-        // Nothing orders what other tasks left on the stack. The library's frames are no task's.
+        self.enter(tls, task, piece, how);
+        // The library's frames are no task's.
         let top = thread.top.load(Relaxed);
-        let low = here.saturating_sub(STACK);
-        let size = top.max(here).saturating_sub(low) as u64;
-        let addr = low as u64;
-        self.put(tls, &Event::Fresh { addr, size });
+        self.fresh_stack(tls, here, top.max(here.saturating_add(FRAME)));
         Kept {
             before: top as u64,
             context,
-            how,
+            how: from,
         }
     }
 
-    /// Ends the task that the calling thread began.
-    pub fn end_task(&'static self, tls: &TlsBlock, kept: &Kept) {
+    /// Marks the stack below the frame at `here`, up to `top`: nothing orders what other tasks left there.
+    fn fresh_stack(&'static self, tls: &TlsBlock, here: usize, top: usize) {
+        let low = here.saturating_sub(STACK);
+        let (addr, size) = (low as u64, top.saturating_sub(low) as u64);
+        self.put(tls, &Event::Fresh { addr, size });
+    }
+
+    /// Ends the task that the calling thread began. The thread is in the stack frame at `here`.
+    pub fn end_task(&'static self, tls: &TlsBlock, kept: &Kept, here: usize) {
         let Some(thread) = registry::current(tls).filter(|_| kept.counts()) else {
             return;
         };
         self.make_room(tls);
         self.end_entered(tls);
+        self.after_task(tls, thread, kept, here);
+    }
+
+    /// Leaves the task that the calling thread runs in the stack frame at `here`. Another thread may run its next piece.
+    pub fn leave_task(&'static self, tls: &TlsBlock, kept: &Kept, here: usize) {
+        let Some(thread) = registry::current(tls).filter(|_| kept.counts()) else {
+            return;
+        };
+        self.make_room(tls);
+        if kept.how == FROM_PROGRAM && kept.context == NO_CONTEXT {
+            self.after_task(tls, thread, kept, here);
+            self.hand_over(tls, thread);
+        } else {
+            self.publish(tls);
+            self.after_task(tls, thread, kept, here);
+        }
+    }
+
+    fn after_task(&'static self, tls: &TlsBlock, thread: &Thread, kept: &Kept, here: usize) {
         let top = usize::try_from(kept.before).unwrap_or(0);
         thread.top.store(top, Relaxed);
         if kept.how == FROM_LIBRARY {
             self.go_nowhere(tls, thread, kept.context, false);
         } else {
             self.come_back(tls, thread, kept.context, Arrival::Resumes);
+            self.fresh_stack(tls, here, here.saturating_add(FRAME));
         }
     }
 

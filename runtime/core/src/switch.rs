@@ -124,6 +124,10 @@ impl Recorder {
         if thread.entered.load(Relaxed) != NO_CONTEXT {
             self.enter_own(tls, thread);
         }
+        self.hand_over(tls, thread);
+    }
+
+    pub(crate) fn hand_over(&'static self, tls: &TlsBlock, thread: &Thread) {
         let _errno = Errno::save();
         let blocked = Blocked::new();
         let _quiet = tls.quiet();

@@ -13,9 +13,6 @@ use crate::active::Active;
 use crate::current::guarded;
 use crate::real::Ptr;
 
-/// Objects that the recorder invents are in the upper half of the address space, where the program has none.
-pub(super) const OWN_OBJECTS: u64 = 1 << 47;
-
 fn object(context: u32) -> Ptr {
     std::ptr::without_provenance_mut(context as usize)
 }

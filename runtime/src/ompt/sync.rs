@@ -13,11 +13,11 @@ use super::abi::{
 };
 use super::callback;
 use super::node;
-use super::parallel::{OWN_OBJECTS, end_implicit};
+use super::parallel::end_implicit;
 use super::task::settle;
 use super::team::{Wait, Worker};
 use super::word::Word;
-use crate::active::{Active, TICKETS};
+use crate::active::{Active, OWN_OBJECTS, TICKETS};
 use crate::real::Ptr;
 
 fn object(number: u64) -> Ptr {

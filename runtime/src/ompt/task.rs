@@ -16,11 +16,10 @@ use super::abi::{
 };
 use super::memory;
 use super::node::{self, Node};
-use super::parallel::OWN_OBJECTS;
 use super::team::Worker;
 use super::word::Word;
 use super::{callback, enter, running};
-use crate::active::Active;
+use crate::active::{Active, OWN_OBJECTS};
 use crate::real::Ptr;
 
 fn object(number: u64) -> Ptr {

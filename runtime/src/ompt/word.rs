@@ -1,5 +1,7 @@
 //! What is kept of a task in the one word that the OpenMP runtime has for a tool.
 
+use contech_trace::event::piece_after;
+
 /// Context, piece and flags of a task. Zero is a task of which nothing is known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
@@ -53,8 +55,7 @@ impl Word {
         if !self.has(Self::UNTIED) {
             return self;
         }
-        // Pieces count from 1 on, and begin again at 1 after the last number.
-        let piece = u64::from(self.piece()) % PIECE_MASK + 1;
+        let piece = u64::from(piece_after(self.piece()));
         Word(self.0 & !(PIECE_MASK << PIECE_SHIFT) | piece << PIECE_SHIFT)
     }
 

@@ -22,6 +22,13 @@ pub const TEAM_STREAMS: u32 = 1 << 31;
 /// are recorded and whose own code is not.
 pub const NOWHERE: u32 = u32::MAX - 1;
 
+/// The number of the piece of a context that comes after this one. Pieces count from 1, and from 1 again after the
+/// last number that fits; 0 stands before the first.
+#[must_use]
+pub const fn piece_after(piece: u32) -> u32 {
+    piece % ((1 << 20) - 1) + 1
+}
+
 events! {
     /// A runtime event. All times are ticks of the processor's clock since the trace's start (48 bits). Objects,
     /// addresses, tickets and sizes have 48 bits.

@@ -191,6 +191,9 @@ sync_ops! {
     Cancel = 91, "cancel", Sync, None, None;
     /// A taskgroup begins. This orders nothing, and no task stands for it.
     TaskgroupBegin = 92, "taskgroup_begin", Sync, None, Some(Tree);
+    /// A task that threads run in turns goes on after a wake. The wakes are atomic operations on the same object; aux as
+    /// for an atomic read.
+    TaskResume = 93, "task_resume", Sync, Some(Condition), Some(Atomic);
     /// Creates the ranks of an MPI program.
     MpiRanks = 100, "mpi_ranks", Sync, None, None;
     /// An MPI message was sent; object = communicator, ticket = place in the order of the process's sends, aux =

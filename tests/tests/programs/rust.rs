@@ -57,6 +57,10 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
         closed_forms,
     ));
     trials.push(more(
+        "rust::work_and_span_of_tokio_are_those_of_its_tasks_with_0_1_and_4_threads",
+        tasks_of_tokio,
+    ));
+    trials.push(more(
         "rust::what_cannot_be_done_is_said_in_a_sentence",
         refuses,
     ));
@@ -219,6 +223,25 @@ fn closed_forms() -> Result<()> {
         "span of the sort",
         span.windows(2).map(|s| s[1] - 2 * s[0]).collect(),
     )
+}
+
+/// Eight tasks with 1 to 8 times the same work: all of it is work, and that of the largest is the span. How often a
+/// task is polled is the schedule's, which is little beside the work.
+fn tasks_of_tokio() -> Result<()> {
+    let of = |threads: &str, step: &str| work_and_span(&["tokio_tasks", threads, step], threads);
+    let mut found = Vec::new();
+    for threads in ["0", "1", "4"] {
+        let (less, more) = (of(threads, "2000")?, of(threads, "4000")?);
+        found.push([0, 1].map(|i| more[i].saturating_sub(less[i])));
+    }
+    let near = |a: u64, b: u64| a.abs_diff(b) * 100 <= b;
+    ensure!(
+        found
+            .iter()
+            .all(|[work, span]| near(*work, found[0][0]) && near(span * 36, work * 8)),
+        "work and span of 0, 1 and 4 threads: {found:?}"
+    );
+    Ok(())
 }
 
 fn refuses() -> Result<()> {

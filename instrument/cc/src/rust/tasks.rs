@@ -22,11 +22,18 @@ struct Library {
     changes: &'static [Change],
 }
 
-const LIBRARIES: [Library; 1] = [Library {
-    name: "rayon_core",
-    tested: "1.12 and 1.13",
-    changes: RAYON,
-}];
+const LIBRARIES: [Library; 2] = [
+    Library {
+        name: "rayon_core",
+        tested: "1.12 and 1.13",
+        changes: RAYON,
+    },
+    Library {
+        name: "tokio",
+        tested: "1.54",
+        changes: TOKIO,
+    },
+];
 
 macro_rules! enters {
     ($file:literal, $function:literal) => {
@@ -203,6 +210,213 @@ const RAYON: &[Change] = &[
         1,
         "registry.catch_unwind(|| BroadcastContext::with(&op));",
         "crate::contech::Task::unknown().run(|| registry.catch_unwind(|| BroadcastContext::with(&op)));",
+    ),
+];
+
+/// What a task's waker and `JoinHandle` do to its state is recorded as the atomic operations that it is: so a wake is
+/// an edge to the next poll, which reads the state first. Queues, lists of tasks, timers and parking are tokio's own.
+const TOKIO: &[Change] = &[
+    (
+        "runtime/task/core.rs",
+        1,
+        "    pub(super) state: State,\n\n    /// Pointer to next",
+        "    pub(super) state: State, pub(super) turns: crate::contech::Turns,\n\n    /// Pointer to next",
+    ),
+    (
+        "runtime/task/core.rs",
+        1,
+        "            Header {\n                state,\n",
+        "            Header {\n                state, turns: crate::contech::Turns::generate(),\n",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "let res = poll_future(self.core(), cx);",
+        "unsafe { self.header().turns.begin() }; let res = crate::contech::apart(|| poll_future(self.core(), cx));",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "let transition_res = self.state().transition_to_idle();",
+        "unsafe { self.header().turns.pause() }; let transition_res = self.state().transition_to_idle();",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "                if let TransitionToIdle::Cancelled = transition_res {\n",
+        "                if let TransitionToIdle::Cancelled = transition_res { unsafe { self.header().turns.begin() };\n",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "            TransitionToRunning::Cancelled => {\n",
+        "            TransitionToRunning::Cancelled => { unsafe { self.header().turns.begin() };\n",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "        // By transitioning the lifecycle to `Running`, we have permission to\n",
+        "        unsafe { self.header().turns.begin() }; // By transitioning the lifecycle to `Running`, we have permission to\n",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "let num_release = self.release();",
+        "let turns = unsafe { self.header().turns.last() }; let num_release = self.release();",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "        if self.state().transition_to_terminal(num_release) {\n            self.dealloc();\n        }\n",
+        "        if self.state().transition_to_terminal(num_release) {\n            self.dealloc();\n        } turns.end();\n",
+    ),
+    (
+        "runtime/task/harness.rs",
+        3,
+        "cancel_task(self.core());",
+        "crate::contech::apart(|| cancel_task(self.core()));",
+    ),
+    (
+        "runtime/task/list.rs",
+        2,
+        "pub(crate) fn remove(&self, task: &Task<S>) -> Option<Task<S>> {",
+        "pub(crate) fn remove(&self, task: &Task<S>) -> Option<Task<S>> { let _library = crate::contech::Library::enter();",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "        match self.state().transition_to_notified_by_val() {\n",
+        "        self.header().turns.wake(); match self.state().transition_to_notified_by_val() {\n",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "        match self.state().transition_to_notified_by_ref() {\n",
+        "        self.header().turns.wake(); match self.state().transition_to_notified_by_ref() {\n",
+    ),
+    (
+        "runtime/task/harness.rs",
+        1,
+        "        if self.state().transition_to_notified_and_cancel() {\n",
+        "        self.header().turns.wake(); if self.state().transition_to_notified_and_cancel() {\n",
+    ),
+    enters!(
+        "runtime/scheduler/defer.rs",
+        "pub(crate) fn defer(&self, waker: &Waker) {"
+    ),
+    (
+        "runtime/scheduler/defer.rs",
+        1,
+        "            waker.wake();\n",
+        "            crate::contech::yielded(|| waker.wake());\n",
+    ),
+    enters!(
+        "runtime/task/list.rs",
+        "unsafe fn bind_inner(&self, task: Task<S>, notified: Notified<S>) -> Option<Notified<S>>\n    where\n        S: Schedule,\n    {"
+    ),
+    enters!(
+        "runtime/scheduler/multi_thread/worker.rs",
+        "pub(super) fn schedule_task(&self, task: Notified, is_yield: bool) {"
+    ),
+    (
+        "runtime/scheduler/multi_thread/worker.rs",
+        2,
+        "runtime::spawn_blocking(move || run(worker));",
+        "{ let _library = crate::contech::Library::enter(); runtime::spawn_blocking(move || run(worker)); }",
+    ),
+    enters!(
+        "runtime/scheduler/current_thread/mod.rs",
+        "fn schedule(&self, task: task::Notified<Self>) {"
+    ),
+    (
+        "runtime/scheduler/current_thread/mod.rs",
+        1,
+        "    woken: AtomicBool,\n",
+        "    woken: AtomicBool, turns: crate::contech::Turns,\n",
+    ),
+    (
+        "runtime/scheduler/current_thread/mod.rs",
+        1,
+        "                woken: AtomicBool::new(false),\n",
+        "                woken: AtomicBool::new(false), turns: crate::contech::Turns::own(),\n",
+    ),
+    (
+        "runtime/scheduler/current_thread/mod.rs",
+        1,
+        "let already_woken = arc_self.shared.woken.swap(true, Release);",
+        "arc_self.shared.turns.wake(); let already_woken = arc_self.shared.woken.swap(true, Release);",
+    ),
+    (
+        "runtime/scheduler/current_thread/mod.rs",
+        1,
+        "            'outer: loop {\n",
+        "            let _serial = context.handle.local_tid.map(|_| crate::contech::Serial::new(Arc::as_ptr(&context.handle) as usize)); let mut away = None; 'outer: loop {\n",
+    ),
+    (
+        "runtime/scheduler/current_thread/mod.rs",
+        1,
+        "                if handle.reset_woken() {\n",
+        "                if handle.reset_woken() { away = None;\n",
+    ),
+    (
+        "runtime/scheduler/current_thread/mod.rs",
+        1,
+        "                for _ in 0..handle.shared.config.event_interval {\n",
+        "                away.get_or_insert_with(|| unsafe { handle.shared.turns.away() }); for _ in 0..handle.shared.config.event_interval {\n",
+    ),
+    (
+        "runtime/park.rs",
+        1,
+        "    state: AtomicUsize,\n",
+        "    state: AtomicUsize, turns: crate::contech::Turns,\n",
+    ),
+    (
+        "runtime/park.rs",
+        1,
+        "                state: AtomicUsize::new(EMPTY),\n",
+        "                state: AtomicUsize::new(EMPTY), turns: crate::contech::Turns::own(),\n",
+    ),
+    (
+        "runtime/park.rs",
+        2,
+        "    fn park(&self) {\n",
+        "    fn park(&self) { let _away = unsafe { self.turns.away() };\n",
+    ),
+    (
+        "runtime/park.rs",
+        2,
+        "    fn park_timeout(&self, dur: Duration) {\n",
+        "    fn park_timeout(&self, dur: Duration) { let _away = unsafe { self.turns.away() };\n",
+    ),
+    (
+        "runtime/park.rs",
+        1,
+        "    fn unpark(&self) {\n",
+        "    fn unpark(&self) { self.turns.wake(); let _library = crate::contech::Library::enter();\n",
+    ),
+    (
+        "task/local.rs",
+        1,
+        "    fn tick(&self) -> bool {\n",
+        "    fn tick(&self) -> bool { let _serial = crate::contech::Serial::new(Arc::as_ptr(&self.context.shared) as usize);\n",
+    ),
+    (
+        "task/local.rs",
+        1,
+        "impl Drop for LocalSet {\n    fn drop(&mut self) {\n",
+        "impl Drop for LocalSet {\n    fn drop(&mut self) { let _serial = crate::contech::Serial::new(Arc::as_ptr(&self.context.shared) as usize);\n",
+    ),
+    enters!(
+        "task/local.rs",
+        "fn schedule(&self, task: task::Notified<Arc<Self>>) {"
+    ),
+    enters!(
+        "runtime/blocking/pool.rs",
+        "pub(crate) fn shutdown(&mut self, timeout: Option<Duration>) {"
+    ),
+    enters!(
+        "runtime/blocking/pool.rs",
+        "fn spawn_task(&self, task: Task, rt: &Handle) -> Result<(), SpawnError> {"
     ),
 ];
 

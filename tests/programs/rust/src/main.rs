@@ -13,6 +13,17 @@ macro_rules! programs {
     };
 }
 
+/// Runs a future on a runtime of two threads, and on one that runs in this thread.
+fn on_both_runtimes<F: Future<Output = ()>>(future: impl Fn() -> F) {
+    for mut builder in [
+        tokio::runtime::Builder::new_multi_thread(),
+        tokio::runtime::Builder::new_current_thread(),
+    ] {
+        let runtime = builder.worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(future());
+    }
+}
+
 programs! {
     arc_last_owner
     atomic_publish
@@ -48,6 +59,7 @@ programs! {
     racy_pointer
     racy_rayon
     racy_static
+    racy_tokio
     racy_unlocked_read
     rayon_fib
     rayon_merge_sort
@@ -65,5 +77,13 @@ programs! {
     thread_panics
     thread_pool
     threads_in_turn
+    tokio_blocking
+    tokio_channels
+    tokio_local
+    tokio_locks
+    tokio_net
+    tokio_panics
+    tokio_tasks
+    tokio_time
     weak
 }
