@@ -18,6 +18,8 @@ const MISS_NS: [(u64, f64); 3] = [(32 << 10, 1.0), (1 << 20, 12.0), (32 << 20, 6
 const AHEAD: f64 = 0.1;
 /// Cost of fetching a line that another processor wrote, ns.
 const TRANSFER_NS: f64 = 80.0;
+/// Additional cost if the processors fight for the line: the other one keeps it for a while, and then it comes back.
+const CONTEST_NS: f64 = TRANSFER_NS + sharing::SLICE as f64;
 /// Cost of an allocation and its release, ns.
 const ALLOCATION_NS: f64 = 20.0;
 /// An allocator keeps no block of at least so many bytes. It asks the kernel for each one (glibc's `M_MMAP_THRESHOLD`
@@ -59,6 +61,10 @@ impl Report {
         let beside: u64 = self.losses.iter().filter(beside).map(|row| row.ns).sum();
         let with_it = 1.0 + ratio(beside, self.useful_ns);
         let greedy = self.predicted.greedy.clone();
+        // What other programs took of the processors is no time of the program.
+        let preempted = |row: &&Row| row.cause == Loss::Preemption;
+        let preempted: u64 = self.losses.iter().filter(preempted).map(|row| row.ns).sum();
+        let base = self.total_ns.saturating_sub(preempted);
         for (cause, Estimate { ns, code, .. }) in causes.into_iter().zip(found) {
             let ns = whole(running * ns / all.max(1.0));
             if ns == 0 {
@@ -69,7 +75,7 @@ impl Report {
                 ns,
                 share: ratio(ns, self.total_ns),
                 code,
-                mended: Row::scaled(&greedy, ratio(ns, self.total_ns) * with_it),
+                mended: Row::scaled(&greedy, ratio(ns, base) * with_it),
                 ..Row::of(cause)
             });
         }
@@ -131,7 +137,7 @@ fn transfers(sharing: &sharing::Report) -> Estimate {
     let pairs = sharing.sources.iter().filter(|row| row.size == total.line);
     let source = pairs.max_by_key(|row| row.misses);
     Estimate {
-        ns: total.misses() as f64 * TRANSFER_NS,
+        ns: total.misses() as f64 * TRANSFER_NS + total.contested as f64 * CONTEST_NS,
         needed_ns: 0.0,
         code: source.map(|row| row.a.clone()),
     }

@@ -83,6 +83,10 @@ pub struct Caches {
     pub cold: u64,
     /// Writes that took a line away from other contexts.
     pub taken: u64,
+    /// Misses on lines that the context lost when it was another one's turn, just before.
+    pub contested: u64,
+    /// How often another context had its turn so far.
+    pub turn: u64,
 }
 
 impl Caches {
@@ -102,6 +106,8 @@ impl Caches {
             communicated: FxHashMap::default(),
             cold: 0,
             taken: 0,
+            contested: 0,
+            turn: 0,
         }
     }
 
@@ -138,6 +144,7 @@ impl Caches {
                 bytes: (Bytes::MAX >> (127 - (to - from))) << from,
                 write: access.write,
                 op: access.op.get(),
+                turn: self.turn,
             };
             let learns = self.touch(line, touched, || site(start + from));
             self.quiet[quiet] = (if learns { NO_LINE } else { line }, context);
@@ -182,6 +189,7 @@ impl Caches {
                 bytes,
                 write: moving.access.write,
                 op: moving.access.op.get(),
+                turn: self.turn,
             };
             self.touch(addr >> self.shift, touched, || NOWHERE);
         }
@@ -265,6 +273,7 @@ impl Caches {
         let learns = shared.access(access, effects, site);
         self.cold += u64::from(std::mem::take(&mut effects.cold));
         self.taken += u64::from(std::mem::take(&mut effects.took));
+        self.contested += u64::from(std::mem::take(&mut effects.contested));
         for (writer, bytes) in effects.read.drain(..) {
             *self
                 .communicated

@@ -29,6 +29,8 @@ pub struct LineAccess {
     pub write: bool,
     /// The operation.
     pub op: Op,
+    /// How often another context had its turn before.
+    pub turn: u64,
 }
 
 /// The copy of one context.
@@ -41,6 +43,8 @@ struct Copy {
     /// The operation that missed, and the operation that had taken the line away.
     missed: Op,
     taken_by: Op,
+    /// The turn in which it was taken.
+    taken_at: u64,
     /// Where the memory was allocated.
     site: SiteId,
     /// Bytes that others have written since the last news.
@@ -89,6 +93,8 @@ pub struct Effects {
     pub cold: bool,
     /// Whether it missed because another context had taken the line.
     pub missed: bool,
+    /// Whether it also lost the line so shortly before that the contexts are fighting for it.
+    pub contested: bool,
     /// Whether it took the line from others.
     pub took: bool,
 }
@@ -140,9 +146,11 @@ impl SharedLine {
             });
         // The contexts that took turns last are found at once. The order of the copies means nothing.
         self.copies.swap(0, at);
+        let contexts = self.copies.len() as u64;
         let copy = &mut self.copies[0];
         if !copy.valid {
             effects.missed = true;
+            effects.contested = access.turn - copy.taken_at <= contexts;
             (copy.valid, copy.pending, copy.missed, copy.site) = (true, true, access.op, site());
         }
         if access.bytes & copy.stale != 0 {
@@ -183,7 +191,7 @@ impl SharedLine {
             if std::mem::take(&mut copy.valid) {
                 effects.took = true;
                 copy.lose(effects);
-                copy.taken_by = access.op;
+                (copy.taken_by, copy.taken_at) = (access.op, access.turn);
             }
         }
         self.writers
@@ -219,6 +227,7 @@ impl Copy {
             pending: false,
             missed: 0,
             taken_by: 0,
+            taken_at: 0,
             site: NOWHERE,
             stale: 0,
             unread: 0,

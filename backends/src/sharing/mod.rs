@@ -114,6 +114,7 @@ impl Sharing {
             memory: Memory::default(),
             runs: Strides::default(),
             of: 0,
+            turn_of: 0,
             accesses: 0,
             top: self.options.top as usize,
         }
@@ -128,6 +129,8 @@ pub struct Watch {
     /// The last run, and the context that it is of.
     runs: Strides,
     of: u32,
+    /// The context whose turn it is.
+    turn_of: u32,
     accesses: u64,
     top: usize,
 }
@@ -135,6 +138,9 @@ pub struct Watch {
 impl Watch {
     /// A piece of what a context does.
     fn piece(&mut self, context: u32, piece: &Piece<'_>) {
+        if std::mem::replace(&mut self.turn_of, context) != context {
+            self.caches.iter_mut().for_each(|cache| cache.turn += 1);
+        }
         match piece {
             Piece::Blocks(blocks) => {
                 let accesses = blocks.accesses();

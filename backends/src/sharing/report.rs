@@ -55,6 +55,8 @@ pub struct Total {
     pub false_misses: u64,
     /// Writes that took a line from other contexts.
     pub taken: u64,
+    /// Misses on lines that the context had lost just before: contexts fight for these lines.
+    pub contested: u64,
 }
 
 impl Total {
@@ -180,6 +182,7 @@ pub(super) fn report(
             true_misses: total.true_misses,
             false_misses: total.false_misses,
             taken: cache.taken,
+            contested: cache.contested,
         });
         report.sources.extend(sources(info, size, &by_pair));
         report

@@ -99,6 +99,23 @@ fn tasks_on_the_stack_of_one_thread_share_nothing_but_what_is_theirs() {
 }
 
 #[test]
+fn two_tasks_that_use_a_thread_in_turn_do_not_race_in_its_memory() {
+    // Both are visited up to their new lives first. What `one` wrote in its turn comes then, and `two` follows an
+    // earlier task of `one` only.
+    const VARIABLES: u64 = 0x7000_0000;
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    p.work(two, |w| w.fresh(VARIABLES, 256));
+    p.work(one, |w| w.fresh(VARIABLES, 256));
+    let post = p.b.sync_at(one, 0xaa, SyncOp::SemPost, 10, 10);
+    p.write(one, VARIABLES + 8);
+    let wait = p.b.sync_at(two, 0xaa, SyncOp::SemWait, 20, 20);
+    p.b.edge(post, wait);
+    p.write(two, VARIABLES + 8);
+    assert_eq!(p.lines(), NONE);
+}
+
+#[test]
 fn memory_freed_by_one_and_allocated_by_another_has_two_lives() {
     let mut p = Program::new();
     let (one, two) = (p.one, p.two);
