@@ -143,7 +143,7 @@ fn every_section_draws_something_without_an_error() {
 fn one_context_and_no_context_at_all_are_said_and_not_drawn() {
     let seen = look("single", single(), "light");
     assert_eq!(seen.console, [] as [&str; 0]);
-    assert!(seen.section("sharing").contains("No context read"));
+    assert!(seen.section("sharing").contains("shares nothing"));
     assert!(seen.section("misses").contains("<path"));
 
     let seen = look("nothing", nothing(), "dark");

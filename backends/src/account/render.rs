@@ -23,10 +23,19 @@ impl Report {
         }
         let used = share(crate::view::units::ratio(self.useful_ns, self.total_ns));
         let processors = plural(self.processors.into(), "processor");
-        let duration = time(self.duration_ns);
+        let own = self.total_ns / u64::from(self.processors.max(1));
+        let duration = time(own);
+        let paused = self.duration_ns.saturating_sub(own);
+        let without = match paused > own / 20 {
+            true => format!(
+                ", not counting {} in which the recording made the program wait",
+                time(paused)
+            ),
+            false => String::new(),
+        };
         let mut begin =
-            format!("{processors} for {duration}: {used} of their time ran the program.");
-        if self.duration_ns < SHORT_NS {
+            format!("{processors} for {duration}{without}: {used} of their time ran the program.");
+        if own < SHORT_NS {
             begin = format!("A run of {duration} is too short to judge a program by. {begin}");
         }
         if self.contexts == 1 && self.processors > 1 {

@@ -13,6 +13,8 @@ use taskgraph::{Block, BlockId, Task, TaskKind};
 
 /// Time for each block of a task that does not work: at a hundred nanoseconds each they are less than a hundredth of it.
 const BLOCK_NS: u64 = 10_000;
+/// Time for each block of a task that works in code that was not recorded: its blocks are less than a tenth of it.
+const WORKS_NS: u64 = 1000;
 /// Shorter waits are not looked for.
 pub(crate) const LEAST_NS: u64 = 1_000_000;
 
@@ -107,14 +109,15 @@ impl LongCall {
 pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     if task.kind() != TaskKind::Work
         || task.duration_ns() < STARVED_NS
-        || !(1..=task.duration_ns() / BLOCK_NS).contains(&task.block_count())
+        || !(1..=task.duration_ns() / WORKS_NS).contains(&task.block_count())
     {
         return None;
     }
+    let idle = task.block_count() <= task.duration_ns() / BLOCK_NS;
     let (mut waits, mut works) = (None, None);
     // Only a recorder knows the processors; times that were made up need not fit the work.
     let recorded = task.graph().meta().processors > 0;
-    let mut starved = recorded && task.bytes_accessed() < task.duration_ns() / BYTE_NS;
+    let mut starved = idle && recorded && task.bytes_accessed() < task.duration_ns() / BYTE_NS;
     // The call of a block is of code that was not recorded when the next block does not begin a function.
     let mut outside = None;
     let read = task.for_each_block(|block| {
@@ -136,6 +139,7 @@ pub fn long_call<D: AsRef<[u8]>>(task: &Task<'_, D>) -> Option<LongCall> {
     });
     // Damage is reported by whoever needs the blocks.
     read.ok()?;
+    let waits = waits.filter(|_| idle);
     let call = works.map(LongCall::Works).or(waits.map(LongCall::Waits));
     let call = call.filter(|_| task.duration_ns() >= LEAST_NS);
     // The last call of all may be one that was not recorded, too.

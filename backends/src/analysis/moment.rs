@@ -45,6 +45,13 @@ impl Moment {
         self.index
     }
 
+    /// When the task began, in nanoseconds since the start of the run.
+    #[must_use]
+    #[inline]
+    pub fn began(&self) -> u64 {
+        self.start_ns
+    }
+
     /// The moment so many actions later.
     #[must_use]
     #[inline]

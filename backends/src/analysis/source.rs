@@ -63,10 +63,10 @@ impl Place {
         Some((Self { line, ..place }, call.callee.clone()))
     }
 
-    /// Whether the place is in a library's source.
+    /// Whether the place is in a library's source, or in what rustc itself adds between a program and its allocator.
     #[must_use]
     pub fn is_library(&self) -> bool {
-        ::workspan::source::is_library(&self.file)
+        ::workspan::source::is_library(&self.file) || self.function.starts_with("__rustc::")
     }
 
     /// Whether anything is known of the place.

@@ -65,8 +65,6 @@ pub type LineMisses = FxHashMap<(SiteId, u32, u32), Misses>;
 #[derive(Debug)]
 pub struct Caches {
     shift: u32,
-    /// Whether there is only one context, so that nothing is shared.
-    alone: bool,
     ids: LineIds,
     /// By number of the line: where it is among the private or the shared lines.
     index: Vec<u32>,
@@ -90,12 +88,11 @@ pub struct Caches {
 }
 
 impl Caches {
-    /// Empty caches with lines of `1 << shift` bytes, at most 128; `alone` if they are of one context.
+    /// Empty caches with lines of `1 << shift` bytes, at most 128.
     #[must_use]
-    pub fn new(shift: u32, alone: bool) -> Self {
+    pub fn new(shift: u32) -> Self {
         Self {
             shift,
-            alone,
             ids: LineIds::default(),
             index: Vec::new(),
             quiet: Box::new([(NO_LINE, 0); QUIET]),
@@ -161,9 +158,6 @@ impl Caches {
         site: impl Fn(u64) -> SiteId,
     ) {
         let mut own = moving.iter();
-        if self.alone {
-            return own.for_each(|moving| self.access(context, &moving.access, &site));
-        }
         if times == 1 || !own.all(|moving| self.is_own(context, &moving.access)) {
             // An iteration that does what the one before did changes nothing.
             let stands = moving.iter().all(|moving| moving.stride == 0);
@@ -207,9 +201,6 @@ impl Caches {
     #[inline]
     fn touch(&mut self, line: u64, access: LineAccess, site: impl FnOnce() -> SiteId) -> bool {
         let index = *self.index(line);
-        if self.alone && index != UNUSED {
-            return false;
-        }
         if let Some(private) = self.private.get_mut(index as usize)
             && private.owner == access.context
         {
@@ -239,9 +230,6 @@ impl Caches {
     fn begin(&mut self, line: u64, access: LineAccess) {
         self.cold += 1;
         *self.index(line) = u32::try_from(self.private.len()).unwrap_or(0);
-        if self.alone {
-            return;
-        }
         self.private.push(match access.write {
             true => Private {
                 written: access.bytes,

@@ -8,7 +8,8 @@
 //! Limits: the accesses of a task are assumed to be spread evenly over its duration, and recording stretches time. So
 //! the counts are those of a plausible interleaving and not of the one that happened. A context keeps a line for at
 //! least `--slice`, about the time of a transfer. The first accesses of a context to a line (cold) do not count as
-//! misses.
+//! misses. If memory is allocated again before the model has come to its release, what other contexts still do there
+//! belongs to its earlier life, and is left out until the release or the end of the allocating task.
 
 mod caches;
 mod line;
@@ -29,6 +30,9 @@ pub use report::{LineRow, Report, SiteMisses, Source, Total};
 /// How long a context keeps its turn, unless the command line says otherwise.
 pub(crate) const SLICE: u64 = 100;
 
+/// Number of allocations, the latest, whose earlier lives are told apart.
+const RENEWED: usize = 64;
+
 /// Options of `sharing`.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
@@ -48,7 +52,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Sharing {
     shifts: Vec<u32>,
-    /// Whether the run has only one context.
+    /// Whether the run has only one context, which shares nothing.
     alone: bool,
     options: Options,
 }
@@ -92,7 +96,9 @@ impl Analysis for Sharing {
     }
 
     fn piece(&self, watch: &mut Watch, at: &Moment, piece: &Piece<'_>) -> Result<()> {
-        watch.piece(at.context, piece);
+        if !self.alone {
+            watch.piece(at, piece);
+        }
         Ok(())
     }
 
@@ -109,13 +115,12 @@ impl Sharing {
             caches: self
                 .shifts
                 .iter()
-                .map(|&shift| Caches::new(shift, self.alone))
+                .map(|&shift| Caches::new(shift))
                 .collect(),
             memory: Memory::default(),
             runs: Strides::default(),
             of: 0,
             turn_of: 0,
-            accesses: 0,
             top: self.options.top as usize,
         }
     }
@@ -131,13 +136,14 @@ pub struct Watch {
     of: u32,
     /// The context whose turn it is.
     turn_of: u32,
-    accesses: u64,
     top: usize,
 }
 
 impl Watch {
     /// A piece of what a context does.
-    fn piece(&mut self, context: u32, piece: &Piece<'_>) {
+    fn piece(&mut self, at: &Moment, piece: &Piece<'_>) {
+        let context = at.context;
+        self.memory.renewed.retain(|memory| memory.is_known(at));
         if std::mem::replace(&mut self.turn_of, context) != context {
             self.caches.iter_mut().for_each(|cache| cache.turn += 1);
         }
@@ -152,17 +158,21 @@ impl Watch {
                     .for_each(|access| self.access(context, &access));
             }
             Piece::Run(run) => self.run(context, run),
-            Piece::Action(action) => self.memory.action(context, action),
+            Piece::Action(action) => self.memory.action(at, action),
             _ => {}
         }
         self.memory.last_block.note(context, piece);
     }
 
     fn run(&mut self, context: u32, run: &AffineRun<'_>) {
-        match self.runs.read(run) {
+        let taken = match self.memory.renewed.as_slice() {
+            [] => self.runs.read(run),
+            _ => Taken::Irregular,
+        };
+        match taken {
             Taken::Irregular => {
                 self.runs.forget();
-                return run.for_each_access(|access| self.access(context, &access));
+                run.for_each_access(|access| self.access(context, &access));
             }
             // After the first time the context holds a copy of each line and knows all its news.
             Taken::Again if self.of == context => {}
@@ -178,13 +188,14 @@ impl Watch {
                 }
             }
         }
-        self.accesses += self.runs.accesses();
     }
 
     #[inline]
     fn access(&mut self, context: u32, access: &Access) {
         let Self { caches, memory, .. } = self;
-        self.accesses += 1;
+        if memory.is_earlier(context, access) {
+            return;
+        }
         for cache in caches.iter_mut() {
             cache.access(context, access, |address| memory.site(address));
         }
@@ -192,13 +203,29 @@ impl Watch {
 
     /// The result, after the last action.
     fn report(self, graph: &Graph) -> Report {
-        report::report(
-            graph,
-            self.caches,
-            &self.memory.sites,
-            self.accesses,
-            self.top,
-        )
+        report::report(graph, self.caches, &self.memory.sites, self.top)
+    }
+}
+
+/// Memory that was allocated again, and whose release before that is still to come.
+#[derive(Debug)]
+struct Renewed {
+    start: u64,
+    end: u64,
+    /// The context that has it now.
+    by: u32,
+    /// When the task began that allocated it, ns.
+    since: u64,
+}
+
+impl Renewed {
+    /// Whether this still counts when a context comes to a moment: its own task that allocated the memory goes on.
+    fn is_known(&self, at: &Moment) -> bool {
+        self.by != at.context || self.since == at.began()
+    }
+
+    fn has(&self, access: &Access) -> bool {
+        access.addr < self.end && self.start < access.addr.saturating_add(access.size)
     }
 }
 
@@ -208,6 +235,7 @@ struct Memory {
     heap: Heap,
     sites: Sites,
     last_block: LastBlocks,
+    renewed: Vec<Renewed>,
 }
 
 impl Memory {
@@ -216,18 +244,37 @@ impl Memory {
         self.heap.find(address).site.unwrap_or(NOWHERE)
     }
 
-    fn action(&mut self, context: u32, action: &Action<'_>) {
+    /// Whether an access of a context belongs to an earlier life of its memory.
+    fn is_earlier(&self, context: u32, access: &Access) -> bool {
+        let earlier = |memory: &Renewed| memory.by != context && memory.has(access);
+        self.renewed.iter().any(earlier)
+    }
+
+    fn action(&mut self, at: &Moment, action: &Action<'_>) {
+        let (context, since) = (at.context, at.began());
         match *action {
             Action::Alloc { addr, size, .. } => {
                 let site = self.sites.allocated(self.last_block.of(context), size);
-                self.heap.allocate(Allocation {
+                let before = self.heap.allocate(Allocation {
                     start: addr,
                     size,
                     site,
-                    tag: 0,
+                    tag: context.into(),
                 });
+                let others = before.iter().filter(|old| old.tag != u64::from(context));
+                self.renewed.extend(others.map(|old| Renewed {
+                    start: old.start,
+                    end: old.end(),
+                    by: context,
+                    since,
+                }));
+                let oldest = self.renewed.len().saturating_sub(RENEWED);
+                self.renewed.drain(..oldest);
             }
-            Action::Free { addr } => _ = self.heap.free(addr),
+            Action::Free { addr } => {
+                let freed = self.heap.free(addr).is_some();
+                self.renewed.retain(|memory| freed || memory.start != addr);
+            }
             _ => {}
         }
     }

@@ -15,12 +15,15 @@ impl Render for Report {
             .csv(self.lines_table())
             .heading("Sharing between contexts");
         for total in &self.totals {
+            let Some(cold) = total.cold else {
+                return view.line("The run has one context, which shares nothing.");
+            };
             view = view.line(format!(
                 "{}-byte lines: {} misses on lines taken by another context, {} of them for nothing (false sharing); {} cold misses.",
                 total.line,
                 count(total.misses()),
                 count(total.false_misses),
-                count(total.cold)
+                count(cold)
             ));
         }
         if self.matrix.iter().flatten().all(|&bytes| bytes == 0) {

@@ -47,8 +47,8 @@ pub struct Report {
 pub struct Total {
     /// Bytes of a line.
     pub line: u64,
-    /// First accesses of a context to a line.
-    pub cold: u64,
+    /// First accesses of a context to a line. They are not counted in a run of one context, which shares nothing.
+    pub cold: Option<u64>,
     /// Misses that brought data of another context.
     pub true_misses: u64,
     /// Misses that did not, which padding would save.
@@ -123,19 +123,14 @@ pub struct SiteMisses {
 }
 
 /// Puts the result together.
-pub(super) fn report(
-    graph: &Graph,
-    caches: Vec<Caches>,
-    sites: &Sites,
-    accesses: u64,
-    top: usize,
-) -> Report {
+pub(super) fn report(graph: &Graph, caches: Vec<Caches>, sites: &Sites, top: usize) -> Report {
     let info = graph.info();
+    let alone = graph.contexts().nth(1).is_none();
     let (contexts, matrix) = matrix(graph, caches.first().map(|cache| &cache.communicated));
     let mut report = Report {
         contexts,
         matrix,
-        accesses,
+        accesses: graph.summary().accesses,
         totals: Vec::new(),
         lines: Vec::new(),
         lines_total: 0,
@@ -178,7 +173,7 @@ pub(super) fn report(
         }
         report.totals.push(Total {
             line: size,
-            cold: cache.cold,
+            cold: (!alone).then_some(cache.cold),
             true_misses: total.true_misses,
             false_misses: total.false_misses,
             taken: cache.taken,

@@ -54,8 +54,12 @@ impl Invocation {
         if let Some(plugin) = &tools.plugin {
             let mut flag = OsString::from("-fpass-plugin=");
             flag.push(plugin);
-            // Line tables do not change code; any -g of the user comes later and wins.
-            added.extend([flag, "-gline-tables-only".into()]);
+            added.push(flag);
+            // Line tables do not change code; any -g of the user comes later and wins. flang warns of two.
+            let own = |argument: &OsString| argument.as_encoded_bytes().starts_with(b"-g");
+            if !(fortran && user.iter().any(own)) {
+                added.push("-gline-tables-only".into());
+            }
         }
         if tools.plugin.is_some() {
             // The serial form of contech/cilk.h marks spawns and syncs.
@@ -206,6 +210,10 @@ mod tests {
         assert_eq!(
             build(Language::Fortran, "-c a.f90").unwrap().join(" "),
             "-fpass-plugin=/h/p.so -gline-tables-only -D__CONTECH__=1 -c a.f90"
+        );
+        assert_eq!(
+            build(Language::Fortran, "-g -c a.f90").unwrap().join(" "),
+            "-fpass-plugin=/h/p.so -D__CONTECH__=1 -g -c a.f90"
         );
         assert_eq!(
             build(Language::Fortran, "a.o").unwrap().join(" "),
