@@ -40,8 +40,11 @@ programs! {
     collections
     condvar
     condvar_timeout
+    crossbeam
+    dashmap
     exit_code
     fence
+    flume
     futures
     generics
     lazy_lock
@@ -54,10 +57,15 @@ programs! {
     own_executor
     output_of_threads
     park
+    parking_lot
     process_exit
     racy_cell
+    racy_channel
     racy_pointer
     racy_rayon
+    racy_read_lock
+    racy_relaxed_flag
+    racy_scope
     racy_static
     racy_tokio
     racy_unlocked_read
