@@ -327,7 +327,7 @@ mod tests {
             };
             assert_eq!(block, expected, "{id:#x}");
         }
-        let error = b.add(module("d", 0xffff, 1)).unwrap_err();
+        let error = b.add(module("d", 0xff, 1)).unwrap_err();
         assert!(
             error.starts_with("d: ") && error.contains("reserved"),
             "{error}"

@@ -190,7 +190,7 @@ mod tests {
         let e = m.add(found(0x7_0010_0063, 100, "b")).unwrap_err();
         assert!(e.contains("those of a "), "{e}");
         assert!(new(m.add(found(0x7_0010_0064, 100, "c"))));
-        for reserved in [0x7_0000_ffff, 0x7_ffff_fff0] {
+        for reserved in [0x7_0000_00ff, 0x7_ffff_fff0] {
             let e = m.add(found(reserved, 100, "d")).unwrap_err();
             assert!(e.contains("reserved"), "{e}");
         }

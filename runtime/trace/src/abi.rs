@@ -32,8 +32,9 @@ pub use contech_program::op::{ADDRESS_BYTES, MASK_BYTES};
 pub use contech_program::path::COUNT_BYTES;
 /// Bytes of a block id.
 pub const ID_BYTES: usize = 4;
-/// Ids below this are runtime events, never blocks.
-pub const RESERVED_IDS: u32 = 0x1_0000;
+/// Ids below this are runtime events, never blocks. They are few, because a module whose ids meet them by the chance of
+/// its address cannot be recorded.
+pub const RESERVED_IDS: u32 = 0x100;
 
 /// Section that holds one [`ModuleDescriptor`] for each instrumented module. Its name is a C identifier, so linkers
 /// define `__start_` and `__stop_` symbols.

@@ -351,7 +351,7 @@ mod tests {
             assert!(found, "{id:#x}: {meaning:?}");
         }
         for id in [
-            0x1_0000,
+            0x100,
             0x1f_ffff,
             0x20_0006,
             0x50_0003,
