@@ -5,10 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{ArgMatches, FromArgMatches};
-use serde::Deserialize;
-use workspan::file::{self, CallSite, Document, FORMAT, VERSION};
+use workspan::file::{self, CallSite, Document};
 
 use super::rows::{SiteRow, bounds};
 use super::{Locks, Metric, Report};
@@ -17,8 +16,6 @@ use crate::report::{MeasuredPage, Section, render_measured};
 use crate::scaling::Measured;
 use crate::view::units::plural;
 use crate::view::{Format, Render};
-
-const MAKE: &str = "build with contech-cc --contech-mode=workspan and run the program to write one";
 
 /// Options of `profile`.
 #[derive(Clone, Debug, clap::Args)]
@@ -38,13 +35,6 @@ pub struct Options {
     /// Speedups measured by `contech scale --format json`, to set beside the bounds
     #[arg(long, value_name = "FILE", value_parser = Measured::argument())]
     pub measured: Option<Measured>,
-}
-
-/// Which file it is: read before the rest.
-#[derive(Debug, Deserialize)]
-struct Head {
-    format: String,
-    version: u32,
 }
 
 impl From<CallSite> for SiteRow {
@@ -67,44 +57,6 @@ impl From<CallSite> for SiteRow {
 /// A C++ function as the source calls it: the program writes symbols.
 fn demangled(symbol: &str) -> String {
     addr2line::demangle_auto(symbol.into(), None).into_owned()
-}
-
-/// A profile from the bytes of a file.
-///
-/// # Errors
-/// Names the file, what is wrong with it, what was expected and what to do.
-fn document(text: &[u8], file: &Path) -> Result<Document> {
-    let name = file.display();
-    let head: Head = serde_json::from_slice(text).with_context(|| {
-        format!(
-            "{name} is no on-line work/span profile (JSON with \"format\":\"{FORMAT}\"); {MAKE}"
-        )
-    })?;
-    if head.format != FORMAT {
-        bail!(
-            "{name} says it is \"{}\"; expected \"{FORMAT}\"; {MAKE}",
-            head.format
-        );
-    }
-    if head.version != VERSION {
-        bail!(
-            "{name} has version {}; this program reads version {VERSION}: use the contech that wrote it, or write it again",
-            head.version
-        );
-    }
-    serde_json::from_slice(text)
-        .with_context(|| format!("{name} is damaged; run the program again to write it"))
-}
-
-/// A profile from the bytes of `file`, as text and as a page; bounds for up to 64 processors.
-///
-/// # Errors
-/// Names the file, what is wrong with it, what was expected and what to do.
-pub fn shown(text: &[u8], file: &Path) -> Result<(Vec<u8>, String)> {
-    let report = report(document(text, file)?, 64, None);
-    let mut out = Vec::new();
-    report.view().write_text(&mut out)?;
-    Ok((out, page(&report, file)?))
 }
 
 fn report(document: Document, p_max: u32, measured: Option<&Measured>) -> Report {
@@ -150,8 +102,9 @@ fn report(document: Document, p_max: u32, measured: Option<&Measured>) -> Report
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let options = Options::from_arg_matches(matches)?;
     let file = &options.profile;
-    let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let document = document(&text, file)?;
+    let cannot = || format!("cannot read {}", file.display());
+    let text = std::fs::read(file).with_context(cannot)?;
+    let document = Document::read(&text).with_context(cannot)?;
     let report = report(document, options.p_max, options.measured.as_ref());
     if let Some(file) = &options.html {
         let page = page(&report, &options.profile)?;
@@ -186,4 +139,85 @@ fn page(report: &Report, file: &Path) -> Result<String> {
             parts: report.view().to_page(),
         }],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use workspan::Measure;
+
+    use super::*;
+
+    /// Text as a file may have it.
+    fn words() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "\\PC{0,12}",
+            Just("_Z4leafi".to_owned()),
+            Just("</script>".to_owned())
+        ]
+    }
+
+    fn measure() -> impl Strategy<Value = Measure> {
+        let number = prop_oneof![0..100u64, any::<u64>()];
+        proptest::array::uniform(number).prop_map(|n: [u64; 9]| {
+            let sum = |i: usize| workspan::Sum {
+                count: n[i],
+                work: n[i + 1],
+                span: n[i + 2],
+            };
+            Measure {
+                top_call_site: sum(0),
+                top_caller: sum(3),
+                local: sum(6),
+            }
+        })
+    }
+
+    fn site() -> impl Strategy<Value = CallSite> {
+        use file::CallKind::{Call, Loop, Spawn};
+        let kind = prop_oneof![Just(Call), Just(Spawn), Just(Loop)];
+        let place = (words(), words(), words(), any::<u32>(), kind);
+        (place, any::<u64>(), measure(), measure()).prop_map(
+            |((caller, callee, file, line, kind), count, on_work, on_span)| CallSite {
+                caller,
+                callee,
+                file,
+                line,
+                kind,
+                count,
+                on_work,
+                on_span,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_profile_that_is_read_is_shown(
+            (work, span) in (any::<u64>(), any::<u64>()),
+            sites in proptest::collection::vec(site(), 0..6),
+            notes in proptest::collection::vec(words(), 0..2),
+        ) {
+            let document = Document {
+                format: file::FORMAT.to_owned(),
+                version: file::VERSION,
+                metric: file::Metric::Ops,
+                work,
+                span,
+                parallelism: 1.0,
+                complete: true,
+                depth: 2,
+                elements: 0,
+                sites,
+                notes,
+            };
+            let bytes = serde_json::to_vec(&document).unwrap();
+            let report = report(Document::read(&bytes).unwrap(), 64, None);
+            let mut out = Vec::new();
+            report.view().write_text(&mut out).unwrap();
+            report.view().write_csv(&mut out).unwrap();
+            serde_json::to_writer(&mut out, &report).unwrap();
+            prop_assert!(page(&report, "workspan.json".as_ref()).unwrap().contains("</html>"));
+        }
+    }
 }

@@ -9,6 +9,31 @@ pub const FORMAT: &str = "contech-workspan";
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
+/// What a reader advises who has no profile.
+const MAKE: &str = "build with contech-cc --contech-mode=workspan and run the program to write one";
+
+/// Why bytes are no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("it is no on-line work/span profile (JSON with \"format\":\"{FORMAT}\"); {MAKE}")]
+    Foreign(#[source] serde_json::Error),
+    #[error("it says it is \"{0}\"; expected \"{FORMAT}\"; {MAKE}")]
+    Format(String),
+    #[error(
+        "it has version {0}; this program reads version {VERSION}: use the contech that wrote it, or write it again"
+    )]
+    Version(u32),
+    #[error("it is damaged; run the program again to write it")]
+    Damaged(#[source] serde_json::Error),
+}
+
+/// Which file it is: read before the rest.
+#[derive(Debug, Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
+}
+
 /// The file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
@@ -27,6 +52,23 @@ pub struct Document {
     pub elements: usize,
     pub sites: Vec<CallSite>,
     pub notes: Vec<String>,
+}
+
+impl Document {
+    /// Reads the bytes of a file.
+    ///
+    /// # Errors
+    /// When they are no profile of this version; the error says what was expected and what to do.
+    pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
+        let head: Head = serde_json::from_slice(bytes).map_err(ReadError::Foreign)?;
+        if head.format != FORMAT {
+            return Err(ReadError::Format(head.format));
+        }
+        if head.version != VERSION {
+            return Err(ReadError::Version(head.version));
+        }
+        serde_json::from_slice(bytes).map_err(ReadError::Damaged)
+    }
 }
 
 /// The unit of all work and span in the file.

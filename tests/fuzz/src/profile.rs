@@ -1,7 +1,7 @@
 //! On-line work/span profiles: JSON without checksums (runtime/online/FORMAT.md).
 
-use contech_backends::workspan::online;
 use serde_json::{Value, json};
+use workspan::file::Document;
 
 /// A profile with a call site of each kind.
 pub(crate) fn seed() -> Vec<u8> {
@@ -22,7 +22,7 @@ pub(crate) fn seed() -> Vec<u8> {
     .into_bytes()
 }
 
-/// Shows a profile in every form.
+/// Reads a profile.
 pub(crate) fn read(bytes: &[u8]) -> bool {
-    online::shown(bytes, "workspan.json".as_ref()).is_ok()
+    Document::read(bytes).is_ok()
 }
