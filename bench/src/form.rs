@@ -39,6 +39,14 @@ impl Form {
         }
     }
 
+    #[must_use]
+    pub fn fortran(self) -> PathBuf {
+        match self {
+            Self::Native => "flang-22".into(),
+            Self::Naive | Self::Fast => Outputs::get().fc(),
+        }
+    }
+
     /// The form's value of `CONTECH_OPTIONS`.
     #[must_use]
     pub fn options(self) -> &'static str {

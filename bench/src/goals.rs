@@ -131,6 +131,8 @@ pub fn classes(rows: &[Row]) -> String {
     for class in Class::ALL {
         line(class.name(), &of(rows, class));
     }
+    let real = rows.iter().filter(|r| r.subject.class.is_real());
+    line("Debian, all", &real.collect::<Vec<_>>());
     line("all", &rows.iter().collect::<Vec<_>>());
     text
 }

@@ -12,14 +12,19 @@ pub enum Class {
     Branchy,
     Hashing,
     String,
-    Real,
     Call,
     Sync,
+    /// Programs that nobody here wrote, by what they are made of.
+    Real,
+    RealThreads,
+    RealOpenMp,
+    RealAtomics,
+    RealFortran,
 }
 
 impl Class {
     /// All classes, in the order of the tables.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Affine,
         Self::Float,
         Self::Gather,
@@ -27,9 +32,13 @@ impl Class {
         Self::Branchy,
         Self::Hashing,
         Self::String,
-        Self::Real,
         Self::Call,
         Self::Sync,
+        Self::Real,
+        Self::RealThreads,
+        Self::RealOpenMp,
+        Self::RealAtomics,
+        Self::RealFortran,
     ];
 
     #[must_use]
@@ -42,7 +51,11 @@ impl Class {
             Self::Branchy => "branchy",
             Self::Hashing => "hashing",
             Self::String => "strings",
-            Self::Real => "Debian programs",
+            Self::Real => "Debian, one thread",
+            Self::RealThreads => "Debian, threads",
+            Self::RealOpenMp => "Debian, OpenMP",
+            Self::RealAtomics => "Debian, atomics",
+            Self::RealFortran => "Debian, Fortran",
             Self::Call => "call-bound",
             Self::Sync => "sync-bound",
         }
@@ -51,7 +64,20 @@ impl Class {
     /// Whether the general goals apply; call-bound and sync-bound programs have goals of their own.
     #[must_use]
     pub fn is_general(self) -> bool {
-        !matches!(self, Self::Call | Self::Sync)
+        !matches!(self, Self::Call | Self::Sync | Self::RealAtomics)
+    }
+
+    /// Whether nobody here wrote the program.
+    #[must_use]
+    pub fn is_real(self) -> bool {
+        matches!(
+            self,
+            Self::Real
+                | Self::RealThreads
+                | Self::RealOpenMp
+                | Self::RealAtomics
+                | Self::RealFortran
+        )
     }
 }
 

@@ -20,10 +20,11 @@ use crate::subject::{Built, Subject, text_size};
 pub struct Package {
     /// Name of the source package.
     pub name: &'static str,
+    class: Class,
     threads: u32,
-    /// Shell commands in the source tree that make `prog`; `$CC` and `$CXX` are set.
+    /// Shell commands in the source tree that make `prog`; `$CC`, `$CXX` and `$FC` are set.
     build: &'static str,
-    /// Arguments; `{}` stands for the input.
+    /// Arguments; `{}` stands for the input. If they begin with `"$0"`, which is the program, the shell runs them.
     arguments: &'static str,
     input: Input,
 }
@@ -37,6 +38,14 @@ enum Input {
     Script(&'static str, u32, u32),
     /// The package's own mitochondrial genomes, cut into reads at every so many bases.
     Genomes(usize, usize),
+    /// So many related sequences of 120 letters.
+    Sequences(usize, usize),
+    /// Clauses of three literals over so many variables, as many as make them hard to satisfy.
+    Clauses(usize, usize),
+    /// A file of the package's own.
+    Own(&'static str),
+    /// A number, which is the argument.
+    Number(u32, u32),
 }
 
 impl Input {
@@ -49,14 +58,22 @@ impl Input {
                 Self::Script(name, whole, (kept / part).max(1))
             }
             Self::Genomes(whole, step) => Self::Genomes(whole, step.saturating_mul(part)),
+            Self::Sequences(whole, kept) => Self::Sequences(whole, (kept / part).max(8)),
+            Self::Clauses(whole, kept) => Self::Clauses(whole, (kept / part).max(20)),
+            Self::Own(file) => Self::Own(file),
+            Self::Number(whole, kept) => {
+                let part = u32::try_from(part).unwrap_or(u32::MAX);
+                Self::Number(whole, (kept / part).max(1))
+            }
         }
     }
 }
 
-/// Compressors, an interpreter and an aligner.
-pub const PACKAGES: [Package; 6] = [
+/// Programs of one thread, of several, with OpenMP, with atomic operations, in C, C++ and Fortran.
+pub const PACKAGES: [Package; 20] = [
     Package {
         name: "bzip2",
+        class: Class::Real,
         threads: 1,
         build: "$CC -O2 -w -D_FILE_OFFSET_BITS=64 -o prog blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c",
         arguments: "-k -c -9 {}",
@@ -64,6 +81,7 @@ pub const PACKAGES: [Package; 6] = [
     },
     Package {
         name: "lz4",
+        class: Class::Real,
         threads: 1,
         build: "$CC -O2 -w -Ilib -Iprograms -DXXH_NAMESPACE=LZ4_ -o prog lib/*.c programs/*.c",
         arguments: "-9 -c {}",
@@ -71,6 +89,7 @@ pub const PACKAGES: [Package; 6] = [
     },
     Package {
         name: "lua5.4",
+        class: Class::Real,
         threads: 1,
         build: "echo '#define DEB_HOST_MULTIARCH \"none\"' > src/lua5.4-deb-multiarch.h && $CC -O2 -w -DLUA_USE_POSIX -o prog $(ls src/*.c | grep -v luac.c) -lm",
         arguments: "{}",
@@ -78,6 +97,7 @@ pub const PACKAGES: [Package; 6] = [
     },
     Package {
         name: "zopfli",
+        class: Class::Real,
         threads: 1,
         build: "$CC -O2 -w -o prog src/zopfli/*.c -lm",
         arguments: "-c --i2 {}",
@@ -85,6 +105,7 @@ pub const PACKAGES: [Package; 6] = [
     },
     Package {
         name: "lzip",
+        class: Class::Real,
         threads: 1,
         build: "$CXX -O2 -w -DPROGVERSION='\"1\"' -o prog *.cc",
         arguments: "-k -c -6 {}",
@@ -92,10 +113,128 @@ pub const PACKAGES: [Package; 6] = [
     },
     Package {
         name: "minimap2",
+        class: Class::RealThreads,
         threads: 2,
         build: "make -s -j2 CC=\"$CC\" minimap2 && cp minimap2 prog",
         arguments: "-c -t2 {}",
         input: Input::Genomes(60, 400),
+    },
+    Package {
+        name: "zlib",
+        class: Class::Real,
+        threads: 1,
+        build: "./configure --static > log && make -s libz.a minigzip >> log 2>&1 && cp minigzip prog",
+        arguments: "-9 -c {}",
+        input: Input::Text(4_000_000, 600_000),
+    },
+    Package {
+        name: "libdeflate",
+        class: Class::Real,
+        threads: 1,
+        build: "$CC -O2 -w -I. -o prog $(find lib -name '*.c') programs/gzip.c programs/prog_util.c programs/tgetopt.c",
+        arguments: "-9 -k -c {}",
+        input: Input::Text(4_000_000, 600_000),
+    },
+    Package {
+        name: "mujs",
+        class: Class::Real,
+        threads: 1,
+        build: "$CC -O2 -w -o prog one.c main.c -lm",
+        arguments: "{}",
+        input: Input::Script("mix.js", 150, 20),
+    },
+    Package {
+        name: "mawk",
+        class: Class::Real,
+        threads: 1,
+        build: "./configure -q > log 2>&1 && make -s >> log 2>&1 && cp mawk prog",
+        arguments: "-f {}",
+        input: Input::Script("mix.awk", 2000, 250),
+    },
+    Package {
+        name: "picosat",
+        class: Class::Real,
+        threads: 1,
+        build: "./configure.sh -O > log && make -s CC=\"$CC\" picosat >> log 2>&1 && cp picosat prog",
+        // It says by its exit status whether there is a solution.
+        arguments: "\"$0\" -n {} || true",
+        input: Input::Clauses(190, 120),
+    },
+    Package {
+        name: "minpack",
+        class: Class::RealFortran,
+        threads: 1,
+        build: "cp ex/file17 least.F && $FC -O2 *.f least.F -o prog",
+        arguments: "\"$0\" < {}",
+        input: Input::Own("ex/file22"),
+    },
+    Package {
+        name: "lapack",
+        class: Class::RealFortran,
+        threads: 1,
+        build: "cp make.inc.example make.inc && make -s -j2 -C BLAS/SRC double FC=\"$FC\" FFLAGS=-O2 > log 2>&1 && make -s -C BLAS/TESTING xblat3d FC=\"$FC\" FFLAGS=-O2 >> log 2>&1 && cp BLAS/TESTING/xblat3d prog",
+        // It writes what it found to a file of its own, with nothing that changes.
+        arguments: "\"$0\" < {}",
+        input: Input::Own("BLAS/TESTING/dblat3.in"),
+    },
+    Package {
+        name: "xz-utils",
+        class: Class::RealThreads,
+        threads: 2,
+        build: "./configure -q --disable-doc --disable-scripts --disable-nls --disable-shared --disable-rpath > log 2>&1 && make -s -j2 >> log 2>&1 && cp src/xz/xz prog",
+        arguments: "-c -k -1 -T2 --block-size=200000 {}",
+        input: Input::Text(3_000_000, 600_000),
+    },
+    Package {
+        name: "libzstd",
+        class: Class::RealThreads,
+        threads: 2,
+        build: "cmake -S build/cmake -B out -DCMAKE_BUILD_TYPE=Release -DZSTD_LEGACY_SUPPORT=OFF -DZSTD_BUILD_TESTS=OFF > log && cmake --build out -j2 --target zstd >> log && cp out/programs/zstd prog",
+        arguments: "-c -q -6 -T2 -B524288 {}",
+        input: Input::Text(8_000_000, 1_200_000),
+    },
+    Package {
+        name: "pbzip2",
+        class: Class::RealThreads,
+        threads: 2,
+        // The source was written before C++11, which takes "text"MACRO for a user-defined literal.
+        build: "CPPFLAGS=-Wno-reserved-user-defined-literal make -s CXX=\"$CXX\" pbzip2 > log 2>&1 && cp pbzip2 prog",
+        arguments: "-c -k -q -b1 -1 -p2 {}",
+        input: Input::Text(4_000_000, 600_000),
+    },
+    Package {
+        name: "ck",
+        class: Class::RealAtomics,
+        threads: 2,
+        // A stack without locks, whose two threads push; atomics of the compiler instead of assembly.
+        build: "./configure > log 2>&1 && $CC -O2 -w -pthread -DCK_USE_CC_BUILTINS=1 -DUPMC -DITEMS=200000 -D_GNU_SOURCE -Iinclude -o prog regressions/ck_stack/validate/push.c",
+        // It prints how long it took.
+        arguments: "\"$0\" 2 1 {} > time",
+        input: Input::Number(10, 1),
+    },
+    Package {
+        name: "fasttree",
+        class: Class::RealOpenMp,
+        threads: 2,
+        build: "make -s CC=\"$CC\" CFLAGS=-O2 fasttreeMP > log 2>&1 && cp fasttreeMP prog",
+        arguments: "\"$0\" -nt -quiet -nopr -nosupport -noml -nome {}",
+        input: Input::Sequences(150, 40),
+    },
+    Package {
+        name: "libdivsufsort",
+        class: Class::RealOpenMp,
+        threads: 2,
+        build: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release -DUSE_OPENMP=ON > log && cmake --build out -j2 --target mksary >> log && cp out/examples/mksary prog",
+        arguments: "\"$0\" {} array > said",
+        input: Input::Text(2_000_000, 300_000),
+    },
+    Package {
+        name: "cd-hit",
+        class: Class::RealOpenMp,
+        threads: 2,
+        build: "make -s -j2 CC=\"$CXX\" openmp=yes zlib=no cd-hit > log 2>&1 && cp cd-hit prog",
+        arguments: "\"$0\" -T 2 -c 0.9 -i {} -o clusters > said",
+        input: Input::Sequences(3000, 400),
     },
 ];
 
@@ -111,7 +250,7 @@ impl Package {
         let part_words = words(self.arguments, &part);
         Ok(Subject {
             name: self.name.to_owned(),
-            class: Class::Real,
+            class: self.class,
             threads: self.threads,
             built,
             whole: if quick {
@@ -131,9 +270,8 @@ impl Package {
             input: self.input.part(part),
             ..*self
         };
-        let mut command = Command::new(built.executable);
-        command.args(words(self.arguments, &small.inputs(&tree, dir)?.1));
-        Ok(command)
+        let words = words(self.arguments, &small.inputs(&tree, dir)?.1);
+        Ok(program(&built.executable, &words))
     }
 
     fn build(&self, form: Form, tree: &Path, dir: &Path) -> Result<Built> {
@@ -149,6 +287,7 @@ impl Package {
         shell
             .env("CC", form.compiler(false))
             .env("CXX", form.compiler(true))
+            .env("FC", form.fortran())
             .env("CONTECH_OPTIONS", form.options());
         let (_, used) = measure(&mut shell)?;
         let executable = copy.join("prog");
@@ -192,11 +331,27 @@ impl Package {
                 };
                 (reads(whole, "whole.fa")?, reads(part, "part.fa")?)
             }
+            Input::Sequences(whole, part) => (
+                vec![write("whole", sequences(whole))?],
+                vec![write("part", sequences(part))?],
+            ),
+            Input::Clauses(whole, part) => (
+                vec![write("whole", clauses(whole))?],
+                vec![write("part", clauses(part))?],
+            ),
+            Input::Own(file) => {
+                let path = tree.join(file).to_string_lossy().into_owned();
+                (vec![path.clone()], vec![path])
+            }
+            Input::Number(whole, part) => (vec![whole.to_string()], vec![part.to_string()]),
         })
     }
 }
 
 fn words(arguments: &str, input: &[String]) -> Vec<String> {
+    if arguments.starts_with(SHELL) {
+        return vec![arguments.replace("{}", &input.join(" "))];
+    }
     let mut words = Vec::new();
     for word in arguments.split(' ') {
         match word {
@@ -205,6 +360,27 @@ fn words(arguments: &str, input: &[String]) -> Vec<String> {
         }
     }
     words
+}
+
+/// How arguments begin that the shell is to run.
+const SHELL: &str = "\"$0\"";
+
+/// A command that runs a program with what [`words`] made. What the program writes is left beside it.
+pub(crate) fn program(executable: &Path, words: &[String]) -> Command {
+    let [line] = words else {
+        let mut command = Command::new(executable);
+        command.args(words);
+        return command;
+    };
+    if !line.starts_with(SHELL) {
+        let mut command = Command::new(executable);
+        command.arg(line);
+        return command;
+    }
+    let mut command = Command::new("sh");
+    command.arg("-ec").arg(line).arg(executable);
+    command.current_dir(executable.parent().unwrap_or(executable));
+    command
 }
 
 fn sources() -> PathBuf {
@@ -247,4 +423,44 @@ fn prose(size: usize) -> Result<String> {
     }
     prose.truncate(size);
     Ok(prose)
+}
+
+/// Sequences that differ from an earlier one in every twentieth letter or so.
+fn sequences(n: usize) -> String {
+    let mut state = 1;
+    let mut all: Vec<String> = Vec::new();
+    while all.len() < n {
+        let from = match all.len() {
+            0 => None,
+            many => Some(all[next(&mut state) % many].clone()),
+        };
+        let letter = |state: &mut u64, old: Option<char>| match old {
+            Some(old) if !next(state).is_multiple_of(20) => old,
+            _ => ['A', 'C', 'G', 'T'][next(state) % 4],
+        };
+        let old = from.as_deref().unwrap_or("").chars().map(Some);
+        let old = old.chain(std::iter::repeat(None)).take(120);
+        all.push(old.map(|old| letter(&mut state, old)).collect());
+    }
+    let named = all.iter().enumerate();
+    named.map(|(i, s)| format!(">s{i}\n{s}\n")).collect()
+}
+
+/// A formula in conjunctive normal form, as solvers read it.
+fn clauses(variables: usize) -> String {
+    let mut state = 1;
+    let count = variables * 426 / 100;
+    let mut text = format!("p cnf {variables} {count}\n");
+    for _ in 0..count {
+        for _ in 0..3 {
+            let sign = if next(&mut state).is_multiple_of(2) {
+                "-"
+            } else {
+                ""
+            };
+            let _ = write!(text, "{sign}{} ", 1 + next(&mut state) % variables);
+        }
+        text.push_str("0\n");
+    }
+    text
 }

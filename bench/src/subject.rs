@@ -11,6 +11,7 @@ use contech_tests::program::is_cxx;
 use crate::form::Form;
 use crate::measure::measure;
 use crate::programs::{Class, Program};
+use crate::real::program;
 
 /// Repetitions are divided by this where the trace is kept or counted, since it would have gigabytes otherwise.
 pub const KEPT_SHARE: u64 = 6;
@@ -31,7 +32,7 @@ pub struct Subject {
     pub threads: u32,
     /// The built forms, in the order of [`Form::ALL`].
     pub built: Vec<Built>,
-    /// Arguments of a whole run.
+    /// Arguments of a whole run, or a line for the shell.
     pub whole: Vec<String>,
     /// Arguments of a run that is kept.
     pub part: Vec<String>,
@@ -79,9 +80,8 @@ impl Subject {
     /// A command that runs one form.
     #[must_use]
     pub fn command(&self, form: Form, whole: bool) -> Command {
-        let mut command = Command::new(&self.form(form).executable);
-        command.args(if whole { &self.whole } else { &self.part });
-        command
+        let words = if whole { &self.whole } else { &self.part };
+        program(&self.form(form).executable, words)
     }
 }
 
