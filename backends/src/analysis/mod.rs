@@ -62,7 +62,7 @@ pub(crate) use blocked::LEAST_NS;
 pub use blocked::{LongCall, long_call};
 pub use changes::{Change, end_of, sweep};
 pub use config::default_config;
-pub use divided::{Divided, Share};
+pub use divided::{Divided, Share, run_share};
 pub use driver::{Part, Visitor, run, run_all};
 pub use frontier::Frontier;
 pub use graph::{DEFAULT_GRAPH, Graph, Task, full_recording, open, something_to_analyse, warnings};
