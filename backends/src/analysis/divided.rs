@@ -4,15 +4,21 @@ use anyhow::Result;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Analysis, Graph};
+use super::{Analysis, Graph, Order, Part, Share, Visitor as _, run_all};
 
-/// A worker's share: one of so many.
-#[derive(Clone, Copy, Debug)]
-pub struct Share {
-    /// From 0 on.
-    pub index: u32,
-    /// How many there are.
-    pub of: u32,
+/// Does a worker's share of an analysis.
+///
+/// # Errors
+/// When the work cannot be divided so, or the graph cannot be read.
+pub fn run_share<A: Divided>(mut analysis: A, graph: &Graph, share: Share) -> Result<A::Found> {
+    analysis.only(share)?;
+    let mut part = Part::new(analysis);
+    if part.order() == Order::Any {
+        part.leave_tasks_to_others(share, graph);
+    }
+    run_all(graph, &mut [&mut part])?;
+    let (analysis, shards) = part.into_parts();
+    analysis.found(graph, shards)
 }
 
 /// An analysis that several processes can share.
@@ -20,17 +26,20 @@ pub trait Divided: Analysis {
     /// What a worker found.
     type Found: Serialize + DeserializeOwned;
 
-    /// Leaves only a share of the work to do.
+    /// Leaves only a share of the work to do. An analysis of tasks in any order ([`Order::Any`]) sees only its share of
+    /// the tasks and need not do anything.
     ///
     /// # Errors
     /// When the work cannot be divided so.
-    fn only(&mut self, share: Share) -> Result<()>;
+    fn only(&mut self, _share: Share) -> Result<()> {
+        Ok(())
+    }
 
     /// What the shards of one process found.
     ///
     /// # Errors
     /// When the process could not do its share.
-    fn found(&self, shards: Vec<Self::Shard>) -> Result<Self::Found>;
+    fn found(&self, graph: &Graph, shards: Vec<Self::Shard>) -> Result<Self::Found>;
 
     /// The result of what all workers found, in the order of their shares, for an analysis that has all of the work.
     ///

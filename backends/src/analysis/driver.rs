@@ -10,7 +10,7 @@ use taskgraph::{Batch, BlockCounts, Context, ContextId, Piece, Reader};
 
 use super::by_time::by_time;
 use super::changes::{Change, sweep};
-use super::{Analysis, Graph, Moment, Order, Reads, Task};
+use super::{Analysis, Graph, Moment, Order, Reads, Share, Task};
 
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
 const FRAMES: usize = 16;
@@ -24,6 +24,19 @@ pub struct Part<A: Analysis> {
     analysis: A,
     /// The shards by position of the context, for analyses that want the contexts one by one; otherwise one shard.
     shards: Vec<Option<A::Shard>>,
+    /// If other workers have tasks, too: which are its own.
+    own: Option<Own>,
+}
+
+/// A worker's tasks: neighbours in the order of the graph, so that few frames are decoded by several workers.
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    share: Share,
+    /// Tasks and blocks of the graph, and of the tasks so far.
+    all: u64,
+    so_far: u64,
+    /// Whether the current task is one.
+    current: bool,
 }
 
 impl<A: Analysis> Part<A> {
@@ -33,7 +46,32 @@ impl<A: Analysis> Part<A> {
         Self {
             analysis,
             shards: Vec::new(),
+            own: None,
         }
+    }
+
+    /// Sees only a share of the tasks.
+    pub(super) fn leave_tasks_to_others(&mut self, share: Share, graph: &Graph) {
+        let summary = graph.summary();
+        self.own = Some(Own {
+            share,
+            all: summary.tasks.total().saturating_add(summary.blocks),
+            so_far: 0,
+            current: false,
+        });
+    }
+
+    /// Whether it is to see the task that begins.
+    fn begins(&mut self, task: &Task<'_>) -> bool {
+        let Some(own) = &mut self.own else {
+            return true;
+        };
+        own.current = Share::of_place(own.so_far, own.all, own.share.of) == own.share.index;
+        own.so_far = own
+            .so_far
+            .saturating_add(1)
+            .saturating_add(task.block_count());
+        own.current
     }
 
     /// The result, after [`run_all`].
@@ -93,11 +131,11 @@ pub trait Visitor: Send {
     fn prepare(&mut self, graph: &Graph) -> Result<()>;
     /// A pass begins.
     fn begin(&mut self);
-    /// A task of the context at this position begins.
+    /// A task of the context at this position begins. Returns whether it is to be read for this analysis.
     ///
     /// # Errors
     /// An error of the analysis.
-    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()>;
+    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<bool>;
     /// A batch of the task's contents, from a moment on.
     ///
     /// # Errors
@@ -146,15 +184,19 @@ impl<A: Analysis> Visitor for Part<A> {
         }
     }
 
-    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<()> {
-        if self.is_by_time() {
-            return Ok(());
+    fn task(&mut self, context: u32, task: &Task<'_>) -> Result<bool> {
+        let own = self.begins(task);
+        if own && !self.is_by_time() {
+            let (analysis, shard) = self.shard(Some((context, task.id().context)));
+            analysis.task(shard, task)?;
         }
-        let (analysis, shard) = self.shard(Some((context, task.id().context)));
-        analysis.task(shard, task)
+        Ok(own)
     }
 
     fn batch(&mut self, context: ContextId, first: Moment, batch: &Batch<'_>) -> Result<()> {
+        if self.own.is_some_and(|own| !own.current) {
+            return Ok(());
+        }
         let (analysis, shard) = self.shard(Some((first.context, context)));
         pieces(analysis, shard, first, batch)
     }
@@ -165,7 +207,7 @@ impl<A: Analysis> Visitor for Part<A> {
     }
 
     fn done(&mut self, context: u32, task: &Task<'_>, counts: &BlockCounts) -> Result<()> {
-        if self.is_by_time() {
+        if self.is_by_time() || self.own.is_some_and(|own| !own.current) {
             return Ok(());
         }
         let (analysis, shard) = self.shard(Some((context, task.id().context)));
@@ -390,24 +432,27 @@ fn topological(
     while let Some(task) = tasks.next()? {
         let id = task.id();
         let context = position(id.context);
+        let mut read = false;
         for visitor in &mut visitors {
-            visitor.task(context, task)?;
+            read |= visitor.task(context, task)?;
         }
-        reading.task(context, task, |first, batch| {
-            let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads() {
-                Reads::Pieces => visitor.batch(id.context, first, batch),
-                Reads::Counts | Reads::Tasks => Ok(()),
-            };
-            let actions = batch.pieces().map(|piece| piece.actions());
-            let many = actions.fold(0, u64::saturating_add) >= MANY;
-            if visitors.len() > 1 && many && busy.load(Ordering::Relaxed) < threads {
-                visitors.par_iter_mut().try_for_each(feed)
-            } else {
-                visitors.iter_mut().try_for_each(feed)
+        if read {
+            reading.task(context, task, |first, batch| {
+                let feed = |visitor: &mut &mut dyn Visitor| match visitor.reads() {
+                    Reads::Pieces => visitor.batch(id.context, first, batch),
+                    Reads::Counts | Reads::Tasks => Ok(()),
+                };
+                let actions = batch.pieces().map(|piece| piece.actions());
+                let many = actions.fold(0, u64::saturating_add) >= MANY;
+                if visitors.len() > 1 && many && busy.load(Ordering::Relaxed) < threads {
+                    visitors.par_iter_mut().try_for_each(feed)
+                } else {
+                    visitors.iter_mut().try_for_each(feed)
+                }
+            })?;
+            for visitor in &mut visitors {
+                visitor.done(context, task, &reading.counts)?;
             }
-        })?;
-        for visitor in &mut visitors {
-            visitor.done(context, task, &reading.counts)?;
         }
         if task.is_last() {
             let ended = (context, id.context);

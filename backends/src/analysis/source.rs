@@ -1,12 +1,12 @@
 //! Places in the program's source, for results that people read.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use taskgraph::{BlockId, FunctionId, StaticInfo};
 
 use super::names;
 
 /// A function and a line of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// Function name; empty when unknown.
     pub function: String,

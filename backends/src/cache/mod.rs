@@ -236,7 +236,7 @@ impl Analysis for Cache {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        let counts = self.found(shards)?;
+        let counts = self.found(graph, shards)?;
         self.join(graph, vec![counts])
     }
 }
@@ -256,7 +256,7 @@ impl Divided for Cache {
         Ok(())
     }
 
-    fn found(&self, shards: Vec<Shard>) -> Result<Counts> {
+    fn found(&self, _: &Graph, shards: Vec<Shard>) -> Result<Counts> {
         let mut sum = Counts {
             accesses: 0,
             cold: Some(0),

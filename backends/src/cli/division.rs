@@ -5,9 +5,7 @@ use clap::{ArgMatches, FromArgMatches};
 use serde::Serialize;
 
 use super::destination::json;
-use crate::analysis::{
-    Analysis, Divided, Graph, Part, Share, run_all, something_to_analyse, warnings,
-};
+use crate::analysis::{Analysis, Divided, Graph, Share, run_share, something_to_analyse, warnings};
 
 /// What workers do, and what is made of what they found.
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +25,8 @@ impl Division {
     {
         Self {
             run: |matches, graph, share| {
-                let mut analysis = begin::<A>(matches, graph)?;
-                analysis.only(share)?;
-                let mut part = Part::new(analysis);
-                run_all(graph, &mut [&mut part])?;
-                let (analysis, shards) = part.into_parts();
-                Ok(serde_json::to_vec(&analysis.found(shards)?)?)
+                let found = run_share(begin::<A>(matches, graph)?, graph, share)?;
+                Ok(serde_json::to_vec(&found)?)
             },
             merge: |matches, graph, parts| {
                 let analysis = begin::<A>(matches, graph)?;

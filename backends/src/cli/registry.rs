@@ -27,13 +27,17 @@ pub const ENTRIES: &[Entry] = &[
         .shown(Shown::of::<crate::account::Account>().section("Account")),
     analysis::<crate::predict::Predict>(),
     analysis::<Parallelism>().shown(Shown::of::<Parallelism>()),
-    analysis::<crate::blocks::Blocks>().shown(Shown::of::<crate::blocks::Blocks>()),
+    analysis::<crate::blocks::Blocks>()
+        .shown(Shown::of::<crate::blocks::Blocks>())
+        .divided(Division::of::<crate::blocks::Blocks>()),
     analysis::<Cache>()
         .shown(Shown::with::<Cache>(|graph, choices| {
             begin::<Cache>(choices.cache(graph)?, graph)
         }))
         .divided(Division::of::<Cache>()),
-    analysis::<CritPath>().shown(Shown::of::<CritPath>().section("Critical path")),
+    analysis::<CritPath>()
+        .shown(Shown::of::<CritPath>().section("Critical path"))
+        .divided(Division::of::<CritPath>()),
     analysis::<WorkSpan>().shown(
         Shown::with::<WorkSpan>(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
             .section("Call sites"),
@@ -45,7 +49,9 @@ pub const ENTRIES: &[Entry] = &[
             .section("Misses"),
     ),
     analysis::<Hierarchy>().shown(Shown::of::<Hierarchy>().section("Hierarchy")),
-    analysis::<Sharing>().shown(Shown::of::<Sharing>().section("Sharing")),
+    analysis::<Sharing>()
+        .shown(Shown::of::<Sharing>().section("Sharing"))
+        .divided(Division::of::<Sharing>()),
     analysis::<Races>()
         .shown(Shown::of::<Races>().section("Races"))
         .divided(Division::of::<Races>()),
@@ -178,7 +184,7 @@ pub(super) fn division(name: &str, options: &[String]) -> Result<(Division, ArgM
             .filter_map(can)
             .map(|(e, _)| e.name)
             .collect();
-        bail!("{name} cannot be divided; {} can", names.join(" and "));
+        bail!("{name} cannot be divided; {} can", names.join(", "));
     };
     Ok((division, entry.parsed(options)?))
 }

@@ -36,13 +36,13 @@ enum Step {
     Plan {
         /// Folder for the plan and for what the workers find; every worker must reach it
         folder: PathBuf,
-        /// Number of workers; for races a power of two
+        /// Number of workers
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
         workers: u32,
         /// Task graph, as written by contech-middle
         #[arg(long, default_value = analysis::DEFAULT_GRAPH)]
         graph: PathBuf,
-        /// The analysis: cache or races
+        /// The analysis: blocks, cache, critpath, sharing or races
         #[arg(value_name = "ANALYSIS")]
         name: String,
         /// Its options

@@ -25,12 +25,13 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{BlockCounts, ContextId, FunctionId, TaskId, TaskKind};
 
-use crate::analysis::{Analysis, Graph, Order, Reads, Task};
+use crate::analysis::{Analysis, Divided, Graph, Order, Reads, Task};
 use crate::view::units::ratio;
 
 pub use apportion::Apportion;
 pub use near::Detour;
 pub use observed::Chain;
+use rows::Totals;
 pub use rows::{Band, CrossingRow, FunctionRow, Observed, OverheadRow, Part};
 pub use scenario::{Outcome, Scale, Scenario, address, outcomes};
 pub use table::{Table, weight};
@@ -81,10 +82,7 @@ struct Schedule {
 #[derive(Debug)]
 pub struct Shard {
     apportion: Apportion,
-    functions: FxHashMap<Option<FunctionId>, rows::Sums>,
-    bands: [rows::BandSum; rows::BANDS.len()],
-    /// Work of each detour, by function.
-    detours: FxHashMap<(u8, Option<FunctionId>), u64>,
+    totals: Totals,
 }
 
 /// Critical path, slack and what-if.
@@ -178,9 +176,7 @@ impl Analysis for CritPath {
     fn shard(&self, _: Option<ContextId>) -> Shard {
         Shard {
             apportion: self.apportion.clone(),
-            functions: FxHashMap::default(),
-            bands: Default::default(),
-            detours: FxHashMap::default(),
+            totals: Totals::default(),
         }
     }
 
@@ -191,31 +187,22 @@ impl Analysis for CritPath {
         }
         let id = task.id();
         let slack = self.schedule.table.slack(id, ns);
-        shard.bands[rows::band(slack, self.schedule.table.span_ns())].add(ns);
+        let span = self.schedule.table.span_ns();
+        shard.totals.task(ns, slack, span);
         if task.kind() != TaskKind::Work {
             return Ok(());
         }
         shard.apportion.count(counts);
         let mark = self.schedule.table.mark(id);
         let (critical, observed) = (mark & table::CRITICAL != 0, mark & table::OBSERVED != 0);
-        shard.apportion.divide(ns, |function, part| {
-            shard
-                .functions
-                .entry(function)
-                .or_default()
-                .add(part, slack, critical);
-            if mark >> table::DETOUR_SHIFT != 0 {
-                *shard
-                    .detours
-                    .entry((mark >> table::DETOUR_SHIFT, function))
-                    .or_default() += part;
-            }
+        let detour = Some(mark >> table::DETOUR_SHIFT).filter(|&detour| detour != 0);
+        let Shard { apportion, totals } = shard;
+        apportion.divide(ns, |function, part| {
+            totals.part(function, part, slack, critical, detour);
         });
         if observed {
             let ns = self.schedule.cut_short.get(&id).copied().unwrap_or(ns);
-            shard.apportion.divide(ns, |function, part| {
-                shard.functions.entry(function).or_default().observed_ns += part;
-            });
+            apportion.divide(ns, |function, part| totals.observed(function, part));
         }
         Ok(())
     }
@@ -225,7 +212,34 @@ impl Analysis for CritPath {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        let merged = rows::merge(shards);
+        self.report(graph, &merged(shards.into_iter().map(|shard| shard.totals)))
+    }
+}
+
+/// The schedule is made of the tables of tasks by every worker and once more for the result; the contents of tasks are
+/// divided.
+impl Divided for CritPath {
+    type Found = rows::Found;
+
+    fn found(&self, _: &Graph, shards: Vec<Shard>) -> Result<rows::Found> {
+        let totals = shards.into_iter().map(|shard| shard.totals);
+        Ok(merged(totals).into())
+    }
+
+    fn join(mut self, graph: &Graph, parts: Vec<rows::Found>) -> Result<Report> {
+        self.prepare(graph)?;
+        self.report(graph, &merged(parts.into_iter().map(Totals::from)))
+    }
+}
+
+fn merged(parts: impl Iterator<Item = Totals>) -> Totals {
+    let mut all = Totals::default();
+    parts.for_each(|part| all.merge(part));
+    all
+}
+
+impl CritPath {
+    fn report(self, graph: &Graph, merged: &Totals) -> Result<Report> {
         let span_ns = self.schedule.table.span_ns();
         let what_if = |change: String, outcome: &Outcome| WhatIf {
             change,

@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use taskgraph::{ContextId, FunctionId, StaticInfo, TaskKind};
 
-use super::Shard;
 use super::near::Detour;
 use super::observed::Chain;
 use super::walk::Crossing;
@@ -14,11 +13,11 @@ use crate::analysis::source::Place;
 use crate::view::units::ratio;
 
 /// Upper ends of the slack bands, as shares of the span.
-pub(super) const BANDS: [f64; 8] = [0.0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0];
+const BANDS: [f64; 8] = [0.0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0];
 
 /// The band a slack belongs to: an index into [`BANDS`].
 #[must_use]
-pub(super) fn band(slack: u64, span: u64) -> usize {
+fn band(slack: u64, span: u64) -> usize {
     let share = ratio(slack, span);
     BANDS
         .iter()
@@ -27,27 +26,19 @@ pub(super) fn band(slack: u64, span: u64) -> usize {
 }
 
 /// Number and work of the tasks in a band.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct BandSum {
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct BandSum {
     tasks: u64,
     ns: u64,
 }
 
-impl BandSum {
-    /// Adds a task.
-    pub(super) fn add(&mut self, ns: u64) {
-        self.tasks += 1;
-        self.ns += ns;
-    }
-}
-
 /// Sums of a function.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sums {
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Sums {
     work_ns: u64,
     critical_ns: u64,
     /// Time on the observed chain.
-    pub observed_ns: u64,
+    observed_ns: u64,
     min_slack_ns: u64,
     /// Slack times work.
     weighted_slack: u128,
@@ -67,7 +58,7 @@ impl Default for Sums {
 
 impl Sums {
     /// Adds a part of a task.
-    pub(super) fn add(&mut self, ns: u64, slack: u64, critical: bool) {
+    fn add(&mut self, ns: u64, slack: u64, critical: bool) {
         self.work_ns += ns;
         if critical {
             self.critical_ns += ns;
@@ -219,32 +210,66 @@ pub(super) fn crossings(rows: &[(Crossing, u64, u64)]) -> Vec<CrossingRow> {
     rows
 }
 
-/// All shards together.
+/// Sums of all tasks, of a context's or of a worker's.
 #[derive(Debug, Default)]
-pub(super) struct Merged {
+pub(super) struct Totals {
     functions: FxHashMap<Option<FunctionId>, Sums>,
     bands: [BandSum; BANDS.len()],
+    /// Work of each detour, by function.
     detours: FxHashMap<(u8, Option<FunctionId>), u64>,
 }
 
-pub(super) fn merge(shards: Vec<Shard>) -> Merged {
-    let mut merged = Merged::default();
-    for shard in shards {
-        for (id, sums) in &shard.functions {
-            merged.functions.entry(*id).or_default().merge(sums);
+/// The same in the file of a worker.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Found {
+    functions: Vec<(Option<u32>, Sums)>,
+    bands: [BandSum; BANDS.len()],
+    detours: Vec<(u8, Option<u32>, u64)>,
+}
+
+impl Totals {
+    /// Adds a task.
+    pub(super) fn task(&mut self, ns: u64, slack: u64, span: u64) {
+        let band = &mut self.bands[band(slack, span)];
+        band.tasks += 1;
+        band.ns += ns;
+    }
+
+    /// Adds a function's part of a task, which may be on a detour.
+    pub(super) fn part(
+        &mut self,
+        function: Option<FunctionId>,
+        ns: u64,
+        slack: u64,
+        critical: bool,
+        detour: Option<u8>,
+    ) {
+        let sums = self.functions.entry(function).or_default();
+        sums.add(ns, slack, critical);
+        if let Some(detour) = detour {
+            *self.detours.entry((detour, function)).or_default() += ns;
         }
-        for (sum, band) in merged.bands.iter_mut().zip(shard.bands) {
+    }
+
+    /// Adds a function's time on the observed chain.
+    pub(super) fn observed(&mut self, function: Option<FunctionId>, ns: u64) {
+        self.functions.entry(function).or_default().observed_ns += ns;
+    }
+
+    /// Adds others.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (id, sums) in &other.functions {
+            self.functions.entry(*id).or_default().merge(sums);
+        }
+        for (sum, band) in self.bands.iter_mut().zip(other.bands) {
             sum.tasks += band.tasks;
             sum.ns += band.ns;
         }
-        for (key, ns) in shard.detours {
-            *merged.detours.entry(key).or_default() += ns;
+        for (key, ns) in other.detours {
+            *self.detours.entry(key).or_default() += ns;
         }
     }
-    merged
-}
 
-impl Merged {
     /// The functions with most time on the path.
     pub(super) fn most_critical(&self, most: usize) -> Vec<FunctionId> {
         let known = self
@@ -310,6 +335,36 @@ fn place(info: &StaticInfo, id: Option<FunctionId>) -> Place {
         ..Place::default()
     };
     id.map_or_else(unknown, |id| Place::of_function(info, id))
+}
+
+impl From<Totals> for Found {
+    fn from(totals: Totals) -> Self {
+        let number = |id: Option<FunctionId>| id.map(FunctionId::get);
+        let functions = totals.functions.into_iter();
+        let detours = totals.detours.into_iter();
+        Self {
+            functions: functions.map(|(id, sums)| (number(id), sums)).collect(),
+            bands: totals.bands,
+            detours: detours
+                .map(|((detour, id), ns)| (detour, number(id), ns))
+                .collect(),
+        }
+    }
+}
+
+impl From<Found> for Totals {
+    fn from(found: Found) -> Self {
+        let id = |number: Option<u32>| number.map(FunctionId::new);
+        let functions = found.functions.into_iter();
+        let detours = found.detours.into_iter();
+        Self {
+            functions: functions.map(|(number, sums)| (id(number), sums)).collect(),
+            bands: found.bands,
+            detours: detours
+                .map(|(detour, number, ns)| ((detour, id(number)), ns))
+                .collect(),
+        }
+    }
 }
 
 #[cfg(test)]

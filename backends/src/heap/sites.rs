@@ -1,7 +1,7 @@
 //! Allocation sites: the call at the end of the last block a context executed before an allocation.
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use taskgraph::{BlockId, StaticInfo};
 
 use crate::analysis::source::Place;
@@ -24,7 +24,7 @@ struct Total {
 }
 
 /// A site and what was allocated there.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SiteRow {
     /// Where the allocating call is; empty if no block came before it.
     #[serde(flatten)]
@@ -69,6 +69,13 @@ impl Sites {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.totals.is_empty()
+    }
+
+    /// Describes all sites, by number.
+    #[must_use]
+    pub fn rows(&self, info: &StaticInfo) -> Vec<SiteRow> {
+        let all = (0..).take(self.len());
+        all.map(|site| self.row(info, site)).collect()
     }
 
     /// Describes a site; the row is empty if there is no site with this number.

@@ -18,10 +18,10 @@ use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, Piece};
 use super::chains::Epoch;
 use super::clocks::Clocks;
 use super::record::{Kind, Record, Use};
-use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Part, Shadow, address_of, page_of};
+use super::shadow::{GRANULE_SHIFT, GRANULES_OF_PAGE, Shadow, address_of, page_of};
 use super::states::{StateId, States};
 use super::tally::{Example, Tally};
-use crate::analysis::{Strides, Taken, Task};
+use crate::analysis::{Share, Strides, Taken, Task};
 
 /// Number of entries in the table of computed transitions.
 const LOOKUPS: usize = 8192;
@@ -116,7 +116,7 @@ impl Detector {
     /// A detector for `part` of the program's memory that has seen nothing, and stops at about `limit` bytes of its
     /// own.
     #[must_use]
-    pub fn new(atomic: Vec<bool>, part: Part, limit: usize) -> Self {
+    pub fn new(atomic: Vec<bool>, part: Share, limit: usize) -> Self {
         Self {
             clocks: Clocks::default(),
             shadow: Shadow::new(part),
@@ -256,7 +256,7 @@ impl Detector {
 
     /// The part of memory that it checks.
     #[must_use]
-    pub fn part(&self) -> Part {
+    pub fn part(&self) -> Share {
         self.shadow.part()
     }
 

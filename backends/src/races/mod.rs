@@ -39,7 +39,7 @@ pub use chains::Epoch;
 pub use clocks::Clocks;
 pub use detector::Detector;
 pub use record::{Kind, Record, Use};
-pub use shadow::{Part, Shadow};
+pub use shadow::Shadow;
 pub use states::{StateId, States};
 pub use tally::{Example, Pair, Tally};
 
@@ -52,14 +52,14 @@ pub struct Options {
     pub memory: Size,
 }
 
-/// The most parts that memory is divided into, as a power of two.
-const MOST_BITS: u32 = 12;
+/// Memory is divided into fewer than twice so many parts.
+const MOST_PARTS: u32 = 1 << 12;
 
 /// The analysis: of all memory or, if that is too large, of one part after the other.
 #[derive(Debug)]
 pub struct Races {
     memory: usize,
-    part: Part,
+    part: Share,
     /// Whether the graph has one context, whose own order orders everything.
     alone: bool,
     /// By operation: whether it is atomic.
@@ -135,7 +135,7 @@ impl Analysis for Races {
         let atomic = |op: &MemOp| op.flags & MemOp::ATOMIC != 0;
         Ok(Self {
             memory: usize::try_from(options.memory.bytes())?,
-            part: Part::default(),
+            part: Share::ALL,
             alone: graph.contexts().nth(1).is_none(),
             atomic: graph.info().ops.iter().map(atomic).collect(),
         })
@@ -194,18 +194,11 @@ impl Divided for Races {
 
     /// Memory is divided; what orders tasks is followed everywhere.
     fn only(&mut self, share: Share) -> Result<()> {
-        ensure!(
-            share.of.is_power_of_two(),
-            "races are divided by bits of addresses: let the number of workers be 2, 4, 8 and so on"
-        );
-        self.part = Part {
-            bits: share.of.trailing_zeros(),
-            index: share.index.into(),
-        };
+        self.part = share;
         Ok(())
     }
 
-    fn found(&self, shards: Vec<Detector>) -> Result<Findings> {
+    fn found(&self, _: &Graph, shards: Vec<Detector>) -> Result<Findings> {
         let detector = shards.into_iter().next().unwrap_or_else(|| self.detector());
         ensure!(
             !detector.is_full(),
@@ -235,20 +228,20 @@ impl Races {
     }
 
     /// Takes the findings of one part of memory. If the part was too large, returns the parts to check instead.
-    fn take(&self, graph: &Graph, merged: &mut Merged, detector: Detector) -> Result<Vec<Part>> {
+    fn take(&self, graph: &Graph, merged: &mut Merged, detector: Detector) -> Result<Vec<Share>> {
         merged.passes += 1;
         if !detector.is_full() {
             merged.add(graph.info(), &Findings::of(&detector));
             return Ok(Vec::new());
         }
         let part = detector.part();
-        if part.bits < MOST_BITS {
+        if part.of < MOST_PARTS {
             return Ok(part.halves().to_vec());
         }
         let memory = Size::text(self.memory as u64);
         bail!(
             "--memory {memory} is not enough even for one of {} parts of the memory accessed; give more",
-            1 << MOST_BITS
+            part.of
         );
     }
 }

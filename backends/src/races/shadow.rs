@@ -4,11 +4,12 @@
 use rustc_hash::FxHashMap;
 
 use super::states::{StateId, States, UNTOUCHED};
+use crate::analysis::Share;
 
 /// Log2 of the bytes of a granule.
 pub(super) const GRANULE_SHIFT: u32 = 3;
 /// Log2 of the granules of a page.
-const PAGE_SHIFT: u32 = 11;
+const PAGE_SHIFT: u32 = Share::PAGE_SHIFT - GRANULE_SHIFT;
 const GRANULES: usize = 1 << PAGE_SHIFT;
 /// Granules of a page.
 pub(super) const GRANULES_OF_PAGE: u64 = 1 << PAGE_SHIFT;
@@ -21,31 +22,6 @@ const CACHED: usize = 4096;
 /// Slot of the pages that are not in this part of the shadow.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// A part of memory: the pages whose hash has `index` as its first `bits` bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// Number of compared bits; 0 for all of memory.
-    pub bits: u32,
-    /// Their value.
-    pub index: u64,
-}
-
-impl Part {
-    fn holds(self, page: u64) -> bool {
-        // This is Fibonacci hashing, which puts neighbours into different parts.
-        self.bits == 0 || page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.bits) == self.index
-    }
-
-    /// Its two halves.
-    #[must_use]
-    pub fn halves(self) -> [Self; 2] {
-        [0, 1].map(|low| Self {
-            bits: self.bits + 1,
-            index: self.index << 1 | low,
-        })
-    }
-}
-
 #[derive(Debug)]
 struct Page {
     /// The state of all granules, as long as they have the same.
@@ -56,7 +32,7 @@ struct Page {
 /// The shadow of one part of memory.
 #[derive(Debug)]
 pub struct Shadow {
-    part: Part,
+    part: Share,
     slots: FxHashMap<u64, u32>,
     pages: Vec<Page>,
     /// Number of pages with granules of their own.
@@ -66,13 +42,13 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    pub(super) fn part(&self) -> Part {
+    pub(super) fn part(&self) -> Share {
         self.part
     }
 
     /// An empty shadow of `part`.
     #[must_use]
-    pub fn new(part: Part) -> Self {
+    pub fn new(part: Share) -> Self {
         Self {
             part,
             slots: FxHashMap::default(),
@@ -118,7 +94,7 @@ impl Shadow {
     }
 
     fn find(&mut self, page: u64) -> u32 {
-        if !self.part.holds(page) {
+        if !self.part.has_page(page) {
             return ELSEWHERE;
         }
         let pages = &mut self.pages;

@@ -1,10 +1,11 @@
 //! Private, coherent caches of one line size, of all contexts.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use taskgraph::Access;
 
 use super::line::{Bytes, Effects, LineAccess, Miss, NOWHERE, SharedLine};
-use crate::analysis::{Moving, lines_of};
+use crate::analysis::{Moving, Share, lines_of};
 use crate::cache::LineIds;
 use crate::heap::SiteId;
 
@@ -28,7 +29,7 @@ struct Private {
 }
 
 /// Misses that needed another context's data, and misses that did not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misses {
     /// Data of another context was needed.
     pub true_misses: u64,
@@ -58,13 +59,52 @@ impl Misses {
     }
 }
 
-/// Misses of one line, by the place where its memory was allocated and by the operations on both sides.
-pub type LineMisses = FxHashMap<(SiteId, u32, u32), Misses>;
+/// See [`FoundLine::misses`].
+type LineMisses = FxHashMap<(SiteId, u32, u32), Misses>;
+
+/// What happened to the lines of some memory.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Found {
+    /// Bytes read by one context that another wrote: `(writer, reader)`.
+    pub communicated: Vec<((u32, u32), u64)>,
+    /// First accesses of a context to a line.
+    pub cold: u64,
+    /// Writes that took a line away from other contexts.
+    pub taken: u64,
+    /// Misses on lines that the context lost when it was another one's turn, just before.
+    pub contested: u64,
+    /// The lines with misses.
+    pub lines: Vec<FoundLine>,
+}
+
+/// A line with misses.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct FoundLine {
+    /// Its address.
+    pub line: u64,
+    /// Number of contexts that use it.
+    pub contexts: u64,
+    /// Its misses, by the place where its memory was allocated and by the operations on both sides.
+    pub misses: Vec<((SiteId, u32, u32), Misses)>,
+}
+
+impl Found {
+    /// Adds what happened in other memory.
+    pub fn add(&mut self, other: Self) {
+        self.communicated.extend(other.communicated);
+        self.cold += other.cold;
+        self.taken += other.taken;
+        self.contested += other.contested;
+        self.lines.extend(other.lines);
+    }
+}
 
 /// The state of all lines.
 #[derive(Debug)]
 pub struct Caches {
     shift: u32,
+    /// The memory whose lines it has; those of other memory are left out.
+    memory: Share,
     ids: LineIds,
     /// By number of the line: where it is among the private or the shared lines.
     index: Vec<u32>,
@@ -76,23 +116,22 @@ pub struct Caches {
     effects: Effects,
     misses: FxHashMap<u64, LineMisses>,
     /// Bytes read by one context that another wrote: `(writer, reader)`.
-    pub communicated: FxHashMap<(u32, u32), u64>,
-    /// First accesses of a context to a line.
-    pub cold: u64,
-    /// Writes that took a line away from other contexts.
-    pub taken: u64,
-    /// Misses on lines that the context lost when it was another one's turn, just before.
-    pub contested: u64,
+    communicated: FxHashMap<(u32, u32), u64>,
+    /// See [`Found`].
+    cold: u64,
+    taken: u64,
+    contested: u64,
     /// How often another context had its turn so far.
     pub turn: u64,
 }
 
 impl Caches {
-    /// Empty caches with lines of `1 << shift` bytes, at most 128.
+    /// Empty caches for some memory, with lines of `1 << shift` bytes, at most 128.
     #[must_use]
-    pub fn new(shift: u32) -> Self {
+    pub fn new(shift: u32, memory: Share) -> Self {
         Self {
             shift,
+            memory,
             ids: LineIds::default(),
             index: Vec::new(),
             quiet: Box::new([(NO_LINE, 0); QUIET]),
@@ -133,6 +172,9 @@ impl Caches {
             if !access.write && self.quiet[quiet] == (line, context) {
                 continue;
             }
+            if !self.has(line) {
+                continue;
+            }
             let start = line << self.shift;
             let from = addr.max(start) - start;
             let to = last_byte.min(start + (self.line() - 1)) - start;
@@ -171,6 +213,10 @@ impl Caches {
         let within = self.line() - 1;
         for moving in moving.iter().filter(|moving| moving.access.size > 0) {
             let Access { addr, size, .. } = moving.access;
+            let line = addr >> self.shift;
+            if !self.has(line) {
+                continue;
+            }
             let one = Bytes::MAX >> (128 - size);
             let bytes = match moving.stride {
                 0 => one << (addr & within),
@@ -185,13 +231,24 @@ impl Caches {
                 op: moving.access.op.get(),
                 turn: self.turn,
             };
-            self.touch(addr >> self.shift, touched, || NOWHERE);
+            self.touch(line, touched, || NOWHERE);
         }
     }
 
-    /// Whether an access is to one line that no other context has used.
+    /// Whether a line is in the memory that this is about.
+    #[inline]
+    fn has(&self, line: u64) -> bool {
+        let page = line >> (Share::PAGE_SHIFT - self.shift);
+        self.memory == Share::ALL || self.memory.has_page(page)
+    }
+
+    /// Whether an access is to one line that no other context has used, or that is of other memory.
     fn is_own(&mut self, context: u32, access: &Access) -> bool {
-        let index = *self.index(access.addr >> self.shift);
+        let line = access.addr >> self.shift;
+        if !self.has(line) {
+            return lines_of(access, self.shift) <= 1;
+        }
+        let index = *self.index(line);
         let private = self.private.get(index as usize);
         lines_of(access, self.shift) <= 1
             && (index == UNUSED || private.is_some_and(|private| private.owner == context))
@@ -282,21 +339,28 @@ impl Caches {
         index
     }
 
-    /// Ends the run and returns the misses of each line, with the number of contexts that use it.
-    pub fn finish(&mut self) -> Vec<(u64, usize, LineMisses)> {
+    /// Ends the run.
+    #[must_use]
+    pub fn finish(mut self) -> Found {
         let mut contexts = FxHashMap::default();
         for (line, shared) in &mut self.shared {
             shared.finish(&mut self.effects);
             settle(&mut self.misses, *line, &mut self.effects);
-            contexts.insert(*line, shared.contexts());
+            contexts.insert(*line, shared.contexts() as u64);
         }
         let contexts = |line: &u64| contexts.get(line).copied().unwrap_or(0);
-        let mut lines: Vec<_> = std::mem::take(&mut self.misses)
-            .into_iter()
-            .map(|(line, misses)| (line << self.shift, contexts(&line), misses))
-            .collect();
-        lines.sort_by_key(|row| row.0);
-        lines
+        let line = |(line, misses): (u64, LineMisses)| FoundLine {
+            line: line << self.shift,
+            contexts: contexts(&line),
+            misses: misses.into_iter().collect(),
+        };
+        Found {
+            communicated: self.communicated.into_iter().collect(),
+            cold: self.cold,
+            taken: self.taken,
+            contested: self.contested,
+            lines: self.misses.into_iter().map(line).collect(),
+        }
     }
 }
 

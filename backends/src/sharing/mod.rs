@@ -16,14 +16,17 @@ mod line;
 mod render;
 mod report;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
+use serde::{Deserialize, Serialize};
 use taskgraph::{Access, Action, AffineRun, ContextId, Piece};
 
-use crate::analysis::{self, Analysis, Graph, Moment, Order, Reads, Strides, Taken};
-use crate::heap::{Allocation, Heap, LastBlocks, SiteId, Sites};
+use crate::analysis::{
+    self, Analysis, Divided, Graph, Moment, Order, Reads, Share, Strides, Taken,
+};
+use crate::heap::{Allocation, Heap, LastBlocks, SiteId, SiteRow, Sites};
 use crate::size::Sizes;
 
-pub use caches::{Caches, LineMisses, Misses};
+pub use caches::{Caches, Found, FoundLine, Misses};
 pub use line::{Bytes, Effects, LineAccess, Miss, NOWHERE, Op, SharedLine};
 pub use report::{LineRow, Report, SiteMisses, Source, Total};
 
@@ -54,7 +57,18 @@ pub struct Sharing {
     shifts: Vec<u32>,
     /// Whether the run has only one context, which shares nothing.
     alone: bool,
+    /// The memory that is looked at.
+    memory: Share,
     options: Options,
+}
+
+/// What happened in some memory.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Findings {
+    /// By line size.
+    caches: Vec<Found>,
+    /// All allocation sites, by number.
+    sites: Vec<SiteRow>,
 }
 
 impl Analysis for Sharing {
@@ -81,6 +95,7 @@ impl Analysis for Sharing {
         Ok(Self {
             shifts,
             alone: graph.contexts().nth(1).is_none(),
+            memory: Share::ALL,
             options,
         })
     }
@@ -103,8 +118,41 @@ impl Analysis for Sharing {
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Watch>) -> Result<Report> {
+        let found = self.found(graph, shards)?;
+        self.join(graph, vec![found])
+    }
+}
+
+impl Divided for Sharing {
+    type Found = Findings;
+
+    /// Memory is divided; every worker follows all allocations, by which sites have their numbers.
+    fn only(&mut self, share: Share) -> Result<()> {
+        self.memory = share;
+        Ok(())
+    }
+
+    fn found(&self, graph: &Graph, shards: Vec<Watch>) -> Result<Findings> {
         let watch = shards.into_iter().next().unwrap_or_else(|| self.watch());
-        Ok(watch.report(graph))
+        Ok(Findings {
+            sites: watch.memory.sites.rows(graph.info()),
+            caches: watch.caches.into_iter().map(Caches::finish).collect(),
+        })
+    }
+
+    fn join(self, graph: &Graph, parts: Vec<Findings>) -> Result<Report> {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_default();
+        for part in parts {
+            ensure!(
+                part.caches.len() == all.caches.len(),
+                "the shares have different numbers of line sizes"
+            );
+            let sums = all.caches.iter_mut().zip(part.caches);
+            sums.for_each(|(sum, other)| sum.add(other));
+        }
+        let top = self.options.top as usize;
+        Ok(report::report(graph, &self.shifts, all, top))
     }
 }
 
@@ -115,13 +163,12 @@ impl Sharing {
             caches: self
                 .shifts
                 .iter()
-                .map(|&shift| Caches::new(shift))
+                .map(|&shift| Caches::new(shift, self.memory))
                 .collect(),
             memory: Memory::default(),
             runs: Strides::default(),
             of: 0,
             turn_of: 0,
-            top: self.options.top as usize,
         }
     }
 }
@@ -136,7 +183,6 @@ pub struct Watch {
     of: u32,
     /// The context whose turn it is.
     turn_of: u32,
-    top: usize,
 }
 
 impl Watch {
@@ -199,11 +245,6 @@ impl Watch {
         for cache in caches.iter_mut() {
             cache.access(context, access, |address| memory.site(address));
         }
-    }
-
-    /// The result, after the last action.
-    fn report(self, graph: &Graph) -> Report {
-        report::report(graph, self.caches, &self.memory.sites, self.top)
     }
 }
 

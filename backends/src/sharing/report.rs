@@ -7,11 +7,12 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use taskgraph::{OpId, StaticInfo};
 
-use super::caches::{Caches, Misses};
+use super::Findings;
+use super::caches::{Found, FoundLine, Misses};
 use super::line::NOWHERE;
 use crate::analysis::Graph;
 use crate::analysis::source::Place;
-use crate::heap::{SiteId, SiteRow, Sites};
+use crate::heap::{SiteId, SiteRow};
 
 /// Number of contexts in the matrix; if there are more, it has those that communicate most.
 const MOST_CONTEXTS: usize = 1024;
@@ -123,10 +124,10 @@ pub struct SiteMisses {
 }
 
 /// Puts the result together.
-pub(super) fn report(graph: &Graph, caches: Vec<Caches>, sites: &Sites, top: usize) -> Report {
+pub(super) fn report(graph: &Graph, shifts: &[u32], found: Findings, top: usize) -> Report {
     let info = graph.info();
     let alone = graph.contexts().nth(1).is_none();
-    let (contexts, matrix) = matrix(graph, caches.first().map(|cache| &cache.communicated));
+    let (contexts, matrix) = matrix(graph, found.caches.first());
     let mut report = Report {
         contexts,
         matrix,
@@ -138,15 +139,24 @@ pub(super) fn report(graph: &Graph, caches: Vec<Caches>, sites: &Sites, top: usi
         sites: Vec::new(),
         top,
     };
-    for mut cache in caches {
-        let size = cache.line();
+    let site_row = |site: SiteId| {
+        (site != NOWHERE).then(|| found.sites.get(site as usize).cloned().unwrap_or_default())
+    };
+    for (&shift, mut cache) in shifts.iter().zip(found.caches) {
+        let size = 1 << shift;
+        cache.lines.sort_by_key(|row| row.line);
         let mut total = Misses::default();
         let mut by_pair: FxHashMap<(u32, u32), Misses> = FxHashMap::default();
         let mut by_site: BTreeMap<SiteId, Misses> = BTreeMap::new();
-        for (line, contexts, misses) in cache.finish() {
+        for FoundLine {
+            line,
+            contexts,
+            misses,
+        } in cache.lines
+        {
             let mut pairs: FxHashMap<(u32, u32), Misses> = FxHashMap::default();
             let mut of_line = Misses::default();
-            for (&(site, writer, missed), &count) in &misses {
+            for &((site, writer, missed), count) in &misses {
                 of_line.add(count);
                 by_site.entry(site).or_default().add(count);
                 pairs.entry((writer, missed)).or_default().add(count);
@@ -161,10 +171,8 @@ pub(super) fn report(graph: &Graph, caches: Vec<Caches>, sites: &Sites, top: usi
                 line,
                 size,
                 is_false: of_line.false_misses > of_line.true_misses,
-                allocation: site
-                    .filter(|&site| site != NOWHERE)
-                    .map(|site| in_words(&sites.row(info, site))),
-                contexts: contexts as u64,
+                allocation: site.and_then(site_row).as_ref().map(in_words),
+                contexts,
                 misses: of_line.all(),
                 true_misses: of_line.true_misses,
                 false_misses: of_line.false_misses,
@@ -184,7 +192,7 @@ pub(super) fn report(graph: &Graph, caches: Vec<Caches>, sites: &Sites, top: usi
             .sites
             .extend(by_site.into_iter().map(|(site, misses)| SiteMisses {
                 size,
-                site: (site != NOWHERE).then(|| sites.row(info, site)),
+                site: site_row(site),
                 misses: misses.all(),
                 true_misses: misses.true_misses,
                 false_misses: misses.false_misses,
@@ -202,16 +210,17 @@ pub(super) fn report(graph: &Graph, caches: Vec<Caches>, sites: &Sites, top: usi
 }
 
 /// Bytes communicated between the contexts that communicate most.
-fn matrix(
-    graph: &Graph,
-    communicated: Option<&FxHashMap<(u32, u32), u64>>,
-) -> (Vec<u32>, Vec<Vec<u64>>) {
-    let Some(communicated) = communicated else {
+fn matrix(graph: &Graph, found: Option<&Found>) -> (Vec<u32>, Vec<Vec<u64>>) {
+    let Some(found) = found else {
         return Default::default();
     };
+    let mut communicated: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+    for &(pair, bytes) in &found.communicated {
+        *communicated.entry(pair).or_default() += bytes;
+    }
     let ids: Vec<u32> = graph.contexts().map(|context| context.id.get()).collect();
     let mut volume: BTreeMap<u32, u64> = BTreeMap::new();
-    for (&(writer, reader), &bytes) in communicated {
+    for (&(writer, reader), &bytes) in &communicated {
         *volume.entry(writer).or_default() += bytes;
         *volume.entry(reader).or_default() += bytes;
     }

@@ -12,7 +12,10 @@ fn shares_that_any_number_of_workers_do_are_merged_to_the_result_of_one_process(
         (3, "cache --sizes 1K..64K --ways 2,4,full"),
         (4, "cache --private --sizes 1K..1M"),
         (7, "cache --sizes 1K,2K --ways 1"),
-        (4, "races"),
+        (3, "races"),
+        (3, "sharing --line 32,64"),
+        (2, "blocks"),
+        (5, "critpath --near 2"),
     ] {
         let (name, options) = analysis.split_once(' ').unwrap_or((analysis, ""));
         folder.ok(&format!(
@@ -84,8 +87,8 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
     let folder = Folder::new();
     for (line, reason) in [
         (
-            "shard plan p --workers 2 --graph two.tg critpath",
-            "critpath cannot be divided; cache and races can",
+            "shard plan p --workers 2 --graph two.tg workspan",
+            "workspan cannot be divided; blocks, cache, critpath, sharing, races can",
         ),
         (
             "shard plan p --workers 2 --graph none.tg cache",
@@ -101,8 +104,6 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
         assert!(said.contains(reason), "{line}: {said}");
     }
     folder.ok("shard plan p --workers 3 --graph two.tg races");
-    let said = folder.fails("shard run p 1");
-    assert!(said.contains("2, 4, 8"), "{said}");
     let said = folder.fails("shard run p 4");
     assert!(said.contains("the plan has 1 to 3"), "{said}");
     let mut graph = fs::read(folder.path("two.tg")).unwrap();

@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contech_backends::analysis::{Analysis, Divided, Part, Share, run_all};
-use contech_backends::races::Races;
-use contech_backends::report::default_config;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{BlockId, ContextId, MemOp, OpKind, TaskId};
 
@@ -13,15 +10,6 @@ use crate::program::{X, report};
 
 /// Random contexts, edges and accesses; every access at a line of its own, which names its task, address and kind.
 fn random(seed: u64, steps: u64) -> (GraphBuilder, BTreeMap<u32, (TaskId, u64, MemOp)>) {
-    spread(seed, steps, (1, u32::MAX))
-}
-
-/// Does the same with addresses that are so far apart, and with so many lines at most.
-fn spread(
-    seed: u64,
-    steps: u64,
-    (apart, lines): (u64, u32),
-) -> (GraphBuilder, BTreeMap<u32, (TaskId, u64, MemOp)>) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut b = GraphBuilder::new();
     let mut contexts = vec![b.context("main")];
@@ -53,7 +41,7 @@ fn spread(
         let mut executions: Vec<(BlockId, u64)> = Vec::new();
         for _ in 0..random.below(4) {
             let size = [1, 2, 4, 8][random.below(4) as usize];
-            let addr = X + random.below(20) * apart;
+            let addr = X + random.below(20);
             let op = if random.chance(50) {
                 MemOp::load(size)
             } else {
@@ -63,7 +51,7 @@ fn spread(
                 flags: if random.chance(20) { MemOp::ATOMIC } else { 0 },
                 ..op
             };
-            let line = 100 + accesses.len() as u32 % lines;
+            let line = 100 + accesses.len() as u32;
             executions.push((
                 b.block("f", "random.c", line, std::slice::from_ref(&op)),
                 addr,
@@ -137,30 +125,4 @@ fn racy_bytes_equal_those_of_reachability_and_every_pair_is_real() {
         racy_graphs > 50,
         "only {racy_graphs} graphs have races: the test says little"
     );
-}
-
-#[test]
-fn what_workers_find_in_their_shares_of_memory_is_what_one_process_finds() {
-    let mut racy = 0;
-    for seed in 1..60 {
-        let graph = graph(spread(seed, 20 + seed, (4099, 5)).0);
-        let whole = report(&graph);
-        racy += usize::from(whole.races.len() > 1);
-        let begin = || Races::new(default_config::<Races>().unwrap(), &graph).unwrap();
-        for of in [1, 2, 8] {
-            let found = |index| {
-                let mut analysis = begin();
-                analysis.only(Share { index, of }).unwrap();
-                let mut part = Part::new(analysis);
-                run_all(&graph, &mut [&mut part]).unwrap();
-                let (analysis, shards) = part.into_parts();
-                let found = serde_json::to_string(&analysis.found(shards).unwrap()).unwrap();
-                serde_json::from_str(&found).unwrap()
-            };
-            let joined = begin().join(&graph, (0..of).map(found).collect()).unwrap();
-            let json = |report| serde_json::to_string(report).unwrap();
-            assert_eq!(json(&joined), json(&whole), "seed {seed}, {of} workers");
-        }
-    }
-    assert!(racy > 20, "{racy} graphs with races");
 }
