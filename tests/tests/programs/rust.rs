@@ -248,13 +248,14 @@ fn refuses() -> Result<()> {
     for (arguments, said) in [
         (
             &["frobnicate"][..],
-            "is not one of build, run, test and bench",
+            "is not one of build, run, test, bench and install",
         ),
         (
             &["build", "--target", "aarch64-unknown-linux-gnu"],
             "leave --target out",
         ),
         (&["run"], "Cargo.toml"),
+        (&["install", "splr"], "install needs --root"),
     ] {
         let mut command = Command::new(Outputs::get().command("cargo-contech"));
         command.arg("contech").args(arguments).current_dir("/");

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use super::link::{self, REPORT};
 use super::rustc;
+use super::store;
 use super::toolchain::Toolchain;
 use crate::{Error, OPTIONS_VARIABLE, Options, locate};
 
@@ -23,12 +24,13 @@ const OUTPUT: &str = "contech-out";
 
 const HELP: &str = "\
 cargo contech: cargo for Rust programs that record their task graph.
-Usage: cargo contech build|run|test|bench [cargo's own arguments] [-- the program's own]
+Usage: cargo contech build|run|test|bench|install [cargo's own arguments] [-- the program's own]
 
   build    builds programs that record themselves, in the folder contech of the target folder
   run      builds and runs one, makes the graph and the report in contech-out, as contech run does
   test     the same for each test program, in contech-out/NAME; documentation tests are not run
   bench    the same for each benchmark
+  install  builds the programs of a crate of the registry, which go to the folder bin of --root FOLDER
 
 The crates of the program and the standard library are instrumented, but not build scripts and procedural macros.
 CONTECH_OPTIONS has the options of contech-cc (contech-cc --contech-help).
@@ -59,17 +61,25 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let tests = match asked.as_str() {
         "build" | "b" | "run" | "r" => false,
         "test" | "t" | "bench" => true,
+        "install" if !has(&arguments, "--root") => {
+            return Err(Error::Cargo(
+                "install needs --root FOLDER, so that no program is replaced by a recorded one"
+                    .to_owned(),
+            ));
+        }
+        "install" => false,
         "--help" | "-h" | "help" => {
             crate::say(HELP);
             return Ok(ExitCode::SUCCESS);
         }
         other => {
             return Err(Error::Cargo(format!(
-                "{other} is not one of build, run, test and bench (cargo contech --help)"
+                "{other} is not one of build, run, test, bench and install (cargo contech --help)"
             )));
         }
     };
-    let builds = matches!(asked.as_str(), "build" | "b");
+    let installs = asked == "install";
+    let builds = installs || matches!(asked.as_str(), "build" | "b");
     let options = std::env::var(OPTIONS_VARIABLE).unwrap_or_default();
     let (options, _) = Options::extract(&options, Vec::new())?;
     let toolchain = Toolchain::of_cargo()?;
@@ -86,9 +96,12 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     }
     let folder = match taken(&mut arguments, "--target-dir") {
         Some(folder) => PathBuf::from(folder),
+        // There is no package here whose target folder it could be.
+        None if installs => store::installs(),
         None => target_folder(value(&arguments, "--manifest-path"))?,
     };
     let folder = std::path::absolute(folder.join("contech")).unwrap_or(folder);
+    let root = value(&arguments, "--root").map(|root| Path::new(root).join("bin"));
     let programs = folder.join(toolchain.host);
     renew(&folder, &programs, &link::identity(options.clone())?)?;
     toolchain.prepare(options)?;
@@ -132,7 +145,7 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         cause,
     })?;
     if builds && status.success() {
-        tell_of_links(&programs, begun);
+        tell_of_links(&programs, begun, root.filter(|_| installs).as_deref());
     }
     Ok(status
         .code()
@@ -222,8 +235,9 @@ fn renew(folder: &Path, programs: &Path, identity: &str) -> Result<(), Error> {
         .map_err(|cause| Error::file(&mark, cause))
 }
 
-/// Says where the programs are and what was left out of those that were linked since `begun`.
-fn tell_of_links(programs: &Path, begun: SystemTime) {
+/// Says where the programs are (in the folder they were installed to, if there is one) and what was left out of those
+/// that were linked since `begun`.
+fn tell_of_links(programs: &Path, begun: SystemTime, installed: Option<&Path>) {
     let folders = |path: &Path| {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         entries.map(|e| e.path()).collect::<Vec<_>>()
@@ -250,7 +264,7 @@ fn tell_of_links(programs: &Path, begun: SystemTime) {
     }
     eprintln!(
         "contech: the programs are below {}; contech run -- PROGRAM records one",
-        programs.display()
+        installed.unwrap_or(programs).display()
     );
 }
 

@@ -13,12 +13,22 @@ const UNUSED: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The folder for what toolchains bring with them, which all programs share.
 pub(crate) fn shared() -> PathBuf {
+    cache("rust")
+}
+
+/// Where crates of the registry are built, which belong to no package of the user.
+pub(crate) fn installs() -> PathBuf {
+    cache("installs")
+}
+
+fn cache(name: &str) -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|v| !v.is_empty());
     set("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".cache")))
         .unwrap_or_else(std::env::temp_dir)
-        .join("contech/rust")
+        .join("contech")
+        .join(name)
 }
 
 /// Makes `to`, unless it is there: `make` writes another file, which then gets the name. So nobody sees half of it,

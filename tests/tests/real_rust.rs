@@ -1,0 +1,248 @@
+//! Crates that nobody here wrote, from the registry of cargo: programs as they are, and libraries under the small
+//! programs of `programs/registry`. The recorded program says and does what the native one does, both recorded forms
+//! agree, the graph is well formed, and no race is invented.
+
+#[path = "real/frame.rs"]
+mod frame;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use contech_tests::matrix;
+use contech_tests::outputs::{Outputs, target_dir};
+use contech_tests::process::{Finished, run, run_for};
+use contech_tests::recording::{Recording, backend_json, middle};
+use contech_tests::scratch::Scratch;
+use serde_json::Value;
+
+/// A crate, and what is run of it.
+struct Crate {
+    name: &'static str,
+    kind: Kind,
+    /// Contexts that its graph has at least.
+    contexts: u64,
+}
+
+enum Kind {
+    /// A library in the manifest of `programs/registry`, which has its version. Its program has the same name.
+    Library,
+    /// Programs that cargo installs.
+    Program {
+        version: &'static str,
+        /// Shell commands in an empty folder, where `$BIN` has the program and `$TEXTS` is a folder of texts.
+        run: &'static str,
+    },
+}
+
+const fn library(name: &'static str, contexts: u64) -> Crate {
+    Crate {
+        name,
+        kind: Kind::Library,
+        contexts,
+    }
+}
+
+const fn program(
+    name: &'static str,
+    version: &'static str,
+    run: &'static str,
+    contexts: u64,
+) -> Crate {
+    Crate {
+        name,
+        kind: Kind::Program { version, run },
+        contexts,
+    }
+}
+
+/// The first [`QUICK`] are those of every run, because they have few dependences.
+const CRATES: [Crate; 19] = [
+    library("lz4_flex", 5),
+    library("ndarray", 3),
+    library("splr", 1),
+    library("hyper", 10),
+    library("miniz_oxide", 5),
+    library("moka", 5),
+    library("petgraph", 1),
+    library("png", 4),
+    library("pulldown-cmark", 1),
+    library("redb", 4),
+    library("roxmltree", 1),
+    library("rustfft", 4),
+    library("serde_json", 4),
+    library("smol", 2),
+    program(
+        "b3sum",
+        "1.8.7",
+        "cat $TEXTS/*.c > all; $BIN/b3sum --num-threads 2 all $TEXTS/*.c",
+        2,
+    ),
+    program(
+        "fd-find",
+        "10.5.0",
+        "$BIN/fd --threads 2 --extension c mutex $TEXTS | sort",
+        3,
+    ),
+    program(
+        "hexyl",
+        "0.17.0",
+        "cat $TEXTS/*.c > all; $BIN/hexyl --length 8000 --color always all",
+        1,
+    ),
+    program(
+        "ripgrep",
+        "15.2.0",
+        "$BIN/rg --threads 2 --count 'pthread_[a-z]+' $TEXTS | sort",
+        3,
+    ),
+    program(
+        "sd",
+        "1.0.0",
+        "cp $TEXTS/*.c .; $BIN/sd 'pthread_(\\w+)' 'thread::$1' *.c; cat *.c",
+        2,
+    ),
+];
+const QUICK: usize = 3;
+
+fn main() {
+    let taken = if matrix::whole() {
+        &CRATES[..]
+    } else {
+        &CRATES[..QUICK]
+    };
+    frame::main(
+        taken,
+        |krate| krate.name,
+        available,
+        trial,
+        ("all_crates_were_fetched", taken.len()),
+    );
+}
+
+/// Whether cargo can fetch the crate; says why not.
+fn available(krate: &Crate) -> bool {
+    let mut fetch = cargo();
+    fetch.current_dir(folder());
+    match krate.kind {
+        Kind::Library => fetch.args(["fetch", "--locked", "-q"]),
+        Kind::Program { version, .. } => {
+            fetch.args(["info", "-q", &format!("{}@{version}", krate.name)])
+        }
+    };
+    match run(&mut fetch).and_then(Finished::ok) {
+        Ok(_) => true,
+        Err(error) => {
+            println!("not tested: {error:#}");
+            false
+        }
+    }
+}
+
+fn trial(krate: &Crate) -> Result<()> {
+    let [native, recorded] = build(krate)?;
+    let scratch = Scratch::new(&format!("real-rust/{}", krate.name))?;
+    let native = run(&mut command(krate, &native, &scratch.subdir("native")?))?.ok()?;
+    ensure!(native.stdout.len() >= 20, "nothing to compare: {native}");
+    let mut command = command(krate, &recorded, &scratch.subdir("recorded")?);
+    let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+    same(&native, &recording.run)?;
+    let [trace] = recording.traces.as_slice() else {
+        bail!("{} traces", recording.traces.len());
+    };
+    let graph = &recording.graphs(true)?[0];
+    let checked = middle(trace, &trace.with_extension("checked"))?.ok()?;
+    let said: Value = serde_json::from_slice(&checked.stdout)?;
+    let number = |key: &str| said["check"][key].as_u64();
+    ensure!(number("mismatches") == Some(0), "{}", said["check"]);
+    ensure!(number("compared") > Some(1000), "{}", said["check"]);
+    let contexts = backend_json(&["stats"], graph)?["contexts"].as_u64();
+    ensure!(
+        contexts >= Some(krate.contexts),
+        "only {contexts:?} contexts"
+    );
+    let races = &backend_json(&["races"], graph)?["races"];
+    let races = races.as_array().context("a list of races")?;
+    ensure!(races.is_empty(), "invented {races:#?}");
+    scratch.done();
+    Ok(())
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/registry")
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Builds the native and the recorded program; returns their folders.
+fn build(krate: &Crate) -> Result<[PathBuf; 2]> {
+    let target = target_dir().join("tmp/contech-registry");
+    let mut contech = Command::new(Outputs::get().command("cargo-contech"));
+    contech.arg("contech");
+    // Standard libraries are kept with those of the other Rust programs, in check form, too.
+    contech.env(
+        "XDG_CACHE_HOME",
+        target_dir().join("tmp/rust-programs/cache"),
+    );
+    contech.env("CONTECH_OPTIONS", "--contech-check");
+    let mut folders = Vec::new();
+    for (mut build, way) in [(cargo(), "native"), (contech, "recorded")] {
+        build.current_dir(folder());
+        let root = target.join(way);
+        match krate.kind {
+            Kind::Library => {
+                let binary = format!("use-{}", krate.name);
+                build.args(["build", "--release", "--locked", "-q"]);
+                build.args(["--features", krate.name, "--bin", &binary]);
+                let made = if way == "native" {
+                    "release"
+                } else {
+                    "contech/x86_64-unknown-linux-gnu/release"
+                };
+                folders.push(target.join(made));
+            }
+            Kind::Program { version, .. } => {
+                build.args(["install", "--locked", "-q", "--root"]);
+                build.arg(&root);
+                build.arg(format!("{}@{version}", krate.name));
+                // The same for all, so that they share what they depend on, and are built in little time.
+                for (key, value) in [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "0")] {
+                    build.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
+                }
+                folders.push(root.join("bin"));
+            }
+        }
+        build.arg("--target-dir").arg(&target);
+        run_for(&mut build, Duration::from_secs(900))?.ok()?;
+    }
+    folders.try_into().ok().context("two folders")
+}
+
+/// Runs the crate's programs that are in the folder `programs`.
+fn command(krate: &Crate, programs: &Path, here: &Path) -> Command {
+    let mut command;
+    match krate.kind {
+        Kind::Library => command = Command::new(programs.join(format!("use-{}", krate.name))),
+        Kind::Program { run, .. } => {
+            command = Command::new("sh");
+            command.args(["-ec", run]).env("BIN", programs);
+            command.env(
+                "TEXTS",
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"),
+            );
+        }
+    }
+    command.current_dir(here).env("RAYON_NUM_THREADS", "2");
+    command
+}
+
+fn same(native: &Finished, recorded: &Finished) -> Result<()> {
+    let what = |f: &Finished| (f.status, f.stdout.clone(), f.stderr.clone());
+    if what(native) != what(recorded) {
+        bail!("the recorded run differs\n== native: {native}\n== recorded: {recorded}");
+    }
+    Ok(())
+}
