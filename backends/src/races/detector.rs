@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, Piece};
+use taskgraph::{Access, Action, AffineRun, BlockId, ContextId, Piece, TaskId};
 
 use super::chains::Epoch;
 use super::clocks::Clocks;
@@ -110,13 +110,17 @@ pub struct Detector {
     pub unowned: u64,
     /// Pairs of contexts that use a common atomic variable.
     atomic_pairs: BTreeSet<(ContextId, ContextId)>,
+    /// When the recording of the first thread ended that went on running; the largest number if there is none.
+    cut: u64,
+    /// By context, its first task that ends after `cut`.
+    late: FxHashMap<ContextId, u32>,
 }
 
 impl Detector {
     /// A detector for `part` of the program's memory that has seen nothing, and stops at about `limit` bytes of its
-    /// own.
+    /// own. From `cut` on, some threads went on without being recorded.
     #[must_use]
-    pub fn new(atomic: Vec<bool>, part: Share, limit: usize) -> Self {
+    pub fn new(atomic: Vec<bool>, part: Share, limit: usize, cut: u64) -> Self {
         Self {
             clocks: Clocks::default(),
             shadow: Shadow::new(part),
@@ -137,6 +141,8 @@ impl Detector {
             accesses: 0,
             unowned: 0,
             atomic_pairs: BTreeSet::new(),
+            cut,
+            late: FxHashMap::default(),
         }
     }
 
@@ -152,9 +158,22 @@ impl Detector {
         self.next_stamp();
         self.runs.forget();
         self.full |= self.bytes() > self.limit;
-        let context = task.id().context;
+        let TaskId { context, seq } = task.id();
+        if task.end_ns() > self.cut {
+            self.late.entry(context).or_insert(seq);
+        }
         self.running = self.contexts.remove(&context).unwrap_or_default();
         Ok(())
+    }
+
+    /// Whether the task may follow what a thread did whose recording had ended. The order of the two is then unknown.
+    fn is_late(&self, epoch: Epoch) -> bool {
+        if self.late.is_empty() {
+            return false;
+        }
+        let task = self.clocks.task(epoch);
+        let first = self.late.get(&task.context);
+        first.is_some_and(|first| task.seq >= *first)
     }
 
     /// The task is over.
@@ -515,7 +534,12 @@ impl Detector {
         for &record in records {
             let common = record.mask & access.mask;
             let ordered = self.clocks.ordered(record.epoch);
-            if common != 0 && !ordered && record.by.conflicts(access.by) {
+            if common != 0
+                && !ordered
+                && record.by.conflicts(access.by)
+                && !self.is_late(record.epoch)
+                && !self.is_late(access.epoch)
+            {
                 let address = (granule << GRANULE_SHIFT) + u64::from(common.trailing_zeros());
                 let known = self.clocks.known(record.epoch);
                 let example = Example {

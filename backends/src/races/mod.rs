@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail, ensure};
 use serde::{Deserialize, Serialize};
-use taskgraph::{BlockCounts, ContextId, MemOp, OpId, Piece, StaticInfo, TaskId};
+use taskgraph::{BlockCounts, Context, ContextId, MemOp, OpId, Piece, StaticInfo, TaskId};
 
 use crate::analysis::source::Place;
 use crate::analysis::{self, Analysis, Divided, Graph, Moment, Order, Reads, Share, Task, run_all};
@@ -64,6 +64,8 @@ pub struct Races {
     alone: bool,
     /// By operation: whether it is atomic.
     atomic: Vec<bool>,
+    /// When the recording of the first thread ended that went on running.
+    cut: u64,
 }
 
 /// Races of a run.
@@ -138,6 +140,7 @@ impl Analysis for Races {
             part: Share::ALL,
             alone: graph.contexts().nth(1).is_none(),
             atomic: graph.info().ops.iter().map(atomic).collect(),
+            cut: cut(graph)?,
         })
     }
 
@@ -176,6 +179,7 @@ impl Analysis for Races {
                 part,
                 alone: self.alone,
                 atomic: self.atomic.clone(),
+                cut: self.cut,
             });
             run_all(graph, &mut [&mut one])?;
             let detector = one.into_parts().1.into_iter().next();
@@ -224,7 +228,7 @@ impl Divided for Races {
 
 impl Races {
     fn detector(&self) -> Detector {
-        Detector::new(self.atomic.clone(), self.part, self.memory)
+        Detector::new(self.atomic.clone(), self.part, self.memory, self.cut)
     }
 
     /// Takes the findings of one part of memory. If the part was too large, returns the parts to check instead.
@@ -244,6 +248,23 @@ impl Races {
             part.of
         );
     }
+}
+
+/// When the recording of the first thread ended that went on running, in nanoseconds; the largest number if none did.
+///
+/// The end of a program ends the recordings of its threads one after the other, and what is recorded later may follow
+/// what an earlier thread did without being recorded. In an incomplete graph threads end when their records do, which
+/// may be long before anything was missing; there nothing is left out.
+fn cut(graph: &Graph) -> Result<u64> {
+    let last = graph.contexts().next().and_then(|main| main.last_task());
+    let (true, Some(last)) = (graph.meta().complete, last) else {
+        return Ok(u64::MAX);
+    };
+    // A thread that was last seen before that was not ended by the end of the program.
+    let since = graph.task(last)?.start_ns();
+    let cut = graph.contexts().filter(|c| c.flags & Context::CUT != 0);
+    let cut = cut.map(|c| c.last_ns).filter(|at| *at >= since);
+    Ok(cut.min().unwrap_or(u64::MAX))
 }
 
 /// The results of all parts, by pair of places.

@@ -208,3 +208,23 @@ fn tasks_of_one_thread_race_like_any_other() {
     p.write(second, X);
     assert_eq!(p.lines(), [(11, 12)]);
 }
+
+#[test]
+fn what_comes_after_the_end_of_a_recording_may_follow_what_was_not_recorded() {
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    p.write(one, X);
+    p.b.meta_mut().complete = true;
+    p.b.cut(one);
+    p.write(two, X);
+    assert_eq!(p.lines(), NONE);
+
+    let mut p = Program::new();
+    let (one, two) = (p.one, p.two);
+    p.write(one, X);
+    p.write(two, X);
+    p.work(one, |_| {});
+    p.b.meta_mut().complete = true;
+    p.b.cut(one);
+    assert_eq!(p.lines(), [(11, 12)]);
+}
