@@ -58,7 +58,7 @@ const fn program(
 }
 
 /// The first [`QUICK`] are those of every run, because they have few dependences.
-const CRATES: [Crate; 19] = [
+const CRATES: [Crate; 20] = [
     library("lz4_flex", 5),
     library("ndarray", 3),
     library("splr", 1),
@@ -73,6 +73,7 @@ const CRATES: [Crate; 19] = [
     library("rustfft", 4),
     library("serde_json", 4),
     library("smol", 2),
+    library("threadpool", 5),
     program(
         "b3sum",
         "1.8.7",
