@@ -161,12 +161,12 @@ pub const PACKAGES: [Package; 20] = [
         input: Input::Clauses(190, 120),
     },
     Package {
-        name: "minpack",
-        class: Class::RealFortran,
+        name: "prodigal",
+        class: Class::Real,
         threads: 1,
-        build: "cp ex/file17 least.F && $FC -O2 *.f least.F -o prog",
-        arguments: "\"$0\" < {}",
-        input: Input::Own("ex/file22"),
+        build: "$CC -O2 -w -o prog *.c -lm",
+        arguments: "\"$0\" -p meta -q -i {}",
+        input: Input::Sequences(800, 100),
     },
     Package {
         name: "lapack",
