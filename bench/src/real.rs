@@ -13,7 +13,7 @@ use contech_tests::process::run;
 use crate::form::Form;
 use crate::measure::measure;
 use crate::programs::Class;
-use crate::subject::{Built, Subject, text_size};
+use crate::subject::{Built, SHELL, Subject, program, text_size};
 
 /// A Debian source package, how it is compiled, and what it works on.
 #[derive(Debug, Clone, Copy)]
@@ -120,10 +120,10 @@ pub const PACKAGES: [Package; 20] = [
         input: Input::Genomes(60, 400),
     },
     Package {
-        name: "zlib",
+        name: "gzip",
         class: Class::Real,
         threads: 1,
-        build: "./configure --static > log && make -s libz.a minigzip >> log 2>&1 && cp minigzip prog",
+        build: "./configure -q > log 2>&1 && make -s -j2 MAKEINFO=true >> log 2>&1 && cp gzip prog",
         arguments: "-9 -c {}",
         input: Input::Text(4_000_000, 600_000),
     },
@@ -360,27 +360,6 @@ fn words(arguments: &str, input: &[String]) -> Vec<String> {
         }
     }
     words
-}
-
-/// How arguments begin that the shell is to run.
-const SHELL: &str = "\"$0\"";
-
-/// A command that runs a program with what [`words`] made. What the program writes is left beside it.
-pub(crate) fn program(executable: &Path, words: &[String]) -> Command {
-    let [line] = words else {
-        let mut command = Command::new(executable);
-        command.args(words);
-        return command;
-    };
-    if !line.starts_with(SHELL) {
-        let mut command = Command::new(executable);
-        command.arg(line);
-        return command;
-    }
-    let mut command = Command::new("sh");
-    command.arg("-ec").arg(line).arg(executable);
-    command.current_dir(executable.parent().unwrap_or(executable));
-    command
 }
 
 fn sources() -> PathBuf {

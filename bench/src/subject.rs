@@ -11,7 +11,6 @@ use contech_tests::program::is_cxx;
 use crate::form::Form;
 use crate::measure::measure;
 use crate::programs::{Class, Program};
-use crate::real::program;
 
 /// Repetitions are divided by this where the trace is kept or counted, since it would have gigabytes otherwise.
 pub const KEPT_SHARE: u64 = 6;
@@ -83,6 +82,27 @@ impl Subject {
         let words = if whole { &self.whole } else { &self.part };
         program(&self.form(form).executable, words)
     }
+}
+
+/// How arguments begin that the shell is to run.
+pub(crate) const SHELL: &str = "\"$0\"";
+
+/// A command that runs a program with its arguments, or a line for the shell. What the program writes is left beside it.
+pub(crate) fn program(executable: &Path, words: &[String]) -> Command {
+    let [line] = words else {
+        let mut command = Command::new(executable);
+        command.args(words);
+        return command;
+    };
+    if !line.starts_with(SHELL) {
+        let mut command = Command::new(executable);
+        command.arg(line);
+        return command;
+    }
+    let mut command = Command::new("sh");
+    command.arg("-ec").arg(line).arg(executable);
+    command.current_dir(executable.parent().unwrap_or(executable));
+    command
 }
 
 pub(crate) fn compile(program: &Program, level: &str, form: Form, to: &Path) -> Result<Built> {
