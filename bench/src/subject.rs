@@ -89,16 +89,12 @@ pub(crate) const SHELL: &str = "\"$0\"";
 
 /// A command that runs a program with its arguments, or a line for the shell. What the program writes is left beside it.
 pub(crate) fn program(executable: &Path, words: &[String]) -> Command {
-    let [line] = words else {
+    let line = words.first().filter(|word| word.starts_with(SHELL));
+    let Some(line) = line else {
         let mut command = Command::new(executable);
         command.args(words);
         return command;
     };
-    if !line.starts_with(SHELL) {
-        let mut command = Command::new(executable);
-        command.arg(line);
-        return command;
-    }
     let mut command = Command::new("sh");
     command.arg("-ec").arg(line).arg(executable);
     command.current_dir(executable.parent().unwrap_or(executable));
