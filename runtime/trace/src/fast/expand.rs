@@ -180,7 +180,6 @@ impl Visit for Reading<'_> {
         let executions = iterations.saturating_mul(flat.blocks.len().max(1) as u64);
         self.left = self.left.saturating_sub(executions);
         self.iterations = iterations;
-        self.ended(l);
         true
     }
 

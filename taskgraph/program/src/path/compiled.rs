@@ -65,7 +65,7 @@ impl CompiledFunction {
                     stored: f.stores_count(index(i)),
                     leafy: body.iter().filter(has_leaves).copied().collect(),
                     leafy_last: body[..last].iter().filter(has_leaves).count(),
-                    flat: flatten(&nodes, index(i), body, last),
+                    flat: flatten(&nodes, index(i), body),
                     each: iteration_counts(&nodes, body),
                     end: iteration_counts(&nodes, &body[..last]),
                 })
@@ -93,10 +93,10 @@ fn iteration_counts(nodes: &[CompiledNode], body: &[u32]) -> Option<Counts> {
     counts.try_fold(Counts::default(), |sum, c| Some(sum.plus(c?)))
 }
 
-fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32], last: usize) -> Option<Flat> {
+fn flatten(nodes: &[CompiledNode], l: u32, body: &[u32]) -> Option<Flat> {
     let plain = |n: &u32| nodes[*n as usize].leaves.is_empty();
     let inner = |n: &u32| nodes[*n as usize].collapsed.is_some();
-    if last != body.len() || !body.iter().all(plain) || body[1..].iter().any(inner) {
+    if !body.iter().all(plain) || body[1..].iter().any(inner) {
         return None;
     }
     let (mut blocks, mut operands, mut strides) = (Vec::new(), Vec::new(), Vec::new());

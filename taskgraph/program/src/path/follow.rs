@@ -67,7 +67,7 @@ impl State {
         if path.counts.is_some() {
             let (mut stay, mut bytes) = (true, Bytes { f, recorded, at: 0 });
             let Ok(()) = self.settle(path, f, &mut bytes, |l, n, cut, state| {
-                stay &= state.stays(f, l, if cut { n } else { n.saturating_add(1) });
+                stay &= state.stays(f, l, l.whole(n, cut));
                 visit(Followed::Iterations(l, n), state);
             });
             return stay;
@@ -267,7 +267,6 @@ impl Visit for Following<'_, '_> {
             return false;
         }
         self.ran = iterations;
-        self.ended(l);
         true
     }
 

@@ -23,7 +23,7 @@ pub struct CompiledNode {
     pub collapsed: Option<u32>,
 }
 
-/// A collapsed loop without inner loops and leaves whose operands are all linear.
+/// The whole iterations of a collapsed loop without inner loops and leaves whose operands are all linear.
 #[derive(Debug)]
 pub struct Flat {
     /// For each block, the block and the end of its operands, in order.
@@ -84,6 +84,26 @@ pub struct CompiledLoop {
     pub each: Option<Counts>,
     /// What the last iteration counts, under the same conditions.
     pub end: Option<Counts>,
+}
+
+impl CompiledLoop {
+    /// The number of whole iterations of an execution whose back edge is taken `count` times.
+    #[inline]
+    #[must_use]
+    pub fn whole(&self, count: u64, cut: bool) -> u64 {
+        let last = !cut && self.last == self.body.len();
+        count.saturating_add(last.into())
+    }
+
+    /// How many nodes of the body come after the whole iterations.
+    #[inline]
+    #[must_use]
+    pub fn tail(&self, cut: bool) -> usize {
+        match cut || self.last == self.body.len() {
+            true => 0,
+            false => self.last,
+        }
+    }
 }
 
 /// What is known of the executed function: its leaf slots and iteration numbers.

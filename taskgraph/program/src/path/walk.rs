@@ -30,8 +30,7 @@ impl State {
 pub trait Visit {
     /// How often the back edge of loop `index`, which is entered now, is taken.
     fn count(&mut self, index: u32, l: &CompiledLoop, state: &State) -> u64;
-    /// A flat loop is about to be executed `iterations` times. Returns false if its nodes should be walked one by
-    /// one.
+    /// A flat loop is about to execute so many whole iterations. Returns false if its nodes should be walked one by one.
     fn run(&mut self, index: u32, l: &CompiledLoop, iterations: u64, state: &State) -> bool;
     /// A nest is to be executed, its outermost loop with this trip count: the trip counts of all its loops if it is taken
     /// as one, `None` to have its nodes one by one.
@@ -45,7 +44,7 @@ pub trait Visit {
     ) -> Option<&[u64]> {
         None
     }
-    /// All iterations of a loop that was walked one by one are over.
+    /// All iterations of a loop are over, unless a nest had it.
     fn ended(&mut self, _: &CompiledLoop) {}
 }
 
@@ -166,7 +165,7 @@ impl Walk {
             0
         };
         state.iterations[at] = base;
-        let whole = if cut { count } else { count.saturating_add(1) };
+        let whole = l.whole(count, cut);
         if let Some(nest) = f.nests[at].as_ref().filter(|_| whole >= MIN_RUN)
             && let Some(counts) = visit.nest(nest, count, cut, f, state)
         {
@@ -174,18 +173,27 @@ impl Walk {
             leave(state, at, base, count, cut);
             return Some(Walked::Nest(index, cut));
         }
-        if l.flat.is_some() && whole >= MIN_RUN && visit.run(index, l, whole, state) {
-            leave(state, at, base, count, cut);
-            return Some(Walked::Run(index));
-        }
-        self.levels.push(Level {
+        let level = Level {
             index,
             base,
             count,
             done: 0,
             at: 0,
             cut,
-        });
+        };
+        if l.flat.is_some() && whole >= MIN_RUN && visit.run(index, l, whole, state) {
+            if l.tail(cut) > 0 {
+                self.levels.push(Level {
+                    done: count,
+                    ..level
+                });
+            } else {
+                leave(state, at, base, count, cut);
+                visit.ended(l);
+            }
+            return Some(Walked::Run(index));
+        }
+        self.levels.push(level);
         None
     }
 

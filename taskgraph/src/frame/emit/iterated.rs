@@ -158,10 +158,14 @@ impl Emitter {
             done: 0,
             stored: None,
         };
-        let whole = if cut { count } else { count.saturating_add(1) };
+        let whole = l.whole(count, cut);
         if let Some(flat) = l.flat.as_ref().filter(|_| whole >= MIN_RUN)
             && self.affine(here, flat, whole, batch)?
         {
+            self.player.state.iterations[index] = base.wrapping_add(count);
+            for n in &l.body[..l.tail(cut)] {
+                self.node(here, *n, || None, batch)?;
+            }
             within.leave(&mut self.player.state.iterations);
             return Ok(());
         }
