@@ -1,7 +1,10 @@
 """What readers that are not Contech's see in a folder of exports, as JSON."""
 
 import json
+import os
+import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -112,31 +115,33 @@ def graphml(path):
 
 
 def firefox(path):
-    profile = json.loads(path.read_text())
-    threads = profile["threads"]
-    strings = profile.get("shared", {}).get("stringArray")
-    names, waits = set(), Counter()
-    samples, waiting_ms = 0, 0.0
-    for thread in threads:
-        words = strings or thread["stringArray"]
-        function = thread["funcTable"]["name"]
-        stacks, frames = thread["stackTable"], thread["frameTable"]["func"]
-        for stack in thread["samples"]["stack"]:
-            samples += 1
-            while stack is not None:
-                names.add(words[function[frames[stacks["frame"][stack]]]])
-                stack = stacks["prefix"][stack]
-        markers = thread["markers"]
-        for name, start, end in zip(markers["name"], markers["startTime"], markers["endTime"]):
-            waits[words[name]] += 1
-            waiting_ms += end - start
+    """What the Firefox profiler's own code makes of the file."""
+    bin = Path(sys.prefix) / "bin"
+    with tempfile.TemporaryDirectory() as sessions:
+
+        def ask(*words):
+            words = [bin / "node", bin / "profiler-cli", *words]
+            environment = os.environ | {"PROFILER_CLI_SESSION_DIR": sessions}
+            return subprocess.run(words, env=environment, check=True, capture_output=True).stdout
+
+        ask("load", path)
+        try:
+            about = json.loads(ask("profile", "meta", "--json"))
+            (process,) = json.loads(ask("profile", "info", "--all", "--json"))["processes"]
+            markers = json.loads(ask("profile", "markers", "--limit", "0", "--json"))["markers"]
+            every = ",".join(thread["threadHandle"] for thread in process["threads"])
+            samples = json.loads(ask("thread", "samples", "--thread", every, "--json"))
+            ran = ask("thread", "functions", "--thread", every, "--limit", "0", "--json")
+        finally:
+            ask("stop", "--all")
     return {
-        "threads": len(threads),
-        "names": sorted(names),
-        "samples": samples,
-        "interval_ms": profile["meta"]["interval"],
-        "waits": waits,
-        "waiting_ms": waiting_ms,
+        "threads": len(process["threads"]),
+        "names": sorted(function["name"] for function in json.loads(ran)["functions"]),
+        "samples": samples["categoryBreakdown"]["totalSamples"],
+        "interval_ms": about["interval"],
+        "cpu_ms": sum(thread["cpuMs"] for thread in process["threads"]),
+        "waits": Counter(marker["name"] for marker in markers),
+        "waiting_ms": sum(marker["duration"] for marker in markers),
     }
 
 

@@ -185,6 +185,12 @@ fn the_firefox_profiler_gets_samples_of_running_and_markers_of_waiting() -> Resu
             sampled <= running && running <= sampled + rest,
             "{name}: {running} {profile}"
         );
+        // A thread's first sample says only where its time begins.
+        let used = 1e6 * number("cpu_ms");
+        ensure!(
+            used < sampled + 1.0 && sampled < used + rest + 1.0,
+            "{name}: {profile}"
+        );
         let waiting = 1e6 * number("waiting_ms");
         ensure!(
             (waiting / said.waiting as f64 - 1.0).abs() < 1e-6,

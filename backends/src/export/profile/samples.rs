@@ -38,9 +38,10 @@ impl Sampler {
         }
     }
 
-    /// Running time for which there is one sample.
+    /// Running time for which there is one sample: whole microseconds, because that is how the Firefox profiler counts.
     pub(super) fn interval(&self) -> u64 {
-        self.running_ns.div_ceil(self.most.max(1)).max(1)
+        let ns = self.running_ns.div_ceil(self.most.max(1));
+        ns.max(1).next_multiple_of(1000)
     }
 
     /// A context runs from `at_ns` on.
