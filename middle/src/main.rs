@@ -4,8 +4,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -25,7 +25,7 @@ const INTERRUPTED: u8 = 130;
 /// Exit code: 0 the trace was whole; 3 it was not, or differs from its naive form (--contech-check): the graph
 /// holds what was recovered and is marked; 1 error.
 #[derive(Debug, Parser)]
-#[command(name = "contech-middle", version)]
+#[command(name = "contech-middle", version = version())]
 struct Arguments {
     /// The trace (`-`: standard input) or the traces of the ranks of an MPI run, then the graph to write
     /// [default: trace.bin graph.tg].
@@ -52,6 +52,16 @@ struct Arguments {
     /// With --dump-trace, only this context.
     #[arg(long, requires = "dump_trace")]
     context: Option<u32>,
+}
+
+/// The version of the tool, of the traces that it reads and of the graphs that it writes.
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let (trace, graph) = (contech_trace::file::VERSION, taskgraph::VERSION);
+        let tool = env!("CARGO_PKG_VERSION");
+        format!("{tool} (trace format {trace}, graph format {graph})")
+    });
+    &VERSION
 }
 
 fn parse_size(text: &str) -> Result<usize, String> {

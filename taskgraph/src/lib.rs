@@ -24,6 +24,11 @@
 
 #![warn(missing_docs)]
 
+/// The example of the package's page compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod action;
 mod batch;
 pub mod builder;
@@ -87,5 +92,6 @@ pub use stack::{CallStack, StackFrame};
 pub use statics::{Block, CallSite, Function, Module, StaticInfo};
 pub use tally::BlockCounts;
 pub use task::{Actions, Task};
+pub use unit::VERSION;
 pub use verify::Verified;
 pub use writer::GraphWriter;

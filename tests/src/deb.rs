@@ -1,34 +1,14 @@
-//! A Debian package of what `cargo build --release` made. All of it is in one folder, where the programs look for one
-//! another, and `/usr/bin` has links to them.
+//! A Debian package of an installation.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
+use crate::install::install;
 use crate::process::run;
 
-const FOLDER: &str = "usr/lib/contech";
-const PROGRAMS: [&str; 7] = [
-    "cargo-contech",
-    "contech",
-    "contech-backend",
-    "contech-cc",
-    "contech-cxx",
-    "contech-fc",
-    "contech-middle",
-];
-const LINKS: [&str; 3] = ["contech-c++", "contech-llvm-ar", "contech-llvm-ranlib"];
-const LIBRARIES: [&str; 6] = [
-    "libcontech_instrument.so",
-    "libcontech_mpi.so",
-    "libcontech_observe.so",
-    "libcontech_refine.so",
-    "libcontech_rt.so",
-    "libcontech_ws.so",
-];
 /// The pass runs in this compiler.
 const DEPENDS: &str = "clang-22, lld-22, llvm-22, libc6-dev";
 const RECOMMENDS: &str = "flang-22, libomp-22-dev, libclang-rt-22-dev";
@@ -40,33 +20,8 @@ const RECOMMENDS: &str = "flang-22, libomp-22-dev, libclang-rt-22-dev";
 pub fn package(made: &Path, to: &Path) -> Result<PathBuf> {
     let version = env!("CARGO_PKG_VERSION");
     let root = to.join(format!("contech_{version}_amd64"));
-    let (folder, bin) = (root.join(FOLDER), root.join("usr/bin"));
-    for made in [&folder, &bin, &root.join("DEBIAN")] {
-        fs::create_dir_all(made)?;
-    }
-    for name in PROGRAMS.iter().chain(&LIBRARIES) {
-        let from = made.join(name);
-        fs::copy(&from, folder.join(name))
-            .with_context(|| format!("{} is not built", from.display()))?;
-    }
-    let strip = |name| folder.join(name);
-    let mut lighten = Command::new("strip");
-    run(lighten
-        .arg("--strip-unneeded")
-        .args(PROGRAMS.map(strip))
-        .args(LIBRARIES.map(strip)))?
-    .ok()?;
-    run(Command::new("cp")
-        .arg("-r")
-        .arg(made.join("include"))
-        .arg(&folder))?
-    .ok()?;
-    for name in LINKS {
-        symlink(fs::read_link(made.join(name))?, folder.join(name))?;
-    }
-    for name in PROGRAMS.iter().chain(&LINKS) {
-        symlink(Path::new("../lib/contech").join(name), bin.join(name))?;
-    }
+    fs::create_dir_all(root.join("DEBIAN"))?;
+    install(made, &root.join("usr"))?;
     let control = format!(
         "Package: contech\nVersion: {version}\nArchitecture: amd64\nSection: devel\nPriority: optional\n\
          Maintainer: The Contech developers\nDepends: {DEPENDS}\nRecommends: {RECOMMENDS}\n\

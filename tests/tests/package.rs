@@ -1,12 +1,14 @@
-//! The Debian package: what it installs works from where it is.
+//! Installations: what is installed works from where it is, and the library is ready to be published.
 
 use std::fs;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use contech_tests::deb::package;
+use contech_tests::install::{PROGRAMS, install};
 use contech_tests::outputs::{Outputs, workspace};
-use contech_tests::process::run;
+use contech_tests::process::{run, run_for};
 use contech_tests::scratch::Scratch;
 
 #[test]
@@ -32,13 +34,53 @@ fn what_the_debian_package_installs_records_and_reports_a_program() -> Result<()
     let said = run(installed("contech").args(["run", "./sort", "1000"]))?.ok()?;
     ensure!(said.err().contains("accesses"), "{said}");
     ensure!(scratch.join("contech-out/report.html").is_file(), "{said}");
-    for name in ["contech-backend", "contech-middle", "contech", "contech-cc"] {
+    for name in PROGRAMS {
         let said = run(installed(name).arg("--version"))?.ok()?;
+        let version = concat!(env!("CARGO_PKG_VERSION"), " (");
         ensure!(
-            said.to_string().contains(env!("CARGO_PKG_VERSION")),
+            said.out().contains(version) && said.out().contains(" format "),
             "{said}"
         );
     }
+    scratch.done();
+    Ok(())
+}
+
+#[test]
+fn the_library_and_what_it_needs_can_be_published() -> Result<()> {
+    let mut publish = Command::new(env!("CARGO"));
+    publish.args(["publish", "--dry-run", "--allow-dirty"]);
+    publish.args(["-p", "contech-program", "-p", "contech-taskgraph"]);
+    let said = run_for(publish.current_dir(workspace()), Duration::from_secs(600))?.ok()?;
+    ensure!(
+        !said.err().contains("manifest has no description"),
+        "{said}"
+    );
+    Ok(())
+}
+
+#[test]
+fn an_installation_replaces_an_older_one_and_nothing_else() -> Result<()> {
+    let scratch = Scratch::new("prefix")?;
+    let made = Outputs::get().dir();
+    let source = workspace().join("tests/programs/omp_sort.c");
+    for _ in 0..2 {
+        install(made, scratch.dir())?;
+        let mut build = Command::new(scratch.join("bin/contech-cc"));
+        build.env_remove("CONTECH_HOME").current_dir(scratch.dir());
+        build.args(["-fopenmp", "-o", "sort"]).arg(&source);
+        run(&mut build)?.ok()?;
+    }
+    let other = scratch.join("bin/contech");
+    fs::remove_file(&other)?;
+    fs::write(&other, "somebody else's")?;
+    let refused = install(made, scratch.dir()).expect_err("bin/contech is not ours");
+    let said = refused.to_string();
+    ensure!(
+        said.contains("bin/contech exists and is no link to"),
+        "{said}"
+    );
+    ensure!(fs::read_to_string(&other)? == "somebody else's");
     scratch.done();
     Ok(())
 }

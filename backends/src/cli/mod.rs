@@ -12,6 +12,7 @@ mod tools;
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use anyhow::Result;
 use clap::{Arg, ArgAction, Command};
@@ -19,6 +20,15 @@ use clap::{Arg, ArgAction, Command};
 pub use broken_pipe::is_broken_pipe;
 pub use common::Common;
 pub use destination::Destination;
+
+/// The version of the tools and of the graphs that they read.
+pub(crate) fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let (tools, graph) = (env!("CARGO_PKG_VERSION"), taskgraph::VERSION);
+        format!("{tools} (graph format {graph})")
+    });
+    &VERSION
+}
 
 /// Runs the command line `args` and returns the exit status: 0, or 1 with one message on standard error.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
@@ -40,7 +50,7 @@ pub(crate) fn command() -> Command {
         .help("List the analyses, one line each");
     let command = Command::new("contech-backend")
         .about("Analyses a task graph")
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(version())
         .subcommand_value_name("ANALYSIS")
         .subcommand_help_heading("Analyses")
         .disable_help_subcommand(true)

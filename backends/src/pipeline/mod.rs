@@ -37,7 +37,7 @@ const WORTH: f64 = 0.01;
 #[derive(Debug, Parser)]
 #[command(
     name = "contech",
-    version,
+    version = crate::cli::version(),
     about = "Records or measures a program's runs and reports on its parallelism"
 )]
 struct Arguments {

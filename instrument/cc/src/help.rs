@@ -8,7 +8,7 @@ use crate::{Language, environment};
 pub(crate) fn answer(language: Language, arguments: &[OsString]) -> Option<String> {
     let asks = |word: &str| arguments.iter().any(|argument| argument == word);
     let driver = language.driver();
-    let version = env!("CARGO_PKG_VERSION");
+    let version = version();
     if asks("--version") {
         Some(format!(
             "Contech {version}: {driver} makes programs that record their task graph\n"
@@ -20,6 +20,12 @@ pub(crate) fn answer(language: Language, arguments: &[OsString]) -> Option<Strin
     } else {
         None
     }
+}
+
+/// The version of the tools and of the traces that programs record.
+pub(crate) fn version() -> String {
+    let (tools, trace) = (env!("CARGO_PKG_VERSION"), contech_trace::file::VERSION);
+    format!("{tools} (trace format {trace})")
 }
 
 /// The options, one paragraph each.

@@ -13,7 +13,7 @@ use super::link::{self, REPORT};
 use super::rustc;
 use super::store;
 use super::toolchain::Toolchain;
-use crate::{Error, OPTIONS_VARIABLE, Options, locate};
+use crate::{Error, OPTIONS_VARIABLE, Options, help, locate};
 
 /// The first argument of this program when cargo has it run a program that was built.
 const RUNS: &str = "--runs";
@@ -43,6 +43,7 @@ pub fn main() -> ExitCode {
     let result = match arguments.next() {
         Some(first) if first == "contech" => front(arguments.collect()),
         Some(first) if first == RUNS => runs(arguments.collect()),
+        Some(first) if first == "--version" => front(vec![first]),
         Some(first) if !first.to_string_lossy().starts_with('-') => {
             rustc::run(first, &arguments.collect::<Vec<_>>())
         }
@@ -70,6 +71,10 @@ fn front(mut arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         "install" => false,
         "--help" | "-h" | "help" => {
             crate::say(HELP);
+            return Ok(ExitCode::SUCCESS);
+        }
+        "--version" | "-V" => {
+            crate::say(&format!("cargo-contech {}\n", help::version()));
             return Ok(ExitCode::SUCCESS);
         }
         other => {

@@ -1,0 +1,103 @@
+//! An installation of what `cargo build --release` made. All of it is in one folder of the prefix, `lib/contech`, where
+//! the programs look for one another, and `bin` has links to them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::outputs::{Outputs, workspace};
+use crate::process::run;
+
+const FOLDER: &str = "lib/contech";
+/// The programs that are installed.
+pub const PROGRAMS: [&str; 7] = [
+    "cargo-contech",
+    "contech",
+    "contech-backend",
+    "contech-cc",
+    "contech-cxx",
+    "contech-fc",
+    "contech-middle",
+];
+const LINKS: [&str; 3] = ["contech-c++", "contech-llvm-ar", "contech-llvm-ranlib"];
+const LIBRARIES: [&str; 6] = [
+    "libcontech_instrument.so",
+    "libcontech_mpi.so",
+    "libcontech_observe.so",
+    "libcontech_refine.so",
+    "libcontech_rt.so",
+    "libcontech_ws.so",
+];
+
+/// Builds everything that is installed, and returns where it is.
+///
+/// # Errors
+/// When the build fails.
+pub fn build() -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--release", "--workspace"]);
+    let built = build.current_dir(workspace()).status()?;
+    ensure!(built.success(), "the build failed");
+    Ok(Outputs::get().dir().to_owned())
+}
+
+/// Puts the programs and libraries in `made` below the prefix, in place of an older installation.
+///
+/// # Errors
+/// When something is not built, the prefix cannot be written, or has a program of this name that is not ours.
+pub fn install(made: &Path, prefix: &Path) -> Result<()> {
+    let (folder, bin) = (prefix.join(FOLDER), prefix.join("bin"));
+    let links = PROGRAMS.iter().chain(&LINKS);
+    let links = links.map(|name| (bin.join(name), Path::new("..").join(FOLDER).join(name)));
+    let links: Vec<(PathBuf, PathBuf)> = links.collect();
+    for (link, to) in &links {
+        let free = fs::symlink_metadata(link).is_err();
+        if !free && fs::read_link(link).ok().as_ref() != Some(to) {
+            bail!(
+                "{} exists and is no link to {}: remove it, or name another prefix",
+                link.display(),
+                to.display()
+            );
+        }
+    }
+    let new = folder.with_added_extension("new");
+    // What an installation that was interrupted has left.
+    let _ = fs::remove_dir_all(&new);
+    for made in [&new, &bin] {
+        fs::create_dir_all(made).with_context(|| format!("cannot make {}", made.display()))?;
+    }
+    for name in PROGRAMS.iter().chain(&LIBRARIES) {
+        let from = made.join(name);
+        fs::copy(&from, new.join(name))
+            .with_context(|| format!("cannot copy {}", from.display()))?;
+    }
+    let strip = |name| new.join(name);
+    let mut lighten = Command::new("strip");
+    run(lighten
+        .arg("--strip-unneeded")
+        .args(PROGRAMS.map(strip))
+        .args(LIBRARIES.map(strip)))?
+    .ok()?;
+    run(Command::new("cp")
+        .arg("-r")
+        .arg(made.join("include"))
+        .arg(&new))?
+    .ok()?;
+    for name in LINKS {
+        symlink(fs::read_link(made.join(name))?, new.join(name))?;
+    }
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::rename(&new, &folder)?;
+    for (link, to) in links {
+        if fs::symlink_metadata(&link).is_err() {
+            symlink(to, link)?;
+        }
+    }
+    Ok(())
+}
