@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::outputs::{Outputs, workspace};
+use crate::outputs::{target_dir, workspace};
 use crate::process::run;
 
 const FOLDER: &str = "lib/contech";
@@ -42,7 +42,7 @@ pub fn build() -> Result<PathBuf> {
     build.args(["build", "--release", "--workspace"]);
     let built = build.current_dir(workspace()).status()?;
     ensure!(built.success(), "the build failed");
-    Ok(Outputs::get().dir().to_owned())
+    Ok(target_dir().join("release"))
 }
 
 /// Puts the programs and libraries in `made` below the prefix, in place of an older installation.
