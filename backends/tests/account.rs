@@ -662,3 +662,31 @@ fn a_run_without_time_and_one_without_threads_are_said_first() {
     );
     assert!(!account(two(), 2).sentence().contains("one thread"));
 }
+
+#[test]
+fn who_tries_for_a_lock_again_and_again_waits_for_it() {
+    let mut b = builder("./tries");
+    let code = code(&mut b, "pthread_mutex_trylock");
+    let main = b.context("main");
+    work(&mut b, main, 0, 1, &[code.own]);
+    let other = b.create(main);
+    b.sync_at(main, 7, SyncOp::MutexLock, MS, MS);
+    work(&mut b, main, 1, 9, &[code.held]);
+    let freed = b.sync_at(main, 7, SyncOp::MutexUnlock, 9 * MS, 9 * MS);
+    work(&mut b, main, 9, 10, &[code.own]);
+    work(&mut b, other, 1, 2, &[code.own, code.call]);
+    for at in 2..9 {
+        b.sync_at(other, 7, SyncOp::MutexTryFail, at * MS, at * MS);
+        work(&mut b, other, at, at + 1, &[code.call]);
+    }
+    let taken = b.sync_at(other, 7, SyncOp::MutexLock, 9 * MS, 9 * MS);
+    b.edge(freed, taken);
+    work(&mut b, other, 9, 14, &[code.own]);
+    // A try that is not repeated is no wait, whatever follows it.
+    b.sync_at(other, 8, SyncOp::MutexTryFail, 14 * MS, 14 * MS);
+    work(&mut b, other, 14, 15, &[code.own]);
+    b.join(main, other);
+    let report = account(b, 2);
+    assert_eq!(first(&report), (Loss::Lock, 12, "a.c:30".to_owned()));
+    assert_eq!(wait(&report.losses[0]), "a.c:20");
+}

@@ -347,3 +347,38 @@ fn lines_that_make_no_sense_are_refused() {
         assert!(error.contains("8, 16, 32, 64 or 128"), "{error}");
     }
 }
+
+/// Two contexts add eight times to so many lines in order, twelve times, each for `length` ns from
+/// `begins(time, context)` on.
+fn passes(lines: u64, length: u64, begins: impl Fn(u64, u64) -> u64) -> Graph {
+    let mut b = GraphBuilder::new();
+    let add = b.block("add", "s.c", 7, &[MemOp::load(8), MemOp::store(8)]);
+    let main = b.context("main");
+    b.work(main, 0, 1, |_| {});
+    let other = b.create(main);
+    for time in 0..12 {
+        for (number, context) in [(0, main), (1, other)] {
+            let from = 100 + begins(time, number);
+            b.work(context, from, from + length, |w| {
+                for line in 0..8 {
+                    let address = 0x10000 + 64 * (line % lines);
+                    w.block(add, &[address, address]);
+                }
+            });
+        }
+    }
+    graph(b)
+}
+
+#[test]
+fn lines_that_are_handed_over_in_order_are_fetched_ahead_and_not_fought_for() {
+    let handed = passes(8, 4000, |time, number| 5000 * (2 * time + number));
+    let total = report(&handed, "64", 100).totals[0];
+    // The other's first pass is cold; each pass after it misses on eight lines, and the first has no neighbour yet.
+    assert_eq!((total.misses(), total.ahead), (22 * 8, 22 * 7));
+    assert_eq!(total.contested, 0);
+    let fought_for = passes(1, 400, |time, _| 500 * time);
+    let total = report(&fought_for, "64", 100).totals[0];
+    assert!(total.contested > total.misses() / 2, "{total:?}");
+    assert_eq!(total.ahead, 0, "there is no neighbour");
+}

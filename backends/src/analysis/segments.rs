@@ -2,7 +2,7 @@
 //! waits.
 
 use anyhow::Result;
-use taskgraph::{ContextId, TaskKind};
+use taskgraph::{ContextId, SyncOp, TaskKind};
 
 use super::blocked::{LongCall, long_call};
 use super::state::{Cause, State};
@@ -21,6 +21,16 @@ pub(crate) struct Segment<'g> {
     pub task: Task<'g>,
     /// The call that a task of few blocks spends its time in.
     pub call: Option<LongCall>,
+}
+
+/// Between two tries for the same lock a thread that waits for it executes at most so many blocks.
+const TURN_BLOCKS: u64 = 32;
+
+fn has_failed(task: &Task<'_>) -> bool {
+    matches!(
+        task.op(),
+        SyncOp::MutexTryFail | SyncOp::RwTryFail | SyncOp::SemTryFail
+    )
 }
 
 /// Whether time inside a task is work, and if not, what the context waits for. Operations that cannot block (unlock,
@@ -104,6 +114,14 @@ impl<'g> Segments<'g> {
                     call: None,
                 }));
             }
+            if has_failed(task)
+                && let Some(segment) = self.tries()?
+            {
+                return Ok(Some(segment));
+            }
+            let Some(task) = &self.ahead else {
+                return Ok(None);
+            };
             let (kind, call, end) = (task.kind(), long_call(task), task.end_ns());
             let mut state = state(task, call);
             let next = self.tasks.next().transpose()?;
@@ -135,6 +153,56 @@ impl<'g> Segments<'g> {
             }
         }
         Ok(None)
+    }
+
+    /// Goes past a failed try, and past all that follow it with little in between. Who tries again and again for a lock
+    /// or a semaphore waits for it. A try that is not repeated is no wait, and gives no segment.
+    fn tries(&mut self) -> Result<Option<Segment<'g>>> {
+        let from_ns = self.at_ns;
+        let mut last = self.ahead.take();
+        let (mut state, mut call) = (State::Running, None);
+        while let Some(tried) = last.as_ref().filter(|task| has_failed(task)) {
+            let object = tried.object();
+            self.before = Some(tried.kind());
+            self.ahead = self.tasks.next().transpose()?;
+            let short = |task: &&Task<'g>| {
+                task.kind() == TaskKind::Work && task.block_count() <= TURN_BLOCKS
+            };
+            let Some(turn) = self.ahead.as_ref().filter(short) else {
+                break;
+            };
+            let turn = turn.clone();
+            self.before = Some(turn.kind());
+            self.ahead = self.tasks.next().transpose()?;
+            let again = |task: &&Task<'g>| {
+                task.object() == object && task.op().cause() == tried.op().cause()
+            };
+            let Some(next) = self.ahead.as_ref().filter(again) else {
+                if state == State::Running {
+                    call = long_call(&turn);
+                    state = self::state(&turn, call);
+                }
+                last = Some(turn);
+                break;
+            };
+            state = state_of(next);
+            last = Some(next.clone());
+        }
+        // The operation that gets the lock comes next, and is a segment of its own if it takes time.
+        let ahead = self.ahead.as_ref().map(Task::start_ns);
+        let Some(task) = last else { return Ok(None) };
+        let to_ns = ahead.map_or(task.end_ns(), |ahead| ahead.min(task.end_ns()));
+        if to_ns <= from_ns {
+            return Ok(None);
+        }
+        self.at_ns = to_ns;
+        Ok(Some(Segment {
+            from_ns,
+            to_ns,
+            state,
+            task,
+            call,
+        }))
     }
 
     fn gap_cause(&self, next: &Task<'g>) -> Result<Cause> {

@@ -73,6 +73,8 @@ pub struct Found {
     pub taken: u64,
     /// Misses on lines that the context lost when it was another one's turn, just before.
     pub contested: u64,
+    /// Other misses, on a line beside one that the context has just missed on.
+    pub ahead: u64,
     /// The lines with misses.
     pub lines: Vec<FoundLine>,
 }
@@ -95,6 +97,7 @@ impl Found {
         self.cold += other.cold;
         self.taken += other.taken;
         self.contested += other.contested;
+        self.ahead += other.ahead;
         self.lines.extend(other.lines);
     }
 }
@@ -121,7 +124,8 @@ pub struct Caches {
     cold: u64,
     taken: u64,
     contested: u64,
-    /// How often another context had its turn so far.
+    ahead: u64,
+    /// How often another context had its turn so far; a turn that was longer than two slices counts more often.
     pub turn: u64,
 }
 
@@ -143,6 +147,7 @@ impl Caches {
             cold: 0,
             taken: 0,
             contested: 0,
+            ahead: 0,
             turn: 0,
         }
     }
@@ -318,7 +323,9 @@ impl Caches {
         let learns = shared.access(access, effects, site);
         self.cold += u64::from(std::mem::take(&mut effects.cold));
         self.taken += u64::from(std::mem::take(&mut effects.took));
-        self.contested += u64::from(std::mem::take(&mut effects.contested));
+        let missed = std::mem::take(&mut effects.missed);
+        let contested = std::mem::take(&mut effects.contested);
+        self.contested += u64::from(contested);
         for (writer, bytes) in effects.read.drain(..) {
             *self
                 .communicated
@@ -326,7 +333,25 @@ impl Caches {
                 .or_default() += u64::from(bytes);
         }
         settle(&mut self.misses, line, effects);
+        if missed && !contested {
+            self.ahead += u64::from(self.is_fetched_ahead(line, &access));
+        }
         learns
+    }
+
+    /// Whether the context has just missed on a neighbour of this line. Neighbours on another page do not count, because
+    /// processors fetch nothing ahead of them, and because another worker may have them ([`Share`]).
+    fn is_fetched_ahead(&mut self, line: u64, access: &LineAccess) -> bool {
+        let page = Share::PAGE_SHIFT - self.shift;
+        [line.wrapping_sub(1), line.wrapping_add(1)]
+            .into_iter()
+            .filter(|other| other >> page == line >> page)
+            .any(|other| {
+                let at = (*self.index(other) & !SHARED) as usize;
+                let shared = *self.index(other) & SHARED != 0;
+                let known = self.shared.get(at).filter(|_| shared);
+                known.is_some_and(|known| known.1.fetches_ahead(access))
+            })
     }
 
     /// Notes that a second context uses the line from now on.
@@ -359,6 +384,7 @@ impl Caches {
             cold: self.cold,
             taken: self.taken,
             contested: self.contested,
+            ahead: self.ahead,
             lines: self.misses.into_iter().map(line).collect(),
         }
     }

@@ -15,6 +15,9 @@ pub type Bytes = u128;
 /// The static operation of an access.
 pub type Op = u32;
 
+/// A context that goes through memory in order misses on neighbouring lines within so many turns.
+const AHEAD_TURNS: u64 = 8;
+
 /// The site of memory that no recorded allocation holds.
 pub const NOWHERE: SiteId = SiteId::MAX;
 
@@ -80,6 +83,8 @@ pub struct Miss {
 pub struct SharedLine {
     copies: Vec<Copy>,
     writers: Vec<Writer>,
+    /// The context that missed last, and the turn in which it did.
+    missed: Option<(u32, u64)>,
 }
 
 /// What an access did.
@@ -121,6 +126,14 @@ impl SharedLine {
         self.copies.len()
     }
 
+    /// Whether the context of this access has just missed here, so that its processor fetches the neighbours ahead.
+    #[must_use]
+    pub fn fetches_ahead(&self, access: &LineAccess) -> bool {
+        self.missed.is_some_and(|(context, turn)| {
+            context == access.context && access.turn - turn <= AHEAD_TURNS
+        })
+    }
+
     /// Takes an access; calls `site` if the access misses. Returns whether the context may learn something when it
     /// reads the line again.
     pub fn access(
@@ -151,6 +164,7 @@ impl SharedLine {
         if !copy.valid {
             effects.missed = true;
             effects.contested = access.turn - copy.taken_at <= contexts;
+            self.missed = Some((access.context, access.turn));
             (copy.valid, copy.pending, copy.missed, copy.site) = (true, true, access.op, site());
         }
         if access.bytes & copy.stale != 0 {

@@ -169,6 +169,8 @@ impl Sharing {
             runs: Strides::default(),
             of: 0,
             turn_of: 0,
+            turn_ns: 0,
+            slice: self.options.slice.max(1),
         }
     }
 }
@@ -181,8 +183,10 @@ pub struct Watch {
     /// The last run, and the context that it is of.
     runs: Strides,
     of: u32,
-    /// The context whose turn it is.
+    /// The context whose turn it is, and when its turn began, ns.
     turn_of: u32,
+    turn_ns: u64,
+    slice: u64,
 }
 
 impl Watch {
@@ -191,7 +195,11 @@ impl Watch {
         let context = at.context;
         self.memory.renewed.retain(|memory| memory.is_known(at));
         if std::mem::replace(&mut self.turn_of, context) != context {
-            self.caches.iter_mut().for_each(|cache| cache.turn += 1);
+            // Contexts that wait for each other have long turns, and do not fight for what they hand over.
+            let now = at.time();
+            let turns = 1 + now.saturating_sub(self.turn_ns) / (2 * self.slice);
+            self.turn_ns = now;
+            self.caches.iter_mut().for_each(|cache| cache.turn += turns);
         }
         match piece {
             Piece::Blocks(blocks) => {

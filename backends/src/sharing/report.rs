@@ -58,6 +58,8 @@ pub struct Total {
     pub taken: u64,
     /// Misses on lines that the context had lost just before: contexts fight for these lines.
     pub contested: u64,
+    /// Other misses on a line beside one that the context had just missed on, which processors fetch ahead.
+    pub ahead: u64,
 }
 
 impl Total {
@@ -186,6 +188,7 @@ pub(super) fn report(graph: &Graph, shifts: &[u32], found: Findings, top: usize)
             false_misses: total.false_misses,
             taken: cache.taken,
             contested: cache.contested,
+            ahead: cache.ahead,
         });
         report.sources.extend(sources(info, size, &by_pair));
         report
