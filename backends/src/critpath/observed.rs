@@ -47,26 +47,25 @@ pub(super) fn walk(
     let mut chain = Chain::default();
     let Some(last) = last else { return Ok(chain) };
     let mut task = graph.task(last)?;
+    let mut before = task.clone();
     let mut at = task.end_ns();
     chain.end_ns = at;
     let mut piece = (task.id().context, at, at);
     loop {
-        let before = latest_predecessor(&task)?;
-        let arrived = before.as_ref().map_or(0, Task::end_ns);
+        let begins = !latest_predecessor(&task, &mut before)?;
+        let arrived = if begins { 0 } else { before.end_ns() };
         let waiting = matches!(state_of(&task), State::Waiting(_));
         let from = if waiting {
             arrived.clamp(task.start_ns().min(at), at)
         } else {
             task.start_ns().min(at)
         };
-        let cause = before.as_ref().map(|before| cause(before, &task));
+        let cause = || cause(&before, &task);
         let spent = at - from;
         match task.kind() {
             _ if waiting => {
-                *chain
-                    .handover_ns
-                    .entry(cause.unwrap_or(Crossing::Other))
-                    .or_default() += spent
+                let cause = if begins { Crossing::Other } else { cause() };
+                *chain.handover_ns.entry(cause).or_default() += spent;
             }
             TaskKind::Work => {
                 chain.work_ns += spent;
@@ -80,20 +79,16 @@ pub(super) fn walk(
         }
         piece.1 = from;
         at = from.min(arrived);
-        match (before, cause) {
-            (Some(before), Some(cause)) => {
-                if from > at {
-                    *chain.delay_ns.entry(cause).or_default() += from - at;
-                }
-                task = before;
-            }
-            _ => {
-                chain.before_ns = from;
-                chain.pass(piece);
-                chain.course.reverse();
-                return Ok(chain);
-            }
+        if begins {
+            chain.before_ns = from;
+            chain.pass(piece);
+            chain.course.reverse();
+            return Ok(chain);
         }
+        if from > at {
+            *chain.delay_ns.entry(cause()).or_default() += from - at;
+        }
+        std::mem::swap(&mut task, &mut before);
     }
 }
 
@@ -118,19 +113,22 @@ fn cause(before: &Task<'_>, task: &Task<'_>) -> Crossing {
     Crossing::of(before, task)
 }
 
-/// The predecessor that ended last; if several did, the one in the same context.
-fn latest_predecessor<'g>(task: &Task<'g>) -> Result<Option<Task<'g>>> {
-    let mut latest = task.id().previous().map(|id| task.other(id)).transpose()?;
-    for &id in task.stored_dependencies() {
-        let before = task.other(id)?;
-        if latest
-            .as_ref()
-            .is_none_or(|latest| before.end_ns() > latest.end_ns())
-        {
-            latest = Some(before);
-        }
+/// Takes `before` to the predecessor that ended last; if several did, to the one in the same context. Returns false if
+/// there is none.
+fn latest_predecessor<'g>(task: &Task<'g>, before: &mut Task<'g>) -> Result<bool> {
+    let own = task.id().previous();
+    if let Some(own) = own {
+        before.go_to(own)?;
     }
-    Ok(latest)
+    let mut found = own.is_some();
+    for &id in task.stored_dependencies() {
+        let other = task.other(id)?;
+        if !found || other.end_ns() > before.end_ns() {
+            *before = other;
+        }
+        found = true;
+    }
+    Ok(found)
 }
 
 /// The task that ends last among the last tasks of contexts.

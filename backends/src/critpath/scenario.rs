@@ -199,6 +199,10 @@ pub struct Outcome {
 #[derive(Debug)]
 pub(super) struct Lanes<'s> {
     scenarios: &'s [Scenario],
+    /// The factors of each function in each scenario; empty if no function is scaled.
+    factors: Vec<[f64; LANES]>,
+    /// Whether the work under a lock is scaled.
+    holds: bool,
     counts: BlockCounts,
     apportion: Apportion,
     latest: FxHashMap<ContextId, [u64; LANES]>,
@@ -214,8 +218,11 @@ pub(super) struct Lanes<'s> {
 /// # Errors
 /// When the graph cannot be read.
 pub fn outcomes(graph: &Graph, scenarios: &[Scenario]) -> Result<Vec<Outcome>> {
+    let scenarios = &scenarios[..scenarios.len().min(LANES)];
     let mut lanes = Lanes {
-        scenarios: &scenarios[..scenarios.len().min(LANES)],
+        scenarios,
+        factors: factors(graph.info(), scenarios),
+        holds: scenarios.iter().any(|scenario| !scenario.held.is_empty()),
         counts: BlockCounts::new(),
         apportion: Apportion::new(graph.info()),
         latest: FxHashMap::default(),
@@ -230,6 +237,24 @@ pub fn outcomes(graph: &Graph, scenarios: &[Scenario]) -> Result<Vec<Outcome>> {
         lanes.task(task, &mut reader)?;
     }
     Ok(lanes.outcomes[..lanes.scenarios.len()].to_vec())
+}
+
+/// The factors of each function in each scenario; none if no function is scaled.
+fn factors(info: &StaticInfo, scenarios: &[Scenario]) -> Vec<[f64; LANES]> {
+    let scaled = || scenarios.iter().map(|scenario| &scenario.functions);
+    let functions = match scaled().all(FxHashMap::is_empty) {
+        true => 0,
+        false => info.functions.len(),
+    };
+    let mut factors = vec![[1.0; LANES]; functions];
+    for (lane, functions) in scaled().enumerate() {
+        for (function, &factor) in functions {
+            if let Some(factors) = factors.get_mut(function.index()) {
+                factors[lane] = factor;
+            }
+        }
+    }
+    factors
 }
 
 impl Lanes<'_> {
@@ -277,19 +302,15 @@ impl Lanes<'_> {
         if ns == 0 {
             return Ok(weights);
         }
-        if task.kind() == TaskKind::Work
-            && self
-                .scenarios
-                .iter()
-                .any(|scenario| !scenario.functions.is_empty())
-        {
+        if task.kind() == TaskKind::Work && !self.factors.is_empty() {
             reader.count_blocks(task, &mut self.counts)?;
             self.apportion.count(&self.counts);
             let mut sums = [0.0f64; LANES];
             self.apportion.divide(ns, |function, part| {
-                for (sum, scenario) in sums.iter_mut().zip(self.scenarios) {
-                    let factor = function.and_then(|id| scenario.functions.get(&id)).copied();
-                    *sum += to_float(part) * factor.unwrap_or(1.0);
+                let factors = function.and_then(|id| self.factors.get(id.index()));
+                let factors = factors.unwrap_or(&[1.0; LANES]);
+                for (sum, factor) in sums.iter_mut().zip(factors) {
+                    *sum += to_float(part) * factor;
                 }
             });
             for ((weight, sum), scenario) in weights.iter_mut().zip(sums).zip(self.scenarios) {
@@ -310,12 +331,11 @@ impl Lanes<'_> {
 
     /// Notes acquires and releases of the locks that the scenarios change.
     fn track_locks(&mut self, task: &Task<'_>) {
-        if task.kind() != TaskKind::Sync
-            || !self
-                .scenarios
-                .iter()
-                .any(|scenario| scenario.holds(task.object()))
-        {
+        let tracks = || {
+            let mut scenarios = self.scenarios.iter();
+            scenarios.any(|scenario| scenario.holds(task.object()))
+        };
+        if !self.holds || task.kind() != TaskKind::Sync || !tracks() {
             return;
         }
         let held = self.held.entry(task.id().context).or_default();

@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use taskgraph::TaskKind;
+use taskgraph::{TaskId, TaskKind};
 
-use super::table::{CRITICAL, Table, weight};
+use super::table::{OnPath, Table, weight};
 use crate::analysis::{Cause, Graph, Task};
 
 /// Why a path goes from a task to a task of another context.
@@ -117,14 +117,15 @@ pub struct Path {
     pub overhead: Vec<(TaskKind, u64, u64)>,
 }
 
-/// Walks the longest path from its end to its start and marks its tasks; calls `each` for them, the last first.
+/// Walks the longest path from its end to its start and marks its tasks; calls `joins` for those with predecessors in
+/// other contexts, the last first. The table is not complete yet.
 ///
 /// # Errors
 /// When the graph cannot be read.
 pub(super) fn walk(
     graph: &Graph,
     table: &mut Table,
-    mut each: impl FnMut(&Task<'_>),
+    mut joins: impl FnMut(TaskId),
 ) -> Result<Path> {
     let mut path = Path::default();
     let Some(last) = table.last() else {
@@ -133,13 +134,17 @@ pub(super) fn walk(
     let mut task = graph.task(last)?;
     path.open(&task);
     loop {
-        table.set_mark(task.id(), CRITICAL);
-        each(&task);
-        path.add(&task);
+        let first = table.back(task.id(), |on_path| {
+            if on_path.joins {
+                joins(on_path.id);
+            }
+            path.add(on_path);
+        });
+        task.go_to(first)?;
         let Some(before) = table.critical_predecessor(&task)? else {
             break;
         };
-        if before.context == task.id().context {
+        if before.context == first.context {
             task.go_to(before)?;
             continue;
         }
@@ -175,17 +180,17 @@ impl Path {
         }
     }
 
-    fn add(&mut self, task: &Task<'_>) {
+    fn add(&mut self, task: OnPath) {
         self.tasks += 1;
-        let ns = weight(task);
+        let ns = task.weight;
         if let Some(stretch) = self.stretches.last_mut() {
             stretch.tasks += 1;
             stretch.ns += ns;
         }
-        if task.kind() != TaskKind::Work && ns > 0 {
-            match self.overhead.iter_mut().find(|row| row.0 == task.kind()) {
+        if task.kind != TaskKind::Work && ns > 0 {
+            match self.overhead.iter_mut().find(|row| row.0 == task.kind) {
                 Some(row) => (row.1, row.2) = (row.1 + 1, row.2 + ns),
-                None => self.overhead.push((task.kind(), 1, ns)),
+                None => self.overhead.push((task.kind, 1, ns)),
             }
         }
     }

@@ -225,7 +225,7 @@ impl Analysis for WorkSpan {
     fn task(&self, walks: &mut Walks, task: &Task<'_>) -> Result<()> {
         let id = task.id();
         let table = self.table.as_ref();
-        let slack = table.map(|table| table.slack(id, critpath::weight(task)));
+        let slack = table.map(|table| table.slack_and_mark(id, critpath::weight(task)).0);
         walks.recorded.enter(task, slack)?;
         walks
             .changed
