@@ -284,6 +284,7 @@ impl TaskPage {
         page.decode_kinds(&mut columns, bits)?;
         page.decode_times(&mut columns)?;
         let any = bits.iter().fold(0, |any, bits| any | bits);
+        let with = |some: u8| bits.iter().filter(|&bits| bits & some != 0).count();
         let mut previous = Previous::default();
         if any & HAS_OBJECT != 0 {
             let mut objects = *columns.of(Column::Object);
@@ -293,6 +294,7 @@ impl TaskPage {
             *columns.of(Column::Object) = objects;
         }
         if any & HAS_SPANS != 0 {
+            page.spans.reserve(with(HAS_SPANS));
             let mut spans = *columns.of(Column::Spans);
             for (task, bits) in page.tasks.iter_mut().zip(bits) {
                 if bits & HAS_SPANS != 0 {
@@ -303,6 +305,7 @@ impl TaskPage {
             *columns.of(Column::Spans) = spans;
         }
         if any & (HAS_COUNTS | HAS_OTHERS) != 0 {
+            page.totals.reserve(with(HAS_COUNTS | HAS_OTHERS));
             page.decode_totals(columns.of(Column::Counts), bits)?;
         }
         if any & HAS_EDGES != 0 {
