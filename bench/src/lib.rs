@@ -20,6 +20,7 @@ pub mod kept;
 pub mod measure;
 pub mod middle;
 pub mod pace;
+pub mod patterns;
 pub mod programs;
 pub mod range;
 pub mod real;

@@ -11,6 +11,7 @@ use clap::Parser;
 use contech_bench::analyses::{Input, SIZES, analyse, cachegrind, recorded, synthetic};
 use contech_bench::equal::equal;
 use contech_bench::pace;
+use contech_bench::patterns;
 use contech_bench::record::{self, heading};
 use contech_bench::synthetic::Kind;
 use contech_tests::debian;
@@ -90,7 +91,9 @@ fn run(arguments: &Arguments) -> Result<()> {
     let old = arguments.old.as_deref();
     let done = match old.filter(|_| arguments.equal) {
         Some(old) => equal(old, &arguments.only, &scratch, &mut text),
-        None if arguments.goals => pace::table(old, &scratch).map(|table| text += &table),
+        None if arguments.goals => pace::table(old, &scratch)
+            .and_then(|table| Ok(table + &patterns::tables(old, &scratch)?))
+            .map(|tables| text += &tables),
         None => fill(arguments, &scratch, &mut text),
     };
     fs::remove_dir_all(&scratch)?;
