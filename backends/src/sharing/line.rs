@@ -85,6 +85,8 @@ pub struct SharedLine {
     writers: Vec<Writer>,
     /// The context that missed last, and the turn in which it did.
     missed: Option<(u32, u64)>,
+    /// The bytes that the context of the first copy has written since the other contexts' last access.
+    own: Bytes,
 }
 
 /// What an access did.
@@ -142,6 +144,17 @@ impl SharedLine {
         effects: &mut Effects,
         site: impl FnOnce() -> SiteId,
     ) -> bool {
+        let first = self.copies.first();
+        if first.is_none_or(|copy| copy.context != access.context) {
+            self.own = 0;
+        } else if access.write && access.bytes & !self.own == 0 {
+            // The others know already that these bytes are not theirs any more.
+            let mut writers = self.writers.iter_mut();
+            if let Some(writer) = writers.find(|writer| writer.context == access.context) {
+                writer.op = access.op;
+            }
+            return (self.copies[0].stale | self.copies[0].unread) != 0;
+        }
         let mut own = self.copies.iter();
         let at = own
             .position(|copy| copy.context == access.context)
@@ -199,6 +212,7 @@ impl SharedLine {
 
     /// A write by the context of the first copy.
     fn write(&mut self, access: LineAccess, effects: &mut Effects) {
+        self.own |= access.bytes;
         for copy in self.copies.iter_mut().skip(1) {
             copy.stale |= access.bytes;
             copy.unread |= access.bytes;
