@@ -196,7 +196,7 @@ impl Caches {
     }
 
     /// So many iterations of a run by `context`, in which no access leaves its lines. In lines that the context does
-    /// not share each access is taken once, with all its bytes.
+    /// not share, or knows all of, each access is taken once, with all its bytes.
     pub(super) fn stretch(
         &mut self,
         context: u32,
@@ -204,8 +204,8 @@ impl Caches {
         times: u64,
         site: impl Fn(u64) -> SiteId,
     ) {
-        let mut own = moving.iter();
-        if times == 1 || !own.all(|moving| self.is_own(context, &moving.access)) {
+        let mut all = moving.iter();
+        if times == 1 || !all.all(|moving| self.is_known(context, moving, times)) {
             // An iteration that does what the one before did changes nothing.
             let stands = moving.iter().all(|moving| moving.stride == 0);
             for iteration in 0..if stands { 1 } else { times } {
@@ -215,23 +215,14 @@ impl Caches {
             }
             return;
         }
-        let within = self.line() - 1;
         for moving in moving.iter().filter(|moving| moving.access.size > 0) {
-            let Access { addr, size, .. } = moving.access;
-            let line = addr >> self.shift;
+            let line = moving.access.addr >> self.shift;
             if !self.has(line) {
                 continue;
             }
-            let one = Bytes::MAX >> (128 - size);
-            let bytes = match moving.stride {
-                0 => one << (addr & within),
-                _ => (0..times).fold(0, |all, iteration| {
-                    all | one << (moving.later(iteration).addr & within)
-                }),
-            };
             let touched = LineAccess {
                 context,
-                bytes,
+                bytes: self.bytes(moving, times),
                 write: moving.access.write,
                 op: moving.access.op.get(),
                 turn: self.turn,
@@ -247,16 +238,38 @@ impl Caches {
         self.memory == Share::ALL || self.memory.has_page(page)
     }
 
-    /// Whether an access is to one line that no other context has used, or that is of other memory.
-    fn is_own(&mut self, context: u32, access: &Access) -> bool {
-        let line = access.addr >> self.shift;
-        if !self.has(line) {
-            return lines_of(access, self.shift) <= 1;
+    /// The bytes of a line that so many iterations access.
+    fn bytes(&self, moving: &Moving, times: u64) -> Bytes {
+        let within = self.line() - 1;
+        let one = Bytes::MAX >> (128 - moving.access.size);
+        match moving.stride {
+            0 => one << (moving.access.addr & within),
+            _ => (0..times).fold(0, |all, iteration| {
+                all | one << (moving.later(iteration).addr & within)
+            }),
+        }
+    }
+
+    /// Whether accesses are to one line that no other context has used, that is of other memory, or that the context
+    /// knows all of.
+    fn is_known(&mut self, context: u32, moving: &Moving, times: u64) -> bool {
+        let Access {
+            addr, size, write, ..
+        } = moving.access;
+        if lines_of(&moving.access, self.shift) > 1 {
+            return false;
+        }
+        let line = addr >> self.shift;
+        if size == 0 || !self.has(line) {
+            return true;
         }
         let index = *self.index(line);
-        let private = self.private.get(index as usize);
-        lines_of(access, self.shift) <= 1
-            && (index == UNUSED || private.is_some_and(|private| private.owner == context))
+        if index == UNUSED || index & SHARED == 0 {
+            let private = self.private.get(index as usize);
+            return private.is_none_or(|private| private.owner == context);
+        }
+        let shared = &self.shared[(index & !SHARED) as usize].1;
+        shared.knows(context, self.bytes(moving, times), write)
     }
 
     /// Returns whether the context may learn something when it reads the line again.

@@ -136,6 +136,18 @@ impl SharedLine {
         })
     }
 
+    /// Whether these accesses change nothing but the operation of the last write: the context has the line and all its
+    /// news, and the others know already that what it writes is not theirs any more.
+    #[must_use]
+    pub fn knows(&self, context: u32, bytes: Bytes, write: bool) -> bool {
+        self.copies.first().is_some_and(|copy| {
+            copy.context == context
+                && copy.valid
+                && (copy.stale | copy.unread) & bytes == 0
+                && (!write || bytes & !self.own == 0)
+        })
+    }
+
     /// Takes an access; calls `site` if the access misses. Returns whether the context may learn something when it
     /// reads the line again.
     pub fn access(
@@ -144,16 +156,16 @@ impl SharedLine {
         effects: &mut Effects,
         site: impl FnOnce() -> SiteId,
     ) -> bool {
-        let first = self.copies.first();
-        if first.is_none_or(|copy| copy.context != access.context) {
-            self.own = 0;
-        } else if access.write && access.bytes & !self.own == 0 {
-            // The others know already that these bytes are not theirs any more.
-            let mut writers = self.writers.iter_mut();
+        if self.knows(access.context, access.bytes, access.write) {
+            let mut writers = self.writers.iter_mut().filter(|_| access.write);
             if let Some(writer) = writers.find(|writer| writer.context == access.context) {
                 writer.op = access.op;
             }
             return (self.copies[0].stale | self.copies[0].unread) != 0;
+        }
+        let first = self.copies.first();
+        if first.is_none_or(|copy| copy.context != access.context) {
+            self.own = 0;
         }
         let mut own = self.copies.iter();
         let at = own
