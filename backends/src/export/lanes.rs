@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use anyhow::Result;
-use taskgraph::{BlockCounts, BlockId, ContextId, TaskKind};
+use taskgraph::{BlockCounts, BlockId, ContextId, StaticInfo, TaskKind};
 
 use crate::analysis::{Cause, Graph, LongCall, Segment, Segments, State, Task};
 use crate::parallelism::in_lanes;
@@ -288,11 +288,15 @@ pub(super) fn main_block(
     if task.kind() == TaskKind::Work && !task.spans().is_empty() {
         task.count_blocks(counts)?;
     }
-    let info = task.graph().info();
+    Ok(heaviest(task.graph().info(), counts))
+}
+
+/// The block with most executed instructions.
+pub(super) fn heaviest(info: &StaticInfo, counts: &BlockCounts) -> Option<BlockId> {
     let weight = |(block, times): (BlockId, u64)| {
         let ops = info.block(block).map_or(0, |block| block.ir_ops.max(1));
         (u64::from(ops).saturating_mul(times), Reverse(block))
     };
     let most = counts.iter().map(weight).max();
-    Ok(most.map(|(_, Reverse(block))| block))
+    most.map(|(_, Reverse(block))| block)
 }

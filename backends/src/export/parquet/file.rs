@@ -1,10 +1,14 @@
-//! Rows into a Parquet file: columns are gathered for a number of rows, and encoded side by side.
+//! Rows into a Parquet file: columns are gathered for a number of rows, and encoded by other threads.
 
+use std::collections::BTreeMap;
 use std::fs::File;
+use std::num::NonZero;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use parquet::basic::{
     Compression, ConvertedType, Encoding, Repetition, Type as Physical, ZstdLevel,
 };
@@ -13,7 +17,6 @@ use parquet::data_type::ByteArray;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
-use rayon::prelude::*;
 
 /// Rows that are encoded at a time.
 const ROWS: usize = 1 << 17;
@@ -53,51 +56,166 @@ impl Column {
     }
 
     fn encode(
-        &mut self,
+        &self,
         about: ColumnDescPtr,
         properties: &WriterPropertiesPtr,
     ) -> Result<(bytes::Bytes, ColumnCloseResult)> {
         let mut sink = TrackedWrite::new(Vec::new());
         let pages = Box::new(SerializedPageWriter::new(&mut sink));
         let mut writer = get_column_writer(about, Arc::clone(properties), pages);
-        match (&mut *self, &mut writer) {
+        match (self, &mut writer) {
             (Self::Int(values), ColumnWriter::Int64ColumnWriter(to)) => {
                 to.write_batch(values, None, None)?;
-                values.clear();
             }
             (Self::MaybeInt(values, there), ColumnWriter::Int64ColumnWriter(to)) => {
                 to.write_batch(values, Some(there), None)?;
-                values.clear();
-                there.clear();
             }
             (Self::Text(values, there), ColumnWriter::ByteArrayColumnWriter(to)) => {
                 to.write_batch(values, Some(there), None)?;
-                values.clear();
-                there.clear();
             }
             (Self::Flag(values), ColumnWriter::BoolColumnWriter(to)) => {
                 to.write_batch(values, None, None)?;
-                values.clear();
             }
             _ => anyhow::bail!("a column is not of its kind"),
         }
         let closed = writer.close()?;
         Ok((sink.into_inner()?.into(), closed))
     }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Int(values) => values.clear(),
+            Self::MaybeInt(values, there) => {
+                values.clear();
+                there.clear();
+            }
+            Self::Text(values, there) => {
+                values.clear();
+                there.clear();
+            }
+            Self::Flag(values) => values.clear(),
+        }
+    }
+}
+
+/// Columns that are encoded.
+type Encoded = Vec<(bytes::Bytes, ColumnCloseResult)>;
+
+/// A file that is written: groups of rows are encoded in any order and written in theirs.
+struct Output {
+    schema: SchemaDescriptor,
+    properties: WriterPropertiesPtr,
+    state: Mutex<State>,
+}
+
+struct State {
+    writer: SerializedFileWriter<File>,
+    /// The group that is written next.
+    next: u64,
+    /// Groups that came before their turn, and whether each is the last.
+    early: BTreeMap<u64, (Encoded, bool)>,
+    /// Memory of columns that are written.
+    spare: Vec<Vec<Column>>,
+}
+
+/// Rows to be encoded and written.
+struct Group {
+    output: Arc<Output>,
+    number: u64,
+    columns: Vec<Column>,
+    rows: usize,
+    last: bool,
+}
+
+impl Group {
+    fn write(mut self) -> Result<()> {
+        let output = &*self.output;
+        let encode = |(at, column): (usize, &Column)| {
+            column.encode(output.schema.column(at), &output.properties)
+        };
+        let columns = self.columns.iter().enumerate();
+        let encoded: Encoded = match self.rows {
+            0 => Vec::new(),
+            _ => columns.map(encode).collect::<Result<_>>()?,
+        };
+        self.columns.iter_mut().for_each(Column::clear);
+        let mut state = lock(&output.state);
+        state.spare.push(self.columns);
+        state.early.insert(self.number, (encoded, self.last));
+        let mut next = state.next;
+        while let Some((encoded, last)) = state.early.remove(&next) {
+            if !encoded.is_empty() {
+                let mut group = state.writer.next_row_group()?;
+                for (bytes, closed) in encoded {
+                    group.append_column(&bytes, closed)?;
+                }
+                group.close()?;
+            }
+            if last {
+                state.writer.finish()?;
+            }
+            next += 1;
+        }
+        state.next = next;
+        Ok(())
+    }
+}
+
+/// Threads that encode and write the rows of tables while others gather more.
+pub(super) struct Encoders<'s> {
+    groups: SyncSender<Group>,
+    failed: &'s Mutex<Option<anyhow::Error>>,
+}
+
+/// Does the work, and returns when all rows of the tables that it finished are written.
+pub(super) fn encoding<T>(work: impl FnOnce(&Encoders<'_>) -> Result<T>) -> Result<T> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let (groups, queue) = sync_channel::<Group>(threads);
+    let (queue, failed) = (Mutex::new(queue), Mutex::new(None));
+    let encode = || loop {
+        let group = lock(&queue).recv();
+        let Ok(group) = group else { break };
+        // After a failure, what is left is only taken.
+        if lock(&failed).is_none()
+            && let Err(error) = group.write()
+        {
+            *lock(&failed) = Some(error);
+        }
+    };
+    let done = thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(encode);
+        }
+        let failed = &failed;
+        work(&Encoders { groups, failed })
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => done,
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A table that is written.
-pub(super) struct Table {
-    writer: SerializedFileWriter<File>,
-    schema: SchemaDescriptor,
-    properties: WriterPropertiesPtr,
+pub(super) struct Table<'e> {
+    encoders: &'e Encoders<'e>,
+    output: Arc<Output>,
+    fields: &'static [Field],
     columns: Vec<Column>,
     rows: usize,
-    pub(super) written: u64,
+    groups: u64,
+    written: u64,
 }
 
-impl Table {
-    pub(super) fn create(path: &Path, fields: &[Field]) -> Result<Self> {
+impl<'e> Table<'e> {
+    pub(super) fn create(
+        encoders: &'e Encoders<'e>,
+        path: &Path,
+        fields: &'static [Field],
+    ) -> Result<Self> {
         let leaf = |(name, kind): &Field| -> Result<Arc<Type>> {
             let (physical, converted, repetition) = match kind {
                 Kind::Int => (Physical::INT64, ConvertedType::NONE, Repetition::REQUIRED),
@@ -132,12 +250,24 @@ impl Table {
         let properties = Arc::new(properties.build());
         let file = File::create_new(path).with_context(|| cannot(path))?;
         let writer = SerializedFileWriter::new(file, Arc::clone(&schema), Arc::clone(&properties));
-        Ok(Self {
+        let state = State {
             writer: writer.with_context(|| cannot(path))?,
+            next: 0,
+            early: BTreeMap::new(),
+            spare: Vec::new(),
+        };
+        let output = Output {
             schema: SchemaDescriptor::new(schema),
             properties,
+            state: Mutex::new(state),
+        };
+        Ok(Self {
+            encoders,
+            output: Arc::new(output),
+            fields,
             columns: fields.iter().map(Column::new).collect(),
             rows: 0,
+            groups: 0,
             written: 0,
         })
     }
@@ -145,36 +275,64 @@ impl Table {
     /// The next row; it is filled from the first column to the last.
     #[inline]
     pub(super) fn row(&mut self) -> Result<Row<'_>> {
-        if self.rows == ROWS {
-            self.flush()?;
-        }
+        self.added(0)?;
         self.rows += 1;
         Ok(Row(&mut self.columns))
     }
 
-    fn flush(&mut self) -> Result<()> {
-        if self.rows == 0 {
-            return Ok(());
+    /// A column of numbers, for who adds to all columns as many values ([`Table::added`]).
+    #[inline]
+    pub(super) fn ints(&mut self, column: usize) -> &mut Vec<i64> {
+        match &mut self.columns[column] {
+            Column::Int(values) => values,
+            _ => unreachable!("the column has no numbers"),
         }
-        let (schema, properties) = (&self.schema, &self.properties);
-        let columns = self.columns.par_iter_mut().enumerate();
-        let encode =
-            |(at, column): (usize, &mut Column)| column.encode(schema.column(at), properties);
-        let encoded: Vec<_> = columns.map(encode).collect::<Result<_>>()?;
-        let mut group = self.writer.next_row_group()?;
-        for (bytes, closed) in encoded {
-            group.append_column(&bytes, closed)?;
+    }
+
+    /// A column of flags, likewise.
+    #[inline]
+    pub(super) fn flags(&mut self, column: usize) -> &mut Vec<bool> {
+        match &mut self.columns[column] {
+            Column::Flag(values) => values,
+            _ => unreachable!("the column has no flags"),
         }
-        group.close()?;
-        self.written += self.rows as u64;
-        self.rows = 0;
+    }
+
+    /// All columns have so many values more.
+    #[inline]
+    pub(super) fn added(&mut self, rows: usize) -> Result<()> {
+        self.rows += rows;
+        if self.rows >= ROWS {
+            self.flush(false)?;
+        }
         Ok(())
     }
 
-    /// Writes what is left and the end of the file.
+    fn flush(&mut self, last: bool) -> Result<()> {
+        let spare = lock(&self.output.state).spare.pop();
+        let empty = spare.unwrap_or_else(|| self.fields.iter().map(Column::new).collect());
+        let group = Group {
+            output: Arc::clone(&self.output),
+            number: self.groups,
+            columns: std::mem::replace(&mut self.columns, empty),
+            rows: self.rows,
+            last,
+        };
+        self.groups += 1;
+        self.written += self.rows as u64;
+        self.rows = 0;
+        let taken = self.encoders.groups.send(group).is_ok();
+        // The failure itself is said by `encoding`.
+        ensure!(
+            taken && lock(self.encoders.failed).is_none(),
+            "the rows cannot be written"
+        );
+        Ok(())
+    }
+
+    /// Has what is left and the end of the file written, and returns the number of rows.
     pub(super) fn finish(mut self) -> Result<u64> {
-        self.flush()?;
-        self.writer.finish()?;
+        self.flush(true)?;
         Ok(self.written)
     }
 }

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::analysis::Graph;
 use crate::view::units::count;
-use file::cannot;
+use file::{cannot, encoding};
 
 /// Writes the tables into a folder that is new or empty.
 pub(super) fn write(folder: &Path, graph: &Graph, with_accesses: bool) -> Result<()> {
@@ -37,16 +37,14 @@ pub(super) fn write(folder: &Path, graph: &Graph, with_accesses: bool) -> Result
         .tempdir_in(parent)
         .with_context(|| cannot(folder))?;
     let inside = temporary.path();
-    let written = (|| {
-        let mut written = tables::write(inside, graph)?;
+    let written = encoding(|encoders| {
+        let mut written = tables::write(inside, graph, encoders)?;
         if with_accesses {
-            written.push((
-                "accesses",
-                accesses::write(&inside.join("accesses"), graph)?,
-            ));
+            let rows = accesses::write(&inside.join("accesses"), graph, encoders)?;
+            written.push(("accesses", rows));
         }
         Ok(written)
-    })();
+    });
     let written = written.map_err(
         |error: anyhow::Error| match error.is::<taskgraph::Error>() {
             true => error,

@@ -5,13 +5,15 @@ use std::path::Path;
 use anyhow::Result;
 use parquet::data_type::ByteArray;
 use rustc_hash::FxHashMap;
-use taskgraph::{Action, Block, BlockCounts, BlockId, ContextId, StaticInfo, TaskId};
+use taskgraph::{
+    Action, Batch, Block, BlockCounts, BlockId, ContextId, Piece, Reader, StaticInfo, TaskId,
+};
 
 use super::file::Kind::{Flag, Int, MaybeInt, Text};
-use super::file::{Field, Table};
+use super::file::{Encoders, Field, Table};
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, LongCall, Moment, Segments, State, Task};
-use crate::export::lanes::main_block;
+use crate::export::lanes::{heaviest, main_block};
 use crate::parallelism::block_before;
 
 const CONTEXTS: [Field; 11] = [
@@ -130,10 +132,10 @@ impl Texts {
 struct Tables<'g> {
     graph: &'g Graph,
     texts: Texts,
-    tasks: Table,
-    edges: Table,
-    waits: Table,
-    allocations: Table,
+    tasks: Table<'g>,
+    edges: Table<'g>,
+    waits: Table<'g>,
+    allocations: Table<'g>,
     /// Executions by block.
     executions: Vec<u64>,
     /// Where the call at the end of a block is.
@@ -150,8 +152,13 @@ struct Call {
 }
 
 /// Writes the tables, and returns how many rows each has.
-pub(super) fn write(folder: &Path, graph: &Graph) -> Result<Vec<(&'static str, u64)>> {
-    let create = |name: &str, fields: &[Field]| Table::create(&folder.join(name), fields);
+pub(super) fn write<'g>(
+    folder: &Path,
+    graph: &'g Graph,
+    encoders: &'g Encoders<'g>,
+) -> Result<Vec<(&'static str, u64)>> {
+    let create =
+        |name: &str, fields: &'static [Field]| Table::create(encoders, &folder.join(name), fields);
     let mut tables = Tables {
         graph,
         texts: Texts::default(),
@@ -180,7 +187,7 @@ pub(super) fn write(folder: &Path, graph: &Graph) -> Result<Vec<(&'static str, u
     ])
 }
 
-impl Tables<'_> {
+impl<'g> Tables<'g> {
     /// The context at this position.
     fn context(&mut self, position: u32, id: ContextId) -> Result<()> {
         let info = self.graph.info();
@@ -188,7 +195,12 @@ impl Tables<'_> {
         for task in self.graph.tasks_of(id) {
             let task = task?;
             let own = task.id();
-            let block = main_block(&task, None, &mut counts)?;
+            let block = if task.action_count() > task.block_count() {
+                self.allocations(position, &task, &mut counts)?;
+                heaviest(info, &counts)
+            } else {
+                main_block(&task, None, &mut counts)?
+            };
             for (block, times) in counts.iter() {
                 if let Some(sum) = self.executions.get_mut(block.index()) {
                     *sum = sum.saturating_add(times);
@@ -225,37 +237,45 @@ impl Tables<'_> {
                     .text(&from_kind)
                     .text(&kind);
             }
-            if task.action_count() > task.block_count() {
-                self.allocations(position, &task)?;
-            }
         }
         self.waits(id)
     }
 
-    /// Allocations and mappings, at the call that ends the block before.
-    fn allocations(&mut self, position: u32, task: &Task<'_>) -> Result<()> {
+    /// Allocations and mappings, at the call that ends the block before; counts the blocks on the way.
+    fn allocations(
+        &mut self,
+        position: u32,
+        task: &Task<'g>,
+        counts: &mut BlockCounts,
+    ) -> Result<()> {
+        counts.clear();
         let first = Moment::first(position, task);
-        let mut last = None;
+        let (mut reader, mut batch) = (Reader::new(self.graph, 1), Batch::default());
+        let (mut last, mut index) = (None, 0);
         let mut events = Vec::new();
-        let mut index = 0;
-        task.for_each_action(|action| {
-            match action {
-                Action::Block(block) => last = Some(block.id()),
-                Action::Alloc { addr, size, kind } => {
-                    events.push((index, kind.name(), addr, Some(size), last));
-                }
-                Action::Free { addr } => events.push((index, "free", addr, None, last)),
-                Action::Map { addr, size } => events.push((index, "map", addr, Some(size), last)),
-                Action::Unmap { addr, size } => {
-                    events.push((index, "unmap", addr, Some(size), last));
-                }
-                Action::Fresh { addr, size } => {
-                    events.push((index, "fresh", addr, Some(size), last));
-                }
-                _ => {}
+        reader.open(task);
+        while reader.next(&mut batch)? {
+            for piece in batch.pieces() {
+                let event = match piece {
+                    Piece::Action(Action::Alloc { addr, size, kind }) => {
+                        Some((kind.name(), addr, Some(size)))
+                    }
+                    Piece::Action(Action::Free { addr }) => Some(("free", addr, None)),
+                    Piece::Action(Action::Map { addr, size }) => Some(("map", addr, Some(size))),
+                    Piece::Action(Action::Unmap { addr, size }) => {
+                        Some(("unmap", addr, Some(size)))
+                    }
+                    Piece::Action(Action::Fresh { addr, size }) => {
+                        Some(("fresh", addr, Some(size)))
+                    }
+                    _ => None,
+                };
+                events.extend(event.map(|(name, addr, size)| (index, name, addr, size, last)));
+                counts.add_piece(&piece);
+                last = piece.last_block().or(last);
+                index += piece.actions();
             }
-            index += 1;
-        })?;
+        }
         let id = task.id();
         for (index, event, address, bytes, block) in events {
             let call = self.call(block);
@@ -324,7 +344,7 @@ impl Tables<'_> {
     }
 }
 
-fn contexts(graph: &Graph, mut table: Table) -> Result<u64> {
+fn contexts(graph: &Graph, mut table: Table<'_>) -> Result<u64> {
     for context in graph.contexts() {
         let flag = |flag: u8| context.flags & flag != 0;
         let rank = graph.meta().ranks.get(usize::from(context.space));
@@ -345,7 +365,7 @@ fn contexts(graph: &Graph, mut table: Table) -> Result<u64> {
     table.finish()
 }
 
-fn functions(graph: &Graph, mut table: Table) -> Result<u64> {
+fn functions(graph: &Graph, mut table: Table<'_>) -> Result<u64> {
     let info = graph.info();
     for (at, function) in (0..).zip(&info.functions) {
         let file = info.files.get(function.file as usize);
@@ -365,7 +385,7 @@ fn blocks_of(
     info: &StaticInfo,
     executions: &[u64],
     texts: &mut Texts,
-    mut table: Table,
+    mut table: Table<'_>,
 ) -> Result<u64> {
     for ((at, block), &executions) in (0..).zip(&info.blocks).zip(executions) {
         let flag = |flag: u8| block.flags & flag != 0;
