@@ -220,22 +220,20 @@ fn lost_bytes(error: &contech_trace::Error) -> u64 {
     }
 }
 
-/// The chunk's payload, which is decompressed into `raw` if it is compressed.
+/// The chunk's payload, which is decompressed or unpacked into `raw` if it is compressed or packed.
 pub(crate) fn payload<'a>(chunk: &'a Chunk, raw: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
     let expected = chunk.header.raw_len as usize;
-    let payload = if chunk.header.codec == CODEC_ZSTD {
-        // The buffer grows with what really comes out, at most to one byte more than the header claims.
-        zstd::stream::read::Decoder::with_buffer(chunk.stored.as_slice())
-            .and_then(|d| d.single_frame().take(expected as u64 + 1).read_to_end(raw))
-            .map_err(|e| format!("zstd: {e}"))?;
-        raw.as_slice()
+    if chunk.header.codec != CODEC_ZSTD {
+        return chunk.payload(raw).map_err(|e| e.to_string());
+    }
+    // The buffer grows with what really comes out, at most to one byte more than the header claims.
+    zstd::stream::read::Decoder::with_buffer(chunk.stored.as_slice())
+        .and_then(|d| d.single_frame().take(expected as u64 + 1).read_to_end(raw))
+        .map_err(|e| format!("zstd: {e}"))?;
+    if raw.len() == expected {
+        Ok(raw)
     } else {
-        chunk.stored.as_slice()
-    };
-    if payload.len() == expected {
-        Ok(payload)
-    } else {
-        let got = payload.len();
+        let got = raw.len();
         Err(format!("{got} bytes or more, the header says {expected}"))
     }
 }

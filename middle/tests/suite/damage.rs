@@ -5,7 +5,7 @@ use contech_trace::event::Event;
 use contech_trace::event::SyncOp::{
     AtomicLoad, AtomicRmw, AtomicStore, Barrier, MutexLock, MutexUnlock, SemPost, SemWait,
 };
-use contech_trace::file::{CODEC_ZSTD, ChunkKind, HEADER_BYTES, Totals};
+use contech_trace::file::{CODEC_PACKED, CODEC_ZSTD, ChunkKind, HEADER_BYTES, Totals};
 
 use crate::graph::{convert_with, converted, everything, options, tasks};
 use crate::trace::{BASE, LOAD, LOOP, PLAIN, TraceBuilder, assemble, module, module_with_loop};
@@ -417,12 +417,15 @@ fn what_is_no_trace_is_refused_by_name() {
 
 #[test]
 fn a_compressed_chunk_that_lies_about_its_size_is_damage() {
-    let mut t = TraceBuilder::new();
-    t.codec = CODEC_ZSTD;
-    t.work(0);
-    t.end(0);
-    t.close();
-    for change in [-1i32, 1, 1 << 27] {
+    for (codec, change) in [CODEC_ZSTD, CODEC_PACKED]
+        .into_iter()
+        .flat_map(|codec| [-1i32, 1, 1 << 27].map(|change| (codec, change)))
+    {
+        let mut t = TraceBuilder::new();
+        t.codec = codec;
+        t.work(0);
+        t.end(0);
+        t.close();
         let mut bytes = Vec::new();
         for p in &t.pieces {
             let mut b = p.bytes();

@@ -7,9 +7,10 @@ use contech_program::{BlockId, MemOp, OpKind};
 use contech_trace::event::{EndReason, Event, MAX_EVENT, SyncOp};
 use contech_trace::fast::{Edge, FastFunction, LoopStep, Start, Target};
 use contech_trace::file::{
-    CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo, Totals,
-    checksum,
+    CODEC_PACKED, CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, ModuleLoad, RunInfo,
+    Totals, checksum,
 };
+use contech_trace::pack;
 use contech_trace::table::{Block, Call, Function, ModuleTable};
 
 /// Id of block 0.
@@ -158,10 +159,10 @@ pub(crate) struct Piece {
 impl Piece {
     /// The chunk's bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let stored = if self.codec == CODEC_ZSTD {
-            zstd::bulk::compress(&self.payload, 1).unwrap()
-        } else {
-            self.payload.clone()
+        let stored = match self.codec {
+            CODEC_ZSTD => zstd::bulk::compress(&self.payload, 1).unwrap(),
+            CODEC_PACKED => packed(&self.payload),
+            _ => self.payload.clone(),
         };
         let header = ChunkHeader {
             kind: self.kind,
@@ -178,6 +179,33 @@ impl Piece {
         };
         [header.encode().as_slice(), &stored].concat()
     }
+}
+
+/// The packed form by its definition, with a distance that changes from group to group.
+pub(crate) fn packed(raw: &[u8]) -> Vec<u8> {
+    let (whole, rest) = raw.as_chunks::<{ pack::GROUP }>();
+    let mut packed = Vec::new();
+    for (n, group) in whole.iter().enumerate() {
+        let from = n * pack::GROUP;
+        let distance = match n * 37 % 251 {
+            d @ pack::LEAST.. if d <= from => d,
+            _ => 0,
+        };
+        let before = |i: usize| {
+            if distance == 0 {
+                0
+            } else {
+                raw[from + i - distance]
+            }
+        };
+        let differing: Vec<u8> = (0..group.len()).map(|i| group[i] ^ before(i)).collect();
+        let mask = (0..group.len()).map(|i| u64::from(differing[i] != 0) << i);
+        packed.push(u8::try_from(distance).unwrap());
+        packed.extend(mask.sum::<u64>().to_le_bytes());
+        packed.extend(differing.iter().filter(|d| **d != 0));
+    }
+    packed.extend(rest);
+    packed
 }
 
 #[derive(Default)]

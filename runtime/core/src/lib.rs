@@ -32,6 +32,7 @@ pub mod options;
 pub mod output;
 pub mod owners;
 mod pace;
+pub mod pack;
 mod pass;
 pub mod pool;
 pub(crate) mod primitive;

@@ -213,7 +213,7 @@ fn read(run: &Run) -> Trace {
                 assert_eq!(chunk.header.seq, *seq, "chunks of context {context}");
                 *seq += 1;
                 let mut records = Vec::new();
-                stream(&chunk.stored, &ids, &mut records);
+                stream(chunk.payload(&mut Vec::new()).unwrap(), &ids, &mut records);
                 let level = trace.levels.entry(chunk.header.level).or_default();
                 level.extend(blocks(&records));
                 trace
@@ -233,7 +233,7 @@ fn read(run: &Run) -> Trace {
                         .is_empty()
                 )
             }
-            ChunkKind::Check => trace.checks += chunk.stored.len(),
+            ChunkKind::Check => trace.checks += chunk.header.raw_len as usize,
             ChunkKind::Rank => {}
         }
     }

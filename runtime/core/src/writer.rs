@@ -4,25 +4,27 @@ use std::collections::HashMap;
 use std::io;
 
 use contech_trace::file::{
-    CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, RunInfo, checksum,
+    CODEC_PACKED, CODEC_RAW, CODEC_ZSTD, ChunkHeader, ChunkKind, FileHeader, RunInfo, checksum,
 };
 
 use crate::buffer::Part;
 use crate::lane::Lane;
 use crate::output::Output;
+use crate::pack::pack;
 use crate::queue::{Message, Records, SMALL};
 
 /// zstd's fastest level with its usual ratio, because the writer must keep up with the program.
 const LEVEL: i32 = 1;
-/// Smaller chunks are not worth compressing.
+/// Smaller chunks are not worth compressing or packing.
 const MIN_COMPRESSED: usize = 4096;
 
 #[allow(missing_debug_implementations, reason = "the output is a trait object")]
 pub struct Writer {
     output: Option<Box<dyn Output>>,
-    /// Bytes that compression has saved so far.
+    /// Bytes that compression and packing have saved so far.
     saved: u64,
     compressor: Option<zstd::bulk::Compressor<'static>>,
+    /// What is stored instead of a chunk's records.
     compressed: Vec<u8>,
     /// Small chunks that are written together.
     small: Vec<u8>,
@@ -61,7 +63,7 @@ impl Writer {
         self.output.is_some()
     }
 
-    /// Bytes that compression has saved so far.
+    /// Bytes that compression and packing have saved so far.
     pub(crate) fn saved(&self) -> u64 {
         self.saved
     }
@@ -78,8 +80,8 @@ impl Writer {
         self.flush()
     }
 
-    /// Takes what a message says, and writes it at the next [`Writer::flush`] at the latest. `now` is in ticks. Returns the part of a buffer that the message came in. With
-    /// `compress`, streams are compressed.
+    /// Takes what a message says, and writes it at the next [`Writer::flush`] at the latest. `now` is in ticks. Returns
+    /// the part of a buffer that the message came in. Streams are packed, or with `compress` compressed.
     ///
     /// # Errors
     /// An error of the output. In that case the writer drops its output, so that the file is visibly cut.
@@ -144,12 +146,25 @@ impl Writer {
         if self.output.is_none() {
             return Ok(());
         }
-        let compressed = compress && raw.len() >= MIN_COMPRESSED && self.compress(raw);
-        let stored = if compressed { &self.compressed } else { raw };
+        let stream = matches!(place.kind, ChunkKind::Stream | ChunkKind::Check);
+        let codec = if !stream || raw.len() < MIN_COMPRESSED {
+            CODEC_RAW
+        } else if compress && self.compress(raw) {
+            CODEC_ZSTD
+        } else if pack(raw, &mut self.compressed) {
+            CODEC_PACKED
+        } else {
+            CODEC_RAW
+        };
+        let stored = if codec == CODEC_RAW {
+            raw
+        } else {
+            &self.compressed
+        };
         let length = |n: usize| u32::try_from(n).map_err(io::Error::other);
         let header = ChunkHeader {
             kind: place.kind,
-            codec: if compressed { CODEC_ZSTD } else { CODEC_RAW },
+            codec,
             level: place.level,
             context: place.context,
             waited: place.waited,

@@ -186,7 +186,11 @@ impl Run {
                 ChunkKind::Stream => decoders
                     .entry(chunk.header.context)
                     .or_default()
-                    .chunk(&chunk.stored, &program, &mut trace)
+                    .chunk(
+                        chunk.payload(&mut Vec::new()).expect("a payload"),
+                        &program,
+                        &mut trace,
+                    )
                     .expect("records"),
                 ChunkKind::End => trace.last = Totals::from_bytes(&chunk.stored).ok(),
                 ChunkKind::Run | ChunkKind::Check | ChunkKind::Rank => {}

@@ -9,7 +9,7 @@ use contech_program::numbered;
 /// First bytes of a trace file.
 pub const MAGIC: [u8; 8] = *b"CONTECHT";
 /// Version of the format. It must be increased when anything in this crate's encodings changes.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 /// Bytes of the file header.
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of a chunk header.
@@ -152,6 +152,8 @@ numbered! {
 pub const CODEC_RAW: u8 = 0;
 /// The payload is one zstd frame.
 pub const CODEC_ZSTD: u8 = 1;
+/// The payload is packed, see [`mod@crate::pack`].
+pub const CODEC_PACKED: u8 = 2;
 
 /// Ticks of which [`ChunkHeader::waited`] is a multiple.
 pub const WAITED_UNIT: u64 = 1024;
@@ -161,7 +163,7 @@ pub const WAITED_UNIT: u64 = 1024;
 pub struct ChunkHeader {
     /// What the chunk holds.
     pub kind: ChunkKind,
-    /// [`CODEC_RAW`] or [`CODEC_ZSTD`].
+    /// [`CODEC_RAW`], [`CODEC_ZSTD`] or [`CODEC_PACKED`].
     pub codec: u8,
     /// 0 for the program, n for the n-th signal handler on top of it. No buffer holds records of two levels.
     pub level: u8,
@@ -241,7 +243,7 @@ impl ChunkHeader {
         }
         let kind =
             ChunkKind::from_u8(b[4]).ok_or_else(|| invalid(format!("unknown kind {}", b[4])))?;
-        if b[5] > CODEC_ZSTD {
+        if b[5] > CODEC_PACKED {
             return Err(invalid(format!("unknown codec {}", b[5])));
         }
         let header = ChunkHeader {

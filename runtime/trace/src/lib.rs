@@ -8,6 +8,7 @@ pub mod fast;
 pub mod file;
 pub mod ids;
 pub mod mpi;
+pub mod pack;
 pub mod program;
 pub mod reader;
 pub mod stream;

@@ -3,8 +3,9 @@
 use std::io::{self, Read};
 
 use crate::file::{
-    CHUNK_HEADER_BYTES, CHUNK_MAGIC, ChunkHeader, FileHeader, HEADER_BYTES, checksum,
+    CHUNK_HEADER_BYTES, CHUNK_MAGIC, CODEC_PACKED, ChunkHeader, FileHeader, HEADER_BYTES, checksum,
 };
+use crate::pack::unpack;
 use crate::{Error, Result};
 
 /// A chunk with its stored (perhaps compressed) payload.
@@ -15,6 +16,28 @@ pub struct Chunk {
     pub stored: Vec<u8>,
     /// Place of the header in the file.
     pub offset: u64,
+}
+
+impl Chunk {
+    /// The payload of a chunk that is not compressed, unpacked into `raw` if it is packed.
+    ///
+    /// # Errors
+    /// The bytes are not packed, or have another length than the header says.
+    pub fn payload<'a>(&'a self, raw: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        let length = self.header.raw_len as usize;
+        if self.header.codec == CODEC_PACKED {
+            unpack(&self.stored, length, raw)?;
+            return Ok(raw);
+        }
+        if self.stored.len() == length {
+            return Ok(&self.stored);
+        }
+        Err(Error::Invalid {
+            what: "payload",
+            offset: self.offset,
+            detail: format!("{} bytes, the header says {length}", self.stored.len()),
+        })
+    }
 }
 
 /// What comes next in the file.

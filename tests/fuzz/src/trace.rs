@@ -8,8 +8,8 @@ use contech_trace::event::Event;
 use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock};
 use contech_trace::fast::{Decoder, Records, Segment};
 use contech_trace::file::{
-    CHUNK_HEADER_BYTES, CODEC_RAW, CODEC_ZSTD, ChunkKind, HEADER_BYTES, ModuleLoad, RankInfo,
-    RunInfo, Totals, checksum,
+    CHUNK_HEADER_BYTES, CODEC_PACKED, CODEC_RAW, CODEC_ZSTD, ChunkKind, HEADER_BYTES, ModuleLoad,
+    RankInfo, RunInfo, Totals, checksum,
 };
 use contech_trace::program::Program;
 use contech_trace::reader::{ChunkReader, Next};
@@ -171,7 +171,12 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         t.end(0);
         t.finish()
     };
-    vec![fast(CODEC_RAW, false), fast(CODEC_ZSTD, true), cut()]
+    vec![
+        fast(CODEC_RAW, false),
+        fast(CODEC_ZSTD, true),
+        fast(CODEC_PACKED, true),
+        cut(),
+    ]
 }
 
 /// A receiver of records that keeps none of them.
@@ -209,12 +214,16 @@ pub(crate) fn read(bytes: &[u8]) -> bool {
             }
             Next::End => break,
         };
-        let stored = if chunk.header.codec == CODEC_ZSTD {
-            zstd::bulk::decompress(&chunk.stored, 1 << 20).unwrap_or_default()
+        let mut raw = Vec::new();
+        let payload = if chunk.header.codec == CODEC_ZSTD {
+            raw = zstd::bulk::decompress(&chunk.stored, 1 << 20).unwrap_or_default();
+            &raw
+        } else if let Ok(payload) = chunk.payload(&mut raw) {
+            payload
         } else {
-            chunk.stored
+            sound = false;
+            continue;
         };
-        let payload = &stored;
         sound &= match chunk.header.kind {
             ChunkKind::Run => RunInfo::from_bytes(payload).is_ok(),
             ChunkKind::Rank => RankInfo::from_bytes(payload).is_ok(),
