@@ -5,6 +5,8 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -52,6 +54,8 @@ struct Analysis {
   TargetLibraryInfoImpl TLII;
   TargetLibraryInfo TLI;
   std::unique_ptr<ScalarEvolution> SE;
+  std::unique_ptr<BranchProbabilityInfo> Probabilities;
+  std::unique_ptr<BlockFrequencyInfo> Frequencies;
   SmallVector<Loop *, 8> Loops; // outer loops before inner ones
   DenseMap<const Loop *, unsigned> Index;
   SmallVector<bool, 8> Tracked;
@@ -340,6 +344,10 @@ void *contech_fast_open(LLVMValueRef FV, LLVMBasicBlockRef *Calling, size_t N) {
     A->Tracked.push_back(Free && L->getLoopPreheader());
   }
   A->SE = std::make_unique<ScalarEvolution>(A->F, A->TLI, A->AC, A->DT, A->LI);
+  A->Probabilities =
+      std::make_unique<BranchProbabilityInfo>(A->F, A->LI, &A->TLI);
+  A->Frequencies = std::make_unique<BlockFrequencyInfo>(
+      A->F, *A->Probabilities, A->LI);
   return A;
 }
 
@@ -362,6 +370,14 @@ void contech_fast_loop(void *H, size_t I, ContechLoop *Out) {
 int64_t contech_fast_loop_of(void *H, LLVMBasicBlockRef B) {
   Loop *L = at(H).LI.getLoopFor(unwrap(B));
   return L ? int64_t(at(H).Index[L]) : -1;
+}
+
+// How often a block is expected to execute in a call of the function.
+double contech_fast_frequency(void *H, LLVMBasicBlockRef B) {
+  const BlockFrequencyInfo &All = *at(H).Frequencies;
+  double Entry = double(All.getEntryFreq().getFrequency());
+  double Own = double(All.getBlockFreq(unwrap(B)).getFrequency());
+  return Entry > 0 ? Own / Entry : 1;
 }
 
 // The expression of an address or length V that the instruction uses; 0 if there is none.

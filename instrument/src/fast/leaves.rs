@@ -5,9 +5,14 @@
 //! the slots that the loop redefines. An operand takes the alternative with the lowest expected cost: a slot that
 //! differs from it by a constant, its expression with the leaves that are missing, or its own address as a leaf.
 //! Leaves that are invariant in loops without boundary calls are recorded before the outermost of these loops.
+//!
+//! What is cheapest for an operand may not be for those after it: an address in an array is cheaper than array and
+//! index, which serve the next access, too. So the pass is made twice, once with operands that pay for all they need and
+//! once with operands that share the cost with those that could use the same leaf, and the better choice is taken.
 
 mod chooser;
 mod known;
+mod uses;
 mod width;
 
 use std::collections::HashMap;
@@ -16,6 +21,8 @@ use contech_program::path::Expr;
 use inkwell::values::PointerValue;
 
 use self::chooser::Chooser;
+use self::uses::Uses;
+use self::width::Facts;
 use super::collapse::Shape;
 use super::graph::Graph;
 use super::planted::{Bug, planted};
@@ -46,6 +53,15 @@ pub(crate) struct Choice {
     pub(crate) counts: Vec<Option<Expr>>,
 }
 
+impl Choice {
+    /// Expected bytes of leaves in a call of the function.
+    fn bytes(&self, frequency: &[f64]) -> f64 {
+        let of = |records: &Vec<Record>| records.iter().map(|r| f64::from(r.width)).sum::<f64>();
+        let nodes = self.records.iter().zip(frequency);
+        nodes.map(|(records, times)| of(records) * times).sum()
+    }
+}
+
 /// The globals of the module that expressions name.
 #[derive(Debug, Default)]
 pub(crate) struct Globals<'m> {
@@ -72,8 +88,32 @@ pub(crate) fn choose<'m>(
     addresses: &[Vec<Option<Source>>],
     globals: &mut Globals<'m>,
 ) -> Choice {
+    let frequency: Vec<f64> = graph
+        .nodes
+        .iter()
+        .map(|node| analysis.frequency(node.bb))
+        .collect();
+    let mut facts = Facts::new(analysis);
+    let uses = Uses::count(graph, operands, addresses, &frequency, &mut facts);
+    let mut pass = |uses: Option<&Uses>, globals: &mut Globals<'m>| {
+        let chooser = Chooser::new(graph, &mut facts, &frequency, uses, globals);
+        run(chooser, graph, shapes, operands, addresses)
+    };
+    // Which globals the module names depends on the choice that is taken.
+    let bytes = |choice: Choice| choice.bytes(&frequency);
+    let alone = bytes(pass(None, &mut Globals::default()));
+    let shared = bytes(pass(Some(&uses), &mut Globals::default()));
+    pass((shared < alone).then_some(&uses), globals)
+}
+
+fn run<'m>(
+    mut chooser: Chooser<'_, '_, 'm>,
+    graph: &Graph<'m>,
+    shapes: &[Shape],
+    operands: &[Vec<Sym>],
+    addresses: &[Vec<Option<Source>>],
+) -> Choice {
     let n = graph.nodes.len();
-    let mut chooser = Chooser::new(graph, analysis, globals);
     let mut counts = vec![None; graph.loops.len()];
     let mut chosen = Vec::with_capacity(n);
     for node in 0..n {

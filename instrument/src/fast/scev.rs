@@ -38,6 +38,7 @@ unsafe extern "C" {
     fn contech_fast_loop_count(h: *mut c_void) -> usize;
     fn contech_fast_loop(h: *mut c_void, i: usize, out: *mut RawLoop);
     fn contech_fast_loop_of(h: *mut c_void, block: LLVMBasicBlockRef) -> i64;
+    fn contech_fast_frequency(h: *mut c_void, block: LLVMBasicBlockRef) -> f64;
     fn contech_fast_value(
         h: *mut c_void,
         v: LLVMValueRef,
@@ -242,6 +243,12 @@ impl<'m> Analysis<'m> {
     pub(crate) fn loop_of(&self, block: BasicBlock<'m>) -> Option<usize> {
         // SAFETY: the handle is open, and the block is the function's.
         usize::try_from(unsafe { contech_fast_loop_of(self.handle, block.as_mut_ptr()) }).ok()
+    }
+
+    /// How often a block is expected to execute in a call of the function.
+    pub(crate) fn frequency(&self, block: BasicBlock<'m>) -> f64 {
+        // SAFETY: the handle is open, and the block is the function's.
+        unsafe { contech_fast_frequency(self.handle, block.as_mut_ptr()) }
     }
 
     /// An expression for the address or length `v` at the instruction `at`; a leaf where nothing better exists.

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use contech_program::path::Expr;
 
 use super::known::Known;
-use super::width::{facts, width};
+use super::uses::Uses;
+use super::width::{Facts, width};
 use super::{Globals, Record};
 use crate::fast::collapse::Shape;
 use crate::fast::graph::Graph;
 use crate::fast::planted::{Bug, planted};
-use crate::fast::scev::{Analysis, LeafFacts, Source, Sym};
+use crate::fast::scev::{Source, Sym};
 
 /// How many low bits of an address or length are compared.
 const ADDRESS_BITS: u8 = 48;
@@ -23,10 +24,13 @@ struct Slot {
 }
 
 /// The state of the pass, which visits one node after the other.
-pub(super) struct Chooser<'a, 'm> {
+pub(super) struct Chooser<'a, 'b, 'm> {
     graph: &'a Graph<'m>,
-    analysis: &'a Analysis<'m>,
-    facts: HashMap<Source, LeafFacts>,
+    facts: &'a mut Facts<'b, 'm>,
+    /// How often each node executes in a call of the function.
+    frequency: &'a [f64],
+    /// With these, an operand pays its share of a leaf that serves others, too; without, it pays for all it needs.
+    uses: Option<&'a Uses>,
     slots: Vec<Slot>,
     by_base: HashMap<(u64, u32), Vec<usize>>,
     by_source: HashMap<(Source, u8), usize>,
@@ -39,18 +43,21 @@ pub(super) struct Chooser<'a, 'm> {
     globals: &'a mut Globals<'m>,
 }
 
-impl<'a, 'm> Chooser<'a, 'm> {
+impl<'a, 'b, 'm> Chooser<'a, 'b, 'm> {
     /// The state before the first node.
     pub(super) fn new(
         graph: &'a Graph<'m>,
-        analysis: &'a Analysis<'m>,
+        facts: &'a mut Facts<'b, 'm>,
+        frequency: &'a [f64],
+        uses: Option<&'a Uses>,
         globals: &'a mut Globals<'m>,
     ) -> Self {
         let n = graph.nodes.len();
         Self {
             graph,
-            analysis,
-            facts: HashMap::new(),
+            facts,
+            frequency,
+            uses,
             slots: Vec::new(),
             by_base: HashMap::new(),
             by_source: HashMap::new(),
@@ -63,7 +70,7 @@ impl<'a, 'm> Chooser<'a, 'm> {
     }
 }
 
-impl Chooser<'_, '_> {
+impl Chooser<'_, '_, '_> {
     /// Comes to a node: computes what is known at its beginning.
     pub(super) fn enter(&mut self, node: usize) {
         let graph = self.graph;
@@ -156,19 +163,23 @@ impl Chooser<'_, '_> {
     }
 
     /// Expected bytes of the leaves that `sym` still needs.
-    fn cost(&mut self, node: usize, sym: &Sym) -> u64 {
+    fn cost(&mut self, node: usize, sym: &Sym) -> f64 {
         let mut leaves: Vec<(Source, u8)> = Vec::new();
         sym.for_each_leaf(&mut |source, need| {
             if !leaves.contains(&(source, need)) {
                 leaves.push((source, need));
             }
         });
-        let mut cost = 0;
+        let mut cost = 0.0;
         for (source, need) in leaves {
             if self.lookup(source, need).is_none() {
                 let at = self.target(node, source).0;
-                let (width, _) = width(self.facts(source), source, need);
-                cost += u64::from(width) * 10u64.pow(self.graph.nodes[at].depth.min(8));
+                let facts = self.facts.of(source);
+                let (width, _) = width(facts, source, need);
+                let here = self.frequency[node];
+                let served = self.uses.map_or(0.0, |u| u.times(facts.base, node));
+                let share = if served > here { here / served } else { 1.0 };
+                cost += f64::from(width) * self.frequency[at] * share;
             }
         }
         cost
@@ -216,7 +227,7 @@ impl Chooser<'_, '_> {
 
     /// A slot from which the leaf follows, known here or at the end of `node`.
     fn find(&mut self, source: Source, need: u8, node: Option<usize>) -> Option<usize> {
-        let facts = self.facts(source);
+        let facts = self.facts.of(source);
         let (base, need) = (facts.base, need.min(facts.bits));
         let known = match node {
             Some(n) => self.out[n].as_ref()?,
@@ -234,7 +245,8 @@ impl Chooser<'_, '_> {
 
     fn difference(&mut self, source: Source, slot: usize) -> Expr {
         let delta = self
-            .facts(source)
+            .facts
+            .of(source)
             .offset
             .wrapping_sub(self.slots[slot].offset);
         let expr = Expr::Slot(u32::try_from(slot).unwrap_or(u32::MAX));
@@ -267,7 +279,7 @@ impl Chooser<'_, '_> {
     }
 
     fn record(&mut self, node: usize, source: Source, need: u8) -> usize {
-        let (width, exact) = width(self.facts(source), source, need);
+        let (width, exact) = width(self.facts.of(source), source, need);
         let slot = self.slot(source, width, exact);
         let order = match self.graph.place(source.val()) {
             Some(p) if p.node == node => p.order + 1,
@@ -287,7 +299,7 @@ impl Chooser<'_, '_> {
             return *slot;
         }
         let slot = self.slots.len();
-        let facts = self.facts(source).clone();
+        let facts = self.facts.of(source).clone();
         self.slots.push(Slot {
             offset: facts.offset,
             exact,
@@ -300,12 +312,5 @@ impl Chooser<'_, '_> {
             }
         }
         slot
-    }
-
-    fn facts(&mut self, source: Source) -> &LeafFacts {
-        let analysis = self.analysis;
-        self.facts
-            .entry(source)
-            .or_insert_with(|| facts(analysis, source))
     }
 }

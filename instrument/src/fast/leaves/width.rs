@@ -1,10 +1,34 @@
 //! How wide a leaf is recorded, and how many of its bits are then right.
 
+use std::collections::HashMap;
+
 use crate::fast::planted::{Bug, planted};
 use crate::fast::scev::{Analysis, LeafFacts, Source};
 
+/// What is known of leaves, which is asked for once.
+#[derive(Debug)]
+pub(super) struct Facts<'a, 'm> {
+    analysis: &'a Analysis<'m>,
+    known: HashMap<Source, LeafFacts>,
+}
+
+impl<'a, 'm> Facts<'a, 'm> {
+    pub(super) fn new(analysis: &'a Analysis<'m>) -> Self {
+        Self {
+            analysis,
+            known: HashMap::new(),
+        }
+    }
+
+    pub(super) fn of(&mut self, source: Source) -> &LeafFacts {
+        let analysis = self.analysis;
+        let known = self.known.entry(source);
+        known.or_insert_with(|| facts(analysis, source))
+    }
+}
+
 /// What is known of a leaf, of a lane, or of a mask of lanes.
-pub(super) fn facts(analysis: &Analysis<'_>, source: Source) -> LeafFacts {
+fn facts(analysis: &Analysis<'_>, source: Source) -> LeafFacts {
     let mut facts = analysis.leaf(source);
     match source {
         Source::Value(_) => {}
