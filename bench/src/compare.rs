@@ -83,6 +83,8 @@ impl Samples {
 #[derive(Debug, Clone, Copy)]
 pub struct Counts {
     pub bytes: f64,
+    /// Bytes of the trace's file.
+    pub stored: f64,
     pub blocks: f64,
     pub accesses: f64,
     pub syncs: f64,
@@ -109,6 +111,13 @@ impl Row {
             return f64::NAN;
         }
         c.bytes / c.accesses
+    }
+
+    /// Bytes of the file per access of the naive or fast form, NaN as above.
+    #[must_use]
+    pub fn stored_per_access(&self, form: Form) -> f64 {
+        let c = &self.counts[usize::from(form == Form::Fast)];
+        self.bytes_per_access(form) * c.stored / c.bytes.max(1.0)
     }
 
     /// Bytes per block of the naive or fast form.
@@ -192,6 +201,8 @@ fn counts(subject: &Subject, form: Form, traces: &Path) -> Result<Counts> {
     command.env("CONTECH_STATS", &stats);
     measure(&mut command)?;
     let recorded: serde_json::Value = serde_json::from_slice(&fs::read(&stats)?)?;
+    #[expect(clippy::cast_precision_loss, reason = "a count for people")]
+    let stored = fs::metadata(&trace)?.len() as f64;
     let counted = middle(&trace, &graph)?.ok()?;
     let counted: serde_json::Value = serde_json::from_slice(&counted.stdout)?;
     for file in [&trace, &graph] {
@@ -204,6 +215,7 @@ fn counts(subject: &Subject, form: Form, traces: &Path) -> Result<Counts> {
     };
     Ok(Counts {
         bytes: number(&recorded, "bytes")?,
+        stored,
         blocks: number(&counted, "blocks")?,
         accesses: number(&counted, "accesses")?,
         syncs: number(&recorded, "syncs")?,

@@ -7,10 +7,10 @@ use crate::form::Form;
 use crate::programs::Class;
 use crate::spread::geometric_mean;
 
-/// By how many nanoseconds a lock and unlock of a free mutex takes longer than natively, from `locks.c`.
+/// By how many nanoseconds what a program of ours repeats takes longer than natively.
 #[must_use]
-pub fn lock_pair(rows: &[Row], form: Form) -> Option<f64> {
-    let row = rows.iter().find(|r| r.subject.name == "locks")?;
+pub fn each(rows: &[Row], name: &str, form: Form) -> Option<f64> {
+    let row = rows.iter().find(|r| r.subject.name == name)?;
     let reps: f64 = row.subject.whole.first()?.parse().ok()?;
     let more = row.null.least(form, Of::Cpu) - row.null.least(Form::Native, Of::Cpu);
     Some(1e9 * more / (reps * 1000.0))
@@ -63,6 +63,9 @@ pub fn table(rows: &[Row], o0: &[f64]) -> String {
         &|f| mean(&all, &|r| r.kept.ratio(f, Of::Cpu)),
     );
     line("bytes per access, mean", 1.5, &|f| bytes(&all, f));
+    line("bytes of the file per access, mean", 1.5, &|f| {
+        mean_of(&all, &|r| r.stored_per_access(f))
+    });
     line("affine programs, user CPU, geometric mean", 1.02, &|f| {
         mean(&affine, &|r| r.null.ratio(f, Of::User))
     });
@@ -77,8 +80,26 @@ pub fn table(rows: &[Row], o0: &[f64]) -> String {
     });
     line(
         "lock and unlock of a free mutex, ns more than native",
-        40.0,
-        &|f| lock_pair(rows, f).unwrap_or(f64::NAN),
+        8.0,
+        &|f| each(rows, "locks", f).unwrap_or(f64::NAN),
+    );
+    line("an atomic addition, ns more than native", 6.0, &|f| {
+        each(rows, "atomics", f).unwrap_or(f64::NAN)
+    });
+    let named = |name: &str| rows.iter().find(|r| r.subject.name == name);
+    line("very small untied tasks, user and system CPU", 3.0, &|f| {
+        named("untied").map_or(f64::NAN, |r| r.kept.ratio(f, Of::Cpu))
+    });
+    line(
+        "KB recorded in a millisecond of waiting in a loop",
+        1.0,
+        &|f| {
+            named("spin").map_or(f64::NAN, |r| {
+                let turns = r.subject.part.first().and_then(|n| n.parse().ok());
+                let bytes = r.counts[usize::from(f == Form::Fast)].bytes;
+                bytes / 1e3 / turns.unwrap_or(f64::NAN)
+            })
+        },
     );
     if !o0.is_empty() {
         let fast = geometric_mean(o0);
@@ -104,8 +125,8 @@ fn of(rows: &[Row], class: Class) -> Vec<&Row> {
 #[must_use]
 pub fn classes(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| programs | | naive | fast | kept: naive | fast | bytes/access: naive | fast |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|\n",
+        "| programs | | naive | fast | kept: naive | fast | bytes/access: naive | fast | in the file |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     let mut line = |name: &str, rows: &[&Row]| {
         if rows.is_empty() {
@@ -118,7 +139,7 @@ pub fn classes(rows: &[Row]) -> String {
         let kept = |f: Form| mean(&|r| r.kept.ratio(f, Of::Cpu));
         let _ = writeln!(
             text,
-            "| {name} | {} | {:.2} | **{:.2}** | {:.2} | **{:.2}** | {} | {} |",
+            "| {name} | {} | {:.2} | **{:.2}** | {:.2} | **{:.2}** | {} | {} | {} |",
             rows.len(),
             user(Form::Naive),
             user(Form::Fast),
@@ -126,6 +147,7 @@ pub fn classes(rows: &[Row]) -> String {
             kept(Form::Fast),
             said(bytes(rows, Form::Naive)),
             said(bytes(rows, Form::Fast)),
+            said(mean_of(rows, &|r| r.stored_per_access(Form::Fast))),
         );
     };
     for class in Class::ALL {
@@ -137,11 +159,15 @@ pub fn classes(rows: &[Row]) -> String {
     text
 }
 
-/// The mean over the rows that have bytes per access.
 fn bytes(rows: &[&Row], form: Form) -> f64 {
+    mean_of(rows, &|r| r.bytes_per_access(form))
+}
+
+/// The mean over the rows that have the figure.
+fn mean_of(rows: &[&Row], figure: &dyn Fn(&Row) -> f64) -> f64 {
     let all: Vec<f64> = rows
         .iter()
-        .map(|r| r.bytes_per_access(form))
+        .map(|r| figure(r))
         .filter(|b| !b.is_nan())
         .collect();
     all.iter().sum::<f64>() / f64::from(u32::try_from(all.len()).unwrap_or(1))

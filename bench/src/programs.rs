@@ -118,7 +118,7 @@ impl Program {
     }
 }
 
-pub const PROGRAMS: [Program; 33] = [
+pub const PROGRAMS: [Program; 36] = [
     Program::new("triad.c", Class::Affine, 1, 90_000),
     Program::new("stencil.c", Class::Affine, 1, 13_000),
     Program::new("matmul.c", Class::Affine, 1, 230),
@@ -149,6 +149,9 @@ pub const PROGRAMS: [Program; 33] = [
     Program::new("parser.c", Class::Call, 1, 1_500),
     Program::new("dispatch.c", Class::Call, 1, 11_000),
     Program::new("locks.c", Class::Sync, 1, 10_000),
+    Program::new("atomics.c", Class::Sync, 1, 20_000),
+    Program::new("untied.c", Class::Sync, 2, 60),
+    Program::new("spin.c", Class::Sync, 2, 100),
     Program::new("bank_threads.c", Class::Sync, 2, 10_000),
     Program::new("queue_threads.cpp", Class::Sync, 2, 100_000),
     Program::new("barrier_threads.c", Class::Sync, 2, 30_000),

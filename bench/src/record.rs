@@ -24,9 +24,9 @@ pub fn heading(title: &str) -> String {
     )
 }
 
-/// The whole record in Markdown; `o0` are the ratios of -O0 code.
+/// The whole record in Markdown; `o0` are the ratios of -O0 code, `sampled` is the table of sampled runs.
 #[must_use]
-pub fn render(rows: &[Row], o0: &[f64], runs: usize) -> String {
+pub fn render(rows: &[Row], o0: &[f64], sampled: &str, runs: usize) -> String {
     let mut text = heading("Cost of recording");
     let _ = writeln!(
         text,
@@ -37,6 +37,9 @@ pub fn render(rows: &[Row], o0: &[f64], runs: usize) -> String {
          the whole build where it is Debian's).\n"
     );
     let _ = writeln!(text, "## Goals\n\n{}", goals::table(rows, o0));
+    if !sampled.is_empty() {
+        let _ = writeln!(text, "## Sampled\n\n{sampled}");
+    }
     let _ = writeln!(text, "## By kind of program\n\n{}", goals::classes(rows));
     let _ = writeln!(text, "## By program\n\n{}", programs(rows));
     text
@@ -69,8 +72,8 @@ pub fn into_page(rows: &[Row], o0: &[f64]) -> Result<()> {
 
 fn programs(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| program | kind | threads | native s | thrown away, user: naive | fast | median | spread | user+sys: fast | wall: fast | kept, user: fast | user+sys: naive | fast | bytes/access: naive | fast | bytes/block: naive | fast | compiler: naive | fast | text: naive | fast |\n\
-         |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        "| program | kind | threads | native s | thrown away, user: naive | fast | median | spread | user+sys: fast | wall: fast | kept, user: fast | user+sys: naive | fast | bytes/access: naive | fast | in the file | bytes/block: naive | fast | compiler: naive | fast | text: naive | fast |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for r in rows {
         let _ = write!(
@@ -104,7 +107,7 @@ fn programs(rows: &[Row]) -> String {
 }
 
 /// The figures of a row, and how many digits each deserves.
-fn figures(r: &Row) -> [(f64, usize); 17] {
+fn figures(r: &Row) -> [(f64, usize); 18] {
     use Form::{Fast, Naive};
     [
         (r.null.ratio(Naive, Of::User), 2),
@@ -118,6 +121,7 @@ fn figures(r: &Row) -> [(f64, usize); 17] {
         (r.kept.ratio(Fast, Of::Cpu), 2),
         (r.bytes_per_access(Naive), 1),
         (r.bytes_per_access(Fast), 2),
+        (r.stored_per_access(Fast), 2),
         (r.bytes_per_block(Naive), 1),
         (r.bytes_per_block(Fast), 2),
         (r.compile(Naive), 2),

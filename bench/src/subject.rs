@@ -114,11 +114,15 @@ pub(crate) fn compile(program: &Program, level: &str, form: Form, to: &Path) -> 
     if cxx {
         command.arg("-std=c++17");
     }
+    let openmp = fs::read_to_string(&source)?.contains("#pragma omp");
+    let openmp = openmp.then_some("-fopenmp");
+    command.args(openmp);
     command.arg("-c").arg(&source).arg("-o").arg(&object);
     let (_, used) = measure(&mut command)?;
     let mut link = Command::new(form.compiler(cxx));
     link.env("CONTECH_OPTIONS", form.options());
     link.args([level, "-pthread"])
+        .args(openmp)
         .arg(&object)
         .arg("-lm")
         .arg("-o")
