@@ -81,11 +81,7 @@ pub(super) fn report(mut account: Account, graph: &Graph, shards: Vec<Shard>) ->
             continue;
         }
         let at_barrier = barriers.get(&line(&placed)).copied().unwrap_or(0);
-        let locks = placed.site.as_ref().is_some_and(Site::locks);
-        let loss = match placed.group.key {
-            Key::Wait(Kind::Word, _) if locks => Loss::Lock,
-            _ => placed.group.loss(blame.used / at_barrier.max(1) as f64),
-        };
+        let loss = placed.group.loss(blame.used / at_barrier.max(1) as f64);
         let of_tasks = matches!(
             loss,
             Loss::Imbalance | Loss::Barrier | Loss::Producer | Loss::Preemption | Loss::Starting

@@ -16,30 +16,12 @@ const WRAPPER: u64 = 200;
 /// The largest number of nested wrappers that are followed.
 const DEEP: usize = 4;
 
-/// The ends of names of functions in which contexts wait for a lock: those of Rust's library and of parking_lot.
-const LOCKS: [&str; 6] = [
-    "::lock_contended",
-    "::read_contended",
-    "::write_contended",
-    "::lock_slow",
-    "::lock_shared_slow",
-    "::lock_exclusive_slow",
-];
-
 /// A place where contexts wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Site {
     pub(super) place: Place,
     /// Where in the wrapper contexts wait, if a wrapper is called at `place`.
     pub(super) inner: Option<Place>,
-}
-
-impl Site {
-    /// Whether contexts wait here for a lock.
-    pub(super) fn locks(&self) -> bool {
-        let function = &self.inner.as_ref().unwrap_or(&self.place).function;
-        LOCKS.iter().any(|end| function.ends_with(end))
-    }
 }
 
 /// The call that a task waits in.
@@ -91,7 +73,9 @@ pub(super) fn of_wait(graph: &Graph, weights: &Weights, waits: TaskId) -> Result
     while let Some((frame, caller)) = frames.next().and_then(|f| Some((f, f.called_from?))) {
         if !site.place.is_library() {
             deep += 1;
-            if deep > DEEP || weights.each_call(frame.function) > WRAPPER {
+            // What a library calls (`main` and the closure of a thread, in Rust) is no wrapper of the library's.
+            let begins = call(caller).is_library();
+            if begins || deep > DEEP || weights.each_call(frame.function) > WRAPPER {
                 break;
             }
         }

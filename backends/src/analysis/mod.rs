@@ -71,7 +71,7 @@ pub use moment::Moment;
 pub use segments::state_of;
 pub(crate) use segments::{Segment, Segments};
 pub use share::Share;
-pub use state::{CAUSES, Cause, State};
+pub use state::{CAUSES, Cause, State, cause_of};
 pub(crate) use strides::{Moving, Strides, Taken, lines_of};
 
 /// The order in which an analysis sees tasks.

@@ -5,7 +5,7 @@ use anyhow::Result;
 use taskgraph::{ContextId, SyncOp, TaskKind};
 
 use super::blocked::{LongCall, long_call};
-use super::state::{Cause, State};
+use super::state::{Cause, State, cause_of};
 use super::{Graph, Task};
 
 /// A context in one state for a time. The segments of a context are contiguous, in order, and never empty.
@@ -48,10 +48,7 @@ fn state<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>, call: Option<LongCall>) 
         TaskKind::Work | TaskKind::Create => State::Running,
         TaskKind::Join => State::Waiting(Cause::Join),
         TaskKind::Barrier => State::Waiting(Cause::Barrier),
-        TaskKind::Sync => task
-            .op()
-            .cause()
-            .map_or(State::Running, |cause| State::Waiting(cause.into())),
+        TaskKind::Sync => cause_of(task).map_or(State::Running, State::Waiting),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a context does at a moment: it runs, or it waits for a cause.
 
 use serde::Serialize;
-use taskgraph::WaitCause;
+use taskgraph::{SyncOp, TaskKind, WaitCause};
 
 /// Number of causes a context can wait for.
 pub const CAUSES: usize = 10;
@@ -74,6 +74,53 @@ impl Cause {
     }
 }
 
+/// What is waited for on a futex in functions of Rust's library and of parking_lot, whose names end so. All other waits
+/// on a futex are for a condition: `Condvar`, channels, `park`.
+const FUTEXES: [(&str, Cause); 9] = [
+    ("::lock_contended", Cause::Lock),
+    ("::read_contended", Cause::Lock),
+    ("::write_contended", Cause::Lock),
+    ("::lock_slow", Cause::Lock),
+    ("::lock_shared_slow", Cause::Lock),
+    ("::lock_exclusive_slow", Cause::Lock),
+    ("::once::futex::Once::call", Cause::Once),
+    ("::once::futex::Once::wait", Cause::Once),
+    ("std::sync::barrier::Barrier::wait", Cause::Barrier),
+];
+
+/// Number of tasks before a wait on a futex among which the one is searched whose code waits.
+const NEAR: usize = 4;
+
+/// What an operation waits for; `None` for operations that do not wait. Who waits on a futex does so for what the
+/// function does that waits, if its name tells that.
+#[must_use]
+pub fn cause_of<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>) -> Option<Cause> {
+    let cause = task.op().cause()?.into();
+    if !matches!(task.op(), SyncOp::FutexWait | SyncOp::FutexTimeout) {
+        return Some(cause);
+    }
+    Some(function_before(task).map_or(cause, |name| {
+        let known = FUTEXES.iter().find(|(end, _)| name.ends_with(end));
+        known.map_or(cause, |(_, cause)| *cause)
+    }))
+}
+
+/// The name of the function whose code the context executed last before a task. Whoever reads the code says if it is
+/// damaged.
+fn function_before<'g, D: AsRef<[u8]>>(task: &taskgraph::Task<'g, D>) -> Option<&'g str> {
+    let mut at = task.id().previous();
+    for _ in 0..NEAR {
+        let before = task.other(at?).ok()?;
+        if before.kind() == TaskKind::Work {
+            let info = task.graph().info();
+            let block = info.block(before.last_block().ok()??)?;
+            return Some(&info.function(block.function)?.name);
+        }
+        at = before.id().previous();
+    }
+    None
+}
+
 impl From<WaitCause> for Cause {
     fn from(cause: WaitCause) -> Self {
         match cause {
@@ -98,6 +145,48 @@ impl State {
         match self {
             Self::Running => None,
             Self::Waiting(cause) => Some(cause as usize),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use taskgraph::builder::GraphBuilder;
+
+    use super::*;
+
+    #[test]
+    fn a_wait_on_a_futex_is_for_what_its_function_waits_for() {
+        let functions = [
+            (
+                "std::sys::sync::mutex::futex::Mutex::lock_contended",
+                Cause::Lock,
+            ),
+            ("std::sync::barrier::Barrier::wait", Cause::Barrier),
+            ("std::sys::sync::once::futex::Once::call", Cause::Once),
+            ("std::thread::thread::Thread::park", Cause::Condition),
+            ("", Cause::Condition),
+        ];
+        let mut b = GraphBuilder::new();
+        for (name, _) in functions {
+            let context = b.context("thread");
+            if !name.is_empty() {
+                let block = b.block(name, "futex.rs", 3, &[]);
+                b.work(context, 0, 1, |w| w.block(block, &[]));
+            }
+            // The code looks at the futex before it waits.
+            b.sync_at(context, 8, SyncOp::AtomicLoad, 1, 1);
+            b.sync_at(context, 8, SyncOp::FutexWait, 1, 2);
+        }
+        let graph = b.build().expect("a valid graph");
+        let found = graph.tasks().map(|task| task.expect("readable"));
+        let found = found.filter(|task| task.op() == SyncOp::FutexWait);
+        let found: Vec<_> = found
+            .map(|task| (task.id().context.index(), cause_of(&task)))
+            .collect();
+        for (at, (name, cause)) in functions.into_iter().enumerate() {
+            let of = found.iter().find(|(context, _)| *context == at);
+            assert_eq!(of, Some(&(at, Some(cause))), "{name}");
         }
     }
 }

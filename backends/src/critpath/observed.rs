@@ -11,7 +11,7 @@ use anyhow::Result;
 use taskgraph::{ContextId, TaskId, TaskKind};
 
 use super::walk::Crossing;
-use crate::analysis::{Cause, Graph, State, Task, state_of};
+use crate::analysis::{Graph, State, Task, cause_of, state_of};
 
 /// The most pieces of the course; shorter ones are left out.
 const PIECES: u64 = 2000;
@@ -105,10 +105,7 @@ impl Chain {
 fn cause(before: &Task<'_>, task: &Task<'_>) -> Crossing {
     if before.id().context == task.id().context && before.kind() != TaskKind::Barrier {
         // No other task was late, so the rest is the operation's own cost.
-        return task
-            .op()
-            .cause()
-            .map_or(Crossing::Other, |cause| Crossing::from(Cause::from(cause)));
+        return cause_of(task).map_or(Crossing::Other, Crossing::from);
     }
     Crossing::of(before, task)
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use taskgraph::{TaskId, TaskKind};
 
 use super::table::{OnPath, Table, weight};
-use crate::analysis::{Cause, Graph, Task};
+use crate::analysis::{Cause, Graph, Task, cause_of};
 
 /// Why a path goes from a task to a task of another context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -41,10 +41,7 @@ impl Crossing {
             (_, TaskKind::Join) => Self::Join,
             (TaskKind::Barrier, _) | (_, TaskKind::Barrier) => Self::Barrier,
             (TaskKind::Create, _) => Self::Create,
-            _ => task
-                .op()
-                .cause()
-                .map_or(Self::Other, |cause| Self::from(Cause::from(cause))),
+            _ => cause_of(task).map_or(Self::Other, Self::from),
         }
     }
 

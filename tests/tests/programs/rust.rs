@@ -61,6 +61,10 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
         tasks_of_tokio,
     ));
     trials.push(more(
+        "rust::each_wait_of_std_has_its_cause",
+        causes_of_waits,
+    ));
+    trials.push(more(
         "rust::what_cannot_be_done_is_said_in_a_sentence",
         refuses,
     ));
@@ -241,6 +245,47 @@ fn tasks_of_tokio() -> Result<()> {
             .all(|[work, span]| near(*work, found[0][0]) && near(span * 36, work * 8)),
         "work and span of 0, 1 and 4 threads: {found:?}"
     );
+    Ok(())
+}
+
+/// What waits are for, and the end of the name of the function in which they are.
+const CAUSES: [(&str, &str); 8] = [
+    ("lock", "Mutex::lock_contended"),
+    ("lock", "RwLock::read_contended"),
+    ("condition", "Condvar::wait"),
+    ("condition", "::park"),
+    ("barrier", "Barrier::wait"),
+    // call_once, get_or_init and the deref of a LazyLock
+    ("once", "Once::call"),
+    ("once", "Once::call"),
+    ("once", "Once::call"),
+];
+
+fn causes_of_waits() -> Result<()> {
+    for (profile, check) in WAYS {
+        let [_, recorded] = BUILT.get(profile, || build(profile, check))?;
+        let scratch = Scratch::new(&format!("rust/causes-{profile}"))?;
+        let mut command = Command::new(&recorded);
+        command.arg("waits");
+        let recording = Recording::of(&mut command, &scratch.join("traces"))?;
+        recording.run.clone().expect("exit 0")?;
+        let report = backend_json(&["parallelism"], &recording.graphs(true)?[0])?;
+        for (cause, end) in CAUSES {
+            let is = |place: &&Value| {
+                let function = place["function"].as_str().unwrap_or("");
+                place["cause"] == cause && function.ends_with(end)
+            };
+            let places = report["places"].as_array().context("a list of places")?;
+            let waits = places.iter().filter(is);
+            let waits: u64 = waits.filter_map(|place| place["waits"].as_u64()).sum();
+            let wanted = CAUSES.iter().filter(|c| **c == (cause, end)).count() as u64;
+            ensure!(
+                waits >= wanted,
+                "{profile}: {waits} waits for {cause} in {end}: {places:#?}"
+            );
+        }
+        scratch.done();
+    }
     Ok(())
 }
 

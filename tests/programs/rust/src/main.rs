@@ -93,5 +93,6 @@ programs! {
     tokio_panics
     tokio_tasks
     tokio_time
+    waits
     weak
 }
