@@ -1,7 +1,8 @@
 //! Packs records: what equals the bytes a little before is left out, and so are zeros.
 //!
 //! Records of a loop are as long as those of the turn before, and differ from them in a few bytes; numbers have leading
-//! zeros. To pack a byte takes a tenth of a nanosecond, and a byte that is not written saves the kernel one or two.
+//! zeros. To pack a byte takes a tenth or two of a nanosecond, which is about what the kernel takes less for what is
+//! not written.
 
 #![allow(unsafe_code, reason = "instructions that not all processors have")]
 #![allow(
