@@ -115,6 +115,14 @@ pub(super) fn write(
         }
         document.add_sample(thread, at(sample.at_ns), stack, spent, 1);
     }
+    // The profiler shows nothing before the first sample of all threads, and nothing behind the last.
+    let first = graph.contexts().map(|context| context.first_ns).min();
+    let last = graph.contexts().map(|context| context.last_ns).max();
+    if let Some(&thread) = threads.first() {
+        for at_ns in first.into_iter().chain(last) {
+            document.add_sample(thread, at(at_ns), None, CpuDelta::ZERO, 0);
+        }
+    }
     serde_json::to_writer(out, &document)?;
     Ok(())
 }
