@@ -26,11 +26,10 @@ pub(crate) struct Segment<'g> {
 /// Between two tries for the same lock a thread that waits for it executes at most so many blocks.
 const TURN_BLOCKS: u64 = 32;
 
+/// Whether an operation tried for a lock and did not wait. One that waited until its time was over is a wait by itself.
 fn has_failed(task: &Task<'_>) -> bool {
-    matches!(
-        task.op(),
-        SyncOp::MutexTryFail | SyncOp::RwTryFail | SyncOp::SemTryFail
-    )
+    let tries = [SyncOp::MutexTryFail, SyncOp::RwTryFail, SyncOp::SemTryFail];
+    task.duration_ns() == 0 && tries.contains(&task.op())
 }
 
 /// Whether time inside a task is work, and if not, what the context waits for. Operations that cannot block (unlock,
