@@ -92,15 +92,12 @@ proptest! {
 fn steps_per_operation(sites: u32, operations: u64) -> f64 {
     let mut pool = Pool::default();
     let mut stack: Vec<Prof<u64>> = vec![Prof::default()];
-    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = fastrand::Rng::with_seed(7);
     let mut made = 0u64;
     while made < operations {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let site = u32::try_from((random >> 32) % u64::from(sites)).unwrap_or(0);
+        let site = random.u32(..sites);
         made += 1;
-        match random % 16 {
+        match random.u32(..16) {
             0..6 => stack.push(Prof::default()),
             6..11 if stack.len() > 1 => {
                 let mut child = stack.pop().unwrap_or_default();

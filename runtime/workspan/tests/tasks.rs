@@ -1,19 +1,8 @@
 //! Tasks that belong to the task that makes them, whatever functions are called, against the longest path of random
 //! programs.
 
+use fastrand::Rng;
 use workspan::{Kind, Shadow, Site};
-
-/// A generator of random numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
 
 /// A task that runs: how long the longest path to where it is is, and to the ends of its children.
 #[derive(Default)]
@@ -29,16 +18,16 @@ impl Task {
 }
 
 /// A function of `task` executes, calls, makes tasks and waits, as chance has it.
-fn body(random: &mut Random, shadow: &mut Shadow, task: &mut Task, depth: u32) {
-    for _ in 0..random.below(7) {
+fn body(random: &mut Rng, shadow: &mut Shadow, task: &mut Task, depth: u32) {
+    for _ in 0..random.u64(..7) {
         let site = |kind, id| Site {
             id,
             caller: depth,
             kind,
         };
-        match random.below(if depth < 5 { 8 } else { 3 }) {
+        match random.u64(..if depth < 5 { 8 } else { 3 }) {
             0 | 1 => {
-                let amount = random.below(20);
+                let amount = random.u64(..20);
                 shadow.advance(amount);
                 task.now += amount;
             }
@@ -69,11 +58,8 @@ fn body(random: &mut Random, shadow: &mut Shadow, task: &mut Task, depth: u32) {
 #[test]
 fn the_span_of_random_programs_is_the_longest_path_and_consists_of_local_spans() {
     for seed in 1..4000 {
-        let (mut random, mut shadow, mut task) = (
-            Random(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed)),
-            Shadow::default(),
-            Task::default(),
-        );
+        let (mut random, mut shadow, mut task) =
+            (Rng::with_seed(seed), Shadow::default(), Task::default());
         shadow.enter(Site::default());
         body(&mut random, &mut shadow, &mut task, 0);
         shadow.wait();

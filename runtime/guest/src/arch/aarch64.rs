@@ -23,6 +23,14 @@ pub fn ticks() -> u64 {
     ticks
 }
 
+/// Packs bytes as `contech_trace::pack` describes it. Returns false, because there is no packer for this processor, and
+/// traces are written as they are.
+#[must_use]
+pub fn pack(_: &[u8], packed: &mut Vec<u8>) -> bool {
+    packed.clear();
+    false
+}
+
 /// Waits until every earlier instruction is done. [`ticks`] alone may be read ahead of a slow instruction.
 #[inline(always)]
 pub fn in_order() {

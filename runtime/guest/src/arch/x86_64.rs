@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
 mod block;
 mod calls;
 mod flush;
+mod pack;
 mod stubs;
 
 pub use calls::system_call;
 pub use flush::keeping_all;
+pub use pack::pack;
 
 /// How filters of system calls name this architecture.
 pub const AUDIT_ARCH: u32 = 0xc000_003e;
