@@ -690,3 +690,22 @@ fn who_tries_for_a_lock_again_and_again_waits_for_it() {
     assert_eq!(first(&report), (Loss::Lock, 12, "a.c:30".to_owned()));
     assert_eq!(wait(&report.losses[0]), "a.c:20");
 }
+
+#[test]
+fn a_wait_for_a_lock_that_ran_out_of_time_is_a_wait() {
+    let mut b = builder("./timed");
+    let code = code(&mut b, "pthread_mutex_timedlock");
+    let main = b.context("main");
+    work(&mut b, main, 0, 1, &[code.own]);
+    let other = b.create(main);
+    b.sync_at(main, 7, SyncOp::MutexLock, MS, MS);
+    work(&mut b, main, 1, 12, &[code.held]);
+    b.sync_at(main, 7, SyncOp::MutexUnlock, 12 * MS, 12 * MS);
+    work(&mut b, other, 1, 2, &[code.own, code.call]);
+    b.sync_at(other, 7, SyncOp::MutexTryFail, 2 * MS, 10 * MS);
+    work(&mut b, other, 10, 12, &[code.own]);
+    b.join(main, other);
+    let report = account(b, 2);
+    // Nobody gives it the lock, so the loss is that only the holder has work.
+    assert_eq!(first(&report), (Loss::Imbalance, 8, "a.c:30".to_owned()));
+}
