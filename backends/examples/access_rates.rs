@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use contech_backends::analysis::{Analysis, Graph, open, run};
 use contech_backends::{cache, misses, races};
+use fastrand::Rng;
 use taskgraph::MemOp;
 use taskgraph::builder::GraphBuilder;
 
@@ -12,7 +13,7 @@ const CONTEXTS: u64 = 4;
 const PHASES: u64 = 8;
 
 /// The addresses of one block execution: three reads and a write.
-type Pattern = fn(context: u64, i: u64, seed: &mut u64) -> [u64; 4];
+type Pattern = fn(context: u64, i: u64, random: &mut Rng) -> [u64; 4];
 
 const PATTERNS: [(&str, Pattern); 3] = [
     // Every context reads and writes its part of arrays of 8 MB, and reads a row that all read.
@@ -26,28 +27,21 @@ const PATTERNS: [(&str, Pattern); 3] = [
         ]
     }),
     // Nodes of 64 bytes in 16 MB of its own, and a stack slot.
-    ("list", |context, _, seed| {
-        let node = 0x5500_0000_0000 + (context << 24) + 64 * (random(seed) % (1 << 18));
+    ("list", |context, _, random| {
+        let node = 0x5500_0000_0000 + (context << 24) + 64 * (random.u64(..1 << 18));
         [node, node + 8, node + 16, 0x7fff_0000 + (context << 16)]
     }),
     // Reads anywhere in 64 MB that all share, writes anywhere in 16 MB of its own.
-    ("random", |context, _, seed| {
-        let shared = |seed: &mut u64| 0x1000_0000 + 8 * (random(seed) % (1 << 23));
+    ("random", |context, _, random| {
+        let shared = |random: &mut Rng| 0x1000_0000 + 8 * (random.u64(..1 << 23));
         [
-            shared(seed),
-            shared(seed),
-            shared(seed),
-            0x9000_0000 + (context << 24) + 8 * (random(seed) % (1 << 21)),
+            shared(random),
+            shared(random),
+            shared(random),
+            0x9000_0000 + (context << 24) + 8 * (random.u64(..1 << 21)),
         ]
     }),
 ];
-
-fn random(seed: &mut u64) -> u64 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    *seed >> 8
-}
 
 /// Phases of work between barriers.
 fn graph(pattern: Pattern, accesses: u64) -> anyhow::Result<Graph> {
@@ -68,12 +62,12 @@ fn graph(pattern: Pattern, accesses: u64) -> anyhow::Result<Graph> {
     let contexts: Vec<_> = std::iter::once(main)
         .chain((1..CONTEXTS).map(|_| b.create(main)))
         .collect();
-    let mut seed = 88_172_645_463_325_252;
+    let mut random = Rng::with_seed(7);
     for phase in 0..PHASES {
         for (number, &context) in (0..).zip(&contexts) {
             let executions = accesses / (4 * CONTEXTS * PHASES);
             b.work(context, phase * 1_000_000, (phase + 1) * 1_000_000, |w| {
-                (0..executions).for_each(|i| w.block(kernel, &pattern(number, i, &mut seed)));
+                (0..executions).for_each(|i| w.block(kernel, &pattern(number, i, &mut random)));
             });
         }
         b.barrier(&contexts, 0xba);

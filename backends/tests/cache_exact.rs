@@ -9,6 +9,7 @@ use contech_backends::cache::{
 };
 use contech_backends::misses::{self, Misses};
 use contech_backends::report::default_config;
+use fastrand::Rng;
 use graphs::affine;
 use taskgraph::MemOp;
 use taskgraph::builder::GraphBuilder;
@@ -34,18 +35,6 @@ fn brute_force(geometry: &Geometry, line_shift: u32, stream: &[(u64, u64)]) -> (
         }
     }
     (accesses, misses)
-}
-
-/// Xorshift: the same numbers on every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
 }
 
 fn check(name: &str, sizes: &str, ways: &[Ways], line: &str, stream: &[(u64, u64)]) {
@@ -85,13 +74,13 @@ const WAYS: [Ways; 6] = [
 
 #[test]
 fn uniform_random_accesses_of_all_alignments() {
-    let mut random = Random(42);
+    let mut random = Rng::with_seed(42);
     for spread in [500, 5_000, 60_000] {
         let stream: Vec<_> = (0..20_000)
             .map(|_| {
                 (
-                    random.below(spread),
-                    [1, 4, 8, 16, 100][random.below(5) as usize],
+                    random.u64(..spread),
+                    [1, 4, 8, 16, 100][random.u64(..5) as usize],
                 )
             })
             .collect();
@@ -115,7 +104,7 @@ fn a_matrix_product() {
 
 #[test]
 fn a_list_walk_with_a_hot_stack_and_bulk_copies() {
-    let mut random = Random(7);
+    let mut random = Rng::with_seed(7);
     let mut stream = Vec::new();
     let mut node = 1;
     for step in 0..15_000u64 {
@@ -123,7 +112,7 @@ fn a_list_walk_with_a_hot_stack_and_bulk_copies() {
         stream.push((0x7fff_0000 + step % 5 * 8, 8));
         stream.push((0x50_0000 + node * 48, 8));
         if step % 500 == 0 {
-            let from = 0x90_0000 + random.below(10_000);
+            let from = 0x90_0000 + random.u64(..10_000);
             stream.push((from, 3000));
             stream.push((from + 50_000, 3000));
         }
@@ -140,13 +129,13 @@ fn a_list_walk_with_a_hot_stack_and_bulk_copies() {
 
 #[test]
 fn copies_longer_than_every_cache() {
-    let mut random = Random(5);
-    let size = |random: &mut Random| match random.below(8) {
-        0 => random.below(100_000),
+    let mut random = Rng::with_seed(5);
+    let size = |random: &mut Rng| match random.u64(..8) {
+        0 => random.u64(..100_000),
         _ => 8,
     };
     let stream: Vec<_> = (0..2_000)
-        .map(|_| (random.below(200_000), size(&mut random)))
+        .map(|_| (random.u64(..200_000), size(&mut random)))
         .collect();
     check("copies", "1K,2K,16K", &WAYS, "64", &stream);
     check("copies", "1K", &[Ways::Set(2), Ways::Full], "16", &stream);
@@ -154,8 +143,8 @@ fn copies_longer_than_every_cache() {
 
 #[test]
 fn other_lines_and_single_configurations() {
-    let mut random = Random(99);
-    let stream: Vec<_> = (0..10_000).map(|_| (random.below(30_000), 8)).collect();
+    let mut random = Rng::with_seed(99);
+    let stream: Vec<_> = (0..10_000).map(|_| (random.u64(..30_000), 8)).collect();
     for line in ["4", "16", "128", "4K"] {
         check(
             "line",
@@ -181,7 +170,7 @@ fn accesses_of_no_bytes_and_at_the_end_of_memory_are_harmless() {
 
 #[test]
 fn the_smallest_cache_that_holds_a_line_is_that_of_its_place_in_a_list() {
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     for capacities in [
         vec![1],
         vec![1, 2, 3],
@@ -192,9 +181,9 @@ fn the_smallest_cache_that_holds_a_line_is_that_of_its_place_in_a_list() {
         let mut list: Vec<u64> = Vec::new();
         for step in 0..40_000u64 {
             let line = if step % 3 == 0 {
-                random.below(3)
+                random.u64(..3)
             } else {
-                random.below(900)
+                random.u64(..900)
             };
             let place = list.iter().position(|&known| known == line);
             place.map(|at| list.remove(at));
@@ -244,7 +233,7 @@ fn iterations_counted_in_affine_runs_are_those_replayed_one_by_one() {
 
 #[test]
 fn a_sample_of_the_lines_gives_the_curve_within_two_percent_points() {
-    let mut random = Random(11);
+    let mut random = Rng::with_seed(11);
     let geometries = Geometries::new(
         &"64K..16M".parse().unwrap(),
         &[Ways::Full],
@@ -254,10 +243,10 @@ fn a_sample_of_the_lines_gives_the_curve_within_two_percent_points() {
     // A hot part, a loop over 4 MB, and accesses anywhere in 64 MB.
     let mut stream = Vec::new();
     for step in 0..400_000u64 {
-        stream.push((0x100_0000 + random.below(1 << 14), 8));
+        stream.push((0x100_0000 + random.u64(..1 << 14), 8));
         stream.push((0x800_0000 + step * 64 % (4 << 20), 8));
         if step % 4 == 0 {
-            stream.push((0x4000_0000 + random.below(64 << 20), 8));
+            stream.push((0x4000_0000 + random.u64(..64 << 20), 8));
         }
     }
     let mut exact = CacheModel::new(&geometries);
@@ -287,16 +276,16 @@ fn a_sample_of_the_lines_gives_the_curve_within_two_percent_points() {
 
 /// A run with a hot part, a loop over some memory, accesses anywhere in other memory, and accesses that span lines.
 fn mixed(seed: u64) -> Graph {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     let blocks = [8, 16, 8].map(|bytes| b.block("f", "f.c", bytes, &[MemOp::load(bytes)]));
     let main = b.context("main");
-    let (around, anywhere) = (1 << (14 + random.below(8)), 1 << (16 + random.below(7)));
+    let (around, anywhere) = (1 << (14 + random.u64(..8)), 1 << (16 + random.u64(..7)));
     b.work(main, 0, 100_000, |w| {
         for step in 0..60_000 {
-            w.block(blocks[0], &[0x100_0000 + random.below(1 << 12)]);
+            w.block(blocks[0], &[0x100_0000 + random.u64(..1 << 12)]);
             w.block(blocks[1], &[0x800_0000 + step * 24 % around]);
-            w.block(blocks[2], &[0x4000_0000 + random.below(anywhere)]);
+            w.block(blocks[2], &[0x4000_0000 + random.u64(..anywhere)]);
         }
     });
     graphs::graph(b)

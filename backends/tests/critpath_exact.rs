@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contech_backends::analysis::{Graph, run};
 use contech_backends::critpath::{CritPath, Crossing, Options, Report, Table, weight};
-use graphs::{Random, graph};
+use fastrand::Rng;
+use graphs::graph;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{BlockId, ContextId, MemOp, SyncOp, TaskId};
 
@@ -20,7 +21,7 @@ const FUNCTIONS: [&str; 3] = ["alpha", "beta(int)", "ns::gamma(ns::T)"];
 
 /// Contexts with random work, locks nobody needs, and random edges from earlier tasks to later ones.
 fn random_builder(seed: u64, steps: u64) -> GraphBuilder {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     let blocks: Vec<BlockId> = FUNCTIONS
         .iter()
@@ -28,14 +29,14 @@ fn random_builder(seed: u64, steps: u64) -> GraphBuilder {
         .map(|(name, ops)| b.block(name, "a.cpp", 10 * ops, &vec![MemOp::load(8); ops as usize]))
         .collect();
     let mut contexts: Vec<ContextId> = vec![b.context("main")];
-    b.work(contexts[0], 0, random.below(50), |_| {});
+    b.work(contexts[0], 0, random.u64(..50), |_| {});
     let mut tasks: Vec<TaskId> = vec![TaskId::new(contexts[0], 0)];
     let mut clocks: BTreeMap<ContextId, u64> = BTreeMap::new();
     for _ in 0..steps {
-        let context = contexts[random.below(contexts.len() as u64) as usize];
-        let start = clocks.get(&context).copied().unwrap_or(0) + random.below(10);
-        let length = random.below(60);
-        let id = match random.below(8) {
+        let context = contexts[random.u64(..contexts.len() as u64) as usize];
+        let start = clocks.get(&context).copied().unwrap_or(0) + random.u64(..10);
+        let length = random.u64(..60);
+        let id = match random.u64(..8) {
             0 if contexts.len() < 4 => {
                 let child = b.create(context);
                 b.work(child, start, start + length, |_| {});
@@ -49,19 +50,19 @@ fn random_builder(seed: u64, steps: u64) -> GraphBuilder {
                 0xfeed,
                 SyncOp::MutexUnlock,
                 start,
-                start + random.below(3),
+                start + random.u64(..3),
             ),
             3 => b.sync_at(context, 0xbeef, SyncOp::SemPost, start, start + length),
             _ => b.work(context, start, start + length, |w| {
                 for (i, &block) in blocks.iter().enumerate() {
-                    for _ in 0..random.below(3) {
+                    for _ in 0..random.u64(..3) {
                         w.block(block, &vec![0x1000; i + 1]);
                     }
                 }
             }),
         };
-        for _ in 0..random.below(3) {
-            let from = tasks[random.below(tasks.len() as u64) as usize];
+        for _ in 0..random.u64(..3) {
+            let from = tasks[random.u64(..tasks.len() as u64) as usize];
             if from.context != id.context {
                 b.edge(from, id);
             }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use contech_backends::analysis::run;
 use contech_backends::hierarchy::{CoreCounts, Hierarchy, Machine, Options, Shape};
+use fastrand::Rng;
 use samples::{builder, graph};
 use taskgraph::MemOp;
 
@@ -168,18 +169,6 @@ impl Plain {
     }
 }
 
-/// Xorshift: the same numbers on every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
-
 const SHAPES: [Shape; 3] = [
     Shape { sets: 2, ways: 2 },
     Shape { sets: 4, ways: 3 },
@@ -188,13 +177,13 @@ const SHAPES: [Shape; 3] = [
 
 #[test]
 fn every_count_equals_that_of_the_plain_simulator() {
-    let mut random = Random(2_463_534_242);
+    let mut random = Rng::with_seed(2_463_534_242);
     for (cores, lines, writes) in [(1, 60, 4), (2, 20, 2), (3, 60, 3), (5, 200, 10), (8, 9, 5)] {
         let mut plain = Plain::new(cores, SHAPES);
         let mut machine = Machine::new(cores, SHAPES[0], Some(SHAPES[1]), Some(SHAPES[2]));
         for step in 0..30_000 {
-            let core = random.below(cores as u64) as usize;
-            let (line, write) = (random.below(lines), random.below(writes) == 0);
+            let core = random.u64(..cores as u64) as usize;
+            let (line, write) = (random.u64(..lines), random.u64(..writes) == 0);
             plain.access(core, line, write);
             machine.access(core, line, write);
             if step % 1000 == 0 {

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contech_backends::analysis::{Graph, run};
 use contech_backends::memuse::{MemUse, Options, Report};
-use graphs::{Random, graph};
+use fastrand::Rng;
+use graphs::graph;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Action, AllocKind, BlockId, CallSite, ContextId, MemOp};
 
@@ -25,7 +26,7 @@ fn report(graph: &Graph, points: u32) -> Report {
 }
 
 fn random_graph(seed: u64) -> Graph {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     let load = b.block("f", "m.c", 3, &[MemOp::load(8)]);
     let sites: Vec<BlockId> = (0..4)
@@ -44,27 +45,27 @@ fn random_graph(seed: u64) -> Graph {
         .collect();
     let mut next = 0x10_0000;
     for &context in &contexts {
-        let (mut clock, mut own) = (random.below(100), Vec::new());
+        let (mut clock, mut own) = (random.u64(..100), Vec::new());
         for _ in 0..6 {
-            let length = 1 + random.below(5000);
+            let length = 1 + random.u64(..5000);
             b.work(context, clock, clock + length, |w| {
-                for _ in 0..random.below(80) {
-                    match random.below(4) {
+                for _ in 0..random.u64(..80) {
+                    match random.u64(..4) {
                         0 => {
-                            w.block(sites[random.below(4) as usize], &[]);
-                            let size = random.below(3000);
+                            w.block(sites[random.u64(..4) as usize], &[]);
+                            let size = random.u64(..3000);
                             w.alloc(next, size, AllocKind::Malloc);
                             own.push(next);
                             next += size.max(1).next_multiple_of(16);
                         }
                         1 if !own.is_empty() => {
-                            w.free(own.swap_remove(random.below(own.len() as u64) as usize))
+                            w.free(own.swap_remove(random.u64(..own.len() as u64) as usize))
                         }
-                        _ => w.block(load, &[0x4000 + random.below(100_000)]),
+                        _ => w.block(load, &[0x4000 + random.u64(..100_000)]),
                     }
                 }
             });
-            clock += length + random.below(300);
+            clock += length + random.u64(..300);
         }
     }
     graph(b)

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use contech_backends::analysis::{Graph, run};
 use contech_backends::cache::{self, Cache, Ways};
 use contech_backends::misses::{Misses, Options, Report};
-use graphs::{Random, graph};
+use fastrand::Rng;
+use graphs::graph;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Action, AllocKind, BlockId, CallSite, ContextId, MemOp, OpKind};
 
@@ -28,7 +29,7 @@ fn report(graph: &Graph, sizes: &str, ways: Ways) -> Report {
 
 /// Three contexts that allocate, access and free at random; instructions at lines of their own.
 fn random_graph(seed: u64) -> Graph {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     let ops = [
         MemOp::load(8),
@@ -60,34 +61,34 @@ fn random_graph(seed: u64) -> Graph {
     let contexts: Vec<ContextId> = vec![main, b.create(main), b.create(main)];
     let mut live: Vec<(u64, u64)> = Vec::new();
     for step in 0..60u64 {
-        let context = contexts[random.below(3) as usize];
+        let context = contexts[random.u64(..3) as usize];
         b.work(context, 10 * step, 10 * step + 10, |w| {
-            for _ in 0..random.below(60) {
-                match random.below(12) {
+            for _ in 0..random.u64(..60) {
+                match random.u64(..12) {
                     0 => {
                         let (start, size) =
-                            (0x10_0000 + 16 * random.below(4000), 16 + random.below(5000));
+                            (0x10_0000 + 16 * random.u64(..4000), 16 + random.u64(..5000));
                         if live
                             .iter()
                             .all(|&(at, bytes)| start + size <= at || at + bytes <= start)
                         {
                             live.push((start, size));
-                            w.block(allocate[random.below(3) as usize], &[]);
+                            w.block(allocate[random.u64(..3) as usize], &[]);
                             w.alloc(start, size, AllocKind::Malloc);
                         }
                     }
                     1 if !live.is_empty() => {
-                        let (start, _) = live.swap_remove(random.below(live.len() as u64) as usize);
+                        let (start, _) = live.swap_remove(random.u64(..live.len() as u64) as usize);
                         w.free(start);
                     }
                     _ => {
-                        let (block, operands) = blocks[random.below(12) as usize];
-                        let address = |random: &mut Random| 0x10_0000 + random.below(70_000);
-                        let most = if random.below(4) == 0 { 60_000 } else { 300 };
+                        let (block, operands) = blocks[random.u64(..12) as usize];
+                        let address = |random: &mut Rng| 0x10_0000 + random.u64(..70_000);
+                        let most = if random.u64(..4) == 0 { 60_000 } else { 300 };
                         let mut values = vec![
                             address(&mut random),
                             address(&mut random),
-                            random.below(most),
+                            random.u64(..most),
                         ];
                         values.truncate(operands);
                         w.block(block, &values);

@@ -10,8 +10,9 @@ use contech_backends::cache::Cache;
 use contech_backends::critpath::CritPath;
 use contech_backends::races::Races;
 use contech_backends::sharing::Sharing;
+use fastrand::Rng;
 use graphs::affine::random_contexts;
-use graphs::{Random, graph};
+use graphs::graph;
 use serde::Serialize;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{AllocKind, BlockId, ContextId, MemOp, TaskId};
@@ -21,11 +22,11 @@ const WORKERS: [u32; 3] = [2, 3, 16];
 /// Contexts that allocate, share lines of many pages, wait for one another, and run several functions in tasks of very
 /// different lengths.
 fn random_graph(seed: u64) -> Graph {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     let block = |b: &mut GraphBuilder, i: u32| {
         let size = [1, 4, 8, 16, 100][i as usize % 5];
-        let op = if random.chance(60) {
+        let op = if random.u64(..100) < 60 {
             MemOp::load(size)
         } else {
             MemOp::store(size)
@@ -38,46 +39,46 @@ fn random_graph(seed: u64) -> Graph {
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});
     let mut contexts: Vec<(ContextId, u32)> = vec![(main, 1)];
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..1 + random.u64(..3) {
         contexts.push((b.create(main), 0));
         contexts[0].1 += 1;
     }
     let mut tasks: Vec<TaskId> = Vec::new();
     let mut clocks = vec![10; contexts.len()];
-    for _ in 0..10 + random.below(60) {
-        let at = usize::try_from(random.below(contexts.len() as u64)).expect("small");
+    for _ in 0..10 + random.u64(..60) {
+        let at = usize::try_from(random.u64(..contexts.len() as u64)).expect("small");
         let (context, seq) = &mut contexts[at];
-        let most = [10, 300, 5000][usize::try_from(random.below(3)).expect("small")];
-        let length = random.below(most);
-        let executions = random.below(80);
+        let most = [10, 300, 5000][usize::try_from(random.u64(..3)).expect("small")];
+        let length = random.u64(..most);
+        let executions = random.u64(..80);
         let start = clocks[at];
         let task = b.work(*context, start, start + length, |w| {
             for _ in 0..executions {
-                let page = 0x10_0000 + (random.below(7) << Share::PAGE_SHIFT);
-                if random.chance(5) {
+                let page = 0x10_0000 + (random.u64(..7) << Share::PAGE_SHIFT);
+                if random.u64(..100) < 5 {
                     w.alloc(
-                        page + 64 * random.below(4),
-                        1 + random.below(200),
+                        page + 64 * random.u64(..4),
+                        1 + random.u64(..200),
                         AllocKind::Malloc,
                     );
                 }
                 // Some lines are at the border of two pages, and some accesses are in both.
-                let address = page + random.below(300) - 100;
+                let address = page + random.u64(..300) - 100;
                 w.block(
-                    blocks[usize::try_from(random.below(12)).expect("small")],
+                    blocks[usize::try_from(random.u64(..12)).expect("small")],
                     &[address],
                 );
-                if random.chance(5) {
-                    w.free(page + 64 * random.below(4));
+                if random.u64(..100) < 5 {
+                    w.free(page + 64 * random.u64(..4));
                 }
             }
         });
         assert_eq!(task, TaskId::new(*context, *seq));
         *seq += 1;
-        clocks[at] += length + random.below(200);
-        for _ in 0..random.below(2) {
+        clocks[at] += length + random.u64(..200);
+        for _ in 0..random.u64(..2) {
             let from =
-                tasks.get(usize::try_from(random.below(1 + tasks.len() as u64)).expect("small"));
+                tasks.get(usize::try_from(random.u64(..1 + tasks.len() as u64)).expect("small"));
             if let Some(&from) = from.filter(|from| from.context != task.context) {
                 b.edge(from, task);
             }

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use contech_backends::analysis::{Graph, run};
 use contech_backends::sharing::{Options, Report, Sharing};
-use graphs::{Random, graph};
+use fastrand::Rng;
+use graphs::graph;
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{Access, Action, AllocKind, BlockId, CallSite, ContextId, MemOp};
 
@@ -26,7 +27,7 @@ fn report(graph: &Graph, line: &str, slice: u64) -> Report {
 
 /// Contexts that run at the same time, each access at a line of its own in the source.
 fn random_graph(seed: u64) -> Graph {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     let blocks: Vec<BlockId> = (0..10)
         .map(|i| {
@@ -45,21 +46,21 @@ fn random_graph(seed: u64) -> Graph {
         .collect();
     let main = b.context("main");
     b.work(main, 0, 1, |_| {});
-    let contexts: Vec<ContextId> = (0..2 + random.below(3))
+    let contexts: Vec<ContextId> = (0..2 + random.u64(..3))
         .map(|i| if i == 0 { main } else { b.create(main) })
         .collect();
-    let lines = 1 + random.below(6);
+    let lines = 1 + random.u64(..6);
     for &context in &contexts {
-        let mut clock = random.below(50);
-        for _ in 0..1 + random.below(5) {
-            let length = random.below(2000);
+        let mut clock = random.u64(..50);
+        for _ in 0..1 + random.u64(..5) {
+            let length = random.u64(..2000);
             b.work(context, clock, clock + length, |w| {
-                for _ in 0..random.below(120) {
-                    let address = 0x1000 + random.below(lines * 64 + 20);
-                    w.block(blocks[random.below(10) as usize], &[address]);
+                for _ in 0..random.u64(..120) {
+                    let address = 0x1000 + random.u64(..lines * 64 + 20);
+                    w.block(blocks[random.u64(..10) as usize], &[address]);
                 }
             });
-            clock += length + random.below(300);
+            clock += length + random.u64(..300);
         }
     }
     graph(b)

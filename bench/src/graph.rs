@@ -70,14 +70,11 @@ pub fn read(path: &Path) -> Result<Reading> {
         open_ms: f64::MAX,
         ..Reading::default()
     };
-    let mut random = 88_172_645_463_325_252u64;
+    let mut random = fastrand::Rng::with_seed(7);
     let mut any = |graph: &TaskGraph<Mmap>| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
         let contexts: Vec<_> = graph.contexts().collect();
-        let context = &contexts[usize::try_from(random).unwrap_or(0) % contexts.len()];
-        let seq = u32::try_from(random >> 33).unwrap_or(0) % context.task_count.max(1);
+        let context = &contexts[random.usize(..contexts.len())];
+        let seq = random.u32(..context.task_count.max(1));
         TaskId::new(context.id, seq)
     };
     let touch = |graph: &TaskGraph<Mmap>, id: TaskId| -> Result<f64> {

@@ -10,6 +10,7 @@ use contech_program::path::{Expr, Leaf, PathLoop, PathNode};
 use contech_trace::event::SyncOp::{Barrier, MutexLock, MutexUnlock};
 use contech_trace::fast::{Edge, FastFunction, LoopStep, Start, Target};
 use contech_trace::table::ModuleTable;
+use fastrand::Rng;
 
 use crate::trace::{BASE, LOAD, STORE_LOAD, TraceBuilder, assemble, module};
 
@@ -151,17 +152,6 @@ fn program() -> ModuleTable {
     }
 }
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
-
 /// Writes a trace of about `amount` accesses or synchronisation events; returns how many it has.
 pub fn write(kind: Kind, amount: u64, path: &Path) -> Result<u64> {
     let mut out = BufWriter::new(File::create(path)?);
@@ -173,7 +163,7 @@ pub fn write(kind: Kind, amount: u64, path: &Path) -> Result<u64> {
     for child in 1..contexts {
         t.create(0, child);
     }
-    let mut random = Random(88_172_645_463_325_252);
+    let mut random = Rng::with_seed(88_172_645_463_325_252);
     let (mut done, mut turn) = (0, 0);
     while done < amount {
         let context = turn % contexts;
@@ -199,14 +189,14 @@ pub fn write(kind: Kind, amount: u64, path: &Path) -> Result<u64> {
 }
 
 /// Writes a piece of the trace; returns its accesses or events.
-fn step(kind: Kind, context: u32, t: &mut TraceBuilder, random: &mut Random) -> u64 {
+fn step(kind: Kind, context: u32, t: &mut TraceBuilder, random: &mut Rng) -> u64 {
     let array = 0x7f00_0000_0000 + u64::from(context) * 0x1000_0000;
     match kind {
         Kind::Affine => {
             let count = 9999u32;
             t.raw(
                 context,
-                &(array + random.next() % 4096 * 4096).to_le_bytes()[..6],
+                &(array + random.u64(..4096) * 4096).to_le_bytes()[..6],
             );
             t.raw(context, &count.to_le_bytes());
             t.raw(context, &(BASE + LOOP_PATH).to_le_bytes());
@@ -214,10 +204,10 @@ fn step(kind: Kind, context: u32, t: &mut TraceBuilder, random: &mut Random) -> 
         }
         Kind::Irregular => {
             for _ in 0..16 {
-                let (a, b) = (random.next() % (1 << 20), random.next() % (1 << 16));
+                let (a, b) = (random.u64(..1 << 20), random.u64(..1 << 16));
                 t.raw(context, &(array + a * 16).to_le_bytes()[..6]);
                 t.raw(context, &(array + b * 64).to_le_bytes()[..6]);
-                t.raw(context, &(random.next() % 1024).to_le_bytes()[..2]);
+                t.raw(context, &random.u64(..1024).to_le_bytes()[..2]);
                 t.raw(context, &(BASE + WALK_PATH).to_le_bytes());
             }
             96

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use fastrand::Rng;
 use taskgraph::{
     Block, BlockId, Context, ContextId, FrameEncoder, FrameSpan, Function, GraphWriter, MemOp,
     Module, RunMeta, StaticInfo, SyncOp, TaskGraph, TaskId, TaskKind, TaskRecord,
 };
 
-type Stream = fn(u64, &mut [u64; 4], &mut u64) -> u32;
+type Stream = fn(u64, &mut [u64; 4], &mut Rng) -> u32;
 
 /// A stream fills the operands of the `i`-th execution and names its block.
 const STREAMS: [(&str, Stream); 4] = [
@@ -22,25 +23,25 @@ const STREAMS: [(&str, Stream); 4] = [
         ];
         u32::from(column == 0)
     }),
-    ("list", |_, operands, seed| {
-        let node = 0x5500_0000_0000 + 64 * (random(seed) % (1 << 16));
+    ("list", |_, operands, random| {
+        let node = 0x5500_0000_0000 + 64 * (random.u64(..1 << 16));
         *operands = [node, node + 8, node + 16, 0x7fff_0000];
         0
     }),
-    ("random-64M", |_, operands, seed| {
+    ("random-64M", |_, operands, random| {
         operands
             .iter_mut()
-            .for_each(|o| *o = 0x1000_0000 + 8 * (random(seed) % (1 << 23)));
+            .for_each(|o| *o = 0x1000_0000 + 8 * (random.u64(..1 << 23)));
         0
     }),
-    ("branchy", |i, operands, seed| {
+    ("branchy", |i, operands, random| {
         *operands = [
             0x1000_0000 + 8 * i,
             0x2000_0000 + 4 * (i / 3),
-            0x3000_0000 + random(seed) % 4096 * 8,
+            0x3000_0000 + random.u64(..4096) * 8,
             0x7fff_0000,
         ];
-        u32::try_from(random(seed) % 8).unwrap_or(0)
+        u32::try_from(random.u64(..8)).unwrap_or(0)
     }),
 ];
 
@@ -52,13 +53,6 @@ fn cpu_seconds() -> f64 {
         .next()
         .and_then(|n| n.parse::<f64>().ok());
     1e-9 * nanoseconds.unwrap_or(0.0)
-}
-
-fn random(seed: &mut u64) -> u64 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    *seed
 }
 
 fn info() -> StaticInfo {
@@ -96,9 +90,9 @@ fn stream(name: &str, stream: Stream, executions: u64) -> taskgraph::Result<()> 
         end_ns: 1,
         ..TaskRecord::default()
     };
-    let (mut seed, mut operands) = (88_172_645_463_325_252, [0; 4]);
+    let (mut random, mut operands) = (Rng::with_seed(7), [0; 4]);
     let trace: Vec<_> = (0..executions)
-        .map(|i| (stream(i, &mut operands, &mut seed), operands))
+        .map(|i| (stream(i, &mut operands, &mut random), operands))
         .collect();
     let start = cpu_seconds();
     let mut frames = Vec::new();
@@ -151,7 +145,7 @@ fn stream(name: &str, stream: Stream, executions: u64) -> taskgraph::Result<()> 
 /// Locks and unlocks by four contexts in turn: prints the bytes of a graph that has only synchronisation.
 fn syncs(tasks: u32) -> taskgraph::Result<()> {
     let mut writer = GraphWriter::in_memory(Arc::new(info()))?;
-    let mut seed = 1;
+    let mut random = Rng::with_seed(1);
     let last = |c: u32, s: u32| {
         if c == 0 {
             s.checked_sub(1).map(|s| TaskId::new(ContextId::new(3), s))
@@ -163,8 +157,8 @@ fn syncs(tasks: u32) -> taskgraph::Result<()> {
         let mut now = 0;
         for seq in 0..tasks / 4 {
             let lock = seq % 2 == 0;
-            let start = now + random(&mut seed) % 50;
-            now = start + random(&mut seed) % 2000;
+            let start = now + random.u64(..50);
+            now = start + random.u64(..2000);
             let record = TaskRecord {
                 id: TaskId::new(ContextId::new(c), seq),
                 kind: TaskKind::Sync,

@@ -69,16 +69,9 @@ fn reach(name: &str) -> taskgraph::Result<[String; 2]> {
     let (actions, Some(longest)) = longest else {
         return Ok(Default::default());
     };
-    let mut seed = 88_172_645_463_325_252u64;
-    let mut random = move |n: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % n
-    };
+    let mut random = fastrand::Rng::with_seed(7);
     let tasks = times(|| {
-        let at = usize::try_from(random(ids.len() as u64)).unwrap_or(0);
-        let mut actions = graph.task(ids[at])?.actions()?;
+        let mut actions = graph.task(ids[random.usize(..ids.len())])?.actions()?;
         let mut left = ACTIONS;
         while left > 0 && actions.next()?.is_some() {
             left -= 1;
@@ -87,7 +80,7 @@ fn reach(name: &str) -> taskgraph::Result<[String; 2]> {
     })?;
     let longest = graph.task(longest)?;
     let positions = times(|| {
-        let mut seek = longest.actions_from(Position::Action(random(actions)))?;
+        let mut seek = longest.actions_from(Position::Action(random.u64(..actions)))?;
         seek.next().map(|_| ())
     })?;
     Ok([tasks, positions])

@@ -132,12 +132,9 @@ fn a_killed_program_leaves_a_valid_graph_of_all_whole_chunks() {
     run(&mut compiler).unwrap().ok().unwrap();
     let (trace, graph) = (scratch.join("trace.bin"), scratch.join("graph.tg"));
     let log = scratch.join("log");
-    let mut random = 88_172_645_463_325_252u64;
+    let mut random = fastrand::Rng::with_seed(7);
     let mut with_data = 0;
     for round in 0..kills() {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
         let _ = fs::remove_file(&trace);
         fs::write(&log, vec![0; 4 * ROUNDS * 8]).unwrap();
         let mut child = Command::new(&program)
@@ -148,7 +145,7 @@ fn a_killed_program_leaves_a_valid_graph_of_all_whole_chunks() {
             .spawn()
             .unwrap();
         // The kill comes between the first instruction and some megabytes of trace.
-        thread::sleep(Duration::from_micros(random % 60_000));
+        thread::sleep(Duration::from_micros(random.u64(..60_000)));
         child.kill().unwrap();
         child.wait().unwrap();
         let size = fs::metadata(&trace).map_or(0, |m| m.len());

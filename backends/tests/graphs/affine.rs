@@ -10,13 +10,13 @@ use taskgraph::{
     MemOp, Module, RunMeta, Segment, StaticInfo, TaskId, TaskRecord,
 };
 
-use super::Random;
+use fastrand::Rng;
 
 const LOOPS: u32 = 6;
 const STRIDES: [u64; 12] = [0, 0, 1, 4, 8, 8, 16, 24, 64, 100, 4096, 8u64.wrapping_neg()];
 
 /// One loop for each function, of one block with a few accesses.
-fn program(random: &mut Random) -> (StaticInfo, Vec<PathFunction>) {
+fn program(random: &mut Rng) -> (StaticInfo, Vec<PathFunction>) {
     let mut info = StaticInfo {
         modules: vec![Module::default()],
         files: vec!["a.c".into()],
@@ -26,7 +26,7 @@ fn program(random: &mut Random) -> (StaticInfo, Vec<PathFunction>) {
     };
     let mut functions = Vec::new();
     for _ in 0..LOOPS {
-        let accesses = 1 + u32::try_from(random.below(5)).expect("small");
+        let accesses = 1 + u32::try_from(random.u64(..5)).expect("small");
         let block = BlockId::new(u32::try_from(info.blocks.len()).expect("small"));
         info.blocks.push(Block {
             first_op: u32::try_from(info.ops.len()).expect("small"),
@@ -35,14 +35,14 @@ fn program(random: &mut Random) -> (StaticInfo, Vec<PathFunction>) {
         });
         let mut operands = Vec::new();
         for slot in 0..accesses {
-            let size = [1, 4, 8, 16, 40, 100][random.below(6) as usize];
-            info.ops.push(if random.chance(50) {
+            let size = [1, 4, 8, 16, 40, 100][random.u64(..6) as usize];
+            info.ops.push(if random.u64(..100) < 50 {
                 MemOp::load(size)
             } else {
                 MemOp::store(size)
             });
-            let mut stride = STRIDES[random.below(12) as usize];
-            if random.chance(10) {
+            let mut stride = STRIDES[random.u64(..12) as usize];
+            if random.u64(..100) < 10 {
                 stride = stride.wrapping_mul(9).wrapping_neg();
             }
             let moved = Expr::Mul(Box::new(Expr::Const(stride)), Box::new(Expr::Iter(0)));
@@ -95,7 +95,7 @@ pub fn random_graph(seed: u64, at: &FilePath) -> Graph {
 
 /// The same in several contexts at one time.
 pub fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Rng::with_seed(seed);
     let (info, functions) = program(&mut random);
     let (info, slots) = (
         Arc::new(info),
@@ -112,8 +112,8 @@ pub fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph {
         let mut record = task(encoder, &slots, &mut random, &mut writer);
         record.id = TaskId::new(id, 0);
         if contexts > 1 {
-            record.start_ns = random.below(1000);
-            record.end_ns = record.start_ns + random.below(30_000);
+            record.start_ns = random.u64(..1000);
+            record.end_ns = record.start_ns + random.u64(..30_000);
         }
         all.push((
             record.id,
@@ -142,23 +142,23 @@ pub fn random_contexts(seed: u64, contexts: u32, at: &FilePath) -> Graph {
 fn task(
     mut encoder: FrameEncoder,
     slots: &[usize],
-    random: &mut Random,
+    random: &mut Rng,
     writer: &mut GraphWriter,
 ) -> TaskRecord {
     for _ in 0..60 {
-        let number = u32::try_from(random.below(u64::from(LOOPS))).expect("small");
+        let number = u32::try_from(random.u64(..u64::from(LOOPS))).expect("small");
         let slots = slots[number as usize];
         let mut bytes = Vec::new();
         for _ in 1..slots {
-            let near = [600, 5_000, 70_000][random.below(3) as usize];
-            let start = 0x7000_0000 + random.below(near);
+            let near = [600, 5_000, 70_000][random.u64(..3) as usize];
+            let start = 0x7000_0000 + random.u64(..near);
             bytes.extend_from_slice(&start.to_le_bytes()[..6]);
         }
-        let count = u32::try_from(random.below(120)).expect("small");
+        let count = u32::try_from(random.u64(..120)).expect("small");
         bytes.extend_from_slice(&count.to_le_bytes());
         // A loop is often repeated as it is.
-        let repeated = 4 * u64::from(random.chance(30));
-        for _ in 0..=random.below(repeated + 1) {
+        let repeated = 4 * u64::from(random.u64(..100) < 30);
+        for _ in 0..=random.u64(..repeated + 1) {
             let mut state = State::default();
             let taken = encoder.segment(
                 Segment {
@@ -171,8 +171,8 @@ fn task(
             );
             assert!(taken, "a path that fits");
         }
-        if random.chance(20) {
-            encoder.alloc(0x7000_0000 + random.below(5000), 64, AllocKind::Malloc);
+        if random.u64(..100) < 20 {
+            encoder.alloc(0x7000_0000 + random.u64(..5000), 64, AllocKind::Malloc);
         }
     }
     let counts = encoder.counts();

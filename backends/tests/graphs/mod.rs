@@ -22,24 +22,6 @@ pub fn graph(builder: GraphBuilder) -> Graph {
     open(&path).expect("a graph just written")
 }
 
-/// Xorshift: the same numbers on every run.
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 8) % bound
-    }
-
-    /// True `percent` times of a hundred.
-    pub fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
-
 /// All predecessors of every task.
 pub fn predecessors(graph: &Graph) -> BTreeMap<TaskId, Vec<TaskId>> {
     let tasks = graph.tasks().map(|task| task.expect("readable"));

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use taskgraph::builder::GraphBuilder;
 use taskgraph::{BlockId, ContextId, MemOp, OpKind, TaskId};
 
-use crate::graphs::{Random, ancestors, graph};
+use crate::graphs::{ancestors, graph};
 use crate::program::{X, report};
+use fastrand::Rng;
 
 /// Random contexts, edges and accesses; every access at a line of its own, which names its task, address and kind.
 fn random(seed: u64, steps: u64) -> (GraphBuilder, BTreeMap<u32, (TaskId, u64, MemOp)>) {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Rng::with_seed(seed);
     let mut b = GraphBuilder::new();
     let mut contexts = vec![b.context("main")];
     b.work(contexts[0], 0, 1, |_| {});
@@ -18,8 +19,8 @@ fn random(seed: u64, steps: u64) -> (GraphBuilder, BTreeMap<u32, (TaskId, u64, M
     let mut accesses = BTreeMap::new();
     let mut seqs: BTreeMap<ContextId, u32> = BTreeMap::from([(contexts[0], 1)]);
     for step in 0..steps {
-        if contexts.len() < 4 && random.chance(15) {
-            let parent = contexts[random.below(contexts.len() as u64) as usize];
+        if contexts.len() < 4 && random.u64(..100) < 15 {
+            let parent = contexts[random.u64(..contexts.len() as u64) as usize];
             contexts.push(b.create(parent));
             *seqs.get_mut(&parent).expect("known") += 1;
             let child = contexts[contexts.len() - 1];
@@ -28,27 +29,31 @@ fn random(seed: u64, steps: u64) -> (GraphBuilder, BTreeMap<u32, (TaskId, u64, M
             continue;
         }
         // One ends and is joined, and makes room for another.
-        if contexts.len() > 1 && random.chance(10) {
-            let at = 1 + random.below(contexts.len() as u64 - 1) as usize;
+        if contexts.len() > 1 && random.u64(..100) < 10 {
+            let at = 1 + random.u64(..contexts.len() as u64 - 1) as usize;
             let child = contexts.swap_remove(at);
-            let parent = contexts[random.below(contexts.len() as u64) as usize];
+            let parent = contexts[random.u64(..contexts.len() as u64) as usize];
             b.join(parent, child);
             *seqs.get_mut(&parent).expect("known") += 1;
             continue;
         }
-        let context = contexts[random.below(contexts.len() as u64) as usize];
+        let context = contexts[random.u64(..contexts.len() as u64) as usize];
         let id = TaskId::new(context, seqs[&context]);
         let mut executions: Vec<(BlockId, u64)> = Vec::new();
-        for _ in 0..random.below(4) {
-            let size = [1, 2, 4, 8][random.below(4) as usize];
-            let addr = X + random.below(20);
-            let op = if random.chance(50) {
+        for _ in 0..random.u64(..4) {
+            let size = [1, 2, 4, 8][random.u64(..4) as usize];
+            let addr = X + random.u64(..20);
+            let op = if random.u64(..100) < 50 {
                 MemOp::load(size)
             } else {
                 MemOp::store(size)
             };
             let op = MemOp {
-                flags: if random.chance(20) { MemOp::ATOMIC } else { 0 },
+                flags: if random.u64(..100) < 20 {
+                    MemOp::ATOMIC
+                } else {
+                    0
+                },
                 ..op
             };
             let line = 100 + accesses.len() as u32;
@@ -58,15 +63,15 @@ fn random(seed: u64, steps: u64) -> (GraphBuilder, BTreeMap<u32, (TaskId, u64, M
             ));
             accesses.insert(line, (id, addr, op));
         }
-        let added = b.work(context, step * 10 + random.below(40), step * 10 + 60, |w| {
+        let added = b.work(context, step * 10 + random.u64(..40), step * 10 + 60, |w| {
             executions
                 .iter()
                 .for_each(|&(block, addr)| w.block(block, &[addr]));
         });
         assert_eq!(added, id);
         *seqs.get_mut(&context).expect("known") += 1;
-        for _ in 0..random.below(3) {
-            let from = tasks[random.below(tasks.len() as u64) as usize];
+        for _ in 0..random.u64(..3) {
+            let from = tasks[random.u64(..tasks.len() as u64) as usize];
             if from.context != context {
                 b.edge(from, id);
             }

@@ -132,13 +132,8 @@ pub fn two() -> GraphBuilder {
 /// `contexts` contexts that work in phases between barriers, unevenly, with a lock that some of them wait for.
 pub fn many(contexts: u64, phases: u64) -> GraphBuilder {
     let mut b = builder(&format!("./many --threads {contexts} --phases {phases}"));
-    let mut random = 88_172_645_463_325_252u64;
-    let mut next = move |bound: u64| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % bound
-    };
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut next = move |bound: u64| random.u64(..bound);
     let blocks: Vec<BlockId> = (0..180)
         .map(|i| {
             b.block(

@@ -5,7 +5,6 @@ use contech_backends::workspan::{Options, SiteRow, WorkSpan};
 use taskgraph::{Block, BlockId, ContextId};
 use workspan::{Kind, Measure, Shadow, Site};
 
-use crate::graphs;
 use crate::program::Recorder;
 
 /// A function of a random program: its steps, and the blocks they execute.
@@ -32,34 +31,34 @@ struct Random {
     functions: Vec<Function>,
     shadow: Shadow,
     fuel: u32,
-    times: graphs::Random,
+    times: fastrand::Rng,
     /// Spawns are executed serially and marked, not created.
     serial: bool,
 }
 
 impl Random {
     fn new(seed: u64, serial: bool) -> Self {
-        let mut random = graphs::Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut random = fastrand::Rng::with_seed(seed);
         let mut recorder = Recorder::default();
         let mut line = 0;
-        let mut next = |random: &mut graphs::Random| {
+        let mut next = |random: &mut fastrand::Rng| {
             line += 1;
-            (line, 1 + random.below(9) as u32)
+            (line, 1 + random.u64(..9) as u32)
         };
-        let count = 2 + random.below(4) as usize;
+        let count = 2 + random.u64(..4) as usize;
         let functions = (0..count)
             .map(|f| {
                 let name = format!("f{f}");
-                let mut block = |r: &mut Recorder, random: &mut graphs::Random, flags| {
+                let mut block = |r: &mut Recorder, random: &mut fastrand::Rng, flags| {
                     let (line, ops) = next(random);
                     r.block(&name, line, ops, flags)
                 };
                 let entry = block(&mut recorder, &mut random, Block::ENTRY);
                 let sync = block(&mut recorder, &mut random, 0);
                 let end = block(&mut recorder, &mut random, Block::RETURN);
-                let steps = (0..1 + random.below(6)).map(|_| {
-                    let callee = random.below(count as u64) as usize;
-                    let step = random.below(8);
+                let steps = (0..1 + random.u64(..6)).map(|_| {
+                    let callee = random.u64(..count as u64) as usize;
+                    let step = random.u64(..8);
                     if step == 7 {
                         return (Step::Sync, sync);
                     }
@@ -104,7 +103,7 @@ impl Random {
 
     fn block(&mut self, context: ContextId, block: BlockId) {
         // Times at random: no two paths have the same length.
-        let ns = self.times.below(1 << 30);
+        let ns = self.times.u64(..1 << 30);
         self.recorder.run(context, block);
         self.recorder.cut_after(context, ns);
         self.shadow.advance(ns);
