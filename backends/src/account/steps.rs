@@ -176,4 +176,40 @@ mod tests {
         assert_eq!(steps.all.len(), 4000);
         assert_eq!(replay(&steps, 2, Schedule::Greedy, 0), 14_000.0);
     }
+
+    /// A replay ends a step when less than half a nanosecond of it is left, so what is put together into one step takes
+    /// a little longer where helpers divide it. Without helpers it takes the same.
+    #[test]
+    fn steps_put_together_differ_by_less_than_half_a_nanosecond_each() {
+        const TASKS: u64 = 1000;
+        let mut b = GraphBuilder::new();
+        for own in 0..3 {
+            let context = b.context("worker");
+            let mut clock = 0;
+            for i in 0..TASKS {
+                let ns = 3 + (7 * i + own) % 11;
+                b.work(context, clock, clock + ns, |_| {});
+                b.sync_at(context, 0x1000, SyncOp::MutexUnlock, clock + ns, clock + ns);
+                clock += ns;
+            }
+        }
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        b.write(file.path()).expect("a graph");
+        let graph = crate::analysis::open(file.path()).expect("a graph");
+        // Two of three contexts are helped, and only the other loss parts one task from the next.
+        let helped = |task: TaskId| Losses::from(task.context.get() > 0);
+        let parted = |task: TaskId| helped(task) | Losses::from(task.seq % 4 == 0) << 1;
+        let few = Steps::of(&graph, helped, &FxHashMap::default(), 0);
+        let few = few.expect("steps").expect("few steps");
+        let many = Steps::of(&graph, parted, &FxHashMap::default(), 0);
+        let many = many.expect("steps").expect("few steps");
+        assert_eq!((few.all.len(), many.all.len() as u64), (3, 3 * TASKS));
+        let on = |steps, removed| replay(steps, 4, Schedule::Greedy, removed);
+        assert_eq!(on(&few, 0), on(&many, 0));
+        let (few, many) = (on(&few, 1), on(&many, 1));
+        assert!(
+            many < few && few - many < 0.5 * TASKS as f64,
+            "{few} {many}"
+        );
+    }
 }
