@@ -7,7 +7,7 @@ use std::thread;
 use contech_backends::analysis::Graph;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use taskgraph::{Batch, ContextId, Piece, Reader};
+use taskgraph::{ContextId, Piece, Reader};
 
 use crate::column::{Numbers, number, table};
 use crate::failed;
@@ -72,14 +72,14 @@ impl Accesses {
         let (send, receive) = sync_channel(AHEAD);
         thread::spawn(move || {
             let read = || -> taskgraph::Result<()> {
-                let (mut reader, mut batch) = (Reader::new(&graph, 1), Batch::default());
+                let mut reader = Reader::new(&graph, 1);
                 let mut own = Rows::with_room(rows);
                 for context in contexts {
                     for task in graph.tasks_of(context) {
                         let task = task?;
                         let id = number(task.id());
                         reader.open(&task);
-                        while reader.next(&mut batch)? {
+                        while let Some(batch) = reader.next()? {
                             for piece in batch.pieces() {
                                 own.piece(id, &piece);
                                 if own.address.len() >= rows {

@@ -25,6 +25,9 @@ pub struct Batch<'g> {
     /// The graph that the batch was read from, if any.
     pub(crate) source: Option<Emission<'g>>,
     pieces: Vec<Stored<'g>>,
+    /// The pieces that are not of the task being read: those up to here, and those after a number.
+    before: usize,
+    hidden: usize,
     rows: Vec<Row>,
     /// Blocks of single executions, whose accesses have sizes of their own.
     singles: Vec<(BlockId, u32)>,
@@ -170,6 +173,19 @@ impl<'g> Batch<'g> {
         self.sizes.clear();
         self.operands.clear();
         (self.end, self.open, self.last) = (0, None, NONE);
+        (self.before, self.hidden) = (0, 0);
+    }
+
+    /// The end of the pieces that are closed.
+    pub(crate) fn closed(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// Shows these pieces only.
+    #[inline]
+    pub(crate) fn show(&mut self, pieces: Range<usize>) {
+        self.before = pieces.start;
+        self.hidden = self.pieces.len() - pieces.end;
     }
 
     /// The memory of the batch, for what is read from another graph.
@@ -183,23 +199,27 @@ impl<'g> Batch<'g> {
             singles: self.singles,
             addresses: self.addresses,
             sites: self.sites,
-            end: 0,
             sizes: self.sizes,
             operands: self.operands,
-            open: None,
-            last: NONE,
+            ..Batch::default()
         }
     }
 
     /// Whether the batch has no pieces.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.number() == 0
+    }
+
+    /// The number of pieces.
+    #[inline]
+    fn number(&self) -> usize {
+        self.pieces.len() - self.before - self.hidden
     }
 
     /// The pieces of the batch, in order.
     pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
-        (0..self.pieces.len()).filter_map(|at| self.piece(at))
+        (0..self.number()).filter_map(|at| self.piece(at))
     }
 
     fn scripts(&self) -> Scripts<'_> {
@@ -212,7 +232,8 @@ impl<'g> Batch<'g> {
     /// The piece with this number, counted from 0; `None` after the last.
     #[must_use]
     pub fn piece(&self, at: usize) -> Option<Piece<'_>> {
-        Some(match self.pieces.get(at)? {
+        let at = Some(at).filter(|at| *at < self.number())?;
+        Some(match self.pieces.get(self.before + at)? {
             Stored::Blocks {
                 rows,
                 accesses,

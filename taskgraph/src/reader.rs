@@ -4,33 +4,62 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::batch::{Batch, Piece};
+use crate::batch::{Batch, FULL, Piece};
 use crate::error::Result;
 use crate::frame::{DecodedFrame, Emission, Emitter, count};
 use crate::graph::TaskGraph;
-use crate::id::ContextId;
+use crate::id::{ContextId, TaskId};
 use crate::op::Access;
 use crate::record::FrameSpan;
 use crate::tally::BlockCounts;
 use crate::task::Task;
 
-/// Reads tasks batch by batch, and keeps decoded frames and memory from one task to the next.
+/// Reads tasks batch by batch, and keeps decoded frames and memory from one task to the next. Short tasks that follow
+/// a task in its context are read together with it: most of their cost is to begin and to end.
 #[derive(Debug)]
 pub struct Reader<'g, D> {
     graph: &'g TaskGraph<D>,
-    /// The frames that were read last, with their places. A frame's index is its context modulo the number of frames.
-    recent: Vec<Option<(u64, Arc<DecodedFrame>)>>,
+    /// By context modulo their number.
+    places: Vec<Place<'g>>,
     at: usize,
-    /// The task being read, its next span, and whether the emitter is in the span before.
+    /// The task that is being read, or was read last, and its next span.
     task: Option<Task<'g, D>>,
     span: usize,
-    inside: bool,
+    inside: Inside,
     /// Only executions are wanted, no accesses.
     counting: bool,
-    /// What the tasks of a context need, by the same index.
-    emissions: Vec<Option<(ContextId, Emission<'g>)>>,
     emitter: Box<Emitter>,
 }
+
+/// How far a task is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    Begin,
+    /// Before the next span.
+    Between,
+    /// The emitter is in the span before.
+    Span,
+    End,
+}
+
+/// What is kept of a context.
+#[derive(Debug, Default)]
+struct Place<'g> {
+    /// The frame that was read last, with its place.
+    frame: Option<(u64, Arc<DecodedFrame>)>,
+    /// What the tasks of the context need.
+    emission: Option<(ContextId, Emission<'g>)>,
+    batch: Batch<'g>,
+    /// The other tasks in the batch, the last first, with their pieces.
+    ahead: Vec<(TaskId, Range<usize>)>,
+    /// How many are read ahead: more as long as all of them are asked for.
+    many: usize,
+}
+
+/// Tasks with more executions or accesses are not read ahead, nor are more tasks, nor more accesses in all.
+const SHORT: u64 = 64;
+const MANY: usize = 64;
+const ENOUGH: usize = FULL / 8;
 
 impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     /// A reader that keeps `frames` frames, for as many contexts whose tasks alternate. It keeps at least one.
@@ -40,47 +69,70 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     }
 
     fn with(graph: &'g TaskGraph<D>, frames: usize, emitter: Box<Emitter>) -> Self {
-        let mut recent = Vec::new();
-        recent.resize_with(frames.max(1), || None);
+        let mut places = Vec::new();
+        places.resize_with(frames.max(1), Place::default);
         Self {
             graph,
-            recent,
+            places,
             at: 0,
             task: None,
             span: 0,
-            inside: false,
+            inside: Inside::End,
             counting: false,
-            emissions: vec![None; frames.max(1)],
             emitter,
         }
     }
 
     /// Goes to the start of a task.
     pub fn open(&mut self, task: &Task<'g, D>) {
-        self.at = task.id().context.index() % self.recent.len();
-        (self.span, self.inside) = (0, false);
-        self.emitter.begin(task.block_count());
-        self.task = Some(task.clone());
+        self.at = task.id().context.index() % self.places.len();
+        match &mut self.task {
+            Some(own) => own.clone_from(task),
+            None => self.task = Some(task.clone()),
+        }
+        (self.span, self.inside) = (0, Inside::Begin);
+        self.places[self.at].batch.show(0..0);
     }
 
-    /// Replaces the contents of `batch` by what comes next. Returns false when the task is over.
+    /// What was read last.
+    #[must_use]
+    #[inline]
+    pub fn batch(&self) -> &Batch<'g> {
+        &self.places[self.at].batch
+    }
+
+    /// Reads what comes next; `None` when the task is over.
     ///
     /// # Errors
-    /// The frame is damaged; the batch has what comes before.
-    pub fn next(&mut self, batch: &mut Batch<'g>) -> Result<bool> {
-        batch.clear();
-        let read = self.fill(batch);
-        batch.close();
-        self.graph.in_file(read)?;
-        Ok(!batch.is_empty())
+    /// The frame is damaged; [`Reader::batch`] has what comes before.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "it lends, which Iterator cannot"
+    )]
+    pub fn next(&mut self) -> Result<Option<&Batch<'g>>> {
+        let place = &mut self.places[self.at];
+        if self.inside == Inside::End {
+            place.batch.show(0..0);
+        } else if let Some(task) = &self.task
+            && self.inside == Inside::Begin
+            && place.go_to(task.id())
+        {
+            self.inside = Inside::End;
+        } else {
+            place.batch.clear();
+            let read = self.fill();
+            self.graph.in_file(read)?;
+        }
+        Ok(Some(self.batch()).filter(|batch| !batch.is_empty()))
     }
 
-    fn fill(&mut self, batch: &mut Batch<'g>) -> Result<()> {
+    /// Fills the empty batch.
+    fn fill(&mut self) -> Result<()> {
         let Some(task) = &self.task else {
             return Ok(());
         };
         let context = task.id().context;
-        let known = &mut self.emissions[self.at];
+        let known = &mut self.places[self.at].emission;
         let e = match *known {
             Some((known, e)) if known == context => e,
             _ => {
@@ -89,39 +141,104 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
                 known.insert((context, e)).1
             }
         };
-        batch.source = Some(e);
+        self.places[self.at].batch.source = Some(e);
+        let read = self.go_on(e);
+        self.places[self.at].batch.close();
+        let own = self.places[self.at].batch.closed();
+        if read.is_ok() && self.inside == Inside::End {
+            self.read_ahead(e);
+        }
+        self.flush(e);
+        self.places[self.at].batch.show(0..own);
+        read
+    }
+
+    /// Reads the task until it is over or the batch is full.
+    fn go_on(&mut self, e: Emission<'g>) -> Result<()> {
         while let Some(task) = &self.task {
-            if !self.inside {
+            if self.inside == Inside::Begin {
+                self.emitter.begin(task.block_count());
+            }
+            if self.inside != Inside::Span {
                 let Some(span) = task.spans().get(self.span).copied() else {
-                    self.task = None;
+                    self.inside = Inside::End;
                     break;
                 };
                 self.span += 1;
-                self.enter(&span)?;
+                self.flush(e);
+                let records = self.hold(&span)?;
+                if let Some((_, frame)) = &self.places[self.at].frame {
+                    self.emitter.start(frame, records);
+                }
             }
-            let Some((_, frame)) = &self.recent[self.at] else {
+            let place = &mut self.places[self.at];
+            let Some((_, frame)) = &place.frame else {
                 break;
             };
-            self.inside = self.emitter.fill(e, frame, batch)?;
-            if batch.is_full() {
+            self.inside = match self.emitter.fill(e, frame, &mut place.batch)? {
+                true => Inside::Span,
+                false => Inside::Between,
+            };
+            if place.batch.is_full() {
                 break;
             }
         }
         Ok(())
     }
 
-    fn enter(&mut self, span: &FrameSpan) -> Result<()> {
-        let range = self.hold(span)?;
-        if let Some((_, frame)) = &self.recent[self.at] {
-            self.emitter.start(frame, range);
-            self.inside = true;
+    /// Reads short tasks that go on in the frame of this one, where it ends.
+    fn read_ahead(&mut self, e: Emission<'g>) {
+        let Place {
+            frame,
+            batch,
+            ahead,
+            many,
+            ..
+        } = &mut self.places[self.at];
+        let (Some(task), Some((held, frame))) = (&self.task, frame) else {
+            return;
+        };
+        let [own] = task.spans() else { return };
+        let mut end = own.first_record.saturating_add(own.records);
+        let mut task = task.clone();
+        while ahead.len() < *many && batch.end < ENOUGH && task.step() {
+            let span = match task.spans() {
+                [] => continue,
+                [span] if span.frame.0 == *held && span.first_record == end => *span,
+                _ => break,
+            };
+            let (Ok(records), true) = (
+                TaskGraph::<D>::records(frame, &span),
+                task.action_count().max(task.access_count()) <= SHORT,
+            ) else {
+                break;
+            };
+            end = end.saturating_add(span.records);
+            let from = batch.closed();
+            self.emitter.begin(task.block_count());
+            self.emitter.start(frame, records);
+            // Who asks for a damaged task is told then.
+            if !matches!(self.emitter.fill(e, frame, batch), Ok(false)) {
+                break;
+            }
+            batch.close();
+            ahead.push((task.id(), from..batch.closed()));
         }
-        Ok(())
+        batch.close();
+        ahead.reverse();
+    }
+
+    /// Writes the accesses of the records so far.
+    fn flush(&mut self, e: Emission<'g>) {
+        let place = &mut self.places[self.at];
+        if let Some((_, frame)) = &place.frame {
+            self.emitter.flush(e, frame, &mut place.batch);
+        }
     }
 
     /// Gets the frame of a span; returns the records of the span.
     fn hold(&mut self, span: &FrameSpan) -> Result<Range<usize>> {
-        let place = &mut self.recent[self.at];
+        let place = &mut self.places[self.at].frame;
         if let Some((at, frame)) = place
             && *at == span.frame.0
         {
@@ -146,7 +263,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         counts.clear();
         // A short task is mostly the work to get at its records.
         if let [span] = task.spans() {
-            self.at = task.id().context.index() % self.recent.len();
+            self.at = task.id().context.index() % self.places.len();
             let counted = self.count_records(span, counts);
             if self.graph.in_file(counted)? {
                 return Ok(());
@@ -163,7 +280,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     fn count_records(&mut self, span: &FrameSpan, counts: &mut BlockCounts) -> Result<bool> {
         let how = (self.graph.templates()?, self.graph.score()?);
         let records = self.hold(span)?;
-        let Some((_, frame)) = &self.recent[self.at] else {
+        let Some((_, frame)) = &self.places[self.at].frame else {
             return Ok(false);
         };
         count(frame, records, how, |block, times| {
@@ -172,9 +289,50 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
     }
 }
 
+impl Place<'_> {
+    /// Shows the pieces of a task, if they are in the batch. Forgets what was read ahead if others are asked for.
+    fn go_to(&mut self, id: TaskId) -> bool {
+        let Some((_, pieces)) = self.ahead.pop_if(|ahead| ahead.0 == id) else {
+            if !self.ahead.is_empty() {
+                self.ahead.clear();
+                self.many /= 2;
+            }
+            // The first task may be the only one.
+            self.many = self.many.max(usize::from(self.emission.is_some()));
+            return false;
+        };
+        if self.ahead.is_empty() {
+            self.many = MANY.min(2 * self.many);
+        }
+        self.batch.show(pieces);
+        true
+    }
+}
+
 thread_local! {
     /// Memory that is not in use.
     static SPARE: Cell<Option<(Box<Emitter>, Batch<'static>)>> = const { Cell::new(None) };
+}
+
+impl<D: AsRef<[u8]>> Reader<'_, D> {
+    /// Ends a reader of one task.
+    fn give_back(mut self) {
+        let Place { frame, batch, .. } = std::mem::take(&mut self.places[0]);
+        if let Some((_, frame)) = frame {
+            self.graph.recycle(frame);
+        }
+        SPARE.set(Some((self.emitter, batch.emptied())));
+    }
+}
+
+impl<'g, D: AsRef<[u8]>> Task<'g, D> {
+    /// A reader of this task alone.
+    fn reader(&self) -> Reader<'g, D> {
+        let (emitter, batch) = SPARE.take().unwrap_or_default();
+        let mut reader = Reader::with(self.graph, 1, emitter);
+        reader.places[0].batch = batch.emptied();
+        reader
+    }
 }
 
 impl<D: AsRef<[u8]>> Task<'_, D> {
@@ -210,25 +368,20 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
 
     /// Calls `f` with what the task does; with `counting`, executions are without accesses.
     fn batches(&self, counting: bool, mut f: impl FnMut(&Batch<'_>)) -> Result<()> {
-        let (emitter, batch) = SPARE.take().unwrap_or_default();
-        let (mut reader, mut batch) = (Reader::with(self.graph, 1, emitter), batch.emptied());
+        let mut reader = self.reader();
         reader.counting = counting;
         reader.open(self);
         let done = loop {
-            let more = reader.next(&mut batch);
-            if !batch.is_empty() {
-                f(&batch);
-            }
-            match more {
-                Ok(true) => {}
-                Ok(false) => break Ok(()),
-                Err(e) => break Err(e),
+            match reader.next() {
+                Ok(Some(batch)) => f(batch),
+                Ok(None) => break Ok(()),
+                Err(e) => {
+                    f(reader.batch());
+                    break Err(e);
+                }
             }
         };
-        if let Some((_, frame)) = reader.recent[0].take() {
-            self.graph.recycle(frame);
-        }
-        SPARE.set(Some((reader.emitter, batch.emptied())));
+        reader.give_back();
         done
     }
 
@@ -237,13 +390,9 @@ impl<D: AsRef<[u8]>> Task<'_, D> {
     /// # Errors
     /// As [`Task::for_each_batch`].
     pub fn count_blocks(&self, counts: &mut BlockCounts) -> Result<()> {
-        let (emitter, batch) = SPARE.take().unwrap_or_default();
-        let mut reader = Reader::with(self.graph, 1, emitter);
+        let mut reader = self.reader();
         let counted = reader.count_blocks(self, counts);
-        if let Some((_, frame)) = reader.recent[0].take() {
-            self.graph.recycle(frame);
-        }
-        SPARE.set(Some((reader.emitter, batch)));
+        reader.give_back();
         counted
     }
 

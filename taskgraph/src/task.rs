@@ -31,6 +31,14 @@ impl<D> Clone for Task<'_, D> {
             at: self.at,
         }
     }
+
+    /// Neighbours have their page in common, which then is counted once.
+    fn clone_from(&mut self, other: &Self) {
+        match Arc::ptr_eq(&self.page, &other.page) {
+            true => self.at = other.at,
+            false => *self = other.clone(),
+        }
+    }
 }
 
 impl<D: AsRef<[u8]>> TaskGraph<D> {
@@ -53,6 +61,15 @@ impl<'g, D: AsRef<[u8]>> Task<'g, D> {
     /// Task `at` of a page; the caller has checked that it exists.
     pub(crate) fn new(graph: &'g TaskGraph<D>, page: Arc<TaskPage>, at: usize) -> Self {
         Self { graph, page, at }
+    }
+
+    /// Goes on to the next task of the context, if it is in the page.
+    pub(crate) fn step(&mut self) -> bool {
+        let context = self.id().context;
+        let next = self.page.tasks.get(self.at + 1);
+        let found = next.is_some_and(|next| next.id.context == context);
+        self.at += usize::from(found);
+        found
     }
 
     /// Goes on to the task after this one in the page, if that is the one.

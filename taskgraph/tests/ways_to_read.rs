@@ -321,10 +321,10 @@ proptest! {
         prop_assert_eq!(&each, &one_by_one);
         let last = one_by_one.iter().rev().find_map(|one| one.0);
         prop_assert_eq!(task.last_block().unwrap(), last);
-        let (mut batch, mut reader) = (Batch::default(), Reader::new(&graph, 1));
+        let mut reader = Reader::new(&graph, 1);
         let (mut pieces, mut added) = (Vec::new(), BlockCounts::new());
         reader.open(&task);
-        while reader.next(&mut batch).unwrap() {
+        while let Some(batch) = reader.next().unwrap() {
             for piece in batch.pieces() {
                 added.add_piece(&piece);
                 actions(&piece, &mut pieces);
@@ -339,6 +339,29 @@ proptest! {
         }
         prop_assert_eq!(counted.iter().collect::<BTreeMap<_, _>>(), expected.clone());
         prop_assert_eq!(added.iter().collect::<BTreeMap<_, _>>(), expected);
+    }
+    #[test]
+    fn a_reader_of_many_tasks_finds_what_each_does_whichever_are_asked_for(
+        shape in shape(),
+        asked in prop::collection::vec(0..9u8, 1..9),
+    ) {
+        let Some(graph) = graph(&shape, true) else { return Ok(()) };
+        let mut reader = Reader::new(&graph, 1);
+        for (task, asked) in graph.tasks().zip(asked.into_iter().cycle()) {
+            let task = task.unwrap();
+            let mut alone = Vec::new();
+            task.for_each_action(|action| alone.push(seen(action))).unwrap();
+            // Some tasks are left out, and some are asked for twice.
+            for _ in 0..asked.min(2) {
+                reader.open(&task);
+                let mut found = Vec::new();
+                while let Some(batch) = reader.next().unwrap() {
+                    batch.pieces().for_each(|piece| actions(&piece, &mut found));
+                }
+                prop_assert_eq!(&found, &alone);
+                prop_assert!(reader.next().unwrap().is_none());
+            }
+        }
     }
     #[test]
     fn every_point_of_every_task_is_reached(shape in shape()) {

@@ -164,7 +164,7 @@ impl Sweep {
                 }
             }
         }
-        let doing = match (change.to, &change.task) {
+        let doing = match (change.to, change.task) {
             (Some(State::Running), Some(task)) => {
                 self.running.push(at);
                 let also = match change.call {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use anyhow::Result;
-use taskgraph::{Batch, ContextId, Mmap, Piece, Reader, TaskKind, Walk};
+use taskgraph::{ContextId, Mmap, Piece, Reader, TaskKind, Walk};
 
 use super::{Graph, Moment, Order};
 
@@ -34,7 +34,6 @@ enum Step {
 /// The task that a context is in, or was in.
 struct Inside<'g> {
     reader: Reader<'g, Mmap>,
-    batch: Batch<'g>,
     /// Piece of the batch, and action within it.
     piece: usize,
     offset: u64,
@@ -134,7 +133,6 @@ impl<'g> Stream<'g> {
                 let inside = self.inside.get_or_insert_with(|| {
                     Box::new(Inside {
                         reader: Reader::new(graph, 1),
-                        batch: Batch::default(),
                         piece: 0,
                         offset: 0,
                         moment: Moment::default(),
@@ -142,7 +140,6 @@ impl<'g> Stream<'g> {
                     })
                 });
                 inside.reader.open(task);
-                inside.batch.clear();
                 (inside.piece, inside.offset) = (0, 0);
                 inside.moment = Moment::first(self.number, task);
                 inside.left = task.action_count();
@@ -160,11 +157,11 @@ impl Inside<'_> {
         turn: Turn,
         each: &mut impl FnMut(&Moment, &Piece<'_>) -> Result<()>,
     ) -> Result<Step> {
-        let Some(piece) = self.batch.piece(self.piece) else {
+        let Some(piece) = self.reader.batch().piece(self.piece) else {
             (self.piece, self.offset) = (0, 0);
-            return Ok(match self.reader.next(&mut self.batch)? {
-                true => Step::Done,
-                false => Step::End,
+            return Ok(match self.reader.next()? {
+                Some(_) => Step::Done,
+                None => Step::End,
             });
         };
         let limit = match piece {

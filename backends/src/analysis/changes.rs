@@ -3,12 +3,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use anyhow::Result;
 use taskgraph::ContextId;
 
 use super::blocked::LongCall;
-use super::segments::Segments;
+use super::segments::{Segment, Segments};
 use super::state::State;
 use super::{Graph, Task};
 
@@ -26,7 +27,7 @@ pub struct Change<'g> {
     /// The length of this state.
     pub ns: u64,
     /// The task it does that in, or before; none where it ends.
-    pub task: Option<Task<'g>>,
+    pub task: Option<&'g Task<'g>>,
     /// The call that a task of few blocks spends its time in.
     pub call: Option<LongCall>,
 }
@@ -44,7 +45,7 @@ pub fn end_of(graph: &Graph) -> u64 {
 ///
 /// # Errors
 /// When the graph cannot be read, or `visit` fails.
-pub fn sweep<'g>(graph: &'g Graph, mut visit: impl FnMut(&Change<'g>) -> Result<()>) -> Result<()> {
+pub fn sweep(graph: &Graph, mut visit: impl FnMut(&Change<'_>) -> Result<()>) -> Result<()> {
     let mut lives = Vec::new();
     let mut changes = Vec::new();
     for context in graph.contexts().filter(|context| context.task_count > 0) {
@@ -52,27 +53,39 @@ pub fn sweep<'g>(graph: &'g Graph, mut visit: impl FnMut(&Change<'g>) -> Result<
         lives.push(Life::Unborn(context.id));
     }
     let mut changes: BinaryHeap<_> = changes.into();
-    while let Some(Reverse((at_ns, context))) = changes.pop() {
-        let (mut segments, from) = match std::mem::replace(&mut lives[context], Life::Ended) {
-            Life::Unborn(id) => (Box::new(Segments::new(graph, id)?), None),
-            Life::Alive(segments, state) => (segments, Some(state)),
-            Life::Ended => continue,
+    while let Some(mut next) = changes.peek_mut() {
+        let Reverse((at_ns, context)) = *next;
+        let life = &mut lives[context];
+        if let Life::Unborn(id) = *life {
+            *life = Life::Alive(Box::new(Segments::new(graph, id)?), None);
+        }
+        let Life::Alive(segments, segment) = life else {
+            PeekMut::pop(next);
+            continue;
         };
-        let segment = segments.next().transpose()?;
-        let to = segment.as_ref().map(|segment| segment.state);
-        if let (Some(segment), Some(state)) = (&segment, to) {
-            changes.push(Reverse((segment.to_ns.max(at_ns), context)));
-            lives[context] = Life::Alive(segments, state);
+        let from = segment.as_ref().map(|segment| segment.state);
+        let to = match segments.advance(segment)? {
+            true => segment.as_ref(),
+            false => None,
+        };
+        match to {
+            Some(to) => *next = Reverse((to.to_ns.max(at_ns), context)),
+            None => {
+                PeekMut::pop(next);
+            }
         }
         visit(&Change {
             at_ns,
             context,
             from,
-            to,
-            ns: segment.as_ref().map_or(0, |s| s.to_ns - s.from_ns),
-            call: segment.as_ref().and_then(|segment| segment.call),
-            task: segment.map(|segment| segment.task),
+            to: to.map(|to| to.state),
+            ns: to.map_or(0, |to| to.to_ns - to.from_ns),
+            call: to.and_then(|to| to.call),
+            task: to.map(|to| &to.task),
         })?;
+        if to.is_none() {
+            *life = Life::Ended;
+        }
     }
     Ok(())
 }
@@ -82,6 +95,7 @@ pub fn sweep<'g>(graph: &'g Graph, mut visit: impl FnMut(&Change<'g>) -> Result<
 enum Life<'g> {
     /// Its first task lies ahead; nothing is open yet.
     Unborn(ContextId),
-    Alive(Box<Segments<'g>>, State),
+    /// With its last segment.
+    Alive(Box<Segments<'g>>, Option<Segment<'g>>),
     Ended,
 }

@@ -278,7 +278,6 @@ pub fn run<A: Analysis>(config: A::Config, graph: &Graph) -> Result<A::Report> {
 /// Reads the contents of tasks.
 struct Reading<'g> {
     reader: Reader<'g, taskgraph::Mmap>,
-    batch: Batch<'g>,
     /// Whether most analyses need pieces.
     pieces: bool,
     counted: bool,
@@ -289,7 +288,6 @@ impl<'g> Reading<'g> {
     fn new(graph: &'g Graph, frames: usize, reads: Reads) -> Self {
         Self {
             reader: Reader::new(graph, frames),
-            batch: Batch::default(),
             pieces: reads == Reads::Pieces,
             counted: reads == Reads::Counts,
             counts: BlockCounts::new(),
@@ -315,9 +313,9 @@ impl<'g> Reading<'g> {
         }
         let mut first = Moment::first(context, task);
         self.reader.open(task);
-        while self.reader.next(&mut self.batch)? {
-            each(first, &self.batch)?;
-            for piece in self.batch.pieces() {
+        while let Some(batch) = self.reader.next()? {
+            each(first, batch)?;
+            for piece in batch.pieces() {
                 first = first.later(piece.actions());
                 if self.counted {
                     self.counts.add_piece(&piece);

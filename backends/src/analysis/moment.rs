@@ -30,11 +30,11 @@ impl Moment {
     /// The first of `count` actions of a task from `start_ns` to `end_ns`.
     #[must_use]
     pub fn of(context: u32, start_ns: u64, end_ns: u64, count: u64) -> Self {
-        let length = u128::from(end_ns.saturating_sub(start_ns));
+        let length = end_ns.saturating_sub(start_ns);
         Self {
             context,
             start_ns,
-            step: (length << FRACTION) / u128::from(count.max(1)),
+            step: quotient(u128::from(length) << FRACTION, count.max(1).into()),
             index: 0,
         }
     }
@@ -82,8 +82,18 @@ impl Moment {
         }
         // The least number of an action that happens later.
         let later = (u128::from(passed) + 1) << FRACTION;
-        let first = later.saturating_sub(self.step / 2).div_ceil(self.step);
+        let passed = later.saturating_sub(self.step / 2);
+        let first = quotient(passed.saturating_add(self.step - 1), self.step);
         u64::try_from(first.saturating_sub(u128::from(self.index))).unwrap_or(u64::MAX)
+    }
+}
+
+/// `a / b`, which mostly are short.
+#[inline]
+fn quotient(a: u128, b: u128) -> u128 {
+    match (u64::try_from(a), u64::try_from(b)) {
+        (Ok(a), Ok(b)) => (a / b).into(),
+        _ => a / b,
     }
 }
 

@@ -2,7 +2,7 @@
 //! waits.
 
 use anyhow::Result;
-use taskgraph::{ContextId, SyncOp, TaskKind};
+use taskgraph::{ContextId, Mmap, SyncOp, TaskKind, Walk};
 
 use super::blocked::{LongCall, long_call};
 use super::state::{Cause, State, cause_of};
@@ -54,9 +54,10 @@ fn state<D: AsRef<[u8]>>(task: &taskgraph::Task<'_, D>, call: Option<LongCall>) 
 /// Reads a context's tasks in order and yields its segments.
 pub(crate) struct Segments<'g> {
     graph: &'g Graph,
-    tasks: Box<dyn Iterator<Item = taskgraph::Result<Task<'g>>> + Send + 'g>,
-    /// The task whose segment comes next.
+    tasks: Walk<'g, Mmap>,
+    /// The task whose segment comes next, and the one before.
     ahead: Option<Task<'g>>,
+    done: Option<Task<'g>>,
     /// Kind of the task before `ahead`.
     before: Option<TaskKind>,
     /// Where the last segment ended.
@@ -77,19 +78,33 @@ impl<'g> Segments<'g> {
     /// # Errors
     /// When its first task cannot be read.
     pub(crate) fn new(graph: &'g Graph, context: ContextId) -> Result<Self> {
-        let mut tasks = Box::new(graph.tasks_of(context));
-        let ahead = tasks.next().transpose()?;
-        let at_ns = ahead.as_ref().map_or(0, Task::start_ns);
-        Ok(Self {
+        let mut segments = Self {
             graph,
-            tasks,
-            ahead,
+            tasks: graph.walk_of(context),
+            ahead: None,
+            done: None,
             before: None,
-            at_ns,
-        })
+            at_ns: 0,
+        };
+        segments.step()?;
+        segments.at_ns = segments.ahead.as_ref().map_or(0, Task::start_ns);
+        Ok(segments)
     }
 
-    fn advance(&mut self) -> Result<Option<Segment<'g>>> {
+    /// Goes on to the next task.
+    fn step(&mut self) -> Result<()> {
+        match (self.tasks.next()?, &mut self.ahead) {
+            (Some(next), Some(ahead)) => ahead.clone_from(next),
+            (next, ahead) => *ahead = next.cloned(),
+        }
+        Ok(())
+    }
+
+    /// Replaces a segment by the next one. Returns false if there is none.
+    ///
+    /// # Errors
+    /// When a task cannot be read.
+    pub(crate) fn advance(&mut self, segment: &mut Option<Segment<'g>>) -> Result<bool> {
         while let Some(task) = &self.ahead {
             let from_ns = self.at_ns;
             let gap = if task.start_ns() > from_ns {
@@ -102,26 +117,23 @@ impl<'g> Segments<'g> {
                 // Nothing of this context ran; a barrier that another context owns shows as such a gap.
                 self.at_ns = task.start_ns();
                 let state = State::Waiting(cause);
-                return Ok(Some(Segment {
-                    from_ns,
-                    to_ns: self.at_ns,
-                    state,
-                    task: task.clone(),
-                    call: None,
-                }));
+                put(segment, (from_ns, self.at_ns), state, task, None);
+                return Ok(true);
             }
             if has_failed(task)
-                && let Some(segment) = self.tries()?
+                && let Some(tries) = self.tries()?
             {
-                return Ok(Some(segment));
+                *segment = Some(tries);
+                return Ok(true);
             }
             let Some(task) = &self.ahead else {
-                return Ok(None);
+                return Ok(false);
             };
             let (kind, call, end) = (task.kind(), long_call(task), task.end_ns());
             let mut state = state(task, call);
-            let next = self.tasks.next().transpose()?;
-            let mut done = std::mem::replace(&mut self.ahead, next);
+            std::mem::swap(&mut self.ahead, &mut self.done);
+            self.step()?;
+            let mut done = &self.done;
             // Who has no processor before a wait would wait if it had one.
             if let Some(next) = self
                 .ahead
@@ -129,7 +141,7 @@ impl<'g> Segments<'g> {
                 .filter(|_| call == Some(LongCall::Starved))
                 && let waits @ State::Waiting(_) = state_of(next)
             {
-                (state, done) = (waits, Some(next.clone()));
+                (state, done) = (waits, &self.ahead);
             }
             self.before = Some(kind);
             // A wait ends when the next task starts, even if its own end was measured later.
@@ -137,18 +149,13 @@ impl<'g> Segments<'g> {
                 Some(next) if state != State::Running => end.min(next.start_ns()),
                 _ => end,
             };
-            if let Some(task) = done.filter(|_| to_ns > from_ns) {
+            if let Some(task) = done.as_ref().filter(|_| to_ns > from_ns) {
                 self.at_ns = to_ns;
-                return Ok(Some(Segment {
-                    from_ns,
-                    to_ns,
-                    state,
-                    task,
-                    call,
-                }));
+                put(segment, (from_ns, to_ns), state, task, call);
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Goes past a failed try, and past all that follow it with little in between. Who tries again and again for a lock
@@ -160,7 +167,7 @@ impl<'g> Segments<'g> {
         while let Some(tried) = last.as_ref().filter(|task| has_failed(task)) {
             let object = tried.object();
             self.before = Some(tried.kind());
-            self.ahead = self.tasks.next().transpose()?;
+            self.step()?;
             let short = |task: &&Task<'g>| {
                 task.kind() == TaskKind::Work && task.block_count() <= TURN_BLOCKS
             };
@@ -169,7 +176,7 @@ impl<'g> Segments<'g> {
             };
             let turn = turn.clone();
             self.before = Some(turn.kind());
-            self.ahead = self.tasks.next().transpose()?;
+            self.step()?;
             let again = |task: &&Task<'g>| {
                 task.object() == object && task.op().cause() == tried.op().cause()
             };
@@ -223,6 +230,33 @@ impl<'g> Iterator for Segments<'g> {
     type Item = Result<Segment<'g>>;
 
     fn next(&mut self) -> Option<Result<Segment<'g>>> {
-        self.advance().transpose()
+        let mut segment = None;
+        match self.advance(&mut segment) {
+            Ok(_) => segment.map(Ok),
+            Err(e) => Some(Err(e)),
+        }
     }
+}
+
+fn put<'g>(
+    segment: &mut Option<Segment<'g>>,
+    (from_ns, to_ns): (u64, u64),
+    state: State,
+    own: &Task<'g>,
+    call: Option<LongCall>,
+) {
+    let task = match segment.take() {
+        Some(Segment { mut task, .. }) => {
+            task.clone_from(own);
+            task
+        }
+        None => own.clone(),
+    };
+    *segment = Some(Segment {
+        from_ns,
+        to_ns,
+        state,
+        task,
+        call,
+    });
 }

@@ -138,8 +138,8 @@ fn narrow(value: u128) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use taskgraph::Reader;
     use taskgraph::builder::GraphBuilder;
-    use taskgraph::{Batch, Reader};
 
     use crate::parallelism::{Counts, TimelineBuilder};
 
@@ -176,9 +176,9 @@ mod tests {
         let mut counter = LevelCounter::new(4);
         let timeline = timeline();
         counter.begin(start, end, blocks.len() as u64);
-        let (mut reader, mut batch) = (Reader::new(&graph, 1), Batch::default());
+        let mut reader = Reader::new(&graph, 1);
         reader.open(&task);
-        while reader.next(&mut batch).expect("readable") {
+        while let Some(batch) = reader.next().expect("readable") {
             batch
                 .pieces()
                 .for_each(|piece| counter.piece(&timeline, &piece));

@@ -90,7 +90,7 @@ pub(super) fn rows(graph: &Graph, groups: Groups) -> (Vec<WaitPlace>, Vec<Outsid
 /// # Errors
 /// When a task cannot be read.
 pub(super) fn note(groups: &mut Groups, change: &Change<'_>) -> Result<()> {
-    let (Some(state), Some(task)) = (change.to, &change.task) else {
+    let (Some(state), Some(task)) = (change.to, change.task) else {
         return Ok(());
     };
     let key = match (state, change.call) {
@@ -121,14 +121,15 @@ fn is_foreign(task: &Task<'_>) -> bool {
 
 /// The last block executed before `task` in its context.
 pub(crate) fn block_before(task: &Task<'_>) -> Result<Option<BlockId>> {
-    let mut at = task.id();
+    let mut at = task.clone();
     for _ in 0..LOOK_BACK {
-        let Some(before) = at.previous() else { break };
-        let found = task.graph().task(before)?;
-        if found.kind() == TaskKind::Work {
-            return Ok(found.last_block()?);
+        let Some(before) = at.id().previous() else {
+            break;
+        };
+        at.go_to(before)?;
+        if at.kind() == TaskKind::Work {
+            return Ok(at.last_block()?);
         }
-        at = before;
     }
     Ok(None)
 }

@@ -66,7 +66,6 @@ impl Emitter {
     /// Prepares for a task that says that it executes this many blocks.
     pub(crate) fn begin(&mut self, blocks: u64) {
         self.player.restart(blocks);
-        self.rows.truncate(KEPT_TABLES);
     }
 
     /// Goes to a range of the records of a frame.
@@ -76,7 +75,8 @@ impl Emitter {
         self.inside = Inside::Nothing;
     }
 
-    /// Appends what comes next, until the batch is full. Returns whether there may be more.
+    /// Appends what comes next, until the batch is full. Returns whether there may be more. The accesses are written by
+    /// [`Emitter::flush`], at the latest before another frame or records that do not follow these.
     pub(crate) fn fill<'g>(
         &mut self,
         e: Emission<'g>,
@@ -86,17 +86,6 @@ impl Emitter {
         if self.rows.len() < frame.tables.len() {
             self.rows.resize_with(frame.tables.len(), Rows::default);
         }
-        let filled = self.go_on(e, frame, batch);
-        self.flush(e, frame, batch);
-        filled
-    }
-
-    fn go_on<'g>(
-        &mut self,
-        e: Emission<'g>,
-        frame: &DecodedFrame,
-        batch: &mut Batch<'g>,
-    ) -> Result<bool> {
         match std::mem::take(&mut self.inside) {
             Inside::Nothing => {}
             Inside::Walk => self.walked(e, frame, batch)?,
@@ -306,7 +295,7 @@ impl Emitter {
     }
 
     /// Writes the accesses of the records that have places.
-    fn flush(&mut self, e: Emission<'_>, frame: &DecodedFrame, batch: &mut Batch<'_>) {
+    pub(crate) fn flush(&mut self, e: Emission<'_>, frame: &DecodedFrame, batch: &mut Batch<'_>) {
         batch.room(0);
         let front = u64::from(e.space) << PREFIX;
         for at in self.used.drain(..) {
@@ -325,6 +314,7 @@ impl Emitter {
             }
             rows.clear();
         }
+        self.rows.truncate(KEPT_TABLES);
     }
 }
 

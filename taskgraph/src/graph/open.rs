@@ -15,8 +15,11 @@ use crate::writer::{MetaSection, Totals};
 
 /// Bytes of cached decoded frames that several tasks share.
 const FRAME_CACHE: usize = 64 << 20;
-/// Bytes of cached decoded task pages; a page is about 100 KB.
-const PAGE_CACHE: usize = 48 << 20;
+/// Bytes of cached decoded task pages for each context, and the least and the most for all. A page is about 100 KB. No
+/// more are kept than those who go through all tasks go back to: memory that was used just now takes the next page sooner.
+const PAGES_OF_CONTEXT: usize = 512 << 10;
+const LEAST_PAGES: usize = 2 << 20;
+const MOST_PAGES: usize = 48 << 20;
 /// Bytes of cached decoded edge pages.
 const EDGE_CACHE: usize = 16 << 20;
 
@@ -77,7 +80,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         let meta = serde_json::from_slice(sections.payload(Tag::Meta)?);
         let MetaSection { run, summary } =
             meta.map_err(|e| malformed("run metadata", e.to_string()))?;
-        let this = Self {
+        let mut this = Self {
             layout: Arc::new(Layout::new(&info)),
             file: None,
             info,
@@ -91,7 +94,7 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
             contexts: sections.range(Tag::Contexts)?,
             names: sections.range(Tag::Names)?,
             hints: [const { AtomicUsize::new(0) }; HINTS],
-            task_pages: Cache::new(PAGE_CACHE),
+            task_pages: Cache::new(LEAST_PAGES),
             dependents_pages: Cache::new(EDGE_CACHE),
             frames: Cache::new(FRAME_CACHE),
             path_tables: sections.find(Tag::Paths)?,
@@ -108,7 +111,8 @@ impl<D: AsRef<[u8]>> TaskGraph<D> {
         this.task_index()?;
         this.dependents_index()?;
         this.order_index()?;
-        this.context_table()?;
+        let pages = this.context_table()?.len().saturating_mul(PAGES_OF_CONTEXT);
+        this.task_pages = Cache::new(pages.clamp(LEAST_PAGES, MOST_PAGES));
         Ok(this)
     }
 }

@@ -271,7 +271,7 @@ impl TaskPage {
             + size_of::<TaskId>() * self.edges.len()
     }
 
-    /// Decodes column by column, so that each loop is short and keeps its column in registers.
+    /// Decodes few columns at a time, so that each loop is short and keeps its columns in registers.
     pub(crate) fn decode(payload: &[u8]) -> Result<Self> {
         let raw = unpack(WHAT, payload, MAX_PAGE)?;
         let mut columns = Columns(split_columns(WHAT, &raw)?);
@@ -279,10 +279,9 @@ impl TaskPage {
             totals: vec![TaskTotals::default()],
             ..Self::default()
         };
-        page.decode_ids(&mut columns)?;
-        let bits = columns.of(Column::Kind).take(page.tasks.len())?;
-        page.decode_kinds(&mut columns, bits)?;
-        page.decode_times(&mut columns)?;
+        let kinds = columns.of(Column::Kind).remaining();
+        let bits = columns.of(Column::Kind).take(kinds)?;
+        page.decode_tasks(&mut columns, bits)?;
         let any = bits.iter().fold(0, |any, bits| any | bits);
         let with = |some: u8| bits.iter().filter(|&bits| bits & some != 0).count();
         let mut previous = Previous::default();
@@ -323,56 +322,48 @@ impl TaskPage {
         Ok(page)
     }
 
-    /// Makes the tasks, of which only the ids are known yet.
-    fn decode_ids(&mut self, columns: &mut Columns<'_>) -> Result<()> {
+    /// Makes the tasks, with their ids, kinds and times.
+    fn decode_tasks(&mut self, columns: &mut Columns<'_>, bits: &[u8]) -> Result<()> {
+        let ops = columns.of(Column::Op).take(bits.len())?;
+        let mut kinds = bits.iter().zip(ops);
+        let (mut starts, mut durations) =
+            (*columns.of(Column::Start), *columns.of(Column::Duration));
         let runs = columns.of(Column::Runs);
-        let mut context = 0u32;
+        let (mut context, mut end_ns) = (0u32, 0u64);
+        self.tasks.reserve(kinds.len().min(FULL_TASKS));
         while runs.remaining() > 0 {
             let step = runs.varint32()?;
             let ascends = step > 0 || self.tasks.is_empty();
             let next = context.checked_add(step).filter(|_| ascends);
             context = next.ok_or_else(|| runs.error("its contexts do not ascend"))?;
             let (first, n) = (runs.varint32()?, runs.varint32()?);
-            if n as usize > FULL_TASKS - self.tasks.len() {
+            if n as usize > kinds.len().min(FULL_TASKS - self.tasks.len()) {
                 return Err(runs.error("more tasks than a page holds"));
             }
             let end = first.checked_add(n);
             let end = end.ok_or_else(|| runs.error("a sequence number over 32 bits"))?;
-            self.tasks.extend((first..end).map(|seq| TaskFields {
-                id: TaskId::new(ContextId::new(context), seq),
-                object: 0,
-                start_ns: 0,
-                end_ns: 0,
-                kind: TaskKind::Work,
-                op: SyncOp::None,
-                totals: 0,
-                spans_end: 0,
-                edges_end: 0,
-            }));
+            for (seq, (bits, op)) in (first..end).zip(&mut kinds) {
+                let kind = TaskKind::from_u8(bits & KIND);
+                let kind =
+                    kind.ok_or_else(|| malformed(WHAT, format!("task kind {}", bits & KIND)))?;
+                let start_ns = end_ns.wrapping_add(unzigzag(starts.short_varint()?));
+                let ends = start_ns.checked_add(durations.short_varint()?);
+                end_ns = ends.ok_or_else(|| malformed(WHAT, "a time over 64 bits"))?;
+                self.tasks.push(TaskFields {
+                    id: TaskId::new(ContextId::new(context), seq),
+                    object: 0,
+                    start_ns,
+                    end_ns,
+                    kind,
+                    op: SyncOp::from_u8(*op).unwrap_or(SyncOp::Other),
+                    totals: 0,
+                    spans_end: 0,
+                    edges_end: 0,
+                });
+            }
         }
-        Ok(())
-    }
-
-    fn decode_kinds(&mut self, columns: &mut Columns<'_>, bits: &[u8]) -> Result<()> {
-        let ops = columns.of(Column::Op).take(bits.len())?;
-        for ((task, bits), &op) in self.tasks.iter_mut().zip(bits).zip(ops) {
-            let kind = TaskKind::from_u8(bits & KIND);
-            task.kind =
-                kind.ok_or_else(|| malformed(WHAT, format!("task kind {}", bits & KIND)))?;
-            task.op = SyncOp::from_u8(op).unwrap_or(SyncOp::Other);
-        }
-        Ok(())
-    }
-
-    fn decode_times(&mut self, columns: &mut Columns<'_>) -> Result<()> {
-        let (mut starts, mut durations) =
-            (*columns.of(Column::Start), *columns.of(Column::Duration));
-        let mut end = 0u64;
-        for task in &mut self.tasks {
-            task.start_ns = end.wrapping_add(unzigzag(starts.short_varint()?));
-            let ends = task.start_ns.checked_add(durations.short_varint()?);
-            end = ends.ok_or_else(|| malformed(WHAT, "a time over 64 bits"))?;
-            task.end_ns = end;
+        if kinds.len() > 0 {
+            return Err(runs.error("fewer tasks than kinds"));
         }
         (*columns.of(Column::Start), *columns.of(Column::Duration)) = (starts, durations);
         Ok(())

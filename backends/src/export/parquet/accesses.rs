@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use rayon::prelude::*;
-use taskgraph::{AffineRun, Batch, Context, Executions, OpId, Piece, Reader};
+use taskgraph::{AffineRun, Context, Executions, OpId, Piece, Reader};
 
 use super::file::Kind::{Flag, Int};
 use super::file::{Encoders, Field, Table, cannot};
@@ -63,7 +63,7 @@ fn of_context(
     blocks: &[i64],
     encoders: &Encoders<'_>,
 ) -> Result<u64> {
-    let (mut reader, mut batch) = (Reader::new(graph, 1), Batch::default());
+    let mut reader = Reader::new(graph, 1);
     let mut table: Option<Table<'_>> = None;
     let (mut own, mut all) = (0, 0);
     for task in graph.tasks_of(context.id) {
@@ -88,7 +88,7 @@ fn of_context(
         let task_number = number(task.id()).cast_signed();
         let mut at = Moment::first(position, &task);
         reader.open(&task);
-        while reader.next(&mut batch)? {
+        while let Some(batch) = reader.next()? {
             for piece in batch.pieces() {
                 match &piece {
                     Piece::Blocks(executions) => add_blocks(table, blocks, at, executions),

@@ -6,7 +6,7 @@ use anyhow::Result;
 use parquet::data_type::ByteArray;
 use rustc_hash::FxHashMap;
 use taskgraph::{
-    Action, Batch, Block, BlockCounts, BlockId, ContextId, Piece, Reader, StaticInfo, TaskId,
+    Action, Block, BlockCounts, BlockId, ContextId, Piece, Reader, StaticInfo, TaskId,
 };
 
 use super::file::Kind::{Flag, Int, MaybeInt, Text};
@@ -250,11 +250,11 @@ impl<'g> Tables<'g> {
     ) -> Result<()> {
         counts.clear();
         let first = Moment::first(position, task);
-        let (mut reader, mut batch) = (Reader::new(self.graph, 1), Batch::default());
+        let mut reader = Reader::new(self.graph, 1);
         let (mut last, mut index) = (None, 0);
         let mut events = Vec::new();
         reader.open(task);
-        while reader.next(&mut batch)? {
+        while let Some(batch) = reader.next()? {
             for piece in batch.pieces() {
                 let event = match piece {
                     Piece::Action(Action::Alloc { addr, size, kind }) => {

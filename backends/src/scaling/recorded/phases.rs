@@ -127,6 +127,9 @@ impl PhaseSums {
     /// Follows a change; they come in order of time.
     pub fn change(&mut self, change: &Change<'_>) {
         self.advance(change.at_ns);
+        if change.from == change.to {
+            return;
+        }
         let parallel = self.alive > 1;
         match change.from {
             None => self.alive += 1,
