@@ -1,7 +1,7 @@
 //! Tasks on their way from the recorded streams to the graph. Their times are still ticks, and barriers have no
 //! numbers yet. The drafts of a context are stored one after the other in its log.
 
-use std::collections::VecDeque;
+use std::ops::Range;
 
 use taskgraph::{Counts, FrameRef, FrameSpan, SyncOp, TaskKind};
 
@@ -178,8 +178,10 @@ pub(crate) struct Drafts<'a> {
     page: Vec<u8>,
     at: usize,
     decoder: Decoder,
-    /// Drafts that are read, but not handed out: some with open times, and the one that has times.
-    ahead: VecDeque<Draft>,
+    /// Drafts that were read together, because the last of them says when the others were, and what is still to be handed
+    /// out of them. The memory of the others is kept.
+    ahead: Vec<Draft>,
+    left: Range<usize>,
     /// Place in the file of the chunk in which the last draft that was read ended.
     pub(crate) chunk: u64,
 }
@@ -191,14 +193,15 @@ impl<'a> Drafts<'a> {
             page: Vec::new(),
             at: 0,
             decoder: Decoder::default(),
-            ahead: VecDeque::new(),
+            ahead: Vec::new(),
+            left: 0..0,
             chunk: 0,
         }
     }
 
     /// Reads the next draft. Returns false at the end.
     pub(crate) fn next(&mut self, draft: &mut Draft) -> Result<bool> {
-        if self.ahead.is_empty() {
+        if self.left.is_empty() {
             let from = self.decoder.previous_end;
             if !self.read(draft)? {
                 return Ok(false);
@@ -206,19 +209,28 @@ impl<'a> Drafts<'a> {
             if !draft.open {
                 return Ok(true);
             }
-            self.ahead.push_back(draft.clone());
-            while self.ahead.len() < MOST_OPEN && self.read(draft)? {
-                self.ahead.push_back(draft.clone());
-                if !draft.open {
-                    break;
-                }
+            self.left = 0..0;
+            self.keep(draft);
+            let mut open = true;
+            while open && self.left.end < MOST_OPEN && self.read(draft)? {
+                open = draft.open;
+                self.keep(draft);
             }
-            settle(from, self.ahead.make_contiguous());
+            settle(from, &mut self.ahead[self.left.clone()]);
         }
-        if let Some(next) = self.ahead.pop_front() {
-            *draft = next;
+        if let Some(next) = self.left.next() {
+            std::mem::swap(draft, &mut self.ahead[next]);
         }
         Ok(true)
+    }
+
+    /// Keeps a draft that was read; the caller gets memory for it.
+    fn keep(&mut self, draft: &mut Draft) {
+        if self.left.end == self.ahead.len() {
+            self.ahead.push(Draft::default());
+        }
+        std::mem::swap(draft, &mut self.ahead[self.left.end]);
+        self.left.end += 1;
     }
 
     fn read(&mut self, draft: &mut Draft) -> Result<bool> {
@@ -271,8 +283,14 @@ fn settle(from: u64, drafts: &mut [Draft]) {
     for draft in open {
         before = before.saturating_add(weight(draft));
         draft.start = at;
-        let share = u128::from(time) * u128::from(before) / u128::from(all.max(1));
-        at = from + u64::try_from(share).unwrap_or(time);
+        let share = match time.checked_mul(before) {
+            Some(product) => product / all.max(1),
+            None => {
+                let share = u128::from(time) * u128::from(before) / u128::from(all.max(1));
+                u64::try_from(share).unwrap_or(time)
+            }
+        };
+        at = from + share;
         draft.end = at;
     }
     if is_work {
