@@ -198,7 +198,7 @@ mod tests {
         let graph = crate::analysis::open(file.path()).expect("a graph");
         // Two of three contexts are helped, and only the other loss parts one task from the next.
         let helped = |task: TaskId| Losses::from(task.context.get() > 0);
-        let parted = |task: TaskId| helped(task) | Losses::from(task.seq % 4 == 0) << 1;
+        let parted = |task: TaskId| helped(task) | Losses::from(task.seq.is_multiple_of(4)) << 1;
         let few = Steps::of(&graph, helped, &FxHashMap::default(), 0);
         let few = few.expect("steps").expect("few steps");
         let many = Steps::of(&graph, parted, &FxHashMap::default(), 0);
