@@ -1,12 +1,14 @@
-"""What DuckDB sees in a folder of tables, and what it answers to the questions of the guide, as JSON."""
+"""What DuckDB sees in a folder of tables, and what it and Polars answer to the questions of the guide, as JSON."""
 
 import json
 import os
 import re
 import sys
+from glob import glob
 from pathlib import Path
 
 import duckdb
+import polars
 
 folder, guide = sys.argv[1:]
 questions = re.findall(r"```sql\n(.*?)```", Path(guide).read_text(), re.DOTALL)
@@ -19,6 +21,12 @@ def ask(question):
 
 def files(name):
     return "accesses/**/*.parquet" if name == "accesses" else f"{name}.parquet"
+
+
+def in_polars(question):
+    names = [*glob("*.parquet"), "accesses/**/*.parquet"]
+    files = {name: polars.scan_parquet(name, hive_partitioning="/" in name) for name in names}
+    return polars.SQLContext(files).execute(question).collect().rows()
 
 
 names = sorted([path.stem for path in Path().glob("*.parquet")] + ["accesses"])
@@ -49,6 +57,7 @@ json.dump(
         )[0][0],
         "events": dict(ask("SELECT event, count(*) FROM 'allocations.parquet' GROUP BY event")),
         "answers": [[list(row) for row in ask(question)] for question in questions],
+        "in_polars": [[list(row) for row in in_polars(question)] for question in questions],
     },
     sys.stdout,
     default=str,

@@ -12,7 +12,7 @@ use crate::outputs::target_dir;
 use crate::process::{run, run_for};
 
 /// What building the project and running every test needs on a bare Debian 12, besides cargo and a C compiler.
-pub const TEST_PACKAGES: [&str; 23] = [
+pub const TEST_PACKAGES: [&str; 24] = [
     "clang-22",           // the compiler the pass is a plug-in of
     "lld-22",             // linking with LTO
     "llvm-22-dev",        // headers for the shim of the pass, llvm-config
@@ -36,6 +36,7 @@ pub const TEST_PACKAGES: [&str; 23] = [
     "mpich",
     "python3-venv", // readers of exports
     "valgrind",     // callgrind_annotate
+    "graphviz",     // reads --dot
 ];
 
 pub const DEMO_PACKAGES: [&str; 6] = [

@@ -48,6 +48,9 @@ fn exported(name: &str, options: &[&str]) -> Result<Exported> {
             .arg("--parquet")
             .arg(folder.join("tables"));
         run(&mut export)?.ok()?;
+        let mut dot = self::export(&graph);
+        dot.args(["--dot", "--max", "1000000", "--output"]);
+        run(dot.arg(folder.join("graph.dot")))?.ok()?;
         for weight in ["span", "wait", "misses"] {
             let mut export = self::export(&graph);
             export.args(["--weight", weight, "--folded"]);
@@ -374,6 +377,51 @@ fn graphml_has_every_task_and_edge_and_no_cycle() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn graphviz_reads_every_task_and_both_kinds_of_order() -> Result<()> {
+    for (name, options) in PROGRAMS {
+        let Exported { graph, folder } = exported(name, options)?;
+        let said = Said::of(&graph)?;
+        let tasks = said.stats["tasks"].as_object().context("tasks")?;
+        let of = |kind: &str| tasks[kind].as_u64().context("a count");
+        let all = tasks.values().filter_map(Value::as_u64).sum::<u64>();
+        // Ovals are work, and a letter stands for anything else. Tasks of a context follow each other.
+        let count = r#"BEG_G { int n[]; } N { n[$.shape == "square" ? $.label : "work"]++; }
+            E { n["arrows"]++; n["back"] += (int)($.tail.name == $.head.name); }
+            END_G { string s; for (n[s]) printf("%s %d\n", s, n[s]); }"#;
+        let mut gvpr = Command::new("gvpr");
+        let read = run(gvpr.arg(count).arg(folder.join("graph.dot")))?.ok()?;
+        ensure!(read.err().is_empty(), "{name}: {read}");
+        let read = read.out();
+        let words = read.lines().filter_map(|line| line.split_once(' '));
+        let seen: BTreeMap<&str, u64> = words
+            .map(|(what, n)| Ok((what, n.parse()?)))
+            .collect::<Result<_>>()?;
+        let arrows = all - said.stat("contexts") + said.stat("edges");
+        let mut expected = BTreeMap::from([("arrows", arrows), ("back", 0), ("work", of("work")?)]);
+        for (letter, kind) in [
+            ("C", "create"),
+            ("J", "join"),
+            ("S", "sync"),
+            ("B", "barrier"),
+        ] {
+            expected.insert(letter, of(kind)?);
+        }
+        expected.retain(|what, n| *n > 0 || *what == "back");
+        ensure!(seen == expected, "{name}: {seen:?} and {expected:?}");
+        // Graphviz draws what is small enough.
+        let mut phases = export(&graph);
+        phases.args(["--dot", "--phases", "--max", "1000000", "--output"]);
+        run(phases.arg(folder.join("phases.dot")))?.ok()?;
+        let mut draw = Command::new("dot");
+        let drawn = run(draw.arg("-Tsvg").arg(folder.join("phases.dot")))?.ok()?;
+        ensure!(drawn.err().is_empty(), "{name}: {drawn}");
+        let nodes = drawn.out().matches("class=\"node\"").count();
+        ensure!(nodes > 1, "{name}: {nodes} nodes");
+    }
+    Ok(())
+}
+
 /// The columns of the tables, as the guide has them.
 fn documented() -> Result<BTreeMap<String, Vec<[String; 2]>>> {
     let guide = fs::read_to_string(workspace().join(GUIDE))?;
@@ -484,6 +532,10 @@ fn tables_have_the_documented_columns_and_answer_the_questions_of_the_guide() ->
         );
         let answers = seen["answers"].as_array().context("answers")?;
         ensure!(answers.len() == 10, "{} questions", answers.len());
+        let others = seen["in_polars"].as_array().context("Polars")?;
+        for (number, (one, other)) in (1..).zip(answers.iter().zip(others)) {
+            ensure!(one == other, "{name}, question {number}: {one} {other}");
+        }
         for (number, rows) in (1..).zip(answers) {
             let found = rows.as_array().is_some_and(|rows| !rows.is_empty());
             // What is never freed is up to the libraries.
