@@ -38,11 +38,15 @@ pub(super) fn write(folder: &Path, graph: &Graph, with_accesses: bool) -> Result
         .with_context(|| cannot(folder))?;
     let inside = temporary.path();
     let written = encoding(|encoders| {
-        let mut written = tables::write(inside, graph, encoders)?;
-        if with_accesses {
-            let rows = accesses::write(&inside.join("accesses"), graph, encoders)?;
-            written.push(("accesses", rows));
-        }
+        let (written, accesses) = rayon::join(
+            || tables::write(inside, graph, encoders),
+            || {
+                let accesses = || accesses::write(&inside.join("accesses"), graph, encoders);
+                with_accesses.then(accesses).transpose()
+            },
+        );
+        let mut written = written?;
+        written.extend(accesses?.map(|rows| ("accesses", rows)));
         Ok(written)
     });
     let written = written.map_err(
