@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::outputs::{target_dir, workspace};
 
-/// What makes rustc count which code runs, for libFuzzer to read. They are what cargo-fuzz uses, and stable.
+/// What makes rustc count which code runs, for libFuzzer to read, and what tells the code that it is fuzzed. Both are
+/// what cargo-fuzz uses, and stable.
 const COVERAGE: [&str; 5] = [
     "passes=sancov-module",
     "llvm-args=-sanitizer-coverage-level=4",
@@ -23,7 +24,8 @@ const COVERAGE: [&str; 5] = [
 pub fn build() -> Result<PathBuf> {
     let host = host()?;
     let dir = target_dir().join("coverage");
-    let flags: Vec<String> = COVERAGE.iter().map(|flag| format!("-C{flag}")).collect();
+    let coverage = COVERAGE.iter().map(|flag| format!("-C{flag}"));
+    let flags: Vec<String> = coverage.chain(["--cfg=fuzzing".to_owned()]).collect();
     let status = Command::new(cargo())
         .current_dir(workspace())
         .args([
