@@ -183,6 +183,9 @@ impl Cutter {
         if !ended || state.open.span.is_some() {
             state.last = state.last.max(chunk.last);
         }
+        if chunk.fault.is_some() && (chunk.goes_on || chunk.continued) {
+            self.end_at_gap(self.streams.context, chunk.last)?;
+        }
         Ok(())
     }
 

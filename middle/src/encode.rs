@@ -54,6 +54,8 @@ pub(crate) struct EncodedChunk {
     pub(crate) raw_len: u32,
     /// This is not the first part of its chunk.
     pub(crate) continued: bool,
+    /// The first thing in the chunk belongs to a function that began in an earlier chunk.
+    pub(crate) goes_on: bool,
     /// The frames that end in the chunk. The first of them may have begun in earlier chunks.
     pub(crate) frames: Vec<EncodedFrame>,
     pub(crate) spans: Vec<Span>,
@@ -202,6 +204,10 @@ impl ChunkEncoder {
         if !spanning {
             cut.end_frame();
         }
+        if decoded.is_err() {
+            // The task ends with what could be read, and the next one must be readable without it.
+            cut.end_frame();
+        }
         cut.end_segment();
         if let Err(e) = decoded {
             cut.out.fault = Some((e.to_string(), lost_bytes(&e)));
@@ -262,11 +268,14 @@ impl Records for Cutting<'_> {
 
     #[inline]
     fn segment(&mut self, segment: PathSegment<'_>) -> bool {
+        let plan = segment.plan;
+        if !plan.path.fresh && self.is_at_start() {
+            self.out.goes_on = true;
+        }
         if segment.resumed {
             // A frame goes on with what it says itself.
             self.end_frame();
         }
-        let plan = segment.plan;
         let known = segment.known;
         let taken = self.encoder.segment(
             taskgraph::Segment {
@@ -309,6 +318,15 @@ impl Records for Cutting<'_> {
 }
 
 impl Cutting<'_> {
+    /// Whether nothing of the chunk has been read yet.
+    fn is_at_start(&self) -> bool {
+        let out = &self.out;
+        !out.continued
+            && out.segments.is_empty()
+            && out.spans.is_empty()
+            && self.encoder.record_count() == self.first_record
+    }
+
     /// Closes the span of the current segment in the current frame.
     fn end_span(&mut self) {
         let end = self.encoder.record_count();

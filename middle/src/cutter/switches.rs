@@ -161,8 +161,9 @@ impl Cutter {
                 format!("{from} to {} of context {context}", to - 1)
             });
         }
-        if missing || chunk.fault.is_some() {
-            self.end_before_gap(before, chunk.first)?;
+        // If a chunk goes on with a function, the gap lies behind what could be read.
+        if missing || chunk.fault.is_some() && !chunk.goes_on {
+            self.end_at_gap(before, chunk.first)?;
         }
         if context >= TEAM_STREAMS {
             return Ok(true);
@@ -178,7 +179,7 @@ impl Cutter {
     }
 
     /// Ends the task before a gap where its data ends.
-    fn end_before_gap(&mut self, context: u32, after: u64) -> Result<()> {
+    pub(super) fn end_at_gap(&mut self, context: u32, after: u64) -> Result<()> {
         let Some(state) = self.contexts.get_mut(context) else {
             return Ok(());
         };
