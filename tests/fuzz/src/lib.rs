@@ -18,7 +18,6 @@ mod memory;
 mod mutate;
 mod observation;
 mod profile;
-mod random;
 #[path = "../../../middle/tests/suite/trace.rs"]
 #[allow(dead_code, reason = "the middle layer's tests use all of it")]
 mod synthetic;

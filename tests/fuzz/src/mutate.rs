@@ -2,7 +2,7 @@
 
 use crate::Target;
 use crate::format::Piece;
-use crate::random::Random;
+use fastrand::Rng;
 
 /// Mutates a file; `bytes` mutates plain bytes. The result is the same for the same seed.
 pub fn mutate(
@@ -11,22 +11,22 @@ pub fn mutate(
     seed: u32,
     bytes: &mut dyn FnMut(&mut Vec<u8>),
 ) -> Vec<u8> {
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed.into());
     let mut plain = |mut file: Vec<u8>| {
         bytes(&mut file);
         file
     };
     // The fuzzer begins with an empty file, so a seed takes its place.
-    if file.len() < 8 || random.below(256) == 0 {
+    if file.len() < 8 || random.usize(..256) == 0 {
         let mut seeds = target.seeds();
-        return seeds.swap_remove(random.below(seeds.len()));
+        return seeds.swap_remove(random.usize(..seeds.len()));
     }
     let split = target.format().and_then(|f| Some(((f.split)(file)?, f)));
     let Some((mut pieces, format)) = split.filter(|(pieces, _)| !pieces.is_empty()) else {
         return plain(file.to_vec());
     };
-    let at = random.below(pieces.len());
-    match random.below(20) {
+    let at = random.usize(..pieces.len());
+    match random.usize(..20) {
         0 => return plain(file.to_vec()),
         1 => drop(pieces.remove(at)),
         2 => {
@@ -34,10 +34,10 @@ pub fn mutate(
                 at: 0,
                 ..pieces[at].clone()
             };
-            pieces.insert(random.below(pieces.len() + 1), twin);
+            pieces.insert(random.usize(..pieces.len() + 1), twin);
         }
         3 => {
-            let other = random.below(pieces.len());
+            let other = random.usize(..pieces.len());
             pieces.swap(at, other);
         }
         4 | 5 => {
@@ -49,10 +49,10 @@ pub fn mutate(
         6 => pieces[at].stored = plain(std::mem::take(&mut pieces[at].stored)),
         rounds => {
             for _ in 0..=rounds % 2 {
-                let at = random.below(pieces.len());
+                let at = random.usize(..pieces.len());
                 let piece = &mut pieces[at];
                 if let Some(mut parts) = (format.open)(piece).filter(|p| !p.is_empty()) {
-                    let part = random.below(parts.len());
+                    let part = random.usize(..parts.len());
                     parts[part] = plain(std::mem::take(&mut parts[part]));
                     piece.stored = (format.shut)(piece, &parts);
                 }
