@@ -10,12 +10,13 @@ use contech_backends::cache::Cache;
 use contech_backends::critpath::CritPath;
 use contech_backends::races::Races;
 use contech_backends::sharing::Sharing;
+use contech_backends::workspan::WorkSpan;
 use fastrand::Rng;
 use graphs::affine::random_contexts;
 use graphs::graph;
 use serde::Serialize;
 use taskgraph::builder::GraphBuilder;
-use taskgraph::{AllocKind, BlockId, ContextId, MemOp, TaskId};
+use taskgraph::{AllocKind, Block, BlockId, CallSite, ContextId, MemOp, TaskId};
 
 const WORKERS: [u32; 3] = [2, 3, 16];
 
@@ -31,7 +32,20 @@ fn random_graph(seed: u64) -> Graph {
         } else {
             MemOp::store(size)
         };
-        b.block(&format!("f{}", i % 3), "s.c", 10 + i, &[op])
+        let id = b.block(&format!("f{}", i % 3), "s.c", 10 + i, &[op]);
+        let block = &mut b.info_mut().blocks[id.index()];
+        // Each function has a block that begins it, one that calls, one that returns, and one that does both or neither.
+        block.flags = [
+            Block::ENTRY,
+            0,
+            Block::RETURN,
+            Block::RETURN * u8::from(i < 11),
+        ][i as usize / 3];
+        block.call = [1, 3].contains(&(i / 3)).then(|| CallSite {
+            callee: format!("f{}", (i + 1) % 3),
+            line: 20 + i,
+        });
+        id
     };
     let blocks: Vec<BlockId> = (0..12)
         .scan(block, |block, i| Some(block(&mut b, i)))
@@ -122,6 +136,14 @@ where
 
 fn check_all(graph: &Graph) -> [String; 4] {
     check::<Cache>("--sizes 256,1K,64K --ways 1,2,full", graph);
+    check::<Cache>("--sizes 1K,4K --ways 4,16 --private", graph);
+    let counted = check::<WorkSpan>("--slack", graph);
+    // A changed program is followed invocation by invocation.
+    let each = check::<WorkSpan>("--slack --scale f0=0.5 --parallel f1=10", graph);
+    let mut each: serde_json::Value = serde_json::from_str(&each).expect("JSON");
+    let counted: serde_json::Value = serde_json::from_str(&counted).expect("JSON");
+    each.as_object_mut().expect("an object").remove("what_if");
+    assert_eq!(each, counted);
     [
         check::<Sharing>("--line 8,64 --slice 50", graph),
         check::<Races>("", graph),
@@ -155,6 +177,47 @@ fn workers_find_what_one_process_finds() {
 }
 
 #[test]
+fn a_task_of_many_frames_is_divided_within_it() {
+    let mut b = GraphBuilder::new();
+    let block = b.block("f", "s.c", 1, &[MemOp::load(8), MemOp::store(70)]);
+    let main = b.context("main");
+    let child = b.create(main);
+    for (context, seed) in [(main, 1), (child, 7)] {
+        b.work(context, 0, 1000, |w| {
+            for i in 0..300_000u64 {
+                let at = (i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                // Some lines all the time, and others of a megabyte.
+                let near = 0x1000 + at % 9999;
+                w.block(block, &[near, 0x10_0000 + (at >> 44)]);
+            }
+        });
+    }
+    let graph = graph(b);
+    let frames = |context| {
+        let tasks = graph.tasks_of(context);
+        tasks
+            .map(|task| task.expect("readable").spans().len())
+            .max()
+    };
+    let frames = [main, child].map(frames);
+    assert!(frames.iter().all(|frames| *frames > Some(1)), "{frames:?}");
+    let whole = check::<Cache>("--sizes 1K,16K,128K,2M --ways 1,4,full", &graph);
+    let whole: serde_json::Value = serde_json::from_str(&whole).expect("JSON");
+    // Misses of every cause.
+    let points = whole["points"].as_array().expect("points");
+    for cause in ["cold", "capacity", "conflict"] {
+        assert!(
+            points
+                .iter()
+                .any(|point| point[cause].as_i64() > Some(1000)),
+            "{cause}"
+        );
+    }
+    check::<Cache>("--sizes 4K,64K --ways 2,8", &graph);
+    check::<Cache>("--sizes 4K,64K --private --ways 1,full", &graph);
+}
+
+#[test]
 fn loops_that_cross_the_border_of_two_shares_are_divided_exactly() {
     let folder = tempfile::tempdir().expect("a folder");
     for seed in 1..20 {
@@ -164,6 +227,8 @@ fn loops_that_cross_the_border_of_two_shares_are_divided_exactly() {
             &folder.path().join("loops.tg"),
         );
         check::<Sharing>("--line 16,64,128", &graph);
+        check::<Cache>("--sizes 256,1K,64K --ways 1,2,full", &graph);
+        check::<WorkSpan>("--metric accesses", &graph);
         check::<Races>("", &graph);
         check::<Blocks>("", &graph);
     }

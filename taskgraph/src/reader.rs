@@ -22,9 +22,9 @@ pub struct Reader<'g, D> {
     /// By context modulo their number.
     places: Vec<Place<'g>>,
     at: usize,
-    /// The task that is being read, or was read last, and its next span.
+    /// The task that is being read, or was read last, and those of its spans that are still to be read.
     task: Option<Task<'g, D>>,
-    span: usize,
+    spans: Range<usize>,
     inside: Inside,
     /// Only executions are wanted, no accesses.
     counting: bool,
@@ -76,7 +76,7 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
             places,
             at: 0,
             task: None,
-            span: 0,
+            spans: 0..0,
             inside: Inside::End,
             counting: false,
             emitter,
@@ -85,12 +85,21 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
 
     /// Goes to the start of a task.
     pub fn open(&mut self, task: &Task<'g, D>) {
+        self.open_spans(task, 0..task.spans().len());
+    }
+
+    /// Goes to a part of a task: only these of its [`Task::spans`] are read.
+    pub fn open_spans(&mut self, task: &Task<'g, D>, spans: Range<usize>) {
         self.at = task.id().context.index() % self.places.len();
         match &mut self.task {
             Some(own) => own.clone_from(task),
             None => self.task = Some(task.clone()),
         }
-        (self.span, self.inside) = (0, Inside::Begin);
+        self.spans = spans.start..spans.end.min(task.spans().len());
+        self.inside = match self.spans.is_empty() {
+            true => Inside::End,
+            false => Inside::Begin,
+        };
         self.places[self.at].batch.show(0..0);
     }
 
@@ -160,11 +169,11 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
                 self.emitter.begin(task.block_count());
             }
             if self.inside != Inside::Span {
-                let Some(span) = task.spans().get(self.span).copied() else {
+                let span = self.spans.next().and_then(|at| task.spans().get(at));
+                let Some(&span) = span else {
                     self.inside = Inside::End;
                     break;
                 };
-                self.span += 1;
                 self.flush(e);
                 let records = self.hold(&span)?;
                 if let Some((_, frame)) = &self.places[self.at].frame {

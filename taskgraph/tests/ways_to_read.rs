@@ -361,6 +361,16 @@ proptest! {
                 prop_assert_eq!(&found, &alone);
                 prop_assert!(reader.next().unwrap().is_none());
             }
+            // Or a task is read in two parts.
+            let cut = usize::from(asked) % (task.spans().len() + 1);
+            let mut found = Vec::new();
+            for spans in [0..cut, cut..usize::MAX] {
+                reader.open_spans(&task, spans);
+                while let Some(batch) = reader.next().unwrap() {
+                    batch.pieces().for_each(|piece| actions(&piece, &mut found));
+                }
+            }
+            prop_assert_eq!(&found, &alone);
         }
     }
     #[test]

@@ -13,7 +13,7 @@ use super::changes::{Change, sweep};
 use super::{Analysis, Graph, Moment, Order, Reads, Share, Task};
 
 /// Number of decoded frames that a pass by task keeps: about as many as there are contexts that alternate.
-const FRAMES: usize = 16;
+pub(super) const FRAMES: usize = 16;
 
 /// A batch with so many actions is handed to several analyses at one time, if other passes leave threads for that.
 const MANY: u64 = 512;
@@ -229,7 +229,7 @@ impl<A: Analysis> Visitor for Part<A> {
     }
 }
 
-fn pieces<A: Analysis>(
+pub(super) fn pieces<A: Analysis>(
     analysis: &A,
     shard: &mut A::Shard,
     first: Moment,

@@ -59,20 +59,22 @@ impl LineIds {
 
     /// The numbers that lines of this range have.
     pub(crate) fn known(&self, lines: Range<u64>) -> impl Iterator<Item = u32> + '_ {
+        let within = self.all().filter(move |(line, _)| lines.contains(line));
+        within.map(|(_, id)| id)
+    }
+
+    /// The lines of all pages that appeared, with their numbers.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let regions = self.number.iter();
         let pages = regions.flat_map(|(&region, &at)| {
             let first = region << REGION_SHIFT;
             (first..).zip(self.regions[at as usize].iter())
         });
         let numbered = pages.filter(|(_, number)| **number != 0);
-        numbered.flat_map(move |(page, &number)| {
+        numbered.flat_map(|(page, &number)| {
             let first = page << PAGE_SHIFT;
             let ids = number << PAGE_SHIFT..=number << PAGE_SHIFT | ((1 << PAGE_SHIFT) - 1);
-            let both = (first..).zip(ids).filter({
-                let lines = lines.clone();
-                move |(line, _)| lines.contains(line)
-            });
-            both.map(|(_, id)| id)
+            (first..).zip(ids)
         })
     }
 

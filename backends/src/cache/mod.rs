@@ -15,6 +15,8 @@ mod render;
 mod sample;
 mod sets;
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use taskgraph::{ContextId, Piece};
@@ -88,6 +90,8 @@ pub struct Cache {
     sample: Sample,
     /// Accesses of the run.
     accesses: u64,
+    /// Whether what was in the caches before is another worker's.
+    stretch: bool,
 }
 
 /// The caches of one shard, or only their counts once the shard is sealed.
@@ -96,23 +100,52 @@ pub enum Shard {
     /// The shard takes accesses.
     Model(Box<Feed>),
     /// What was counted.
-    Counts(Counts),
+    Counts(Found),
+}
+
+/// What a worker found of the caches of a context, or of all contexts.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Found {
+    context: Option<u32>,
+    counts: Counts,
+    stretch: Option<model::Stretch>,
 }
 
 /// What the caches of a shard counted.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Counts {
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Counts {
     accesses: u64,
     /// First accesses of lines, if they are known.
     cold: Option<u64>,
-    /// Misses of each geometry, and by how many of them an estimate may be off.
+    /// Misses of each geometry, but for lines that are new in a stretch, and by how many of them an estimate may be off.
     misses: Vec<u64>,
     error: f64,
+}
+
+impl Counts {
+    fn of(model: &CacheModel, geometries: &Geometries) -> Self {
+        let misses = geometries.all.iter().map(|geometry| model.misses(geometry));
+        Self {
+            accesses: model.looked_up(0),
+            cold: model.cold(),
+            misses: misses.collect(),
+            error: model.error(geometries),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.accesses += other.accesses;
+        self.cold = self.cold.zip(other.cold).map(|(sum, first)| sum + first);
+        let sums = self.misses.iter_mut().zip(&other.misses);
+        sums.for_each(|(sum, missed)| *sum += missed);
+        self.error += other.error;
+    }
 }
 
 /// A model, and the reader of tasks that feeds it.
 #[derive(Debug)]
 pub struct Feed {
+    context: Option<u32>,
     model: CacheModel,
     look_ups: LookUps,
 }
@@ -194,6 +227,7 @@ impl Analysis for Cache {
             private: options.private,
             sample: options.sample.map_or(Sample::ALL, Sample::new),
             accesses: graph.summary().accesses,
+            stretch: false,
         })
     }
 
@@ -205,11 +239,15 @@ impl Analysis for Cache {
         }
     }
 
-    fn shard(&self, _: Option<ContextId>) -> Shard {
+    fn shard(&self, context: Option<ContextId>) -> Shard {
         let (geometries, sample) = (&self.geometries, self.sample);
         let shift = geometries.line_shift;
         Shard::Model(Box::new(Feed {
-            model: CacheModel::of(geometries, sample),
+            context: context.map(ContextId::get),
+            model: match self.stretch {
+                true => CacheModel::of_stretch(geometries),
+                false => CacheModel::of(geometries, sample),
+            },
             look_ups: LookUps::new(Lines { shift, sample }),
         }))
     }
@@ -223,77 +261,97 @@ impl Analysis for Cache {
 
     fn seal(&self, shard: &mut Shard) {
         if let Shard::Model(feed) = shard {
-            let Feed { model, look_ups } = &mut **feed;
+            let Feed {
+                context,
+                model,
+                look_ups,
+            } = &mut **feed;
             look_ups.flush(model);
-            let all = &self.geometries.all;
-            *shard = Shard::Counts(Counts {
-                accesses: model.looked_up(0),
-                cold: model.cold(),
-                misses: all.iter().map(|geometry| model.misses(geometry)).collect(),
-                error: model.error(&self.geometries),
+            let mut counts = Counts::of(model, &self.geometries);
+            let stretch = model.stretch();
+            let new = stretch.as_ref().map_or(0, model::Stretch::new_lines);
+            counts.misses.iter_mut().for_each(|missed| *missed -= new);
+            *shard = Shard::Counts(Found {
+                context: *context,
+                counts,
+                stretch,
             });
         }
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Shard>) -> Result<Report> {
-        let counts = self.found(graph, shards)?;
-        self.join(graph, vec![counts])
+        let found = self.found(graph, shards)?;
+        self.join(graph, vec![found])
     }
 }
 
 impl Divided for Cache {
-    type Found = Counts;
+    type Found = Vec<Found>;
+    const STRETCHES: bool = true;
 
-    /// The caches are divided, neighbours together because they share work, and each worker reads all of the graph.
-    fn only(&mut self, share: Share) -> Result<()> {
+    fn only(&mut self, _: Share) -> Result<()> {
         ensure!(
             self.sample.rate().is_none(),
             "--sample makes a preview, which is small enough for one worker: leave it out"
         );
-        let all = &mut self.geometries.all;
-        let begin = |index: u32| all.len() * index as usize / share.of as usize;
-        *all = all[begin(share.index)..begin(share.index + 1)].to_vec();
+        self.stretch = true;
         Ok(())
     }
 
-    fn found(&self, _: &Graph, shards: Vec<Shard>) -> Result<Counts> {
-        let mut sum = Counts {
-            accesses: 0,
-            cold: Some(0),
-            misses: vec![0; self.geometries.all.len()],
-            error: 0.0,
-        };
-        for shard in &shards {
-            if let Shard::Counts(own) = shard {
-                sum.accesses += own.accesses;
-                sum.cold = sum.cold.zip(own.cold).map(|(sum, first)| sum + first);
-                let sums = sum.misses.iter_mut().zip(&own.misses);
-                sums.for_each(|(sum, missed)| *sum += missed);
-                sum.error += own.error;
-            }
-        }
-        Ok(sum)
+    fn found(&self, _: &Graph, shards: Vec<Shard>) -> Result<Vec<Found>> {
+        let counts = shards.into_iter().filter_map(|shard| match shard {
+            Shard::Counts(found) => Some(found),
+            Shard::Model(_) => None,
+        });
+        Ok(counts.collect())
     }
 
-    fn join(self, _: &Graph, parts: Vec<Counts>) -> Result<Report> {
+    fn join(self, _: &Graph, parts: Vec<Vec<Found>>) -> Result<Report> {
+        let all = &self.geometries.all;
+        let mut sum = Counts {
+            cold: Some(0),
+            misses: vec![0; all.len()],
+            ..Counts::default()
+        };
+        let mut models: BTreeMap<Option<u32>, CacheModel> = BTreeMap::new();
+        for mut found in parts.into_iter().flatten() {
+            ensure!(
+                found.counts.misses.len() == all.len(),
+                "the shares have {} caches, and there are {}",
+                found.counts.misses.len(),
+                all.len()
+            );
+            if let Some(stretch) = &found.stretch {
+                let model = models.entry(found.context);
+                let new = || CacheModel::of(&self.geometries, Sample::ALL);
+                model.or_insert_with(new).follow(stretch);
+                // Known of the whole run only.
+                found.counts.cold = Some(0);
+            }
+            sum.add(&found.counts);
+        }
+        for model in models.values() {
+            // These look-ups are among those of the stretches.
+            let accesses = 0;
+            sum.add(&Counts {
+                accesses,
+                ..Counts::of(model, &self.geometries)
+            });
+        }
+        Ok(self.report(&sum))
+    }
+}
+
+impl Cache {
+    fn report(&self, counts: &Counts) -> Report {
         let rate = self.sample.rate();
         // What a sample counts are only further lines of accesses.
-        let looked_up = parts.iter().map(|part| part.accesses).max().unwrap_or(0);
-        let accesses = rate.map_or(0, |_| self.accesses) + looked_up;
-        let cold = parts.iter().filter_map(|part| part.cold).max();
-        let error = parts.iter().map(|part| part.error).fold(0.0, f64::max);
-        let misses: Vec<u64> = parts.into_iter().flat_map(|part| part.misses).collect();
-        ensure!(
-            misses.len() == self.geometries.all.len(),
-            "the shares have {} caches, and there are {}",
-            misses.len(),
-            self.geometries.all.len()
-        );
+        let accesses = rate.map_or(0, |_| self.accesses) + counts.accesses;
         let all = &self.geometries.all;
         let full = |size| {
             let found = all
                 .iter()
-                .zip(&misses)
+                .zip(&counts.misses)
                 .find(|(geometry, _)| geometry.ways == Ways::Full && geometry.size == size);
             found.map(|(_, &misses)| misses)
         };
@@ -302,17 +360,17 @@ impl Divided for Cache {
             ways: geometry.ways,
             accesses,
             misses,
-            split: cold
+            split: counts
+                .cold
                 .zip(full(geometry.size))
                 .map(|(cold, full)| Split::new(misses, full, cold)),
         };
-        let points = all.iter().zip(&misses).map(point).collect();
-        Ok(Report {
+        Report {
             line: 1 << self.geometries.line_shift,
             private: self.private,
             sample: rate,
-            error: rate.map(|_| error / accesses.max(1) as f64),
-            points,
-        })
+            error: rate.map(|_| counts.error / accesses.max(1) as f64),
+            points: all.iter().zip(&counts.misses).map(point).collect(),
+        }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use taskgraph::{Access, OpId};
 
 use super::geometry::{Geometries, Geometry, Ways};
@@ -46,6 +47,25 @@ struct FullyAssociative {
     hits: Vec<u64>,
     /// Lines that were only counted.
     passed: Vec<Range<u64>>,
+    /// New lines and the times of their look-ups, if they are noted.
+    first: Option<Vec<(u64, u64)>>,
+}
+
+/// What a stretch of the run does to caches of which it does not know what they held before it: the look-ups that found
+/// their lines new, all lines by their last look-up, and those that were only counted. Everything else in it finds what it
+/// finds whatever was before (PARDA: Niu et al., "PARDA: A fast parallel reuse distance analysis algorithm", 2012).
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Stretch {
+    first: Vec<(u64, u64)>,
+    last: Vec<u64>,
+    passed: Vec<Range<u64>>,
+}
+
+impl Stretch {
+    /// Look-ups that found their lines new.
+    pub(crate) fn new_lines(&self) -> u64 {
+        self.first.iter().map(|(_, times)| times).sum()
+    }
 }
 
 /// Parts of a sample, by a hash of the line.
@@ -71,6 +91,15 @@ impl CacheModel {
     /// Empty caches for a sample of the lines; unless these are all, the caches must be fully associative.
     #[must_use]
     pub fn of(geometries: &Geometries, sample: Sample) -> Self {
+        Self::make(geometries, sample, false)
+    }
+
+    /// Caches of all lines for a stretch of the run.
+    pub(crate) fn of_stretch(geometries: &Geometries) -> Self {
+        Self::make(geometries, Sample::ALL, true)
+    }
+
+    fn make(geometries: &Geometries, sample: Sample, stretch: bool) -> Self {
         let mut levels: BTreeMap<u64, usize> = BTreeMap::new();
         let mut capacities = Vec::new();
         for geometry in &geometries.all {
@@ -108,13 +137,15 @@ impl CacheModel {
             }
         });
         let parts = if sample == Sample::ALL { 1 } else { PARTS };
-        let full = (!capacities.is_empty()).then(|| FullyAssociative {
+        let full = FullyAssociative {
             groups: RecencyGroups::new(capacities.clone()),
             hits: vec![0; parts * (capacities.len() + 2)],
             capacities,
             sizes,
             passed: Vec::new(),
-        });
+            first: stretch.then(Vec::new),
+        };
+        let full = Some(full).filter(|full| stretch || !full.capacities.is_empty());
         Self {
             lines: Lines {
                 shift: geometries.line_shift,
@@ -213,6 +244,35 @@ impl CacheModel {
             (chance + (most - own).max(own - least)) / rate
         });
         errors.fold(0.0, f64::max)
+    }
+
+    /// What the caches of a stretch must know of what was before; `None` of other caches.
+    pub(crate) fn stretch(&mut self) -> Option<Stretch> {
+        let full = self.full.as_mut()?;
+        let first = full.first.take()?;
+        let mut lines = vec![0; full.groups.places()];
+        for (line, id) in self.ids.all() {
+            if let Some(place) = lines.get_mut(id as usize) {
+                *place = line;
+            }
+        }
+        Some(Stretch {
+            first,
+            last: full.groups.by_age().map(|id| lines[id as usize]).collect(),
+            passed: std::mem::take(&mut full.passed),
+        })
+    }
+
+    /// A stretch goes on where the caches are. Counts only the look-ups that found their lines new in it.
+    pub(crate) fn follow(&mut self, stretch: &Stretch) {
+        let shift = self.lines.shift;
+        let last = stretch.last.iter().map(|&line| (line, 0));
+        for (line, times) in stretch.first.iter().copied().chain(last) {
+            self.touch(line, &unknown(line << shift, 1), times);
+        }
+        if let Some(full) = &mut self.full {
+            full.passed.extend_from_slice(&stretch.passed);
+        }
     }
 
     /// Lines looked up for the first time, which miss in any cache. `None` unless a fully associative cache of all
@@ -316,7 +376,13 @@ impl FullyAssociative {
     #[inline]
     fn touch(&mut self, line: u64, id: u32, times: u64) -> usize {
         let width = self.capacities.len() + 2;
-        let smallest = self.groups.touch(id).unwrap_or(width - 1);
+        let smallest = self.groups.touch(id).unwrap_or_else(|| {
+            let first = self.first.as_mut();
+            first
+                .into_iter()
+                .for_each(|first| first.push((line, times)));
+            width - 1
+        });
         let mut at = smallest;
         if self.hits.len() > width {
             // This is Fibonacci hashing. The sample is chosen by another hash.

@@ -59,6 +59,18 @@ impl RecencyGroups {
         self.nodes.get(line as usize).is_some_and(|n| n.group != 0)
     }
 
+    /// One more than the largest number of a line.
+    pub(super) fn places(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The lines, the one first that was not touched for the longest time.
+    pub(super) fn by_age(&self) -> impl Iterator<Item = u32> + '_ {
+        let some = |line: u32| Some(line).filter(|line| *line != 0);
+        let newer = move |line: &u32| some(self.nodes[*line as usize].newer);
+        std::iter::successors(some(self.oldest), newer)
+    }
+
     /// Touches the line with a number (not 0; the numbers should be dense). Returns the index of the smallest cache
     /// that held it, or the number of caches if none did; `None` if it was never touched before.
     #[inline]

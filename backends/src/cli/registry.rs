@@ -38,10 +38,12 @@ pub const ENTRIES: &[Entry] = &[
     analysis::<CritPath>()
         .shown(Shown::of::<CritPath>().section("Critical path"))
         .divided(Division::of::<CritPath>()),
-    analysis::<WorkSpan>().shown(
-        Shown::with::<WorkSpan>(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
-            .section("Call sites"),
-    ),
+    analysis::<WorkSpan>()
+        .shown(
+            Shown::with::<WorkSpan>(|graph, choices| begin::<WorkSpan>(measured(choices)?, graph))
+                .section("Call sites"),
+        )
+        .divided(Division::of::<WorkSpan>()),
     analysis::<Factors>().shown(Shown::of::<Factors>().section("Factors")),
     analysis::<crate::scaling::recorded::Stack>(),
     analysis::<Misses>().shown(

@@ -17,7 +17,7 @@ use crate::analysis::{self, Graph, Share};
 
 /// What begins each result of a share.
 const MAGIC: &[u8; 8] = b"CTSHARE\0";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes before the body: magic, version, number of the share, hash of the plan, length of the body.
 const HEADER: usize = 8 + 4 + 4 + 16 + 8;
 const PLAN: &str = "plan.json";
@@ -42,7 +42,7 @@ enum Step {
         /// Task graph, as written by contech-middle
         #[arg(long, default_value = analysis::DEFAULT_GRAPH)]
         graph: PathBuf,
-        /// The analysis: blocks, cache, critpath, sharing or races
+        /// The analysis: blocks, cache, critpath, races, sharing or workspan
         #[arg(value_name = "ANALYSIS")]
         name: String,
         /// Its options

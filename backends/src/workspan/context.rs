@@ -174,6 +174,17 @@ impl State {
         (top_site, top_caller)
     }
 
+    /// Whether a call site and a calling function are not on the stack.
+    pub(super) fn are_new(&self, site: u32, caller: u32) -> (bool, bool) {
+        let new = |own: &[(u32, u32)], above: &[u32], key: u32| {
+            !own.iter().any(|entry| entry.0 == key) && above.binary_search(&key).is_err()
+        };
+        (
+            new(&self.sites, &self.above.sites, site),
+            new(&self.callers, &self.above.callers, caller),
+        )
+    }
+
     /// Forgets an invocation.
     pub(super) fn leave(&mut self, frame: &Frame) {
         count_down(&mut self.sites, frame.site);

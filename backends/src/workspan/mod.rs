@@ -31,19 +31,22 @@ mod past;
 mod paths;
 mod render;
 mod rows;
+mod steps;
 mod tree;
 
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
-use serde::Serialize;
+use anyhow::{Context as _, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
 use taskgraph::{BlockCounts, ContextId, Piece, StaticInfo};
 
-use crate::analysis::{Analysis, Graph, Moment, Order, Reads, Task, run};
+use crate::analysis::{Analysis, Divided, Graph, Moment, Order, Reads, Share, Task, run};
 use crate::critpath::{self, CritPath, Detour};
 use crate::scaling::Measured;
 use crate::view::units::ratio;
 use machine::{Machine, Rules};
+use metric::BlockFacts;
+use steps::{Step, Steps};
 
 pub use change::{Change, Effect, Selector, parallel, scale};
 pub use metric::Metric;
@@ -101,6 +104,8 @@ pub struct WorkSpan {
     info: Arc<StaticInfo>,
     /// For the slack of tasks, if the command line asks for it.
     table: Option<critpath::Table>,
+    /// Whether other workers have tasks, too, and the rest is done when all have done theirs.
+    shared: bool,
 }
 
 /// Work and span, of the whole program and by call site.
@@ -204,16 +209,28 @@ impl Analysis for WorkSpan {
             options,
             info: Arc::new(graph.info().clone()),
             table: slack.then(|| critpath::Table::new(graph)).transpose()?,
+            shared: false,
         })
+    }
+
+    fn order(&self) -> Order {
+        match self.shared {
+            true => Order::Any,
+            false => Self::ORDER,
+        }
     }
 
     fn shard(&self, _: Option<ContextId>) -> Walks {
         let options = &self.options;
         let machine = |rules| Machine::new(Arc::clone(&self.info), rules);
         let changes = options.changes();
+        let facts = BlockFacts::of(&self.info, options.metric);
+        let changed = !changes.is_empty();
         Walks {
+            steps: Steps::new(facts, options.metric, changed),
+            found: self.shared.then(Vec::new),
             recorded: machine(options.rules()),
-            changed: (!changes.is_empty()).then(|| {
+            changed: changed.then(|| {
                 machine(Rules {
                     changes,
                     ..options.rules()
@@ -223,31 +240,31 @@ impl Analysis for WorkSpan {
     }
 
     fn task(&self, walks: &mut Walks, task: &Task<'_>) -> Result<()> {
-        let id = task.id();
-        let table = self.table.as_ref();
-        let slack = table.map(|table| table.slack_and_mark(id, critpath::weight(task)).0);
-        walks.recorded.enter(task, slack)?;
-        walks
-            .changed
-            .iter_mut()
-            .try_for_each(|changed| changed.enter(task, None))
+        walks.steps.begin(task)?;
+        if walks.found.is_none() {
+            walks.enter(task);
+        }
+        Ok(())
     }
 
     fn piece(&self, walks: &mut Walks, _: &Moment, piece: &Piece<'_>) -> Result<()> {
-        walks.recorded.piece(piece);
-        walks
-            .changed
-            .iter_mut()
-            .for_each(|changed| changed.piece(piece));
+        walks.steps.piece(piece);
         Ok(())
     }
 
     fn done(&self, walks: &mut Walks, task: &Task<'_>, _: &BlockCounts) -> Result<()> {
-        walks.recorded.leave(task)?;
-        walks
-            .changed
-            .iter_mut()
-            .try_for_each(|changed| changed.leave(task))
+        let steps = walks.steps.end(task);
+        match &mut walks.found {
+            Some(found) => found.push(steps.to_vec()),
+            None => leave(
+                &mut walks.recorded,
+                &mut walks.changed,
+                task,
+                steps,
+                self.slack(task),
+            )?,
+        }
+        Ok(())
     }
 
     fn finish(self, graph: &Graph, shards: Vec<Walks>) -> Result<Report> {
@@ -275,9 +292,74 @@ impl Analysis for WorkSpan {
     }
 }
 
-/// The walk over the program as it was recorded, and the walk over the changed program, if there are changes.
+/// The steps of tasks are computed by whoever has the task, and taken in the order of tasks by one process.
+impl Divided for WorkSpan {
+    type Found = Found;
+
+    fn only(&mut self, _: Share) -> Result<()> {
+        self.shared = true;
+        Ok(())
+    }
+
+    fn found(&self, _: &Graph, shards: Vec<Walks>) -> Result<Found> {
+        let found = shards.into_iter().filter_map(|walks| walks.found);
+        Ok(Found(found.flatten().collect()))
+    }
+
+    fn join(self, graph: &Graph, parts: Vec<Found>) -> Result<Report> {
+        let mut walks = self.shard(None);
+        let mut steps = parts.into_iter().flat_map(|part| part.0);
+        let mut tasks = graph.walk();
+        while let Some(task) = tasks.next()? {
+            let steps = steps.next().context("the shares have too few tasks")?;
+            walks.enter(task);
+            let slack = self.slack(task);
+            leave(&mut walks.recorded, &mut walks.changed, task, &steps, slack)?;
+        }
+        ensure!(steps.next().is_none(), "the shares have too many tasks");
+        self.finish(graph, vec![walks])
+    }
+}
+
+impl WorkSpan {
+    fn slack(&self, task: &Task<'_>) -> Option<u64> {
+        let table = self.table.as_ref()?;
+        Some(table.slack_and_mark(task.id(), critpath::weight(task)).0)
+    }
+}
+
+/// The steps of each task of a worker.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Found(Vec<Vec<Step>>);
+
+/// What a task executes, and the walk over the program as it was recorded, and that over the changed program, if there
+/// are changes.
 #[derive(Debug)]
 pub struct Walks {
+    steps: Steps,
+    found: Option<Vec<Vec<Step>>>,
     recorded: Machine,
     changed: Option<Machine>,
+}
+
+impl Walks {
+    fn enter(&mut self, task: &Task<'_>) {
+        self.recorded.enter(task);
+        self.changed
+            .iter_mut()
+            .for_each(|changed| changed.enter(task));
+    }
+}
+
+fn leave(
+    recorded: &mut Machine,
+    changed: &mut Option<Machine>,
+    task: &Task<'_>,
+    steps: &[Step],
+    slack: Option<u64>,
+) -> Result<()> {
+    recorded.leave(task, steps, slack)?;
+    changed
+        .iter_mut()
+        .try_for_each(|changed| changed.leave(task, steps, None))
 }

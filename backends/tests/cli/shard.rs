@@ -16,6 +16,7 @@ fn shares_that_any_number_of_workers_do_are_merged_to_the_result_of_one_process(
         (3, "sharing --line 32,64"),
         (2, "blocks"),
         (5, "critpath --near 2"),
+        (3, "workspan --slack"),
     ] {
         let (name, options) = analysis.split_once(' ').unwrap_or((analysis, ""));
         folder.ok(&format!(
@@ -87,8 +88,8 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
     let folder = Folder::new();
     for (line, reason) in [
         (
-            "shard plan p --workers 2 --graph two.tg workspan",
-            "workspan cannot be divided; blocks, cache, critpath, sharing, races can",
+            "shard plan p --workers 2 --graph two.tg predict",
+            "predict cannot be divided; blocks, cache, critpath, workspan, sharing, races can",
         ),
         (
             "shard plan p --workers 2 --graph none.tg cache",

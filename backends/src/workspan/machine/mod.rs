@@ -11,16 +11,16 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use taskgraph::{BlockCounts, BlockId, ContextId, StaticInfo, TaskId, TaskKind, WaitCause};
+use taskgraph::{ContextId, StaticInfo, TaskId, TaskKind, WaitCause};
 use workspan::{Measure, Sum};
 
 use super::change::Change;
 use super::context::State;
 use super::metric::{BlockFacts, Metric};
 use super::paths::{PathId, Paths};
+use super::steps::{Step, executes, time_of};
 use super::tree::{SiteKey, Tree};
 use crate::analysis::Task;
-use execution::Cut;
 
 /// The calling function of code that no recorded function called.
 const NOBODY: u32 = u32::MAX;
@@ -69,13 +69,8 @@ pub(super) struct Machine {
     info: Arc<StaticInfo>,
     rules: Rules,
     facts: Arc<[BlockFacts]>,
-    /// For the current task: its context, its time, its slack, and its executions if they are kept until its end.
+    /// The context of the current task.
     current: Option<Box<State>>,
-    cut: Cut,
-    slack: Option<u64>,
-    keeping: bool,
-    kept: Vec<(BlockId, u64)>,
-    counts: BlockCounts,
     states: FxHashMap<ContextId, Box<State>>,
     values: FxHashMap<TaskId, Value>,
     paths: Paths,
@@ -99,12 +94,7 @@ impl Machine {
         Self {
             facts: BlockFacts::of(&info, rules.metric).into(),
             info,
-            cut: Cut::default(),
-            slack: None,
-            keeping: false,
-            counts: BlockCounts::new(),
             current: None,
-            kept: Vec::new(),
             rules,
             states: FxHashMap::default(),
             values: FxHashMap::default(),
@@ -122,8 +112,8 @@ impl Machine {
         }
     }
 
-    /// Begins the next task of the breadth-first order. `slack` is how much longer it could take, if that is known.
-    pub(super) fn enter(&mut self, task: &Task<'_>, slack: Option<u64>) -> Result<()> {
+    /// Begins the next task of the breadth-first order.
+    pub(super) fn enter(&mut self, task: &Task<'_>) {
         let id = task.id();
         self.tasks += 1;
         let mut state = match self.states.remove(&id.context) {
@@ -134,18 +124,27 @@ impl Machine {
         for &from in task.stored_dependencies() {
             self.arrive(&mut state, id.context, from, free);
         }
-        self.begin(task, slack)?;
         self.current = Some(state);
-        Ok(())
     }
 
-    /// The task is over.
-    pub(super) fn leave(&mut self, task: &Task<'_>) -> Result<()> {
+    /// The task is over. `slack` is how much longer it could take, if that is known.
+    pub(super) fn leave(
+        &mut self,
+        task: &Task<'_>,
+        steps: &[Step],
+        slack: Option<u64>,
+    ) -> Result<()> {
         let Some(mut state) = self.current.take() else {
             return Ok(());
         };
         let id = task.id();
-        self.end_of_task(&mut state, task);
+        self.take(&mut state, steps, slack);
+        // The time of a task that executes nothing belongs to its frame.
+        let ns = time_of(self.rules.metric, task);
+        if ns > 0 && !executes(task) {
+            self.first_frame(&mut state, None);
+            self.advance(&mut state, ns, slack);
+        }
         let dependents = task.dependents()?;
         let mut edges = dependents.len();
         if task.kind() == TaskKind::Create {
@@ -229,8 +228,14 @@ impl Machine {
         state.length += long;
         state.burdened += long;
         self.work += amount;
+        let node = top.node;
+        self.note(node, slack);
+    }
+
+    /// The code of a node ran in a task with this slack.
+    fn note(&mut self, node: u32, slack: Option<u64>) {
         if let Some(slack) = slack {
-            let at = top.node as usize;
+            let at = node as usize;
             if self.least_slack.len() <= at {
                 self.least_slack.resize(at + 1, u64::MAX);
             }

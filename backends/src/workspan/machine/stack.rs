@@ -34,6 +34,21 @@ impl Machine {
         let top = state.frames.last();
         let (from, call) = top.map_or((Tree::ROOT, None), |top| (top.node, top.call));
         let spawns = top.is_some_and(|top| top.spawns);
+        let (site, caller) = self.site(call, function, spawns);
+        let node = self.tree.child(from, site, function.map(FunctionId::new));
+        self.push_at(state, node, site, caller, function);
+        if spawns {
+            self.fork(state);
+        }
+    }
+
+    /// The call site of an invocation, and the function that it is in.
+    pub(super) fn site(
+        &mut self,
+        call: Option<BlockId>,
+        function: Option<u32>,
+        spawns: bool,
+    ) -> (u32, u32) {
         let block = call.and_then(|at: BlockId| self.info.block(at).map(|block| (at, block)));
         let (key, caller) = match (block, function) {
             (Some((at, block)), _) if spawns => (SiteKey::Spawn(at), block.function.get()),
@@ -41,12 +56,7 @@ impl Machine {
             (None, Some(function)) => (SiteKey::Outside(FunctionId::new(function)), NOBODY),
             (None, None) => (SiteKey::Program, NOBODY),
         };
-        let site = self.tree.site(key);
-        let node = self.tree.child(from, site, function.map(FunctionId::new));
-        self.push_at(state, node, site, caller, function);
-        if spawns {
-            self.fork(state);
-        }
+        (self.tree.site(key), caller)
     }
 
     /// The frame just pushed is a spawn that is executed before its continuation.
@@ -217,11 +227,7 @@ impl Machine {
             top_caller: sum(frame.top_caller),
             local: Sum::one(frame.local_work, frame.local_span),
         };
-        let at = frame.node as usize;
-        if self.on_work.len() <= at {
-            self.on_work.resize(at + 1, Measure::default());
-        }
-        self.on_work[at] += measure;
+        self.over(frame.node, measure);
         measure.local.span = frame.pending;
         measure.local.work -= frame.own_on_path;
         if !frame.on_path {
@@ -234,6 +240,15 @@ impl Machine {
         if let Some(continuation) = continuation {
             self.back(state, continuation);
         }
+    }
+
+    /// Invocations of a node are over.
+    pub(super) fn over(&mut self, node: u32, measure: Measure) {
+        let at = node as usize;
+        if self.on_work.len() <= at {
+            self.on_work.resize(at + 1, Measure::default());
+        }
+        self.on_work[at] += measure;
     }
 
     /// The innermost frame's children, which nobody has joined, become those of its caller.
