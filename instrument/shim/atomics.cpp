@@ -2,6 +2,7 @@
 // its address. Policy and meaning are in src/atomics.rs and contech_trace::abi (ATOMIC_*).
 
 #include "llvm-c/Core.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -16,6 +17,7 @@ using namespace llvm;
 namespace {
 constexpr uint64_t Load = 0, Store = 1 << 3, Rmw = 2 << 3, Fail = 3 << 3, Silent = 1 << 5,
                    Unstated = 1 << 6;
+constexpr unsigned SizeShift = 8;
 constexpr uint64_t Relaxed = 0, SeqCst = 5;
 
 uint64_t order(AtomicOrdering O) {
@@ -150,6 +152,26 @@ Value *silent(IRBuilder<> &B, AtomicRMWInst *R) {
   }
 }
 
+// The base-2 logarithm of the bytes of a load that may be repeated: neither volatile nor split by the machine.
+std::optional<unsigned> repeatable(const DataLayout &DL, const Op &O) {
+  auto *L = dyn_cast<LoadInst>(O.At);
+  if (!L || L->isVolatile())
+    return {};
+  uint64_t Bytes = DL.getTypeStoreSize(L->getType()).getKnownMinValue();
+  bool Whole = DL.getTypeSizeInBits(L->getType()) == TypeSize::getFixed(8 * Bytes);
+  if (!Whole || !isPowerOf2_64(Bytes) || Bytes > 8 || L->getAlign().value() < Bytes)
+    return {};
+  return Log2_64(Bytes);
+}
+
+// 64 bits as a value of the type: the reverse of bits().
+Value *value(IRBuilder<> &B, const DataLayout &DL, Value *Bits, Type *T) {
+  if (T->isPointerTy())
+    return B.CreateIntToPtr(Bits, T);
+  Value *V = B.CreateZExtOrTrunc(Bits, B.getIntNTy(DL.getTypeSizeInBits(T).getFixedValue()));
+  return T->isIntegerTy() ? V : B.CreateBitCast(V, T);
+}
+
 // What the operation was, once it has executed, and the value that it found.
 std::pair<Value *, Value *> told(IRBuilder<> &B, const DataLayout &DL, const Op &O) {
   Value *What = B.getInt64(O.Kind | O.Order);
@@ -192,11 +214,11 @@ int contech_shim_has_fence(LLVMModuleRef M) {
 
 // Wraps the atomic operations of F, those of relaxed order only if Relaxed. Visits every added instruction.
 void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef BeginV,
-                               LLVMValueRef EndV, LLVMValueRef FenceV,
+                               LLVMValueRef EndV, LLVMValueRef LoadedV, LLVMValueRef FenceV,
                                void (*Visit)(void *, LLVMValueRef), void *Context) {
   Function &F = *unwrap<Function>(FV);
   FunctionCallee Begin = unwrap<Function>(BeginV), End = unwrap<Function>(EndV),
-                 Fence = unwrap<Function>(FenceV);
+                 Loaded = unwrap<Function>(LoadedV), Fence = unwrap<Function>(FenceV);
   const DataLayout &DL = F.getParent()->getDataLayout();
   SmallVector<Op, 16> Ops;
   SmallVector<FenceInst *, 4> Fences;
@@ -221,6 +243,20 @@ void contech_shim_wrap_atomics(LLVMValueRef FV, int TakeRelaxed, LLVMValueRef Be
   };
   for (Op &O : Ops) {
     Instruction *Next = O.At->getNextNode();
+    if (std::optional<unsigned> Log = repeatable(DL, O)) {
+      IRBuilder<> B(Next);
+      B.SetCurrentDebugLocation(O.At->getDebugLoc());
+      auto [What, Found] = told(B, DL, O);
+      CallInst *C = Call(B, Loaded, {O.Address, B.CreateOr(What, *Log << SizeShift), Found});
+      Value *Again = value(B, DL, C, O.At->getType());
+      // The calculations before the call and the call itself keep the value that the program found.
+      SmallPtrSet<const User *, 8> Before;
+      for (Instruction *I = O.At->getNextNode(); I != C->getNextNode(); I = I->getNextNode())
+        Before.insert(I);
+      O.At->replaceUsesWithIf(Again, [&](Use &U) { return !Before.count(U.getUser()); });
+      Added(O.At->getNextNode(), Next);
+      continue;
+    }
     IRBuilder<> B(O.Around ? O.At : Next);
     B.SetCurrentDebugLocation(O.At->getDebugLoc());
     CallInst *Token = Call(B, Begin, {O.Address});

@@ -1,5 +1,6 @@
 //! Atomic operations as order: each atomic operation stands between two calls of the runtime, which give it its place
-//! among all operations on its address.
+//! among all operations on its address. A load needs only one call, after it: the runtime reads the variable again and
+//! knows the place of that, and the program goes on with the value that the runtime found.
 //!
 //! A loop that only waits for what another thread writes without such an operation (a volatile variable, or a relaxed
 //! load) has a call at the end of each turn. The runtime records turns that are the same as a count.
@@ -9,7 +10,7 @@
 
 use std::collections::HashSet;
 
-use contech_trace::abi::{ATOMIC_BEGIN, ATOMIC_END, FENCE, TURN};
+use contech_trace::abi::{ATOMIC_BEGIN, ATOMIC_END, ATOMIC_LOADED, FENCE, TURN};
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionValue};
 
@@ -22,6 +23,7 @@ use crate::options::{Atomics, Options};
 pub(crate) struct Order<'m> {
     begin: FunctionValue<'m>,
     end: FunctionValue<'m>,
+    loaded: FunctionValue<'m>,
     fence: FunctionValue<'m>,
     /// Whether relaxed operations are ordered too: alone they order nothing, but a fence makes them do so.
     relaxed: bool,
@@ -38,6 +40,7 @@ impl<'m> Order<'m> {
         Some(Order {
             begin: runtime_fn(module, &ATOMIC_BEGIN),
             end: runtime_fn(module, &ATOMIC_END),
+            loaded: runtime_fn(module, &ATOMIC_LOADED),
             fence: runtime_fn(module, &FENCE),
             relaxed,
         })
@@ -45,7 +48,8 @@ impl<'m> Order<'m> {
 
     /// Adds the calls to a function; returns the instructions added.
     pub(crate) fn add(self, f: FunctionValue<'m>) -> HashSet<InstructionValue<'m>> {
-        ir::wrap_atomics(f, self.relaxed, [self.begin, self.end, self.fence])
+        let functions = [self.begin, self.end, self.loaded, self.fence];
+        ir::wrap_atomics(f, self.relaxed, functions)
     }
 }
 
@@ -59,7 +63,7 @@ pub(crate) fn mark_waits<'m>(
 
 /// The name that a user sees for a callee that the pass inserted; `None` for any other callee.
 pub(crate) fn display(callee: &str) -> Option<&'static str> {
-    if callee == ATOMIC_END.symbol {
+    if callee == ATOMIC_END.symbol || callee == ATOMIC_LOADED.symbol {
         Some("atomic operation")
     } else if callee == FENCE.symbol {
         Some("fence")

@@ -1,11 +1,16 @@
-//! Atomic operations of instrumented code. Each stands between a call of [`begin`] and one of [`end`].
+//! Atomic operations of instrumented code. Each stands between a call of [`begin`] and one of [`end`], except for the
+//! loads that [`loaded`] can make again.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 use contech_guest::mask::Blocked;
 use contech_runtime_core::owners::Owners;
 use contech_runtime_core::spin::Try;
 use contech_runtime_core::stripes::Stripes;
 use contech_runtime_core::{Recorder, TlsBlock, atomic, tls};
-use contech_trace::abi::{Ptr, Word};
+use contech_trace::abi::{ATOMIC_SIZE_SHIFT, Ptr, Word};
 use contech_trace::event::SyncOp::Fence;
 
 use crate::active::Active;
@@ -112,6 +117,46 @@ pub(crate) unsafe extern "C" fn end(
     if let Some(recorder) = recorder {
         recorder.make_room(tls);
     }
+}
+
+/// Exported as `__contech_atomic_loaded`. `site` is the address of the calling code.
+pub(crate) unsafe extern "C" fn loaded(address: Ptr, what: Word, value: Word, site: usize) -> Word {
+    let Some(recorder) = current::recorder_or_due() else {
+        return value;
+    };
+    let tls = block();
+    if !records(recorder, tls) {
+        return value;
+    }
+    if tls.cursor().is_null() {
+        recorder.make_room(tls);
+    }
+    let (stripe, owner, before) = (Stripes::of(address.addr()), number(tls), tls.held());
+    // SAFETY: the program has just read as many bytes there, which are aligned (the pass makes sure of that).
+    let read = || unsafe {
+        match what >> ATOMIC_SIZE_SHIFT {
+            0 => AtomicU8::from_ptr(address).load(Acquire).into(),
+            1 => AtomicU16::from_ptr(address.cast()).load(Acquire).into(),
+            2 => AtomicU32::from_ptr(address.cast()).load(Acquire).into(),
+            _ => AtomicU64::from_ptr(address.cast()).load(Acquire),
+        }
+    };
+    let held = |begins| tls.set_held(if begins { stripe as u64 + 1 } else { before });
+    let found = Cell::new(value);
+    let ticket = recorder.ticket(tls, || {
+        let (ticket, value) = STRIPES.look(stripe, owner, read, held);
+        found.set(value);
+        ticket
+    });
+    let attempt = Try {
+        address: address.addr() as u64,
+        site: site as u64,
+        value: found.get(),
+        ticket,
+    };
+    recorder.atomic(tls, what, &attempt);
+    recorder.make_room(tls);
+    found.get()
 }
 
 /// Exported as `__contech_turn`. `site` is the address of the calling code.

@@ -4,7 +4,9 @@ use contech_guest::exports;
 use contech_trace::abi::{Ptr, Word};
 use contech_trace::for_each_runtime_fn;
 
-use crate::atomic::{begin as atomic_begin, end as atomic_end, fence, turn};
+use crate::atomic::{
+    begin as atomic_begin, end as atomic_end, fence, loaded as atomic_loaded, turn,
+};
 use crate::flush::{check_flush, flush};
 use crate::modules::{register, unregister};
 

@@ -17,15 +17,15 @@ pub(crate) fn has_fence(module: &Module<'_>) -> bool {
     unsafe { contech_shim_has_fence(module.as_mut_ptr()) != 0 }
 }
 
-/// Puts the atomic operations of a defined function between calls of the first two functions, and a call of the third
-/// after its fences. Operations of relaxed order are included if `relaxed` asks for them. Returns the added calls.
+/// Puts the atomic operations of a defined function between calls of the first two functions, or a call of the third
+/// after a load, and a call of the last after its fences. Operations of relaxed order are included if `relaxed` asks for them. Returns the added calls.
 pub(crate) fn wrap_atomics<'m>(
     f: FunctionValue<'m>,
     relaxed: bool,
-    [begin, end, fence]: [FunctionValue<'m>; 3],
+    [begin, end, loaded, fence]: [FunctionValue<'m>; 4],
 ) -> HashSet<InstructionValue<'m>> {
     let mut list: Vec<LLVMValueRef> = Vec::new();
-    // SAFETY: the callers pass a function with a body and three functions of its module with the types of the
+    // SAFETY: the callers pass a function with a body and four functions of its module with the types of the
     // contract; `push` gets the list it expects.
     unsafe {
         contech_shim_wrap_atomics(
@@ -33,6 +33,7 @@ pub(crate) fn wrap_atomics<'m>(
             c_int::from(relaxed),
             begin.as_value_ref(),
             end.as_value_ref(),
+            loaded.as_value_ref(),
             fence.as_value_ref(),
             push,
             (&raw mut list).cast(),

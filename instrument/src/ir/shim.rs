@@ -57,6 +57,7 @@ unsafe extern "C" {
         relaxed: c_int,
         begin: LLVMValueRef,
         end: LLVMValueRef,
+        loaded: LLVMValueRef,
         fence: LLVMValueRef,
         visit: Visit,
         context: *mut c_void,

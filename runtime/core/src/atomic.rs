@@ -45,9 +45,9 @@ impl Recorder {
     }
 
     /// Records an atomic operation of the calling thread (`what` holds its `ATOMIC_*` bits), or counts it as one more
-    /// try of a spin-wait. The caller still holds the stripe, so that no other thread's operation comes between this
-    /// operation and its event, and none of a signal handler contradicts it. That is why nothing is handed over here,
-    /// which may take long. Check for room afterwards.
+    /// try of a spin-wait. If the operation may write, the caller still holds the stripe, so that no other thread's
+    /// operation comes between this operation and its event, and none of a signal handler contradicts it. That is why
+    /// nothing is handed over here, which may take long. Check for room afterwards.
     #[inline]
     pub fn atomic(&'static self, tls: &TlsBlock, what: u64, t: &Try) {
         let spin = tls.spin();

@@ -6,8 +6,11 @@
 //! at any instruction whether its own thread holds it. The lock is held over a few instructions. If its holder never
 //! comes back (a jump out of a signal handler in just that moment, a cancelled thread), a thread that waits takes the
 //! lock over after [`PATIENCE`], so that the runtime never makes a program hang.
+//!
+//! A load changes nothing, so it takes no lock: its place is known if the word is the same before and after it, and no
+//! thread operates. Threads that spin on a variable therefore never keep the one they wait for from it.
 
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, fence};
 use std::time::{Duration, Instant};
 
 use contech_guest::arch;
@@ -34,6 +37,8 @@ fn taken_by(owner: u64, seen: u64) -> u64 {
 /// How long a holder may take. It is a few instructions away from giving the stripe back, but may have
 /// been preempted.
 pub const PATIENCE: Duration = Duration::from_secs(1);
+/// Tries before a thread that waits lets others run.
+const ROUNDS: u32 = 64;
 
 #[repr(align(64))]
 #[derive(Debug)]
@@ -101,6 +106,39 @@ impl Stripes {
         }
     }
 
+    /// Reads with `read` while no other thread operates, and returns the ticket of that load and what was read. Reads
+    /// again while there are writes. If they do not end soon, takes the stripe; `held` is told of that before, and
+    /// after it is given back.
+    #[inline]
+    pub fn look<T>(
+        &self,
+        stripe: usize,
+        owner: u64,
+        read: impl Fn() -> T,
+        held: impl Fn(bool),
+    ) -> (u64, T) {
+        let word = self.word(stripe);
+        for _ in 0..ROUNDS {
+            let before = word.load(Acquire);
+            // What this very thread holds was interrupted by this load, and will not change meanwhile.
+            if before & LOCKED == 0 || self.is_held_by(stripe, owner) {
+                let found = read();
+                fence(Acquire);
+                if word.load(Relaxed) == before {
+                    return ((before & TICKET) + 1, found);
+                }
+            }
+            std::hint::spin_loop();
+        }
+        held(true);
+        self.take(stripe, owner);
+        let found = read();
+        let ticket = self.draw(stripe, false);
+        self.give(stripe);
+        held(false);
+        (ticket, found)
+    }
+
     #[cold]
     fn wait(&self, stripe: usize, owner: u64) {
         let word = self.word(stripe);
@@ -109,7 +147,7 @@ impl Stripes {
             if self.try_take(stripe, owner) {
                 return;
             }
-            if round < 64 {
+            if round < ROUNDS {
                 std::hint::spin_loop();
                 continue;
             }
@@ -211,6 +249,42 @@ mod tests {
             ticket
         });
         assert_eq!(drawn, [2, 3, 3, 4]);
+    }
+
+    #[test]
+    fn a_load_without_the_lock_finds_the_value_of_its_ticket() {
+        static STRIPES: Stripes = Stripes::new();
+        static VARIABLE: Variable = Variable::new(0);
+        let write = |owner: u64| {
+            for _ in 0..20_000 {
+                STRIPES.take(7, owner);
+                VARIABLE.fetch_add(1, Relaxed);
+                STRIPES.draw(7, true);
+                STRIPES.give(7);
+            }
+        };
+        let look = |owner: u64| {
+            for _ in 0..20_000 {
+                let (ticket, value) = STRIPES.look(7, owner, || VARIABLE.load(Relaxed), |_| ());
+                assert_eq!(ticket, STEP * value + 1);
+            }
+        };
+        std::thread::scope(|s| {
+            (1..3).for_each(|owner| drop(s.spawn(move || write(owner))));
+            (3..5).for_each(|owner| drop(s.spawn(move || look(owner))));
+        });
+    }
+
+    #[test]
+    fn a_load_waits_for_the_thread_that_operates_and_not_for_itself() {
+        let stripes = Stripes::new();
+        stripes.take(5, 1);
+        assert_eq!(stripes.draw(5, true), 2);
+        assert_eq!(stripes.look(5, 1, || 8, |_| panic!("it is held")), (3, 8));
+        let told = std::cell::Cell::new(0);
+        let held = |begins: bool| told.set(told.get() * 2 + 1 + u32::from(begins));
+        assert_eq!(stripes.look(5, 2, || 9, held), (3, 9));
+        assert_eq!((stripes.taken_over(), told.get()), (1, 2 * 2 + 1));
     }
 
     #[test]

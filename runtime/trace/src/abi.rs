@@ -90,6 +90,8 @@ pub const ATOMIC_FAIL: u64 = 3 << 3;
 pub const ATOMIC_SILENT: u64 = 1 << 5;
 /// Bit 6: the value that the operation found is not stated (it is wider than 64 bits).
 pub const ATOMIC_UNSTATED: u64 = 1 << 6;
+/// From bit 8 on, for [`ATOMIC_LOADED`]: the base-2 logarithm of the number of bytes that were read, at most 3.
+pub const ATOMIC_SIZE_SHIFT: u32 = 8;
 
 /// Expands `$m!` with every runtime function that instrumented code calls:
 ///
@@ -119,6 +121,9 @@ macro_rules! for_each_runtime_fn {
             /// Says that the operation is done: address, token, what it was (see the `ATOMIC_*` bits), and the value
             /// it found.
             ATOMIC_END: atomic_end = __contech_atomic_end(Ptr, Word, Word, Word), Caller;
+            /// Says that a variable was read atomically: address, what it was (see the `ATOMIC_*` bits), and the
+            /// value. Reads the variable again, with its place in the order, and returns the value to go on with.
+            ATOMIC_LOADED: atomic_loaded = __contech_atomic_loaded(Ptr, Word, Word) -> Word, Caller;
             /// Says that a turn of a loop that only waits is over.
             TURN: turn = __contech_turn(), Caller;
             /// A fence of this memory order.
