@@ -1,14 +1,16 @@
 //! Finds the ranks of several traces of one run, and checks that the traces belong together.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use contech_trace::file::{ChunkKind, FileHeader, RankInfo, RunInfo};
+use contech_trace::file::{ChunkKind, FileHeader, ModuleLoad, RankInfo, RunInfo};
 use contech_trace::reader::{ChunkReader, Next};
 
 use crate::encode::payload;
 use crate::error::{Error, Result};
 use crate::input::Input;
+use crate::program::ProgramBuilder;
 use crate::rules::MOST_TRACES;
 
 /// A trace, and what it says about itself.
@@ -68,26 +70,58 @@ fn agree(a: &Ranked, b: &Ranked) -> Result<()> {
     Ok(())
 }
 
-/// Reads a trace until it says which rank it is of.
-fn peek(path: &Path) -> Result<Ranked> {
-    let input = Input::from(path);
-    let name = input.name();
-    let failed = |source| Error::Input {
+impl Ranked {
+    /// Adds the modules of the trace, and reads nothing else of it.
+    pub(crate) fn add_modules(&self, to: &mut ProgramBuilder) -> Result<()> {
+        let (name, _, mut reader) = open(&self.path)?;
+        let mut raw = Vec::new();
+        loop {
+            let chunk = match reader.next_chunk().map_err(|e| failed(&name, e))? {
+                Next::Chunk(chunk) => chunk,
+                Next::Skipped { .. } => continue,
+                Next::End => return Ok(()),
+            };
+            if chunk.header.kind == ChunkKind::Module
+                && let Ok(bytes) = payload(&chunk, &mut raw)
+                && let Ok(load) = ModuleLoad::from_bytes(bytes)
+            {
+                // What is wrong with a module is said by who makes the graph.
+                let _ = to.add(load);
+            }
+        }
+    }
+}
+
+fn failed(file: &str, source: io::Error) -> Error {
+    Error::Input {
         action: "read",
-        file: name.clone(),
+        file: file.to_owned(),
         source,
         remedy: "give trace files that can be read more than once",
-    };
-    let source = Input::from(path).open()?;
-    let opened = ChunkReader::new(source.reader).map_err(failed)?;
-    let (header, mut reader) = opened.map_err(|source| Error::Trace {
+    }
+}
+
+type Chunks = ChunkReader<Box<dyn io::Read + Send>>;
+
+fn open(path: &Path) -> Result<(String, FileHeader, Chunks)> {
+    let input = Input::from(path);
+    let name = input.name();
+    let source = input.open()?;
+    let opened = ChunkReader::new(source.reader).map_err(|e| failed(&name, e))?;
+    let (header, reader) = opened.map_err(|source| Error::Trace {
         file: name.clone(),
         source,
     })?;
+    Ok((name, header, reader))
+}
+
+/// Reads a trace until it says which rank it is of.
+fn peek(path: &Path) -> Result<Ranked> {
+    let (name, header, mut reader) = open(path)?;
     let mut host = String::new();
     let mut raw = Vec::new();
     loop {
-        let chunk = match reader.next_chunk().map_err(failed)? {
+        let chunk = match reader.next_chunk().map_err(|e| failed(&name, e))? {
             Next::Chunk(chunk) => chunk,
             Next::Skipped { .. } => continue,
             Next::End => break,

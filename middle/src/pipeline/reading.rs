@@ -6,10 +6,12 @@ use std::sync::Arc;
 use contech_trace::file::{ChunkKind, ModuleLoad, RankInfo, RunInfo, Totals};
 use contech_trace::reader::{Chunk, ChunkReader, Next};
 use crossbeam_channel::Sender;
+use taskgraph::EncodedFrame;
 
 use super::{End, Item, Message, Shared, Task, Watch};
 use crate::check::Kept;
-use crate::encode::payload;
+use crate::encode::{EncodedChunk, payload};
+use crate::encoded;
 use crate::program::ProgramBuilder;
 use crate::spill::Spill;
 
@@ -25,6 +27,8 @@ pub(super) struct Reading {
     shared: Arc<Shared>,
     to_caller: Sender<Message>,
     program: ProgramBuilder,
+    /// What another process made of the streams.
+    encoded: Option<encoded::Reader>,
     /// At least one module is also recorded in naive form.
     checked: bool,
     /// The streams that are to be compared.
@@ -34,6 +38,12 @@ pub(super) struct Reading {
     index: u64,
 }
 
+/// Bytes that the gate counts for what another process made of a chunk.
+fn cost_of(chunk: &EncodedChunk) -> usize {
+    let frames = chunk.frames.iter().map(EncodedFrame::encoded_len);
+    SMALL + frames.sum::<usize>() + 64 * (chunk.events.len() + chunk.spans.len())
+}
+
 impl Reading {
     /// A reader that starts with the first chunk.
     pub(super) fn new(
@@ -41,6 +51,7 @@ impl Reading {
         shared: Arc<Shared>,
         to_caller: Sender<Message>,
         program: ProgramBuilder,
+        encoded: Option<encoded::Reader>,
         spill: &Arc<Spill>,
     ) -> Self {
         Self {
@@ -49,6 +60,7 @@ impl Reading {
             to_caller,
             checked: false,
             program,
+            encoded,
             kept: Kept::new(spill),
             spanning: Vec::new(),
             index: 0,
@@ -70,36 +82,38 @@ impl Reading {
                     to,
                     error: error.to_string(),
                 },
-                Ok(Next::End) => {
-                    if self.end_streams().is_err() {
-                        return;
-                    }
-                    Item::End(Box::new(End {
+                Ok(Next::End) => match self.end_streams() {
+                    Ok(Some(item)) => item,
+                    Ok(None) => Item::End(Box::new(End {
                         bytes: self.reader.position(),
                         program: self.program.snapshot(),
                         kept: self.kept.take(),
                         builder: std::mem::take(&mut self.program),
-                    }))
-                }
+                    })),
+                    Err(Stopped) => return,
+                },
                 Err(e) => Item::Failed(e),
             };
             let last = matches!(item, Item::End(_) | Item::Failed(_) | Item::Broken(_));
-            if !self.shared.chunks.enter(SMALL) {
-                return;
-            }
-            let position = self.reader.position();
-            let index = self.next_index();
-            let message = Message::Item {
-                index,
-                cost: SMALL,
-                position,
-                item,
-            };
-            if self.to_caller.send(message).is_err() || last {
+            if self.tell(SMALL, item).is_err() || last {
                 self.shared.board.close();
                 return;
             }
         }
+    }
+
+    /// Hands an item to the caller.
+    fn tell(&mut self, cost: usize, item: Item) -> std::result::Result<(), Stopped> {
+        if !self.shared.chunks.enter(cost) {
+            return Err(Stopped);
+        }
+        let message = Message::Item {
+            index: self.next_index(),
+            cost,
+            position: self.reader.position(),
+            item,
+        };
+        self.to_caller.send(message).map_err(|_| Stopped)
     }
 
     /// What the caller must know of a chunk.
@@ -113,7 +127,7 @@ impl Reading {
             self.kept.began_late = true;
         }
         if kind == ChunkKind::Stream {
-            return self.dispatch(chunk).map(|()| None);
+            return self.dispatch(chunk);
         }
         if kind == ChunkKind::Check && self.checked {
             return Ok(None);
@@ -126,8 +140,8 @@ impl Reading {
         self.index - 1
     }
 
-    /// Hands a stream chunk to the encoders.
-    fn dispatch(&mut self, chunk: Chunk) -> std::result::Result<(), Stopped> {
+    /// Hands a stream chunk to the encoders, or what another process made of it to the caller.
+    fn dispatch(&mut self, chunk: Chunk) -> std::result::Result<Option<Item>, Stopped> {
         // The cost covers the stored bytes, raw bytes, records (at most four times the raw bytes) and frames.
         let raw = chunk.header.raw_len as usize;
         let cost = chunk.stored.len() + raw * 5 + 4096;
@@ -135,15 +149,28 @@ impl Reading {
         if self.spanning.len() < MOST_SPANNING && !self.spanning.contains(&context) {
             self.spanning.push(context);
         }
-        self.hand_out(context, cost, Some(chunk))
+        let mut first = true;
+        while let Some(encoded) = &mut self.encoded {
+            match encoded.part(&chunk, std::mem::take(&mut first)) {
+                Ok(Some(part)) => self.tell(cost_of(&part), Item::Stream(Box::new(part)))?,
+                Ok(None) => return Ok(None),
+                Err(e) => return Ok(Some(Item::Broken(e))),
+            }
+        }
+        self.hand_out(context, cost, Some(chunk)).map(|()| None)
     }
 
     /// Tells the workers to end the frames that still go on.
-    fn end_streams(&mut self) -> std::result::Result<(), Stopped> {
+    fn end_streams(&mut self) -> std::result::Result<Option<Item>, Stopped> {
         for context in std::mem::take(&mut self.spanning) {
-            self.hand_out(context, SMALL, None)?;
+            match self.encoded.as_mut().map(|encoded| encoded.last(context)) {
+                Some(Ok(last)) => self.tell(cost_of(&last), Item::Last(Box::new(last)))?,
+                Some(Err(e)) => return Ok(Some(Item::Broken(e))),
+                None => self.hand_out(context, SMALL, None)?,
+            }
         }
-        Ok(())
+        let ended = self.encoded.as_ref().map_or(Ok(()), encoded::Reader::end);
+        Ok(ended.err().map(Item::Broken))
     }
 
     fn hand_out(
