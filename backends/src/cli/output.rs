@@ -1,10 +1,10 @@
 //! Where results go: to standard output, or to a file that appears whole or not at all.
 
-use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 /// Calls `write` with a buffered writer to `path`, or to standard output when there is none (or it is `-`).
 ///
@@ -24,8 +24,22 @@ pub fn to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>)
                 .with_context(|| format!("cannot write {}", path.display()))?;
             to_stream(file, write).map_err(|error| of(path, error))
         }
-        Some(path) => to_file(path, write).map_err(|error| of(path, error)),
+        Some(path) => {
+            ensure!(
+                !is_recorded(path),
+                "{} is a graph or a trace: give another name for what is written",
+                path.display()
+            );
+            to_file(path, write).map_err(|error| of(path, error))
+        }
     }
+}
+
+/// Whether a file is a graph or a trace, which no result replaces.
+fn is_recorded(path: &Path) -> bool {
+    let mut first = [0; 7];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == *b"CONTECH"
 }
 
 /// Says that writing `path` failed, unless the error is about reading the graph.

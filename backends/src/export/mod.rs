@@ -200,20 +200,17 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let wanted = FORMS
         .iter()
         .filter_map(|form| Some((form, (form.file)(&options)?)));
-    let mut wanted: Vec<(&Form, &Path)> = wanted.map(|(form, file)| (form, &**file)).collect();
+    let wanted: Vec<(&Form, &Path)> = wanted.map(|(form, file)| (form, &**file)).collect();
     if !options.dot && options.parquet.is_none() && wanted.is_empty() {
         let forms: Vec<&str> = FORMS.iter().map(|form| form.option).collect();
         bail!("say which form: {}, --parquet or --dot", forms.join(", "));
     }
-    wanted.sort_by_key(|(_, file)| *file);
-    if let Some(twice) = wanted.windows(2).find(|pair| pair[0].1 == pair[1].1) {
-        let [(one, file), (other, _)] = [twice[0], twice[1]];
-        bail!(
-            "{} and {} have the same file, {}",
-            one.option,
-            other.option,
-            file.display()
-        );
+    let files = wanted.iter().map(|(form, file)| (form.option, *file));
+    let dot = options.output.as_deref().filter(|_| options.dot);
+    let mut files: Vec<(&str, &Path)> = files.chain(dot.map(|file| ("--dot", file))).collect();
+    files.sort_by_key(|(_, file)| *file);
+    if let Some([(one, file), (other, _)]) = files.array_windows().find(|[a, b]| a.1 == b.1) {
+        bail!("{one} and {other} have the same file, {}", file.display());
     }
     let graph = analysis::open(&options.graph)?;
     for warning in analysis::warnings(&graph) {

@@ -44,10 +44,25 @@ impl Folder {
 
     /// The message of a run that fails with exit status 1 and prints nothing else.
     pub(crate) fn fails(&self, line: &str) -> String {
-        let output = self.run(line);
+        Self::failed(line, &self.run(line))
+    }
+
+    /// The same where no file can grow, as on a full disk.
+    pub(crate) fn full(&self, line: &str) -> String {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", r#"trap "" XFSZ; ulimit -f 0; exec "$@""#, "sh"]);
+        shell.arg(env!("CARGO_BIN_EXE_contech-backend"));
+        shell
+            .args(line.split_whitespace())
+            .current_dir(self.0.path());
+        Self::failed(line, &shell.output().unwrap())
+    }
+
+    #[track_caller]
+    fn failed(line: &str, output: &Output) -> String {
         assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
         assert!(output.stdout.is_empty(), "{line}: {output:?}");
-        let message = String::from_utf8(output.stderr).unwrap();
+        let message = String::from_utf8(output.stderr.clone()).unwrap();
         assert!(message.starts_with("contech-backend: "), "{message}");
         message
     }

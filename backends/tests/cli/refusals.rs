@@ -79,6 +79,49 @@ fn a_file_that_is_no_graph_is_named() {
         let times = message.matches("No such file").count();
         assert_eq!(times, 1, "{analysis}: {message}");
     }
+    for name in ["missing.tg", "empty.tg", "text.tg", "cut.tg"] {
+        for form in ["perfetto", "pprof", "graphml", "callgrind", "parquet"] {
+            let message = folder.fails(&format!("export {name} --{form} out"));
+            assert!(message.contains(name), "{form}: {message}");
+            assert!(!folder.path("out").exists(), "{form}");
+        }
+        // What workers read is what was planned.
+        let planned = format!("shard plan {name}.p --workers 2 --graph {name} cache");
+        let message = match name {
+            "missing.tg" => folder.fails(&planned),
+            _ => {
+                folder.ok(&planned);
+                folder.fails(&format!("shard run {name}.p 1"))
+            }
+        };
+        assert!(message.contains(name), "{message}");
+        assert!(!folder.path(&format!("{name}.p/1.share")).exists());
+    }
+}
+
+#[test]
+fn no_result_replaces_a_graph() {
+    let folder = Folder::new();
+    let before = fs::read(folder.path("two.tg")).unwrap();
+    for line in [
+        "stats two.tg --output two.tg",
+        "export two.tg --pprof two.tg",
+        "export two.tg --dot --output two.tg",
+        "report two.tg --output two.tg",
+    ] {
+        let message = folder.fails(line);
+        assert!(
+            message.contains("two.tg is a graph or a trace: give another name"),
+            "{line}: {message}"
+        );
+        assert_eq!(fs::read(folder.path("two.tg")).unwrap(), before, "{line}");
+    }
+    let message = folder.fails("export two.tg --graphml a --dot --output a");
+    assert!(
+        message.contains("--graphml and --dot have the same file, a")
+            || message.contains("--dot and --graphml have the same file, a"),
+        "{message}"
+    );
 }
 
 #[test]

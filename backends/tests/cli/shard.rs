@@ -105,6 +105,28 @@ fn what_cannot_be_divided_or_has_changed_is_refused() {
         assert!(said.contains(reason), "{line}: {said}");
     }
     folder.ok("shard plan p --workers 3 --graph two.tg races");
+    let plan = folder.path("p/plan.json");
+    let own = fs::read_to_string(&plan).unwrap();
+    let version = format!("\"tools\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    for (from, to) in [
+        (version.as_str(), "\"tools\": \"0.0.7\""),
+        ("\"format\": ", "\"format\": 9"),
+    ] {
+        assert!(own.contains(from), "{own}");
+        fs::write(&plan, own.replace(from, to)).unwrap();
+        for step in ["run p 1", "merge p"] {
+            let said = folder.fails(&format!("shard {step}"));
+            assert!(said.contains("let all workers have one version"), "{said}");
+        }
+    }
+    fs::write(&plan, &own).unwrap();
+    // No worker leaves half of a share.
+    let said = folder.full("shard run p 1");
+    assert!(
+        said.contains("cannot write p/1.share") && said.contains("File too large"),
+        "{said}"
+    );
+    assert_eq!(fs::read_dir(folder.path("p")).unwrap().count(), 1);
     let said = folder.fails("shard run p 4");
     assert!(said.contains("the plan has 1 to 3"), "{said}");
     let mut graph = fs::read(folder.path("two.tg")).unwrap();
