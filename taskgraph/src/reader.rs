@@ -68,6 +68,13 @@ impl<'g, D: AsRef<[u8]>> Reader<'g, D> {
         Self::with(graph, frames, Box::default())
     }
 
+    /// The same, but executions of blocks are without their accesses.
+    #[must_use]
+    pub fn without_accesses(mut self) -> Self {
+        self.counting = true;
+        self
+    }
+
     fn with(graph: &'g TaskGraph<D>, frames: usize, emitter: Box<Emitter>) -> Self {
         let mut places = Vec::new();
         places.resize_with(frames.max(1), Place::default);

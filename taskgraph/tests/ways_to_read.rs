@@ -331,6 +331,19 @@ proptest! {
             }
         }
         prop_assert_eq!(&pieces, &one_by_one);
+        let mut bare = Reader::new(&graph, 1).without_accesses();
+        let (mut passed, mut without) = (0, BlockCounts::new());
+        bare.open(&task);
+        while let Some(batch) = bare.next().unwrap() {
+            for piece in batch.pieces() {
+                without.add_piece(&piece);
+                passed += piece.actions();
+                if let Piece::Blocks(blocks) = piece {
+                    prop_assert!(blocks.accesses().addresses().is_empty());
+                }
+            }
+        }
+        prop_assert_eq!(passed, one_by_one.len() as u64);
         let mut counted = BlockCounts::new();
         task.count_blocks(&mut counted).unwrap();
         let mut expected = BTreeMap::new();
@@ -338,7 +351,8 @@ proptest! {
             *expected.entry(block).or_insert(0u64) += 1;
         }
         prop_assert_eq!(counted.iter().collect::<BTreeMap<_, _>>(), expected.clone());
-        prop_assert_eq!(added.iter().collect::<BTreeMap<_, _>>(), expected);
+        prop_assert_eq!(added.iter().collect::<BTreeMap<_, _>>(), expected.clone());
+        prop_assert_eq!(without.iter().collect::<BTreeMap<_, _>>(), expected);
     }
     #[test]
     fn a_reader_of_many_tasks_finds_what_each_does_whichever_are_asked_for(

@@ -3,17 +3,18 @@
 use std::path::Path;
 
 use anyhow::Result;
+use bytes::Bytes;
 use parquet::data_type::ByteArray;
 use rustc_hash::FxHashMap;
 use taskgraph::{
-    Action, Block, BlockCounts, BlockId, ContextId, Piece, Reader, StaticInfo, TaskId,
+    Action, Block, BlockCounts, BlockId, ContextId, Mmap, Piece, Reader, StaticInfo, TaskId,
 };
 
 use super::file::Kind::{Flag, Int, MaybeInt, Text};
 use super::file::{Encoders, Field, Table};
 use crate::analysis::source::Place;
 use crate::analysis::{Graph, LongCall, Moment, Segments, State, Task};
-use crate::export::lanes::{heaviest, main_block};
+use crate::export::lanes::heaviest;
 use crate::parallelism::block_before;
 
 const CONTEXTS: [Field; 11] = [
@@ -113,6 +114,11 @@ fn known(line: u32) -> Option<u64> {
     (line > 0).then_some(line.into())
 }
 
+/// A text that is the same all the time.
+fn named(name: &'static str) -> ByteArray {
+    Bytes::from_static(name.as_bytes()).into()
+}
+
 /// Texts that are used again and again.
 #[derive(Default)]
 struct Texts(FxHashMap<String, ByteArray>);
@@ -191,31 +197,32 @@ impl<'g> Tables<'g> {
     /// The context at this position.
     fn context(&mut self, position: u32, id: ContextId) -> Result<()> {
         let info = self.graph.info();
+        let mut reader = Reader::new(self.graph, 1).without_accesses();
         let mut counts = BlockCounts::new();
         for task in self.graph.tasks_of(id) {
             let task = task?;
             let own = task.id();
-            let block = if task.action_count() > task.block_count() {
-                self.allocations(position, &task, &mut counts)?;
-                heaviest(info, &counts)
-            } else {
-                main_block(&task, None, &mut counts)?
-            };
+            counts.clear();
+            if task.action_count() > task.block_count() {
+                self.allocations(position, &task, &mut reader, &mut counts)?;
+            } else if !task.spans().is_empty() {
+                reader.count_blocks(&task, &mut counts)?;
+            }
+            let block = heaviest(info, &counts);
             for (block, times) in counts.iter() {
                 if let Some(sum) = self.executions.get_mut(block.index()) {
                     *sum = sum.saturating_add(times);
                 }
             }
             let about = block.and_then(|block| info.block(block));
-            let kind = self.texts.of(task.kind().name());
-            let operation = self.texts.of(task.op().name());
+            let kind = named(task.kind().name());
             self.tasks
                 .row()?
                 .int(number(own))
                 .int(own.context.get().into())
                 .int(own.seq.into())
                 .text(&kind)
-                .text(&operation)
+                .text(&named(task.op().name()))
                 .bits(task.object())
                 .int(task.start_ns())
                 .int(task.end_ns())
@@ -227,7 +234,7 @@ impl<'g> Tables<'g> {
                 .maybe(about.map(|block| block.function.get().into()))
                 .maybe(about.and_then(|block| known(block.line)));
             for &from in task.stored_dependencies() {
-                let from_kind = self.texts.of(task.other(from)?.kind().name());
+                let from_kind = named(task.other(from)?.kind().name());
                 self.edges
                     .row()?
                     .int(number(from))
@@ -246,11 +253,10 @@ impl<'g> Tables<'g> {
         &mut self,
         position: u32,
         task: &Task<'g>,
+        reader: &mut Reader<'g, Mmap>,
         counts: &mut BlockCounts,
     ) -> Result<()> {
-        counts.clear();
         let first = Moment::first(position, task);
-        let mut reader = Reader::new(self.graph, 1);
         let (mut last, mut index) = (None, 0);
         let mut events = Vec::new();
         reader.open(task);
@@ -279,13 +285,12 @@ impl<'g> Tables<'g> {
         let id = task.id();
         for (index, event, address, bytes, block) in events {
             let call = self.call(block);
-            let event = self.texts.of(event);
             self.allocations
                 .row()?
                 .int(id.context.get().into())
                 .int(number(id))
                 .int(first.later(index).time())
-                .text(&event)
+                .text(&named(event))
                 .bits(address)
                 .maybe(bytes)
                 .text(&call.callee)
@@ -307,12 +312,11 @@ impl<'g> Tables<'g> {
                 None => block_before(&part.task)?,
             };
             let call = self.call(block);
-            let cause = self.texts.of(cause.name());
             self.waits
                 .row()?
                 .int(context.get().into())
                 .int(number(part.task.id()))
-                .text(&cause)
+                .text(&named(cause.name()))
                 .int(part.from_ns)
                 .int(part.to_ns - part.from_ns)
                 .text(&call.callee)
